@@ -1,0 +1,151 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "tsdown";
+import { z } from "zod";
+import { textFiles } from "../scripts/text-plugin.mjs";
+
+/**
+ * The engine in this process, with the real store and permission policy, a model that costs next to nothing and a tool
+ * that does nothing: what is left is the engine's own work.
+ *
+ * @typedef {import("../src/core/session.ts").Session} Session
+ * @typedef {import("../src/core/session.ts").EngineParts} EngineParts
+ * @typedef {import("../src/core/ports.ts").ModelPort} ModelPort
+ * @typedef {import("../src/core/ports.ts").ModelRequest} ModelRequest
+ * @typedef {import("../src/core/tool.ts").Tool} Tool
+ */
+
+const source = fileURLToPath(new URL("../src/", import.meta.url));
+
+/** @param {string} folder where the bundle goes */
+async function loadEngine(folder) {
+  await build({
+    config: false,
+    entry: {
+      engine: join(source, "core/engine.ts"),
+      context: join(source, "core/context.ts"),
+      store: join(source, "store/jsonl-store.ts"),
+      policy: join(source, "permissions/policy.ts"),
+    },
+    format: "esm",
+    platform: "node",
+    outDir: folder,
+    clean: false,
+    dts: false,
+    hash: false,
+    fixedExtension: true,
+    logLevel: "error",
+    plugins: [textFiles()],
+  });
+  /** @param {string} name */
+  const load = (name) => import(pathToFileURL(join(folder, `${name}.mjs`)).href);
+  const [{ Engine }, context, { createJsonlStore }, { permissionPolicy }] = await Promise.all(
+    ["engine", "context", "store", "policy"].map(load),
+  );
+  return {
+    /** @type {typeof import("../src/core/engine.ts").Engine} */ Engine,
+    /** @type {typeof import("../src/core/context.ts")} */ context,
+    /** @type {typeof import("../src/store/jsonl-store.ts").createJsonlStore} */ createJsonlStore,
+    /** @type {EngineParts["policy"]} */ permissionPolicy,
+  };
+}
+
+/** Every prompt, answer and result of the benchmark has this length. */
+const filler = "The quick brown fox jumps over the lazy dog and looks around. ".repeat(2).trim();
+
+const usage = { input: 100, output: 50, cacheRead: 0, cacheWrite: 0, thinking: 0 };
+
+/**
+ * Calls the tool once, then answers.
+ * @returns {ModelPort}
+ */
+function benchModel() {
+  return {
+    info: {
+      id: "offline",
+      provider: "bench",
+      displayName: "Bench",
+      contextWindow: 100_000_000,
+      maxOutputTokens: 10_000,
+      reasoningEfforts: ["none"],
+      images: false,
+    },
+    async *stream(request) {
+      const called = request.messages.at(-1)?.role === "tool";
+      if (called) yield { type: "text", text: filler };
+      else yield { type: "tool_call", id: randomUUID(), name: "Note", inputText: "{}" };
+      yield { type: "usage", usage };
+      yield { type: "end", stop: called ? "end" : "tool_calls" };
+    },
+  };
+}
+
+/** @type {Tool} */
+const note = {
+  name: "Note",
+  kind: "read",
+  title: "Does nothing",
+  description: "Does nothing.",
+  input: z.object({}),
+  concurrent: true,
+  access: async () => [],
+  run: async () => ({ text: filler, status: "ok" }),
+};
+
+/** @type {import("../src/core/settings.ts").SessionSettings} */
+const settings = { modelId: "offline", reasoningEffort: "none", autonomy: "off", mode: "auto" };
+
+/**
+ * @param {string} folder for the bundle
+ * @param {string} home Tinman's home, where the logs go
+ */
+export async function benchEngine(folder, home) {
+  const { Engine, context, createJsonlStore, permissionPolicy } = await loadEngine(folder);
+  const model = benchModel();
+  const unused = /** @type {EngineParts["host"]} */ ({});
+  const engine = new Engine({
+    store: createJsonlStore({ home }),
+    models: { list: () => [model.info], resolve: async () => model },
+    policy: permissionPolicy,
+    tools: [note],
+    host: unused,
+    context: { reminders: async () => [] },
+    clock: {
+      now: Date.now,
+      monotonic: () => performance.now(),
+      after(ms, callback) {
+        const timer = setTimeout(callback, ms);
+        return () => clearTimeout(timer);
+      },
+    },
+    ids: { next: randomUUID },
+    places: { home, ownHome: home, outputs: () => join(home, "outputs") },
+    toolSchema: () => ({}),
+  });
+
+  return {
+    /** @param {string} cwd */
+    newSession: (cwd) => engine.create({ cwd, settings }),
+
+    /**
+     * One whole turn: prompt, model call, tool call, model call.
+     * @param {Session} session
+     */
+    async driveTurn(session) {
+      const { reason, failure } = await session.prompt([{ type: "text", text: filler }]).outcome;
+      if (reason !== "completed") throw new Error(`a turn ended as ${reason}: ${failure?.message}`);
+    },
+
+    /**
+     * What the turn loop does to get from the history to a request, and nothing else.
+     * @param {Session} session
+     */
+    buildRequest(session) {
+      const specs = [{ name: note.name, description: note.description, inputSchema: () => ({}) }];
+      return context.fitsWindow(context.buildRequest(session.settings, session.history(), specs), model.info);
+    },
+
+    close: () => engine.close(),
+  };
+}

@@ -1,0 +1,107 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { benchEngine } from "./engine.mjs";
+import { inFreshPlace, interleaved, judge, options, pairwise, printTable, show, spread, wallTime } from "./measure.mjs";
+
+/** Does a long session cost more per turn than a short one, and does a long log take long to open? */
+
+const { check, program, pairs = 20 } = options();
+const early = { from: 20, to: 30 };
+const late = { from: 490, to: 500 };
+const repetitions = 15;
+const requestsPerTurn = 2;
+
+await inFreshPlace(async (place) => {
+  const bundle = join(place.folder, "bundle");
+  mkdirSync(bundle);
+  const engine = await benchEngine(bundle, join(place.folder, "home"));
+
+  // The first session only warms the code up. Without it the early turns would be slow, and the late ones look good.
+  await costsOfSession();
+  /** @type {Awaited<ReturnType<typeof costsOfSession>>[]} */
+  const costs = [];
+  for (let repetition = 0; repetition < repetitions; repetition++) costs.push(await costsOfSession());
+
+  const longId = await longSession(1_000);
+  await engine.close();
+  const commands = [
+    { name: "a new session", args: [program, "exec", "Just reply OK."] },
+    { name: "a session of 1,000 turns", args: [program, "exec", "-s", longId, "Just reply OK."] },
+  ];
+  const [fresh = [], resumed = []] = interleaved(commands, pairs, (command) => wallTime(command, place));
+
+  process.stdout.write(`Node ${process.version}; ${repetitions} sessions of ${late.to} turns; median (p10-p90)\n\n`);
+  printTable([
+    ["CPU per turn, microseconds", `turns ${early.from}-${early.to}`, `turns ${late.from}-${late.to}`],
+    ["all of it", ...columns((cost) => cost.all)],
+    ["building the model requests", ...columns((cost) => cost.requests)],
+    ["apart from building them", ...columns((cost) => cost.all - cost.requests)],
+  ]);
+  process.stdout.write("\n");
+  printTable([
+    [`tinman exec, ${pairs} interleaved rounds`, "wall ms"],
+    ["a new session", show(spread(fresh), 0)],
+    ["a session of 1,000 turns", show(spread(resumed), 0)],
+  ]);
+
+  const growth = spread(
+    costs.map((cost) => (cost.late.all - cost.late.requests) / (cost.early.all - cost.early.requests)),
+  );
+  const difference = pairwise(resumed, fresh, (long, short) => long - short);
+  judge(
+    [
+      { what: "CPU per turn, late / early", text: show(growth, 2), value: growth.value, target: 1.3 },
+      { what: "resuming, ms more", text: show(difference, 0), value: difference.value, target: 250 },
+    ],
+    check,
+  );
+
+  /** @param {(cost: { all: number, requests: number }) => number} pick */
+  function columns(pick) {
+    return [
+      show(spread(costs.map((cost) => pick(cost.early))), 0),
+      show(spread(costs.map((cost) => pick(cost.late))), 0),
+    ];
+  }
+
+  async function costsOfSession() {
+    const session = await engine.newSession(place.folder);
+    /** @param {{ from: number, to: number }} window */
+    const windowCost = async ({ from, to }) => {
+      const before = process.cpuUsage();
+      for (let turn = from; turn <= to; turn++) await engine.driveTurn(session);
+      const turns = to - from + 1;
+      return { all: microseconds(process.cpuUsage(before)) / turns, requests: requestCost(session) };
+    };
+    for (let turn = 1; turn < early.from; turn++) await engine.driveTurn(session);
+    const earlyCost = await windowCost(early);
+    for (let turn = early.to + 1; turn < late.from; turn++) await engine.driveTurn(session);
+    const lateCost = await windowCost(late);
+    await session.close();
+    return { early: earlyCost, late: lateCost };
+  }
+
+  /**
+   * What a turn's requests cost to build, from the history as it stands.
+   * @param {import("./engine.mjs").Session} session
+   */
+  function requestCost(session) {
+    const times = 500;
+    const before = process.cpuUsage();
+    for (let time = 0; time < times; time++) engine.buildRequest(session);
+    return (microseconds(process.cpuUsage(before)) / times) * requestsPerTurn;
+  }
+
+  /** @param {number} turns */
+  async function longSession(turns) {
+    const session = await engine.newSession(place.folder);
+    for (let turn = 0; turn < turns; turn++) await engine.driveTurn(session);
+    await session.close();
+    return session.id;
+  }
+});
+
+/** @param {NodeJS.CpuUsage} used */
+function microseconds({ user, system }) {
+  return user + system;
+}

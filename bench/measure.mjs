@@ -1,0 +1,195 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+/**
+ * @typedef {{ readonly name: string, readonly args: readonly string[] }} Command Arguments for this Node.
+ * @typedef {{ readonly value: number, readonly low: number, readonly high: number }} Spread A median, and what 8 of 10 lie between.
+ * @typedef {{ readonly what: string, readonly text: string, readonly value: number | undefined, readonly target: number }} Result
+ * @typedef {{ readonly folder: string, readonly environment: NodeJS.ProcessEnv }} Place
+ */
+
+/** What both benchmarks understand: `--check` makes a missed target an exit code, `--program` measures another build. */
+export function options() {
+  const { values } = parseArgs({
+    options: {
+      check: { type: "boolean", default: false },
+      pairs: { type: "string" },
+      program: { type: "string", default: fileURLToPath(new URL("../dist/main.js", import.meta.url)) },
+    },
+  });
+  if (!existsSync(values.program)) throw new Error(`${values.program} is not there. Run: npm run build`);
+  return {
+    check: values.check,
+    program: values.program,
+    pairs: values.pairs === undefined ? undefined : Number(values.pairs),
+  };
+}
+
+/**
+ * Gives the work a home folder and a workspace of its own, and removes them.
+ * @template T
+ * @param {(place: Place) => T | Promise<T>} work
+ */
+export async function inFreshPlace(work) {
+  const folder = mkdtempSync(join(tmpdir(), "tinman-bench-"));
+  const environment = {
+    PATH: process.env.PATH,
+    HOME: folder,
+    TINMAN_HOME: join(folder, "home"),
+    TINMAN_MODEL: "offline",
+  };
+  try {
+    return await work({ folder, environment });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Milliseconds from start to exit. Throws when the command fails: a failure is quick, and no measurement.
+ * @param {Command} command
+ * @param {Place} place
+ */
+export function wallTime({ name, args }, { folder, environment }) {
+  const startedAt = performance.now();
+  const run = spawnSync(process.execPath, args, { cwd: folder, env: environment, stdio: ["ignore", "pipe", "pipe"] });
+  const elapsed = performance.now() - startedAt;
+  if (run.status !== 0) throw new Error(`${name} ended with ${run.status ?? run.signal}: ${run.stderr}`);
+  return elapsed;
+}
+
+/**
+ * Commands in turn, A B A B …, so that whatever else the machine does meets both. One list of values for each command.
+ * @param {readonly Command[]} commands
+ * @param {number} rounds
+ * @param {(command: Command) => number} measure
+ */
+export function interleaved(commands, rounds, measure) {
+  for (const command of commands) for (let warm = 0; warm < 2; warm++) measure(command);
+  /** @type {number[][]} */
+  const values = commands.map(() => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, command] of commands.entries()) values[index]?.push(measure(command));
+  }
+  return values;
+}
+
+const pythonMeter = `
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL).returncode
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+print(peak // 1024 if sys.platform == "darwin" else peak)
+sys.exit(code)`;
+
+/**
+ * A way to read the largest resident memory of a process, in KiB; nothing where the machine has none. Node itself cannot
+ * tell it of a child that has ended.
+ * @param {Place} place
+ * @returns {{ readonly by: string, peak(command: Command): number } | undefined}
+ */
+export function memoryMeter({ folder, environment }) {
+  const report = join(folder, "peak");
+  /** @type {readonly { by: string, command: string, before: readonly string[], read: (stdout: string) => string }[]} */
+  const meters = [
+    {
+      by: "GNU time",
+      command: "/usr/bin/time",
+      before: ["-f", "%M", "-o", report],
+      read: () => readFileSync(report, "utf8"),
+    },
+    { by: "Python's getrusage", command: "python3", before: ["-c", pythonMeter], read: (stdout) => stdout },
+  ];
+  for (const { by, command, before, read } of meters) {
+    /** @param {Command} measured */
+    const peak = ({ name, args }) => {
+      // A version manager's Python needs the real home to start; the program that is measured gets the fresh one.
+      const target = ["env", "-i", ...Object.entries(environment).map(([key, value]) => `${key}=${value}`)];
+      const run = spawnSync(command, [...before, ...target, process.execPath, ...args], {
+        cwd: folder,
+        encoding: "utf8",
+      });
+      if (run.status !== 0) throw new Error(`${name} ended with ${run.status ?? run.error}: ${run.stderr}`);
+      return Number.parseInt(read(run.stdout), 10);
+    };
+    try {
+      if (peak({ name: "a trial", args: ["-e", "0"] }) > 1_000) return { by, peak };
+    } catch {
+      // The next one may work.
+    }
+  }
+  return undefined;
+}
+
+/**
+ * @param {readonly number[]} values
+ * @returns {Spread}
+ */
+export function spread(values) {
+  const sorted = values.toSorted((a, b) => a - b);
+  /** @param {number} share */
+  const at = (share) => {
+    const place = (sorted.length - 1) * share;
+    const below = sorted[Math.floor(place)] ?? Number.NaN;
+    const above = sorted[Math.ceil(place)] ?? Number.NaN;
+    return below + (above - below) * (place - Math.floor(place));
+  };
+  return { value: at(0.5), low: at(0.1), high: at(0.9) };
+}
+
+/**
+ * Each value against its partner of the same round.
+ * @param {readonly number[]} values
+ * @param {readonly number[]} base
+ * @param {(value: number, base: number) => number} compare
+ */
+export function pairwise(values, base, compare) {
+  return spread(values.map((value, index) => compare(value, base[index] ?? Number.NaN)));
+}
+
+/**
+ * @param {Spread} spread
+ * @param {number} digits
+ */
+export function show({ value, low, high }, digits) {
+  return `${value.toFixed(digits)} (${low.toFixed(digits)}-${high.toFixed(digits)})`;
+}
+
+/** @param {readonly (readonly string[])[]} rows the first is the heading */
+export function printTable(rows) {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
+  for (const row of rows) {
+    process.stdout.write(
+      `${row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("   ")
+        .trimEnd()}\n`,
+    );
+  }
+}
+
+/**
+ * Prints each result beside its target. With `check`, a missed target or one that could not be measured is exit code 1.
+ * @param {readonly Result[]} results
+ * @param {boolean} check
+ */
+export function judge(results, check) {
+  const verdicts = results.map((result) => ({
+    ...result,
+    met: result.value !== undefined && result.value <= result.target,
+  }));
+  process.stdout.write("\n");
+  printTable([
+    ["target", "measured", "at most", ""],
+    ...verdicts.map(({ what, text, value, target, met }) => [
+      what,
+      text,
+      String(target),
+      value === undefined ? "not measured" : met ? "met" : "MISSED",
+    ]),
+  ]);
+  if (check && verdicts.some(({ met }) => !met)) process.exitCode = 1;
+}

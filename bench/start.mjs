@@ -1,0 +1,87 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  inFreshPlace,
+  interleaved,
+  judge,
+  memoryMeter,
+  options,
+  pairwise,
+  printTable,
+  show,
+  spread,
+  wallTime,
+} from "./measure.mjs";
+
+/** What it costs to start Tinman, against what it costs to start Node at all. */
+
+const { check, program, pairs = 30 } = options();
+if (!(pairs >= 20)) throw new Error("--pairs must be 20 or more");
+
+await inFreshPlace((place) => {
+  const empty = join(place.folder, "empty.js");
+  const emptyModule = join(place.folder, "empty.mjs");
+  for (const path of [empty, emptyModule]) writeFileSync(path, "");
+  const commands = [
+    { name: "empty script", args: [empty] },
+    { name: "tinman --version", args: [program, "--version"] },
+    { name: "tinman exec", args: [program, "exec", "-o", "json", "Just reply OK."] },
+    // For orientation: what Node's module loader costs before a line of ours runs.
+    { name: "empty ES module", args: [emptyModule] },
+  ];
+  const walls = interleaved(commands, pairs, (command) => wallTime(command, place));
+  const [base = [], version = [], exec = []] = walls;
+  const meter = memoryMeter(place);
+  const memory = meter ? interleaved(commands, 7, meter.peak) : undefined;
+
+  process.stdout.write(
+    `Node ${process.version}, ${process.platform} ${process.arch}; ${pairs} interleaved rounds; median (p10-p90)\n\n`,
+  );
+  printTable([
+    ["command", "wall ms", "of the empty script", "peak MB", "of the empty script"],
+    ...commands.map(({ name }, index) => {
+      const wall = walls[index] ?? [];
+      const peak = memory?.[index];
+      return [
+        name,
+        show(spread(wall), 0),
+        show(pairwise(wall, base, ratio), 2),
+        peak ? show(spread(peak.map(toMegabytes)), 0) : "-",
+        peak ? show(pairwise(peak, memory?.[0] ?? [], ratio), 2) : "-",
+      ];
+    }),
+  ]);
+  process.stdout.write(
+    meter ? `\nPeak memory read by ${meter.by}.\n` : "\nPeak memory NOT MEASURED: install GNU time or python3.\n",
+  );
+
+  const versionWall = pairwise(version, base, ratio);
+  const execWall = pairwise(exec, base, ratio);
+  const execMemory = memory && pairwise(memory[2] ?? [], memory[0] ?? [], ratio);
+  judge(
+    [
+      { what: "tinman --version, wall", text: show(versionWall, 2), value: versionWall.value, target: 1.5 },
+      { what: "tinman exec, wall", text: show(execWall, 2), value: execWall.value, target: 3.0 },
+      {
+        what: "tinman exec, peak memory",
+        text: execMemory ? show(execMemory, 2) : "-",
+        value: execMemory?.value,
+        target: 2.4,
+      },
+    ],
+    check,
+  );
+});
+
+/**
+ * @param {number} value
+ * @param {number} base
+ */
+function ratio(value, base) {
+  return value / base;
+}
+
+/** @param {number} kibibytes */
+function toMegabytes(kibibytes) {
+  return kibibytes / 1024;
+}

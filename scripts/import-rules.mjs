@@ -1,0 +1,156 @@
+import { readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { posix } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/**
+ * Who may import whom: the one table. `npm run import-rules` turns it into the Biome overrides beside this file, and the
+ * tests check what Biome cannot see (static or lazy, paths that wind through another folder).
+ *
+ * @typedef {object} Row
+ * @property {string} room A folder or file of `src`; `*` stands for one name.
+ * @property {readonly string[]} may Rooms it may import, besides itself.
+ * @property {readonly string[]} [lazily] Rooms and libraries that it may import by `await import()` or as types only.
+ * @property {readonly string[]} [libraries]
+ * @property {"all" | "no-machine" | "none"} builtins Which modules of Node: `no-machine` is all but those below.
+ */
+
+/** Node's doors to files, processes and the network: what the Host port stands for. */
+export const machineBuiltins = [
+  "node:child_process",
+  "node:cluster",
+  "node:dgram",
+  "node:dns",
+  "node:dns/promises",
+  "node:fs",
+  "node:fs/promises",
+  "node:http",
+  "node:http2",
+  "node:https",
+  "node:net",
+  "node:tls",
+  "node:worker_threads",
+];
+
+/** @type {readonly Row[]} */
+export const importRules = [
+  { room: "core", may: [], libraries: ["zod"], builtins: "none" },
+  { room: "permissions", may: ["core"], builtins: "no-machine" },
+  { room: "tools", may: ["core"], libraries: ["diff", "zod"], builtins: "no-machine" },
+  { room: "models", may: ["core"], libraries: ["zod"], builtins: "all" },
+  { room: "store", may: ["core"], builtins: "all" },
+  { room: "host", may: ["core"], libraries: ["@vscode/ripgrep"], builtins: "all" },
+  { room: "config", may: ["core"], libraries: ["yaml", "zod"], builtins: "all" },
+  { room: "protocol", may: [], libraries: ["zod"], builtins: "none" },
+  { room: "frontends/exit-codes.ts", may: ["core"], builtins: "none" },
+  { room: "frontends/front-end.ts", may: ["core", "protocol", "frontends/exit-codes.ts"], builtins: "all" },
+  {
+    room: "frontends/*",
+    may: ["core", "protocol", "frontends/exit-codes.ts", "frontends/front-end.ts"],
+    builtins: "all",
+  },
+  {
+    room: "compose.ts",
+    may: [
+      "core",
+      "permissions",
+      "tools",
+      "models",
+      "store",
+      "host",
+      "config",
+      "protocol",
+      "frontends/front-end.ts",
+      "frontends/*",
+    ],
+    libraries: ["zod"],
+    builtins: "all",
+  },
+  {
+    room: "commands",
+    may: ["core", "config", "compose.ts", "frontends/exit-codes.ts", "frontends/front-end.ts", "frontends/*"],
+    libraries: ["commander"],
+    builtins: "all",
+  },
+  { room: "compile-cache.ts", may: [], builtins: "all" },
+  { room: "main.ts", may: ["compile-cache.ts"], lazily: ["commands"], builtins: "none" },
+];
+
+/** Files lie in their room or one folder below it. */
+export const deepestLevel = 1;
+
+/** @param {string} room */
+export function isFile(room) {
+  return room.endsWith(".ts");
+}
+
+/** @param {string} name a room or a library, as `lazily` holds both */
+export function isRoom(name) {
+  return importRules.some((row) => row.room === name);
+}
+
+/**
+ * Biome matches the text of an import, not the file it means, so every depth has patterns of its own. The last match wins.
+ * @param {Row} row
+ * @param {number} level folders between the room and the file
+ */
+function patternsOf(row, level) {
+  const folder = isFile(row.room) ? posix.dirname(row.room) : row.room;
+  const here = posix.join(folder, ...Array(level).fill("*"));
+  const patterns = ["**"];
+  if (!isFile(row.room)) {
+    patterns.push("!./**");
+    for (let up = 1; up <= level; up++) patterns.push(`!${"../".repeat(up)}**`);
+    patterns.push(`${"../".repeat(level + 1)}**`);
+  }
+  const named = [...row.may, ...(row.lazily ?? [])];
+  for (const room of named.filter(isRoom)) {
+    const path = posix.relative(here, room);
+    const relative = path.startsWith("../") ? path : `./${path}`;
+    patterns.push(isFile(room) ? `!${relative}` : `!${relative}/**`);
+  }
+  for (const library of [...(row.libraries ?? []), ...named.filter((name) => !isRoom(name))]) {
+    patterns.push(`!${library}`, `!${library}/**`);
+  }
+  if (row.builtins !== "none") patterns.push("!node:*", "!node:*/**");
+  if (row.builtins === "no-machine") patterns.push(...machineBuiltins);
+  return patterns;
+}
+
+/** @param {Row} row */
+export function messageOf(row) {
+  const rooms = row.may.length > 0 ? row.may.join(", ") : "nothing else of ours";
+  const lazily = row.lazily ? `; by await import() also ${row.lazily.join(", ")}` : "";
+  const libraries = row.libraries?.join(", ") ?? "none";
+  return `src/${row.room} may import ${rooms}${lazily}. Libraries: ${libraries}. Node's modules: ${row.builtins}. See scripts/import-rules.mjs.`;
+}
+
+export function biomeOverrides() {
+  return importRules.flatMap((row) => {
+    const levels = isFile(row.room) ? [0] : Array.from({ length: deepestLevel + 1 }, (_, level) => level);
+    return levels.map((level) => ({
+      includes: [isFile(row.room) ? `src/${row.room}` : `src/${row.room}/${"*/".repeat(level)}*.ts`],
+      linter: {
+        rules: {
+          style: {
+            noRestrictedImports: {
+              level: "error",
+              options: { patterns: [{ group: patternsOf(row, level), message: messageOf(row) }] },
+            },
+          },
+        },
+      },
+    }));
+  });
+}
+
+const output = fileURLToPath(new URL("import-rules.biome.json", import.meta.url));
+
+/** True when the checked-in overrides are those of the table. */
+export function overridesAreCurrent() {
+  return JSON.stringify(JSON.parse(readFileSync(output, "utf8")).overrides) === JSON.stringify(biomeOverrides());
+}
+
+if (realpathSync(process.argv[1] ?? ".") === fileURLToPath(import.meta.url)) {
+  const lines = biomeOverrides().map((override) => `    ${JSON.stringify(override)}`);
+  writeFileSync(output, `{\n  "overrides": [\n${lines.join(",\n")}\n  ]\n}\n`);
+}

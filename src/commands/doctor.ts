@@ -1,0 +1,78 @@
+import { execFile } from "node:child_process";
+import { access, constants, mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { compose } from "../compose.ts";
+import { findHomes } from "../config/home.ts";
+import { failureOf } from "../core/errors.ts";
+import { exitCodes } from "../frontends/exit-codes.ts";
+import type { Io } from "../frontends/front-end.ts";
+
+interface Check {
+  readonly name: string;
+  readonly status: "ok" | "warning" | "failed";
+  readonly detail: string;
+}
+
+/** What Tinman needs of this machine, each found out by trying it. Exit code 1 when something needed is missing. */
+export async function runDoctor(options: { readonly json?: boolean }, io: Io): Promise<number> {
+  const checks = await Promise.all([
+    check("node", true, async () => checkNode()),
+    check("home", true, checkHome),
+    check("configuration", true, async () => {
+      const { homes, models } = await compose();
+      return `${join(homes.own, "config.yaml")} is fine; default model ${models.list()[0]?.id}`;
+    }),
+    check("sessions", true, async () => {
+      const sessions = await (await compose()).store.list();
+      return `${sessions.length} sessions can be listed`;
+    }),
+    check("shell", true, async () => versionOf("bash", ["--version"])),
+    check("search", true, checkSearch),
+    check("git", false, async () => versionOf("git", ["--version"])),
+  ]);
+  if (options.json === true) await io.stdout.write(`${JSON.stringify({ version: TINMAN_VERSION, checks })}\n`);
+  else {
+    const rows = checks.map(({ name, status, detail }) => `${status.padEnd(8)} ${name.padEnd(14)} ${detail}\n`);
+    await io.stdout.write(`tinman ${TINMAN_VERSION}\n${rows.join("")}`);
+  }
+  return checks.some(({ status }) => status === "failed") ? exitCodes.failed : exitCodes.success;
+}
+
+async function check(name: string, isNeeded: boolean, find: () => Promise<string>): Promise<Check> {
+  try {
+    return { name, status: "ok", detail: await find() };
+  } catch (error) {
+    const detail = failureOf(error).message.split("\n")[0] ?? "";
+    return { name, status: isNeeded ? "failed" : "warning", detail };
+  }
+}
+
+function checkNode(): string {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major < 20 || (major === 20 && minor < 19))
+    throw new Error(`${process.version} is too old; 20.19 or later is needed`);
+  return `${process.version} on ${process.platform} ${process.arch}`;
+}
+
+async function checkHome(): Promise<string> {
+  const { own } = findHomes(process.env);
+  await mkdir(own, { recursive: true, mode: 0o700 });
+  await access(own, constants.R_OK | constants.W_OK);
+  const probe = join(own, `.doctor-${process.pid}`);
+  await writeFile(probe, "", { mode: 0o600 });
+  await rm(probe);
+  return `${own} can be written`;
+}
+
+async function checkSearch(): Promise<string> {
+  const { host } = await compose();
+  const query = { folder: process.cwd(), include: ["*"], exclude: [], limit: 1 };
+  await host.search.glob(query, AbortSignal.timeout(5_000));
+  return "files can be searched";
+}
+
+async function versionOf(program: string, args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(program, [...args], { timeout: 5_000 });
+  return stdout.split("\n")[0] ?? "";
+}

@@ -1,0 +1,153 @@
+import type { Command } from "commander";
+import { InvalidArgumentError, Option } from "commander";
+import type { Tag } from "../core/settings.ts";
+import { autonomyLevels, reasoningEfforts } from "../core/settings.ts";
+import type { LogLevel } from "../frontends/exec/log.ts";
+import { logLevels } from "../frontends/exec/log.ts";
+import type { OutputFormat } from "../frontends/exec/report.ts";
+
+/** The options of `tinman exec` as they were given. */
+export interface GivenExec {
+  readonly prompt: string | undefined;
+  readonly file?: string;
+  readonly outputFormat: OutputFormat;
+  readonly inputFormat: "text";
+  readonly model?: string;
+  readonly reasoningEffort?: (typeof reasoningEfforts)[number];
+  readonly auto?: "low" | "medium" | "high";
+  readonly skipPermissionsUnsafe?: boolean;
+  readonly sessionId?: string;
+  readonly fork?: string;
+  readonly cwd?: string;
+  readonly useSpec?: boolean;
+  readonly specModel?: string;
+  readonly specReasoningEffort?: (typeof reasoningEfforts)[number];
+  readonly listTools?: boolean;
+  readonly enabledTools?: readonly string[];
+  readonly disabledTools?: readonly string[];
+  readonly appendSystemPrompt?: string;
+  readonly appendSystemPromptFile?: string;
+  readonly tag?: readonly Tag[];
+  readonly maxTurns?: number;
+  readonly maxTokens?: number;
+  readonly timeout?: number;
+  readonly onDenied: "stop" | "continue";
+  readonly logLevel: LogLevel;
+}
+
+const help = `
+The prompt is the argument, or the text of --file, or standard input (with no argument, or with -).
+What follows -- is the prompt, whatever it looks like.
+
+By default a run only reads. What it may change:
+  --auto low      create and edit files in the folder
+  --auto medium   also reversible work: builds, installs, local commits
+  --auto high     everything, git push and deletions included
+  --skip-permissions-unsafe   ask nothing at all; only where nothing can be lost
+
+A call above the level ends the run with exit code 5 before anything of that reply was done.
+
+Output (-o):
+  text          the final text
+  json          one object: {"type":"result","subtype":"success","result":…,"session_id":…}
+  stream-json   one JSON line per event as it happens; the last is always "completion"
+
+Examples:
+  tinman exec "summarize this repo"
+  tinman exec -o json "start task" | jq -r .session_id
+  tinman exec -s <session-id> "continue with next step"
+  tinman exec --auto low --timeout 10m --max-turns 40 -f task.md
+  tinman exec -m script:replies.yaml -o stream-json "run it"
+
+Exit codes: 0 success, 1 failed, 2 usage, 3 limit or timeout, 4 no such session, 5 stopped by a permission,
+130 SIGINT, 143 SIGTERM.`;
+
+export function defineExec(program: Command, run: (given: GivenExec) => Promise<void>): void {
+  const efforts = [...reasoningEfforts];
+  const levels = autonomyLevels.filter((level) => level !== "off");
+  program
+    .command("exec")
+    .description("run one prompt without anybody watching, and print the result")
+    .argument("[prompt]", "what to do; - reads it from standard input")
+    .option("-f, --file <path>", "read the prompt from a file")
+    .addOption(
+      new Option("-o, --output-format <format>", "how to print")
+        .choices(["text", "json", "stream-json"])
+        .default("text"),
+    )
+    .addOption(new Option("--input-format <format>", "how the prompt is given").choices(["text"]).default("text"))
+    .option("-m, --model <id>", "the model; see: tinman models")
+    .addOption(new Option("-r, --reasoning-effort <effort>", "how hard the model thinks").choices(efforts))
+    .addOption(new Option("--auto <level>", "what runs unasked").choices(levels))
+    .addOption(new Option("--skip-permissions-unsafe", "ask nothing at all").conflicts("auto"))
+    .option("-s, --session-id <id>", "continue a session with its whole history")
+    .addOption(new Option("--fork <id>", "continue a copy of a session").conflicts("sessionId"))
+    .option("--cwd <path>", "the folder to work in")
+    .option("--use-spec", "only read, and answer with a plan")
+    .option("--spec-model <id>", "the model for spec mode")
+    .addOption(new Option("--spec-reasoning-effort <effort>", "how hard it thinks in spec mode").choices(efforts))
+    .option("--list-tools", "print the tools of such a run and stop")
+    .addOption(new Option("--enabled-tools <names>", "tools to allow by name at any level").argParser(names))
+    .addOption(new Option("--disabled-tools <names>", "tools the model is not offered").argParser(names))
+    .option("--append-system-prompt <text>", "text to end the system prompt with")
+    .addOption(new Option("--append-system-prompt-file <path>", "the same from a file").conflicts("appendSystemPrompt"))
+    .addOption(
+      new Option("--tag <tag>", "a name or JSON {name, metadata} kept with the session; repeatable").argParser(tag),
+    )
+    .addOption(new Option("--max-turns <count>", "model calls at most").argParser(count))
+    .addOption(new Option("--max-tokens <count>", "tokens at most, sent and received").argParser(count))
+    .addOption(new Option("--timeout <duration>", "time at most: 90, 90s, 10m, 1h").argParser(duration))
+    .addOption(
+      new Option("--on-denied <action>", "when a call is not allowed").choices(["stop", "continue"]).default("stop"),
+    )
+    .addOption(new Option("--log-level <level>", "what to say on stderr").choices([...logLevels]).default("warn"))
+    .addHelpText("after", help)
+    .action((prompt: string | undefined, options: Omit<GivenExec, "prompt">) => run({ ...options, prompt }));
+}
+
+function names(value: string, before: readonly string[] = []): readonly string[] {
+  const given = value.split(/[\s,]+/).filter((name) => name !== "");
+  if (given.length === 0) throw new InvalidArgumentError("Give at least one tool name.");
+  return [...before, ...given];
+}
+
+function tag(value: string, before: readonly Tag[] = []): readonly Tag[] {
+  if (!value.trim().startsWith("{")) {
+    if (value.trim() === "") throw new InvalidArgumentError("A tag needs a name.");
+    return [...before, { name: value.trim() }];
+  }
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(value);
+  } catch {
+    throw new InvalidArgumentError("It is not valid JSON.");
+  }
+  const { name, metadata } = parsed as { name?: unknown; metadata?: unknown };
+  if (typeof name !== "string" || name.trim() === "") throw new InvalidArgumentError('It needs a "name".');
+  if (metadata === undefined) return [...before, { name }];
+  if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)) {
+    throw new InvalidArgumentError('Its "metadata" must be an object.');
+  }
+  return [...before, { name, metadata: metadata as Record<string, unknown> }];
+}
+
+function count(value: string): number {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number < 1 || !Number.isSafeInteger(number)) {
+    throw new InvalidArgumentError("It must be a whole number of at least 1.");
+  }
+  return number;
+}
+
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+const maxTimerMs = 2_147_483_647;
+
+/** Milliseconds; a bare number is seconds. */
+function duration(value: string): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(value);
+  const ms = Number(match?.[1]) * unitMs[(match?.[2] ?? "s") as keyof typeof unitMs];
+  if (match === null || !(ms > 0) || ms > maxTimerMs) {
+    throw new InvalidArgumentError("It must be a time such as 90, 90s, 10m or 1h, of at most 24 days.");
+  }
+  return ms;
+}

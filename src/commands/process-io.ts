@@ -1,0 +1,58 @@
+import type { HandledSignal } from "../frontends/exit-codes.ts";
+import { signalCodes } from "../frontends/exit-codes.ts";
+import type { Io, Output } from "../frontends/front-end.ts";
+
+/** How long a reader that has stopped reading may hold up a process that was told to end. */
+const drainMs = 3_000;
+
+/** This process's streams and signals. A second signal, or a reader that never reads again, does not wait any longer. */
+export function processIo(): Io {
+  const stopping = new AbortController();
+  return {
+    stdout: output(process.stdout, stopping.signal),
+    stderr: output(process.stderr, stopping.signal),
+    onSignal(callback) {
+      const listeners = (Object.keys(signalCodes) as HandledSignal[]).map((signal) => {
+        const listener = (): void => {
+          if (stopping.signal.aborted) process.exit(signalCodes[signal]);
+          stopping.abort();
+          callback(signal);
+        };
+        process.on(signal, listener);
+        return { signal, listener };
+      });
+      return () => {
+        for (const { signal, listener } of listeners) process.removeListener(signal, listener);
+      };
+    },
+  };
+}
+
+function output(stream: NodeJS.WriteStream, stopping: AbortSignal): Output {
+  const gone = new AbortController();
+  stream.on("error", () => gone.abort());
+  return {
+    isTerminal: stream.isTTY === true,
+    get columns() {
+      return stream.columns ?? 80;
+    },
+    gone: gone.signal,
+    write(text) {
+      if (gone.signal.aborted) return Promise.resolve();
+      return new Promise((resolve) => {
+        const giveUp = (): void => {
+          setTimeout(() => {
+            gone.abort();
+            resolve();
+          }, drainMs).unref();
+        };
+        stream.write(text, () => {
+          stopping.removeEventListener("abort", giveUp);
+          resolve();
+        });
+        if (stopping.aborted) giveUp();
+        else stopping.addEventListener("abort", giveUp, { once: true });
+      });
+    },
+  };
+}

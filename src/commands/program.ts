@@ -1,0 +1,109 @@
+import { Console } from "node:console";
+import { Command, CommanderError } from "commander";
+import { AgentError, failureOf } from "../core/errors.ts";
+import { exitCodeOf, exitCodes } from "../frontends/exit-codes.ts";
+import type { Io } from "../frontends/front-end.ts";
+import { defineExec } from "./exec-options.ts";
+import { processIo } from "./process-io.ts";
+import { reportUsage } from "./usage.ts";
+
+const examples = `
+Examples:
+  tinman exec "Which files are in this folder?"
+  tinman exec --auto low "create file notes.md with hello"
+  git diff | tinman exec -o json - | jq -r .result
+  tinman sessions list
+
+Without a configured model Tinman uses its embedded offline model, which needs no key and no network.
+Exit codes: 0 success, 1 failed, 2 usage, 3 limit or timeout, 4 no such session, 5 stopped by a permission.`;
+
+/** Reads the command line and runs one command. Resolves with the exit code; never ends the process itself. */
+export async function runProgram(argv: readonly string[]): Promise<number> {
+  // A library that logs must not write between the lines of a protocol.
+  globalThis.console = new Console(process.stderr, process.stderr);
+  const io = processIo();
+  let code: number = exitCodes.success;
+  const help: string[] = [];
+  const program = new Command("tinman")
+    .description("A coding agent for machines to drive: one engine, every wire.")
+    .version(TINMAN_VERSION, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print this help")
+    .addHelpText("after", examples)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => help.push(text), writeErr: () => undefined })
+    .showSuggestionAfterError(true);
+  const separator = argv.indexOf("--");
+  const words = separator < 0 ? undefined : argv.slice(separator + 1);
+  const flags = separator < 0 ? argv : argv.slice(0, separator);
+  defineCommands(program, io, words, (result) => {
+    code = result;
+  });
+  try {
+    if (argv.length === 0) throw new AgentError("usage", "No command given. Try: tinman --help");
+    await program.parseAsync([...flags], { from: "user" });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) {
+      for (const text of help) await io.stdout.write(text);
+      return exitCodes.success;
+    }
+    if (error instanceof CommanderError) return reportUsage(flags, usageWords(error), io);
+    const failure = failureOf(error);
+    if (failure.code === "usage") return reportUsage(flags, failure.message, io);
+    await io.stderr.write(`tinman: ${failure.message.split("\n")[0]}\n`);
+    return exitCodeOf(failure.code);
+  }
+}
+
+function defineCommands(
+  program: Command,
+  io: Io,
+  words: readonly string[] | undefined,
+  done: (code: number) => void,
+): void {
+  defineExec(program, async (given) => {
+    const { exec } = await import("./exec.ts");
+    done(await exec(given, words, io));
+  });
+  const sessions = program.command("sessions").description("list, show, find and delete sessions");
+  const json = ["--json", "print JSON"] as const;
+  sessions
+    .command("list", { isDefault: true })
+    .description("list sessions, newest first")
+    .option("--cwd <path>", "only those of this folder")
+    .option("-n, --limit <count>", "at most so many", "50")
+    .option(...json)
+    .action(async (options) => done(await (await import("./sessions.ts")).listSessions(options, io)));
+  sessions
+    .command("show <id>")
+    .description("print the conversation of a session")
+    .option(...json)
+    .action(async (id, options) => done(await (await import("./sessions.ts")).showSession(id, options, io)));
+  sessions
+    .command("path <id>")
+    .description("print where a session's log is")
+    .action(async (id) => done(await (await import("./sessions.ts")).printPath(id, io)));
+  sessions
+    .command("delete <id...>")
+    .description("delete sessions and their tool outputs")
+    .action(async (ids) => done(await (await import("./sessions.ts")).deleteSessions(ids, io)));
+  program
+    .command("models")
+    .description("list the models that can be used here")
+    .option(...json)
+    .action(async (options) => done(await (await import("./models.ts")).listModels(options, io)));
+  program
+    .command("doctor")
+    .description("check this machine and this configuration")
+    .option(...json)
+    .action(async (options) => done(await (await import("./doctor.ts")).runDoctor(options, io)));
+  for (const command of [...program.commands, ...sessions.commands]) command.allowExcessArguments(false);
+}
+
+/** Commander's message as one line, with its suggestion. */
+function usageWords(error: CommanderError): string {
+  const line = error.message.replace(/^error: /, "").replace(/\s*\n\s*/g, " ");
+  if (error.code === "commander.excessArguments") return `${line} Put the prompt in quotes, or after --.`;
+  if (error.code === "commander.help") return "A command is missing. Try: tinman --help";
+  return line;
+}

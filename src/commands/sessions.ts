@@ -1,0 +1,90 @@
+import { realpath } from "node:fs/promises";
+import { compose } from "../compose.ts";
+import { damageNotice } from "../core/engine.ts";
+import { AgentError } from "../core/errors.ts";
+import { foldLog } from "../core/history.ts";
+import type { Message } from "../core/message.ts";
+import { textOf } from "../core/message.ts";
+import { exitCodes } from "../frontends/exit-codes.ts";
+import type { Io } from "../frontends/front-end.ts";
+
+interface Json {
+  readonly json?: boolean;
+}
+
+export async function listSessions(options: Json & { cwd?: string; limit: string }, io: Io): Promise<number> {
+  const limit = Number(options.limit);
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw new AgentError("usage", "--limit must be a whole number of at least 1.");
+  const { store } = await compose();
+  const cwd = options.cwd === undefined ? undefined : await realpath(options.cwd).catch(() => options.cwd ?? "");
+  const sessions = await store.list({ limit, ...(cwd === undefined ? {} : { cwd }) });
+  if (options.json === true) {
+    await io.stdout.write(`${JSON.stringify(sessions)}\n`);
+  } else if (sessions.length === 0) {
+    await io.stdout.write("No sessions.\n");
+  } else {
+    const rows = sessions.map(({ id, updatedAt, cwd: folder, title }) => {
+      const when = new Date(updatedAt).toISOString().slice(0, 16).replace("T", " ");
+      return `${id}  ${when}  ${printable(folder)}  ${printable(title).slice(0, 80)}\n`;
+    });
+    await io.stdout.write(rows.join(""));
+  }
+  return exitCodes.success;
+}
+
+export async function showSession(id: string, options: Json, io: Io): Promise<number> {
+  const { store } = await compose();
+  const [info, { events, damagedLines }] = await Promise.all([store.info(id), store.read(id)]);
+  const state = foldLog(events);
+  const waiting = [...state.waiting].map(([messageId, { content, at }]) => ({ id: messageId, content, createdAt: at }));
+  const { settings, messages, usage, lastEnd } = state;
+  if (options.json === true) {
+    const shown = { ...info, settings, messages, waiting, usage, lastEnd: lastEnd ?? null, damagedLines };
+    await io.stdout.write(`${JSON.stringify(shown)}\n`);
+    return exitCodes.success;
+  }
+  const lines = [
+    `${info.id}  ${printable(info.title)}`,
+    `${printable(info.cwd)}  ${settings.modelId}  ${lastEnd ?? "not run"}`,
+  ];
+  for (const message of messages) lines.push("", ...describe(message));
+  for (const { content } of waiting) lines.push("", `waiting: ${printable(textOf(content))}`);
+  if (state.turn !== undefined)
+    lines.push("", "The last turn has not ended: it is running, or its process was killed.");
+  await io.stdout.write(`${lines.join("\n")}\n`);
+  if (damagedLines.length > 0) await io.stderr.write(`tinman: ${damageNotice(damagedLines)}\n`);
+  return exitCodes.success;
+}
+
+export async function printPath(id: string, io: Io): Promise<number> {
+  const { store } = await compose();
+  await io.stdout.write(`${(await store.info(id)).path}\n`);
+  return exitCodes.success;
+}
+
+export async function deleteSessions(ids: readonly string[], io: Io): Promise<number> {
+  const { store } = await compose();
+  for (const id of ids) {
+    await store.remove(id);
+    await io.stdout.write(`deleted ${id}\n`);
+  }
+  return exitCodes.success;
+}
+
+function describe(message: Message): readonly string[] {
+  if (message.role === "user") return [`user: ${printable(textOf(message.content))}`];
+  if (message.role === "tool") {
+    return message.content.map(({ name, status, text }) => `${name} (${status}): ${printable(text).slice(0, 2_000)}`);
+  }
+  return message.content.flatMap((block) => {
+    if (block.type === "text") return [`assistant: ${printable(block.text)}`];
+    if (block.type === "thinking") return [`thinking: ${printable(block.text)}`];
+    return [`calls ${block.name} ${printable(block.malformedInput ?? JSON.stringify(block.input)).slice(0, 500)}`];
+  });
+}
+
+/** Text of models and tools may hold anything; a terminal gets only what it can show. */
+function printable(text: string): string {
+  return text.replace(/[^\P{Cc}\n\t]/gu, "\u{fffd}");
+}

@@ -1,0 +1,26 @@
+import type { OutputFormat } from "../frontends/exec/report.ts";
+import { exitCodes } from "../frontends/exit-codes.ts";
+import type { Io } from "../frontends/front-end.ts";
+
+/** Says in one line what was wrong with the command line, and in the run's own format when that can still be read. */
+export async function reportUsage(argv: readonly string[], message: string, io: Io): Promise<number> {
+  if (argv[0] === "exec") {
+    const { printReport, reportFailure } = await import("../frontends/exec/report.ts");
+    const report = reportFailure({ code: "usage", message }, { durationMs: Math.round(performance.now()) });
+    await printReport(formatIn(argv), report, io, Date.now());
+    return report.exitCode;
+  }
+  await io.stderr.write(`tinman: ${message}\n`);
+  return exitCodes.usage;
+}
+
+/** The output format of a command line that could not be parsed as a whole. */
+function formatIn(argv: readonly string[]): OutputFormat {
+  const values = argv.flatMap((word, index) => {
+    if (word === "-o" || word === "--output-format") return [argv[index + 1]];
+    if (word.startsWith("--output-format=")) return [word.slice("--output-format=".length)];
+    return word.startsWith("-o") ? [word.slice(2).replace(/^=/, "")] : [];
+  });
+  const format = values.at(-1);
+  return format === "json" || format === "stream-json" ? format : "text";
+}

@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { z } from "zod";
+import type { Homes } from "./config/home.ts";
+import { findHomes } from "./config/home.ts";
+import { readInstructions } from "./config/instructions.ts";
+import { loadUserConfig, readDocument } from "./config/load.ts";
+import type { UserConfig } from "./config/schema.ts";
+import { Engine } from "./core/engine.ts";
+import type { Clock, Host, ModelCatalog, SessionStore } from "./core/ports.ts";
+import { describeEnvironment } from "./host/environment.ts";
+import { createNodeHost } from "./host/node-host.ts";
+import { createModelCatalog } from "./models/catalog.ts";
+import { permissionPolicy } from "./permissions/policy.ts";
+import { createJsonlStore } from "./store/jsonl-store.ts";
+import { builtinTools } from "./tools/all.ts";
+
+/** Everything a command may need, built from the environment and the user's configuration. */
+export interface Composition {
+  readonly homes: Homes;
+  readonly config: UserConfig;
+  readonly store: SessionStore;
+  readonly models: ModelCatalog;
+  readonly host: Host;
+  readonly engine: Engine;
+}
+
+const clock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after: (ms, callback) => {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** The only place that knows every adapter. Rejects with `config_invalid`. */
+export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Composition> {
+  // Compiling validators pays off in a long life, not in one run.
+  z.config({ jitless: true });
+  const homes = findHomes(env);
+  const config = await loadUserConfig(homes.own);
+  const outputsDir = join(homes.own, "outputs");
+  const store = createJsonlStore({
+    home: homes.own,
+    ...(config.durability === undefined ? {} : { durability: config.durability }),
+  });
+  const override = env.TINMAN_MODEL;
+  const models = createModelCatalog({
+    ...(config.model === undefined ? {} : { defaultModel: config.model }),
+    ...(override === undefined || override === "" ? {} : { override }),
+    loadScript: readDocument,
+    clock,
+  });
+  const environment = describeEnvironment({ cacheFile: join(homes.own, "cache", "tool-versions.json") });
+  const host = createNodeHost({ outputsDir, passEnvironment: config.passEnvironment ?? [] });
+  const engine = new Engine({
+    store,
+    models,
+    policy: permissionPolicy,
+    tools: builtinTools,
+    host,
+    context: {
+      reminders: async (cwd) => (await Promise.all([environment(cwd), readInstructions(homes.own, cwd)])).flat(),
+    },
+    clock,
+    ids: { next: () => randomUUID() },
+    places: { home: homes.user, ownHome: homes.own, outputs: (sessionId) => join(outputsDir, sessionId) },
+    toolSchema: (tool) => z.toJSONSchema(tool.input, { target: "draft-7", io: "input" }),
+  });
+  return { homes, config, store, models, host, engine };
+}

@@ -1,0 +1,66 @@
+import { open, realpath, stat } from "node:fs/promises";
+import { dirname, join, sep } from "node:path";
+
+const fileName = "AGENTS.md";
+const maxFileBytes = 32 * 1024;
+const maxFiles = 20;
+
+/**
+ * The AGENTS.md files that speak about a folder: the user's own, then from the root of its repository down to it. Each is
+ * cut at 32 KiB. A file that leads out of the repository by a link is left out: a repository must not make us read others'
+ * files.
+ */
+export async function readInstructions(ownHome: string, cwd: string): Promise<readonly string[]> {
+  const root = await repositoryRoot(cwd);
+  const folders = foldersBetween(root, cwd).slice(-maxFiles);
+  const texts = [
+    await readOne(ownHome, ownHome),
+    ...(await Promise.all(folders.map((folder) => readOne(folder, root)))),
+  ];
+  return texts.filter((text) => text !== undefined);
+}
+
+async function readOne(folder: string, within: string): Promise<string | undefined> {
+  const path = join(folder, fileName);
+  try {
+    const real = await realpath(path);
+    if (real !== path && !real.startsWith(`${within}${sep}`)) return undefined;
+    if (!(await stat(real)).isFile()) return undefined;
+    const file = await open(real, "r");
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(maxFileBytes + 1), 0, maxFileBytes + 1, 0);
+      const text = buffer.toString("utf8", 0, Math.min(bytesRead, maxFileBytes)).trim();
+      if (text === "") return undefined;
+      const cut = bytesRead > maxFileBytes ? "\n[cut at 32 KiB]" : "";
+      return `Instructions from ${path}:\n\n${text}${cut}`;
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+async function repositoryRoot(cwd: string): Promise<string> {
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    if (await exists(join(folder, ".git"))) return folder;
+    if (dirname(folder) === folder) return cwd;
+  }
+}
+
+function foldersBetween(root: string, cwd: string): readonly string[] {
+  const folders: string[] = [];
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    folders.unshift(folder);
+    if (folder === root || dirname(folder) === folder) return folders;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,65 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { AgentError } from "../core/errors.ts";
+import type { UserConfig } from "./schema.ts";
+
+const maxConfigBytes = 4 * 1024 * 1024;
+
+/** The user's configuration; empty when there is none. Rejects with `config_invalid` and one line that names the place. */
+export async function loadUserConfig(ownHome: string): Promise<UserConfig> {
+  const path = join(ownHome, "config.yaml");
+  const text = await readIfThere(path);
+  if (text === undefined || text.trim() === "") return {};
+  const value = await parseDocument(text, path);
+  const { userConfigSchema } = await import("./schema.ts");
+  const parsed = userConfigSchema.safeParse(value ?? {});
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const where = issue?.path.join(".") ?? "";
+  throw invalid(path, `${where === "" ? "" : `${where}: `}${issue?.message ?? "is not valid"}`);
+}
+
+/** Any YAML or JSON file, as plain data. JSON is tried first: it is quicker, and needs no YAML parser. */
+export async function readDocument(path: string): Promise<unknown> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    throw invalid(path, reason(error));
+  }
+  return parseDocument(text, path);
+}
+
+async function parseDocument(text: string, path: string): Promise<unknown> {
+  if (text.length > maxConfigBytes) throw invalid(path, "is larger than 4 MiB");
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // Not JSON; YAML is the usual form.
+  }
+  const { parse } = await import("yaml");
+  try {
+    return parse(text, { maxAliasCount: 100 }) as unknown;
+  } catch (error) {
+    throw invalid(path, reason(error));
+  }
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR"))
+      return undefined;
+    throw invalid(path, reason(error));
+  }
+}
+
+function invalid(path: string, why: string): AgentError {
+  return new AgentError("config_invalid", `${path}: ${why}`);
+}
+
+function reason(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.split("\n")[0] ?? message;
+}

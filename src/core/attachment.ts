@@ -1,0 +1,79 @@
+import type { EngineEvent } from "./event.ts";
+import type { Answer } from "./interaction.ts";
+
+/** What a client that is attached to a session can do. */
+export interface Abilities {
+  /** It can say yes or no to tool calls and plans. */
+  readonly approve: boolean;
+  /** It can answer questions. */
+  readonly answer: boolean;
+  /** `cancel`: when it leaves and nobody else can answer, open requests are cancelled. `keep`: they wait for it to come back. */
+  readonly onDetach: "cancel" | "keep";
+}
+
+export interface Attachment {
+  readonly abilities: Abilities;
+  /**
+   * Everything from the moment of attaching on; with `after`, first what is stored behind that number. One reader; ends when
+   * the session closes, the client detaches or `signal` is aborted.
+   */
+  events(options?: { readonly after?: number; readonly signal?: AbortSignal }): AsyncIterable<EngineEvent>;
+  /** Answers an open request. False when it was not open any more: somebody else was first, or it was cancelled. */
+  answer(requestId: string, answer: Answer): boolean;
+  detach(): void;
+}
+
+/** How far a client may fall behind before the session waits for it. */
+const roomForEvents = 1_024;
+
+/** Events between one session and one reader. */
+export class EventQueue {
+  private events: EngineEvent[] = [];
+  private closed = false;
+  private wakeReader: (() => void) | undefined;
+  private readonly waitingForRoom: (() => void)[] = [];
+
+  push(event: EngineEvent): void {
+    if (this.closed) return;
+    this.events.push(event);
+    this.wakeReader?.();
+  }
+
+  close(): void {
+    this.closed = true;
+    this.wakeReader?.();
+    this.letWritersGo();
+  }
+
+  /** Resolves at once while the reader keeps up. */
+  room(): Promise<void> | undefined {
+    if (this.closed || this.events.length < roomForEvents) return undefined;
+    return new Promise((resolve) => this.waitingForRoom.push(resolve));
+  }
+
+  async *read(signal?: AbortSignal): AsyncGenerator<EngineEvent> {
+    const stop = (): void => this.close();
+    signal?.addEventListener("abort", stop, { once: true });
+    try {
+      while (!(signal?.aborted ?? false)) {
+        const batch = this.events;
+        this.events = [];
+        this.letWritersGo();
+        yield* batch;
+        if (this.events.length > 0) continue;
+        if (this.closed) return;
+        await new Promise<void>((resolve) => {
+          this.wakeReader = resolve;
+        });
+        this.wakeReader = undefined;
+      }
+    } finally {
+      signal?.removeEventListener("abort", stop);
+      this.close();
+    }
+  }
+
+  private letWritersGo(): void {
+    for (const go of this.waitingForRoom.splice(0)) go();
+  }
+}

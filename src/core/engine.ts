@@ -1,0 +1,162 @@
+import { AgentError } from "./errors.ts";
+import type { DurableBody, DurableEvent, SettingsChanges } from "./event.ts";
+import { closingEvents, foldLog } from "./history.ts";
+import type { ModelInfo, SessionInfo } from "./ports.ts";
+import type { EngineParts } from "./session.ts";
+import { Session } from "./session.ts";
+import type { RunOptions, SessionSettings } from "./settings.ts";
+
+export interface NewSession {
+  /** Canonical, and there. */
+  readonly cwd: string;
+  readonly settings: SessionSettings;
+  /** A fresh UUID when absent. */
+  readonly id?: string;
+  readonly run?: RunOptions;
+}
+
+export interface ResumedSession {
+  /** Settings to change before anything runs. */
+  readonly changes?: SettingsChanges;
+  /** Where the workspace is now, if it moved. */
+  readonly cwd?: string;
+  readonly run?: RunOptions;
+}
+
+/** Opened again, with what was wrong with its log. */
+export interface Resumed {
+  readonly session: Session;
+  readonly damagedLines: readonly number[];
+}
+
+/** Creates, resumes, forks and lists sessions. One engine per process. */
+export class Engine {
+  private readonly parts: EngineParts;
+  private readonly open = new Set<Session>();
+
+  constructor(parts: EngineParts) {
+    this.parts = parts;
+  }
+
+  get tools(): EngineParts["tools"] {
+    return this.parts.tools;
+  }
+
+  get policy(): EngineParts["policy"] {
+    return this.parts.policy;
+  }
+
+  /** Rejects with `model_unknown` before anything is written. */
+  async create(options: NewSession): Promise<Session> {
+    await this.checkModels(options.settings);
+    const { cwd, settings } = options;
+    return this.start({ type: "session.opened", cwd, settings }, options.id, options.run);
+  }
+
+  /** Loads a session and becomes its writer. Nothing is written until something happens. */
+  async resume(id: string, options: ResumedSession = {}): Promise<Resumed> {
+    const log = await this.parts.store.acquire(id);
+    try {
+      const { events, damagedLines } = await this.parts.store.read(id);
+      const state = foldLog(events);
+      const session = new Session(this.parts, log, state, options.run ?? {}, [
+        ...closingEvents(state, this.parts.ids),
+        ...moved(state.cwd, options.cwd),
+      ]);
+      await this.checkModels({ ...session.settings, ...definite(options.changes ?? {}) });
+      if (options.changes !== undefined) await session.update(options.changes);
+      this.open.add(session);
+      return { session, damagedLines };
+    } catch (error) {
+      await log.release();
+      throw error;
+    }
+  }
+
+  /** A new session that begins with the conversation of another one, which is only read. */
+  async fork(id: string, options: ResumedSession & { readonly atSeq?: number } = {}): Promise<Resumed> {
+    const { events, damagedLines } = await this.parts.store.read(id);
+    const kept = events.filter((event) => event.seq <= (options.atSeq ?? Number.POSITIVE_INFINITY));
+    const source = foldLog(kept);
+    const settings = { ...source.settings, ...definite(options.changes ?? {}) };
+    await this.checkModels(settings);
+    const opened = {
+      type: "session.opened",
+      cwd: options.cwd ?? source.cwd,
+      settings,
+      forkOf: { sessionId: id, seq: source.seq },
+    } as const;
+    const copied = kept.filter((event) => isConversation(event) && !isWaiting(event, source.waiting));
+    const session = await this.start(opened, undefined, options.run, copied);
+    return { session, damagedLines };
+  }
+
+  list(query?: { readonly cwd?: string; readonly limit?: number }): Promise<readonly SessionInfo[]> {
+    return this.parts.store.list(query);
+  }
+
+  models(): readonly ModelInfo[] {
+    return this.parts.models.list();
+  }
+
+  /** Closes every session that is open here. */
+  async close(): Promise<void> {
+    await Promise.all([...this.open].map((session) => session.close()));
+    this.open.clear();
+  }
+
+  private async start(
+    opened: DurableBody & { type: "session.opened" },
+    id: string | undefined,
+    run: RunOptions | undefined,
+    copied: readonly DurableEvent[] = [],
+  ): Promise<Session> {
+    const sessionId = id ?? this.parts.ids.next();
+    const first: DurableEvent = { at: this.parts.clock.now(), sessionId, seq: 1, ...opened };
+    const log = await this.parts.store.create(first);
+    try {
+      const events = copied.map((event, index) => ({ ...event, sessionId, seq: index + 2 }));
+      for (let from = 0; from < events.length; from += 200) await log.append(events.slice(from, from + 200));
+      const state = foldLog([first, ...events]);
+      const session = new Session(this.parts, log, state, run ?? {}, closingEvents(state, this.parts.ids));
+      this.open.add(session);
+      return session;
+    } catch (error) {
+      await log.release();
+      throw error;
+    }
+  }
+
+  private async checkModels(settings: SessionSettings): Promise<void> {
+    await this.parts.models.resolve(settings.modelId);
+    if (settings.specModelId !== undefined) await this.parts.models.resolve(settings.specModelId);
+  }
+}
+
+/** A fork has its own opening and its own settings; the rest of the log is the conversation. */
+function isConversation(event: DurableEvent): boolean {
+  return event.type !== "session.opened" && event.type !== "session.updated";
+}
+
+/** A prompt that waits in the original runs there, not in the fork. */
+function isWaiting(event: DurableEvent, waiting: ReadonlyMap<string, unknown>): boolean {
+  return event.type === "prompt.accepted" && waiting.has(event.messageId);
+}
+
+function moved(from: string, to: string | undefined): readonly DurableBody[] {
+  return to === undefined || to === from ? [] : [{ type: "session.updated", changes: {}, cwd: to }];
+}
+
+function definite(changes: SettingsChanges): Partial<SessionSettings> {
+  const entries = Object.entries(changes).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(entries) as Partial<SessionSettings>;
+}
+
+/** Words for a log that was damaged and read all the same. */
+export function damageNotice(lines: readonly number[]): string {
+  return `${lines.length} damaged ${lines.length === 1 ? "line" : "lines"} of the session log skipped (line ${lines.join(", ")}).`;
+}
+
+export function unknownSession(id: string): AgentError {
+  return new AgentError("session_not_found", `There is no session ${JSON.stringify(id.slice(0, 200))}.`);
+}

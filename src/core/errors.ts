@@ -1,0 +1,62 @@
+/**
+ * Every failure that a user can meet, by code. Front ends map a code to their own number or word; `docs/errors.md` explains each.
+ * The sentence here is the code's meaning, not the message of one failure.
+ */
+export const errorCodes = {
+  usage: "The command line or a request was wrong.",
+  config_invalid: "A configuration file could not be read or has a wrong value.",
+  session_not_found: "There is no session with this id.",
+  session_in_use: "Another process is writing to this session.",
+  session_closed: "The session was closed and takes no more prompts.",
+  session_exists: "A session with this id exists already.",
+  queue_full: "Too many prompts are waiting in this session.",
+  input_too_large: "The prompt is larger than a record of the log may be.",
+  storage_failed: "The session log could not be read or written.",
+  model_unknown: "No model with this id is known.",
+  model_failed: "The model, or the connection to it, failed.",
+  model_auth: "The model refused the key, or a key is missing.",
+  model_bad_request: "The model did not accept the request.",
+  model_overloaded: "The model is busy or the rate limit is used up.",
+  model_empty: "The model answered with nothing.",
+  model_refused: "The model declined to answer.",
+  script_invalid: "A scripted model's file could not be read or has a wrong value.",
+  script_exhausted: "A scripted model has no reply left for this request.",
+  context_full: "The conversation no longer fits the model's window.",
+  output_limit: "The model's answer was cut at its output limit.",
+  limit_turns: "The run used up its model calls.",
+  limit_tokens: "The run used up its tokens.",
+  timeout: "The run took longer than it was given.",
+  denied: "A tool call needs a permission that was not given.",
+  cancelled: "Somebody said no to a tool call.",
+  tool_failed: "The run ended on a tool call that failed.",
+  interrupted: "The run was interrupted.",
+  internal: "A fault in Tinman itself.",
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** The data of a failure, as events and wires carry it. */
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+export class AgentError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = "AgentError";
+    this.code = code;
+  }
+
+  get failure(): Failure {
+    return { code: this.code, message: this.message };
+  }
+}
+
+/** What went wrong, whatever was thrown. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof AgentError) return error.failure;
+  return { code: "internal", message: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,155 @@
+import type { Failure } from "./errors.ts";
+import type { Answer, Interaction } from "./interaction.ts";
+import type { AssistantMessage, PromptBlock, ToolResultBlock, Usage } from "./message.ts";
+import type { SessionSettings } from "./settings.ts";
+
+/** How a turn can end. Front ends derive stop reasons and exit codes from it. */
+export type EndReason =
+  /** The model had nothing more to do. */
+  | "completed"
+  /** In spec mode with nobody to approve it: the plan is the answer. */
+  | "planned"
+  /** Somebody interrupted it, or its process ended. */
+  | "interrupted"
+  /** A call was above the level and nobody could be asked. */
+  | "denied"
+  /** Somebody was asked and said no. */
+  | "cancelled"
+  /** Model calls, tokens or time are used up. */
+  | "limit"
+  /** The answer was cut at the model's output limit, again and again. */
+  | "length"
+  /** The conversation no longer fits the model's window. */
+  | "context_full"
+  | "failed";
+
+/** Events that change what the session is. They are stored before anybody is told, and numbered densely by `seq`. */
+export type DurableBody =
+  /** First of every log. */
+  | {
+      readonly type: "session.opened";
+      readonly cwd: string;
+      readonly settings: SessionSettings;
+      /** Where a fork came from. */
+      readonly forkOf?: { readonly sessionId: string; readonly seq: number };
+    }
+  /** Settings changed; only the changed keys, `null` for a removed one. `cwd` when the workspace moved. */
+  | { readonly type: "session.updated"; readonly changes: SettingsChanges; readonly cwd?: string }
+  | { readonly type: "session.titled"; readonly title: string }
+  /** A prompt was taken in. It is not part of the conversation until `prompt.taken`. */
+  | { readonly type: "prompt.accepted"; readonly messageId: string; readonly content: readonly PromptBlock[] }
+  /** A waiting prompt will not be run: an interrupt dropped it. */
+  | { readonly type: "prompt.discarded"; readonly messageId: string }
+  /** A turn began. Exactly one `turn.ended` follows. */
+  | { readonly type: "turn.started"; readonly turnId: string; readonly model: string }
+  /** A prompt joined the conversation, with what the engine tells the model beside it. */
+  | { readonly type: "prompt.taken"; readonly messageId: string; readonly reminders: readonly string[] }
+  /** Streamed text kept for the case that the reply is never finished. `from` is its offset in the block. */
+  | {
+      readonly type: "message.checkpoint";
+      readonly messageId: string;
+      readonly block: number;
+      readonly kind: "text" | "thinking";
+      readonly from: number;
+      readonly text: string;
+    }
+  /** The model's reply is whole, or as whole as it will be (`stop` says which). Replaces its checkpoints. */
+  | { readonly type: "message.ended"; readonly message: AssistantMessage }
+  /** Tokens of one model call, and of the session so far. */
+  | { readonly type: "usage.updated"; readonly call: Usage; readonly total: Usage }
+  /** A tool begins to run. If no `tool.ended` follows, it was cut off and is never run again by itself. */
+  | { readonly type: "tool.started"; readonly callId: string; readonly name: string }
+  /** A call has its result; in the order of the reply's calls. `messageId` is shared by all results of one reply. */
+  | { readonly type: "tool.ended"; readonly messageId: string; readonly result: ToolResultBlock }
+  /** Somebody attached is asked. Exactly one `request.closed` follows. */
+  | { readonly type: "request.opened"; readonly requestId: string; readonly interaction: Interaction }
+  /** The answer that won, or why there is none. `changes` are the settings that changed with it. */
+  | {
+      readonly type: "request.closed";
+      readonly requestId: string;
+      readonly answer: Answer;
+      readonly changes?: SettingsChanges;
+    }
+  | {
+      readonly type: "turn.ended";
+      readonly turnId: string;
+      readonly reason: EndReason;
+      readonly failure?: Failure;
+      readonly usage: Usage;
+      readonly durationMs: number;
+    };
+
+/** Events of the moment: useful while they happen, rebuilt from durable ones afterwards. */
+export type LiveBody =
+  /** Accepted while a turn runs; `position` 1 is next. */
+  | { readonly type: "prompt.queued"; readonly messageId: string; readonly position: number }
+  /** The model begins to answer. */
+  | { readonly type: "message.started"; readonly messageId: string }
+  /** Streamed text. `offset` is where it belongs in its block. */
+  | {
+      readonly type: "message.delta";
+      readonly messageId: string;
+      readonly block: number;
+      readonly kind: "text" | "thinking";
+      readonly offset: number;
+      readonly text: string;
+    }
+  /** A call's arguments are coming in. `text` is what was added. */
+  | {
+      readonly type: "tool.input";
+      readonly messageId: string;
+      readonly callId: string;
+      readonly name: string;
+      readonly text: string;
+    }
+  /** The last lines of a running tool. */
+  | { readonly type: "tool.progress"; readonly callId: string; readonly name: string; readonly text: string }
+  /** A tool is still running and silent. */
+  | { readonly type: "tool.heartbeat"; readonly callId: string; readonly name: string; readonly elapsedMs: number }
+  /** A model call failed and is tried again after `delayMs`. */
+  | {
+      readonly type: "retry.scheduled";
+      readonly attempt: number;
+      readonly delayMs: number;
+      readonly failure: Failure;
+    }
+  /** Something a person may want to know: a damaged log line, a clamped setting. */
+  | { readonly type: "notice"; readonly level: "info" | "warning"; readonly text: string }
+  /** Nothing follows. */
+  | { readonly type: "session.closed" };
+
+export type SettingsChanges = { readonly [K in keyof SessionSettings]?: SessionSettings[K] | null };
+
+interface Envelope {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly sessionId: string;
+  readonly turnId?: string;
+}
+
+export type DurableEvent = Envelope & { readonly seq: number } & DurableBody;
+export type LiveEvent = Envelope & { readonly seq?: never } & LiveBody;
+export type EngineEvent = DurableEvent | LiveEvent;
+export type EventBody = DurableBody | LiveBody;
+
+const durableTypes: ReadonlySet<string> = new Set<DurableBody["type"]>([
+  "session.opened",
+  "session.updated",
+  "session.titled",
+  "prompt.accepted",
+  "prompt.discarded",
+  "turn.started",
+  "prompt.taken",
+  "message.checkpoint",
+  "message.ended",
+  "usage.updated",
+  "tool.started",
+  "tool.ended",
+  "request.opened",
+  "request.closed",
+  "turn.ended",
+]);
+
+export function isDurable(body: EventBody): body is DurableBody {
+  return durableTypes.has(body.type);
+}

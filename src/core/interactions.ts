@@ -1,0 +1,91 @@
+import type { Abilities } from "./attachment.ts";
+import type { EventBody, SettingsChanges } from "./event.ts";
+import type { Answer, Interaction } from "./interaction.ts";
+import type { Ids } from "./ports.ts";
+import type { Autonomy, SessionSettings } from "./settings.ts";
+import { autonomyLevels } from "./settings.ts";
+
+interface Open {
+  readonly interaction: Interaction;
+  settle(answer: Answer): void;
+}
+
+/** Open requests to whoever is attached. Each is settled exactly once: the first answer wins. */
+export class Interactions {
+  private readonly open = new Map<string, Open>();
+  private readonly present: () => readonly Abilities[];
+  private readonly emit: (body: EventBody) => Promise<void>;
+  private readonly settings: () => SessionSettings;
+  private readonly ids: Ids;
+
+  constructor(parts: {
+    present: () => readonly Abilities[];
+    emit: (body: EventBody) => Promise<void>;
+    settings: () => SessionSettings;
+    ids: Ids;
+  }) {
+    this.present = parts.present;
+    this.emit = parts.emit;
+    this.settings = parts.settings;
+    this.ids = parts.ids;
+  }
+
+  /** Whether anybody attached can answer such a request. */
+  canAsk(kind: Interaction["kind"]): boolean {
+    return this.present().some((client) => canAnswer(client, kind));
+  }
+
+  /** Asks, and waits for the answer. `undefined` when nobody can be asked. An abort is a `cancel`. */
+  async ask(interaction: Interaction, signal: AbortSignal): Promise<Answer | undefined> {
+    if (!this.canAsk(interaction.kind)) return undefined;
+    const requestId = this.ids.next();
+    const answered = new Promise<Answer>((settle) => this.open.set(requestId, { interaction, settle }));
+    const abort = (): void => void this.settle(requestId, { kind: "cancel", why: "interrupted" });
+    try {
+      await this.emit({ type: "request.opened", requestId, interaction });
+    } catch (error) {
+      this.open.delete(requestId);
+      throw error;
+    }
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+    const answer = await answered;
+    signal.removeEventListener("abort", abort);
+    const changes = changesWith(interaction, answer, this.settings());
+    await this.emit({ type: "request.closed", requestId, answer, ...(changes === undefined ? {} : { changes }) });
+    return answer;
+  }
+
+  /** True when this answer won. */
+  settle(requestId: string, answer: Answer): boolean {
+    const open = this.open.get(requestId);
+    if (open === undefined) return false;
+    this.open.delete(requestId);
+    open.settle(answer);
+    return true;
+  }
+
+  /** Somebody left: what nobody can answer any more is cancelled. */
+  cancelUnanswerable(): void {
+    for (const [requestId, { interaction }] of this.open) {
+      if (!this.canAsk(interaction.kind)) this.settle(requestId, { kind: "cancel", why: "nobody is there to answer" });
+    }
+  }
+}
+
+function canAnswer(client: Abilities, kind: Interaction["kind"]): boolean {
+  return kind === "question" ? client.answer : client.approve;
+}
+
+/** The settings that change with an answer. */
+function changesWith(interaction: Interaction, answer: Answer, settings: SessionSettings): SettingsChanges | undefined {
+  if (answer.kind === "approve") return { mode: "auto", autonomy: answer.autonomy };
+  if (answer.kind !== "allow" || answer.always !== true || interaction.kind !== "permission") return undefined;
+  const asked = interaction.calls.map(({ decision }) => decision.impact);
+  const highest = asked.reduce(higher, settings.autonomy);
+  return highest === settings.autonomy ? undefined : { autonomy: highest };
+}
+
+function higher(a: Autonomy, b: Autonomy): Autonomy {
+  return autonomyLevels.indexOf(a) >= autonomyLevels.indexOf(b) ? a : b;
+}

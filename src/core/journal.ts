@@ -1,0 +1,113 @@
+import { AgentError } from "./errors.ts";
+import type { DurableBody, DurableEvent, EngineEvent, EventBody } from "./event.ts";
+import { isDurable } from "./event.ts";
+import type { SessionState } from "./history.ts";
+import { applyEvent } from "./history.ts";
+import type { Clock, SessionLog } from "./ports.ts";
+
+interface Pending {
+  readonly body: EventBody;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * The one way by which anything happens in a session: stored if it is durable, then applied to the state, then published;
+ * in the order of the calls. Durable events that wait together are written together.
+ */
+export class Journal {
+  readonly state: SessionState;
+  private readonly log: SessionLog;
+  private readonly clock: Clock;
+  private readonly publish: (event: EngineEvent) => void;
+  /** What a dead process owed the log. It counts already, and is written before anything else is. */
+  private owed: readonly DurableEvent[] = [];
+  private pending: Pending[] = [];
+  private flushing = false;
+
+  constructor(parts: { state: SessionState; log: SessionLog; clock: Clock; publish: (event: EngineEvent) => void }) {
+    this.state = parts.state;
+    this.log = parts.log;
+    this.clock = parts.clock;
+    this.publish = parts.publish;
+  }
+
+  /** Makes events part of the state now, without writing: loading a session never writes. */
+  owe(bodies: readonly DurableBody[]): void {
+    this.owed = this.stamp(bodies) as DurableEvent[];
+    for (const event of this.owed) applyEvent(this.state, event);
+  }
+
+  /** Resolves when the event is stored and told. Rejects with `storage_failed`, and then it did not happen. */
+  emit(body: EventBody): Promise<void> {
+    if (!isDurable(body) && !this.flushing) {
+      for (const event of this.stamp([body])) this.publish(event);
+      return Promise.resolve();
+    }
+    return new Promise((resolve, reject) => {
+      this.pending.push({ body, resolve, reject });
+      if (!this.flushing) void this.flush();
+    });
+  }
+
+  private async flush(): Promise<void> {
+    this.flushing = true;
+    while (this.pending.length > 0) {
+      const batch = this.pending;
+      this.pending = [];
+      const events = this.stamp(batch.map((entry) => entry.body));
+      const failure = await this.store(events.filter(hasNumber));
+      for (const [index, event] of events.entries()) {
+        const entry = batch[index];
+        if (hasNumber(event)) {
+          // A number that may be on the disk is never used again, or a reader would take the wrong one of the two.
+          this.state.seq = event.seq;
+          if (failure !== undefined && event.type !== "turn.ended") {
+            entry?.reject(failure);
+            continue;
+          }
+          // A turn that began ends for everybody who listens, even when its end could not be written.
+          applyEvent(this.state, event);
+        }
+        this.publish(event);
+        if (failure !== undefined && hasNumber(event)) entry?.reject(failure);
+        else entry?.resolve();
+      }
+    }
+    this.flushing = false;
+  }
+
+  private async store(events: readonly DurableEvent[]): Promise<AgentError | undefined> {
+    if (events.length === 0) return undefined;
+    try {
+      const sync = events.some((event) => event.type === "turn.ended");
+      await this.log.append([...this.owed, ...events], { sync });
+      this.owed = [];
+      return undefined;
+    } catch (error) {
+      if (error instanceof AgentError) return error;
+      return new AgentError("storage_failed", `The session log could not be written: ${String(error)}`, {
+        cause: error,
+      });
+    }
+  }
+
+  private stamp(bodies: readonly EventBody[]): EngineEvent[] {
+    const at = this.clock.now();
+    const sessionId = this.state.id;
+    let turnId = this.state.turn?.id;
+    let seq = this.state.seq;
+    return bodies.map((body) => {
+      if (body.type === "turn.started") turnId = body.turnId;
+      const envelope = turnId === undefined ? { at, sessionId } : { at, sessionId, turnId };
+      if (body.type === "turn.ended") turnId = undefined;
+      if (!isDurable(body)) return { ...envelope, ...body };
+      seq += 1;
+      return { ...envelope, seq, ...body };
+    });
+  }
+}
+
+function hasNumber(event: EngineEvent): event is DurableEvent {
+  return event.seq !== undefined;
+}

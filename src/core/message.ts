@@ -1,0 +1,129 @@
+/** What the user typed or attached, what the model said, and what the tools answered. */
+
+export interface TextBlock {
+  readonly type: "text";
+  readonly text: string;
+}
+
+/** Words of the engine to the model (environment, instructions). Wires show them as `<system-reminder>` text. */
+export interface ReminderBlock {
+  readonly type: "reminder";
+  readonly text: string;
+}
+
+export interface ThinkingBlock {
+  readonly type: "thinking";
+  readonly text: string;
+  /** Opaque proof that a provider wants back with the block. */
+  readonly signature?: string;
+}
+
+export interface ImageBlock {
+  readonly type: "image";
+  readonly mediaType: string;
+  /** base64 */
+  readonly data: string;
+}
+
+export interface DocumentBlock {
+  readonly type: "document";
+  readonly mediaType: string;
+  readonly encoding: "base64" | "text";
+  readonly data: string;
+  readonly name?: string;
+}
+
+export interface ToolCallBlock {
+  readonly type: "tool_call";
+  readonly id: string;
+  readonly name: string;
+  /** The parsed arguments; `undefined` when the model's text was not JSON. */
+  readonly input: unknown;
+  /** The model's own text, kept only when it was not JSON. */
+  readonly malformedInput?: string;
+}
+
+/** `failed`: it ran and did not succeed. `refused`: it was not allowed to run. `interrupted`: it was stopped, or never came to run. */
+export type ToolStatus = "ok" | "failed" | "refused" | "interrupted";
+
+export interface ToolResultBlock {
+  readonly type: "tool_result";
+  readonly callId: string;
+  readonly name: string;
+  readonly status: ToolStatus;
+  readonly text: string;
+  readonly media?: readonly ImageBlock[];
+  /** A file with the whole text, when `text` is only its head and tail. */
+  readonly fullTextPath?: string;
+}
+
+/** What a client may put into a prompt. */
+export type PromptBlock = TextBlock | ImageBlock | DocumentBlock;
+export type ReplyBlock = TextBlock | ThinkingBlock | ToolCallBlock;
+
+/** Why the model stopped. `interrupted` and `failed` replies are kept as far as they had come. */
+export type StopReason = "end" | "tool_calls" | "length" | "refusal" | "interrupted" | "failed";
+
+interface MessageBase {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+}
+
+export interface UserMessage extends MessageBase {
+  readonly role: "user";
+  /** Reminders first, the user's own blocks last. */
+  readonly content: readonly (ReminderBlock | PromptBlock)[];
+}
+
+export interface AssistantMessage extends MessageBase {
+  readonly role: "assistant";
+  readonly content: readonly ReplyBlock[];
+  readonly stop: StopReason;
+  readonly model: string;
+}
+
+/** All results of one reply, in the order of its calls. */
+export interface ToolMessage extends MessageBase {
+  readonly role: "tool";
+  readonly content: readonly ToolResultBlock[];
+}
+
+export type Message = UserMessage | AssistantMessage | ToolMessage;
+
+/** `input` is without what was read from a cache; `thinking` is part of `output`. */
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly thinking: number;
+}
+
+export const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, thinking: 0 };
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    thinking: a.thinking + b.thinking,
+  };
+}
+
+/** Every token that was sent or received, each counted once. */
+export function totalTokens(u: Usage): number {
+  return u.input + u.output + u.cacheRead + u.cacheWrite;
+}
+
+/** The text blocks of a message, as one string. */
+export function textOf(content: readonly { readonly type: string; readonly text?: string }[]): string {
+  let text = "";
+  for (const block of content) if (block.type === "text") text += block.text ?? "";
+  return text;
+}
+
+export function callsOf(message: AssistantMessage): readonly ToolCallBlock[] {
+  return message.content.filter((block) => block.type === "tool_call");
+}

@@ -1,0 +1,249 @@
+import type { Failure } from "./errors.ts";
+import type { DurableEvent } from "./event.ts";
+import type { Message, StopReason, Usage } from "./message.ts";
+import type { ReasoningEffort } from "./settings.ts";
+
+/* ------------------------------------------------------------------ models */
+
+export interface ModelInfo {
+  readonly id: string;
+  readonly provider: string;
+  readonly displayName: string;
+  /** Tokens that a request and its answer may have together. */
+  readonly contextWindow: number;
+  readonly maxOutputTokens: number;
+  readonly reasoningEfforts: readonly ReasoningEffort[];
+  readonly images: boolean;
+}
+
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments; built when asked for. */
+  inputSchema(): unknown;
+}
+
+export interface ModelRequest {
+  readonly system: string;
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolSpec[];
+  readonly reasoningEffort: ReasoningEffort;
+}
+
+export type ModelEvent =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "thinking"; readonly text: string; readonly signature?: string }
+  /** Arguments of a call as they come in. Optional: `tool_call` alone is enough. */
+  | { readonly type: "tool_input"; readonly id: string; readonly name: string; readonly text: string }
+  /** A whole call. `inputText` is the model's JSON text. */
+  | { readonly type: "tool_call"; readonly id: string; readonly name: string; readonly inputText: string }
+  | { readonly type: "usage"; readonly usage: Usage }
+  /** This attempt failed before it showed anything; another follows after `delayMs`. */
+  | { readonly type: "retry"; readonly attempt: number; readonly delayMs: number; readonly failure: Failure }
+  /** Last: the reply is whole. */
+  | { readonly type: "end"; readonly stop: Exclude<StopReason, "interrupted" | "failed"> }
+  /** Last: the reply failed. What came before it stands. */
+  | { readonly type: "error"; readonly failure: Failure; readonly retryable: boolean; readonly retryAfterMs?: number };
+
+export interface ModelPort {
+  readonly info: ModelInfo;
+  /**
+   * One reply. Never throws or rejects: a fault is an `error` event. The last event is `end` or `error`, unless `signal`
+   * is aborted: then it ends soon, with or without one.
+   */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+}
+
+export interface ModelCatalog {
+  /** What can be chosen here, the default first. */
+  list(): readonly ModelInfo[];
+  /** Rejects with `model_unknown`, or with what is wrong with its configuration. */
+  resolve(id: string): Promise<ModelPort>;
+}
+
+/* ------------------------------------------------------------------- store */
+
+export interface SessionInfo {
+  readonly id: string;
+  readonly title: string;
+  readonly cwd: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly path: string;
+  readonly bytes: number;
+}
+
+export interface StoredLog {
+  readonly events: readonly DurableEvent[];
+  /** Lines that could not be read: a torn last line, or damage. They were skipped. */
+  readonly damagedLines: readonly number[];
+}
+
+/** The right to write one session's log. One process at a time has it. */
+export interface SessionLog {
+  /**
+   * Appends in order. Resolved means written to the file: it survives the death of this process. With `sync` it is also
+   * forced to the disk. Rejects with `storage_failed`; what was written of the batch is then a prefix of it.
+   */
+  append(events: readonly DurableEvent[], options?: { readonly sync?: boolean }): Promise<void>;
+  /** Gives the right back. Safe to call twice. */
+  release(): Promise<void>;
+}
+
+export interface SessionStore {
+  /** Starts a log with its first event. Rejects with `session_exists`. */
+  create(first: DurableEvent): Promise<SessionLog>;
+  /** Takes the right to write. Rejects with `session_not_found` or `session_in_use`. Does not write to the log. */
+  acquire(id: string): Promise<SessionLog>;
+  /** Never opens for writing. Rejects with `session_not_found`. */
+  read(id: string): Promise<StoredLog>;
+  /** Newest first. Sessions that cannot be read are left out. */
+  list(query?: { readonly cwd?: string; readonly limit?: number }): Promise<readonly SessionInfo[]>;
+  info(id: string): Promise<SessionInfo>;
+  /** Removes the log and what belongs to it. Rejects with `session_not_found` or `session_in_use`. */
+  remove(id: string): Promise<void>;
+}
+
+/* -------------------------------------------------------------------- host */
+
+export interface FileStat {
+  readonly kind: "file" | "directory" | "other";
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly mode: number;
+  /** Changes whenever the content may have. */
+  readonly version: string;
+}
+
+export interface DirectoryEntry {
+  readonly name: string;
+  readonly kind: "file" | "directory" | "link" | "other";
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly mode: number;
+  readonly linkTarget?: string;
+}
+
+/** The machine's files. Methods reject with Node's own errors (`ENOENT: …`), which tools turn into results. */
+export interface Files {
+  /** Absolute, with symbolic links resolved; the part that does not exist yet is kept as it is. */
+  canonical(path: string, base: string): Promise<string>;
+  /** Follows links. `undefined` when there is nothing. */
+  stat(path: string): Promise<FileStat | undefined>;
+  list(path: string): Promise<readonly DirectoryEntry[]>;
+  /** At most `maxBytes` from offset `from`. */
+  read(path: string, range: { readonly from?: number; readonly maxBytes: number }): Promise<Uint8Array>;
+  /** Whole or not at all. Makes missing parents, keeps the mode of a file that is there. Returns the new version. */
+  write(path: string, text: string): Promise<string>;
+}
+
+export interface CommandSpec {
+  readonly command: string;
+  readonly cwd: string;
+  readonly timeoutMs: number;
+  /** The whole output goes here once it is more than `keepBytes`. */
+  readonly spoolPath: string;
+  /** How much of the head and of the tail is kept in memory and returned, each. */
+  readonly keepBytes: number;
+  /** Called with the latest output, a few times a second at most. */
+  onProgress(tail: string): void;
+}
+
+export interface CommandResult {
+  readonly end:
+    | { readonly type: "exit"; readonly code: number }
+    | { readonly type: "signal"; readonly signal: string }
+    | { readonly type: "timeout" }
+    | { readonly type: "aborted" }
+    | { readonly type: "unstartable"; readonly message: string };
+  /** Standard output and error as they came, whole or as head and tail. */
+  readonly head: string;
+  /** Empty when `head` is the whole output. */
+  readonly tail: string;
+  /** How many bytes and lines stand between head and tail. */
+  readonly skippedBytes: number;
+  readonly skippedLines: number;
+  readonly totalBytes: number;
+  /** Set when something was skipped. */
+  readonly fullTextPath?: string;
+}
+
+export interface Processes {
+  /**
+   * Runs a shell command in a process group of its own with empty standard input and no keys in its environment. However
+   * it ends, and also when this process is killed, nothing that it started is left. Never rejects.
+   */
+  run(spec: CommandSpec, signal: AbortSignal): Promise<CommandResult>;
+  /** Starts a command that outlives the call and this process. Rejects when it cannot be started. */
+  startBackground(spec: {
+    readonly command: string;
+    readonly cwd: string;
+    readonly outputPath: string;
+  }): Promise<{ readonly pid: number }>;
+}
+
+export interface GrepQuery {
+  readonly pattern: string;
+  readonly path: string;
+  readonly globs: readonly string[];
+  readonly fileType?: string;
+  readonly mode: "file_paths" | "content";
+  readonly caseInsensitive: boolean;
+  readonly fixedString: boolean;
+  readonly multiline: boolean;
+  readonly lineNumbers: boolean;
+  readonly before: number;
+  readonly after: number;
+  /** Lines (or paths) to return at most. */
+  readonly limit: number;
+}
+
+export interface GlobQuery {
+  readonly folder: string;
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  readonly limit: number;
+}
+
+export interface SearchResult {
+  /** Paths are relative to the searched folder and begin with `./`; sorted. */
+  readonly lines: readonly string[];
+  readonly truncated: boolean;
+}
+
+/** Looks through files as `.gitignore` says. Rejects with words when the pattern or path is wrong. */
+export interface Search {
+  grep(query: GrepQuery, signal: AbortSignal): Promise<SearchResult>;
+  glob(query: GlobQuery, signal: AbortSignal): Promise<SearchResult>;
+}
+
+/** The machine, as the engine and its tools see it. */
+export interface Host {
+  readonly files: Files;
+  readonly processes: Processes;
+  readonly search: Search;
+  /** A fresh file path for a tool's whole output, readable by the session's own tools. */
+  outputPath(sessionId: string, name: string): Promise<string>;
+}
+
+/** What the model is told beside the user's words. Never rejects; slow or missing parts are left out. */
+export interface ContextSource {
+  /** Environment, repository state and the instructions of AGENTS.md files, as one text each. */
+  reminders(cwd: string): Promise<readonly string[]>;
+}
+
+/* --------------------------------------------------------------- time, ids */
+
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Milliseconds that only go forward, for durations. */
+  monotonic(): number;
+  /** Calls back once after `ms`; the returned function cancels it. */
+  after(ms: number, callback: () => void): () => void;
+}
+
+export interface Ids {
+  /** A fresh UUID. */
+  next(): string;
+}

@@ -1,0 +1,160 @@
+import type { Failure } from "./errors.ts";
+import type { EventBody } from "./event.ts";
+import type { AssistantMessage, ReplyBlock, StopReason, Usage } from "./message.ts";
+import type { Clock, ModelEvent } from "./ports.ts";
+
+export interface Reply {
+  readonly message: AssistantMessage;
+  readonly usage: Usage | undefined;
+  /** Set when `message.stop` is `failed`. */
+  readonly failure: Failure | undefined;
+}
+
+interface ReplyParts {
+  readonly messageId: string;
+  readonly model: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  emit(body: EventBody): Promise<void>;
+  /** Resolves when the attached clients have room for more. */
+  room(): Promise<void> | undefined;
+}
+
+/** Streamed text reaches the log at least this often, so that a crash loses no more than that. */
+const checkpointCharacters = 4_096;
+const checkpointMs = 1_000;
+
+/** The arguments of one call may have this many characters; more is taken as malformed. */
+const maxInputCharacters = 8_000_000;
+
+/** Reads one model stream to its end, telling everybody as it comes. The stream never throws; a model that does is a bug that `turn` reports. */
+export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyParts): Promise<Reply> {
+  const { messageId, clock, signal } = parts;
+  const createdAt = clock.now();
+  const blocks: ReplyBlock[] = [];
+  let stop: StopReason | undefined;
+  let usage: Usage | undefined;
+  let failure: Failure | undefined;
+  let started = false;
+  let savedLength = 0;
+  let savedAt = clock.monotonic();
+
+  const begin = async (): Promise<void> => {
+    if (started) return;
+    started = true;
+    await parts.emit({ type: "message.started", messageId });
+  };
+
+  /** Writes what the open block has gained since the last time. */
+  const checkpoint = async (): Promise<void> => {
+    const block = blocks.at(-1);
+    if (block === undefined || block.type === "tool_call" || block.text.length === savedLength) return;
+    const from = savedLength;
+    savedLength = block.text.length;
+    savedAt = clock.monotonic();
+    await parts.emit({
+      type: "message.checkpoint",
+      messageId,
+      block: blocks.length - 1,
+      kind: block.type,
+      from,
+      text: block.text.slice(from),
+    });
+  };
+
+  const addText = async (event: ModelEvent & { type: "text" | "thinking" }): Promise<void> => {
+    await begin();
+    const last = blocks.at(-1);
+    const offset = last?.type === event.type ? last.text.length : 0;
+    if (last?.type === event.type) blocks[blocks.length - 1] = { ...last, text: last.text + event.text };
+    else {
+      if (event.text === "" && event.type === "text") return;
+      await checkpoint();
+      savedLength = 0;
+      savedAt = clock.monotonic();
+      blocks.push({ type: event.type, text: event.text });
+    }
+    if (event.type === "thinking" && event.signature !== undefined) {
+      const block = blocks[blocks.length - 1];
+      if (block?.type === "thinking") blocks[blocks.length - 1] = { ...block, signature: event.signature };
+    }
+    if (event.text !== "") {
+      const delta = { messageId, block: blocks.length - 1, kind: event.type, offset, text: event.text };
+      await parts.emit({ type: "message.delta", ...delta });
+    }
+    const length = offset + event.text.length;
+    if (length - savedLength >= checkpointCharacters || clock.monotonic() - savedAt >= checkpointMs) await checkpoint();
+  };
+
+  for await (const event of stream) {
+    switch (event.type) {
+      case "text":
+      case "thinking":
+        await addText(event);
+        break;
+      case "tool_input":
+        await begin();
+        await parts.emit({ type: "tool.input", messageId, callId: event.id, name: event.name, text: event.text });
+        break;
+      case "tool_call":
+        await begin();
+        await checkpoint();
+        blocks.push(toolCall(event, blocks));
+        break;
+      case "usage":
+        usage = event.usage;
+        break;
+      case "retry":
+        await parts.emit({
+          type: "retry.scheduled",
+          attempt: event.attempt,
+          delayMs: event.delayMs,
+          failure: event.failure,
+        });
+        break;
+      case "end":
+        stop = event.stop;
+        break;
+      case "error":
+        stop = "failed";
+        failure = event.failure;
+        break;
+    }
+    if (signal.aborted || stop !== undefined) break;
+    const room = parts.room();
+    if (room !== undefined) await Promise.race([room, aborted(signal)]);
+  }
+  if (signal.aborted) stop = "interrupted";
+  if (stop === undefined) {
+    stop = "failed";
+    failure = { code: "model_failed", message: "The model's answer ended without an end." };
+  }
+  // A call that was cut off must never run.
+  const content = stop === "interrupted" || stop === "failed" ? blocks.filter((b) => b.type !== "tool_call") : blocks;
+  const message: AssistantMessage = { id: messageId, role: "assistant", content, createdAt, stop, model: parts.model };
+  return { message, usage, failure };
+}
+
+function toolCall(event: ModelEvent & { type: "tool_call" }, blocks: readonly ReplyBlock[]): ReplyBlock {
+  const taken = new Set(blocks.map((block) => (block.type === "tool_call" ? block.id : "")));
+  const base = event.id === "" ? "call" : event.id;
+  let id = base;
+  for (let n = 2; taken.has(id); n += 1) id = `${base}-${n}`;
+  const call = { type: "tool_call", id, name: event.name } as const;
+  const text = event.inputText.trim() === "" ? "{}" : event.inputText;
+  if (text.length <= maxInputCharacters) {
+    try {
+      return { ...call, input: JSON.parse(text) as unknown };
+    } catch {
+      // Told to the model below, as the result of the call.
+    }
+  }
+  return { ...call, input: undefined, malformedInput: text.slice(0, 10_000) };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

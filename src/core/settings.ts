@@ -1,0 +1,43 @@
+/** Which classes of tool calls run unasked. */
+export const autonomyLevels = ["off", "low", "medium", "high"] as const;
+export type Autonomy = (typeof autonomyLevels)[number];
+
+/** `spec` only reads and plans; `auto` works. */
+export type Mode = "auto" | "spec";
+
+export const reasoningEfforts = ["none", "off", "minimal", "low", "medium", "high", "xhigh", "max", "dynamic"] as const;
+export type ReasoningEffort = (typeof reasoningEfforts)[number];
+
+export interface Tag {
+  readonly name: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** What a session keeps in its log and takes up again when it is resumed. */
+export interface SessionSettings {
+  readonly modelId: string;
+  readonly reasoningEffort: ReasoningEffort;
+  readonly autonomy: Autonomy;
+  readonly mode: Mode;
+  readonly specModelId?: string;
+  readonly specReasoningEffort?: ReasoningEffort;
+  readonly appendSystemPrompt?: string;
+  readonly tags?: readonly Tag[];
+}
+
+/** What one process allows itself in a session. Never stored: the next run decides anew. */
+export interface RunOptions {
+  /** Ask nothing at all. */
+  readonly unsafe?: boolean;
+  /** Tools allowed by name although the autonomy level would ask. */
+  readonly enabledTools?: readonly string[];
+  readonly disabledTools?: readonly string[];
+  /** What a denial does to the turn when nobody can be asked. */
+  readonly onDenied?: "stop" | "continue";
+}
+
+/** Bounds of one prompt's turn. */
+export interface TurnLimits {
+  readonly maxModelCalls?: number;
+  readonly maxTokens?: number;
+}

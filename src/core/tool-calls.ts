@@ -1,0 +1,225 @@
+import type { EventBody } from "./event.ts";
+import type { Interactions } from "./interactions.ts";
+import type { ToolCallBlock, ToolResultBlock } from "./message.ts";
+import { headAndTail, outputLimit } from "./output.ts";
+import type { AccessClass, Decision, DecisionContext, PermissionPolicy, Preview } from "./permission.ts";
+import type { Clock, Host } from "./ports.ts";
+import type { Tool, ToolOutput, ToolScope } from "./tool.ts";
+import { failed } from "./tool.ts";
+import { withProgress } from "./tool-progress.ts";
+
+export interface CallsContext {
+  readonly sessionId: string;
+  readonly cwd: string;
+  /** The id that all results of this reply share. */
+  readonly messageId: string;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly host: Host;
+  readonly clock: Clock;
+  readonly policy: PermissionPolicy;
+  readonly interactions: Interactions;
+  readonly seenFiles: Map<string, string>;
+  readonly signal: AbortSignal;
+  readonly onDenied: "stop" | "continue";
+  /** Asked anew for every reply: an answer may have raised the level. */
+  decisionContext(tool: string): DecisionContext;
+  emit(body: EventBody): Promise<void>;
+}
+
+export interface Denial {
+  readonly callId: string;
+  readonly tool: string;
+  readonly class: AccessClass;
+  readonly rule: string;
+  readonly why: string;
+}
+
+export interface CallsOutcome {
+  readonly results: readonly ToolResultBlock[];
+  readonly denials: readonly Denial[];
+  /** Set when the turn must end here. */
+  readonly end?:
+    | { readonly reason: "denied" | "cancelled" }
+    | { readonly reason: "planned"; readonly finalText: string };
+}
+
+/** One call on its way: unusable, refused, or ready to run. */
+interface Prepared {
+  readonly call: ToolCallBlock;
+  readonly tool?: Tool;
+  readonly input?: unknown;
+  readonly decision?: Decision;
+  readonly preview?: Preview;
+  /** A result that stands already, so that the call does not run. */
+  readonly result?: ToolOutput;
+}
+
+const maxAtOnce = 8;
+
+/** All calls of one reply: parsed, decided together, asked for once, run, bounded; results in the order of the calls. */
+export async function runCalls(calls: readonly ToolCallBlock[], context: CallsContext): Promise<CallsOutcome> {
+  const prepared = await Promise.all(calls.map((call) => prepare(call, context)));
+  const denials = prepared.flatMap(({ call, decision }) =>
+    decision?.verdict === "deny"
+      ? [{ callId: call.id, tool: call.name, class: decision.class, rule: decision.rule, why: decision.why }]
+      : [],
+  );
+  if (denials.length > 0 && context.onDenied === "stop") {
+    const { results } = await runAll(prepared.map(withhold), context);
+    return { results, denials, end: { reason: "denied" } };
+  }
+  const permitted = prepared.map((entry) => (isForbidden(entry) ? withhold(entry) : entry));
+  const asked = await askForThose(permitted, context);
+  const { results, end } = await runAll(asked.prepared, context);
+  const ending = asked.cancelled ? { reason: "cancelled" as const } : end;
+  return { results, denials, ...(ending === undefined ? {} : { end: ending }) };
+}
+
+async function prepare(call: ToolCallBlock, context: CallsContext): Promise<Prepared> {
+  const tool = context.tools.get(call.name);
+  if (tool === undefined) {
+    return {
+      call,
+      result: failed(`Unknown tool: ${call.name}. Available tools: ${[...context.tools.keys()].join(", ")}`),
+    };
+  }
+  if (call.malformedInput !== undefined) {
+    return { call, tool, result: failed(`The arguments of ${call.name} are not valid JSON.`) };
+  }
+  const parsed = tool.input.safeParse(call.input);
+  if (!parsed.success) {
+    const words = parsed.error.issues.map(({ path, message }) => {
+      const where = path.join(".");
+      return where === "" || message.includes(where) ? message : `${where}: ${message}`;
+    });
+    return { call, tool, result: failed(words.slice(0, 5).join("; ")) };
+  }
+  const scope: ToolScope = { sessionId: context.sessionId, cwd: context.cwd, host: context.host };
+  try {
+    const accesses = await tool.access(parsed.data, scope);
+    const decision = context.policy.decide(accesses, context.decisionContext(tool.name));
+    const preview = decision.verdict === "ask" ? await tool.preview?.(parsed.data, scope) : undefined;
+    return { call, tool, input: parsed.data, decision, ...(preview === undefined ? {} : { preview }) };
+  } catch (error) {
+    return { call, tool, result: failed(error instanceof Error ? error.message : String(error)) };
+  }
+}
+
+function isForbidden({ decision }: Prepared): boolean {
+  return decision?.verdict === "deny" || decision?.verdict === "refuse";
+}
+
+/** Gives a call that must not run its result; a harmless neighbour of a denied call is kept back as well. */
+function withhold(entry: Prepared): Prepared {
+  if (entry.result !== undefined) return entry;
+  const text =
+    entry.decision !== undefined && isForbidden(entry)
+      ? `Error: ${entry.decision.why}`
+      : "Error: Not run, because another call of the same reply was not allowed.";
+  return { ...entry, result: { text, status: "refused" } };
+}
+
+async function askForThose(
+  prepared: readonly Prepared[],
+  context: CallsContext,
+): Promise<{ prepared: readonly Prepared[]; cancelled: boolean }> {
+  const calls = prepared.flatMap(({ call, decision, preview, result }) =>
+    result === undefined && decision?.verdict === "ask"
+      ? [{ call, decision, ...(preview === undefined ? {} : { preview }) }]
+      : [],
+  );
+  if (calls.length === 0) return { prepared, cancelled: false };
+  const answer = await context.interactions.ask({ kind: "permission", calls }, context.signal);
+  if (answer?.kind === "allow") return { prepared, cancelled: false };
+  const why = answer?.kind === "cancel" && answer.why !== undefined ? `: ${answer.why}` : " by user";
+  const result: ToolOutput = { text: `Error: Tool execution cancelled${why}`, status: "refused" };
+  const cancelled = prepared.map((entry) =>
+    entry.result === undefined && entry.decision?.verdict === "ask" ? { ...entry, result } : entry,
+  );
+  return { prepared: cancelled, cancelled: true };
+}
+
+/** Neighbours that only read run together; everything else alone and in order. */
+async function runAll(
+  prepared: readonly Prepared[],
+  context: CallsContext,
+): Promise<{ results: readonly ToolResultBlock[]; end: ToolOutput["endTurn"] }> {
+  const results: ToolResultBlock[] = [];
+  let end: ToolOutput["endTurn"];
+  let next = 0;
+  while (next < prepared.length) {
+    const group = prepared.slice(next, next + groupLength(prepared, next));
+    next += group.length;
+    const running = group.map((entry) => runOne(entry, context));
+    // Awaited one by one, so that results are told in the order of the calls; a later one may fail meanwhile.
+    for (const output of running) output.catch(() => undefined);
+    for (const output of running) {
+      const { block, endTurn } = await output;
+      results.push(block);
+      end ??= endTurn;
+      await context.emit({ type: "tool.ended", messageId: context.messageId, result: block });
+    }
+  }
+  return { results, end };
+}
+
+function groupLength(prepared: readonly Prepared[], from: number): number {
+  let length = 0;
+  while (length < maxAtOnce && prepared[from + length]?.tool?.concurrent === true) length += 1;
+  return Math.max(1, length);
+}
+
+async function runOne(
+  entry: Prepared,
+  context: CallsContext,
+): Promise<{ block: ToolResultBlock; endTurn: ToolOutput["endTurn"] }> {
+  const { call, tool, input } = entry;
+  let output = entry.result;
+  if (output === undefined && context.signal.aborted) {
+    output = { text: "Error: Tool execution cancelled by user", status: "interrupted" };
+  }
+  if (output === undefined && tool !== undefined) {
+    await context.emit({ type: "tool.started", callId: call.id, name: call.name });
+    output = await withProgress(call, context, (progress) =>
+      tool.run(input, {
+        sessionId: context.sessionId,
+        cwd: context.cwd,
+        host: context.host,
+        callId: call.id,
+        signal: context.signal,
+        seenFiles: context.seenFiles,
+        progress,
+        ask: (interaction) => context.interactions.ask(interaction, context.signal),
+      }),
+    );
+  }
+  const bounded = await bound(call, output ?? failed("The tool gave no result."), context);
+  const block: ToolResultBlock = {
+    type: "tool_result",
+    callId: call.id,
+    name: call.name,
+    status: bounded.status,
+    text: bounded.text,
+    ...(bounded.media === undefined ? {} : { media: bounded.media }),
+    ...(bounded.fullTextPath === undefined ? {} : { fullTextPath: bounded.fullTextPath }),
+  };
+  return { block, endTurn: bounded.endTurn };
+}
+
+/** Long output is cut to head and tail, and the whole of it goes to a file that the result names. */
+async function bound(call: ToolCallBlock, output: ToolOutput, context: CallsContext): Promise<ToolOutput> {
+  let fullTextPath = output.fullTextPath;
+  const uncut = headAndTail(output.text, outputLimit, () => "");
+  if (uncut === output.text) return output;
+  if (fullTextPath === undefined) {
+    try {
+      fullTextPath = await context.host.outputPath(context.sessionId, call.name);
+      await context.host.files.write(fullTextPath, output.text);
+    } catch {
+      fullTextPath = undefined;
+    }
+  }
+  const where = fullTextPath === undefined ? "" : ` The whole output is in ${fullTextPath}`;
+  const text = headAndTail(output.text, outputLimit, (skipped) => `[... ${skipped} characters skipped ...]${where}`);
+  return { ...output, text, ...(fullTextPath === undefined ? {} : { fullTextPath }) };
+}

@@ -1,0 +1,71 @@
+import type { z } from "zod";
+import type { Answer, Interaction } from "./interaction.ts";
+import type { ImageBlock, ToolStatus } from "./message.ts";
+import type { Access, Preview } from "./permission.ts";
+import type { Host } from "./ports.ts";
+
+/** Groups tools for listings and for editors. */
+export type ToolKind = "read" | "edit" | "execute" | "plan" | "ask";
+
+/** What a tool may know before it is allowed to run. */
+export interface ToolScope {
+  readonly sessionId: string;
+  /** Canonical. Relative paths of the model start here. */
+  readonly cwd: string;
+  readonly host: Host;
+}
+
+export interface ToolContext extends ToolScope {
+  readonly callId: string;
+  /** Aborted on interrupt and timeout; `run` then ends soon, with whatever it has. */
+  readonly signal: AbortSignal;
+  /** File versions that the model has seen in this session, by canonical path. */
+  readonly seenFiles: Map<string, string>;
+  /** Shows the last lines of a running tool. Cheap to call; the engine thins it out. */
+  progress(text: string): void;
+  /** Asks whoever is attached; `undefined` when nobody can answer. Never rejects: an interrupt answers `cancel`. */
+  ask(interaction: Exclude<Interaction, { kind: "permission" }>): Promise<Answer | undefined>;
+}
+
+export interface ToolOutput {
+  /** What the model reads. The engine bounds it. */
+  readonly text: string;
+  readonly status: ToolStatus;
+  readonly media?: readonly ImageBlock[];
+  /** Set by a tool that has written its whole output to a file already. */
+  readonly fullTextPath?: string;
+  /** Ends the turn after this reply's calls: a plan nobody could approve, or a plan somebody turned down. */
+  readonly endTurn?: { readonly reason: "planned"; readonly finalText: string } | { readonly reason: "cancelled" };
+}
+
+export interface Tool<Input = unknown> {
+  readonly name: string;
+  readonly kind: ToolKind;
+  /** One line for people. */
+  readonly title: string;
+  /** The model-facing text. */
+  readonly description: string;
+  readonly input: z.ZodType<Input>;
+  /** True when calls may run beside others of the same reply. Only for tools that change nothing. */
+  readonly concurrent: boolean;
+  /** What the call would do. Empty: nothing that needs a decision. May touch the file system only to resolve paths. Rejects only on a fault of its own. */
+  access(input: Input, scope: ToolScope): Promise<readonly Access[]>;
+  /** What an approver is shown. */
+  preview?(input: Input, scope: ToolScope): Promise<Preview>;
+  /** Never rejects for what the model or the machine did: that is a result with `failed`. */
+  run(input: Input, context: ToolContext): Promise<ToolOutput>;
+}
+
+/** Checks the types of one tool and forgets its input type, so that tools can stand in one list. */
+export function defineTool<Input>(tool: Tool<Input>): Tool {
+  return tool as unknown as Tool;
+}
+
+export function succeeded(text: string): ToolOutput {
+  return { text, status: "ok" };
+}
+
+/** Failures begin with `Error: ` on every wire. */
+export function failed(message: string): ToolOutput {
+  return { text: `Error: ${message}`, status: "failed" };
+}

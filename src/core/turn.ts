@@ -1,0 +1,181 @@
+import { buildRequest, chosenModel, fitsWindow } from "./context.ts";
+import type { Failure } from "./errors.ts";
+import { AgentError, failureOf } from "./errors.ts";
+import type { EndReason, EventBody } from "./event.ts";
+import type { SessionState } from "./history.ts";
+import type { ToolCallBlock, ToolResultBlock, Usage } from "./message.ts";
+import { addUsage, callsOf, noUsage, textOf, totalTokens } from "./message.ts";
+import type { Clock, Ids, ModelCatalog, ToolSpec } from "./ports.ts";
+import { readReply } from "./reply.ts";
+import type { TurnLimits } from "./settings.ts";
+import type { CallsOutcome, Denial } from "./tool-calls.ts";
+
+export interface TurnOutcome {
+  readonly turnId: string;
+  readonly reason: EndReason;
+  readonly failure?: Failure;
+  /** The last words of the model in this turn, or its plan. */
+  readonly finalText: string;
+  readonly usage: Usage;
+  readonly modelCalls: number;
+  readonly denials: readonly Denial[];
+  /** Results of the last reply that called tools, when one of them failed: the turn ended on a tool error. */
+  readonly failedTool?: ToolResultBlock;
+  readonly durationMs: number;
+}
+
+/** What a turn needs of its session. */
+export interface TurnParts {
+  readonly turnId: string;
+  readonly state: SessionState;
+  /** Waiting prompts that this turn takes up, in order. */
+  readonly promptIds: readonly string[];
+  readonly limits: TurnLimits;
+  readonly models: ModelCatalog;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Aborted by an interrupt; its reason may be an AgentError that says more than that. */
+  readonly signal: AbortSignal;
+  toolSpecs(): readonly ToolSpec[];
+  runCalls(calls: readonly ToolCallBlock[], signal: AbortSignal): Promise<CallsOutcome>;
+  reminders(): Promise<readonly string[]>;
+  emit(body: EventBody): Promise<void>;
+  room(): Promise<void> | undefined;
+}
+
+interface End {
+  readonly reason: EndReason;
+  readonly failure?: Failure;
+  readonly finalText?: string;
+}
+
+/** An answer that was cut at the output limit is continued this often. */
+const maxContinuations = 3;
+
+/** THE LOOP: ask the model, run its calls, until it stops. Exactly one `turn.ended` follows `turn.started`. */
+export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
+  const { turnId, state, clock, ids, signal, emit, limits } = parts;
+  const startedAt = clock.monotonic();
+  let usage = noUsage;
+  let modelCalls = 0;
+  let finalText = "";
+  let continuations = 0;
+  const denials: Denial[] = [];
+  let failedTool: ToolResultBlock | undefined;
+
+  const step = async (): Promise<End | undefined> => {
+    if (signal.aborted) return interrupted(signal);
+    const spent = overLimit(limits, modelCalls, usage);
+    if (spent !== undefined) return { reason: "limit", failure: spent };
+    const model = await parts.models.resolve(chosenModel(state.settings).id);
+    const request = buildRequest(state.settings, state.messages, parts.toolSpecs());
+    if (!fitsWindow(request, model.info)) return contextFull(model.info.contextWindow);
+
+    modelCalls += 1;
+    const messageId = ids.next();
+    const stream = model.stream(request, signal);
+    const reply = await readReply(stream, { messageId, model: model.info.id, clock, signal, emit, room: parts.room });
+    await emit({ type: "message.ended", message: reply.message });
+    if (reply.usage !== undefined) {
+      usage = addUsage(usage, reply.usage);
+      await emit({ type: "usage.updated", call: reply.usage, total: addUsage(state.usage, reply.usage) });
+    }
+    const { stop } = reply.message;
+    if (stop === "interrupted") return interrupted(signal);
+    if (reply.failure !== undefined) return failedWith(reply.failure);
+
+    const text = textOf(reply.message.content);
+    if (text.trim() !== "") finalText = continuations > 0 ? finalText + text : text;
+    const calls = callsOf(reply.message);
+    if (calls.length > 0) {
+      continuations = 0;
+      const outcome = await parts.runCalls(calls, signal);
+      denials.push(...outcome.denials);
+      failedTool = outcome.results.find((result) => result.status === "failed");
+      if (signal.aborted) return interrupted(signal);
+      return outcome.end === undefined ? undefined : endOf(outcome.end, outcome.denials);
+    }
+    if (stop === "length") {
+      continuations += 1;
+      return continuations <= maxContinuations ? undefined : outputLimit();
+    }
+    if (stop === "refusal") {
+      return failedWith({ code: "model_refused", message: text.trim() || "The model declined to answer." });
+    }
+    if (finalText === "") return failedWith({ code: "model_empty", message: "The model answered with nothing." });
+    return { reason: "completed" };
+  };
+
+  let end: End | undefined;
+  try {
+    await emit({ type: "turn.started", turnId, model: chosenModel(state.settings).id });
+    let reminders = await parts.reminders();
+    for (const messageId of parts.promptIds) {
+      await emit({ type: "prompt.taken", messageId, reminders });
+      reminders = [];
+    }
+    while (end === undefined) end = await step();
+  } catch (error) {
+    end = failedWith(failureOf(error));
+  }
+
+  const durationMs = Math.round(clock.monotonic() - startedAt);
+  const facts = ({
+    reason,
+    failure,
+  }: End): Pick<TurnOutcome, "turnId" | "reason" | "failure" | "usage" | "durationMs"> => {
+    return { turnId, reason, usage, durationMs, ...(failure === undefined ? {} : { failure }) };
+  };
+  try {
+    await emit({ type: "turn.ended", ...facts(end) });
+  } catch (error) {
+    end = failedWith(failureOf(error));
+  }
+  return {
+    ...facts(end),
+    finalText: end.finalText ?? finalText,
+    modelCalls,
+    denials,
+    ...(failedTool === undefined ? {} : { failedTool }),
+  };
+}
+
+function overLimit(limits: TurnLimits, modelCalls: number, usage: Usage): Failure | undefined {
+  if (limits.maxModelCalls !== undefined && modelCalls >= limits.maxModelCalls) {
+    return { code: "limit_turns", message: `Stopped after ${modelCalls} model calls, as the limit says.` };
+  }
+  const tokens = totalTokens(usage);
+  if (limits.maxTokens !== undefined && tokens >= limits.maxTokens) {
+    return { code: "limit_tokens", message: `Stopped after ${tokens} tokens; the limit is ${limits.maxTokens}.` };
+  }
+  return undefined;
+}
+
+/** A deadline interrupts with its own error; anything else is a plain interrupt. */
+function interrupted(signal: AbortSignal): End {
+  const cause: unknown = signal.reason;
+  if (cause instanceof AgentError && cause.code === "timeout") return { reason: "limit", failure: cause.failure };
+  return { reason: "interrupted", failure: { code: "interrupted", message: "The run was interrupted." } };
+}
+
+function failedWith(failure: Failure): End {
+  return { reason: failure.code === "context_full" ? "context_full" : "failed", failure };
+}
+
+function contextFull(window: number): End {
+  const message =
+    `The conversation no longer fits the model's window of ${window} tokens. ` +
+    "Start a new session, or go on with a model that has a larger one.";
+  return { reason: "context_full", failure: { code: "context_full", message } };
+}
+
+function outputLimit(): End {
+  const message = `The answer was cut at the model's output limit ${maxContinuations + 1} times in a row.`;
+  return { reason: "length", failure: { code: "output_limit", message } };
+}
+
+function endOf(end: NonNullable<CallsOutcome["end"]>, denials: readonly Denial[]): End {
+  if (end.reason === "planned") return { reason: "planned", finalText: end.finalText };
+  if (end.reason === "cancelled") return { reason: "cancelled" };
+  return { reason: "denied", failure: { code: "denied", message: denials.map((denial) => denial.why).join(" ") } };
+}

@@ -1,0 +1,128 @@
+import type { Engine, ResumedSession } from "../../core/engine.ts";
+import { damageNotice } from "../../core/engine.ts";
+import { AgentError, failureOf } from "../../core/errors.ts";
+import type { EngineEvent } from "../../core/event.ts";
+import type { Session } from "../../core/session.ts";
+import type { RunOptions, SessionSettings, TurnLimits } from "../../core/settings.ts";
+import type { ExitCode } from "../exit-codes.ts";
+import { exitCodes, signalCodes } from "../exit-codes.ts";
+import type { FrontEnd, Io } from "../front-end.ts";
+import type { Logger } from "./log.ts";
+import { Progress } from "./progress.ts";
+import type { OutputFormat } from "./report.ts";
+import { printReport, reportFailure, reportOutcome } from "./report.ts";
+import { initLine, StreamJsonTranslator } from "./stream-json.ts";
+
+export interface ExecOptions {
+  readonly prompt: string;
+  readonly format: OutputFormat;
+  /** Which conversation the prompt belongs to. */
+  readonly from: { readonly type: "new" } | { readonly type: "continue" | "fork"; readonly id: string };
+  /** Canonical. For a session that is continued: only when the user named one. */
+  readonly cwd: string | undefined;
+  /** For a new session all of them; otherwise only what the user said. */
+  readonly settings: SessionSettings;
+  readonly changes: Partial<SessionSettings>;
+  readonly run: RunOptions;
+  readonly limits: TurnLimits;
+  readonly timeoutMs?: number;
+  readonly log: Logger;
+}
+
+/** `tinman exec`: one prompt, one turn, one exit code. Nobody is attached who could be asked. */
+export const runExec: FrontEnd<ExecOptions> = async (engine, io, options) => {
+  const startedAt = performance.now();
+  const elapsed = (): number => Math.round(performance.now() - startedAt);
+  let signalCode: ExitCode | undefined;
+  let session: Session | undefined;
+  const stop = (code: ExitCode): void => {
+    signalCode ??= code;
+    void session?.interrupt();
+  };
+  const ignoreSignals = io.onSignal((signal) => stop(signalCodes[signal]));
+  const leave = (): void => stop(exitCodes.brokenPipe);
+  io.stdout.gone.addEventListener("abort", leave, { once: true });
+  try {
+    session = await openSession(engine, options);
+    const outcome = await runPrompt(session, io, options, () => signalCode !== undefined);
+    await session.close();
+    const report = reportOutcome(outcome, { sessionId: session.id, durationMs: elapsed(), signalCode });
+    await printReport(options.format, report, io, Date.now());
+    return report.exitCode;
+  } catch (error) {
+    await session?.close().catch(() => undefined);
+    const report = reportFailure(failureOf(error), {
+      durationMs: elapsed(),
+      ...(session === undefined ? {} : { sessionId: session.id }),
+    });
+    await printReport(options.format, report, io, Date.now());
+    return signalCode ?? report.exitCode;
+  } finally {
+    ignoreSignals();
+    io.stdout.gone.removeEventListener("abort", leave);
+  }
+};
+
+async function openSession(engine: Engine, options: ExecOptions): Promise<Session> {
+  const { from, run, cwd } = options;
+  if (from.type === "new") return engine.create({ cwd: cwd ?? "", settings: options.settings, run });
+  const resumed: ResumedSession = { changes: options.changes, run, ...(cwd === undefined ? {} : { cwd }) };
+  const { session, damagedLines } =
+    from.type === "continue" ? await engine.resume(from.id, resumed) : await engine.fork(from.id, resumed);
+  if (damagedLines.length > 0) await options.log.warn(damageNotice(damagedLines));
+  return session;
+}
+
+async function runPrompt(session: Session, io: Io, options: ExecOptions, isStopped: () => boolean) {
+  const attachment = session.attach({ approve: false, answer: false, onDetach: "cancel" });
+  const print = printer(session, io, options);
+  const printed = (async () => {
+    for await (const event of attachment.events()) await print.event(event);
+  })();
+  const stopTimer = startDeadline(session, options.timeoutMs);
+  try {
+    await print.start();
+    const handle = session.prompt([{ type: "text", text: options.prompt }], { limits: options.limits });
+    // A signal that came while the session was opened found nothing to interrupt.
+    if (isStopped()) void session.interrupt();
+    return await handle.outcome;
+  } finally {
+    stopTimer();
+    attachment.detach();
+    await printed;
+    await print.stop();
+  }
+}
+
+function startDeadline(session: Session, timeoutMs: number | undefined): () => void {
+  if (timeoutMs === undefined) return () => undefined;
+  const timer = setTimeout(() => {
+    void session.interrupt(new AgentError("timeout", `Stopped after ${timeoutMs / 1_000} s, as --timeout says.`));
+  }, timeoutMs);
+  return () => clearTimeout(timer);
+}
+
+interface Printer {
+  start(): Promise<void>;
+  event(event: EngineEvent): Promise<void>;
+  stop(): Promise<void>;
+}
+
+function printer(session: Session, io: Io, options: ExecOptions): Printer {
+  const translator = options.format === "stream-json" ? new StreamJsonTranslator(session.waiting()) : undefined;
+  const progress = io.stderr.isTerminal && translator === undefined ? new Progress(io.stderr) : undefined;
+  const line = (value: unknown): Promise<void> => io.stdout.write(`${JSON.stringify(value)}\n`);
+  return {
+    async start() {
+      if (translator !== undefined) await line(initLine(session, (await session.model()).id));
+    },
+    async event(event) {
+      progress?.show(event);
+      await options.log.event(event);
+      for (const value of translator?.translate(event) ?? []) await line(value);
+    },
+    async stop() {
+      await progress?.stop();
+    },
+  };
+}

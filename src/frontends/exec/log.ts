@@ -1,0 +1,45 @@
+import type { EngineEvent } from "../../core/event.ts";
+import type { Output } from "../front-end.ts";
+
+export const logLevels = ["off", "error", "warn", "info", "debug"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** Lines for people on stderr, by how much they want to know. */
+export interface Logger {
+  warn(text: string): Promise<void>;
+  event(event: EngineEvent): Promise<void>;
+}
+
+export function createLogger(output: Output, level: LogLevel): Logger {
+  const wants = (needed: LogLevel): boolean => logLevels.indexOf(level) >= logLevels.indexOf(needed);
+  const say = async (needed: LogLevel, text: string): Promise<void> => {
+    if (wants(needed)) await output.write(`tinman: ${text.replace(/\p{Cc}/gu, " ")}\n`);
+  };
+  return {
+    warn: (text) => say("warn", text),
+    event: async (event) => {
+      if (event.type === "notice") return say(event.level === "warning" ? "warn" : "info", event.text);
+      if (!wants("info")) return;
+      const words = describe(event);
+      if (words !== undefined) await say("info", words);
+      else if (event.seq !== undefined) await say("debug", `${event.type} (${event.seq})`);
+    },
+  };
+}
+
+function describe(event: EngineEvent): string | undefined {
+  switch (event.type) {
+    case "turn.started":
+      return `turn started with ${event.model} in session ${event.sessionId}`;
+    case "tool.started":
+      return `${event.name} started`;
+    case "tool.ended":
+      return `${event.result.name} ended: ${event.result.status}`;
+    case "retry.scheduled":
+      return `model call failed (${event.failure.message}), try ${event.attempt} in ${event.delayMs} ms`;
+    case "turn.ended":
+      return `turn ended: ${event.reason} after ${event.durationMs} ms`;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,169 @@
+import type { Failure } from "../../core/errors.ts";
+import type { Usage } from "../../core/message.ts";
+import { noUsage } from "../../core/message.ts";
+import type { Denial } from "../../core/tool-calls.ts";
+import type { TurnOutcome } from "../../core/turn.ts";
+import type {
+  CompletionLine,
+  DenialEntry,
+  ResultObject,
+  StreamJsonLine,
+  UsageObject,
+} from "../../protocol/stream-json.ts";
+import type { ExitCode } from "../exit-codes.ts";
+import { exitCodeOf, exitCodes } from "../exit-codes.ts";
+import type { Io } from "../front-end.ts";
+
+export type OutputFormat = "text" | "json" | "stream-json";
+
+/** How a run ended, in the words that all formats share. */
+export interface RunReport {
+  readonly exitCode: ExitCode;
+  readonly stopReason: string;
+  readonly finalText: string;
+  readonly failure?: Failure;
+  readonly denials: readonly DenialEntry[];
+  readonly usage: Usage;
+  readonly turns: number;
+  readonly durationMs: number;
+  readonly sessionId: string;
+}
+
+/** A run whose turn came to its end. `signalCode` is set when a signal ended it. */
+export function reportOutcome(
+  outcome: TurnOutcome,
+  run: { readonly sessionId: string; readonly durationMs: number; readonly signalCode: ExitCode | undefined },
+): RunReport {
+  const denials = outcome.denials.map(denialEntry);
+  const failure = failureIn(outcome, denials);
+  const exitCode = run.signalCode ?? (failure === undefined ? exitCodes.success : exitCodeOf(failure.code));
+  return {
+    exitCode,
+    stopReason: outcome.reason,
+    finalText: outcome.finalText,
+    ...(failure === undefined ? {} : { failure }),
+    denials,
+    usage: outcome.usage,
+    turns: 1,
+    durationMs: run.durationMs,
+    sessionId: run.sessionId,
+  };
+}
+
+/** A run that failed before a turn could begin. */
+export function reportFailure(
+  failure: Failure,
+  run: { readonly sessionId?: string; readonly durationMs: number },
+): RunReport {
+  return {
+    exitCode: exitCodeOf(failure.code),
+    stopReason: failure.code,
+    finalText: "",
+    failure,
+    denials: [],
+    usage: noUsage,
+    turns: 0,
+    durationMs: run.durationMs,
+    sessionId: run.sessionId ?? "",
+  };
+}
+
+function failureIn(outcome: TurnOutcome, denials: readonly DenialEntry[]): Failure | undefined {
+  if (denials.length > 0 && (outcome.reason === "denied" || outcome.failure === undefined)) {
+    const words = denials.map((denial) => `${denial.reason} Allow it with ${denial.allowWith}.`);
+    return { code: "denied", message: [...new Set(words)].join(" ") };
+  }
+  if (outcome.failure !== undefined) return outcome.failure;
+  if (outcome.reason === "cancelled") return { code: "cancelled", message: "A tool call was turned down." };
+  const { failedTool } = outcome;
+  if (failedTool === undefined) return undefined;
+  const words = firstLine(failedTool.text.replace(/^Error: /, ""));
+  return { code: "tool_failed", message: `The run ended on a failed ${failedTool.name} call: ${words}` };
+}
+
+function denialEntry(denial: Denial): DenialEntry {
+  const allowWith = denial.rule === "protected-place" ? "--skip-permissions-unsafe" : `--auto ${denial.class}`;
+  return { toolCallId: denial.callId, toolName: denial.tool, rule: denial.rule, reason: denial.why, allowWith };
+}
+
+/** Prints the end of a run in its format. The last thing on stdout. */
+export async function printReport(format: OutputFormat, report: RunReport, io: Io, now: number): Promise<void> {
+  const { failure } = report;
+  if (format === "text" && report.finalText !== "" && hasAnswer(report)) {
+    await io.stdout.write(`${report.finalText.replace(/[\r\n]+$/, "")}\n`);
+  }
+  if (format === "json") await io.stdout.write(`${JSON.stringify(resultOf(report))}\n`);
+  if (format === "stream-json") {
+    for (const line of lastLines(report, now)) await io.stdout.write(`${JSON.stringify(line)}\n`);
+  }
+  if (failure !== undefined && report.exitCode !== exitCodes.brokenPipe) {
+    await io.stderr.write(`tinman: ${firstLine(failure.message)}\n`);
+  }
+}
+
+/** Whether the text is the model's last word, rather than what it said on the way. */
+function hasAnswer({ stopReason }: RunReport): boolean {
+  return stopReason === "completed" || stopReason === "planned" || stopReason === "length";
+}
+
+function resultOf(report: RunReport): ResultObject {
+  const { failure, denials } = report;
+  return {
+    type: "result",
+    subtype: failure === undefined ? "success" : "failure",
+    is_error: failure !== undefined,
+    duration_ms: report.durationMs,
+    num_turns: report.turns,
+    result: resultText(report),
+    session_id: report.sessionId,
+    usage: usageObject(report.usage),
+    stop_reason: report.stopReason,
+    exit_code: report.exitCode,
+    ...(failure === undefined ? {} : { error: failure }),
+    ...(denials.length === 0 ? {} : { denials: [...denials] }),
+  };
+}
+
+/** A failure says what went wrong; the model's own answer, when it gave one, follows. */
+function resultText(report: RunReport): string {
+  if (report.failure === undefined) return report.finalText;
+  if (report.finalText === "" || !hasAnswer(report)) return report.failure.message;
+  return `${report.failure.message}\n\n${report.finalText}`;
+}
+
+function lastLines(report: RunReport, now: number): readonly StreamJsonLine[] {
+  const { failure, denials } = report;
+  const completion: CompletionLine = {
+    type: "completion",
+    finalText: report.finalText,
+    numTurns: report.turns,
+    durationMs: report.durationMs,
+    session_id: report.sessionId,
+    timestamp: now,
+    usage: usageObject(report.usage),
+    isError: failure !== undefined,
+    stopReason: report.stopReason,
+    exitCode: report.exitCode,
+    ...(failure === undefined ? {} : { error: failure }),
+    ...(denials.length === 0 ? {} : { denials: [...denials] }),
+  };
+  if (failure === undefined) return [completion];
+  const source = report.turns === 0 ? "cli" : "agent_loop";
+  const { code, message } = failure;
+  return [{ type: "error", source, message, timestamp: now, session_id: report.sessionId, code }, completion];
+}
+
+function usageObject(usage: Usage): UsageObject {
+  return {
+    input_tokens: usage.input,
+    output_tokens: usage.output,
+    cache_read_input_tokens: usage.cacheRead,
+    cache_creation_input_tokens: usage.cacheWrite,
+  };
+}
+
+function firstLine(text: string): string {
+  const line = text.split(/[\r\n]/).find((part) => part.trim() !== "") ?? "";
+  // Control characters of untrusted text must not reach a terminal.
+  return line.replace(/\p{Cc}/gu, " ").slice(0, 2_000);
+}

@@ -1,0 +1,57 @@
+import { lstat, readlink } from "node:fs/promises";
+import { dirname, isAbsolute, join, parse, sep } from "node:path";
+
+/** As many as Linux follows in one path. */
+const maxLinks = 40;
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+}
+
+/** The target of a link; `undefined` when the path is something else or nothing. */
+async function linkTarget(path: string): Promise<string | undefined> {
+  try {
+    return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+function pathError(code: string, words: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${words}, '${path}'`), { code, path });
+}
+
+/**
+ * The absolute path with every symbolic link resolved, in the way the system itself walks: `link/..` is the parent of the
+ * link's target. What does not exist is kept by name, also behind a link that points nowhere. Rejects a loop of links.
+ */
+export async function canonicalPath(path: string, base: string): Promise<string> {
+  if (path.includes("\0") || base.includes("\0")) {
+    throw pathError("EINVAL", "a path cannot hold a NUL character", path.replaceAll("\0", "\\0"));
+  }
+  const start = isAbsolute(path) ? path : join(parse(base).root === "" ? process.cwd() : "", base) + sep + path;
+  const root = parse(start).root;
+  // The next name to look at is the last one.
+  const names = start.slice(root.length).split(sep).reverse();
+  let current = root;
+  let links = 0;
+  for (let name = names.pop(); name !== undefined; name = names.pop()) {
+    if (name === "" || name === ".") continue;
+    if (name === "..") {
+      current = dirname(current);
+      continue;
+    }
+    const next = join(current, name);
+    const target = await linkTarget(next);
+    if (target === undefined) {
+      current = next;
+      continue;
+    }
+    links += 1;
+    if (links > maxLinks) throw pathError("ELOOP", "too many symbolic links", path);
+    if (isAbsolute(target)) current = parse(target).root;
+    names.push(...target.split(sep).reverse());
+  }
+  return current;
+}

@@ -1,0 +1,157 @@
+import { randomUUID } from "node:crypto";
+import { type BigIntStats, constants, type Dirent } from "node:fs";
+import {
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readlink,
+  rename,
+  stat as statPath,
+  unlink,
+} from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { DirectoryEntry, Files, FileStat } from "../core/ports.ts";
+import { canonicalPath } from "./canonical-path.ts";
+
+const largestReadStep = 1024 * 1024;
+const permissionBits = 0o7777n;
+/** Entries of a folder that are looked at together. */
+const listStep = 256;
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}
+
+function versionOf(stats: BigIntStats): string {
+  return `${stats.ino}-${stats.size}-${stats.mtimeNs}-${stats.ctimeNs}`;
+}
+
+function kindOf(stats: BigIntStats): FileStat["kind"] {
+  return stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other";
+}
+
+async function statIfThere(path: string): Promise<BigIntStats | undefined> {
+  try {
+    return await statPath(path, { bigint: true });
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
+/** A pipe has no end that we could wait for and a device may do anything when it is opened, so neither is touched. */
+function requireRegular(stats: BigIntStats, path: string, action: "read" | "write"): void {
+  if (stats.isFile()) return;
+  if (stats.isDirectory()) {
+    throw Object.assign(new Error(`EISDIR: illegal operation on a directory, ${action} '${path}'`), { code: "EISDIR" });
+  }
+  const what = stats.isFIFO() ? "a named pipe" : stats.isSocket() ? "a socket" : "a device";
+  throw Object.assign(new Error(`EINVAL: ${what} is not a regular file, ${action} '${path}'`), { code: "EINVAL" });
+}
+
+async function readRange(file: FileHandle, size: number, from: number, maxBytes: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  // Files of the kernel say that they are empty and are not, so the size is only a hint.
+  const expected = Math.max(size - from + 1, 4096);
+  let length = 0;
+  while (length < maxBytes) {
+    const buffer = Buffer.allocUnsafe(Math.min(maxBytes - length, expected, largestReadStep));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, from + length);
+    if (bytesRead === 0) break;
+    parts.push(buffer.subarray(0, bytesRead));
+    length += bytesRead;
+  }
+  return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts, length);
+}
+
+async function read(path: string, range: { readonly from?: number; readonly maxBytes: number }): Promise<Uint8Array> {
+  requireRegular(await statPath(path, { bigint: true }), path, "read");
+  // It may have been swapped for a pipe since: then opening must not wait, and the second look refuses it.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stats = await file.stat({ bigint: true });
+    requireRegular(stats, path, "read");
+    return await readRange(file, Number(stats.size), range.from ?? 0, range.maxBytes);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Gives the new file the mode of the old one, and its owner where we may. */
+async function keepAttributes(file: FileHandle, old: BigIntStats): Promise<void> {
+  const fresh = await file.stat({ bigint: true });
+  if (fresh.uid !== old.uid || fresh.gid !== old.gid) {
+    await file.chown(Number(old.uid), Number(old.gid)).catch(() => undefined);
+  }
+  await file.chmod(Number(old.mode & permissionBits));
+}
+
+async function write(path: string, text: string): Promise<string> {
+  const target = await canonicalPath(path, dirname(path));
+  const old = await statIfThere(target);
+  if (old !== undefined) requireRegular(old, target, "write");
+  const folder = dirname(target);
+  await mkdir(folder, { recursive: true });
+  const temporary = join(folder, `.tinman-${randomUUID()}.tmp`);
+  // Nobody but us reads it before it has the mode of the file that it replaces.
+  const file = await open(temporary, "wx", old === undefined ? 0o666 : 0o600);
+  try {
+    await file.writeFile(text, "utf8");
+    if (old !== undefined) await keepAttributes(file, old);
+    await file.datasync();
+    await rename(temporary, target);
+    return versionOf(await file.stat({ bigint: true }));
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+async function describe(folder: string, entry: Dirent): Promise<DirectoryEntry | undefined> {
+  const path = join(folder, entry.name);
+  try {
+    const stats = await lstat(path);
+    const common = { name: entry.name, size: stats.size, mtimeMs: stats.mtimeMs, mode: stats.mode & 0o7777 };
+    if (stats.isSymbolicLink()) return { ...common, kind: "link", linkTarget: await readlink(path) };
+    return { ...common, kind: stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other" };
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function list(path: string): Promise<readonly DirectoryEntry[]> {
+  const found = await readdir(path, { withFileTypes: true });
+  found.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  const entries: DirectoryEntry[] = [];
+  for (let at = 0; at < found.length; at += listStep) {
+    const described = await Promise.all(found.slice(at, at + listStep).map((entry) => describe(path, entry)));
+    entries.push(...described.filter((entry) => entry !== undefined));
+  }
+  return entries;
+}
+
+export function createFiles(): Files {
+  return {
+    canonical: canonicalPath,
+    async stat(path) {
+      const stats = await statIfThere(path);
+      if (stats === undefined) return undefined;
+      return {
+        kind: kindOf(stats),
+        size: Number(stats.size),
+        mtimeMs: Number(stats.mtimeMs),
+        mode: Number(stats.mode & permissionBits),
+        version: versionOf(stats),
+      };
+    },
+    list,
+    read,
+    write,
+  };
+}

@@ -1,0 +1,53 @@
+import { mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Host } from "../core/ports.ts";
+import { createFiles } from "./files.ts";
+import { createProcesses } from "./processes.ts";
+import { createSearch } from "./ripgrep.ts";
+
+const longestName = 60;
+
+export interface NodeHostOptions {
+  /** Where whole outputs of tools go, in a folder for each session. */
+  readonly outputsDir: string;
+  /** Variables that commands get although their names look like credentials. */
+  readonly passEnvironment?: readonly string[];
+}
+
+/** Something that is one plain name in a path, whatever came in. */
+function plainName(text: string): string {
+  const plain = text.replace(/[^A-Za-z0-9._-]+/g, "_").replace(/^\.+/, "_");
+  return plain === "" ? "_" : plain;
+}
+
+async function highestNumber(folder: string): Promise<number> {
+  const numbers = (await readdir(folder)).map((name) => Number.parseInt(name, 10)).filter(Number.isSafeInteger);
+  return numbers.reduce((highest, number) => Math.max(highest, number), 0);
+}
+
+function createOutputPaths(outputsDir: string): Host["outputPath"] {
+  /** The last number given out, by folder. A path may be given out long before there is a file. */
+  const last = new Map<string, Promise<number>>();
+  return async (sessionId, name) => {
+    const folder = join(outputsDir, plainName(sessionId).slice(0, 200));
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const number = (last.get(folder) ?? highestNumber(folder)).then((highest) => highest + 1);
+    last.set(folder, number);
+    try {
+      return join(folder, `${await number}-${plainName(name).slice(0, longestName)}.txt`);
+    } catch (error) {
+      last.delete(folder);
+      throw error;
+    }
+  };
+}
+
+/** The machine that this process runs on. */
+export function createNodeHost(options: NodeHostOptions): Host {
+  return {
+    files: createFiles(),
+    processes: createProcesses({ passEnvironment: options.passEnvironment ?? [] }),
+    search: createSearch(),
+    outputPath: createOutputPaths(options.outputsDir),
+  };
+}

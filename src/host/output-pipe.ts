@@ -1,0 +1,41 @@
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { closeSync, constants, openSync, unlinkSync } from "node:fs";
+import { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface OutputPipe {
+  readonly reader: Socket;
+  /** The end for a child's output; close it with `closeWriter` once the child has it. */
+  readonly writer: number;
+  closeWriter(): void;
+}
+
+function makeFifo(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    execFile("mkfifo", ["-m", "600", path], (error) => resolve(error === null));
+  });
+}
+
+/**
+ * A real pipe. Node connects its children with sockets instead, and on Linux a socket cannot be opened by name: under one
+ * `echo oops > /dev/stderr` fails. `undefined` where there is no `mkfifo`.
+ */
+export async function openOutputPipe(): Promise<OutputPipe | undefined> {
+  const path = join(tmpdir(), `tinman-${randomUUID()}.pipe`);
+  if (!(await makeFifo(path))) return undefined;
+  let readEnd: number | undefined;
+  try {
+    // The read end first, and without waiting: each end would otherwise wait for the other.
+    readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const writer = openSync(path, constants.O_WRONLY);
+    const reader = new Socket({ fd: readEnd, readable: true, writable: false });
+    return { reader, writer, closeWriter: () => closeSync(writer) };
+  } catch {
+    if (readEnd !== undefined) closeSync(readEnd);
+    return undefined;
+  } finally {
+    unlinkSync(path);
+  }
+}

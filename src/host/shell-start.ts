@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, open, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Readable } from "node:stream";
+import { openOutputPipe } from "./output-pipe.ts";
+import { currentTicks, markerVariable, type ProcessTree } from "./process-tree.ts";
+
+/** The program and its arguments up to the command text. */
+export function shellArguments(): readonly [string, ...string[]] {
+  return existsSync("/bin/bash") ? ["/bin/bash", "--noprofile", "--norc", "-c"] : ["/bin/sh", "-c"];
+}
+
+/** Why nothing can be started in this folder, in words; `undefined` when it can. */
+export async function folderProblem(cwd: string): Promise<string | undefined> {
+  try {
+    return (await stat(cwd)).isDirectory() ? undefined : `The working directory ${cwd} is not a directory.`;
+  } catch (error) {
+    return `The working directory ${cwd} cannot be used: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/**
+ * Sits in the command's group and waits for the other end of descriptor 3 to close, which is when our process is gone,
+ * however it went. Then it ends the group and all that carries the marker. It is itself without the marker, and deaf to the
+ * signals with which a command may be asked to end.
+ */
+const watchdog = `
+trap "" HUP INT QUIT TERM PIPE
+cd /
+read -r line <&3
+kill -TERM 0
+for round in 1 2 3 4 5; do
+  for file in $(LC_ALL=C grep -lsF "${markerVariable}=$1" /proc/[0-9]*/environ); do
+    pid=\${file#/proc/}
+    kill -KILL "\${pid%/environ}"
+  done
+  sleep 0.1 || sleep 1
+done
+kill -KILL 0
+`;
+
+/**
+ * Starts the watchdog as nobody's child, then becomes the shell: it keeps the process id and the group, and has neither a
+ * child nor a descriptor that it does not know of. Arguments: the watchdog, the marker, the shell and its arguments.
+ * The marker comes as an argument so that the watchdog is at no moment taken for a part of the command.
+ */
+const starter = `
+watchdog=$1 marker=$2
+shift 2
+( ( exec /bin/sh -c "$watchdog" tinman-watchdog "$marker" >/dev/null 2>&1 ) & )
+export ${markerVariable}="$marker"
+exec "$@" 2>&1 3<&-
+`;
+
+export interface StartedCommand {
+  readonly tree: ProcessTree;
+  /** Standard output and error, in the order in which they were written. */
+  readonly output: Readable;
+  readonly exit: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  /** Lets go of everything. */
+  release(): void;
+}
+
+function spawned(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", reject);
+  });
+}
+
+/** Rejects when the command cannot be started. */
+export async function startCommand(
+  command: string,
+  cwd: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<StartedCommand> {
+  const marker = randomUUID();
+  const startTicks = currentTicks();
+  const pipe = await openOutputPipe();
+  let child: ChildProcess;
+  try {
+    child = spawn("/bin/sh", ["-c", starter, "sh", watchdog, marker, ...shellArguments(), command], {
+      cwd,
+      env: environment,
+      detached: true,
+      stdio: ["ignore", pipe?.writer ?? "pipe", "ignore", "pipe"],
+    });
+  } catch (error) {
+    pipe?.reader.destroy();
+    throw error;
+  } finally {
+    pipe?.closeWriter();
+  }
+
+  let exited = false;
+  const exit: StartedCommand["exit"] = new Promise((resolve) => {
+    child.once("exit", (code, signal) => {
+      exited = true;
+      resolve({ code, signal });
+    });
+  });
+  const output = pipe?.reader ?? child.stdout;
+  const lifeline = child.stdio[3];
+  // Both ends may vanish at any time; what there is to know about it comes with the exit.
+  output?.on("error", () => {});
+  lifeline?.on("error", () => {});
+  const release = () => {
+    output?.destroy();
+    lifeline?.destroy();
+  };
+  try {
+    await spawned(child);
+  } catch (error) {
+    release();
+    throw error;
+  }
+  if (child.pid === undefined || output === null) {
+    release();
+    throw new Error("The shell could not be started.");
+  }
+  return { tree: { pid: child.pid, marker, startTicks, hasExited: () => exited }, output, exit, release };
+}
+
+/** Starts a command in a session of its own, with its output in a private file, and lets it go. Rejects when it cannot. */
+export async function startDetached(
+  command: string,
+  cwd: string,
+  outputPath: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<number> {
+  const [program, ...args] = shellArguments();
+  await mkdir(dirname(outputPath), { recursive: true, mode: 0o700 });
+  const file = await open(outputPath, "a", 0o600);
+  try {
+    const child = spawn(program, [...args, command], {
+      cwd,
+      env: environment,
+      detached: true,
+      stdio: ["ignore", file.fd, file.fd],
+    });
+    child.unref();
+    await spawned(child);
+    if (child.pid === undefined) throw new Error("The shell could not be started.");
+    return child.pid;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,54 @@
+import { type FileHandle, mkdir, open } from "node:fs/promises";
+import { dirname } from "node:path";
+
+export interface SpoolFile {
+  /** Resolves when the bytes are with the system, so that a writer who waits for it cannot outrun the disk. Never rejects. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Closes the file. False when it could not be written: then it is of no use to anybody. */
+  finish(): Promise<boolean>;
+}
+
+/** A private file (0600) that takes at most `capBytes`; what comes after that is left out, and a last line says how much. */
+export function createSpoolFile(path: string, capBytes: number): SpoolFile {
+  let opening: Promise<FileHandle> | undefined;
+  let written = 0;
+  let leftOut = 0;
+  let failed = false;
+
+  async function openOnce(): Promise<FileHandle> {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    return open(path, "w", 0o600);
+  }
+
+  async function put(bytes: Uint8Array): Promise<void> {
+    if (failed) return;
+    try {
+      opening ??= openOnce();
+      const file = await opening;
+      for (let done = 0; done < bytes.length; ) {
+        done += (await file.write(bytes, done)).bytesWritten;
+      }
+    } catch {
+      failed = true;
+    }
+  }
+
+  return {
+    async write(bytes) {
+      const room = Math.max(0, capBytes - written);
+      const part = bytes.length <= room ? bytes : bytes.subarray(0, room);
+      written += part.length;
+      leftOut += bytes.length - part.length;
+      if (part.length > 0) await put(part);
+    },
+    async finish() {
+      if (leftOut > 0) await put(Buffer.from(`\n[${leftOut} more bytes were not kept]\n`));
+      try {
+        await (await opening)?.close();
+      } catch {
+        failed = true;
+      }
+      return opening !== undefined && !failed;
+    },
+  };
+}

@@ -1,0 +1,66 @@
+/** Cuts a request into the things it asks for. */
+import { quotedSpans } from "./words.ts";
+
+export interface Piece {
+  readonly text: string;
+  /** What stood between the piece before and this one. */
+  readonly joint: "start" | "then" | "sentence" | "soft";
+  /** The text of the joint, to put the pieces together again. */
+  readonly glue: string;
+}
+
+/**
+ * Places where a new clause may begin. `then` and a sentence's end are strong signs, a comma or "and" is a weak one: whoever
+ * joins the pieces decides.
+ */
+const joints = new RegExp(
+  [
+    String.raw`(?<then>[,;.]?\s+(?:and\s+)?(?:then|after(?:\s+that|wards)|afterwards?)[,:]?\s+(?:please\s+)?|[，,；;。]?\s*(?:然后|接着|之后再?|随后|[，,；。]\s*再|[，,；。]\s*最后)[，,]?\s*)`,
+    String.raw`(?<sentence>[.!?]+(?:\s+|$)|[。！？；]+\s*|\s*\n+\s*)`,
+    String.raw`(?<soft>\s*[,;]\s+(?:and\s+|but\s+)?|\s+(?:and|but)\s+|\s+[-–—]+\s+|\s*[，]\s*(?:并且?|而且|同时)?\s*|(?<=\S)并且?(?=只|仅|回复))`,
+  ].join("|"),
+  "giu",
+);
+
+export function piecesOf(text: string): readonly Piece[] {
+  const quoted = quotedSpans(text);
+  const pieces: Piece[] = [];
+  let from = 0;
+  let joint: Piece["joint"] = "start";
+  let glue = "";
+  const close = (until: number): void => {
+    const piece = text.slice(from, until);
+    if (piece.trim() !== "") pieces.push({ text: piece, joint: pieces.length === 0 ? "start" : joint, glue });
+  };
+  for (const match of text.matchAll(joints)) {
+    if (quoted.some((span) => match.index > span.start && match.index < span.end)) continue;
+    const kind = match.groups?.["then"] !== undefined ? "then" : match.groups?.["sentence"] !== undefined ? "sentence" : "soft";
+    // The mark stays with its sentence: it tells a question from a statement.
+    const mark = kind === "sentence" ? match[0].trim().length : 0;
+    close(match.index + mark);
+    from = match.index + match[0].length;
+    joint = kind;
+    glue = match[0].slice(mark);
+  }
+  close(text.length);
+  return pieces;
+}
+
+export interface JoinRules {
+  /** Whether a piece can stand alone as a clause after this joint. */
+  stands(piece: string, joint: Piece["joint"], before: string): boolean;
+  /** Whether an open-ended clause swallows a sentence that does not stand alone. */
+  swallows(before: string): boolean;
+}
+
+export function clausesOf(text: string, rules: JoinRules): readonly string[] {
+  const clauses: string[] = [];
+  for (const piece of piecesOf(text)) {
+    const before = clauses.at(-1);
+    if (before === undefined) clauses.push(piece.text);
+    else if (rules.stands(piece.text, piece.joint, before)) clauses.push(piece.text);
+    else if (piece.joint === "sentence" && !rules.swallows(before)) clauses.push(piece.text);
+    else clauses[clauses.length - 1] = before + piece.glue + piece.text;
+  }
+  return clauses.map((clause) => clause.trim());
+}

@@ -1,0 +1,165 @@
+/** Text -> what is wanted. Rules are small and general, and the first that fits wins; the order is the only cleverness. */
+import { clausesOf } from "./clauses.ts";
+import { type Clause, type Intent, isAction, previousPath, type Recogniser } from "./intent-types.ts";
+import { addStatement, type Fact } from "./memory.ts";
+import { isFileName } from "./paths.ts";
+import { ask, plan, todo } from "./recognise-asking.ts";
+import { create, edit, run } from "./recognise-changing.ts";
+import { glob, grep, list, read, summary } from "./recognise-looking.ts";
+import {
+  askedToRemember,
+  calculate,
+  factFor,
+  plainRecall,
+  pointsAt,
+  reply,
+  smallTalk,
+  statedFact,
+  toldRecall,
+} from "./recognise-talk.ts";
+import { isQuestion, withoutEnd, withoutPoliteness } from "./words.ts";
+
+export interface Understanding {
+  /** In the order in which they are to be done. Never empty. */
+  readonly steps: readonly Intent[];
+  /** Only the value is wanted, no sentence around it. */
+  readonly bare: boolean;
+  /** The whole answer, when the user gave it and everything else has gone well. */
+  readonly exact: string | undefined;
+}
+
+/** These take the rest of the text as theirs, so they see it before it is cut into clauses. */
+const wholeText: readonly Recogniser[] = [todo, plan, ask];
+
+const ordered: readonly Recogniser[] = [
+  todo,
+  plan,
+  ask,
+  toldRecall,
+  reply,
+  askedToRemember,
+  edit,
+  create,
+  glob,
+  grep,
+  run,
+  list,
+  read,
+  summary,
+  smallTalk,
+  calculate,
+  plainRecall,
+  statedFact,
+];
+
+const onlyNote =
+  /^(?:only|just)\s+(?:the|that|its|my)\b|^nothing (?:else|more)\b|^no (?:other|extra|more|additional)\b|^one word\b|^(?:只要|只需|不要(?:其他|别的|解释|多余))/iu;
+const wantsOnly =
+  /\bonly\b|\bnothing (?:but|else|more)\b|^(?:just|simply)\b|\b(?:reply|respond|answer|say|give me|tell me)\s+(?:with\s+)?just\b|只|仅/iu;
+
+/** Longer texts are read at both ends only, and only for what needs no tool: a rule must not guess in the middle of a document. */
+const longestText = 20_000;
+const readEnds = 2_000;
+
+/** What a request asks for. `facts` is what the user has told before it. */
+export function understand(text: string, facts: () => readonly Fact[]): Understanding {
+  if (text.length > longestText) return understandEnds(text, facts);
+  const clauseOf = (raw: string): Clause => ({ raw: raw.trim(), text: withoutPoliteness(raw), facts });
+  for (const recogniser of wholeText) {
+    const whole = recogniser(clauseOf(text));
+    if (whole !== undefined) return { steps: [whole], bare: false, exact: undefined };
+  }
+  const recognise = (raw: string): Intent | undefined => firstOf(clauseOf(raw));
+  const clauses = clausesOf(text, {
+    stands: (piece, joint, before) => standsAlone(piece, joint, before, recognise),
+    swallows: (before) => recognise(before)?.type === "create" && !/["'`”」]\s*[.。!]?\s*$/u.test(before),
+  });
+  return assemble(text, clauses.map(clauseOf));
+}
+
+function firstOf(clause: Clause): Intent | undefined {
+  for (const recogniser of ordered) {
+    const intent = recogniser(clause);
+    if (intent !== undefined) return intent;
+  }
+  const alone = withoutEnd(clause.text);
+  return isFileName(alone) ? { type: "read", path: alone } : undefined;
+}
+
+function standsAlone(
+  piece: string,
+  joint: "start" | "then" | "sentence" | "soft",
+  before: string,
+  recognise: (raw: string) => Intent | undefined,
+): boolean {
+  const intent = recognise(piece);
+  if (intent === undefined) return false;
+  if (joint !== "soft") return true;
+  if (intent.type === "read" && isFileName(withoutEnd(piece))) return recognise(before)?.type === "read";
+  if (isAction(intent)) return true;
+  if (intent.type === "reply") return true;
+  if (intent.type === "recall") return isQuestion(piece);
+  return intent.type === "remember" && (intent.statement.explicit || recognise(before)?.type === "remember");
+}
+
+function assemble(text: string, clauses: readonly Clause[]): Understanding {
+  const found = clauses.map((clause) => ({ clause, intent: firstOf(clause) }));
+  const known = found.flatMap(({ clause, intent }) => (intent === undefined ? [] : [{ clause, intent }]));
+  let bare = found.some(({ clause, intent }) => intent === undefined && onlyNote.test(clause.text));
+  const others = known.filter(({ intent }) => intent.type !== "reply");
+  const steps: Intent[] = [];
+  const exact: string[] = [];
+  for (const { clause, intent } of known) {
+    if (intent.type === "recall" && wantsOnly.test(clause.text)) bare = true;
+    if (intent.type !== "reply") {
+      steps.push(withPath(intent, steps));
+      continue;
+    }
+    const { reference } = intent;
+    const pointed = reference !== undefined && others.some((other) => isPointedAt(reference, other.clause, other.intent, intent.text));
+    if (pointed) bare = true;
+    else if (reference !== undefined && others.length === 0 && factFor(clause, reference)) {
+      steps.push({ type: "recall", question: reference, everything: false });
+      bare = true;
+    } else exact.push(intent.text);
+  }
+  if (steps.length === 0 && exact.length === 0) steps.push({ type: "unknown", text: text.trim() });
+  return { steps, bare, exact: exact.length === 0 ? undefined : exact.join("\n") };
+}
+
+function isPointedAt(reference: string, clause: Clause, intent: Intent, phrase: string): boolean {
+  if (intent.type === "remember") return false;
+  if (pointsAt(reference, clause.text)) return true;
+  // "the first line" after "run ls": with an article it is no literal answer.
+  return isAction(intent) && /^(?:the|its|that)\s/iu.test(phrase);
+}
+
+/** "it" is the file of the step before. */
+function withPath(intent: Intent, before: readonly Intent[]): Intent {
+  if ((intent.type !== "read" && intent.type !== "edit") || intent.path !== previousPath) return intent;
+  for (const earlier of before.toReversed()) {
+    if ("path" in earlier && earlier.path !== undefined && earlier.path !== "") return { ...intent, path: earlier.path };
+  }
+  return intent;
+}
+
+function understandEnds(text: string, facts: () => readonly Fact[]): Understanding {
+  const ends = [text.slice(-readEnds), text.slice(0, readEnds)];
+  for (const end of ends) {
+    const found = understand(end, facts);
+    const steps = found.steps.filter((step) => step.type === "remember" || step.type === "recall");
+    if (steps.length > 0 || found.exact !== undefined) return { ...found, steps };
+  }
+  return { steps: [{ type: "unknown", text: text.slice(0, readEnds) }], bare: false, exact: undefined };
+}
+
+/** What the user said to be so, over all of their messages, oldest first. */
+export function factsToldIn(texts: readonly string[]): readonly Fact[] {
+  let facts: readonly Fact[] = [];
+  for (const text of texts) {
+    for (const step of understand(text, () => facts).steps) {
+      if (step.type === "remember") facts = addStatement(facts, step.statement);
+    }
+  }
+  return facts;
+}

@@ -1,0 +1,195 @@
+/** What the user has said to be so: "the password is X", 记住暗号是 X. Only the user's own sentences come here. */
+import { agreement, termsOf } from "./terms.ts";
+import { isQuestion, languageOf, plain, quotedSpans, withoutEnd } from "./words.ts";
+
+export interface Statement {
+  /** The words for what it is about; empty when only a thing to remember was given. */
+  readonly subject: string;
+  readonly value: string;
+  /** Says something new about the last thing that was told: "sorry, it is X". */
+  readonly correction: boolean;
+  /** The user asked to remember it, so it is one beyond doubt. */
+  readonly explicit: boolean;
+}
+
+export interface Fact {
+  readonly subject: string;
+  readonly terms: readonly string[];
+  readonly value: string;
+}
+
+const asides =
+  /^(?:(?:i think|just so you know|so you know|fyi|for your information|by the way|btw|also|actually|no|nope|sorry|oops|wait|well|correction|update|note|important|for the record|as i said|for later|from now on|and|but|so|ok|okay|hi|hello|hey)(?:\s*[,:;.!—–-]+\s*|\s+))+/iu;
+const askToRemember =
+  /^(?:(?:please|pls|always|can you|could you)\s+)*(?:remember|memori[sz]e|keep in mind|bear in mind|make a note|take note|note(?: down)?|don['’]t forget|do not forget|never forget|store|save|learn|record)(?:\s+(?:that|this|the following|of|for later))*\s*[:：,]?\s+/iu;
+const askToRememberZh =
+  /^(?:请|你|帮我|麻烦|要|一定要|给我|务必)*(?:记住|记下来?|记得|牢记|别忘了?|不要忘记?|记一下|记录一?下?)(?:一下|了)?[\s：:，,]*/u;
+const correctionStart =
+  /^(?:i (?:meant|mean)(?: to say)?|make (?:it|that)|change (?:it|that) to|it['’]s(?: now)?(?: actually)?|it is(?: now)?(?: actually)?|it should be|it has changed to|it changed to)\s+/iu;
+const correctionStartZh = /^(?:不对?[，,]?|错了[，,]?|更正[：:，,]?|我(?:说|记)错了[，,]?)+(?:应该)?(?:是|改成|改为)?\s*|^(?:应该是|改成|改为|它?现在是)\s*/u;
+
+/** Tried in this order: "my dog's name is Rex" is about the name. */
+const copulas = [
+  /\s+(?:is|are|was|equals|will be|should be|must be|has been set to|is set to|has changed to|changed to|reads|became|goes by)\s+(?:now\s+|actually\s+|currently\s+|called\s+|set to\s+)*|\s*(?:=|:=|：)\s*/iu,
+  /\s*:\s+|['’]s\s+(?=\S)/iu,
+];
+const copulaZh = /\s*(?:现在是|已改为|改成了?|改为了?|换成了?|变成了?|设置?为|等于|应该是|就是|叫做|叫|是|为|＝|=|：|:)\s*/u;
+
+/** The statement in a sentence, if it makes one. */
+export function statementIn(sentence: string): Statement | undefined {
+  return languageOf(sentence) === "zh" ? (chinese(sentence) ?? english(sentence)) : english(sentence);
+}
+
+function english(sentence: string): Statement | undefined {
+  let text = sentence.trim().replace(asides, "");
+  const asked = askToRemember.test(text);
+  if (isQuestion(sentence) && !(asked && !/\?\s*$/.test(sentence))) return undefined;
+  text = text.replace(askToRemember, "").replace(asides, "");
+  if (/^(?:if|unless|when|whether|because)\b/iu.test(text)) return undefined;
+  const fixed = correctionStart.exec(text);
+  if (fixed !== null) return made("", text.slice(fixed[0].length), { correction: true, explicit: asked });
+  return personal(text, asked) ?? renamed(text) ?? stated(text, asked) ?? (asked ? bare(text) : undefined);
+}
+
+/** "I live in X", "call me X", "use X as the port". */
+function personal(text: string, explicit: boolean): Statement | undefined {
+  const rules: readonly (readonly [RegExp, string])[] = [
+    [/^(?:you can |just )?call me\s+(.+)$/iu, "my name"],
+    [/^i(?: am|['’]m) (?:called|named)\s+(.+)$/iu, "my name"],
+    [/^i(?: am|['’]m)\s+(\p{Lu}[\p{L}'’-]+)[.!]?$/u, "my name"],
+    [/^i(?: am|['’]m)\s+(\d+)(?: years old)?[.!]?$/iu, "my age"],
+    [/^i (?:live|am living) in\s+(.+)$/iu, "my city"],
+    [/^i work (?:at|for)\s+(.+)$/iu, "my company"],
+    [/^i (?:really )?(?:like|love|prefer)\s+(.+)$/iu, "my favourite"],
+  ];
+  for (const [rule, subject] of rules) {
+    const value = rule.exec(text)?.[1];
+    if (value !== undefined) return made(subject, value, { correction: false, explicit });
+  }
+  const used = /^(?:use|take)\s+(\S+)\s+(?:as|for)\s+((?:the|my|our)\s+.+)$/iu.exec(text);
+  return used === null ? undefined : made(used[2] ?? "", used[1] ?? "", { correction: false, explicit });
+}
+
+/** "I changed the password to X", "set my code to X". */
+function renamed(text: string): Statement | undefined {
+  const match = /^(?:i(?:['’]ve| have)?\s+)?(?:just\s+)?(?:changed?|updated?|set|reset)\s+((?:the|my|our)\s+[^.]{1,60}?)\s+to\s+(\S+)\s*$/iu.exec(
+    withoutEnd(text),
+  );
+  return match === null ? undefined : made(match[1] ?? "", match[2] ?? "", { correction: false, explicit: false });
+}
+
+function stated(text: string, explicit: boolean): Statement | undefined {
+  const match = copulas.map((copula) => copula.exec(text)).find((found) => found !== null);
+  if (match === undefined || match === null || match.index === 0) return undefined;
+  const left = text.slice(0, match.index).trim();
+  const right = text.slice(match.index + match[0].length).trim();
+  if (/^(?:not|no longer|never)\b/iu.test(right)) {
+    const instead = /\bbut\s+(?:rather\s+)?(.+)$/iu.exec(right)?.[1];
+    return instead === undefined ? undefined : made(left, instead, { correction: false, explicit });
+  }
+  const determiner = /^(?:the|my|our|your|a|an|his|her|their)\s/iu;
+  if (!determiner.test(left) && /^(?:the|my|our)\s/iu.test(right) && left.split(/\s+/).length <= 3) {
+    return made(right, left, { correction: false, explicit });
+  }
+  const words = left.split(/\s+/);
+  if (words.length > 9 || /^(?:it|this|that|there|here|he|she|they|what|you|i|we|these|those)\b/iu.test(left)) return undefined;
+  if (/\b(?:did|tell|told|you|want|wants|asked|think|seems)\b/iu.test(left)) return undefined;
+  // Without "the" or "my" it must be short and end in a noun that is worth keeping, or it is any sentence.
+  if (!explicit && !determiner.test(left) && words.length > 3) return undefined;
+  return made(left, right, { correction: false, explicit });
+}
+
+/** "remember code GRAPE-7": the last word, or the quoted or number-like part, is the value. */
+function bare(text: string): Statement | undefined {
+  const whole = withoutEnd(text);
+  if (whole === "") return undefined;
+  const quoted = quotedSpans(whole).at(-1);
+  if (quoted !== undefined) return made(whole.slice(0, quoted.start), quoted.inner, { correction: false, explicit: true });
+  const words = whole.split(/\s+/);
+  const valueAt = words.findIndex((word, at) => at > 0 && /\d|^\p{Lu}[\p{Lu}\d-]+$|[\p{L}\d][-_][\p{L}\d]/u.test(word));
+  const nounish = /^(?:the|my|our|this|a|an|code|password|name|number|token|word|secret|pin|key|phrase)\b/iu.test(whole);
+  const at = valueAt > 0 ? valueAt : nounish && words.length > 1 ? words.length - 1 : 0;
+  return made(words.slice(0, at).join(" "), words.slice(at).join(" "), { correction: false, explicit: true });
+}
+
+function chinese(sentence: string): Statement | undefined {
+  let text = sentence.trim().replace(/^(?:对了|另外|还有|顺便说一下|其实|注意|好的)[，,：:]?\s*/u, "");
+  const explicit = askToRememberZh.test(text);
+  if (isQuestion(sentence)) return undefined;
+  text = text.replace(askToRememberZh, "").replace(/^(?:如下|这个|以下)?[：:]\s*/u, "");
+  const fixed = correctionStartZh.exec(text);
+  if (fixed !== null && fixed[0] !== "") {
+    const rest = text.slice(fixed[0].length);
+    return chinese(rest) ?? made("", rest, { correction: true, explicit });
+  }
+  const name = /^我叫\s*(.+)$/u.exec(text)?.[1];
+  if (name !== undefined) return made("我的名字", name, { correction: false, explicit });
+  const home = /^我(?:现在)?住在?\s*(.+)$/u.exec(text)?.[1];
+  if (home !== undefined) return made("我住的城市", home, { correction: false, explicit });
+  const liked = /^我(?:最|很|比较)?(?:喜欢|爱)(?!的)\s*(.+)$/u.exec(text)?.[1];
+  if (liked !== undefined) return made("我喜欢的", liked, { correction: false, explicit });
+  const moved = /^(?:我)?(?:把|将)?(.{1,24}?)(?:改成|改为|换成|设为)了?\s*(.+)$/u.exec(text);
+  if (moved !== null && !/文件|\.[a-z]/iu.test(moved[1] ?? "")) {
+    return made((moved[1] ?? "").replace(/^我?(?:已经|刚)?(?:把|将)/u, ""), moved[2] ?? "", { correction: false, explicit });
+  }
+  const match = copulaZh.exec(text);
+  if (match !== null && match.index > 0) {
+    const left = text.slice(0, match.index).trim();
+    const right = text.slice(match.index + match[0].length);
+    if (left.length <= 24 && !/^(?:这|那|它|他|她|你|不)$/u.test(left) && !/^不/u.test(right)) {
+      return made(left, right, { correction: false, explicit });
+    }
+  }
+  if (!explicit) return undefined;
+  const parts = /^(\P{Script=Latin}*?\p{Script=Han})\s+(\S.*)$/u.exec(withoutEnd(text)) ?? /^(\p{Script=Han}{2,8})([A-Za-z0-9].*)$/u.exec(withoutEnd(text));
+  return parts === null
+    ? made("", text, { correction: false, explicit })
+    : made(parts[1] ?? "", parts[2] ?? "", { correction: false, explicit });
+}
+
+function made(
+  subject: string,
+  value: string,
+  kind: { readonly correction: boolean; readonly explicit: boolean },
+): Statement | undefined {
+  const clean = plain(value.replace(/^["'“”‘’「」]?(?:now|actually)\s+/iu, ""));
+  const about = subject.replace(/[\s:：,，]+$/u, "").trim();
+  if (clean === "" || clean.length > 400) return undefined;
+  return { subject: about, value: clean, ...kind };
+}
+
+export function addStatement(facts: readonly Fact[], statement: Statement): readonly Fact[] {
+  const last = facts.at(-1);
+  const subject = statement.correction ? (last?.subject ?? "") : statement.subject;
+  return [...facts, { subject, terms: termsOf(subject), value: statement.value }];
+}
+
+/** The fact that a question is about. The best match wins, then the more exact one, then the latest. */
+export function bestFact(facts: readonly Fact[], question: string): Fact | undefined {
+  const asked = termsOf(question);
+  if (asked.length === 0) return facts.at(-1);
+  let best: { readonly fact: Fact; readonly score: number; readonly extra: number } | undefined;
+  for (const fact of facts) {
+    let score = 0;
+    let matched = 0;
+    for (const term of fact.terms) {
+      const strength = Math.max(0, ...asked.map((wanted) => agreement(wanted, term)));
+      if (strength > 0) matched += 1;
+      // The noun itself, the last word of the phrase, says more than what stands before it.
+      score += term === headOf(fact) ? strength * 1.5 : strength;
+    }
+    if (fact.terms.length === 0) score = 0.5;
+    if (score === 0) continue;
+    const extra = fact.terms.length - matched;
+    if (best === undefined || score > best.score || (score === best.score && extra <= best.extra)) {
+      best = { fact, score, extra };
+    }
+  }
+  return best?.fact;
+}
+
+/** "deploy token for staging" is a token. */
+function headOf(fact: Fact): string | undefined {
+  const [noun] = fact.subject.split(/\s+(?:for|of|in|on|at|to)\s+/iu);
+  return termsOf(noun ?? "").at(-1);
+}

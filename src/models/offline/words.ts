@@ -1,0 +1,120 @@
+/** Small helpers on English and Chinese text. Nothing here knows what a request means. */
+
+export type Language = "en" | "zh";
+
+export function languageOf(text: string): Language {
+  return /\p{Script=Han}/u.test(text) ? "zh" : "en";
+}
+
+const quotePairs: readonly (readonly [string, string])[] = [
+  ["```", "```"],
+  ["`", "`"],
+  ['"', '"'],
+  ["“", "”"],
+  ["「", "」"],
+  ["『", "』"],
+  ["‘", "’"],
+  ["'", "'"],
+];
+
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly inner: string;
+}
+
+/** Quoted parts, outermost only. An apostrophe inside a word opens nothing. */
+export function quotedSpans(text: string): readonly Span[] {
+  const spans: Span[] = [];
+  let index = 0;
+  while (index < text.length) {
+    const span = spanAt(text, index);
+    if (span === undefined) index += 1;
+    else {
+      spans.push(span);
+      index = span.end;
+    }
+  }
+  return spans;
+}
+
+function spanAt(text: string, start: number): Span | undefined {
+  for (const [open, close] of quotePairs) {
+    if (!text.startsWith(open, start)) continue;
+    const single = open === "'" || open === "‘";
+    if (single && /[\p{L}\p{N}]/u.test(text.charAt(start - 1))) continue;
+    let at = text.indexOf(close, start + open.length);
+    while (single && at >= 0 && /[\p{L}\p{N}]/u.test(text.charAt(at + 1)) && /[a-z]/i.test(text.charAt(at + 1))) {
+      at = text.indexOf(close, at + 1);
+    }
+    if (at < 0) continue;
+    return { start, end: at + close.length, inner: text.slice(start + open.length, at) };
+  }
+  return undefined;
+}
+
+/** The inside of a text that is one quotation, with whatever punctuation stands around it; else `undefined`. */
+export function quotedWhole(text: string): string | undefined {
+  const trimmed = text.trim();
+  const [first, ...others] = quotedSpans(trimmed);
+  if (first === undefined || first.start !== 0 || others.length > 0) return undefined;
+  if (!/^[\s.!?。！？，,；;]*$/u.test(trimmed.slice(first.end))) return undefined;
+  return first.inner.startsWith("\n") ? first.inner.slice(1).replace(/\n$/, "") : first.inner;
+}
+
+/** A phrase as it was meant: without the quotes around it, or without the sentence's end. */
+export function plain(text: string): string {
+  return quotedWhole(text) ?? withoutEnd(text);
+}
+
+export function withoutEnd(text: string): string {
+  return text.trim().replace(/[\s.!?。！？，,；;：:…]+$/u, "");
+}
+
+export function wordsOf(text: string): readonly string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+(?:['’][\p{L}]+)?/gu) ?? [];
+}
+
+/** True when every word of `text` is in `vocabulary`. */
+export function onlyWordsOf(text: string, vocabulary: ReadonlySet<string>): boolean {
+  return wordsOf(text).every((word) => vocabulary.has(word));
+}
+
+export function wordSet(...lists: readonly string[]): ReadonlySet<string> {
+  return new Set(lists.join(" ").split(/\s+/));
+}
+
+const politeStart = new RegExp(
+  `^(?:(?:please|pls|kindly|now|next|first|firstly|second|secondly|third|finally|lastly|then|also|and|so|ok|okay|well|hey|hi|hello|tinman|alright|great|thanks` +
+    `|(?:could|can|would|will) you(?: please)?|you (?:should|must|can|need to|have to|may)|i (?:want|need|would like|expect) you to|i['’]d like you to` +
+    `|i (?:want|need|would like) to|i['’]d like to|let['’]?s|let us|go ahead and|try to|help me(?: to)?|your task is to|your job is to)(?:\\s*[,:!]\\s*|\\s+))+`,
+  "iu",
+);
+const politeEnd = /(?:[,\s]+(?:please|pls|thanks|thank you|for me|right now|now|ok|okay|will you|would you|if you can))+(?=[\s.!?]*$)/iu;
+const politeStartZh =
+  /^(?:请问|请|麻烦你?|劳驾|帮我|帮忙|替我|你能不能|你能(?!做|干)|你可以(?!做|干)|能不能|能否|可不可以|可以|现在|接下来|首先|其次|最后|然后|接着|之后|随后|再(?!见)|并且|并|给我(?=看|列|读|写|建|创|跑|运|执|搜|找|查|做|总)|我(?:想|要|希望)(?:让|请)?你|我想(?=看|知道)|那么|好的?[，,])[\s，,：:]*/u;
+const politeEndZh = /(?:[，,\s]*(?:谢谢你?|多谢|好吗|可以吗|行吗|好不好|吧|一下))+(?=[\s。！!？?]*$)/u;
+
+/** The request inside its politeness. */
+export function withoutPoliteness(text: string): string {
+  let rest = text.trim();
+  for (let round = 0; round < 4; round += 1) {
+    const next = rest
+      .replace(politeStart, "")
+      .replace(politeStartZh, "")
+      .replace(politeEnd, "")
+      .replace(politeEndZh, "")
+      .trim();
+    if (next === rest || withoutEnd(next) === "") break;
+    rest = next;
+  }
+  return rest;
+}
+
+const questionStart =
+  /^(?:what|whats|what['’]s|which|who|whose|whom|where|when|why|how|is|are|am|was|were|do|does|did|can|could|would|will|should|have|has|had|may|shall)\b/iu;
+const questionZh = /[？?]\s*$|什么|啥|哪|吗[\s。]*$|呢[\s。]*$|多少|几[个号点]|是谁|怎么|为何|是否|是不是|有没有|记不记得/u;
+
+export function isQuestion(text: string): boolean {
+  return /[?？]\s*$/u.test(text) || questionStart.test(text.trim()) || questionZh.test(text);
+}

@@ -1,0 +1,158 @@
+import { constants } from "node:fs";
+import { type FileHandle, open, rm, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { AgentError } from "../core/errors.ts";
+import type { SessionInfo, SessionStore } from "../core/ports.ts";
+import { cwdSlug, ensureFolders, isSessionId, layoutOf, logSuffix } from "./layout.ts";
+import { acquireLease, type Lease } from "./lease.ts";
+import { concurrency, type FoundLog, findLog, listLogs } from "./log-finder.ts";
+import { readInfo, readLog } from "./log-reader.ts";
+import { createLogWriter, type LogFile } from "./log-writer.ts";
+import { encodeRecord } from "./records.ts";
+import { invalidId, notFound } from "./session-errors.ts";
+import { errorCode, storageError } from "./storage-error.ts";
+
+export interface JsonlStoreOptions {
+  readonly home: string;
+  /** When the disk itself is waited for: where the engine asks for it (at the end of a turn), or at every append. */
+  readonly durability?: "turn" | "always";
+  /** Opens an existing log for reading and appending. */
+  readonly openLog?: (path: string) => Promise<LogFile>;
+}
+
+const appendFlags = constants.O_RDWR | constants.O_APPEND;
+
+/** Session logs as files: `<home>/sessions/<cwd>/<id>.jsonl`, append-only, one record a line. */
+export function createJsonlStore(options: JsonlStoreOptions): SessionStore {
+  const layout = layoutOf(options.home);
+  const openLog = options.openLog ?? ((path) => open(path, appendFlags));
+
+  async function mustFind(id: string): Promise<FoundLog> {
+    const { log, obstacle } = isSessionId(id) ? await findLog(layout.sessions, id) : {};
+    if (log && log.bytes > 0) return log;
+    throw obstacle ?? notFound(id);
+  }
+
+  async function takeLease(id: string): Promise<Lease> {
+    await ensureFolders(layout.home, layout.locks);
+    return acquireLease(layout.locks, id);
+  }
+
+  /** Finds the log again once nobody else can remove it. */
+  async function leaseExisting(id: string): Promise<{ readonly lease: Lease; readonly path: string }> {
+    await mustFind(id);
+    const lease = await takeLease(id);
+    try {
+      return { lease, path: (await mustFind(id)).path };
+    } catch (error) {
+      await lease.release();
+      throw error;
+    }
+  }
+
+  function writer(path: string, sessionId: string, lease: Lease, newFile?: FileHandle) {
+    return createLogWriter({
+      path,
+      sessionId,
+      lease,
+      openFile: newFile ? async () => newFile : () => openLog(path),
+      syncAlways: options.durability === "always",
+      created: newFile !== undefined,
+    });
+  }
+
+  return {
+    async create(first) {
+      const { sessionId: id } = first;
+      if (!isSessionId(id)) throw invalidId(id);
+      if (first.type !== "session.opened" || first.seq !== 1) {
+        throw new AgentError("internal", `A log cannot begin with ${first.type}, number ${first.seq}.`);
+      }
+      encodeRecord(first);
+      const refuseExisting = async () => {
+        const { log } = await findLog(layout.sessions, id);
+        if (log && log.bytes > 0) throw new AgentError("session_exists", `Session ${id} exists already.`);
+        return log;
+      };
+      await refuseExisting();
+      const lease = await takeLease(id).catch(async (error) => {
+        // Whoever has it may have made the session just now.
+        await refuseExisting();
+        throw error;
+      });
+      const folder = join(layout.sessions, cwdSlug(first.cwd));
+      const path = join(folder, id + logSuffix);
+      try {
+        const abandoned = await refuseExisting();
+        if (abandoned) await unlink(abandoned.path);
+        await ensureFolders(layout.home, layout.sessions, folder);
+        const log = writer(path, id, lease, await createFile(path));
+        try {
+          await log.append([first]);
+          return log;
+        } catch (error) {
+          await unlink(path).catch(() => {});
+          await log.release().catch(() => {});
+          throw error;
+        }
+      } catch (error) {
+        await lease.release();
+        if (errorCode(error) === "EEXIST") throw new AgentError("session_exists", `Session ${id} exists already.`);
+        throw storageError("write", path, error);
+      }
+    },
+
+    async acquire(id) {
+      const { lease, path } = await leaseExisting(id);
+      return writer(path, id, lease);
+    },
+
+    async read(id) {
+      const log = await readLog((await mustFind(id)).path, id);
+      if (!log) throw notFound(id);
+      return log;
+    },
+
+    async list(query = {}) {
+      const limit = query.limit ?? Number.POSITIVE_INFINITY;
+      const logs = await listLogs(layout.sessions, query.cwd);
+      const infos: SessionInfo[] = [];
+      for (let from = 0; from < logs.length && infos.length < limit; from += concurrency) {
+        const batch = logs.slice(from, from + concurrency);
+        const read = await Promise.all(batch.map((log) => readInfo(log.path, log.id).catch(() => undefined)));
+        for (const info of read) if (info && (query.cwd ?? info.cwd) === info.cwd) infos.push(info);
+      }
+      return infos.slice(0, limit);
+    },
+
+    async info(id) {
+      const info = await readInfo((await mustFind(id)).path, id);
+      if (!info) throw notFound(id);
+      return info;
+    },
+
+    async remove(id) {
+      const { lease, path } = await leaseExisting(id);
+      try {
+        // The log goes last: as long as something is left, the session can be found and removed again.
+        await rm(join(layout.outputs, id), { recursive: true, force: true });
+        await unlink(path);
+      } catch (error) {
+        throw storageError("remove", path, error);
+      } finally {
+        await lease.release();
+      }
+    },
+  };
+}
+
+async function createFile(path: string): Promise<FileHandle> {
+  const file = await open(path, appendFlags | constants.O_CREAT | constants.O_EXCL, 0o600);
+  try {
+    await file.chmod(0o600);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+import { createHash } from "node:crypto";
+import { chmod, mkdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { isMissing, storageError } from "./storage-error.ts";
+
+/** Where things lie below Tinman's home. */
+export interface Layout {
+  readonly home: string;
+  readonly sessions: string;
+  readonly locks: string;
+  readonly outputs: string;
+}
+
+export function layoutOf(home: string): Layout {
+  return { home, sessions: join(home, "sessions"), locks: join(home, "locks"), outputs: join(home, "outputs") };
+}
+
+export const logSuffix = ".jsonl";
+
+/** Only what passes here may become a part of a path. A UUID passes. */
+export function isSessionId(id: string): boolean {
+  return /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(id) && !id.includes("..");
+}
+
+/** The folder name for the sessions of one working directory: its readable end, and a hash that keeps different ones apart. */
+export function cwdSlug(cwd: string): string {
+  const words = cwd.replaceAll(/[^\p{L}\p{N}._-]/gu, "-").replace(/^[-.]+/, "");
+  const readable =
+    Array.from(words)
+      .slice(-48)
+      .join("")
+      .replace(/^[-.]+/, "") || "root";
+  // As JSON, because hashing a plain string would make all lone surrogates the same.
+  const hash = createHash("sha256").update(JSON.stringify(cwd)).digest("hex").slice(0, 12);
+  return `${readable}-${hash}`;
+}
+
+/**
+ * Makes the home and the folders of ours in it, with no access for others, whatever the umask. A folder of ours that is
+ * open to others is closed; a home that was there before keeps its mode.
+ */
+export async function ensureFolders(home: string, ...folders: readonly string[]): Promise<void> {
+  await ensureFolder(home, false);
+  for (const folder of folders) await ensureFolder(folder, true);
+}
+
+async function ensureFolder(path: string, tighten: boolean): Promise<void> {
+  try {
+    const mode = await folderMode(path);
+    if (mode === undefined) {
+      await mkdir(path, { recursive: true, mode: 0o700 });
+      await chmod(path, 0o700);
+    } else if (tighten && (mode & 0o077) !== 0) {
+      // Somebody else's folder cannot be changed; whether it can be written to is seen soon enough.
+      await chmod(path, 0o700).catch(() => {});
+    }
+  } catch (error) {
+    throw storageError("write", path, error);
+  }
+}
+
+async function folderMode(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).mode;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}

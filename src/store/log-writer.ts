@@ -1,0 +1,185 @@
+import { open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { AgentError } from "../core/errors.ts";
+import type { DurableEvent } from "../core/event.ts";
+import type { SessionLog } from "../core/ports.ts";
+import type { Lease } from "./lease.ts";
+import { encodeRecord } from "./records.ts";
+import { storageError } from "./storage-error.ts";
+
+/** The part of a file handle that the writer uses. It is open for reading and appending. */
+export interface LogFile {
+  stat(): Promise<{ readonly size: number }>;
+  read(into: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
+  /** Writes from `offset` of `bytes` at the end of the file; maybe not all of it. */
+  write(bytes: Uint8Array, offset: number): Promise<{ readonly bytesWritten: number }>;
+  truncate(size: number): Promise<void>;
+  datasync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface LogWriterOptions {
+  readonly path: string;
+  readonly sessionId: string;
+  readonly lease: Lease;
+  /** Called once, at the first append. */
+  readonly openFile: () => Promise<LogFile>;
+  readonly syncAlways: boolean;
+  /** The file is new: its folder is synced with it the first time. */
+  readonly created: boolean;
+}
+
+/** The end of an open log. */
+interface Tail {
+  readonly file: LogFile;
+  size: number;
+  /** The last line has no newline: what follows must bring one. */
+  lineOpen: boolean;
+}
+
+export function createLogWriter(options: LogWriterOptions): SessionLog {
+  const { path, sessionId, lease } = options;
+  let tail: Tail | undefined;
+  let lastSeq: number | undefined;
+  let folderSynced = !options.created;
+  let inDoubt = false;
+  let queue: Promise<unknown> = Promise.resolve();
+  let released: Promise<void> | undefined;
+
+  async function write(lines: readonly string[], seqs: readonly number[], sync: boolean): Promise<void> {
+    if (lease.isLost()) {
+      throw new AgentError("session_in_use", `Another process has taken over session ${sessionId}.`);
+    }
+    if (inDoubt) {
+      throw new AgentError(
+        "storage_failed",
+        `Cannot write ${path}: a failed write left whole records at its end. Resume the session to go on.`,
+      );
+    }
+    for (const seq of seqs) {
+      // A reader would skip the record: better to say so now.
+      if (lastSeq !== undefined && seq !== lastSeq + 1) {
+        throw new AgentError(
+          "storage_failed",
+          `Cannot write ${path}: record ${seq} does not follow record ${lastSeq}.`,
+        );
+      }
+      lastSeq = seq;
+    }
+    tail ??= await openTail(options.openFile);
+    await writeAll(tail, lines, sync);
+    if (sync && !folderSynced) {
+      folderSynced = true;
+      await syncFolder(dirname(path));
+      await syncFolder(dirname(dirname(path)));
+    }
+  }
+
+  async function writeAll(end: Tail, lines: readonly string[], sync: boolean): Promise<void> {
+    const parts = lines.map((line) => Buffer.from(`${line}\n`));
+    if (end.lineOpen && lines.length > 0) parts.unshift(Buffer.of(0x0a));
+    const bytes = Buffer.concat(parts);
+    let written = 0;
+    try {
+      while (written < bytes.length) {
+        const { bytesWritten } = await end.file.write(bytes, written);
+        if (bytesWritten === 0) throw new Error("the file takes no more bytes");
+        written += bytesWritten;
+      }
+      if (sync) await end.file.datasync();
+    } catch (error) {
+      if (written > 0) await takeBack(end, bytes.subarray(0, written), lines[0] ?? "");
+      throw error;
+    }
+    end.size += written;
+    if (written > 0) end.lineOpen = false;
+  }
+
+  /**
+   * Nobody was told that the batch is stored, so its numbers will be used again: no whole record of it may stay. If it
+   * cannot be cut off, a torn record is left alone on its line; more than that, and nothing can be added safely.
+   */
+  async function takeBack(end: Tail, written: Buffer, firstLine: string): Promise<void> {
+    try {
+      if ((await end.file.stat()).size === end.size + written.length) {
+        await end.file.truncate(end.size);
+        return;
+      }
+    } catch {
+      // The caller hears of the first failure.
+    }
+    inDoubt = written.length - (end.lineOpen ? 1 : 0) >= Buffer.byteLength(firstLine);
+    end.size += written.length;
+    end.lineOpen = true;
+  }
+
+  return {
+    append(events, appendOptions) {
+      if (released) return Promise.reject(new AgentError("session_closed", `Session ${sessionId} was released.`));
+      let lines: readonly string[];
+      try {
+        lines = events.map((event) => encodeOwn(event, sessionId));
+      } catch (error) {
+        return Promise.reject(error);
+      }
+      const seqs = events.map((event) => event.seq);
+      const sync = options.syncAlways || appendOptions?.sync === true;
+      if (lines.length === 0 && !sync) return Promise.resolve();
+      const done = queue.then(async () => {
+        const before = lastSeq;
+        try {
+          await write(lines, seqs, sync);
+        } catch (error) {
+          lastSeq = before;
+          throw storageError("write", path, error);
+        }
+      });
+      queue = done.catch(() => {});
+      return done;
+    },
+    release() {
+      released ??= queue.then(async () => {
+        try {
+          await tail?.file.close();
+        } catch (error) {
+          throw storageError("write", path, error);
+        } finally {
+          await lease.release();
+        }
+      });
+      return released;
+    },
+  };
+}
+
+function encodeOwn(event: DurableEvent, sessionId: string): string {
+  if (event.sessionId === sessionId) return encodeRecord(event);
+  throw new AgentError("internal", `An event of session ${event.sessionId} came to the log of ${sessionId}.`);
+}
+
+async function openTail(openFile: () => Promise<LogFile>): Promise<Tail> {
+  const file = await openFile();
+  try {
+    const { size } = await file.stat();
+    const last = Buffer.alloc(1);
+    if (size > 0) await file.read(last, 0, 1, size - 1);
+    return { file, size, lineOpen: size > 0 && last[0] !== 0x0a };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** Makes a new file's name as durable as its content, where folders can be synced. */
+async function syncFolder(path: string): Promise<void> {
+  try {
+    const folder = await open(path, "r");
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  } catch {
+    // Not every file system can; the content itself is synced.
+  }
+}

@@ -1,0 +1,17 @@
+import { AgentError } from "../core/errors.ts";
+
+export function notFound(id: string): AgentError {
+  return new AgentError("session_not_found", `There is no session ${shown(id)}.`);
+}
+
+export function invalidId(id: string): AgentError {
+  return new AgentError(
+    "usage",
+    `${shown(id)} cannot be a session id: it may have 1 to 128 letters, digits, "_", "-" and ".", but no "..", and begins with a letter, a digit or "_".`,
+  );
+}
+
+/** Ids come from outside: one line, whatever is in them, and not too long. */
+function shown(id: string): string {
+  return JSON.stringify(id.length > 140 ? `${id.slice(0, 140)}…` : id);
+}

@@ -1,0 +1,38 @@
+import { AgentError } from "../core/errors.ts";
+
+const causes: ReadonlyMap<string, string> = new Map([
+  ["EACCES", "permission was denied"],
+  ["EPERM", "it is not permitted"],
+  ["EROFS", "the file system is read-only"],
+  ["ENOSPC", "no space is left on the disk"],
+  ["EDQUOT", "the disk quota is used up"],
+  ["EFBIG", "the file would become too large"],
+  ["EIO", "the disk reported an error"],
+  ["EMFILE", "this process has too many files open"],
+  ["ENFILE", "the system has too many files open"],
+  ["ENOENT", "it is not there"],
+  ["ENOTDIR", "a part of the path is not a folder"],
+  ["EISDIR", "it is a folder"],
+  ["EEXIST", "something else is in its place"],
+  ["ENAMETOOLONG", "the path is too long"],
+  ["ELOOP", "its symbolic links go in a circle"],
+]);
+
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+/** True when the path, or a folder on the way to it, does not exist. */
+export function isMissing(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === "ENOENT" || code === "ENOTDIR";
+}
+
+/** What the file system refused, in words that name the path and the cause. Errors with a code of ours pass through. */
+export function storageError(action: "read" | "write" | "remove", path: string, error: unknown): AgentError {
+  if (error instanceof AgentError) return error;
+  const code = errorCode(error);
+  const known = code === undefined ? undefined : causes.get(code);
+  const cause = known ? `${known} (${code})` : error instanceof Error ? error.message : String(error);
+  return new AgentError("storage_failed", `Cannot ${action} ${path}: ${cause}.`, { cause: error });
+}

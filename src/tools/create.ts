@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { defineTool, failed, succeeded } from "../core/tool.ts";
+import { decidedPath, decidePath } from "./decided-path.ts";
+import description from "./descriptions/create.md";
+import { messageOf } from "./outcome.ts";
+import { previewText } from "./text-file.ts";
+
+export const createTool = defineTool({
+  name: "Create",
+  kind: "edit",
+  title: "Create a file",
+  description,
+  concurrent: false,
+  input: z.strictObject({
+    file_path: z.string("file_path is required and must be a string"),
+    content: z.string("content is required and must be a string"),
+  }),
+
+  async access(input, scope) {
+    return [{ type: "write", path: await decidePath(input, input.file_path, scope) }];
+  },
+
+  async preview(input, scope) {
+    const path = await decidedPath(input, input.file_path, scope).catch(() => input.file_path);
+    const oldContent = await previewText(scope.host.files, path).catch(() => undefined);
+    return { type: "create", path, content: input.content, ...(oldContent === undefined ? {} : { oldContent }) };
+  },
+
+  async run(input, context) {
+    if (input.file_path.trim() === "") return failed("file_path is required and must be a string");
+    const { files } = context.host;
+    try {
+      const path = await decidedPath(input, input.file_path, context);
+      const stat = await files.stat(path);
+      if (stat?.kind === "directory") return failed(`Cannot create file: ${path} is a directory.`);
+      if (stat?.kind === "other") return failed(`Cannot create file: ${path} is there and is not a regular file.`);
+      context.seenFiles.set(path, await files.write(path, input.content));
+      return succeeded("File created successfully");
+    } catch (error) {
+      return failed(`Cannot create file: ${messageOf(error)}`);
+    }
+  },
+});

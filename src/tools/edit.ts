@@ -1,0 +1,86 @@
+import { z } from "zod";
+import type { Preview } from "../core/permission.ts";
+import { defineTool, failed, succeeded, type ToolContext, type ToolOutput, type ToolScope } from "../core/tool.ts";
+import { decidedPath, decidePath } from "./decided-path.ts";
+import description from "./descriptions/edit.md";
+import { editReport } from "./edit-report.ts";
+import { replaceText } from "./edit-text.ts";
+import { messageOf } from "./outcome.ts";
+import { decodeExactly, previewLimit, previewText, readWhole } from "./text-file.ts";
+
+const mostBytes = 10 * 1024 * 1024;
+
+const input = z.strictObject({
+  file_path: z.string("file_path is required and must be a string"),
+  old_str: z.string("old_str is required and must be a string"),
+  new_str: z.string("new_str is required and must be a string"),
+  change_all: z.boolean("change_all must be true or false").optional(),
+});
+type Input = z.infer<typeof input>;
+
+export const editTool = defineTool({
+  name: "Edit",
+  kind: "edit",
+  title: "Edit a file",
+  description,
+  concurrent: false,
+  input,
+
+  async access(input, scope) {
+    const path = await decidePath(input, input.file_path, scope);
+    return [
+      { type: "read", path },
+      { type: "write", path },
+    ];
+  },
+
+  preview,
+
+  async run(input, context) {
+    if (input.file_path.trim() === "") return failed("file_path is required and must be a string");
+    if (input.old_str === "")
+      return failed("old_str is empty. To make a new file, or to replace a whole one, use Create.");
+    if (input.old_str === input.new_str) return failed("old_str and new_str are the same: there is nothing to change.");
+    try {
+      return await edit(input, context);
+    } catch (error) {
+      return failed(`Cannot edit file: ${messageOf(error)}`);
+    }
+  },
+});
+
+async function edit(input: Input, context: ToolContext): Promise<ToolOutput> {
+  const { files } = context.host;
+  const path = await decidedPath(input, input.file_path, context);
+  const stat = await files.stat(path);
+  if (stat === undefined) return failed(`Cannot edit file that does not exist: ${path}. Use Create to make it.`);
+  if (stat.kind !== "file") return failed(`Cannot edit ${path}: it is not a regular file.`);
+  const seen = context.seenFiles.get(path);
+  if (seen === undefined)
+    return failed(`Cannot edit file that has not been read first: ${path}. Read it, then edit it.`);
+  const changed = `Cannot edit file that has changed since it was read: ${path}. Read it again, then edit it.`;
+  if (seen !== stat.version) return failed(changed);
+
+  const bytes = stat.size > mostBytes ? undefined : await readWhole(files, path, mostBytes);
+  if (bytes === undefined)
+    return failed(`Cannot edit ${path}: it is larger than 10 MiB. Use Execute for such a change.`);
+  const before = decodeExactly(bytes);
+  if (before === undefined) return failed(`Cannot edit ${path}: it is not UTF-8 text. Use Execute for such a change.`);
+  const replacement = replaceText(before, input.old_str, input.new_str, input.change_all ?? false);
+  if (!replacement.ok) return failed(replacement.message);
+
+  const report = await editReport(path, before, replacement.text);
+  if ((await files.stat(path))?.version !== seen) return failed(changed);
+  context.seenFiles.set(path, await files.write(path, replacement.text));
+  return succeeded(report);
+}
+
+async function preview(input: Input, scope: ToolScope): Promise<Preview> {
+  const path = await decidedPath(input, input.file_path, scope).catch(() => input.file_path);
+  const oldContent = await previewText(scope.host.files, path).catch(() => undefined);
+  if (oldContent === undefined) return { type: "edit", path };
+  if (input.old_str === "") return { type: "edit", path, oldContent };
+  const replacement = replaceText(oldContent, input.old_str, input.new_str, input.change_all ?? false);
+  if (!replacement.ok || replacement.text.length > previewLimit) return { type: "edit", path, oldContent };
+  return { type: "edit", path, oldContent, newContent: replacement.text };
+}

@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { defineTool, failed, succeeded, type ToolOutput } from "../core/tool.ts";
+import description from "./descriptions/exit-spec-mode.md";
+import { interrupted } from "./outcome.ts";
+
+const notApproved = "Error: Plan not approved - remaining in Spec Mode. Provide feedback to refine the spec.";
+const approved = "The plan is approved. Carry it out now.";
+const handedOver = "Nobody is here to approve the plan: it is handed over as the answer of this run.";
+
+export const exitSpecModeTool = defineTool({
+  name: "ExitSpecMode",
+  kind: "plan",
+  title: "Hand over the plan",
+  description,
+  concurrent: false,
+  input: z.strictObject({
+    plan: z.string("plan is required and must be a string"),
+    optionNames: z.array(z.string(), "optionNames must be a list of names").optional(),
+    title: z.string("title must be a string").optional(),
+  }),
+
+  async access() {
+    return [];
+  },
+
+  async run({ plan, title: givenTitle, optionNames }, context): Promise<ToolOutput> {
+    if (plan.trim() === "") return failed("plan is required: the whole plan, as Markdown");
+    const title = givenTitle?.trim() === "" ? undefined : givenTitle;
+    const titled = title === undefined ? {} : { title };
+    const answer = await context.ask({
+      kind: "plan",
+      callId: context.callId,
+      plan,
+      ...titled,
+      ...(optionNames === undefined ? {} : { optionNames }),
+    });
+    if (context.signal.aborted) return interrupted();
+    if (answer === undefined)
+      return { text: handedOver, status: "ok", endTurn: { reason: "planned", finalText: withHeading(plan, title) } };
+    if (answer.kind === "approve") {
+      const handoff = { plan, ...titled, isNewSession: false };
+      return succeeded(JSON.stringify({ approved: true, message: approved, handoff, isEdited: false }));
+    }
+    const why = answer.kind === "cancel" && answer.why !== undefined ? ` (${answer.why})` : "";
+    return { text: notApproved + why, status: "refused", endTurn: { reason: "cancelled" } };
+  },
+});
+
+function withHeading(plan: string, title: string | undefined): string {
+  if (title === undefined) return plan;
+  const firstLine = plan.trimStart().split("\n", 1)[0] ?? "";
+  const heading = firstLine.replace(/^#+\s*/, "").trim();
+  return heading.toLowerCase() === title.trim().toLowerCase() ? plan : `# ${title.trim()}\n\n${plan}`;
+}

@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { defineTool, failed, succeeded } from "../core/tool.ts";
+import { decidedPath, decidePath } from "./decided-path.ts";
+import description from "./descriptions/glob.md";
+import { interrupted, messageOf } from "./outcome.ts";
+import { searchReport } from "./search-report.ts";
+
+const mostResults = 1000;
+
+function oneOrMore(name: string) {
+  return z.union([z.string(), z.array(z.string())], `${name} must be a pattern or a list of patterns`);
+}
+
+export const globTool = defineTool({
+  name: "Glob",
+  kind: "read",
+  title: "Find files by name",
+  description,
+  concurrent: true,
+  input: z.strictObject({
+    patterns: oneOrMore("patterns"),
+    excludePatterns: oneOrMore("excludePatterns").optional(),
+    folder: z.string().optional(),
+  }),
+
+  async access(input, scope) {
+    return [{ type: "read", path: await decidePath(input, input.folder ?? ".", scope) }];
+  },
+
+  async run(input, context) {
+    const include = listOf(input.patterns);
+    if (include.length === 0) return failed("patterns is required: one pattern or more");
+    const { files, search } = context.host;
+    try {
+      const folder = await decidedPath(input, input.folder ?? ".", context);
+      const stat = await files.stat(folder);
+      if (stat?.kind !== "directory") return failed(`Glob failed: Directory does not exist: ${folder}`);
+      const exclude = listOf(input.excludePatterns ?? []);
+      const result = await search.glob({ folder, include, exclude, limit: mostResults }, context.signal);
+      return succeeded(searchReport(result, folder === context.cwd ? undefined : folder));
+    } catch (error) {
+      return context.signal.aborted ? interrupted() : failed(`Glob failed: ${messageOf(error)}`);
+    }
+  },
+});
+
+function listOf(patterns: string | readonly string[]): readonly string[] {
+  return (typeof patterns === "string" ? [patterns] : patterns).filter((pattern) => pattern.trim() !== "");
+}

@@ -1,0 +1,99 @@
+import { isUtf8 } from "node:buffer";
+import { jsonBytes } from "../core/output.ts";
+import type { Files } from "../core/ports.ts";
+
+const chunkBytes = 256 * 1024;
+const lineCharacters = 2000;
+/** Enough for `lineCharacters` of any script, with a broken last character to spare. */
+const keptLineBytes = lineCharacters * 4;
+
+export interface LineWindow {
+  readonly lines: readonly string[];
+  /** The file goes on after the last of `lines`. */
+  readonly more: boolean;
+  /** The last line read ended with a line feed. */
+  readonly finalNewline: boolean;
+  /** Lines of the file up to where reading stopped, the skipped ones included. */
+  readonly passed: number;
+  /** Some bytes were not UTF-8. */
+  readonly invalid: boolean;
+}
+
+export interface WindowRequest {
+  readonly skip: number;
+  readonly limit: number;
+  /** Bound of the lines' text, as bytes of its JSON form. One line always fits. */
+  readonly maxJsonBytes: number;
+}
+
+/** Reads some lines of a file of any size, a piece at a time. Long lines are cut. Rejects when `signal` is aborted. */
+export async function readLineWindow(
+  files: Files,
+  path: string,
+  request: WindowRequest,
+  signal: AbortSignal,
+): Promise<LineWindow> {
+  const lines: string[] = [];
+  let passed = 0;
+  let used = 0;
+  let invalid = false;
+  let line: Buffer[] = [];
+  let keptBytes = 0;
+  let lineBytes = 0;
+
+  function extendLine(part: Buffer): void {
+    lineBytes += part.length;
+    if (passed < request.skip || keptBytes >= keptLineBytes) return;
+    const kept = part.subarray(0, keptLineBytes - keptBytes);
+    keptBytes += kept.length;
+    line.push(kept);
+  }
+
+  /** False when the line no longer fits. */
+  function closeLine(): boolean {
+    if (passed >= request.skip) {
+      const bytes = Buffer.concat(line, keptBytes);
+      const text = shorten(bytes, lineBytes, passed === 0);
+      const cost = jsonBytes(text) + 2;
+      if (lines.length > 0 && used + cost > request.maxJsonBytes) return false;
+      used += cost;
+      lines.push(text);
+      if (lineBytes === keptBytes && !isUtf8(bytes)) invalid = true;
+    }
+    passed += 1;
+    line = [];
+    keptBytes = 0;
+    lineBytes = 0;
+    return true;
+  }
+
+  let finalNewline = false;
+  for (let from = 0; ; ) {
+    signal.throwIfAborted();
+    const read = await files.read(path, { from, maxBytes: chunkBytes });
+    if (read.length === 0) break;
+    from += read.length;
+    const chunk = Buffer.from(read.buffer, read.byteOffset, read.byteLength);
+    for (let at = 0; at < chunk.length; ) {
+      if (lines.length >= request.limit) return { lines, more: true, finalNewline, passed, invalid };
+      const feed = chunk.indexOf(0x0a, at);
+      extendLine(chunk.subarray(at, feed === -1 ? chunk.length : feed));
+      finalNewline = feed !== -1;
+      if (feed === -1) break;
+      if (!closeLine()) return { lines, more: true, finalNewline, passed, invalid };
+      at = feed + 1;
+    }
+  }
+  const more = !finalNewline && lineBytes > 0 && !closeLine();
+  return { lines, more, finalNewline, passed, invalid };
+}
+
+function shorten(bytes: Buffer, lineBytes: number, first: boolean): string {
+  const decoded = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  const text = first && decoded.startsWith("\uFEFF") ? decoded.slice(1) : decoded;
+  if (text.length <= lineCharacters && bytes.length === lineBytes) return text;
+  const lastUnit = text.charCodeAt(lineCharacters - 1);
+  const endsInsidePair = lastUnit >= 0xd800 && lastUnit < 0xdc00;
+  const kept = text.slice(0, endsInsidePair ? lineCharacters - 1 : lineCharacters);
+  return `${kept}… [line cut: ${lineBytes - Buffer.byteLength(kept)} more bytes]`;
+}

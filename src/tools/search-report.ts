@@ -1,0 +1,30 @@
+import { jsonBytes, outputLimit } from "../core/output.ts";
+import type { SearchResult } from "../core/ports.ts";
+
+const longestLine = 500;
+const spaceForNotes = 1000;
+
+/** What the model reads of a search. `relativeTo` is named when the paths do not start in the working directory. */
+export function searchReport(result: SearchResult, relativeTo?: string): string {
+  if (result.lines.length === 0) return "No matching files found";
+  const shown: string[] = [];
+  let used = 0;
+  for (const line of result.lines) {
+    const short = shorten(line);
+    used += jsonBytes(short) + 2;
+    if (used > outputLimit - spaceForNotes) break;
+    shown.push(short);
+  }
+  const notes: string[] = [];
+  if (result.truncated || shown.length < result.lines.length)
+    notes.push(`[There are more: only the first ${shown.length} are shown. Narrow the search to see the others.]`);
+  if (relativeTo !== undefined) notes.push(`[Paths are relative to ${relativeTo}]`);
+  return [shown.join("\n"), ...(notes.length === 0 ? [] : ["", ...notes])].join("\n");
+}
+
+function shorten(line: string): string {
+  if (line.length <= longestLine) return line;
+  const last = line.charCodeAt(longestLine - 1);
+  const end = last >= 0xd800 && last < 0xdc00 ? longestLine - 1 : longestLine;
+  return `${line.slice(0, end)}… [line cut: ${line.length - end} more characters]`;
+}

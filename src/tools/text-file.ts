@@ -1,0 +1,34 @@
+import type { Files } from "../core/ports.ts";
+
+/** What an approver is shown of a file; larger ones are left out. */
+export const previewLimit = 1024 * 1024;
+
+/** The bytes of a file, or `undefined` when it has more than `maxBytes`. */
+export async function readWhole(files: Files, path: string, maxBytes: number): Promise<Uint8Array | undefined> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const part = await files.read(path, { from: size, maxBytes: maxBytes + 1 - size });
+    if (part.length === 0) return Buffer.concat(parts, size);
+    parts.push(part);
+    size += part.length;
+    if (size > maxBytes) return undefined;
+  }
+}
+
+/** The text of UTF-8 bytes with its byte order mark, so that writing it back gives the same bytes; `undefined` for others. */
+export function decodeExactly(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The file's text for an approver: `undefined` when there is none, or it is too large, or no text. */
+export async function previewText(files: Files, path: string): Promise<string | undefined> {
+  const stat = await files.stat(path);
+  if (stat?.kind !== "file" || stat.size > previewLimit) return undefined;
+  const bytes = await readWhole(files, path, previewLimit);
+  return bytes && decodeExactly(bytes);
+}

@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { defineTool, failed, succeeded } from "../core/tool.ts";
+import description from "./descriptions/todo-write.md";
+
+export const todoWriteTool = defineTool({
+  name: "TodoWrite",
+  kind: "plan",
+  title: "Keep the list of tasks",
+  description,
+  concurrent: false,
+  input: z.strictObject({ todos: z.string("todos is required and must be a string") }),
+
+  async access() {
+    return [];
+  },
+
+  /** The list is the call itself: it stays in the conversation, and front ends show it from there. */
+  async run(input) {
+    if (input.todos.trim() === "") return failed("todos is required: one task a line");
+    return succeeded("TODO List Updated");
+  },
+});

@@ -1,0 +1,403 @@
+import { describe, expect, test } from "vitest";
+import { AgentError } from "../../src/core/errors.ts";
+import type { EngineEvent } from "../../src/core/event.ts";
+import type { ModelEvent, SessionStore } from "../../src/core/ports.ts";
+import type { FakeReply } from "../fakes/kit.ts";
+import { ask, calls, countingIds, createKit, listen, says, until } from "../fakes/kit.ts";
+import { createMemoryHost } from "../fakes/memory-host.ts";
+
+/** A reply that says one word and then hangs until it is aborted. */
+const hanging: FakeReply = async function* (_, signal): AsyncGenerator<ModelEvent> {
+  yield { type: "text", text: "I was about to" };
+  await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+};
+
+const text = (words: string) => [{ type: "text", text: words }] as const;
+
+describe("the queue", () => {
+  test("prompts run one after the other, in their order", async () => {
+    const kit = createKit([says("first"), says("second"), says("third")]);
+    const session = await kit.open();
+    const outcomes = ["a", "b", "c"].map((words) => ask(session, words));
+    expect((await Promise.all(outcomes)).map(({ finalText }) => finalText)).toEqual(["first", "second", "third"]);
+    expect(session.history().map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "user",
+      "assistant",
+      "user",
+      "assistant",
+    ]);
+  });
+
+  test("a prompt that waits is announced with its place", async () => {
+    const session = await createKit([says("first"), says("second")]).open();
+    const heard = listen(session);
+    await Promise.all([ask(session, "a"), ask(session, "b")]);
+    await heard.stop();
+    expect(heard.events.filter(({ type }) => type === "prompt.queued")).toMatchObject([{ position: 1 }]);
+    expect(heard.types().filter((type) => type === "turn.started" || type === "turn.ended")).toEqual([
+      "turn.started",
+      "turn.ended",
+      "turn.started",
+      "turn.ended",
+    ]);
+  });
+
+  test("is bounded, and so is a prompt", async () => {
+    const session = await createKit([hanging]).open();
+    const first = session.prompt(text("go"));
+    await first.accepted;
+    const many = Array.from({ length: 101 }, () => session.prompt(text("x")).accepted);
+    const settled = await Promise.allSettled(many);
+    expect(settled.filter(({ status }) => status === "rejected")).toHaveLength(1);
+    expect(settled.at(-1)).toMatchObject({ reason: { code: "queue_full" } });
+    await expect(session.prompt(text("x".repeat(10_000_001))).accepted).rejects.toMatchObject({ code: "queue_full" });
+    await session.close();
+    const other = await createKit([]).open();
+    await expect(other.prompt(text("x".repeat(10_000_001))).accepted).rejects.toMatchObject({
+      code: "input_too_large",
+    });
+  });
+
+  test("a closed session takes nothing", async () => {
+    const session = await createKit([]).open();
+    await session.close();
+    await expect(session.prompt(text("x")).accepted).rejects.toMatchObject({ code: "session_closed" });
+  });
+});
+
+describe("interrupt", () => {
+  test("while the model streams: the text is kept, in memory and in the log", async () => {
+    const kit = createKit([hanging, says("resumed")]);
+    const session = await kit.open();
+    const heard = listen(session);
+    const { outcome } = session.prompt(text("go"));
+    await until(() => heard.types().includes("message.delta"));
+    await session.interrupt();
+    expect(await outcome).toMatchObject({ reason: "interrupted", failure: { code: "interrupted" } });
+    await heard.stop();
+    expect(heard.types().filter((type) => type === "turn.ended")).toHaveLength(1);
+    const partial = { role: "assistant", stop: "interrupted", content: [{ type: "text", text: "I was about to" }] };
+    expect(session.history().at(1)).toMatchObject(partial);
+    await session.close();
+
+    const { session: again } = await kit.engine.resume(session.id);
+    expect(again.history().at(1)).toMatchObject(partial);
+    await ask(again, "go on");
+    expect(again.history().at(2)?.content[0]).toEqual({
+      type: "reminder",
+      text: "The previous turn was interrupted before it was finished.",
+    });
+  });
+
+  test("in the very instant of the prompt is not lost", async () => {
+    const kit = createKit([says("never")]);
+    const session = await kit.open();
+    const { outcome } = session.prompt(text("go"));
+    await session.interrupt();
+    expect(await outcome).toMatchObject({ reason: "interrupted" });
+    expect(kit.requests).toHaveLength(0);
+  });
+
+  test.each([0, 1, 2, 3, 4, 5, 8, 13])("%i steps after acceptance ends in exactly one end", async (steps) => {
+    const kit = createKit([hanging]);
+    const session = await kit.open();
+    const heard = listen(session);
+    const handle = session.prompt(text("go"));
+    await handle.accepted;
+    for (let step = 0; step < steps; step += 1) await Promise.resolve();
+    await session.interrupt();
+    expect(await handle.outcome).toMatchObject({ reason: "interrupted" });
+    await heard.stop();
+    expect(heard.types().filter((type) => type === "turn.started").length).toBe(
+      heard.types().filter((type) => type === "turn.ended").length,
+    );
+  });
+
+  test("while a tool runs: it is told to stop, later calls never start, and every call has a result", async () => {
+    const host = createMemoryHost(
+      { "/ws/a": "" },
+      {
+        onCommand: (_, spec) =>
+          new Promise((resolve) => {
+            spec.onProgress("working");
+            setTimeout(() => resolve({ end: { type: "aborted" } }), 20);
+          }),
+      },
+    );
+    const kit = createKit([calls(["Execute", { command: "sleep 100" }], ["Create", { file_path: "b", content: "" }])], {
+      host,
+    });
+    const session = await kit.open();
+    const heard = listen(session);
+    const { outcome } = session.prompt(text("go"));
+    await until(() => heard.types().includes("tool.progress"));
+    await session.interrupt();
+    expect(await outcome).toMatchObject({ reason: "interrupted" });
+    await heard.stop();
+    const results = session.history().at(-1)?.content;
+    expect(results).toMatchObject([
+      { callId: "call_1", status: "interrupted" },
+      { callId: "call_2", status: "interrupted" },
+    ]);
+    expect(host.text("/ws/b")).toBeUndefined();
+    expect(heard.types().filter((type) => type === "tool.started")).toHaveLength(1);
+  });
+
+  test("drops what waits, and says so", async () => {
+    const session = await createKit([hanging]).open();
+    const heard = listen(session);
+    const first = session.prompt(text("a"));
+    const second = session.prompt(text("b"));
+    await Promise.all([first.accepted, second.accepted]);
+    await session.interrupt();
+    expect([(await first.outcome).reason, (await second.outcome).reason]).toEqual(["interrupted", "interrupted"]);
+    await heard.stop();
+    expect(heard.types()).toContain("prompt.discarded");
+    expect(session.waiting()).toEqual([]);
+  });
+
+  test("a deadline is a limit of its own", async () => {
+    const session = await createKit([hanging]).open();
+    const { outcome } = session.prompt(text("a"));
+    await until(() => session.history().length > 0);
+    await session.interrupt(new AgentError("timeout", "Stopped after 2 s."));
+    expect(await outcome).toMatchObject({
+      reason: "limit",
+      failure: { code: "timeout", message: "Stopped after 2 s." },
+    });
+  });
+
+  test("of an idle session does nothing", async () => {
+    const session = await createKit([says("ok")]).open();
+    await session.interrupt();
+    expect((await ask(session, "go")).reason).toBe("completed");
+  });
+});
+
+describe("resume", () => {
+  test("goes on with the whole history and dense numbers", async () => {
+    const kit = createKit([says("OK"), says("GRAPE")]);
+    const session = await kit.open();
+    await ask(session, "Remember GRAPE");
+    await session.close();
+    const { session: again, damagedLines } = await kit.engine.resume(session.id);
+    await ask(again, "What was it?");
+    await again.close();
+    expect(damagedLines).toEqual([]);
+    expect(kit.requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+    const { events } = await kit.store.read(session.id);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+  });
+
+  test("loading writes nothing until something happens", async () => {
+    const kit = createKit([hanging, says("x")]);
+    const killed = await killedMidTurn(kit);
+    const before = await kit.store.read(killed);
+    const { session } = await kit.engine.resume(killed);
+    expect(session.history().at(-1)).toMatchObject({ role: "assistant", stop: "interrupted" });
+    await session.close();
+    expect(await kit.store.read(killed)).toEqual(before);
+  });
+
+  test("closes what a killed process left open, once", async () => {
+    const kit = createKit([hanging, says("back"), says("again")]);
+    const killed = await killedMidTurn(kit);
+    for (const words of ["are you there?", "still?"]) {
+      const { session } = await kit.engine.resume(killed);
+      expect((await ask(session, words)).reason).toBe("completed");
+      await session.close();
+    }
+    const { events } = await kit.store.read(killed);
+    const turns = events.filter(({ type }) => type === "turn.started" || type === "turn.ended");
+    expect(turns.map((event) => event.type)).toEqual(
+      Array.from({ length: 3 }, () => ["turn.started", "turn.ended"]).flat(),
+    );
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+  });
+
+  test("a prompt that was accepted but never run joins the next turn", async () => {
+    const kit = createKit([says("both done")]);
+    const session = await kit.open();
+    await session.close();
+    await append(kit.store, session.id, [{ type: "prompt.accepted", messageId: "lost", content: text("buy milk") }]);
+    const { session: again } = await kit.engine.resume(session.id);
+    expect(again.waiting()).toEqual([{ messageId: "lost", content: text("buy milk") }]);
+    const outcome = await ask(again, "and bread");
+    expect(outcome.reason).toBe("completed");
+    expect(again.waiting()).toEqual([]);
+    expect(kit.requests).toHaveLength(1);
+    expect(kit.requests[0]?.messages.map(({ content }) => content.at(-1))).toEqual([
+      ...text("buy milk"),
+      ...text("and bread"),
+    ]);
+  });
+
+  test("a half-run tool is marked interrupted and not run again", async () => {
+    const kit = createKit([says("I see")]);
+    const session = await kit.open();
+    await session.close();
+    const message = {
+      id: "m1",
+      role: "assistant",
+      content: [
+        { type: "tool_call", id: "c1", name: "Execute", input: { command: "make" } },
+        { type: "tool_call", id: "c2", name: "LS", input: {} },
+      ],
+      createdAt: 1,
+      stop: "tool_calls",
+      model: "fake",
+    } as const;
+    await append(kit.store, session.id, [
+      { type: "prompt.accepted", messageId: "p1", content: text("build") },
+      { type: "turn.started", turnId: "t1", model: "fake" },
+      { type: "prompt.taken", messageId: "p1", reminders: [] },
+      { type: "message.ended", message },
+      { type: "tool.started", callId: "c1", name: "Execute" },
+    ]);
+    const { session: again } = await kit.engine.resume(session.id);
+    await ask(again, "well?");
+    expect(kit.host.commands).toEqual([]);
+    expect(kit.requests[0]?.messages[2]?.content).toMatchObject([
+      { callId: "c1", status: "interrupted", text: expect.stringContaining("partly done") },
+      { callId: "c2", status: "interrupted", text: expect.stringContaining("not run") },
+    ]);
+  });
+
+  test("settings come back, and changes are kept", async () => {
+    const kit = createKit([]);
+    const session = await kit.open({ autonomy: "low", specModelId: "other", tags: [{ name: "ci" }] });
+    await session.update({ autonomy: "medium", specModelId: null });
+    await session.close();
+    const { session: again } = await kit.engine.resume(session.id, {
+      changes: { reasoningEffort: "high" },
+      cwd: "/elsewhere",
+    });
+    expect(again.settings).toEqual({
+      modelId: "fake",
+      reasoningEffort: "high",
+      autonomy: "medium",
+      mode: "auto",
+      tags: [{ name: "ci" }],
+    });
+    expect(again.cwd).toBe("/elsewhere");
+  });
+
+  test("a session in use is refused, an unknown one is not found", async () => {
+    const kit = createKit([]);
+    const session = await kit.open();
+    await expect(kit.engine.resume(session.id)).rejects.toMatchObject({ code: "session_in_use" });
+    await expect(kit.engine.resume("nobody")).rejects.toMatchObject({ code: "session_not_found" });
+  });
+});
+
+test("a fork has the conversation, its own id and its own future", async () => {
+  const kit = createKit([says("OK"), says("in the fork"), says("in the original")], { ids: countingIds() });
+  const session = await kit.open();
+  await ask(session, "Remember PEAR");
+  const { session: fork } = await kit.engine.fork(session.id);
+  await ask(fork, "fork here");
+  await ask(session, "original here");
+  expect(fork.id).not.toBe(session.id);
+  const said = (s: typeof session) => s.history().map(({ content }) => content.at(-1));
+  expect(said(fork)).toMatchObject([
+    { text: "Remember PEAR" },
+    { text: "OK" },
+    { text: "fork here" },
+    { text: "in the fork" },
+  ]);
+  expect(said(session)).toMatchObject([
+    { text: "Remember PEAR" },
+    { text: "OK" },
+    { text: "original here" },
+    { text: "in the original" },
+  ]);
+  const { events } = await kit.store.read(fork.id);
+  expect(events[0]).toMatchObject({ type: "session.opened", forkOf: { sessionId: session.id } });
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+});
+
+test("a reader may come late and miss nothing that is stored", async () => {
+  const session = await createKit([says("one"), says("two")]).open();
+  await ask(session, "a");
+  const attachment = session.attach({ approve: false, answer: false, onDetach: "cancel" });
+  const seen: EngineEvent[] = [];
+  const reading = (async () => {
+    for await (const event of attachment.events({ after: 2 })) {
+      seen.push(event);
+      if (seen.filter(({ type }) => type === "turn.ended").length === 2) break;
+    }
+  })();
+  await ask(session, "b");
+  await reading;
+  const numbers = seen.flatMap(({ seq }) => (seq === undefined ? [] : [seq]));
+  expect(numbers).toEqual(numbers.map((_, index) => index + 3));
+});
+
+test("a reader that does not read holds the model up instead of filling the memory", async () => {
+  let produced = 0;
+  const endless: FakeReply = async function* (): AsyncGenerator<ModelEvent> {
+    for (; produced < 100_000; produced += 1) yield { type: "text", text: "x" };
+    yield { type: "end", stop: "end" };
+  };
+  const session = await createKit([endless]).open();
+  session.attach({ approve: false, answer: false, onDetach: "cancel" });
+  const { outcome } = session.prompt(text("go"));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(produced).toBeLessThan(2_000);
+  await session.interrupt();
+  expect((await outcome).reason).toBe("interrupted");
+});
+
+test("a log that cannot be written fails the turn with words, and ends it", async () => {
+  let full = false;
+  const kit = createKit([calls(["LS", {}]), says("never told")]);
+  const failing: SessionStore = {
+    ...kit.store,
+    create: async (first) => {
+      const log = await kit.store.create(first);
+      return {
+        ...log,
+        append: (events, options) => {
+          if (full) return Promise.reject(new AgentError("storage_failed", "The disk is full."));
+          full = events.some(({ type }) => type === "prompt.taken");
+          return log.append(events, options);
+        },
+      };
+    },
+  };
+  const session = await createKit([calls(["LS", {}])], { store: failing }).open();
+  const heard = listen(session);
+  const outcome = await ask(session, "go");
+  expect(outcome).toMatchObject({
+    reason: "failed",
+    failure: { code: "storage_failed", message: "The disk is full." },
+  });
+  await heard.stop();
+  expect(heard.types().filter((type) => type === "turn.ended")).toHaveLength(1);
+  await expect(session.prompt(text("more")).accepted).rejects.toMatchObject({ code: "storage_failed" });
+});
+
+async function killedMidTurn(kit: ReturnType<typeof createKit>): Promise<string> {
+  const session = await kit.open();
+  await session.close();
+  await append(kit.store, session.id, [
+    { type: "prompt.accepted", messageId: "p1", content: text("go") },
+    { type: "turn.started", turnId: "t1", model: "fake" },
+    { type: "prompt.taken", messageId: "p1", reminders: [] },
+    { type: "message.checkpoint", messageId: "m1", block: 0, kind: "text", from: 0, text: "I was " },
+    { type: "message.checkpoint", messageId: "m1", block: 0, kind: "text", from: 6, text: "about to" },
+  ]);
+  kit.requests.push({ system: "", messages: [], tools: [], reasoningEffort: "none" });
+  return session.id;
+}
+
+/** Writes as a process would that is then killed. */
+async function append(store: SessionStore, id: string, bodies: readonly object[]): Promise<void> {
+  const { events } = await store.read(id);
+  const log = await store.acquire(id);
+  const numbered = bodies.map((body, index) => ({ at: 1, sessionId: id, seq: events.length + 1 + index, ...body }));
+  await log.append(numbered as never);
+  await log.release();
+}

@@ -1,0 +1,180 @@
+import { z } from "zod";
+import { Engine } from "../../src/core/engine.ts";
+import type { EngineEvent } from "../../src/core/event.ts";
+import type { PermissionPolicy } from "../../src/core/permission.ts";
+import type { Clock, Ids, ModelEvent, ModelInfo, ModelRequest, SessionStore } from "../../src/core/ports.ts";
+import type { EngineParts, Session } from "../../src/core/session.ts";
+import type { SessionSettings } from "../../src/core/settings.ts";
+import type { Tool } from "../../src/core/tool.ts";
+import { permissionPolicy } from "../../src/permissions/policy.ts";
+import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { builtinTools } from "../../src/tools/all.ts";
+import type { MemoryHost } from "./memory-host.ts";
+import { createMemoryHost } from "./memory-host.ts";
+
+/** One model call: the events it streams, or a function that makes them from the request. */
+export type FakeReply =
+  | readonly ModelEvent[]
+  | ((request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent> | readonly ModelEvent[]);
+
+export const usage = { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, thinking: 0 };
+
+export function says(text: string): ModelEvent[] {
+  return [
+    { type: "text", text },
+    { type: "usage", usage },
+    { type: "end", stop: "end" },
+  ];
+}
+
+export function calls(...wanted: readonly (readonly [name: string, input: unknown])[]): ModelEvent[] {
+  return [
+    ...wanted.map(([name, input], index) => {
+      return { type: "tool_call", id: `call_${index + 1}`, name, inputText: JSON.stringify(input) } as const;
+    }),
+    { type: "usage", usage },
+    { type: "end", stop: "tool_calls" },
+  ];
+}
+
+/** Time that moves only when it is told to. */
+export class FakeClock implements Clock {
+  private time = 1_000_000;
+  private timers: { at: number; callback: () => void }[] = [];
+
+  now(): number {
+    return this.time;
+  }
+
+  monotonic(): number {
+    return this.time;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    const timer = { at: this.time + ms, callback };
+    this.timers.push(timer);
+    return () => {
+      this.timers = this.timers.filter((other) => other !== timer);
+    };
+  }
+
+  advance(ms: number): void {
+    const until = this.time + ms;
+    for (;;) {
+      const due = this.timers.filter((timer) => timer.at <= until).sort((a, b) => a.at - b.at)[0];
+      if (due === undefined) break;
+      this.timers = this.timers.filter((timer) => timer !== due);
+      this.time = due.at;
+      due.callback();
+    }
+    this.time = until;
+  }
+}
+
+export function countingIds(): Ids {
+  let last = 0;
+  return { next: () => `id-${++last}` };
+}
+
+export const info: ModelInfo = {
+  id: "fake",
+  provider: "test",
+  displayName: "Fake",
+  contextWindow: 200_000,
+  maxOutputTokens: 8_000,
+  reasoningEfforts: ["none"],
+  images: true,
+};
+
+export const settings: SessionSettings = { modelId: "fake", reasoningEffort: "none", autonomy: "high", mode: "auto" };
+
+export interface Kit {
+  readonly engine: Engine;
+  readonly store: SessionStore;
+  readonly host: MemoryHost;
+  readonly clock: FakeClock;
+  /** What the model was sent, call by call. */
+  readonly requests: ModelRequest[];
+  open(changes?: Partial<SessionSettings>): Promise<Session>;
+}
+
+export interface KitOptions {
+  readonly files?: Readonly<Record<string, string>>;
+  readonly tools?: readonly Tool[];
+  readonly policy?: PermissionPolicy;
+  readonly store?: SessionStore;
+  readonly host?: MemoryHost;
+  readonly reminders?: readonly string[];
+  readonly model?: Partial<ModelInfo>;
+  readonly ids?: Ids;
+}
+
+/** An engine on fakes: memory store and host, fixed time and ids, and a model that gives the replies in order. */
+export function createKit(replies: readonly FakeReply[], options: KitOptions = {}): Kit {
+  const clock = new FakeClock();
+  const store = options.store ?? createMemoryStore({ now: () => clock.now() });
+  const host = options.host ?? createMemoryHost({ "/ws/readme.md": "hello\n", ...options.files });
+  const requests: ModelRequest[] = [];
+  const model = {
+    info: { ...info, ...options.model },
+    stream: (request: ModelRequest, signal: AbortSignal) => {
+      const reply = replies[requests.length];
+      requests.push({ ...request, messages: [...request.messages] });
+      return play(typeof reply === "function" ? reply(request, signal) : (reply ?? noReply));
+    },
+  };
+  const parts: EngineParts = {
+    store,
+    models: { list: () => [model.info], resolve: async () => model },
+    policy: options.policy ?? permissionPolicy,
+    tools: options.tools ?? builtinTools,
+    host,
+    context: { reminders: async () => options.reminders ?? [] },
+    clock,
+    ids: options.ids ?? countingIds(),
+    places: { home: "/home/u", ownHome: "/home/u/.tinman", outputs: (id) => `/home/u/.tinman/outputs/${id}` },
+    toolSchema: (tool) => z.toJSONSchema(tool.input),
+  };
+  const engine = new Engine(parts);
+  const open = (changes: Partial<SessionSettings> = {}): Promise<Session> =>
+    engine.create({ cwd: "/ws", settings: { ...settings, ...changes } });
+  return { engine, store, host, clock, requests, open };
+}
+
+const noReply: readonly ModelEvent[] = [
+  { type: "error", failure: { code: "script_exhausted", message: "no reply left" }, retryable: false },
+];
+
+async function* play(events: AsyncIterable<ModelEvent> | readonly ModelEvent[]): AsyncGenerator<ModelEvent> {
+  yield* events;
+}
+
+/** Collects what a session tells, from now on. */
+export function listen(session: Session): { readonly events: EngineEvent[]; types(): string[]; stop(): Promise<void> } {
+  const attachment = session.attach({ approve: false, answer: false, onDetach: "cancel" });
+  const events: EngineEvent[] = [];
+  const done = (async () => {
+    for await (const event of attachment.events()) events.push(event);
+  })();
+  return {
+    events,
+    types: () => events.map((event) => event.type),
+    stop: async () => {
+      attachment.detach();
+      await done;
+    },
+  };
+}
+
+export async function ask(session: Session, text: string) {
+  return session.prompt([{ type: "text", text }]).outcome;
+}
+
+/** Waits until something holds; gives up after a while instead of hanging. */
+export async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 2_000; tries += 1) {
+    if (holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  throw new Error("it never came to hold");
+}

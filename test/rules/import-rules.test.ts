@@ -1,0 +1,223 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { importRules, isFile, isRoom, overridesAreCurrent } from "../../scripts/import-rules.mjs";
+import { lint } from "./biome.ts";
+import { importFaults, importsOf } from "./imports.ts";
+
+/** The rules once more, by hand and by example: who plants what, and whether it is legal. */
+const examples: readonly (readonly [file: string, legal: readonly string[], illegal: readonly string[]])[] = [
+  [
+    "core/a.ts",
+    ["./b.ts", "./prompts/system.md", "zod"],
+    [
+      "../tools/read.ts",
+      "../compose.ts",
+      "../protocol/a.ts",
+      "node:fs",
+      "node:path",
+      "node:fs/promises",
+      "yaml",
+      "diff",
+    ],
+  ],
+  ["core/nested/a.ts", ["../b.ts", "./b.ts", "zod"], ["../../tools/read.ts", "../../main.ts", "node:path"]],
+  [
+    "permissions/a.ts",
+    ["./b.ts", "../core/tool.ts", "node:path"],
+    ["../tools/a.ts", "../config/a.ts", "../host/a.ts", "zod", "node:fs", "node:child_process"],
+  ],
+  [
+    "tools/a.ts",
+    ["./b.ts", "./descriptions/a.md", "../core/tool.ts", "diff", "zod", "node:path"],
+    [
+      "../host/a.ts",
+      "../permissions/a.ts",
+      "node:fs",
+      "node:fs/promises",
+      "node:child_process",
+      "@vscode/ripgrep",
+      "yaml",
+    ],
+  ],
+  [
+    "models/a.ts",
+    ["./offline/a.ts", "../core/ports.ts", "zod", "node:fs/promises"],
+    ["../store/a.ts", "../config/a.ts", "../tools/a.ts", "yaml", "commander"],
+  ],
+  [
+    "models/offline/a.ts",
+    ["./b.ts", "../catalog.ts", "../../core/ports.ts", "zod"],
+    ["../../store/a.ts", "../../tools/a.ts", "../../compose.ts", "diff"],
+  ],
+  ["store/a.ts", ["./b.ts", "../core/event.ts", "node:fs"], ["../host/a.ts", "../models/a.ts", "zod", "yaml"]],
+  [
+    "host/a.ts",
+    ["./b.ts", "../core/ports.ts", "@vscode/ripgrep", "node:child_process"],
+    ["../tools/a.ts", "../store/a.ts", "zod", "diff"],
+  ],
+  ["config/a.ts", ["./b.ts", "../core/settings.ts", "yaml", "zod"], ["../models/a.ts", "../host/a.ts", "diff"]],
+  ["protocol/a.ts", ["./b.ts", "zod"], ["../core/event.ts", "../tools/a.ts", "node:path", "yaml"]],
+  ["protocol/droid/a.ts", ["../b.ts", "zod"], ["../../core/event.ts"]],
+  [
+    "frontends/front-end.ts",
+    ["../core/event.ts", "../protocol/a.ts"],
+    ["./exec/a.ts", "../store/a.ts", "../compose.ts"],
+  ],
+  [
+    "frontends/exec/a.ts",
+    ["./b.ts", "../front-end.ts", "../../core/event.ts", "../../protocol/a.ts", "node:stream"],
+    [
+      "../acp/a.ts",
+      "../../tools/a.ts",
+      "../../store/a.ts",
+      "../../compose.ts",
+      "../../commands/a.ts",
+      "zod",
+      "commander",
+    ],
+  ],
+  [
+    "commands/a.ts",
+    [
+      "./b.ts",
+      "../core/errors.ts",
+      "../compose.ts",
+      "../frontends/exec/a.ts",
+      "../frontends/exit-codes.ts",
+      "commander",
+    ],
+    ["../main.ts", "../tools/a.ts", "../store/a.ts", "../protocol/a.ts", "zod", "yaml"],
+  ],
+  [
+    "compose.ts",
+    ["./core/engine.ts", "./tools/a.ts", "./models/offline/a.ts", "./frontends/exec/a.ts", "zod", "node:os"],
+    ["./main.ts", "./commands/exec.ts", "../test/fakes/a.ts", "yaml", "commander"],
+  ],
+  ["compile-cache.ts", ["node:module"], ["./core/errors.ts", "./main.ts", "zod"]],
+  [
+    "main.ts",
+    ["./commands/program.ts", "./compile-cache.ts"],
+    ["./tools/a.ts", "./frontends/exec/a.ts", "./compose.ts", "./core/errors.ts", "commander", "zod", "node:fs"],
+  ],
+];
+
+const libraries = ["zod", "diff", "yaml", "@vscode/ripgrep", "commander", "unheard-of"];
+const builtins = ["node:path", "node:fs", "node:fs/promises", "node:child_process", "fs"];
+
+describe("the import rules", () => {
+  it("are in Biome's configuration as the table has them", () => {
+    expect(overridesAreCurrent(), "run: npm run import-rules").toBe(true);
+  });
+
+  describe("in Biome", () => {
+    let flagged: ReadonlySet<string>;
+    beforeAll(() => {
+      const planted = new Map<string, string>();
+      for (const [file, specifiers] of [...examplesByFile(), ...matrix()]) {
+        planted.set(`src/${file}`, `${planted.get(`src/${file}`) ?? ""}${specifiers.map(lazyImport).join("")}`);
+      }
+      const lines = new Map([...planted].map(([path, text]) => [path, text.split("\n")]));
+      const findings = lint(planted).filter(({ rule }) => rule === "lint/style/noRestrictedImports");
+      flagged = new Set(findings.map(({ path, line }) => `${path}: ${lines.get(path)?.[line - 1]}`));
+    });
+
+    it.each(examples)("hold src/%s to its rows", (file, legal, illegal) => {
+      const caught = (specifier: string) => flagged.has(`src/${file}: ${lazyImport(specifier).trimEnd()}`);
+      expect(legal.filter(caught)).toEqual([]);
+      expect(illegal.filter((specifier) => !caught(specifier))).toEqual([]);
+    });
+
+    it("agree with the table about every room, library and builtin", () => {
+      const expected = [...examplesByFile(), ...matrix()].flatMap(([file, specifiers]) =>
+        specifiers
+          .filter((specifier) => importFaults(file, [{ specifier, how: "lazy" }]).length > 0)
+          .map((specifier) => `src/${file}: ${lazyImport(specifier).trimEnd()}`),
+      );
+      expect([...flagged].sort()).toEqual([...new Set(expected)].sort());
+      expect(flagged.size).toBeGreaterThan(200);
+    });
+  });
+
+  it("see static, re-exported and type imports in Biome too", () => {
+    const text = [
+      'import { a } from "../host/a.ts";',
+      'import type { B } from "../host/b.ts";',
+      'export { c } from "../host/c.ts";',
+      'export * from "../host/d.ts";',
+      'import "../host/e.ts";',
+    ].join("\n");
+    const findings = lint(new Map([["src/tools/planted.ts", text]]));
+    const lines = findings.filter(({ rule }) => rule === "lint/style/noRestrictedImports").map(({ line }) => line);
+    expect(lines).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it("keep floating promises an error", () => {
+    const text = "async function work(): Promise<void> {}\nwork();\nexport {};\n";
+    const findings = lint(new Map([["src/core/planted.ts", text]]));
+    expect(findings.filter(({ rule }) => rule === "lint/nursery/noFloatingPromises")).toEqual([
+      { path: "src/core/planted.ts", line: 2, rule: "lint/nursery/noFloatingPromises" },
+    ]);
+  });
+
+  it.each([
+    ["main.ts", 'import { exec } from "./commands/exec.ts";'],
+    ["main.ts", 'export * from "./commands/exec.ts";'],
+    ["main.ts", 'import "./core/errors.ts";'],
+    ["tools/read.ts", 'import "../core/../host/files.ts";'],
+    ["tools/read.ts", 'import "./../host/files.ts";'],
+    ["tools/read.ts", 'type A = import("../host/files.ts").A;'],
+    ["tools/read.ts", "await import(`../host/files.ts`);"],
+    ["tools/read.ts", 'await import("../host/" + name);'],
+    ["tools/read.ts", 'import fs from "fs";'],
+    ["frontends/exec/a.ts", 'import "../exec/../acp/a.ts";'],
+    ["newcomer/a.ts", ""],
+    ["core/a/b/c.ts", ""],
+  ])("catch beside Biome, in src/%s: %s", (file, text) => {
+    expect(importFaults(file, importsOf(text))).toHaveLength(1);
+  });
+
+  it.each([
+    ["main.ts", 'const { exec } = await import("./commands/exec.ts");'],
+    ["main.ts", 'import type { Exec } from "./commands/exec.ts";'],
+    ["main.ts", 'import { enableCompileCache } from "./compile-cache.ts";'],
+    ["commands/exec.ts", 'import { compose } from "../compose.ts";'],
+    ["tools/read.ts", 'import { z } from "zod";\nimport { defineTool } from "../core/tool.ts";'],
+    ["frontends/exec/a.ts", 'import "../exec/b.ts";'],
+  ])("let pass, in src/%s: %s", (file, text) => {
+    expect(importFaults(file, importsOf(text))).toEqual([]);
+  });
+
+  it("hold for the source as it is", () => {
+    const files = readdirSync("src", { recursive: true, encoding: "utf8" }).map((path) => path.replaceAll("\\", "/"));
+    const sources = files.filter((path) => path.endsWith(".ts"));
+    expect(sources).toContain("core/event.ts");
+    const faults = sources.flatMap((path) => importFaults(path, importsOf(readFileSync(`src/${path}`, "utf8"))));
+    expect(faults).toEqual([]);
+  });
+});
+
+function lazyImport(specifier: string): string {
+  return `await import(${JSON.stringify(specifier)});\n`;
+}
+
+function examplesByFile(): readonly (readonly [string, readonly string[]])[] {
+  return examples.map(([file, legal, illegal]) => [file, [...legal, ...illegal]]);
+}
+
+/** From a file of every room, and from one folder deeper, an import of everything that has a row. */
+function matrix(): readonly (readonly [string, readonly string[]])[] {
+  const files = importRules.flatMap(({ room }) => {
+    if (isFile(room)) return [room];
+    const folder = room.replace("*", "here");
+    return [`${folder}/matrix.ts`, `${folder}/nested/matrix.ts`];
+  });
+  const rooms = importRules
+    .map(({ room }) => room)
+    .filter(isRoom)
+    .flatMap((room) => (isFile(room) ? [room] : [`${room.replace("*", "there")}/x.ts`]));
+  return files.map((file) => {
+    const paths = rooms.filter((path) => path !== file).map((path) => posix.relative(posix.dirname(file), path));
+    return [file, [...paths.map((path) => (path.startsWith("../") ? path : `./${path}`)), ...libraries, ...builtins]];
+  });
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { faultsOfFile, faultsOfText, keptFiles } from "./source-limits.ts";
+
+/** Planted in pieces, so that this file does not break the rules itself. */
+const planted: readonly (readonly [path: string, text: string, fault: string])[] = [
+  ["src/core/long.ts", "\n".repeat(401), "src/core/long.ts has 401 lines; 400 is the most"],
+  ["test/a.test.ts", ["\nvi", 'mock("x")'].join("."), "test/a.test.ts:2 replaces a module instead of a port"],
+  ["test/a.test.ts", ["it", "only()"].join("."), "test/a.test.ts:1 leaves tests out"],
+  ["test/a.test.ts", ["describe", "skip()"].join("."), "test/a.test.ts:1 leaves tests out"],
+  ["test/a.test.ts", ["it", "todo()"].join("."), "test/a.test.ts:1 leaves tests out"],
+  ["src/core/a.ts", "// TODO later", "src/core/a.ts:1 puts work off"],
+  ["src/core/a.ts", "/** Good.\n * FIXME */", "src/core/a.ts:2 puts work off"],
+  ["docs/a.md", ["see https:", "registry.example.org/x"].join("//"), "docs/a.md:1 names a package registry"],
+  [
+    "package-lock.json",
+    ['{ "resolved": "http', '://x.example/a.tgz" }'].join(""),
+    "package-lock.json:1 says where a package is downloaded from",
+  ],
+  ["README.md", `see ${process.cwd()}/x`, "README.md:1 names a folder of the machine it was written on"],
+];
+
+const legal: readonly (readonly [path: string, text: string])[] = [
+  ["src/core/long.ts", "\n".repeat(400)],
+  ["src/tools/todo-write.ts", 'const title = "TODO List"; // the list that TodoWrite keeps'],
+  ["test/a.test.ts", "const registry = new Map(); registry.get(1); const { skip } = context;"],
+  ["docs/a.md", "A TODO of the user; https://example.org/registry"],
+];
+
+describe("the limits of the source", () => {
+  it.each(planted)("are broken by a planted %s (%#)", (path, text, fault) => {
+    expect(faultsOfText(path, text)).toEqual([fault]);
+  });
+
+  it.each(legal)("are kept by a legal %s (%#)", (path, text) => {
+    expect(faultsOfText(path, text)).toEqual([]);
+  });
+
+  it("are kept by every file of the repository", () => {
+    const files = keptFiles();
+    expect(files).toContain("src/core/event.ts");
+    expect(files.flatMap(faultsOfFile)).toEqual([]);
+  });
+});

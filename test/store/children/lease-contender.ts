@@ -1,0 +1,26 @@
+import { createInterface } from "node:readline";
+import { failureOf } from "../../../src/core/errors.ts";
+import type { SessionLog } from "../../../src/core/ports.ts";
+import { createJsonlStore } from "../../../src/store/jsonl-store.ts";
+
+/** Does what the lines on standard input say, with session `s1` of the home in its first argument, and answers each. */
+const [home = ""] = process.argv.slice(2);
+const store = createJsonlStore({ home });
+let log: SessionLog | undefined;
+
+for await (const command of createInterface({ input: process.stdin })) {
+  if (command === "acquire") {
+    const answer = await store.acquire("s1").then(
+      (acquired) => {
+        log = acquired;
+        return "acquired";
+      },
+      (error) => failureOf(error).code,
+    );
+    process.stdout.write(`${answer}\n`);
+  } else {
+    await log?.release();
+    log = undefined;
+    process.stdout.write("released\n");
+  }
+}

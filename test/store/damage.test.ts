@@ -1,0 +1,157 @@
+import { appendFile, readFile, stat, truncate, writeFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import type { DurableEvent } from "../../src/core/event.ts";
+import type { SessionStore } from "../../src/core/ports.ts";
+import { createJsonlStore } from "../../src/store/jsonl-store.ts";
+import { encodeRecord, maxRecordBytes } from "../../src/store/records.ts";
+import { everyEvent, opened, prompt, prompts, titled } from "./sample-events.ts";
+import { tempHome } from "./temp-home.ts";
+
+async function makeLog(events: readonly DurableEvent[]): Promise<{ store: SessionStore; path: string }> {
+  const store = createJsonlStore({ home: await tempHome() });
+  const log = await store.create(events[0] as DurableEvent);
+  await log.append(events.slice(1));
+  await log.release();
+  return { store, path: (await store.info("s1")).path };
+}
+
+async function appendNext(store: SessionStore, seq: number): Promise<void> {
+  const log = await store.acquire("s1");
+  await log.append([prompt("s1", seq)]);
+  await log.append([prompt("s1", seq + 1)]);
+  await log.release();
+}
+
+describe("a log that was cut off", () => {
+  it("loads at every byte of its last three records, and goes on without a gap", async () => {
+    const events = [...everyEvent("s1").slice(0, 4), prompt("s1", 5, "é 只回复 \u{1F600}"), prompt("s1", 6, "last")];
+    const { store, path } = await makeLog(events);
+    const whole = await readFile(path);
+    const lengths = events.map((event) => Buffer.byteLength(`${encodeRecord(event)}\n`));
+    const ends = lengths.map((_, index) => lengths.slice(0, index + 1).reduce((sum, length) => sum + length, 0));
+    for (let size = ends[2] ?? 0; size <= whole.length; size++) {
+      await writeFile(path, whole.subarray(0, size));
+      // A record that lacks nothing but its newline is whole.
+      const kept = ends.filter((end) => end - 1 <= size).length;
+      const torn = (ends[kept - 1] ?? 0) < size;
+      const damagedLines = torn ? [kept + 1] : [];
+      const cut = await store.read("s1");
+      expect({ size, cut }).toEqual({ size, cut: { events: events.slice(0, kept), damagedLines } });
+      await appendNext(store, kept + 1);
+      const added = [prompt("s1", kept + 1), prompt("s1", kept + 2)];
+      const mended = await store.read("s1");
+      expect({ size, mended }).toEqual({
+        size,
+        mended: { events: [...events.slice(0, kept), ...added], damagedLines },
+      });
+    }
+  });
+
+  it("loads when the disk left zeros at its end", async () => {
+    const { store, path } = await makeLog([opened("s1"), prompt("s1", 2)]);
+    await truncate(path, (await stat(path)).size + 5_000);
+    expect(await store.read("s1")).toEqual({ events: [opened("s1"), prompt("s1", 2)], damagedLines: [3] });
+    await appendNext(store, 3);
+    expect((await store.read("s1")).events).toEqual([opened("s1"), ...prompts("s1", 2, 4)]);
+  });
+});
+
+describe("a log with damage inside", () => {
+  it("loses the damaged lines and nothing else", async () => {
+    const lines = [
+      encodeRecord(opened("s1")),
+      encodeRecord(prompt("s1", 2)),
+      "garbage",
+      encodeRecord(prompt("s1", 3)),
+      '{"seq":4,"at":1,"type":"prompt.accepted","messageId":4,"content":[]}',
+      "",
+      encodeRecord(prompt("s1", 5)),
+      `${encodeRecord(prompt("s1", 6))}\r`,
+      encodeRecord(prompt("s1", 6, "the same number again")),
+      encodeRecord(prompt("s1", 4, "a number from before")),
+      '{"seq":7,"at":1,"type":"session.compacted","into":"less"}',
+      encodeRecord(prompt("s1", 8)),
+    ];
+    const { store, path } = await makeLog([opened("s1")]);
+    await writeFile(path, `${lines.join("\n")}\n`);
+    expect(await store.read("s1")).toEqual({
+      events: [opened("s1"), prompt("s1", 2), prompt("s1", 3), prompt("s1", 5), prompt("s1", 6), prompt("s1", 8)],
+      damagedLines: [3, 5, 9, 10],
+    });
+  });
+
+  it("reports a line whose bytes are not UTF-8", async () => {
+    const { store, path } = await makeLog([opened("s1"), prompt("s1", 2, "café"), prompt("s1", 3)]);
+    const bytes = await readFile(path);
+    const at = bytes.indexOf(Buffer.from("é"));
+    bytes[at] = 0x20;
+    await writeFile(path, bytes);
+    expect(await store.read("s1")).toEqual({ events: [opened("s1"), prompt("s1", 3)], damagedLines: [2] });
+  });
+
+  it("skips a line that no record can have, without taking it in", async () => {
+    const { store, path } = await makeLog([opened("s1"), prompt("s1", 2)]);
+    for (let piece = 0; piece < 3; piece++) await appendFile(path, Buffer.alloc(maxRecordBytes, "x"));
+    await appendFile(path, `\n${encodeRecord(prompt("s1", 3))}\n`);
+    expect(await store.read("s1")).toEqual({ events: [opened("s1"), ...prompts("s1", 2, 3)], damagedLines: [3] });
+  });
+
+  it("has the last title that can be read", async () => {
+    const { store, path } = await makeLog([opened("s1"), titled("s1", 2, "Good")]);
+    await appendFile(
+      path,
+      '{"seq":3,"at":1,"type":"session.titled","title":5}\n{"type":"session.titled","title":"torn',
+    );
+    expect((await store.info("s1")).title).toBe("Good");
+  });
+
+  it("takes a title only from a title record", async () => {
+    const { store } = await makeLog(everyEvent("s1"));
+    expect((await store.info("s1")).title).toBe('Say "type":"session.titled"');
+  });
+});
+
+describe("a log whose beginning is wrong", () => {
+  it.each([
+    ["garbage", "its first line is damaged"],
+    ['{"type":"session_start","version":1,"id":"s1"', "its first line is damaged"],
+    ["\n", "its first line is damaged"],
+    [`${encodeRecord(prompt("s1", 2))}\n`, "its first line is damaged"],
+    ['{"type":"session_start","version":9}\n', "a later version of Tinman wrote it (format 9; this one knows up to 1)"],
+  ])("is refused with words that name the file: %j", async (content, why) => {
+    const { store, path } = await makeLog([opened("s1")]);
+    await writeFile(path, content);
+    const failure = { code: "storage_failed", message: `Cannot read ${path}: ${why}.` };
+    await expect(store.read("s1")).rejects.toMatchObject(failure);
+    await expect(store.info("s1")).rejects.toMatchObject(failure);
+    await expect(store.create(opened("s1"))).rejects.toMatchObject({ code: "session_exists" });
+    expect(await store.list()).toEqual([]);
+    await store.remove("s1");
+    await expect(store.read("s1")).rejects.toMatchObject({ code: "session_not_found" });
+  });
+
+  it("is no session at all while it is empty, and is replaced", async () => {
+    const { store, path } = await makeLog([opened("s1")]);
+    await writeFile(path, "");
+    await expect(store.read("s1")).rejects.toMatchObject({ code: "session_not_found" });
+    await expect(store.acquire("s1")).rejects.toMatchObject({ code: "session_not_found" });
+    expect(await store.list()).toEqual([]);
+    await (await store.create(opened("s1", "/elsewhere"))).release();
+    expect(await store.read("s1")).toEqual({ events: [opened("s1", "/elsewhere")], damagedLines: [] });
+    await expect(stat(path)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+});
+
+describe("a large log", () => {
+  it("is read in pieces, whose borders cut lines and characters", async () => {
+    const { store, path } = await makeLog([opened("s1")]);
+    const text = "只回复 é ".repeat(60_000);
+    const lines: string[] = [];
+    for (let seq = 2; seq <= 80; seq++) lines.push(encodeRecord(prompt("s1", seq, text)));
+    await appendFile(path, `${lines.join("\n")}\n`);
+    const { events, damagedLines } = await store.read("s1");
+    expect({ count: events.length, damagedLines }).toEqual({ count: 80, damagedLines: [] });
+    expect(events.every((event, index) => event.seq === index + 1)).toBe(true);
+    expect(events.at(-1)).toEqual(prompt("s1", 80, text));
+  });
+});

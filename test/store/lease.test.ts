@@ -1,0 +1,231 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rm, stat, unlink, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createJsonlStore } from "../../src/store/jsonl-store.ts";
+import { acquireLease } from "../../src/store/lease.ts";
+import { bundleForChild } from "../fakes/bundle-for-child.ts";
+import { type Child, startChild } from "./child.ts";
+import { opened, prompt } from "./sample-events.ts";
+import { locksIn, tempHome } from "./temp-home.ts";
+
+/** The parts of this process's own lock. */
+async function ownParts(folder: string): Promise<{ pid: string; start: string; place: string }> {
+  const lease = await acquireLease(folder, "probe");
+  const [name = ""] = await readdir(folder);
+  await lease.release();
+  const [pid = "", start = "", place = ""] = name.slice("probe~".length).split("-");
+  return { pid, start, place };
+}
+
+async function putLock(folder: string, name: string, ageMs = 0): Promise<void> {
+  await writeFile(join(folder, name), "");
+  const time = new Date(Date.now() - ageMs);
+  await utimes(join(folder, name), time, time);
+}
+
+describe("a lease", () => {
+  it("is one file, whose name says who has it", async () => {
+    const folder = await tempHome();
+    const lease = await acquireLease(folder, "s1");
+    const names = await readdir(folder);
+    expect(names).toEqual([expect.stringMatching(new RegExp(`^s1~${process.pid}-\\d+-[0-9a-f]{12}-[0-9a-f]{12}$`))]);
+    await lease.release();
+    await lease.release();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it("is for one session: names that begin alike do not matter", async () => {
+    const folder = await tempHome();
+    const leases = await Promise.all(["s", "s1", "s1.a", "s1-1"].map((id) => acquireLease(folder, id)));
+    expect(await readdir(folder)).toHaveLength(4);
+    await Promise.all(leases.map((lease) => lease.release()));
+  });
+
+  it("is given once, however many ask in one process", async () => {
+    const folder = await tempHome();
+    const asked = await Promise.allSettled(Array.from({ length: 6 }, () => acquireLease(folder, "s1")));
+    const given = asked.filter((result) => result.status === "fulfilled");
+    expect(given.length).toBeLessThanOrEqual(1);
+    expect(await readdir(folder)).toHaveLength(given.length);
+    for (const { value } of given) await value.release();
+  });
+
+  it("is taken over from a process that is gone", async () => {
+    const folder = await tempHome();
+    const { place } = await ownParts(folder);
+    await putLock(folder, `s1~4194999-12345-${place}-aaaa`);
+    const lease = await acquireLease(folder, "s1");
+    expect(await readdir(folder)).toEqual([expect.stringContaining(`s1~${process.pid}-`)]);
+    await lease.release();
+  });
+
+  // Elsewhere it cannot be known when a process began.
+  const onLinux = it.runIf(process.platform === "linux");
+
+  onLinux("is taken over from a process whose number another one has now", async () => {
+    const folder = await tempHome();
+    const { pid, start, place } = await ownParts(folder);
+    await putLock(folder, `s1~${pid}-${Number(start) + 1}-${place}-aaaa`);
+    const lease = await acquireLease(folder, "s1");
+    expect(await readdir(folder)).toEqual([expect.stringContaining(`s1~${pid}-${start}-`)]);
+    await lease.release();
+  });
+
+  onLinux("is taken over from a process that has ended and that nobody has cleared away", async () => {
+    const folder = await tempHome();
+    const { place } = await ownParts(folder);
+    const parent = spawn("sh", ["-c", "true & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "inherit"] });
+    const closed = once(parent, "close");
+    try {
+      const [line] = await once(parent.stdout, "data");
+      const pid = Number(String(line).trim());
+      const fields = async () => (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1]?.split(" ") ?? [];
+      while ((await fields())[0] !== "Z") await pause(5);
+      await putLock(folder, `s1~${pid}-${(await fields())[19]}-${place}-aaaa`);
+      const lease = await acquireLease(folder, "s1");
+      expect(await readdir(folder)).toEqual([expect.stringContaining(`s1~${process.pid}-`)]);
+      await lease.release();
+    } finally {
+      parent.kill("SIGKILL");
+      await closed;
+    }
+  });
+
+  it("stays with a running process, however long ago it touched its lock", async () => {
+    const folder = await tempHome();
+    const { pid, start, place } = await ownParts(folder);
+    const name = `s1~${pid}-${start}-${place}-aaaa`;
+    await putLock(folder, name, 10 * 60_000);
+    await expect(acquireLease(folder, "s1")).rejects.toMatchObject({
+      code: "session_in_use",
+      message: `Session s1 is in use by process ${pid}.`,
+    });
+    expect(await readdir(folder)).toEqual([name]);
+  });
+
+  it("stays with an owner elsewhere that gave a sign of life", async () => {
+    const folder = await tempHome();
+    const { pid } = await ownParts(folder);
+    const name = `s1~${pid}-1-0123456789ab-aaaa`;
+    await putLock(folder, name, 30_000);
+    await expect(acquireLease(folder, "s1")).rejects.toMatchObject({
+      code: "session_in_use",
+      message: `Session s1 is in use by process ${pid} on another machine, or in another container.`,
+    });
+    expect(await readdir(folder)).toEqual([name]);
+  });
+
+  it("is taken over from an owner elsewhere that was silent for a minute", async () => {
+    const folder = await tempHome();
+    const { pid, start } = await ownParts(folder);
+    await putLock(folder, `s1~${pid}-${start}-0123456789ab-aaaa`, 61_000);
+    const lease = await acquireLease(folder, "s1");
+    expect(await readdir(folder)).toEqual([expect.not.stringContaining("0123456789ab")]);
+    await lease.release();
+  });
+
+  it("lets no other file get in its way", async () => {
+    const folder = await tempHome();
+    await writeFile(join(folder, "s1~notes"), "");
+    await writeFile(join(folder, "README"), "");
+    const lease = await acquireLease(folder, "s1");
+    await lease.release();
+    expect((await readdir(folder)).sort()).toEqual(["README", "s1~notes"]);
+  });
+
+  it("gives signs of life while it is held", async () => {
+    const folder = await tempHome();
+    const lease = await acquireLease(folder, "s1", { touchEveryMs: 5 });
+    const [name = ""] = await readdir(folder);
+    await utimes(join(folder, name), 1, 1);
+    while ((await stat(join(folder, name))).mtimeMs < 2_000) await pause(5);
+    expect(lease.isLost()).toBe(false);
+    await lease.release();
+  });
+
+  it("notices that it was taken over", async () => {
+    const folder = await tempHome();
+    const lease = await acquireLease(folder, "s1", { touchEveryMs: 5 });
+    const [name = ""] = await readdir(folder);
+    await unlink(join(folder, name));
+    while (!lease.isLost()) await pause(5);
+    await lease.release();
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+describe("two processes", () => {
+  let bundles: string;
+  let contender: string;
+  beforeAll(async () => {
+    bundles = await mkdtemp(join(tmpdir(), "tinman-bundles-"));
+    const entry = fileURLToPath(new URL("children/lease-contender.ts", import.meta.url));
+    contender = await bundleForChild(entry, bundles);
+  });
+  afterAll(() => rm(bundles, { recursive: true, force: true }));
+
+  async function withChildren(home: string, count: number, work: (children: Child[]) => Promise<void>): Promise<void> {
+    const children = Array.from({ length: count }, () => startChild(contender, home));
+    try {
+      await work(children);
+    } finally {
+      await Promise.all(children.map((child) => child.kill()));
+    }
+  }
+
+  async function tell(children: readonly Child[], command: string): Promise<string[]> {
+    for (const child of children) child.say(command);
+    return Promise.all(children.map((child) => child.nextLine()));
+  }
+
+  async function homeWithSession(): Promise<string> {
+    const home = await tempHome();
+    await (await createJsonlStore({ home }).create(opened("s1"))).release();
+    return home;
+  }
+
+  it("that race for a session never both get it", async () => {
+    const home = await homeWithSession();
+    await withChildren(home, 2, async (children) => {
+      for (let round = 1; round <= 50; round++) {
+        expect((await tell(children, "acquire")).sort()).toEqual(["acquired", "session_in_use"]);
+        await tell(children, "release");
+        expect(await locksIn(home)).toEqual([]);
+      }
+    });
+  }, 120_000);
+
+  it("hear of each other by number, and one takes over when the other is killed", async () => {
+    const home = await homeWithSession();
+    const store = createJsonlStore({ home });
+    await withChildren(home, 1, async (children) => {
+      expect(await tell(children, "acquire")).toEqual(["acquired"]);
+      await expect(store.acquire("s1")).rejects.toMatchObject({
+        code: "session_in_use",
+        message: `Session s1 is in use by process ${children[0]?.pid}.`,
+      });
+      await expect(store.create(opened("s1", "/elsewhere"))).rejects.toMatchObject({ code: "session_exists" });
+      expect((await store.read("s1")).events).toEqual([opened("s1")]);
+      await children[0]?.kill();
+      const log = await store.acquire("s1");
+      await log.append([prompt("s1", 2)]);
+      await log.release();
+    });
+    expect((await store.read("s1")).events).toEqual([opened("s1"), prompt("s1", 2)]);
+    expect(await locksIn(home)).toEqual([]);
+  });
+
+  it("end although a lease is held", async () => {
+    const home = await homeWithSession();
+    const child = startChild(contender, home);
+    child.say("acquire");
+    expect(await child.nextLine()).toBe("acquired");
+    child.endInput();
+    expect(await child.exitCode()).toBe(0);
+  });
+});

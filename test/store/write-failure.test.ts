@@ -1,0 +1,243 @@
+import { constants } from "node:fs";
+import { type FileHandle, open, readdir, readFile, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { SessionLog, SessionStore } from "../../src/core/ports.ts";
+import { createJsonlStore } from "../../src/store/jsonl-store.ts";
+import { createLogWriter, type LogFile } from "../../src/store/log-writer.ts";
+import { encodeRecord } from "../../src/store/records.ts";
+import { opened, prompt, prompts } from "./sample-events.ts";
+import { locksIn, tempHome } from "./temp-home.ts";
+
+/** A disk with little room, and what else may fail on it. */
+interface Disk {
+  room: number;
+  /** The most that one write takes. */
+  bite: number;
+  truncates: boolean;
+  syncs: boolean;
+  synced: number;
+  opened: number;
+}
+
+function systemError(code: string): Error {
+  return Object.assign(new Error(`${code}: failed`), { code });
+}
+
+function onDisk(disk: Disk, handle: FileHandle): LogFile {
+  return {
+    stat: () => handle.stat(),
+    read: (into, offset, length, position) => handle.read(into, offset, length, position),
+    async write(bytes, offset) {
+      const length = Math.min(bytes.length - offset, disk.bite, disk.room);
+      if (length === 0) throw systemError("ENOSPC");
+      disk.room -= length;
+      return handle.write(bytes, offset, length);
+    },
+    async truncate(size) {
+      if (!disk.truncates) throw systemError("EPERM");
+      await handle.truncate(size);
+    },
+    async datasync() {
+      if (!disk.syncs) throw systemError("EIO");
+      disk.synced += 1;
+    },
+    close: () => handle.close(),
+  };
+}
+
+async function sessionOn(
+  changes: Partial<Disk>,
+  durability: "turn" | "always" = "turn",
+): Promise<{ disk: Disk; store: SessionStore; log: SessionLog; path: string }> {
+  const disk = { room: 1e9, bite: 1e9, truncates: true, syncs: true, synced: 0, opened: 0, ...changes };
+  const home = await tempHome();
+  await (await createJsonlStore({ home }).create(opened("s1"))).release();
+  const store = createJsonlStore({
+    home,
+    durability,
+    async openLog(path) {
+      disk.opened += 1;
+      return onDisk(disk, await open(path, constants.O_RDWR | constants.O_APPEND));
+    },
+  });
+  const log = await store.acquire("s1");
+  onTestFinished(() => log.release());
+  return { disk, store, log, path: (await store.info("s1")).path };
+}
+
+const record2 = Buffer.byteLength(encodeRecord(prompt("s1", 2)));
+
+describe("a full disk", () => {
+  it.each([0, 1, 20, record2 - 1, record2, record2 + 1, record2 + 30])(
+    "after %i bytes fails the append in plain words and leaves nothing of it",
+    async (room) => {
+      const { disk, store, log, path } = await sessionOn({ room });
+      await expect(log.append(prompts("s1", 2, 3))).rejects.toMatchObject({
+        code: "storage_failed",
+        message: `Cannot write ${path}: no space is left on the disk (ENOSPC).`,
+      });
+      expect(await store.read("s1")).toEqual({ events: [opened("s1")], damagedLines: [] });
+      disk.room = 1e9;
+      await log.append([prompt("s1", 2, "something else under the same number")]);
+      await log.append([prompt("s1", 3)]);
+      await log.release();
+      expect(await store.read("s1")).toEqual({
+        events: [opened("s1"), prompt("s1", 2, "something else under the same number"), prompt("s1", 3)],
+        damagedLines: [],
+      });
+    },
+  );
+
+  it("leaves a torn record alone on its line when it cannot be cut off", async () => {
+    const { disk, store, log } = await sessionOn({ room: 20, truncates: false });
+    await expect(log.append([prompt("s1", 2)])).rejects.toMatchObject({ code: "storage_failed" });
+    disk.room = 12;
+    await expect(log.append([prompt("s1", 2)])).rejects.toMatchObject({ code: "storage_failed" });
+    disk.room = 1e9;
+    await log.append(prompts("s1", 2, 3));
+    await log.release();
+    expect(await store.read("s1")).toEqual({ events: [opened("s1"), ...prompts("s1", 2, 3)], damagedLines: [2, 3] });
+  });
+
+  it.each([record2, record2 + 1, record2 + 30])(
+    "ends the writing when whole records of a failed append can be neither kept nor cut off (%i bytes)",
+    async (room) => {
+      const { disk, store, log, path } = await sessionOn({ room, truncates: false });
+      await expect(log.append(prompts("s1", 2, 3))).rejects.toMatchObject({ code: "storage_failed" });
+      disk.room = 1e9;
+      await expect(log.append([prompt("s1", 2)])).rejects.toMatchObject({
+        code: "storage_failed",
+        message: `Cannot write ${path}: a failed write left whole records at its end. Resume the session to go on.`,
+      });
+      await log.release();
+      const next = await store.acquire("s1");
+      expect((await store.read("s1")).events).toEqual([opened("s1"), prompt("s1", 2)]);
+      await next.append([prompt("s1", 3)]);
+      await next.release();
+      expect((await store.read("s1")).events).toEqual([opened("s1"), ...prompts("s1", 2, 3)]);
+    },
+  );
+
+  it("does not let a later append jump over a failed one", async () => {
+    const { log, store } = await sessionOn({ room: 250 });
+    const second = log.append([prompt("s1", 2)]);
+    const third = log.append([prompt("s1", 3, "x".repeat(500))]);
+    const fourth = log.append([prompt("s1", 4)]);
+    await second;
+    await expect(third).rejects.toMatchObject({ code: "storage_failed" });
+    await expect(fourth).rejects.toMatchObject({ code: "storage_failed" });
+    await log.release();
+    expect(await store.read("s1")).toEqual({ events: [opened("s1"), prompt("s1", 2)], damagedLines: [] });
+  });
+});
+
+describe("writing", () => {
+  it("goes on after short writes", async () => {
+    const { log, store } = await sessionOn({ bite: 7 });
+    await log.append(prompts("s1", 2, 4));
+    await log.release();
+    expect(await store.read("s1")).toEqual({ events: [opened("s1"), ...prompts("s1", 2, 4)], damagedLines: [] });
+  });
+
+  it("opens the log at the first append, and once", async () => {
+    const { disk, log } = await sessionOn({});
+    const seen = [disk.opened];
+    await log.append([prompt("s1", 2)]);
+    await log.append([prompt("s1", 3)]);
+    seen.push(disk.opened);
+    await log.release();
+    expect(seen).toEqual([0, 1]);
+  });
+
+  it("forces to the disk what it is asked to", async () => {
+    const { disk, log } = await sessionOn({});
+    await log.append([prompt("s1", 2)]);
+    const before = disk.synced;
+    await log.append([prompt("s1", 3)], { sync: true });
+    const after = disk.synced;
+    await log.release();
+    expect([before, after]).toEqual([0, 1]);
+  });
+
+  it("forces everything to the disk with the stronger durability", async () => {
+    const { disk, log } = await sessionOn({}, "always");
+    await log.append([prompt("s1", 2)]);
+    await log.append([prompt("s1", 3)]);
+    await log.release();
+    expect(disk.synced).toBe(2);
+  });
+
+  it("takes back what could not be forced to the disk", async () => {
+    const { disk, log, store } = await sessionOn({ syncs: false });
+    await expect(log.append([prompt("s1", 2)], { sync: true })).rejects.toMatchObject({ code: "storage_failed" });
+    expect((await store.read("s1")).events).toEqual([opened("s1")]);
+    disk.syncs = true;
+    await log.append([prompt("s1", 2)], { sync: true });
+    await log.release();
+    expect((await store.read("s1")).events).toEqual([opened("s1"), prompt("s1", 2)]);
+  });
+
+  it("says which file has gone when the log was removed by hand", async () => {
+    const { log, path } = await sessionOn({});
+    await unlink(path);
+    await expect(log.append([prompt("s1", 2)])).rejects.toMatchObject({
+      code: "storage_failed",
+      message: `Cannot write ${path}: it is not there (ENOENT).`,
+    });
+    await log.release();
+  });
+});
+
+describe("a lease that was lost", () => {
+  it("ends the writing before anything more is written", async () => {
+    const { path, store } = await sessionOn({});
+    let lost = false;
+    let released = 0;
+    const log = createLogWriter({
+      path,
+      sessionId: "s1",
+      lease: {
+        isLost: () => lost,
+        async release() {
+          released += 1;
+        },
+      },
+      openFile: () => open(path, constants.O_RDWR | constants.O_APPEND),
+      syncAlways: false,
+      created: false,
+    });
+    await log.append([prompt("s1", 2)]);
+    lost = true;
+    await expect(log.append([prompt("s1", 3)])).rejects.toMatchObject({
+      code: "session_in_use",
+      message: "Another process has taken over session s1.",
+    });
+    await log.release();
+    await log.release();
+    expect(released).toBe(1);
+    expect(await store.read("s1")).toEqual({ events: [opened("s1"), prompt("s1", 2)], damagedLines: [] });
+  });
+});
+
+describe("a home that cannot be used", () => {
+  it("fails in plain words and leaves nothing behind", async () => {
+    const home = await tempHome();
+    await writeFile(join(home, "sessions"), "a file is in the way");
+    const store = createJsonlStore({ home });
+    await expect(store.create(opened("s1"))).rejects.toMatchObject({
+      code: "storage_failed",
+      message: expect.stringMatching(/sessions.*: a part of the path is not a folder \(ENOTDIR\)\.$/),
+    });
+    expect(await locksIn(home)).toEqual([]);
+    expect(await readFile(join(home, "sessions"), "utf8")).toBe("a file is in the way");
+  });
+
+  it("says so when the locks cannot be made", async () => {
+    const home = await tempHome();
+    await writeFile(join(home, "locks"), "");
+    const store = createJsonlStore({ home });
+    await expect(store.create(opened("s1"))).rejects.toMatchObject({ code: "storage_failed" });
+    expect(await readdir(home)).toEqual(["locks"]);
+  });
+});

@@ -1,0 +1,126 @@
+import { readdirSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { builtinTools } from "../../src/tools/all.ts";
+import { createMemoryHost } from "../fakes/memory-host.ts";
+import { createContext } from "./call.ts";
+import parameters from "./tool-parameters.json" with { type: "json" };
+
+const named = (name: string) => {
+  const tool = builtinTools.find((candidate) => candidate.name === name);
+  if (tool === undefined) throw new Error(`no tool ${name}`);
+  return tool;
+};
+
+describe("the built-in tools", () => {
+  it("have exactly the parameters that existing clients render, in a fixed order", () => {
+    const schemas = builtinTools.map((tool) => [
+      tool.name,
+      z.toJSONSchema(tool.input, { target: "draft-7", io: "input" }),
+    ]);
+    expect(schemas.map(([name]) => name)).toEqual(Object.keys(parameters));
+    expect(Object.fromEntries(schemas)).toEqual(parameters);
+  });
+
+  it("run beside others only when they change nothing", () => {
+    expect(builtinTools.filter((tool) => tool.concurrent).map((tool) => tool.name)).toEqual([
+      "Read",
+      "LS",
+      "Grep",
+      "Glob",
+    ]);
+  });
+
+  it("each bring a description of their own and name every parameter in it", () => {
+    expect(new Set(builtinTools.map((tool) => tool.description)).size).toBe(
+      readdirSync(new URL("../../src/tools/descriptions", import.meta.url)).length,
+    );
+    for (const [name, schema] of Object.entries(parameters)) {
+      const unnamed = Object.keys(schema.properties).filter((key) => !named(name).description.includes(`\`${key}\``));
+      expect({ name, unnamed }).toEqual({ name, unnamed: [] });
+    }
+  });
+
+  it("say what is missing in words a model understands", () => {
+    const messages = ["Read", "Create", "Edit", "Execute", "Grep", "Glob", "TodoWrite", "AskUser", "ExitSpecMode"].map(
+      (name) => named(name).input.safeParse({}).error?.issues[0]?.message,
+    );
+    expect(messages).toEqual([
+      "file_path is required and must be a string",
+      "file_path is required and must be a string",
+      "file_path is required and must be a string",
+      "command is required and must be a string",
+      "pattern is required and must be a string",
+      "patterns must be a pattern or a list of patterns",
+      "todos is required and must be a string",
+      "questionnaire is required and must be a string",
+      "plan is required and must be a string",
+    ]);
+  });
+
+  it("resolve links before a decision is made", async () => {
+    const host = createMemoryHost(
+      { "/elsewhere/a.txt": "a", "/project/b.txt": "b" },
+      { links: { "/project/out": "/elsewhere" } },
+    );
+    const scope = createContext(host);
+    const accesses = async (name: string, input: unknown) => named(name).access(named(name).input.parse(input), scope);
+    expect(await accesses("Read", { file_path: "out/a.txt" })).toEqual([{ type: "read", path: "/elsewhere/a.txt" }]);
+    expect(await accesses("LS", {})).toEqual([{ type: "read", path: "/project" }]);
+    expect(await accesses("LS", { directory_path: "out" })).toEqual([{ type: "read", path: "/elsewhere" }]);
+    expect(await accesses("Grep", { pattern: "x", path: "out" })).toEqual([{ type: "read", path: "/elsewhere" }]);
+    expect(await accesses("Glob", { patterns: "*", folder: "../project" })).toEqual([
+      { type: "read", path: "/project" },
+    ]);
+    expect(await accesses("Create", { file_path: "out/new/c.txt", content: "" })).toEqual([
+      { type: "write", path: "/elsewhere/new/c.txt" },
+    ]);
+    expect(await accesses("Edit", { file_path: "/project/b.txt", old_str: "b", new_str: "c" })).toEqual([
+      { type: "read", path: "/project/b.txt" },
+      { type: "write", path: "/project/b.txt" },
+    ]);
+    for (const [name, input] of [
+      ["TodoWrite", { todos: "x" }],
+      ["AskUser", { questionnaire: "x" }],
+      ["ExitSpecMode", { plan: "x" }],
+    ] as const)
+      expect(await accesses(name, input)).toEqual([]);
+  });
+
+  it("still name a path that cannot be resolved, and fail on it when they run", async () => {
+    const host = createMemoryHost({ "/project/a": "" }, { links: { "/project/loop": "/project/loop" } });
+    const context = createContext(host);
+    const input = named("Read").input.parse({ file_path: "loop" });
+    expect(await named("Read").access(input, context)).toEqual([{ type: "read", path: "/project/loop" }]);
+    expect(await named("Read").run(input, context)).toEqual({
+      status: "failed",
+      text: "Error: Error reading file: ELOOP: too many symbolic links encountered, access '/project/loop'",
+    });
+  });
+
+  it("do nothing when a path leads elsewhere than it did when it was decided on", async () => {
+    for (const [name, given] of [
+      ["Read", { file_path: "d/x" }],
+      ["LS", { directory_path: "d" }],
+      ["Grep", { pattern: "secret", path: "d" }],
+      ["Glob", { patterns: "*", folder: "d" }],
+      ["Create", { file_path: "d/x", content: "overwritten" }],
+      ["Edit", { file_path: "d/x", old_str: "secret", new_str: "gone" }],
+    ] as const) {
+      const host = createMemoryHost({ "/etc/x": "secret" });
+      const context = createContext(host);
+      context.seenFiles.set("/etc/x", "v1");
+      const input = named(name).input.parse(given);
+      await named(name).access(input, context);
+      host.link("/project/d", "/etc");
+      const output = await named(name).run(input, context);
+      expect({ name, status: output.status, leak: output.text.includes("secret") }).toEqual({
+        name,
+        status: "failed",
+        leak: false,
+      });
+      expect(output.text).toContain("but now leads to /etc");
+      expect(host.text("/etc/x")).toBe("secret");
+    }
+  });
+});

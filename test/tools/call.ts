@@ -1,0 +1,39 @@
+import type { Answer, Interaction } from "../../src/core/interaction.ts";
+import type { Host } from "../../src/core/ports.ts";
+import type { Tool, ToolContext, ToolOutput } from "../../src/core/tool.ts";
+
+export interface TestContext extends ToolContext {
+  readonly shown: string[];
+  readonly asked: Interaction[];
+}
+
+/** A context in `/project` whose questions get `answer`; without one nobody is there. */
+export function createContext(
+  host: Host,
+  options: { readonly answer?: Answer; readonly signal?: AbortSignal } = {},
+): TestContext {
+  const shown: string[] = [];
+  const asked: Interaction[] = [];
+  return {
+    sessionId: "s1",
+    callId: "c1",
+    cwd: "/project",
+    host,
+    signal: options.signal ?? new AbortController().signal,
+    seenFiles: new Map(),
+    progress: (text) => void shown.push(text),
+    async ask(interaction) {
+      asked.push(interaction);
+      return options.answer;
+    },
+    shown,
+    asked,
+  };
+}
+
+/** As the engine does it: parse, resolve the accesses, run. */
+export async function call(tool: Tool, given: unknown, context: ToolContext): Promise<ToolOutput> {
+  const input = tool.input.parse(given);
+  await tool.access(input, context);
+  return tool.run(input, context);
+}

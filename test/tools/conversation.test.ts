@@ -1,0 +1,156 @@
+import { describe, expect, it } from "vitest";
+import type { Answer } from "../../src/core/interaction.ts";
+import { askUserTool } from "../../src/tools/ask-user.ts";
+import { exitSpecModeTool } from "../../src/tools/exit-spec-mode.ts";
+import { todoWriteTool } from "../../src/tools/todo-write.ts";
+import { createMemoryHost } from "../fakes/memory-host.ts";
+import { call, createContext } from "./call.ts";
+
+const host = createMemoryHost();
+
+describe("TodoWrite", () => {
+  it("takes a list and refuses an empty one", async () => {
+    const context = createContext(host);
+    expect([
+      await call(todoWriteTool, { todos: "1. [pending] a" }, context),
+      await call(todoWriteTool, { todos: " \n" }, context),
+    ]).toEqual([
+      { status: "ok", text: "TODO List Updated" },
+      { status: "failed", text: "Error: todos is required: one task a line" },
+    ]);
+  });
+});
+
+describe("AskUser", () => {
+  const questionnaire = "1. [question] Which color?\n[topic] Color\n[option] Red\n[option] Blue\n\n2. [question] Sure?";
+  const ask = (answer?: Answer) =>
+    call(askUserTool, { questionnaire }, createContext(host, answer === undefined ? {} : { answer }));
+
+  it("asks whoever is there and returns each question with its answer", async () => {
+    const answers = [
+      { index: 2, answer: "Yes" },
+      { index: 1, answer: "Red" },
+    ];
+    const context = createContext(host, { answer: { kind: "answers", answers } });
+    expect(await call(askUserTool, { questionnaire }, context)).toEqual({
+      status: "ok",
+      text: "1. [question] Which color?\n[answer] Red\n\n2. [question] Sure?\n[answer] Yes",
+    });
+    expect(context.asked).toEqual([
+      {
+        kind: "question",
+        callId: "c1",
+        questions: [
+          { index: 1, topic: "Color", question: "Which color?", options: ["Red", "Blue"] },
+          { index: 2, topic: "Q2", question: "Sure?", options: ["Yes", "No"] },
+        ],
+      },
+    ]);
+  });
+
+  it("tells the model what to do when nobody can be asked", async () => {
+    expect(await ask()).toEqual({
+      status: "refused",
+      text: "Error: Nobody can be asked in this run. Decide by yourself where that is safe; where it is not, stop and say what you need to know.",
+    });
+  });
+
+  it("fails when the user cancels or leaves questions open", async () => {
+    expect([
+      await ask({ kind: "cancel" }),
+      await ask({ kind: "cancel", why: "the client left" }),
+      await ask({ kind: "answers", answers: [{ index: 1, answer: "Red" }] }),
+      await ask({
+        kind: "answers",
+        answers: [
+          { index: 1, answer: "Red" },
+          { index: 1, answer: "Blue" },
+        ],
+      }),
+      await ask({ kind: "allow" }),
+    ]).toEqual(
+      [
+        "Error: User cancelled AskUser",
+        "Error: AskUser was cancelled: the client left",
+        "Error: AskUser collected 1 answers for 2 questions.",
+        "Error: AskUser collected 1 answers for 2 questions.",
+        "Error: AskUser failed: the reply holds no answers.",
+      ].map((text) => ({ status: "failed", text })),
+    );
+  });
+
+  it("asks nothing when the questionnaire cannot be read", async () => {
+    const context = createContext(host);
+    expect(await call(askUserTool, { questionnaire: "what?" }, context)).toEqual({
+      status: "failed",
+      text: "Error: Invalid AskUser questionnaire format at line 1: At least 1 [question] is required",
+    });
+    expect(context.asked).toEqual([]);
+  });
+
+  it("is interrupted, not cancelled, when the turn is", async () => {
+    const context = createContext(host, { answer: { kind: "cancel" }, signal: AbortSignal.abort() });
+    expect(await call(askUserTool, { questionnaire }, context)).toEqual({
+      status: "interrupted",
+      text: "Error: Tool execution cancelled by user",
+    });
+  });
+});
+
+describe("ExitSpecMode", () => {
+  const hand = (input: object, answer?: Answer) =>
+    call(exitSpecModeTool, input, createContext(host, answer === undefined ? {} : { answer }));
+
+  it("asks for approval and hands the plan back to the model", async () => {
+    const context = createContext(host, { answer: { kind: "approve", autonomy: "low" } });
+    const input = { plan: "1. do it", title: "Do it", optionNames: ["A", "B"] };
+    const { text, ...rest } = await call(exitSpecModeTool, input, context);
+    expect(rest).toEqual({ status: "ok" });
+    expect(JSON.parse(text)).toEqual({
+      approved: true,
+      message: "The plan is approved. Carry it out now.",
+      handoff: { plan: "1. do it", title: "Do it", isNewSession: false },
+      isEdited: false,
+    });
+    expect(context.asked).toEqual([{ kind: "plan", callId: "c1", ...input }]);
+    const untitled = await hand({ plan: "x", title: " " }, { kind: "approve", autonomy: "off" });
+    expect(JSON.parse(untitled.text).handoff).toEqual({ plan: "x", isNewSession: false });
+  });
+
+  it("ends the turn when the plan is turned down", async () => {
+    const text = "Error: Plan not approved - remaining in Spec Mode. Provide feedback to refine the spec.";
+    const endTurn = { reason: "cancelled" };
+    expect([
+      await hand({ plan: "x" }, { kind: "cancel" }),
+      await hand({ plan: "x" }, { kind: "cancel", why: "the client left" }),
+      await hand({ plan: "x" }, { kind: "allow" }),
+    ]).toEqual([
+      { status: "refused", text, endTurn },
+      { status: "refused", text: `${text} (the client left)`, endTurn },
+      { status: "refused", text, endTurn },
+    ]);
+  });
+
+  it("makes the plan the answer of the run when nobody can approve it", async () => {
+    const text = "Nobody is here to approve the plan: it is handed over as the answer of this run.";
+    const finalTexts = [
+      [{ plan: "1. do it" }, "1. do it"],
+      [{ plan: "1. do it", title: "Fix" }, "# Fix\n\n1. do it"],
+      [{ plan: "\n## fix \n1. do it", title: "Fix" }, "\n## fix \n1. do it"],
+    ] as const;
+    for (const [input, finalText] of finalTexts)
+      expect(await hand(input)).toEqual({ status: "ok", text, endTurn: { reason: "planned", finalText } });
+  });
+
+  it("refuses an empty plan, and is interrupted when the turn is", async () => {
+    expect(await hand({ plan: " \n" })).toEqual({
+      status: "failed",
+      text: "Error: plan is required: the whole plan, as Markdown",
+    });
+    const context = createContext(host, { answer: { kind: "cancel" }, signal: AbortSignal.abort() });
+    expect(await call(exitSpecModeTool, { plan: "x" }, context)).toEqual({
+      status: "interrupted",
+      text: "Error: Tool execution cancelled by user",
+    });
+  });
+});
