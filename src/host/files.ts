@@ -12,7 +12,7 @@ import {
   unlink,
 } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { DirectoryEntry, Files, FileStat } from "../core/ports.ts";
+import type { DirectoryEntry, FileStat, Files } from "../core/ports.ts";
 import { canonicalPath } from "./canonical-path.ts";
 
 const largestReadStep = 1024 * 1024;

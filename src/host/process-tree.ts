@@ -10,9 +10,9 @@ const pollMs = 20;
 /** One process stuck in the kernel can make its `/proc` files hang; nobody waits longer than this for a look around. */
 const scanLimitMs = 1000;
 const killRounds = 10;
+const scanRounds = 8;
 
 /** While a process is being replaced by another program its environment reads as empty for a moment. */
-const blankRounds = 5;
 const blankPollMs = 5;
 const kernelThreadFlag = 0x00200000;
 /** The unit of `/proc/<pid>/stat`; every Linux that runs Node has this value. */
@@ -87,14 +87,26 @@ async function sortOut(pids: readonly number[], tree: ProcessTree): Promise<{ st
   return { strays, blank };
 }
 
-async function scan(tree: ProcessTree): Promise<readonly Stray[]> {
+async function processIds(): Promise<readonly number[]> {
   const names = await readdir("/proc").catch(() => []);
-  let found = await sortOut(names.filter((name) => /^\d+$/.test(name)).map(Number), tree);
-  const strays = found.strays;
-  for (let round = 0; found.blank.length > 0 && round < blankRounds; round += 1) {
-    await sleep(blankPollMs);
-    found = await sortOut(found.blank, tree);
+  return names.filter((name) => /^\d+$/.test(name)).map(Number);
+}
+
+/**
+ * A process may start another and end while we look, so a look is complete only when the list has nothing new after it.
+ */
+async function scan(tree: ProcessTree): Promise<readonly Stray[]> {
+  const strays: Stray[] = [];
+  const known = new Set<number>();
+  let blank: readonly number[] = [];
+  for (let round = 0; round < scanRounds; round += 1) {
+    const fresh = (await processIds()).filter((pid) => !known.has(pid));
+    if (fresh.length === 0 && blank.length === 0) break;
+    if (blank.length > 0) await sleep(blankPollMs);
+    const found = await sortOut([...fresh, ...blank], tree);
+    for (const pid of fresh) known.add(pid);
     strays.push(...found.strays);
+    blank = found.blank;
   }
   return strays;
 }

@@ -84,7 +84,7 @@ async function endOf(command: StartedCommand, stop: Promise<Stop>): Promise<Comm
   );
   const end = await Promise.race([exit, stop]);
   await endTree(command.tree);
-  await Promise.race([exit, sleep(exitLimitMs, undefined, { ref: false })]);
+  await Promise.race([Promise.all([exit, command.unwatched]), sleep(exitLimitMs, undefined, { ref: false })]);
   return end;
 }
 

@@ -18,7 +18,7 @@ export interface LineSearch {
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 async function* linesOf(stream: Readable): AsyncGenerator<string> {
-  let rest = Buffer.alloc(0);
+  let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of stream) {
     const bytes = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
     let start = 0;

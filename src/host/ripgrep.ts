@@ -69,7 +69,10 @@ function matcher(include: readonly string[]): (path: string) => boolean {
  * ripgrep's own include globs win over `.gitignore`: `**` would bring in `node_modules`. A list of what to ignore loses
  * against it instead, so the globs become one: ignore all files but these.
  */
-async function withIncludeFile<T>(include: readonly string[], use: (flags: readonly string[]) => Promise<T>): Promise<T> {
+async function withIncludeFile<T>(
+  include: readonly string[],
+  use: (flags: readonly string[]) => Promise<T>,
+): Promise<T> {
   if (include.length === 0) return use([]);
   const path = join(tmpdir(), `tinman-${randomUUID()}.ignore`);
   const lines = include.flatMap((glob) => glob.split(/[\r\n]+/)).map((glob) => `!${glob}`);

@@ -92,12 +92,18 @@ async function* filesBelow(folder: string, signal: AbortSignal): AsyncGenerator<
   for await (const path of walk(folder, await inheritedRules(folder), signal)) yield path.slice(folder.length + 1);
 }
 
+/** The path and the folders that it is in. */
+function withParents(path: string): readonly string[] {
+  const names = path.split("/");
+  return names.map((_, index) => names.slice(0, index + 1).join("/"));
+}
+
 function filter(include: readonly string[], exclude: readonly string[]): (path: string) => boolean {
   const wanted = include.map((glob) => compileGlob(normaliseGlob(glob)));
-  const unwanted = exclude.map((glob) => compileGlob(normaliseGlob(glob)));
+  const unwanted = exclude.map((glob) => compileGlob(glob.replace(/^(?:\.\/|!)+/, "").replace(/\/$/, "")));
   return (path) =>
     (wanted.length === 0 || wanted.some((pattern) => pattern.test(path))) &&
-    !unwanted.some((pattern) => pattern.test(path));
+    !withParents(path).some((part) => unwanted.some((pattern) => pattern.test(part)));
 }
 
 function typeFilter(type: string | undefined): (path: string) => boolean {

@@ -3,13 +3,13 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { openOutputPipe } from "./output-pipe.ts";
 import { currentTicks, markerVariable, type ProcessTree } from "./process-tree.ts";
 
 /** The program and its arguments up to the command text. */
 export function shellArguments(): readonly [string, ...string[]] {
-  return existsSync("/bin/bash") ? ["/bin/bash", "--noprofile", "--norc", "-c"] : ["/bin/sh", "-c"];
+  return existsSync("/bin/bash") ? ["/bin/bash", "--noprofile", "--norc", "-c", "--"] : ["/bin/sh", "-c", "--"];
 }
 
 /** Why nothing can be started in this folder, in words; `undefined` when it can. */
@@ -27,7 +27,6 @@ export async function folderProblem(cwd: string): Promise<string | undefined> {
  * signals with which a command may be asked to end.
  */
 const watchdog = `
-trap "" HUP INT QUIT TERM PIPE
 cd /
 read -r line <&3
 kill -TERM 0
@@ -44,12 +43,16 @@ kill -KILL 0
 /**
  * Starts the watchdog as nobody's child, then becomes the shell: it keeps the process id and the group, and has neither a
  * child nor a descriptor that it does not know of. Arguments: the watchdog, the marker, the shell and its arguments.
- * The marker comes as an argument so that the watchdog is at no moment taken for a part of the command.
+ * The marker comes as an argument so that the watchdog is at no moment taken for a part of the command; and it ignores
+ * signals before the command can send any.
  */
 const starter = `
 watchdog=$1 marker=$2
 shift 2
-( ( exec /bin/sh -c "$watchdog" tinman-watchdog "$marker" >/dev/null 2>&1 ) & )
+(
+  trap "" HUP INT QUIT TERM PIPE
+  ( exec /bin/sh -c "$watchdog" tinman-watchdog "$marker" >/dev/null 2>&1 ) &
+)
 export ${markerVariable}="$marker"
 exec "$@" 2>&1 3<&-
 `;
@@ -59,6 +62,8 @@ export interface StartedCommand {
   /** Standard output and error, in the order in which they were written. */
   readonly output: Readable;
   readonly exit: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  /** Settles when the watchdog is gone. */
+  readonly unwatched: Promise<void>;
   /** Lets go of everything. */
   release(): void;
 }
@@ -106,6 +111,9 @@ export async function startCommand(
   // Both ends may vanish at any time; what there is to know about it comes with the exit.
   output?.on("error", () => {});
   lifeline?.on("error", () => {});
+  const unwatched = new Promise<void>((resolve) => lifeline?.once("close", () => resolve()));
+  // Nothing is ever said on it, but only a stream that is read notices its end.
+  if (lifeline instanceof Readable) lifeline.resume();
   const release = () => {
     output?.destroy();
     lifeline?.destroy();
@@ -120,7 +128,7 @@ export async function startCommand(
     release();
     throw new Error("The shell could not be started.");
   }
-  return { tree: { pid: child.pid, marker, startTicks, hasExited: () => exited }, output, exit, release };
+  return { tree: { pid: child.pid, marker, startTicks, hasExited: () => exited }, output, exit, unwatched, release };
 }
 
 /** Starts a command in a session of its own, with its output in a private file, and lets it go. Rejects when it cannot. */

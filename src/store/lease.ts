@@ -105,7 +105,7 @@ async function isRunning(lock: Lock): Promise<boolean> {
   const found = await processStat(lock.pid);
   if (found === undefined || lock.start === "0") return processExists(lock.pid);
   // A process of the same number that started at another time is another process; a zombie writes no more.
-  return found.start === lock.start;
+  return found.start === lock.start && !found.ended;
 }
 
 async function isFresh(path: string): Promise<boolean> {

@@ -1,7 +1,8 @@
 import { errorCodes } from "../core/errors.ts";
-import type { DurableBody } from "../core/event.ts";
-import { accessClasses } from "../core/permission.ts";
-import { autonomyLevels, reasoningEfforts } from "../core/settings.ts";
+import type { DurableBody, EndReason } from "../core/event.ts";
+import type { StopReason, ToolStatus } from "../core/message.ts";
+import { accessClasses, type Decision } from "../core/permission.ts";
+import { autonomyLevels, type Mode, reasoningEfforts } from "../core/settings.ts";
 
 /**
  * Says whether a parsed value has the fields that readers of events rely on. By hand and not by schema: a long session has
@@ -24,6 +25,11 @@ const isErrorCode: Guard = (value) => isText(value) && Object.hasOwn(errorCodes,
 
 function oneOf(...allowed: readonly string[]): Guard {
   return (value) => isText(value) && allowed.includes(value);
+}
+
+/** Like `oneOf`, but does not compile when the type has got another member. */
+function everyOneOf<Name extends string>(names: Readonly<Record<Name, true>>): Guard {
+  return oneOf(...Object.keys(names));
 }
 
 export function optional(guard: Guard): Guard {
@@ -52,7 +58,7 @@ const settingsGuards = {
   modelId: isText,
   reasoningEffort: oneOf(...reasoningEfforts),
   autonomy: oneOf(...autonomyLevels),
-  mode: oneOf("auto", "spec"),
+  mode: everyOneOf<Mode>({ auto: true, spec: true }),
   specModelId: optional(isText),
   specReasoningEffort: optional(oneOf(...reasoningEfforts)),
   appendSystemPrompt: optional(isText),
@@ -105,7 +111,14 @@ const isReply = shape({
   createdAt: isNumber,
   role: oneOf("assistant"),
   content: listOf(isReplyBlock),
-  stop: oneOf("end", "tool_calls", "length", "refusal", "interrupted", "failed"),
+  stop: everyOneOf<StopReason>({
+    end: true,
+    tool_calls: true,
+    length: true,
+    refusal: true,
+    interrupted: true,
+    failed: true,
+  }),
   model: isText,
 });
 
@@ -113,16 +126,16 @@ const isToolResult = shape({
   type: oneOf("tool_result"),
   callId: isText,
   name: isText,
-  status: oneOf("ok", "failed", "refused", "interrupted"),
+  status: everyOneOf<ToolStatus>({ ok: true, failed: true, refused: true, interrupted: true }),
   text: isText,
   media: optional(listOf(isImage)),
   fullTextPath: optional(isText),
 });
 
 const isDecision = shape({
-  verdict: oneOf("allow", "ask", "deny", "refuse"),
+  verdict: everyOneOf<Decision["verdict"]>({ allow: true, ask: true, deny: true, refuse: true }),
   class: oneOf(...accessClasses),
-  impact: oneOf("low", "medium", "high"),
+  impact: everyOneOf<Decision["impact"]>({ low: true, medium: true, high: true }),
   extractedCommands: listOf(isText),
   rule: isText,
   why: isText,
@@ -172,17 +185,17 @@ const bodyGuards: Readonly<Record<Exclude<DurableBody["type"], "session.opened">
   "request.closed": shape({ requestId: isText, answer: isAnswer, changes: optional(isChanges) }),
   "turn.ended": shape({
     turnId: isText,
-    reason: oneOf(
-      "completed",
-      "planned",
-      "interrupted",
-      "denied",
-      "cancelled",
-      "limit",
-      "length",
-      "context_full",
-      "failed",
-    ),
+    reason: everyOneOf<EndReason>({
+      completed: true,
+      planned: true,
+      interrupted: true,
+      denied: true,
+      cancelled: true,
+      limit: true,
+      length: true,
+      context_full: true,
+      failed: true,
+    }),
     failure: optional(shape({ code: isErrorCode, message: isText })),
     usage: isUsage,
     durationMs: isNumber,

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { onTestFinished } from "vitest";
 
 export interface Child {
   readonly pid: number;
@@ -15,7 +16,7 @@ export interface Child {
   kill(): Promise<void>;
 }
 
-/** Starts a bundled module. Its standard error is the test's. */
+/** Starts a bundled module, which does not outlive the test. Its standard error is the test's. */
 export function startChild(file: string, ...args: readonly string[]): Child {
   const child = spawn(process.execPath, [file, ...args], { stdio: ["pipe", "pipe", "inherit"] });
   const closed = once(child, "close");
@@ -30,6 +31,11 @@ export function startChild(file: string, ...args: readonly string[]): Child {
     wake();
   });
   child.on("close", wake);
+  const kill = async () => {
+    child.kill("SIGKILL");
+    await closed;
+  };
+  onTestFinished(kill);
   return {
     pid: child.pid ?? 0,
     lines,
@@ -47,9 +53,6 @@ export function startChild(file: string, ...args: readonly string[]): Child {
       taken += 1;
       return lines[taken - 1] ?? "";
     },
-    async kill() {
-      child.kill("SIGKILL");
-      await closed;
-    },
+    kill,
   };
 }

@@ -32,12 +32,9 @@ it("keeps every acknowledged record, once, when its writer is killed at any mome
   await (await store.create(opened("s1"))).release();
   for (let round = 1; round <= 20; round++) {
     const child = startChild(appendLoop, home);
-    try {
-      await child.nextLine();
-      await pause(Math.random() * 60);
-    } finally {
-      await child.kill();
-    }
+    await child.nextLine();
+    await pause(Math.random() * 60);
+    await child.kill();
     const acknowledged = Number(child.lines.at(-1));
     const { events, damagedLines } = await store.read("s1");
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));

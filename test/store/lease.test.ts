@@ -79,12 +79,15 @@ describe("a lease", () => {
   onLinux("is taken over from a process that has ended and that nobody has cleared away", async () => {
     const folder = await tempHome();
     const { place } = await ownParts(folder);
-    const parent = spawn("sh", ["-c", "true & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "inherit"] });
+    const parent = spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "inherit"] });
     const closed = once(parent, "close");
     try {
       const [line] = await once(parent.stdout, "data");
       const pid = Number(String(line).trim());
       const fields = async () => (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1]?.split(" ") ?? [];
+      // From now on its parent is a program that waits for no child.
+      while ((await readFile(`/proc/${parent.pid}/comm`, "utf8")) !== "sleep\n") await pause(5);
+      process.kill(pid, "SIGKILL");
       while ((await fields())[0] !== "Z") await pause(5);
       await putLock(folder, `s1~${pid}-${(await fields())[19]}-${place}-aaaa`);
       const lease = await acquireLease(folder, "s1");
@@ -169,15 +172,6 @@ describe("two processes", () => {
   });
   afterAll(() => rm(bundles, { recursive: true, force: true }));
 
-  async function withChildren(home: string, count: number, work: (children: Child[]) => Promise<void>): Promise<void> {
-    const children = Array.from({ length: count }, () => startChild(contender, home));
-    try {
-      await work(children);
-    } finally {
-      await Promise.all(children.map((child) => child.kill()));
-    }
-  }
-
   async function tell(children: readonly Child[], command: string): Promise<string[]> {
     for (const child of children) child.say(command);
     return Promise.all(children.map((child) => child.nextLine()));
@@ -191,31 +185,29 @@ describe("two processes", () => {
 
   it("that race for a session never both get it", async () => {
     const home = await homeWithSession();
-    await withChildren(home, 2, async (children) => {
-      for (let round = 1; round <= 50; round++) {
-        expect((await tell(children, "acquire")).sort()).toEqual(["acquired", "session_in_use"]);
-        await tell(children, "release");
-        expect(await locksIn(home)).toEqual([]);
-      }
-    });
+    const children = [startChild(contender, home), startChild(contender, home)];
+    for (let round = 1; round <= 50; round++) {
+      expect((await tell(children, "acquire")).sort()).toEqual(["acquired", "session_in_use"]);
+      await tell(children, "release");
+      expect(await locksIn(home)).toEqual([]);
+    }
   }, 120_000);
 
   it("hear of each other by number, and one takes over when the other is killed", async () => {
     const home = await homeWithSession();
     const store = createJsonlStore({ home });
-    await withChildren(home, 1, async (children) => {
-      expect(await tell(children, "acquire")).toEqual(["acquired"]);
-      await expect(store.acquire("s1")).rejects.toMatchObject({
-        code: "session_in_use",
-        message: `Session s1 is in use by process ${children[0]?.pid}.`,
-      });
-      await expect(store.create(opened("s1", "/elsewhere"))).rejects.toMatchObject({ code: "session_exists" });
-      expect((await store.read("s1")).events).toEqual([opened("s1")]);
-      await children[0]?.kill();
-      const log = await store.acquire("s1");
-      await log.append([prompt("s1", 2)]);
-      await log.release();
+    const child = startChild(contender, home);
+    expect(await tell([child], "acquire")).toEqual(["acquired"]);
+    await expect(store.acquire("s1")).rejects.toMatchObject({
+      code: "session_in_use",
+      message: `Session s1 is in use by process ${child.pid}.`,
     });
+    await expect(store.create(opened("s1", "/elsewhere"))).rejects.toMatchObject({ code: "session_exists" });
+    expect((await store.read("s1")).events).toEqual([opened("s1")]);
+    await child.kill();
+    const log = await store.acquire("s1");
+    await log.append([prompt("s1", 2)]);
+    await log.release();
     expect((await store.read("s1")).events).toEqual([opened("s1"), prompt("s1", 2)]);
     expect(await locksIn(home)).toEqual([]);
   });
@@ -223,8 +215,7 @@ describe("two processes", () => {
   it("end although a lease is held", async () => {
     const home = await homeWithSession();
     const child = startChild(contender, home);
-    child.say("acquire");
-    expect(await child.nextLine()).toBe("acquired");
+    expect(await tell([child], "acquire")).toEqual(["acquired"]);
     child.endInput();
     expect(await child.exitCode()).toBe(0);
   });

@@ -1,7 +1,8 @@
 /** The value of a plain arithmetic expression with at least one operator; `undefined` for anything else. */
 export function evaluate(expression: string): number | undefined {
   const source = expression.replace(/\s+/g, "");
-  if (source.length > 200 || !/^[-+*/().\d]+$/.test(source) || !/\d[-+*/)]*[-+*/]\(*[-+]?\(*\d/.test(source)) return undefined;
+  if (source.length > 200 || !/^[-+*/().\d]+$/.test(source) || !/\d[-+*/)]*[-+*/]\(*[-+]?\(*\d/.test(source))
+    return undefined;
   let at = 0;
 
   const sum = (): number => {

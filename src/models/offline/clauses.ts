@@ -34,7 +34,7 @@ export function piecesOf(text: string): readonly Piece[] {
   };
   for (const match of text.matchAll(joints)) {
     if (quoted.some((span) => match.index > span.start && match.index < span.end)) continue;
-    const kind = match.groups?.["then"] !== undefined ? "then" : match.groups?.["sentence"] !== undefined ? "sentence" : "soft";
+    const kind = match.groups?.then !== undefined ? "then" : match.groups?.sentence !== undefined ? "sentence" : "soft";
     // The mark stays with its sentence: it tells a question from a statement.
     const mark = kind === "sentence" ? match[0].trim().length : 0;
     close(match.index + mark);

@@ -28,7 +28,9 @@ export function conversationOf(request: ModelRequest): Conversation {
     earlier: messages.slice(0, Math.max(first, 0)).filter(isUser).map(ownWords),
     results: messages.slice(last + 1).flatMap((message) => (message.role === "tool" ? message.content : [])),
     specMode: /spec mode is on/i.test(request.system),
-    attachments: prompts.some((prompt) => prompt.content.some((block) => block.type === "image" || block.type === "document")),
+    attachments: prompts.some((prompt) =>
+      prompt.content.some((block) => block.type === "image" || block.type === "document"),
+    ),
     lastPath: () => lastPathIn(messages),
     offers: (tool) => request.tools.some((spec) => spec.name === tool),
   };
@@ -57,7 +59,9 @@ function ownWords(message: UserMessage): string {
 }
 
 function lastPathIn(messages: readonly Message[]): string | undefined {
-  const calls: readonly ToolCallBlock[] = messages.flatMap((message) => (message.role === "assistant" ? callsOf(message) : []));
+  const calls: readonly ToolCallBlock[] = messages.flatMap((message) =>
+    message.role === "assistant" ? callsOf(message) : [],
+  );
   for (const { input } of calls.toReversed()) {
     if (typeof input === "object" && input !== null && "file_path" in input && typeof input.file_path === "string") {
       return input.file_path;

@@ -12,6 +12,7 @@ import {
   factFor,
   plainRecall,
   pointsAt,
+  previous,
   reply,
   smallTalk,
   statedFact,
@@ -35,11 +36,12 @@ const ordered: readonly Recogniser[] = [
   todo,
   plan,
   ask,
+  previous,
   toldRecall,
   reply,
-  askedToRemember,
   edit,
   create,
+  askedToRemember,
   glob,
   grep,
   run,
@@ -116,7 +118,9 @@ function assemble(text: string, clauses: readonly Clause[]): Understanding {
       continue;
     }
     const { reference } = intent;
-    const pointed = reference !== undefined && others.some((other) => isPointedAt(reference, other.clause, other.intent, intent.text));
+    const pointed =
+      reference !== undefined &&
+      others.some((other) => isPointedAt(reference, other.clause, other.intent, intent.text));
     if (pointed) bare = true;
     else if (reference !== undefined && others.length === 0 && factFor(clause, reference)) {
       steps.push({ type: "recall", question: reference, everything: false });
@@ -138,7 +142,8 @@ function isPointedAt(reference: string, clause: Clause, intent: Intent, phrase: 
 function withPath(intent: Intent, before: readonly Intent[]): Intent {
   if ((intent.type !== "read" && intent.type !== "edit") || intent.path !== previousPath) return intent;
   for (const earlier of before.toReversed()) {
-    if ("path" in earlier && earlier.path !== undefined && earlier.path !== "") return { ...intent, path: earlier.path };
+    if ("path" in earlier && earlier.path !== undefined && earlier.path !== "")
+      return { ...intent, path: earlier.path };
   }
   return intent;
 }

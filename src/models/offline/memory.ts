@@ -1,5 +1,5 @@
 /** What the user has said to be so: "the password is X", 记住暗号是 X. Only the user's own sentences come here. */
-import { agreement, termsOf } from "./terms.ts";
+import { agreement, namesKnownThing, namesSecret, termsOf } from "./terms.ts";
 import { isQuestion, languageOf, plain, quotedSpans, withoutEnd } from "./words.ts";
 
 export interface Statement {
@@ -26,14 +26,16 @@ const askToRememberZh =
   /^(?:请|你|帮我|麻烦|要|一定要|给我|务必)*(?:记住|记下来?|记得|牢记|别忘了?|不要忘记?|记一下|记录一?下?)(?:一下|了)?[\s：:，,]*/u;
 const correctionStart =
   /^(?:i (?:meant|mean)(?: to say)?|make (?:it|that)|change (?:it|that) to|it['’]s(?: now)?(?: actually)?|it is(?: now)?(?: actually)?|it should be|it has changed to|it changed to)\s+/iu;
-const correctionStartZh = /^(?:不对?[，,]?|错了[，,]?|更正[：:，,]?|我(?:说|记)错了[，,]?)+(?:应该)?(?:是|改成|改为)?\s*|^(?:应该是|改成|改为|它?现在是)\s*/u;
+const correctionStartZh =
+  /^(?:不对?[，,]?|错了[，,]?|更正[：:，,]?|我(?:说|记)错了[，,]?)+(?:应该)?(?:是|改成|改为)?\s*|^(?:应该是|改成|改为|它?现在是)\s*/u;
 
 /** Tried in this order: "my dog's name is Rex" is about the name. */
 const copulas = [
-  /\s+(?:is|are|was|equals|will be|should be|must be|has been set to|is set to|has changed to|changed to|reads|became|goes by)\s+(?:now\s+|actually\s+|currently\s+|called\s+|set to\s+)*|\s*(?:=|:=|：)\s*/iu,
+  /\s+(?:is|are|was|equals|will be|shall be|should be|must be|(?:lives|listens|runs) (?:at|on)|has been set to|is set to|has changed to|changed to|reads|became|goes by)\s+(?:now\s+|actually\s+|currently\s+|called\s+|set to\s+)*|\s*(?:=|:=|：)\s*/iu,
   /\s*:\s+|['’]s\s+(?=\S)/iu,
 ];
-const copulaZh = /\s*(?:现在是|已改为|改成了?|改为了?|换成了?|变成了?|设置?为|等于|应该是|就是|叫做|叫|是|为|＝|=|：|:)\s*/u;
+const copulaZh =
+  /\s*(?:现在是|已改为|改成了?|改为了?|换成了?|变成了?|设置?为|等于|应该是|就是|叫做|叫|是|为|＝|=|：|:)\s*/u;
 
 /** The statement in a sentence, if it makes one. */
 export function statementIn(sentence: string): Statement | undefined {
@@ -48,7 +50,7 @@ function english(sentence: string): Statement | undefined {
   if (/^(?:if|unless|when|whether|because)\b/iu.test(text)) return undefined;
   const fixed = correctionStart.exec(text);
   if (fixed !== null) return made("", text.slice(fixed[0].length), { correction: true, explicit: asked });
-  return personal(text, asked) ?? renamed(text) ?? stated(text, asked) ?? (asked ? bare(text) : undefined);
+  return personal(text, asked) ?? renamed(text) ?? stated(text, asked) ?? bare(text, asked);
 }
 
 /** "I live in X", "call me X", "use X as the port". */
@@ -66,22 +68,37 @@ function personal(text: string, explicit: boolean): Statement | undefined {
     const value = rule.exec(text)?.[1];
     if (value !== undefined) return made(subject, value, { correction: false, explicit });
   }
+  const shown =
+    /^(?:here(?:['’]s| is| are)|this is|let)\s+((?:a|an|the|my|our)\s+[^:,]{1,60}?)\s*(?:[:,]|\s+be\s)\s*(\S.*)$/iu.exec(
+      text,
+    );
+  if (shown !== null) return made(shown[1] ?? "", shown[2] ?? "", { correction: false, explicit });
+  const fixed =
+    /^(.{1,60}?)\s+(?:isn['’]t|wasn['’]t|is not|is no longer)\s+[^,;]+[,;]?\s+(?:it['’]s|it is|but)\s+(.+)$/iu.exec(
+      text,
+    );
+  if (fixed !== null) return made(fixed[1] ?? "", fixed[2] ?? "", { correction: false, explicit });
   const used = /^(?:use|take)\s+(\S+)\s+(?:as|for)\s+((?:the|my|our)\s+.+)$/iu.exec(text);
   return used === null ? undefined : made(used[2] ?? "", used[1] ?? "", { correction: false, explicit });
 }
 
 /** "I changed the password to X", "set my code to X". */
 function renamed(text: string): Statement | undefined {
-  const match = /^(?:i(?:['’]ve| have)?\s+)?(?:just\s+)?(?:changed?|updated?|set|reset)\s+((?:the|my|our)\s+[^.]{1,60}?)\s+to\s+(\S+)\s*$/iu.exec(
-    withoutEnd(text),
-  );
+  const match =
+    /^(?:i(?:['’]ve| have)?\s+)?(?:just\s+)?(?:changed?|updated?|set|reset)\s+((?:the|my|our)\s+[^.]{1,60}?)\s+to\s+(\S+)\s*$/iu.exec(
+      withoutEnd(text),
+    );
   return match === null ? undefined : made(match[1] ?? "", match[2] ?? "", { correction: false, explicit: false });
 }
+
+/** "the word I want you to remember" is "the word". */
+const toRemember =
+  /\s+(?:that\s+)?(?:(?:i want|i need|i would like) you to|you (?:should|must|need to|have to)|to)\s+(?:remember|keep|use|memori[sz]e|note)(?: in mind)?$/iu;
 
 function stated(text: string, explicit: boolean): Statement | undefined {
   const match = copulas.map((copula) => copula.exec(text)).find((found) => found !== null);
   if (match === undefined || match === null || match.index === 0) return undefined;
-  const left = text.slice(0, match.index).trim();
+  const left = text.slice(0, match.index).replace(toRemember, "").trim();
   const right = text.slice(match.index + match[0].length).trim();
   if (/^(?:not|no longer|never)\b/iu.test(right)) {
     const instead = /\bbut\s+(?:rather\s+)?(.+)$/iu.exec(right)?.[1];
@@ -92,22 +109,28 @@ function stated(text: string, explicit: boolean): Statement | undefined {
     return made(right, left, { correction: false, explicit });
   }
   const words = left.split(/\s+/);
-  if (words.length > 9 || /^(?:it|this|that|there|here|he|she|they|what|you|i|we|these|those)\b/iu.test(left)) return undefined;
+  if (words.length > 9 || /^(?:it|this|that|there|here|he|she|they|what|you|i|we|these|those)\b/iu.test(left))
+    return undefined;
   if (/\b(?:did|tell|told|you|want|wants|asked|think|seems)\b/iu.test(left)) return undefined;
-  // Without "the" or "my" it must be short and end in a noun that is worth keeping, or it is any sentence.
-  if (!explicit && !determiner.test(left) && words.length > 3) return undefined;
+  // Without "the" or "my" it must name a thing that has a value, or it is any sentence; "the tests are red" is one too.
+  if (!explicit && !determiner.test(left) && !namesKnownThing(left)) return undefined;
+  if (!explicit && /^\s+are\s/iu.test(match[0]) && !/^(?:my|our)\s/iu.test(left)) return undefined;
   return made(left, right, { correction: false, explicit });
 }
 
 /** "remember code GRAPE-7": the last word, or the quoted or number-like part, is the value. */
-function bare(text: string): Statement | undefined {
-  const whole = withoutEnd(text);
-  if (whole === "") return undefined;
+function bare(text: string, explicit: boolean): Statement | undefined {
+  const whole = withoutEnd(text).replace(/\s+for (?:later|me)$/iu, "");
+  const secret = /^(?:the |my |our )?(\p{L}+)\s+(?=\S*[\d-])\S+$/iu.exec(whole)?.[1];
+  if (whole === "" || (!explicit && (secret === undefined || !namesSecret(termsOf(secret))))) return undefined;
   const quoted = quotedSpans(whole).at(-1);
-  if (quoted !== undefined) return made(whole.slice(0, quoted.start), quoted.inner, { correction: false, explicit: true });
+  if (quoted !== undefined)
+    return made(whole.slice(0, quoted.start), quoted.inner, { correction: false, explicit: true });
   const words = whole.split(/\s+/);
   const valueAt = words.findIndex((word, at) => at > 0 && /\d|^\p{Lu}[\p{Lu}\d-]+$|[\p{L}\d][-_][\p{L}\d]/u.test(word));
-  const nounish = /^(?:the|my|our|this|a|an|code|password|name|number|token|word|secret|pin|key|phrase)\b/iu.test(whole);
+  const nounish = /^(?:the|my|our|this|a|an|code|password|name|number|token|word|secret|pin|key|phrase)\b/iu.test(
+    whole,
+  );
   const at = valueAt > 0 ? valueAt : nounish && words.length > 1 ? words.length - 1 : 0;
   return made(words.slice(0, at).join(" "), words.slice(at).join(" "), { correction: false, explicit: true });
 }
@@ -130,7 +153,11 @@ function chinese(sentence: string): Statement | undefined {
   if (liked !== undefined) return made("我喜欢的", liked, { correction: false, explicit });
   const moved = /^(?:我)?(?:把|将)?(.{1,24}?)(?:改成|改为|换成|设为)了?\s*(.+)$/u.exec(text);
   if (moved !== null && !/文件|\.[a-z]/iu.test(moved[1] ?? "")) {
-    return made((moved[1] ?? "").replace(/^我?(?:已经|刚)?(?:把|将)/u, ""), moved[2] ?? "", { correction: false, explicit });
+    const value = (moved[2] ?? "").replace(/\s*了[。！]?$/u, "");
+    return made((moved[1] ?? "").replace(/^我?(?:已经|刚)?(?:把|将)/u, ""), value, {
+      correction: false,
+      explicit,
+    });
   }
   const match = copulaZh.exec(text);
   if (match !== null && match.index > 0) {
@@ -141,7 +168,9 @@ function chinese(sentence: string): Statement | undefined {
     }
   }
   if (!explicit) return undefined;
-  const parts = /^(\P{Script=Latin}*?\p{Script=Han})\s+(\S.*)$/u.exec(withoutEnd(text)) ?? /^(\p{Script=Han}{2,8})([A-Za-z0-9].*)$/u.exec(withoutEnd(text));
+  const parts =
+    /^(\P{Script=Latin}*?\p{Script=Han})\s+(\S.*)$/u.exec(withoutEnd(text)) ??
+    /^(\p{Script=Han}{2,8})([A-Za-z0-9].*)$/u.exec(withoutEnd(text));
   return parts === null
     ? made("", text, { correction: false, explicit })
     : made(parts[1] ?? "", parts[2] ?? "", { correction: false, explicit });

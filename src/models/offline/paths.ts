@@ -1,7 +1,8 @@
 /** Finds the file and folder names in a sentence. */
 import { quotedSpans } from "./words.ts";
 
-const namedFiles = "Makefile|Dockerfile|LICENSE|LICENCE|README|CHANGELOG|NOTICE|Procfile|Gemfile|Rakefile|Vagrantfile|Justfile";
+const namedFiles =
+  "Makefile|Dockerfile|LICENSE|LICENCE|README|CHANGELOG|NOTICE|Procfile|Gemfile|Rakefile|Vagrantfile|Justfile";
 
 /** A name with an ending (`notes/to-do.md`), a dot file, or one of the well-known names without an ending. */
 export const fileName = String.raw`(?:(?:[\p{L}\p{N}_.@~+\-]*[\/\\])*(?:[\p{L}\p{N}_@~+\-.]*[\p{L}\p{N}_)\-]\.[A-Za-z][A-Za-z0-9]{0,9}(?![A-Za-z0-9_\/])|\.[A-Za-z][\w.\-]*|(?:${namedFiles})\b))`;
@@ -29,7 +30,7 @@ export function soleFile(text: string): FoundPath | undefined {
       return { path: span.inner, rest: `${text.slice(0, span.start)} ${text.slice(span.end)}` };
     }
   }
-  const ascii = [...text.matchAll(/[\w.@~+\-/\\]*[\w\-]\.[A-Za-z][A-Za-z0-9]{0,9}(?![\w/])/g)];
+  const ascii = [...text.matchAll(/[\w.@~+\-/\\]*[\w-]\.[A-Za-z][A-Za-z0-9]{0,9}(?![\w/])/g)];
   const found = ascii.length > 0 ? ascii : [...text.matchAll(fileNameAnywhere)];
   const [match, ...others] = found;
   if (match === undefined || others.length > 0) return undefined;

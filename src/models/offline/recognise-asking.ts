@@ -10,7 +10,7 @@ const askZh =
 /** "ask me which colour I want: red or blue" */
 export function ask({ text }: Clause): Intent | undefined {
   const found = (askEn.exec(text) ?? askZh.exec(text))?.groups;
-  const rest = found?.["rest"] ?? found?.["rest2"];
+  const rest = found?.rest ?? found?.rest2;
   if (rest === undefined) return undefined;
   const zh = languageOf(text) === "zh";
   const { head, options } = optionsIn(withoutEnd(rest), zh);
@@ -19,7 +19,10 @@ export function ask({ text }: Clause): Intent | undefined {
 }
 
 function optionsIn(text: string, zh: boolean): { readonly head: string; readonly options: readonly string[] } {
-  const cut = /[:：]\s*|\s+(?:options are|from|between|with (?:the )?options|choices are)\s+|[，,]\s*(?:选项(?:是|有|为)?|可选)[:：]?\s*/iu.exec(text);
+  const cut =
+    /[:：]\s*|\s+(?:options are|from|between|with (?:the )?options|choices are)\s+|[，,]\s*(?:选项(?:是|有|为)?|可选)[:：]?\s*/iu.exec(
+      text,
+    );
   if (cut !== null && cut.index > 0) {
     const options = split(text.slice(cut.index + cut[0].length), zh);
     if (options.length > 1) return { head: text.slice(0, cut.index), options };
@@ -37,25 +40,42 @@ function optionsIn(text: string, zh: boolean): { readonly head: string; readonly
       : /^(.*\b(?:want|prefer|like|need|use|choose|pick|take|have|be|is|should)\b)\s/iu.exec(whole[0] ?? "")?.[1];
     const first = (whole[0] ?? "").slice(lead?.length ?? 0).trim();
     if (/^(?:哪|什么)/u.test(first) || first === "") return { head: text, options: [] };
-    return { head: lead ?? text, options: [first, ...whole.slice(1)] };
+    const head = /^(?:whether|if)\b/iu.test(text) ? text : (lead ?? "");
+    return { head, options: [first, ...whole.slice(1)] };
   }
   return { head: text, options: [] };
 }
 
 function split(text: string, zh: boolean): readonly string[] {
-  const parts = text.split(zh ? /\s*(?:还是|或者?|、|，|,|\/)\s*/u : /\s*(?:,\s*or\s+|,\s*and\s+|,|\s+or\s+|;|\/|\s+vs\.?\s+|\band\b)\s*/iu);
-  return parts.map((part) => plain(part).replace(/^(?:either|between|the following)\s+/iu, "").replace(/[[\]\n]/g, " ").trim()).filter((part) => part !== "");
+  const parts = text.split(
+    zh ? /\s*(?:还是|或者?|、|，|,|\/)\s*/u : /\s*(?:,\s*or\s+|,\s*and\s+|,|\s+or\s+|;|\/|\s+vs\.?\s+|\band\b)\s*/iu,
+  );
+  return parts
+    .map((part) =>
+      plain(part)
+        .replace(/^(?:either|between|the following)\s+/iu, "")
+        .replace(/[[\]\n]/g, " ")
+        .trim(),
+    )
+    .filter((part) => part !== "");
 }
 
 function questionFrom(head: string, options: readonly string[], zh: boolean): string {
-  const text = withoutEnd(head).replace(/[[\]\n]/g, " ").trim();
+  const text = withoutEnd(head)
+    .replace(/[[\]\n]/g, " ")
+    .trim();
   if (zh) {
     const asked = text.replace(/我(?!们)/gu, "你");
     if (asked === "") return "你选哪个？";
-    return `${/什么|哪|多少|几|吗|谁|是否|怎么/u.test(asked) || options.length === 0 ? asked : `${asked}哪个`}？`;
+    const addressed = /^(?:想|要|喜欢|需要|用|选)/u.test(asked) ? `你${asked}` : asked;
+    const complete = /什么|哪|多少|几|吗|谁|是否|怎么/u.test(addressed) || options.length === 0;
+    return complete ? `${addressed}？` : `${addressed}：你选哪个？`;
   }
   if (text === "") return "Which one do you choose?";
-  const wanted = /^(which|what)\s+(.+?)\s+(?:that )?i\s+(?:would\s+|['’]d\s+)?(want|like|prefer|need|use|choose|should use|have)\b(.*)$/iu.exec(text);
+  const wanted =
+    /^(which|what)\s+(.+?)\s+(?:that )?i\s+(?:would\s+|['’]d\s+)?(want|like|prefer|need|use|choose|should use|have)\b(.*)$/iu.exec(
+      text,
+    );
   if (wanted !== null) return capital(`${wanted[1]} ${wanted[2]} do you ${wanted[3]}${wanted[4] ?? ""}?`);
   const plainWanted = /^(what|which)\s+i\s+(want|like|prefer|need)\b(.*)$/iu.exec(text);
   if (plainWanted !== null) return capital(`${plainWanted[1]} do you ${plainWanted[2]}${plainWanted[3] ?? ""}?`);
@@ -65,7 +85,10 @@ function questionFrom(head: string, options: readonly string[], zh: boolean): st
     return capital(`${toUser(whether.replace(/^i\s+(?:want|prefer|like)/iu, "do you want"))}?`);
   }
   const noun = /^(?:for\s+)?(my|the|a|an)\s+(.+)$/iu.exec(text);
-  if (noun !== null) return options.length > 0 ? `Which ${noun[2]} do you choose?` : `What is ${noun[1]?.toLowerCase() === "my" ? "your" : noun[1]?.toLowerCase()} ${noun[2]}?`;
+  if (noun !== null)
+    return options.length > 0
+      ? `Which ${noun[2]} do you choose?`
+      : `What is ${noun[1]?.toLowerCase() === "my" ? "your" : noun[1]?.toLowerCase()} ${noun[2]}?`;
   return capital(`${toUser(text)}?`);
 }
 
@@ -99,7 +122,7 @@ const planRules = [
 
 export function plan({ text }: Clause): Intent | undefined {
   for (const rule of planRules) {
-    const goal = rule.exec(text)?.groups?.["goal"];
+    const goal = rule.exec(text)?.groups?.goal;
     if (goal !== undefined) return { type: "plan", goal: withoutEnd(goal) };
   }
   return undefined;
@@ -114,10 +137,14 @@ const todoRules = [
 
 export function todo({ text }: Clause): Intent | undefined {
   for (const rule of todoRules) {
-    const given = rule.exec(text)?.groups?.["items"];
+    const given = rule.exec(text)?.groups?.items;
     if (given === undefined) continue;
-    const lines = given.includes("\n") ? given.split("\n") : given.split(/\s*(?:,\s*and\s+|,|;|，|；|、|\s+and\s+|\s+和\s+)\s*/iu);
-    const items = lines.map((line) => plain(line.replace(/^\s*(?:[-*•]|\d+[.)、])\s*(?:\[.?\]\s*)?/u, "")).replace(/\s+/g, " ")).filter((line) => line !== "");
+    const lines = given.includes("\n")
+      ? given.split("\n")
+      : given.split(/\s*(?:,\s*and\s+|,|;|，|；|、|\s+and\s+|\s+和\s+)\s*/iu);
+    const items = lines
+      .map((line) => plain(line.replace(/^\s*(?:[-*•]|\d+[.)、])\s*(?:\[.?\]\s*)?/u, "")).replace(/\s+/g, " "))
+      .filter((line) => line !== "");
     if (items.length > 0) return { type: "todo", items };
   }
   return undefined;

@@ -8,7 +8,7 @@ import { isQuestion, onlyWordsOf, plain, quotedSpans, quotedWhole, withoutEnd, w
 const replyEn =
   /^(?<just>(?:just|only|simply|merely|always)\s+)*(?<verb>reply|respond|answer|say|output|print|return|write|type|send|echo|acknowledge|confirm)\b(?:\s+(?:back|to me|to this(?: message)?|to it|your answer))*(?<only>\s+(?:only|just|exactly|simply|solely|literally|verbatim))*(?:\s+in (?:one|a single) word)?(?<with>\s+(?:with|by saying|using|as))?(?<but>\s+(?:only|just|exactly|simply|nothing but|nothing except|nothing other than))*(?:\s+(?<det>the|my|this|that|your|its|a|an|one))?(?:\s+(?:one|single|exact|following|literal|precise|short))*(?<meta>\s+(?:words?|texts?|phrase|string|letters?|numbers?|sentence|message|line|characters?)\b)?\s*(?<colon>[:：])?[\s,]*(?<rest>\S[\s\S]*)$/iu;
 const replyOtherEn = [
-  /^(?:your|the)\s+(?:whole |entire |only |complete |full )*(?:reply|answer|response|output|message)\s+(?:should|must|has to|needs to|is to|will|shall)\s+(?:only |just )?be\s*(?:exactly |only |just |simply )*(?:the words?\s+)?[:]?\s*(.+)$/iu,
+  /^(?:your|the)\s+(?:whole |entire |only |complete |full )*(?:reply|answer|response|output|message)\s+(?:should|must|has to|needs to|is to|will|shall)\s+(?:only |just )?be\b(?:\s*(?:exactly|only|just|simply)\b)*\s*(?:the words?\s+)?[:]?\s*(.+)$/iu,
   /^the only (?:thing|word) (?:that )?you (?:should|may|can|must|are to) (?:say|reply|write|answer|output)(?: with)? is\s*[:]?\s*(.+)$/iu,
   /^(?:don['’]?t|do not|never) (?:say|reply|write|answer|output|respond)(?: with)? anything (?:but|except(?: for)?|other than|besides)\s*[:]?\s*(.+)$/iu,
   /^(?:i )?(?:only )?want to (?:see|hear|read) (?:only|just|nothing but|exactly)\s*[:]?\s*(.+)$/iu,
@@ -17,7 +17,8 @@ const replyOtherEn = [
 ];
 const replyZh =
   /^(?<only>(?:你|就|请)*(?:只需要?|只要|只能|只用|只许|只|仅仅|仅需|仅|直接|简单地?|原样|统一))?(?:需要?|要|能|用|给我|须)?(?<verb>回复|回答|答复|回应|应答|回|说|答|输出|返回|打印|写)(?:我|一个|一声|一句|出)?(?<meta>(?:以下|下面|如下|这个|这句)?(?:单词|词|字|文字|内容|话|文本))?(?:为|是)?\s*(?<colon>[:：])?[\s，,]*(?<rest>\S[\s\S]*)$/u;
-const replyWithZh = /^(?:你|请)*(?:只|仅)?用\s*(.+?)\s*(?:这[一两几个]*[字词]|两个字|一个词)?来?(?:回复|回答|答复|回应)(?:我|即可|就行|就好)*[。！]*$/u;
+const replyWithZh =
+  /^(?:你|请)*(?:只|仅)?用\s*(.+?)\s*(?:这[一两几个]*[字词]|两个字|一个词)?来?(?:回复|回答|答复|回应)(?:我|即可|就行|就好)*[。！]*$/u;
 const tailEn =
   /(?:[\s,;.–—-]*(?:\b(?:and|but)\s+)?(?:\bwith\s+)?\b(?:absolutely )?(?:nothing (?:else|more)|no (?:other|extra|more|additional) (?:words?|text|output|punctuation)|no explanations?|without (?:any|further|explanation|punctuation|quotes)\b.*|only|exactly|verbatim|(?:do not|don['’]t) (?:say|add|write|explain)\b.*|to (?:this|me)|in (?:response|return|reply)|if you (?:understand|got it|agree).*|when (?:done|ready|you are done|finished)))+[\s.!]*$/iu;
 const tailZh =
@@ -35,27 +36,26 @@ export function reply({ text }: Clause): Intent | undefined {
 }
 
 function replyIn(found: Record<string, string | undefined> | undefined, tail: RegExp, zh: boolean): Intent | undefined {
-  const given = found?.["rest"];
+  const given = found?.rest;
   if (found === undefined || given === undefined) return undefined;
   const rest = given.replace(tail, "").trim() || given;
   const [first] = quotedSpans(rest);
   const quoted = first?.start === 0 && rest.length - first.end <= 24 ? first.inner : undefined;
   const marked =
-    [found["just"], found["only"], found["but"], found["with"], found["meta"], found["colon"], quoted].some(
+    [found.just, found.only, found.but, found.with, found.meta, found.colon, quoted].some(
       (mark) => mark !== undefined,
     ) || tail.test(given);
-  const verb = (found["verb"] ?? "").toLowerCase();
+  const verb = (found.verb ?? "").toLowerCase();
   if (!marked && !["reply", "respond", "say", "回复", "回答", "说", "答复"].includes(verb)) return undefined;
-  if (["write", "print", "type", "写", "打印", "输出", "echo", "send"].includes(verb)) {
-    const strong = [found["just"], found["only"], found["but"]].some((mark) => mark !== undefined) || tail.test(given);
-    if (!strong) return undefined;
-  }
+  const strong = [found.just, found.only, found.but].some((mark) => mark !== undefined) || tail.test(given);
+  if (["write", "写", "打印", "输出", "send"].includes(verb) && !strong) return undefined;
+  if (["print", "type", "echo"].includes(verb) && !strong && found.meta === undefined) return undefined;
   if (quoted !== undefined) return { type: "reply", text: quoted };
   if (zh ? /^(?:说|明|一下|一说|什么|我的|这个|问题|关于|为什么)/u.test(rest) : notLiteral.test(rest)) return undefined;
-  const det = found["meta"] === undefined ? found["det"] : undefined;
+  const det = found.meta === undefined ? found.det : undefined;
   const words = withoutEnd(rest);
   if (words === "") return undefined;
-  if (zh) return found["only"] === undefined ? exactly(rest) : { type: "reply", text: words, reference: words };
+  if (zh) return found.only === undefined ? exactly(rest) : { type: "reply", text: words, reference: words };
   if (det !== undefined) {
     const pointing = /^(?:the|my|that|your|its|this)$/iu.test(det);
     return { type: "reply", text: `${det} ${words}`, ...(pointing ? { reference: words } : {}) };
@@ -76,7 +76,8 @@ const told =
   /\b(?:did|have|had) i (?:just |already |previously |earlier |ever )*(?:tell|told|mention|mentioned|say|said|give|gave|given|share|shared|ask|asked|specify|specified|set|provide|provided|choose|chose|pick|send|sent|want you to)\b|\bi(?:['’]ve| have|['’]d| had)? (?:just |previously |earlier |already |once )*(?:told|mentioned|gave|given|said|shared|asked|provided|set|chose|specified|sent)\b|\byou (?:still )?(?:remember|recall)\b|\bremind me\b|\byou (?:were|have been|['’]ve been) (?:told|given)\b|\bfrom (?:earlier|before|our conversation|my (?:first|last|previous) message)\b/iu;
 const toldZh =
   /(?:刚才|之前|刚刚|先前|前面|以前|上次|早些时候|曾经).*(?:告诉|说|提|讲|给|记|设|发|让)|我(?:跟你|和你|对你|向你)?(?:告诉|说过|说的|提到|提过|提的|讲过|讲的|给过?你|让你记|叫你记|要你记)|还?记得|记不记得|提醒我/u;
-const asksFor = /^(?:tell|give|show|repeat|recall|say|reveal|name|provide|state|reply|respond|answer|output|print|return|remind|what|which|who|only|just)\b/iu;
+const asksFor =
+  /^(?:tell|give|show|repeat|recall|say|reveal|name|provide|state|reply|respond|answer|output|print|return|remind|what|which|who|only|just)\b/iu;
 
 /** A question about what the user said before. */
 export function toldRecall({ raw, text }: Clause): Intent | undefined {
@@ -90,7 +91,9 @@ export function toldRecall({ raw, text }: Clause): Intent | undefined {
 export function plainRecall({ raw, text, facts }: Clause): Intent | undefined {
   const english =
     /^(?:what|whats|what['’]s|which|who|where|when|how)\b/iu.test(text) ||
-    /^(?:just |only )*(?:tell me|give me|show me|repeat|recall|say|reveal|name)\s+(?:only |just )*(?:the|my|our)\b/iu.test(text) ||
+    /^(?:just |only )*(?:tell me|give me|show me|repeat|recall|say|reveal|name)\s+(?:only |just )*(?:the|my|our)\b/iu.test(
+      text,
+    ) ||
     /^(?:and\s+)?(?:the |my |our )?[\p{L}\s]{2,40}\?$/iu.test(text);
   const chinese = isQuestion(raw) || /^(?:告诉我|说出|重复|说一下)/u.test(text);
   if (!(/\p{Script=Han}/u.test(text) ? chinese : english)) return undefined;
@@ -104,8 +107,15 @@ export function plainRecall({ raw, text, facts }: Clause): Intent | undefined {
 }
 
 function recallOf(question: string): Intent {
-  const everything = /\b(?:everything|all (?:the )?(?:facts|things)|all that|what (?:do|did) you (?:know|remember)|what have i told)\b|所有|全部|哪些|都(?:告诉|说)/iu.test(question);
-  return { type: "recall", question: question.replace(/\bwho am i\b|\bwhat am i called\b|我是谁/iu, "my name"), everything };
+  const everything =
+    /\b(?:everything|all (?:the )?(?:facts|things)|all that|what (?:do|did) you (?:know|remember)|what have i told)\b|所有|全部|哪些|都(?:告诉|说)/iu.test(
+      question,
+    );
+  return {
+    type: "recall",
+    question: question.replace(/\bwho am i\b|\bwhat am i called\b|我是谁/iu, "my name"),
+    everything,
+  };
 }
 
 export function askedToRemember({ raw, text }: Clause): Intent | undefined {
@@ -120,7 +130,10 @@ export function statedFact({ raw, text }: Clause): Intent | undefined {
 
 export function calculate({ text }: Clause): Intent | undefined {
   const expression = withoutEnd(text)
-    .replace(/^(?:what(?:['’]s| is)|whats|calculate|compute|evaluate|how much is|work out|solve|计算|算一?下|算)\s*[:：]?\s*/iu, "")
+    .replace(
+      /^(?:what(?:['’]s| is)|whats|calculate|compute|evaluate|how much is|work out|solve|计算|算一?下|算)\s*[:：]?\s*/iu,
+      "",
+    )
     .replace(/\s*(?:=|equals?|等于(?:多少|几)?|是多少|是几|得多少|得几|\?|？)+\s*$/iu, "")
     .replace(/\s*(?:plus|加上?)\s*/giu, "+")
     .replace(/\s*(?:minus|减去?)\s*/giu, "-")
@@ -130,31 +143,69 @@ export function calculate({ text }: Clause): Intent | undefined {
   return value === undefined ? undefined : { type: "calculate", expression, value };
 }
 
-const helloWords = wordSet("hi hello hey hiya howdy yo greetings good morning afternoon evening day there tinman again everyone");
+const helloWords = wordSet(
+  "hi hello hey hiya howdy yo greetings good morning afternoon evening day there tinman again everyone",
+);
 
 export function smallTalk({ raw, text }: Clause): Intent | undefined {
   const said = withoutEnd(raw);
   const asked = withoutEnd(text);
-  if (/^(?:hi|hello|hey|hiya|howdy|yo|greetings|good)\b/iu.test(said) && onlyWordsOf(said, helloWords)) return { type: "greet" };
+  if (/^(?:hi|hello|hey|hiya|howdy|yo|greetings|good)\b/iu.test(said) && onlyWordsOf(said, helloWords))
+    return { type: "greet" };
   if (/^(?:你好|您好|嗨|哈喽|早上好|早安|下午好|晚上好|大家好)[呀啊吗]?$/u.test(said)) return { type: "greet" };
-  if (/^(?:who|what) (?:are|r) you\b|\bwhat (?:kind of |sort of )?(?:ai |language )?model (?:are|is)\b|\bwhich model\b|^what(?:['’]s| is) your name|^introduce yourself|^are you (?:an? )?(?:ai|model|human|bot|real)|^tell me about yourself/iu.test(asked))
+  if (
+    /^(?:who|what) (?:are|r) you\b|\bwhat (?:kind of |sort of )?(?:ai |language )?model (?:are|is)\b|\bwhich model\b|^what(?:['’]s| is) your name|^introduce yourself|^are you (?:an? )?(?:ai|model|human|bot|real)|^tell me about yourself/iu.test(
+      asked,
+    )
+  )
     return { type: "identity" };
   if (/你是谁|你是什么|你叫什么|哪个模型|什么模型|介绍(?:一下)?你?自己/u.test(said)) return { type: "identity" };
-  if (/^(?:help(?: me)?|usage|commands?)$|\bwhat (?:all )?(?:can|could) (?:you|i)\b.*\b(?:do|ask|help)|\bhow (?:can|do) (?:you help|i use you)|\bwhat (?:are|is) your (?:abilities|capabilities|features)/iu.test(asked))
+  if (
+    /^(?:help(?: me)?|usage|commands?)$|\bwhat (?:all )?(?:can|could) (?:you|i)\b.*\b(?:do|ask|help)|\bhow (?:can|do) (?:you help|i use you)|\bwhat (?:are|is) your (?:abilities|capabilities|features)/iu.test(
+      asked,
+    )
+  )
     return { type: "help" };
-  if (/^(?:帮助|救命)$|你(?:都)?(?:能|会|可以)(?:为我|帮我)?(?:做|干)(?:些|点)?(?:什么|啥|哪些)|有(?:什么|哪些)功能|怎么用你/u.test(said)) return { type: "help" };
-  if (/^(?:(?:thank(?:s| you)|thx|cheers|great|perfect|nice|cool|awesome|well done|good job|much appreciated)[\s,]*(?:so much|a lot|very much|job|work)?[\s,]*)+$/iu.test(said)) return { type: "thanks" };
+  if (
+    /^(?:帮助|救命)$|你(?:都)?(?:能|会|可以)(?:为我|帮我)?(?:做|干)(?:些|点)?(?:什么|啥|哪些)|有(?:什么|哪些)功能|怎么用你/u.test(
+      said,
+    )
+  )
+    return { type: "help" };
+  if (
+    /^(?:(?:thank(?:s| you)|thx|cheers|great|perfect|nice|cool|awesome|well done|good job|much appreciated)[\s,]*(?:so much|a lot|very much|job|work)?[\s,]*)+$/iu.test(
+      said,
+    )
+  )
+    return { type: "thanks" };
   if (/^(?:谢谢你?|多谢|感谢|太好了|很好|辛苦了)$/u.test(said)) return { type: "thanks" };
-  if (/^(?:continue|go on|keep going|carry on|proceed|next(?: step| one| please)?|resume|go ahead|more)\b(?:\s+(?:with|to|from|the|next|step|steps|one|it|that|task|work|where|you|we|left|off|please|now|and|your|my))*$/iu.test(asked || said)) return { type: "continue" };
-  if (/^(?:继续|接着(?:做|来)?|往下|下一步|继续(?:做|下一步|执行|吧|任务|工作)*)$/u.test(asked) || /^(?:继续|下一步)/u.test(said)) return { type: "continue" };
-  if (/\bwhat (?:did i (?:just )?(?:ask|say|write)(?: you)?|was my (?:last|previous|first) (?:question|request|message|prompt))\b(?!.*\bremember)/iu.test(asked) && !/\b(?:tell|remember)\b/iu.test(asked)) return { type: "previous" };
-  if (/我(?:刚才|刚刚|上一?次|之前)(?:问|说)(?:了|的是)?(?:什么|啥)/u.test(said)) return { type: "previous" };
+  if (
+    /^(?:continue|go on|keep going|carry on|proceed|next(?: step| one| please)?|resume|go ahead|more)\b(?:\s+(?:with|to|from|the|next|step|steps|one|it|that|task|work|where|you|we|left|off|please|now|and|your|my))*$/iu.test(
+      asked || said,
+    )
+  )
+    return { type: "continue" };
+  if (
+    /^(?:继续|接着(?:做|来)?|往下|下一步|继续(?:做|下一步|执行|吧|任务|工作)*)$/u.test(asked) ||
+    /^(?:继续|下一步)/u.test(said)
+  )
+    return { type: "continue" };
   return undefined;
+}
+
+/** "what did I just ask?" is about the request before, not about something that was told. */
+export function previous({ raw, text }: Clause): Intent | undefined {
+  const asked = withoutEnd(text);
+  const english =
+    /^what (?:did i (?:just )?(?:ask|say|write)(?: (?:you|to you|just now|last|before))*|was my (?:last|previous) (?:question|request|message|prompt))$/iu;
+  const chinese = /^我(?:刚才|刚刚|上一?次|之前)(?:问|说)(?:了|的是)?(?:什么|啥)$/u;
+  return english.test(asked) || chinese.test(withoutEnd(raw)) ? { type: "previous" } : undefined;
 }
 
 /** Whether a "reply only …" points at what another clause asks for. */
 export function pointsAt(reference: string, question: string): boolean {
-  if (generic.test(reference) || /^(?:它|值|答案|结果|内容|文件名|输出|数字|名字|列表|清单)$/u.test(reference)) return true;
+  if (generic.test(reference) || /^(?:它|值|答案|结果|内容|文件名|输出|数字|名字|列表|清单)$/u.test(reference))
+    return true;
   const wanted = termsOf(question);
   return termsOf(reference).some((term) => wanted.includes(term));
 }

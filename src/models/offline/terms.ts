@@ -105,6 +105,12 @@ function singular(word: string): string {
   return canonical.get(short) ?? short;
 }
 
+/** Whether a phrase ends in a word that is worth keeping a value for. */
+export function namesKnownThing(text: string): boolean {
+  const last = termsOf(text).at(-1);
+  return last !== undefined && Object.hasOwn(families, last);
+}
+
 export function namesSecret(terms: readonly string[]): boolean {
   return terms.some((term) => secrets.has(term));
 }
@@ -113,6 +119,7 @@ export function namesSecret(terms: readonly string[]): boolean {
 export function agreement(a: string, b: string): number {
   if (a === b) return 2;
   if (a === "secret" || b === "secret") return secrets.has(a) && secrets.has(b) ? 1 : 0;
-  if (a === "codeword" || b === "codeword") return ["code", "word", "codeword"].includes(a === "codeword" ? b : a) ? 2 : 0;
+  if (a === "codeword" || b === "codeword")
+    return ["code", "word", "codeword"].includes(a === "codeword" ? b : a) ? 2 : 0;
   return 0;
 }

@@ -1,0 +1,158 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { mkdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { capture } from "./capture.ts";
+import { findOnPath } from "./executables.ts";
+
+/** What is looked for, and how to ask for the version where it is not `--version`. */
+const tools: Readonly<Record<string, readonly string[] | undefined>> = {
+  git: undefined,
+  node: undefined,
+  npm: undefined,
+  pnpm: undefined,
+  yarn: undefined,
+  bun: undefined,
+  deno: undefined,
+  python3: undefined,
+  uv: undefined,
+  go: ["version"],
+  cargo: undefined,
+  rustc: undefined,
+  java: undefined,
+  ruby: undefined,
+  php: undefined,
+  docker: undefined,
+  make: undefined,
+  cmake: undefined,
+  gcc: undefined,
+  clang: undefined,
+  jq: undefined,
+  rg: undefined,
+  gh: undefined,
+};
+
+const probeLimitMs = 500;
+const probeBytes = 4096;
+/** A program that did not answer is asked again at the next starts, but not forever. */
+const mostTries = 3;
+
+/** Programs that answer for whichever version the current folder asks for. */
+const versionManagers = new Set(["asdf", "corepack", "mise", "proto-shim", "rustup", "volta-shim"]);
+
+interface Tool {
+  readonly name: string;
+  /** As PATH has it: some programs do what the name says by which they are called. */
+  readonly path: string;
+  readonly realPath: string;
+  /** Name, real path and what changes when it is replaced. */
+  readonly key: string;
+}
+
+interface Known {
+  /** Empty: it did not say. */
+  readonly version: string;
+  readonly tries: number;
+}
+
+type Cache = Readonly<Record<string, Known>>;
+
+function findTools(): readonly Tool[] {
+  return Object.keys(tools).flatMap((name) => {
+    const path = findOnPath(name);
+    if (path === undefined) return [];
+    try {
+      const realPath = realpathSync.native(path);
+      const stats = statSync(realPath);
+      return [{ name, path, realPath, key: `${name} ${realPath} ${stats.mtimeMs} ${stats.size}` }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+async function readCache(file: string): Promise<Cache> {
+  try {
+    const value: unknown = JSON.parse(await readFile(file, "utf8"));
+    if (typeof value !== "object" || value === null) return {};
+    const entries: [string, Known][] = [];
+    for (const [key, known] of Object.entries(value)) {
+      const { version, tries } = (known ?? {}) as Partial<Record<keyof Known, unknown>>;
+      if (typeof version === "string" && typeof tries === "number") entries.push([key, { version, tries }]);
+    }
+    return Object.fromEntries(entries);
+  } catch {
+    return {};
+  }
+}
+
+async function writeCache(file: string, cache: Cache): Promise<void> {
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeFile(temporary, JSON.stringify(cache), { mode: 0o600, flag: "wx" });
+    await rename(temporary, file);
+  } catch {
+    await unlink(temporary).catch(() => undefined);
+  }
+}
+
+/** Scripts of a package have their version beside them; starting Node to ask for it would be the slowest question of all. */
+function packageVersion(tool: Tool): string {
+  for (let folder = dirname(tool.realPath); folder !== dirname(folder); folder = dirname(folder)) {
+    try {
+      const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Record<
+        string,
+        unknown
+      >;
+      return name === tool.name && typeof version === "string" ? version : "";
+    } catch {
+      // Further up.
+    }
+  }
+  return "";
+}
+
+/**
+ * Whether asking could do more than answer, or give an answer that holds only here: a version manager's stand-in answers
+ * for the current folder, and some of Apple's open a window that offers an installation.
+ */
+function mustNotBeAsked(tool: Tool): boolean {
+  const isStandIn = basename(dirname(tool.path)) === "shims" || versionManagers.has(basename(tool.realPath));
+  return isStandIn || (process.platform === "darwin" && dirname(tool.path) === "/usr/bin");
+}
+
+async function ask(tool: Tool, tries: number): Promise<Known> {
+  if (tool.realPath === process.execPath) return { version: process.versions.node, tries };
+  if (/\.[cm]?js$/.test(tool.realPath)) return { version: packageVersion(tool), tries: mostTries };
+  if (mustNotBeAsked(tool)) return { version: "", tries: mostTries };
+  // Not in the user's folder: files there can decide what some of these programs run or download.
+  const answer = await capture(tool.path, tools[tool.name] ?? ["--version"], {
+    cwd: "/",
+    limitMs: probeLimitMs,
+    maxBytes: probeBytes,
+    environment: { GOTOOLCHAIN: "local" },
+    withErrors: true,
+  });
+  return { version: answer?.code === 0 ? (/\d+(?:\.\d+)+/.exec(answer.text)?.[0] ?? "") : "", tries };
+}
+
+/**
+ * The developer tools on PATH, as `name version`, or `name` where the version is not known. Versions are kept in
+ * `cacheFile`: as long as the programs are the same nothing is started to ask for them. Never rejects.
+ */
+export async function toolVersions(cacheFile: string): Promise<readonly string[]> {
+  const found = findTools();
+  const cache = await readCache(cacheFile);
+  const isSettled = (known: Known | undefined) =>
+    known !== undefined && (known.version !== "" || known.tries >= mostTries);
+  const unknown = found.filter((tool) => !isSettled(cache[tool.key]));
+  const answers = await Promise.all(
+    unknown.map(
+      async (tool): Promise<[string, Known]> => [tool.key, await ask(tool, (cache[tool.key]?.tries ?? 0) + 1)],
+    ),
+  );
+  const fresh: Record<string, Known> = Object.fromEntries(answers);
+  if (unknown.length > 0) await writeCache(cacheFile, { ...cache, ...fresh });
+  return found.map((tool) => `${tool.name} ${(fresh[tool.key] ?? cache[tool.key])?.version ?? ""}`.trim());
+}

@@ -1,0 +1,23 @@
+import type { ErrorCode } from "../core/errors.ts";
+import type { ModelEvent } from "../core/ports.ts";
+
+type ErrorEvent = ModelEvent & { type: "error" };
+
+/** How a model's HTTP status is told: what is wrong, and whether trying again can help. */
+export function httpFailure(status: number, message: string, retryAfterMs?: number): ErrorEvent {
+  const { code, retryable } = meaning(status);
+  return {
+    type: "error",
+    failure: { code, message },
+    retryable,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+function meaning(status: number): { readonly code: ErrorCode; readonly retryable: boolean } {
+  if (status === 401 || status === 403) return { code: "model_auth", retryable: false };
+  if (status === 429 || status === 503 || status === 529) return { code: "model_overloaded", retryable: true };
+  if (status === 408 || status === 409 || status === 425 || status >= 500)
+    return { code: "model_failed", retryable: true };
+  return { code: "model_bad_request", retryable: false };
+}

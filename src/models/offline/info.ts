@@ -1,0 +1,11 @@
+import type { ModelInfo } from "../../core/ports.ts";
+
+export const offlineInfo: ModelInfo = {
+  id: "offline",
+  provider: "tinman",
+  displayName: "Tinman offline",
+  contextWindow: 200_000,
+  maxOutputTokens: 8_192,
+  reasoningEfforts: ["none"],
+  images: false,
+};

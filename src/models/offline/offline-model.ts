@@ -1,0 +1,54 @@
+import { failureOf } from "../../core/errors.ts";
+import type { ModelEvent, ModelPort, ModelRequest } from "../../core/ports.ts";
+import { nextCallId } from "../call-ids.ts";
+import { requestTokens, textTokens } from "../token-estimate.ts";
+import { conversationOf } from "./conversation.ts";
+import { offlineInfo } from "./info.ts";
+import { nextReply } from "./reply.ts";
+
+/** The embedded model: rules instead of a network. The same request always gets the same reply. */
+export function createOfflineModel(): ModelPort {
+  return { info: offlineInfo, stream };
+}
+
+async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  try {
+    const { text, call } = nextReply(conversationOf(request));
+    for (const chunk of chunksOf(text)) {
+      if (signal.aborted) return;
+      yield { type: "text", text: chunk };
+    }
+    let output = textTokens(text);
+    if (call !== undefined) {
+      const id = nextCallId(request.messages);
+      const inputText = JSON.stringify(call.input);
+      output += textTokens(inputText);
+      for (const chunk of chunksOf(inputText)) {
+        if (signal.aborted) return;
+        yield { type: "tool_input", id, name: call.name, text: chunk };
+      }
+      yield { type: "tool_call", id, name: call.name, inputText };
+    }
+    yield { type: "usage", usage: { input: requestTokens(request), output, cacheRead: 0, cacheWrite: 0, thinking: 0 } };
+    yield { type: "end", stop: call === undefined ? "end" : "tool_calls" };
+  } catch (error) {
+    yield { type: "error", failure: failureOf(error), retryable: false };
+  }
+}
+
+const fewestCharacters = 12;
+const mostChunks = 48;
+
+/** A few words at a time; their concatenation is the text. */
+export function chunksOf(text: string): readonly string[] {
+  const size = Math.max(fewestCharacters, Math.ceil(text.length / mostChunks));
+  const chunks: string[] = [];
+  let chunk = "";
+  for (const word of text.match(/\s*[^\s\p{Script=Han}]+|\s*\p{Script=Han}|\s+/gu) ?? []) {
+    chunk += word;
+    if (chunk.length < size) continue;
+    chunks.push(chunk);
+    chunk = "";
+  }
+  return chunk === "" ? chunks : [...chunks, chunk];
+}

@@ -1,0 +1,162 @@
+import { failureOf } from "../core/errors.ts";
+import type { Message, Usage } from "../core/message.ts";
+import type { Clock, ModelEvent, ModelPort, ModelRequest } from "../core/ports.ts";
+import { nextCallId } from "./call-ids.ts";
+import { httpFailure } from "./http-failure.ts";
+import { pause } from "./pause.ts";
+import { createChooser, latestToolResult, latestUserText } from "./script-choice.ts";
+import { parseScript, type ScriptReply } from "./script-format.ts";
+import { scriptInfo } from "./script-info.ts";
+import { requestTokens, textTokens } from "./token-estimate.ts";
+
+export interface ScriptedModelOptions {
+  readonly id: string;
+  /** The parsed content of the file. */
+  readonly script: unknown;
+  /** For messages. */
+  readonly path: string;
+  readonly clock: Clock;
+}
+
+/** A model that answers from a file. Throws `script_invalid`; after that it only fails as the script says. */
+export function createScriptedModel(options: ScriptedModelOptions): ModelPort {
+  const { id, path, clock } = options;
+  const script = parseScript(options.script, path);
+  const chooser = createChooser(script.replies);
+
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    try {
+      const reply = chooser.choose(request);
+      if (reply === undefined) yield exhausted(path, request.messages);
+      else yield* perform(reply, request, clock, signal);
+    } catch (error) {
+      yield { type: "error", failure: failureOf(error), retryable: false };
+    }
+  }
+
+  return { info: { ...scriptInfo(id), ...defined(script.model ?? {}) }, stream };
+}
+
+function defined<T extends object>(value: T): { [K in keyof T]-?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as {
+    [K in keyof T]-?: Exclude<T[K], undefined>;
+  };
+}
+
+function exhausted(path: string, messages: readonly Message[]): ModelEvent {
+  const result = latestToolResult(messages);
+  const asked =
+    result === "" ? `the prompt "${short(latestUserText(messages))}"` : `the tool result "${short(result)}"`;
+  const message = `The script ${path} has no reply left for ${asked}.`;
+  return { type: "error", failure: { code: "script_exhausted", message }, retryable: false };
+}
+
+function short(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length <= 120 ? line : `${line.slice(0, 119)}…`;
+}
+
+async function* perform(
+  reply: ScriptReply,
+  request: ModelRequest,
+  clock: Clock,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent> {
+  const fill = templateOf(request.messages);
+  let output = 0;
+  let thinking = 0;
+  let first = true;
+  await pause(clock, reply.delay_ms ?? 0, signal);
+
+  for (const event of eventsOf(reply, request.messages, fill)) {
+    if (!first) await pause(clock, reply.chunk_delay_ms ?? 0, signal);
+    if (signal.aborted) return;
+    first = false;
+    if (event.type === "thinking") thinking += textTokens(event.text);
+    else if (event.type === "text") output += textTokens(event.text);
+    else if (event.type === "tool_call") output += textTokens(event.inputText);
+    yield event;
+  }
+  if (signal.aborted) return;
+  const estimate = { input: requestTokens(request), output: output + thinking, cacheRead: 0, cacheWrite: 0, thinking };
+  if (reply.error === undefined || reply.usage !== undefined) {
+    yield { type: "usage", usage: usageOf(reply.usage, estimate) };
+  }
+  yield lastEvent(reply);
+}
+
+/** Large repeated texts are sent in pieces of about this size. */
+const repeatChunk = 16_384;
+
+function* eventsOf(
+  reply: ScriptReply,
+  messages: readonly Message[],
+  fill: (text: string) => string,
+): Generator<Extract<ModelEvent, { type: "text" | "thinking" | "tool_input" | "tool_call" }>> {
+  for (const text of listOf(reply.reasoning)) yield { type: "thinking", text: fill(text) };
+  for (const text of listOf(reply.text)) yield { type: "text", text: fill(text) };
+  if (reply.repeat_text !== undefined) {
+    const text = fill(reply.repeat_text.text);
+    const atOnce = Math.max(1, Math.floor(repeatChunk / text.length));
+    for (let left = reply.repeat_text.times; left > 0; left -= atOnce) {
+      yield { type: "text", text: text.repeat(Math.min(left, atOnce)) };
+    }
+  }
+  for (const [index, call] of (reply.tool_calls ?? []).entries()) {
+    const id = call.id ?? nextCallId(messages, index);
+    const inputText = call.raw === undefined ? JSON.stringify(filled(call.input ?? {}, fill)) : fill(call.raw);
+    if (call.chunks !== undefined) {
+      const size = Math.max(1, Math.ceil(inputText.length / call.chunks));
+      for (let at = 0; at < inputText.length; at += size) {
+        yield { type: "tool_input", id, name: call.name, text: inputText.slice(at, at + size) };
+      }
+    }
+    yield { type: "tool_call", id, name: call.name, inputText };
+  }
+}
+
+function listOf(chunks: string | readonly string[] | undefined): readonly string[] {
+  if (chunks === undefined) return [];
+  return typeof chunks === "string" ? [chunks] : chunks;
+}
+
+function templateOf(messages: readonly Message[]): (text: string) => string {
+  return (text) =>
+    text.replace(/\{\{\s*(user|tool_result)\s*\}\}/g, (_, name: string) =>
+      name === "user" ? latestUserText(messages) : latestToolResult(messages),
+    );
+}
+
+function filled(value: unknown, fill: (text: string) => string): unknown {
+  if (typeof value === "string") return fill(value);
+  if (Array.isArray(value)) return value.map((part) => filled(part, fill));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, filled(part, fill)]));
+}
+
+function usageOf(given: ScriptReply["usage"], estimate: Usage): Usage {
+  if (given === undefined) return estimate;
+  return {
+    input: given.input ?? 0,
+    output: given.output ?? 0,
+    cacheRead: given.cache_read ?? 0,
+    cacheWrite: given.cache_write ?? 0,
+    thinking: given.thinking ?? 0,
+  };
+}
+
+function lastEvent(reply: ScriptReply): ModelEvent {
+  const { error } = reply;
+  if (error === undefined) {
+    return { type: "end", stop: reply.stop ?? (reply.tool_calls === undefined ? "end" : "tool_calls") };
+  }
+  if (typeof error === "object") {
+    return httpFailure(
+      error.status,
+      error.message ?? `The model answered with HTTP status ${error.status}.`,
+      error.retry_after_ms,
+    );
+  }
+  const message = error === "cut" ? "The model's answer was cut off." : "The connection to the model failed.";
+  return { type: "error", failure: { code: "model_failed", message }, retryable: true };
+}

@@ -1,0 +1,197 @@
+import { spawn } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { resultObject } from "../../src/protocol/stream-json.ts";
+import type { Bench } from "./tinman.ts";
+import { createBench, lines, mainFile } from "./tinman.ts";
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await createBench();
+});
+afterAll(() => bench.remove());
+
+/** Processes of which the command line or environment holds a word; our own test runner does not. */
+async function processesWith(word: string): Promise<number> {
+  const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    ids.map(async (id) => {
+      const texts = await Promise.all(
+        ["cmdline", "environ"].map((file) => readFile(`/proc/${id}/${file}`, "utf8").catch(() => "")),
+      );
+      return texts.some((text) => text.includes(word));
+    }),
+  );
+  return found.filter(Boolean).length;
+}
+
+async function untilGone(word: string): Promise<number> {
+  let left = 0;
+  for (let tries = 0; tries < 100; tries += 1) {
+    left = await processesWith(word);
+    if (left === 0) return 0;
+    await sleep(50);
+  }
+  return left;
+}
+
+/** A number of seconds that nothing else sleeps for. */
+let nextSleep = 700_000 + (process.pid % 1_000) * 100;
+function uniqueSleep(): string {
+  nextSleep += 1;
+  return `sleep ${nextSleep}`;
+}
+
+async function busyRun(command: string, more: readonly string[] = []) {
+  const model = await bench.script([
+    { text: "Running.", tool_calls: [{ name: "Execute", input: { command, timeout: 600 } }] },
+    { text: "ended" },
+  ]);
+  const child = bench.start(["exec", "-o", "stream-json", "--auto", "high", ...more, "-m", model, "go"]);
+  child.stdin?.end();
+  const output: Buffer[] = [];
+  child.stdout?.on("data", (chunk: Buffer) => output.push(chunk));
+  const closed = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
+  return { child, closed, events: () => lines(Buffer.concat(output).toString()) };
+}
+
+async function untilRunning(word: string): Promise<void> {
+  for (let tries = 0; tries < 200 && (await processesWith(word)) === 0; tries += 1) await sleep(25);
+  expect(await processesWith(word)).toBeGreaterThan(0);
+}
+
+describe.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)("%s", (signal, code) => {
+  test("while a tool runs: its tree is killed, the output is finished, the code says so", async () => {
+    const word = uniqueSleep();
+    const run = await busyRun(`${word} & setsid ${word} & ${word}`);
+    await untilRunning(word);
+    run.child.kill(signal);
+    expect(await run.closed).toBe(code);
+    expect(run.events().at(-1)).toMatchObject({ type: "completion", stopReason: "interrupted", exitCode: code });
+    expect(run.events().filter(({ type }) => type === "completion")).toHaveLength(1);
+    expect(run.events().find(({ type }) => type === "tool_result")).toMatchObject({ isError: true });
+    expect(await untilGone(word)).toBe(0);
+  });
+
+  test("while the model is waited for: the same", async () => {
+    const model = await bench.script([{ text: "late", delay_ms: 60_000 }]);
+    const child = bench.start(["exec", "-o", "json", "-m", model, "go"]);
+    child.stdin?.end();
+    const out: Buffer[] = [];
+    child.stdout?.on("data", (chunk: Buffer) => out.push(chunk));
+    await sleep(600);
+    child.kill(signal);
+    expect(await new Promise((resolve) => child.on("close", resolve))).toBe(code);
+    expect(resultObject.parse(JSON.parse(Buffer.concat(out).toString()))).toMatchObject({
+      stop_reason: "interrupted",
+      exit_code: code,
+    });
+  });
+});
+
+describe("nothing is left behind", () => {
+  test("after success, also of what a command started in the background", async () => {
+    const word = uniqueSleep();
+    const run = await busyRun(`${word} & (setsid ${word} &) ; echo started`);
+    expect(await run.closed).toBe(0);
+    expect(await untilGone(word)).toBe(0);
+  });
+
+  test("after a timeout of the run", async () => {
+    const word = uniqueSleep();
+    const run = await busyRun(`trap '' TERM; ${word}`, ["--timeout", "1s"]);
+    expect(await run.closed).toBe(3);
+    expect(await untilGone(word)).toBe(0);
+  });
+
+  test("after SIGKILL of the program itself", async () => {
+    const word = uniqueSleep();
+    const run = await busyRun(`setsid ${word} & ${word}`);
+    await untilRunning(word);
+    run.child.kill("SIGKILL");
+    await run.closed;
+    expect(await untilGone(word)).toBe(0);
+  });
+});
+
+describe("pipes", () => {
+  test("5 MB through a slow reader arrive whole", async () => {
+    const model = await bench.script([{ repeat_text: { text: "0123456789abcdef", times: 327_680 } }]);
+    const run = await bench.shell(
+      `tinman exec -m ${model} -o json go | (sleep 0.5; while head -c 65536; do sleep 0.01; done 2>/dev/null | head -c 6000000) > out.json; echo "\${PIPESTATUS[0]}"`,
+    );
+    expect(run.stderr).toBe("");
+    const { result } = resultObject.parse(JSON.parse(await bench.read("out.json")));
+    expect(result.length).toBe(5_242_880);
+  });
+
+  test("a closed pipe ends the program quietly, and the tool with it", async () => {
+    const word = uniqueSleep();
+    const model = await bench.script([
+      { text: "One.", tool_calls: [{ name: "LS", input: {} }] },
+      { text: "Two.", tool_calls: [{ name: "Execute", input: { command: word, timeout: 600 } }], delay_ms: 300 },
+    ]);
+    const run = await bench.shell(
+      `tinman exec --auto high -o stream-json -m '${model}' go | head -n 1; echo "\${PIPESTATUS[0]}"`,
+    );
+    expect(run.stdout.trimEnd().split("\n").at(-1)).toMatch(/^(141|0)$/);
+    expect(run.stderr).toBe("");
+    expect(await untilGone(word)).toBe(0);
+  });
+
+  test("a reader that never reads does not keep a terminated program", async () => {
+    const model = await bench.script([{ repeat_text: { text: "0123456789abcdef", times: 100_000 } }]);
+    const child = spawn(process.execPath, [mainFile, "exec", "-m", model, "go"], {
+      cwd: bench.cwd,
+      env: bench.env,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    await sleep(1_000);
+    child.kill("SIGTERM");
+    const closed = new Promise((resolve) => child.on("exit", (code, signal) => resolve(code ?? signal)));
+    expect(await Promise.race([closed, sleep(10_000, "still there")])).toBe(143);
+    child.stdout?.destroy();
+  });
+});
+
+test("ten runs at once in one folder with one home do not disturb each other", async () => {
+  const runs = Array.from({ length: 10 }, (_, n) =>
+    bench.tinman(["exec", "-o", "json", "--auto", "low", `create file made-${n}.txt with content-${n}`]),
+  );
+  const results = (await Promise.all(runs)).map(({ code, stdout, stderr }) => ({
+    code,
+    stderr,
+    result: resultObject.parse(JSON.parse(stdout)),
+  }));
+  expect(results.map(({ code, stderr }) => [code, stderr])).toEqual(results.map(() => [0, ""]));
+  expect(new Set(results.map(({ result }) => result.session_id)).size).toBe(10);
+  for (let n = 0; n < 10; n += 1) expect((await bench.read(`made-${n}.txt`)).trim()).toBe(`content-${n}`);
+});
+
+test("no key of ours reaches a command", async () => {
+  const model = await bench.script([{ tool_calls: [{ name: "Execute", input: { command: "env" } }] }, { text: "ok" }]);
+  const keys = {
+    OPENAI_API_KEY: "sk-1",
+    ANTHROPIC_API_KEY: "sk-2",
+    FACTORY_API_KEY: "fk-3",
+    MY_SECRET: "s-4",
+    GH_TOKEN: "t-5",
+    PLAIN: "p-6",
+  };
+  const run = await bench.tinman(["exec", "-o", "stream-json", "--auto", "high", "-m", model, "go"], { env: keys });
+  const value = String(lines(run.stdout).find(({ type }) => type === "tool_result")?.value);
+  expect(value).toContain("PLAIN=p-6");
+  for (const secret of ["sk-1", "sk-2", "fk-3", "s-4", "t-5"]) expect(run.stdout).not.toContain(secret);
+});
+
+test("a home that cannot be written is one clear line", async () => {
+  await bench.file("not-a-folder", "");
+  const run = await bench.tinman(["exec", "hi"], { env: { TINMAN_HOME: `${bench.cwd}/not-a-folder` } });
+  expect([run.code, run.stdout]).toEqual([1, ""]);
+  expect(run.stderr).toMatch(/^tinman: [^\n]*not-a-folder[^\n]*\n$/);
+});

@@ -1,0 +1,94 @@
+import { stat } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Bench } from "./tinman.ts";
+import { createBench } from "./tinman.ts";
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await createBench();
+});
+afterAll(() => bench.remove());
+
+test("sessions are listed, shown, found and deleted", async () => {
+  expect((await bench.tinman(["sessions"])).stdout).toBe("No sessions.\n");
+  const { session_id: id } = JSON.parse(
+    (await bench.tinman(["exec", "-o", "json", "--tag", "ci", "Just reply OK."])).stdout,
+  );
+  const [listed] = JSON.parse((await bench.tinman(["sessions", "list", "--json"])).stdout);
+  expect(listed).toMatchObject({ id, title: "Just reply OK.", cwd: bench.cwd });
+  expect((await bench.tinman(["sessions"])).stdout).toContain(id);
+  expect((await bench.tinman(["sessions", "list", "--cwd", "/", "--json"])).stdout).toBe("[]\n");
+
+  const shown = JSON.parse((await bench.tinman(["sessions", "show", id, "--json"])).stdout);
+  expect(shown).toMatchObject({
+    id,
+    lastEnd: "completed",
+    waiting: [],
+    settings: { tags: [{ name: "ci" }] },
+    damagedLines: [],
+  });
+  expect(shown.messages.map(({ role }: { role: string }) => role)).toEqual(["user", "assistant"]);
+  expect((await bench.tinman(["sessions", "show", id])).stdout).toContain("user: Just reply OK.\n\nassistant: OK\n");
+
+  const path = (await bench.tinman(["sessions", "path", id])).stdout.trimEnd();
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect((await bench.tinman(["sessions", "delete", id])).stdout).toBe(`deleted ${id}\n`);
+  await expect(stat(path)).rejects.toThrow("ENOENT");
+  expect(await bench.tinman(["sessions", "path", id])).toMatchObject({ code: 4, stdout: "" });
+  expect(await bench.tinman(["sessions", "delete", id])).toMatchObject({ code: 4 });
+  expect(await bench.tinman(["sessions", "show", "../../x"])).toMatchObject({ code: 4 });
+});
+
+test("control characters of a conversation do not reach the terminal", async () => {
+  const evil = "\u001b]0;owned\u0007 Just reply OK.";
+  const { session_id: id } = JSON.parse((await bench.tinman(["exec", "-o", "json", evil])).stdout);
+  for (const args of [["sessions"], ["sessions", "show", id]]) {
+    expect((await bench.tinman(args)).stdout).not.toContain("\u001b");
+  }
+});
+
+test("models are listed, the default first", async () => {
+  const [first] = JSON.parse((await bench.tinman(["models", "--json"])).stdout);
+  expect(first).toMatchObject({ id: "offline", isDefault: true });
+  expect((await bench.tinman(["models"])).stdout).toMatch(/^\* offline/);
+});
+
+test("doctor tries what is needed, and says so", async () => {
+  const run = await bench.tinman(["doctor", "--json"]);
+  const { checks } = JSON.parse(run.stdout);
+  expect(checks.map(({ name, status }: Record<string, string>) => [name, status])).toEqual(
+    ["node", "home", "configuration", "sessions", "shell", "search", "git"].map((name) => [name, "ok"]),
+  );
+  expect(run.code).toBe(0);
+});
+
+test("a broken configuration is one clear line and exit 2; doctor names it", async () => {
+  const broken = await createBench();
+  await broken.shell("mkdir -p ~/.tinman && echo 'modle: x' > ~/.tinman/config.yaml");
+  const run = await broken.tinman(["exec", "hi"]);
+  expect([run.code, run.stdout]).toEqual([2, ""]);
+  expect(run.stderr).toMatch(/^tinman: [^\n]*config\.yaml: [^\n]*modle[^\n]*\n$/);
+  expect((await broken.tinman(["doctor"])).code).toBe(1);
+  await broken.remove();
+});
+
+test("tools are listed as they would be allowed", async () => {
+  const tools = async (...args: string[]) => {
+    const run = await bench.tinman(["exec", "--list-tools", "-o", "json", ...args]);
+    return Object.fromEntries(
+      JSON.parse(run.stdout).map((tool: { llmId: string; currentlyAllowed: boolean }) => [
+        tool.llmId,
+        tool.currentlyAllowed,
+      ]),
+    );
+  };
+  expect(await tools()).toMatchObject({ Read: true, Create: false, Edit: false, Execute: true });
+  expect(await tools("--auto", "low", "--disabled-tools", "execute-cli")).toMatchObject({
+    Create: true,
+    Execute: false,
+  });
+  expect(await tools("--enabled-tools", "Create")).toMatchObject({ Create: true, Edit: false });
+  const text = (await bench.tinman(["exec", "--list-tools"])).stdout;
+  expect(text).toContain("  - Create (");
+  expect(text).toContain("status: blocked");
+});
