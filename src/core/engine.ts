@@ -1,4 +1,3 @@
-import { AgentError } from "./errors.ts";
 import type { DurableBody, DurableEvent, SettingsChanges } from "./event.ts";
 import { closingEvents, foldLog } from "./history.ts";
 import type { ModelInfo, SessionInfo } from "./ports.ts";
@@ -57,8 +56,8 @@ export class Engine {
   async resume(id: string, options: ResumedSession = {}): Promise<Resumed> {
     const log = await this.parts.store.acquire(id);
     try {
-      const { events, damagedLines } = await this.parts.store.read(id);
-      const state = foldLog(events);
+      const { events, lastSeq, damagedLines } = await this.parts.store.read(id);
+      const state = foldLog(events, lastSeq);
       const session = new Session(this.parts, log, state, options.run ?? {}, [
         ...closingEvents(state, this.parts.ids),
         ...moved(state.cwd, options.cwd),
@@ -155,8 +154,4 @@ function definite(changes: SettingsChanges): Partial<SessionSettings> {
 /** Words for a log that was damaged and read all the same. */
 export function damageNotice(lines: readonly number[]): string {
   return `${lines.length} damaged ${lines.length === 1 ? "line" : "lines"} of the session log skipped (line ${lines.join(", ")}).`;
-}
-
-export function unknownSession(id: string): AgentError {
-  return new AgentError("session_not_found", `There is no session ${JSON.stringify(id.slice(0, 200))}.`);
 }

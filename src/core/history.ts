@@ -31,7 +31,7 @@ export interface SessionState {
 }
 
 /** Replays a log. Throws when its first event does not open a session: stores never hand out such a log. */
-export function foldLog(events: readonly DurableEvent[]): SessionState {
+export function foldLog(events: readonly DurableEvent[], lastSeq = 0): SessionState {
   const [first, ...rest] = events;
   if (first?.type !== "session.opened") throw new Error("a session log begins with session.opened");
   const state: SessionState = {
@@ -52,6 +52,7 @@ export function foldLog(events: readonly DurableEvent[]): SessionState {
     openRequests: new Map(),
   };
   for (const event of rest) applyEvent(state, event);
+  state.seq = Math.max(state.seq, lastSeq);
   return state;
 }
 

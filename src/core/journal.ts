@@ -20,7 +20,7 @@ export class Journal {
   private readonly log: SessionLog;
   private readonly clock: Clock;
   private readonly publish: (event: EngineEvent) => void;
-  /** What a dead process owed the log. It counts already, and is written before anything else is. */
+  /** What a dead process or a full disk kept from the log. It counts already, and is written before anything else is. */
   private owed: readonly DurableEvent[] = [];
   private pending: Pending[] = [];
   private flushing = false;
@@ -59,22 +59,25 @@ export class Journal {
       const failure = await this.store(events.filter(hasNumber));
       for (const [index, event] of events.entries()) {
         const entry = batch[index];
-        if (hasNumber(event)) {
-          // A number that may be on the disk is never used again, or a reader would take the wrong one of the two.
-          this.state.seq = event.seq;
-          if (failure !== undefined && event.type !== "turn.ended") {
-            entry?.reject(failure);
-            continue;
-          }
-          // A turn that began ends for everybody who listens, even when its end could not be written.
-          applyEvent(this.state, event);
+        if (failure === undefined || !hasNumber(event)) {
+          if (hasNumber(event)) applyEvent(this.state, event);
+          this.publish(event);
+          entry?.resolve();
+        } else {
+          if (event.type === "turn.ended") this.endUnwritten(event);
+          entry?.reject(failure);
         }
-        this.publish(event);
-        if (failure !== undefined && hasNumber(event)) entry?.reject(failure);
-        else entry?.resolve();
       }
     }
     this.flushing = false;
+  }
+
+  /** A turn that began ends for everybody who listens, even when its end cannot be written now. */
+  private endUnwritten(event: DurableEvent): void {
+    const ended = { ...event, seq: this.state.seq + 1 };
+    this.owed = [...this.owed, ended];
+    applyEvent(this.state, ended);
+    this.publish(ended);
   }
 
   private async store(events: readonly DurableEvent[]): Promise<AgentError | undefined> {

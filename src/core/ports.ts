@@ -75,6 +75,8 @@ export interface SessionInfo {
 
 export interface StoredLog {
   readonly events: readonly DurableEvent[];
+  /** The highest number in the log. More than the last event's when a later version wrote events unknown here. */
+  readonly lastSeq: number;
   /** Lines that could not be read: a torn last line, or damage. They were skipped. */
   readonly damagedLines: readonly number[];
 }
@@ -82,8 +84,9 @@ export interface StoredLog {
 /** The right to write one session's log. One process at a time has it. */
 export interface SessionLog {
   /**
-   * Appends in order. Resolved means written to the file: it survives the death of this process. With `sync` it is also
-   * forced to the disk. Rejects with `storage_failed`; what was written of the batch is then a prefix of it.
+   * Appends in order; the numbers follow the last ones. Resolved means written to the file: it survives the death of this
+   * process. With `sync` it is also forced to the disk. Rejects with `storage_failed`, `input_too_large`, `session_closed`
+   * or `session_in_use`; nothing of the batch is then part of the log.
    */
   append(events: readonly DurableEvent[], options?: { readonly sync?: boolean }): Promise<void>;
   /** Gives the right back. Safe to call twice. */
@@ -95,7 +98,7 @@ export interface SessionStore {
   create(first: DurableEvent): Promise<SessionLog>;
   /** Takes the right to write. Rejects with `session_not_found` or `session_in_use`. Does not write to the log. */
   acquire(id: string): Promise<SessionLog>;
-  /** Never opens for writing. Rejects with `session_not_found`. */
+  /** Never opens for writing. Rejects with `session_not_found`, or `storage_failed` when not even its first line can be read. */
   read(id: string): Promise<StoredLog>;
   /** Newest first. Sessions that cannot be read are left out. */
   list(query?: { readonly cwd?: string; readonly limit?: number }): Promise<readonly SessionInfo[]>;

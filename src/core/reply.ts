@@ -24,8 +24,11 @@ interface ReplyParts {
 const checkpointCharacters = 4_096;
 const checkpointMs = 1_000;
 
+/** An answer that grows past this is a model that has lost its way; it would not fit a record of the log either. */
+const maxReplyCharacters = 5_500_000;
+
 /** The arguments of one call may have this many characters; more is taken as malformed. */
-const maxInputCharacters = 8_000_000;
+const maxInputCharacters = 5_000_000;
 
 /** Reads one model stream to its end, telling everybody as it comes. The stream never throws; a model that does is a bug that `turn` reports. */
 export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyParts): Promise<Reply> {
@@ -36,6 +39,7 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
   let usage: Usage | undefined;
   let failure: Failure | undefined;
   let started = false;
+  let characters = 0;
   let savedLength = 0;
   let savedAt = clock.monotonic();
 
@@ -119,6 +123,14 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
         stop = "failed";
         failure = event.failure;
         break;
+    }
+    if ("text" in event) characters += event.text.length;
+    if (characters > maxReplyCharacters) {
+      stop = "failed";
+      failure = {
+        code: "model_failed",
+        message: `The answer grew past ${maxReplyCharacters} characters and was stopped.`,
+      };
     }
     if (signal.aborted || stop !== undefined) break;
     const room = parts.room();

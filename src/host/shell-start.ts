@@ -47,13 +47,13 @@ kill -KILL 0
  * signals before the command can send any.
  */
 const starter = `
-watchdog=$1 marker=$2
+tinman_watchdog=$1 tinman_marker=$2
 shift 2
 (
   trap "" HUP INT QUIT TERM PIPE
-  ( exec /bin/sh -c "$watchdog" tinman-watchdog "$marker" >/dev/null 2>&1 ) &
+  ( exec /bin/sh -c "$tinman_watchdog" tinman-watchdog "$tinman_marker" >/dev/null 2>&1 ) &
 )
-export ${markerVariable}="$marker"
+export ${markerVariable}="$tinman_marker"
 exec "$@" 2>&1 3<&-
 `;
 

@@ -15,21 +15,23 @@ export async function readLog(path: string, sessionId: string): Promise<StoredLo
   const events: DurableEvent[] = [];
   const damagedLines: number[] = [];
   let lastSeq = 0;
+  let lastKnownSeq = 0;
   const scanned = await scanLines(path, (line, number) => {
     if (number === 1) {
       events.push(startOf(line, path, sessionId).event);
-      lastSeq = 1;
+      lastSeq = lastKnownSeq = 1;
       return;
     }
     if (line?.length === 0) return;
     const decoded = line && isUtf8(line) ? decodeRecord(line.toString(), sessionId) : undefined;
-    if (decoded?.kind === "unknown") return;
-    if (decoded?.kind === "event" && decoded.event.seq > lastSeq) {
+    if (decoded?.kind === "unknown") lastSeq = Math.max(lastSeq, decoded.seq);
+    else if (decoded?.kind === "event" && decoded.event.seq > lastKnownSeq) {
       events.push(decoded.event);
-      lastSeq = decoded.event.seq;
+      lastKnownSeq = decoded.event.seq;
+      lastSeq = Math.max(lastSeq, lastKnownSeq);
     } else damagedLines.push(number);
   });
-  return scanned && events.length > 0 ? { events, damagedLines } : undefined;
+  return scanned && events.length > 0 ? { events, lastSeq, damagedLines } : undefined;
 }
 
 /** The log's first line and its last title; other lines are looked at, but not parsed. */

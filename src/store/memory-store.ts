@@ -103,12 +103,13 @@ export function createMemoryStore(options: { readonly now?: () => number } = {})
     },
     async read(id) {
       // Nothing unreadable gets in, so there is nothing to skip.
-      const events = mustFind(id).lines.map((line, index) => {
+      const { lines, lastSeq } = mustFind(id);
+      const events = lines.map((line, index) => {
         const decoded = index === 0 ? decodeStart(line, id) : decodeRecord(line, id);
         if (decoded.kind !== "event") throw new AgentError("internal", `Record ${index + 1} of ${id} was lost.`);
         return decoded.event;
       });
-      return { events, damagedLines: [] };
+      return { events, lastSeq, damagedLines: [] };
     },
     async list(query = {}) {
       return [...sessions]

@@ -128,6 +128,16 @@ test.each<[string, ModelEvent[], string]>([
   expect(outcome.failure?.message).not.toBe("");
 });
 
+test("an answer without end is stopped, and what came is kept", async () => {
+  const endless = async function* (): AsyncGenerator<ModelEvent> {
+    for (;;) yield { type: "text", text: "x".repeat(100_000) };
+  };
+  const session = await createKit([endless]).open();
+  const outcome = await ask(session, "go");
+  expect([outcome.reason, outcome.failure?.code]).toEqual(["failed", "model_failed"]);
+  expect(session.history().at(1)).toMatchObject({ stop: "failed" });
+});
+
 test("a model that throws is a failed turn, not a crash", async () => {
   const session = await createKit([
     () => {

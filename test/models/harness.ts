@@ -209,7 +209,8 @@ export function invent(seed: number): Invented {
   };
   const one = <T>(list: ArrayLike<T>): T => list[Math.floor(random() * list.length)] as T;
   const syllable = (): string => one("bdfgklmnprtvz") + one("aeiou");
-  const word = (): string => syllable() + syllable() + syllable() + one("nrxk");
+  const word = (): string =>
+    one(["", "", "a", "an", "o", "the", "as"]) + syllable() + syllable() + syllable() + one("nrxk");
   const han = (): string => one("橙柿桃梨杏枣莲竹松鹤") + one("山河湖雪云月星石木火");
   return {
     word,

@@ -5,7 +5,7 @@ import type { SessionStore } from "../../src/core/ports.ts";
 import { createJsonlStore } from "../../src/store/jsonl-store.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { maxRecordBytes } from "../../src/store/records.ts";
-import { everyEvent, opened, prompt, prompts, titled } from "./sample-events.ts";
+import { everyEvent, opened, prompt, prompts, stored, titled } from "./sample-events.ts";
 import { tempHome } from "./temp-home.ts";
 
 const stores: readonly { name: string; make: () => Promise<SessionStore> }[] = [
@@ -27,7 +27,7 @@ describe.each(stores)("$name", ({ make }) => {
     const log = await store.create(first as DurableEvent);
     await log.append(rest, { sync: true });
     await log.release();
-    expect(await store.read("s1")).toEqual({ events: everyEvent("s1"), damagedLines: [] });
+    expect(await store.read("s1")).toEqual(stored(everyEvent("s1"), []));
   });
 
   it("keeps strings that are not well-formed", async () => {
@@ -43,7 +43,7 @@ describe.each(stores)("$name", ({ make }) => {
     const store = await make();
     const log = await store.create(opened("s1"));
     await log.append(prompts("s1", 2, 3));
-    expect(await store.read("s1")).toEqual({ events: [opened("s1"), ...prompts("s1", 2, 3)], damagedLines: [] });
+    expect(await store.read("s1")).toEqual(stored([opened("s1"), ...prompts("s1", 2, 3)], []));
     await log.release();
   });
 
@@ -86,7 +86,7 @@ describe.each(stores)("$name", ({ make }) => {
     await expect(log.append([prompt("s1", 2), prompt("s1", 4)])).rejects.toMatchObject({ code: "storage_failed" });
     await log.append([prompt("s1", 2)]);
     await log.release();
-    expect(await store.read("s1")).toEqual({ events: [opened("s1"), prompt("s1", 2)], damagedLines: [] });
+    expect(await store.read("s1")).toEqual(stored([opened("s1"), prompt("s1", 2)], []));
   });
 
   it("refuses events that nobody could read back", async () => {
@@ -98,7 +98,7 @@ describe.each(stores)("$name", ({ make }) => {
     await expect(store.create({ ...opened("s3"), seq: 2 })).rejects.toMatchObject({ code: "internal" });
     await expect(store.create({ ...prompt("s3", 1) })).rejects.toMatchObject({ code: "internal" });
     await log.release();
-    expect(await store.read("s1")).toEqual({ events: [opened("s1")], damagedLines: [] });
+    expect(await store.read("s1")).toEqual(stored([opened("s1")], []));
     expect(await store.list()).toHaveLength(1);
   });
 
@@ -228,6 +228,6 @@ describe.each(stores)("$name", ({ make }) => {
     const events = prompts("s1", 2, 8_001);
     for (let from = 0; from < events.length; from += 800) await log.append(events.slice(from, from + 800));
     await log.release();
-    expect(await store.read("s1")).toEqual({ events: [opened("s1"), ...events], damagedLines: [] });
+    expect(await store.read("s1")).toEqual(stored([opened("s1"), ...events], []));
   });
 });

@@ -4,7 +4,7 @@ import type { DurableEvent } from "../../src/core/event.ts";
 import type { SessionStore } from "../../src/core/ports.ts";
 import { createJsonlStore } from "../../src/store/jsonl-store.ts";
 import { encodeRecord, maxRecordBytes } from "../../src/store/records.ts";
-import { everyEvent, opened, prompt, prompts, titled } from "./sample-events.ts";
+import { everyEvent, opened, prompt, prompts, stored, titled } from "./sample-events.ts";
 import { tempHome } from "./temp-home.ts";
 
 async function makeLog(events: readonly DurableEvent[]): Promise<{ store: SessionStore; path: string }> {
@@ -36,13 +36,13 @@ describe("a log that was cut off", () => {
       const torn = (ends[kept - 1] ?? 0) < size;
       const damagedLines = torn ? [kept + 1] : [];
       const cut = await store.read("s1");
-      expect({ size, cut }).toEqual({ size, cut: { events: events.slice(0, kept), damagedLines } });
+      expect({ size, cut }).toEqual({ size, cut: stored(events.slice(0, kept), damagedLines) });
       await appendNext(store, kept + 1);
       const added = [prompt("s1", kept + 1), prompt("s1", kept + 2)];
       const mended = await store.read("s1");
       expect({ size, mended }).toEqual({
         size,
-        mended: { events: [...events.slice(0, kept), ...added], damagedLines },
+        mended: stored([...events.slice(0, kept), ...added], damagedLines),
       });
     }
   });
@@ -50,7 +50,7 @@ describe("a log that was cut off", () => {
   it("loads when the disk left zeros at its end", async () => {
     const { store, path } = await makeLog([opened("s1"), prompt("s1", 2)]);
     await truncate(path, (await stat(path)).size + 5_000);
-    expect(await store.read("s1")).toEqual({ events: [opened("s1"), prompt("s1", 2)], damagedLines: [3] });
+    expect(await store.read("s1")).toEqual(stored([opened("s1"), prompt("s1", 2)], [3]));
     await appendNext(store, 3);
     expect((await store.read("s1")).events).toEqual([opened("s1"), ...prompts("s1", 2, 4)]);
   });
@@ -74,10 +74,14 @@ describe("a log with damage inside", () => {
     ];
     const { store, path } = await makeLog([opened("s1")]);
     await writeFile(path, `${lines.join("\n")}\n`);
-    expect(await store.read("s1")).toEqual({
-      events: [opened("s1"), prompt("s1", 2), prompt("s1", 3), prompt("s1", 5), prompt("s1", 6), prompt("s1", 8)],
-      damagedLines: [3, 5, 9, 10],
-    });
+    const kept = [opened("s1"), prompt("s1", 2), prompt("s1", 3), prompt("s1", 5), prompt("s1", 6), prompt("s1", 8)];
+    expect(await store.read("s1")).toEqual(stored(kept, [3, 5, 9, 10]));
+  });
+
+  it("tells the number of a last record that only a later version knows", async () => {
+    const { store, path } = await makeLog([opened("s1"), prompt("s1", 2)]);
+    await appendFile(path, '{"seq":3,"at":1,"type":"session.compacted","into":"less"}\n');
+    expect(await store.read("s1")).toEqual({ ...stored([opened("s1"), prompt("s1", 2)], []), lastSeq: 3 });
   });
 
   it("reports a line whose bytes are not UTF-8", async () => {
@@ -86,14 +90,14 @@ describe("a log with damage inside", () => {
     const at = bytes.indexOf(Buffer.from("é"));
     bytes[at] = 0x20;
     await writeFile(path, bytes);
-    expect(await store.read("s1")).toEqual({ events: [opened("s1"), prompt("s1", 3)], damagedLines: [2] });
+    expect(await store.read("s1")).toEqual(stored([opened("s1"), prompt("s1", 3)], [2]));
   });
 
   it("skips a line that no record can have, without taking it in", async () => {
     const { store, path } = await makeLog([opened("s1"), prompt("s1", 2)]);
     for (let piece = 0; piece < 3; piece++) await appendFile(path, Buffer.alloc(maxRecordBytes, "x"));
     await appendFile(path, `\n${encodeRecord(prompt("s1", 3))}\n`);
-    expect(await store.read("s1")).toEqual({ events: [opened("s1"), ...prompts("s1", 2, 3)], damagedLines: [3] });
+    expect(await store.read("s1")).toEqual(stored([opened("s1"), ...prompts("s1", 2, 3)], [3]));
   });
 
   it("has the last title that can be read", async () => {
@@ -137,7 +141,7 @@ describe("a log whose beginning is wrong", () => {
     await expect(store.acquire("s1")).rejects.toMatchObject({ code: "session_not_found" });
     expect(await store.list()).toEqual([]);
     await (await store.create(opened("s1", "/elsewhere"))).release();
-    expect(await store.read("s1")).toEqual({ events: [opened("s1", "/elsewhere")], damagedLines: [] });
+    expect(await store.read("s1")).toEqual(stored([opened("s1", "/elsewhere")], []));
     await expect(stat(path)).rejects.toMatchObject({ code: "ENOENT" });
   });
 });

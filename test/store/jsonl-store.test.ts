@@ -4,7 +4,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createJsonlStore } from "../../src/store/jsonl-store.ts";
 import { encodeRecord } from "../../src/store/records.ts";
-import { opened, prompt, titled } from "./sample-events.ts";
+import { opened, prompt, stored, titled } from "./sample-events.ts";
 import { locksIn, tempHome } from "./temp-home.ts";
 
 async function modeOf(path: string): Promise<string> {
@@ -94,7 +94,7 @@ describe("reading", () => {
     await chmod(path, 0o400);
     await chmod(dirname(path), 0o500);
     const before = await snapshot(home);
-    expect(await store.read("s1")).toEqual({ events: [opened("s1")], damagedLines: [2, 3] });
+    expect(await store.read("s1")).toEqual(stored([opened("s1")], [2, 3]));
     expect(await store.list()).toHaveLength(1);
     expect((await store.info("s1")).id).toBe("s1");
     await expect(store.read("empty")).rejects.toMatchObject({ code: "session_not_found" });

@@ -1,5 +1,6 @@
 import type { DurableBody, DurableEvent } from "../../src/core/event.ts";
 import type { Usage } from "../../src/core/message.ts";
+import type { StoredLog } from "../../src/core/ports.ts";
 import type { SessionSettings } from "../../src/core/settings.ts";
 
 export const settings: SessionSettings = {
@@ -156,4 +157,9 @@ export function everyEvent(sessionId: string): DurableEvent[] {
     (body, index): DurableEvent => ({ at: 1_001 + index, sessionId, turnId: "t1", seq: index + 2, ...body }),
   );
   return [first, ...rest];
+}
+
+/** A log as it is read: its last number is that of its last event. */
+export function stored(events: readonly DurableEvent[], damagedLines: readonly number[]): StoredLog {
+  return { events, lastSeq: events.at(-1)?.seq ?? 0, damagedLines };
 }

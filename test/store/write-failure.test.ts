@@ -6,7 +6,7 @@ import type { SessionLog, SessionStore } from "../../src/core/ports.ts";
 import { createJsonlStore } from "../../src/store/jsonl-store.ts";
 import { createLogWriter, type LogFile } from "../../src/store/log-writer.ts";
 import { encodeRecord } from "../../src/store/records.ts";
-import { opened, prompt, prompts } from "./sample-events.ts";
+import { opened, prompt, prompts, stored } from "./sample-events.ts";
 import { locksIn, tempHome } from "./temp-home.ts";
 
 /** A disk with little room, and what else may fail on it. */
@@ -77,15 +77,13 @@ describe("a full disk", () => {
         code: "storage_failed",
         message: `Cannot write ${path}: no space is left on the disk (ENOSPC).`,
       });
-      expect(await store.read("s1")).toEqual({ events: [opened("s1")], damagedLines: [] });
+      expect(await store.read("s1")).toEqual(stored([opened("s1")], []));
       disk.room = 1e9;
       await log.append([prompt("s1", 2, "something else under the same number")]);
       await log.append([prompt("s1", 3)]);
       await log.release();
-      expect(await store.read("s1")).toEqual({
-        events: [opened("s1"), prompt("s1", 2, "something else under the same number"), prompt("s1", 3)],
-        damagedLines: [],
-      });
+      const kept = [opened("s1"), prompt("s1", 2, "something else under the same number"), prompt("s1", 3)];
+      expect(await store.read("s1")).toEqual(stored(kept, []));
     },
   );
 
@@ -97,7 +95,7 @@ describe("a full disk", () => {
     disk.room = 1e9;
     await log.append(prompts("s1", 2, 3));
     await log.release();
-    expect(await store.read("s1")).toEqual({ events: [opened("s1"), ...prompts("s1", 2, 3)], damagedLines: [2, 3] });
+    expect(await store.read("s1")).toEqual(stored([opened("s1"), ...prompts("s1", 2, 3)], [2, 3]));
   });
 
   it.each([record2, record2 + 1, record2 + 30])(
@@ -128,7 +126,7 @@ describe("a full disk", () => {
     await expect(third).rejects.toMatchObject({ code: "storage_failed" });
     await expect(fourth).rejects.toMatchObject({ code: "storage_failed" });
     await log.release();
-    expect(await store.read("s1")).toEqual({ events: [opened("s1"), prompt("s1", 2)], damagedLines: [] });
+    expect(await store.read("s1")).toEqual(stored([opened("s1"), prompt("s1", 2)], []));
   });
 });
 
@@ -137,7 +135,7 @@ describe("writing", () => {
     const { log, store } = await sessionOn({ bite: 7 });
     await log.append(prompts("s1", 2, 4));
     await log.release();
-    expect(await store.read("s1")).toEqual({ events: [opened("s1"), ...prompts("s1", 2, 4)], damagedLines: [] });
+    expect(await store.read("s1")).toEqual(stored([opened("s1"), ...prompts("s1", 2, 4)], []));
   });
 
   it("opens the log at the first append, and once", async () => {
@@ -216,7 +214,7 @@ describe("a lease that was lost", () => {
     await log.release();
     await log.release();
     expect(released).toBe(1);
-    expect(await store.read("s1")).toEqual({ events: [opened("s1"), prompt("s1", 2)], damagedLines: [] });
+    expect(await store.read("s1")).toEqual(stored([opened("s1"), prompt("s1", 2)], []));
   });
 });
 

@@ -48,7 +48,8 @@ export const runExec: FrontEnd<ExecOptions> = async (engine, io, options) => {
     await session.close();
     const report = reportOutcome(outcome, { sessionId: session.id, durationMs: elapsed(), signalCode });
     await printReport(options.format, report, io, Date.now());
-    return report.exitCode;
+    // A signal may also come while a slow reader takes the last lines.
+    return signalCode ?? report.exitCode;
   } catch (error) {
     await session?.close().catch(() => undefined);
     const report = reportFailure(failureOf(error), {

@@ -19,9 +19,9 @@ export interface Fact {
 }
 
 const asides =
-  /^(?:(?:i think|just so you know|so you know|fyi|for your information|by the way|btw|also|actually|no|nope|sorry|oops|wait|well|correction|update|note|important|for the record|as i said|for later|from now on|and|but|so|ok|okay|hi|hello|hey)(?:\s*[,:;.!—–-]+\s*|\s+))+/iu;
+  /^(?:(?:i think|just so you know|so you know|fyi|for your information|by the way|btw|also|actually|no|nope|sorry|oops|wait|well|correction|update|note|important|for the record|for (?:future |your )?reference|as a reminder|reminder|as i said|for later|from now on|and|but|so|ok|okay|hi|hello|hey)(?:\s*[,:;.!—–-]+\s*|\s+))+/iu;
 const askToRemember =
-  /^(?:(?:please|pls|always|can you|could you)\s+)*(?:remember|memori[sz]e|keep in mind|bear in mind|make a note|take note|note(?: down)?|don['’]t forget|do not forget|never forget|store|save|learn|record)(?:\s+(?:that|this|the following|of|for later))*\s*[:：,]?\s+/iu;
+  /^(?:(?:please|pls|always|can you|could you)\s+)*(?:remember|memori[sz]e|(?:keep|bear)(?: this| that| it)? in mind|make a note|take note|note(?: down)?|don['’]t forget|do not forget|never forget|store|save|learn|record)(?:\s+(?:that|this|the following|of|for later))*\s*[:：,]?\s+/iu;
 const askToRememberZh =
   /^(?:请|你|帮我|麻烦|要|一定要|给我|务必)*(?:记住|记下来?|记得|牢记|别忘了?|不要忘记?|记一下|记录一?下?)(?:一下|了)?[\s：:，,]*/u;
 const correctionStart =
@@ -61,6 +61,7 @@ function personal(text: string, explicit: boolean): Statement | undefined {
     [/^i(?: am|['’]m)\s+(\p{Lu}[\p{L}'’-]+)[.!]?$/u, "my name"],
     [/^i(?: am|['’]m)\s+(\d+)(?: years old)?[.!]?$/iu, "my age"],
     [/^i (?:live|am living) in\s+(.+)$/iu, "my city"],
+    [/^i was born in\s+(.+)$/iu, "my birthplace"],
     [/^i work (?:at|for)\s+(.+)$/iu, "my company"],
     [/^i (?:really )?(?:like|love|prefer)\s+(.+)$/iu, "my favourite"],
   ];
@@ -176,12 +177,16 @@ function chinese(sentence: string): Statement | undefined {
     : made(parts[1] ?? "", parts[2] ?? "", { correction: false, explicit });
 }
 
+/** "…, remember it": a request about the value, not part of it. */
+const reminderTail =
+  /[,;]?\s+(?:and\s+)?(?:please\s+)?(?:remember|keep|don['’]t forget|memori[sz]e) (?:it|that|this)\b.*$|[，,]\s*(?:请|你|要|一定|务必|帮我)*(?:记住|记好|记下|牢记|别忘).*$/iu;
+
 function made(
   subject: string,
   value: string,
   kind: { readonly correction: boolean; readonly explicit: boolean },
 ): Statement | undefined {
-  const clean = plain(value.replace(/^["'“”‘’「」]?(?:now|actually)\s+/iu, ""));
+  const clean = plain(value.replace(reminderTail, "").replace(/^["'“”‘’「」]?(?:now|actually)\s+/iu, ""));
   const about = subject.replace(/[\s:：,，]+$/u, "").trim();
   if (clean === "" || clean.length > 400) return undefined;
   return { subject: about, value: clean, ...kind };

@@ -1,7 +1,7 @@
 /** Sentences of the offline model, in the language of the request. */
 import type { ToolResultBlock } from "../../core/message.ts";
 import type { Fact, Statement } from "./memory.ts";
-import type { Language } from "./words.ts";
+import { type Language, languageOf } from "./words.ts";
 
 export function inLanguage(language: Language, en: string, zh: string): string {
   return language === "zh" ? zh : en;
@@ -62,28 +62,31 @@ export function printed(result: ToolResultBlock): string {
   return text === "Command completed successfully" ? "" : text;
 }
 
+/** A fact as the end of a sentence; in the user's own words where these are of another language. */
 export function told(fact: Pick<Fact, "subject" | "value">, language: Language): string {
-  if (fact.subject === "") return language === "zh" ? `“${fact.value}”` : `"${fact.value}"`;
-  if (language === "zh") return `${toYou(fact.subject, "zh")}是 ${fact.value}`;
-  const subject = toYou(fact.subject, "en");
-  const named = /^(?:the|your|this|that|a|an|his|her|their)\s/iu.test(subject) ? subject : `the ${subject}`;
-  return `${named.charAt(0).toLowerCase()}${named.slice(1)} is ${fact.value}`;
+  const { subject, value } = fact;
+  if (subject === "") return language === "zh" ? `“${value}”` : `"${value}"`;
+  if (languageOf(subject) !== language) return `${subject}: ${value}`;
+  if (language === "zh") return `${toYou(subject)}是 ${value}`;
+  const yours = toYou(subject);
+  const named = /^(?:the|your|this|that|a|an|his|her|their)\s/iu.test(yours) ? yours : `the ${yours}`;
+  return `${named.charAt(0).toLowerCase()}${named.slice(1)} is ${value}`;
 }
 
-function toYou(subject: string, language: Language): string {
-  if (language === "zh")
-    return subject
-      .replace(/^我的/u, "你的")
-      .replace(/^我/u, "你")
-      .replace(/^my\s+/iu, "你的 ");
-  return subject.replace(/^(?:my|our)\b/iu, "your").replace(/^我的?/u, "your ");
+function toYou(subject: string): string {
+  return subject.replace(/^(?:my|our)\b/iu, "your").replace(/^我/u, "你");
+}
+
+/** Whether `told` makes a clause that "that" can introduce. */
+export function isClause(fact: Pick<Fact, "subject">): boolean {
+  return fact.subject !== "" && languageOf(fact.subject) === "en";
 }
 
 export function noted(statement: Statement, language: Language): string {
   const fact = told(statement, language);
   return inLanguage(
     language,
-    statement.subject === "" ? `OK, I will remember ${fact}.` : `OK, I will remember that ${fact}.`,
+    `OK, I will remember ${isClause(statement) ? "that " : ""}${fact}.`,
     `好的，我记住了：${fact}。`,
   );
 }

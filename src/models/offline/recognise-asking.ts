@@ -111,9 +111,9 @@ function capital(text: string): string {
 }
 
 const planRules = [
-  /^(?:make|create|draft|write|give me|propose|prepare|outline|come up with|design|develop|sketch|put together|produce|show me|build|suggest|present|work out)\s+(?:me\s+)?(?:a |an |the |your |some )?(?:[\w-]+ ){0,2}?plan\b(?!\.\w)\s*(?:to|for|of|on how to|how to|that|about|:|,)?\s*(?<goal>[\s\S]*)$/iu,
+  /^(?:make|create|draft|write|give me|propose|prepare|outline|come up with|design|develop|sketch|put together|produce|show me|build|suggest|present|work out)\s+(?:me\s+)?(?:a |an |the |your |some )?(?:[\w-]+ ){0,2}?plan\b(?!\.\w)\s*(?:(?:to|for|of|on how to|how to|that|about)(?![\w-])|:|,)?\s*(?<goal>[\s\S]*)$/iu,
   /^plan\s+(?:out\s+)?(?:how (?:to|you would|you will|we can|i can)\s+|to\s+|for\s+|the following[:,]?\s*)?(?<goal>[\s\S]+)$/iu,
-  /^(?:what(?:['’]s| is| would be) (?:your|the|a good) plan|how would you (?:plan|approach))\s*(?:to|for|:)?\s*(?<goal>[\s\S]*)$/iu,
+  /^(?:what(?:['’]s| is| would be) (?:your|the|a good) plan|how would you (?:plan|approach))\s*(?:(?:to|for)\b|:)?\s*(?<goal>[\s\S]*)$/iu,
   /^(?:给|为|就|针对|对)\s*(?<goal>[\s\S]+?)\s*(?:做|制定|写|拟定?|出|规划|设计)(?:一下|一个|一份|个|份)?(?:详细的?|简单的?)?(?:计划|规划|方案)[。]?$/u,
   /^(?:制定|做|写|拟定?|出|设计|给出)(?:一个|一份|个|份)?(?<goal>[\s\S]*?)的?(?:计划|规划|方案)[。]?$/u,
   /^(?:计划|规划|策划)(?:一下|如何|怎么|怎样|：|:)*\s*(?<goal>[\s\S]+)$/u,

@@ -63,10 +63,10 @@ export function run(clause: Clause): Intent | undefined {
 function commandIn(given: string, verb: "clear" | "vague"): string | undefined {
   for (const [rule, command] of nicknames) if (rule.test(withoutEnd(given))) return command;
   const labelled =
-    /^(?:the |a |this |following |shell |bash |terminal |以下|下面的?|如下|这个|shell|终端|bash)*\s*(?:command|cmd|commands|命令|指令)\s*[:：,，]?\s*(?<rest>[\s\S]+)$/iu.exec(
+    /^(?:the |a |this |following |shell |bash |terminal |以下|下面的?|如下|这个|shell|终端|bash)*\s*(?:(?:commands?|cmd)(?![\w.-])|命令|指令)\s*[:：,，]?\s*(?<rest>[\s\S]+)$/iu.exec(
       given,
     )?.groups?.rest;
-  const body = (labelled ?? given.replace(/^(?:the|this)\s+/iu, "")).trim();
+  const body = (labelled ?? given.replace(/^(?:the|this|an?(?=\s+(?:ls|pwd|git)\b))\s+/iu, "")).trim();
   const place = placeOf(body);
   const [quoted] = quotedSpans(place.text);
   if (
@@ -127,9 +127,9 @@ function withoutTrailingNote(text: string): string {
 
 /* ------------------------------------------------------------------ create */
 
-const withContent = String.raw`(?:[,;]?\s*(?:and\s+)?(?:with|containing|that contains|which contains|that says|which says|that reads|whose contents? (?:is|are)|having|saying|holding|including|put|write|fill it with|content|contents|text)\s*(?:just |only |exactly |in it |inside )*(?:the |this |some |a )?(?:following |exact |single )?(?:contents?|text|body|words?|line|string|data|message)?(?:\s+(?:is|are|of|in it))?\s*[:=]?\s*)`;
+const withContent = String.raw`(?:[,;]?\s*(?:and\s+)?(?:with|containing|that contains|which contains|that says|which says|that reads|whose contents? (?:is|are)|having|saying|holding|including|put|write|fill it with|content|contents|text)(?![\w.\-])\s*(?:just |only |exactly |in it |inside )*(?:the |this |some |a )?(?:following |exact |single )?(?:(?:contents?|text|body|words?|line|string|data|message)(?![\w.\-]))?(?:\s+(?:is|are|of|in it)(?![\w.\-]))?\s*[:=]?\s*)`;
 const fileWords = String.raw`(?:(?:me|us)\s+)?(?:(?:a|an|the|another|new|text|empty|blank|small|simple|plain|markdown|json|python|config|source|script)\s+)*`;
-const calledWords = String.raw`(?:\s*(?:called|named|with (?:the )?name|titled|at|as|:))?\s*`;
+const calledWords = String.raw`(?:\s*(?:(?:called|named|with (?:the )?name|titled|at|as)(?![\w.\-])|:))?\s*`;
 const makeVerb = "(?:create|make|add|generate|write|produce|touch|set up|start|save|prepare|build)";
 
 const createRules = [

@@ -6,17 +6,20 @@ import { namesSecret, termsOf } from "./terms.ts";
 import { isQuestion, onlyWordsOf, plain, quotedSpans, quotedWhole, withoutEnd, wordSet } from "./words.ts";
 
 const replyEn =
-  /^(?<just>(?:just|only|simply|merely|always)\s+)*(?<verb>reply|respond|answer|say|output|print|return|write|type|send|echo|acknowledge|confirm)\b(?:\s+(?:back|to me|to this(?: message)?|to it|your answer))*(?<only>\s+(?:only|just|exactly|simply|solely|literally|verbatim))*(?:\s+in (?:one|a single) word)?(?<with>\s+(?:with|by saying|using|as))?(?<but>\s+(?:only|just|exactly|simply|nothing but|nothing except|nothing other than))*(?:\s+(?<det>the|my|this|that|your|its|a|an|one))?(?:\s+(?:one|single|exact|following|literal|precise|short))*(?<meta>\s+(?:words?|texts?|phrase|string|letters?|numbers?|sentence|message|line|characters?)\b)?\s*(?<colon>[:：])?[\s,]*(?<rest>\S[\s\S]*)$/iu;
+  /^(?<just>(?:just|only|simply|merely|always)\s+)*(?<verb>reply|respond|answer|say|output|print|return|write|type|send|echo|acknowledge|confirm)\b(?:\s+(?:back|to me|to this(?: message)?|to it|your answer)\b)*(?<only>\s+(?:only|just|exactly|simply|solely|literally|verbatim)\b)*(?:\s+in (?:one|a single) word\b)?(?<with>\s+(?:with|by saying|using|as)\b)?(?<but>\s+(?:only|just|exactly|simply|nothing but|nothing except|nothing other than)\b)*(?:\s+(?<det>the|my|this|that|your|its|a|an|one)\b(?!-))?(?:\s+(?:one|single|exact|following|literal|precise|short)\b(?!-))*(?<meta>\s+(?:words?|texts?|phrase|string|letters?|numbers?|sentence|message|line|characters?)\b)?\s*(?<colon>[:：])?[\s,]*(?<rest>\S[\s\S]*)$/iu;
 const replyOtherEn = [
   /^(?:your|the)\s+(?:whole |entire |only |complete |full )*(?:reply|answer|response|output|message)\s+(?:should|must|has to|needs to|is to|will|shall)\s+(?:only |just )?be\b(?:\s*(?:exactly|only|just|simply)\b)*\s*(?:the words?\s+)?[:]?\s*(.+)$/iu,
   /^the only (?:thing|word) (?:that )?you (?:should|may|can|must|are to) (?:say|reply|write|answer|output)(?: with)? is\s*[:]?\s*(.+)$/iu,
-  /^(?:don['’]?t|do not|never) (?:say|reply|write|answer|output|respond)(?: with)? anything (?:but|except(?: for)?|other than|besides)\s*[:]?\s*(.+)$/iu,
-  /^(?:i )?(?:only )?want to (?:see|hear|read) (?:only|just|nothing but|exactly)\s*[:]?\s*(.+)$/iu,
-  /^say nothing (?:but|except|other than)\s*[:]?\s*(.+)$/iu,
+  /^(?:don['’]?t|do not|never) (?:say|reply|write|answer|output|respond)(?: with)? anything (?:but|except(?: for)?|other than|besides)\b\s*[:]?\s*(.+)$/iu,
+  /^(?:i )?(?:only )?want to (?:see|hear|read) (?:only|just|nothing but|exactly)\b\s*[:]?\s*(.+)$/iu,
+  /^(?:repeat(?: after me)?|echo(?: back)?|copy)\s*[:：]\s*(.+)$/iu,
+  /^(?:repeat|echo)(?: back)? (?:after me|this|the following)\s*[:：,]?\s+(.+)$/iu,
+  /^(?:跟我(?:说|念)|重复(?:我的话)?|复述)\s*[:：]\s*(.+)$/u,
+  /^say nothing (?:but|except|other than)\b\s*[:]?\s*(.+)$/iu,
   /^just\s+(?:the words?\s+)?(["'`“][^"'`”]+["'`”]|\p{Lu}{2,}\d*)[.!]*$/u,
 ];
 const replyZh =
-  /^(?<only>(?:你|就|请)*(?:只需要?|只要|只能|只用|只许|只|仅仅|仅需|仅|直接|简单地?|原样|统一))?(?:需要?|要|能|用|给我|须)?(?<verb>回复|回答|答复|回应|应答|回|说|答|输出|返回|打印|写)(?:我|一个|一声|一句|出)?(?<meta>(?:以下|下面|如下|这个|这句)?(?:单词|词|字|文字|内容|话|文本))?(?:为|是)?\s*(?<colon>[:：])?[\s，,]*(?<rest>\S[\s\S]*)$/u;
+  /^(?:你|就|请)*(?<only>(?:只需要?|只要|只能|只用|只许|只|仅仅|仅需|仅|直接|简单地?|原样|统一))?(?:需要?|要|能|用|给我|须)?(?<verb>回复|回答|答复|回应|应答|回|说|答|输出|返回|打印|写)(?:我|一个|一声|一句|出)?(?<meta>(?:以下|下面|如下|这个|这句)?(?:单词|词|字|文字|内容|话|文本))?(?:为|是)?\s*(?<colon>[:：])?[\s，,]*(?<rest>\S[\s\S]*)$/u;
 const replyWithZh =
   /^(?:你|请)*(?:只|仅)?用\s*(.+?)\s*(?:这[一两几个]*[字词]|两个字|一个词)?来?(?:回复|回答|答复|回应)(?:我|即可|就行|就好)*[。！]*$/u;
 const tailEn =
@@ -73,9 +76,9 @@ function exactly(text: string): Intent | undefined {
 }
 
 const told =
-  /\b(?:did|have|had) i (?:just |already |previously |earlier |ever )*(?:tell|told|mention|mentioned|say|said|give|gave|given|share|shared|ask|asked|specify|specified|set|provide|provided|choose|chose|pick|send|sent|want you to)\b|\bi(?:['’]ve| have|['’]d| had)? (?:just |previously |earlier |already |once )*(?:told|mentioned|gave|given|said|shared|asked|provided|set|chose|specified|sent)\b|\byou (?:still )?(?:remember|recall)\b|\bremind me\b|\byou (?:were|have been|['’]ve been) (?:told|given)\b|\bfrom (?:earlier|before|our conversation|my (?:first|last|previous) message)\b/iu;
+  /\b(?:did|have|had) i (?:just |already |previously |earlier |ever )*(?:tell|told|mention|mentioned|say|said|give|gave|given|share|shared|ask|asked|specify|specified|set|provide|provided|choose|chose|pick|send|sent|want you to)\b|\bi(?:['’]ve| have|['’]d| had)? (?:just |previously |earlier |already |once )*(?:told|mentioned|gave|given|said|shared|asked|provided|set|chose|specified|sent)\b|\byou (?:still )?(?:remember|recall)\b|\bremind me\b|\bi(?:['’]ve| have)? (?:forgot|forgotten|lost|can['’]t remember|cannot remember|don['’]t remember)\b|\byou (?:were|have been|['’]ve been) (?:told|given)\b|\bfrom (?:earlier|before|our conversation|my (?:first|last|previous) message)\b/iu;
 const toldZh =
-  /(?:刚才|之前|刚刚|先前|前面|以前|上次|早些时候|曾经).*(?:告诉|说|提|讲|给|记|设|发|让)|我(?:跟你|和你|对你|向你)?(?:告诉|说过|说的|提到|提过|提的|讲过|讲的|给过?你|让你记|叫你记|要你记)|还?记得|记不记得|提醒我/u;
+  /(?:刚才|之前|刚刚|先前|前面|以前|上次|早些时候|曾经).*(?:告诉|说|提|讲|给|记|设|发|让)|我(?:跟你|和你|对你|向你)?(?:告诉|说过|说的|提到|提过|提的|讲过|讲的|给过?你|让你记|叫你记|要你记)|还?记得|记不记得|提醒我|我(?:忘|不记得)/u;
 const asksFor =
   /^(?:tell|give|show|repeat|recall|say|reveal|name|provide|state|reply|respond|answer|output|print|return|remind|what|which|who|only|just)\b/iu;
 

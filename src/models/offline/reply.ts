@@ -4,7 +4,7 @@ import type { Conversation } from "./conversation.ts";
 import { factsToldIn, type Understanding, understand } from "./intent.ts";
 import { type Intent, isAction, previousPath, type Talk } from "./intent-types.ts";
 import { bestFact, type Fact } from "./memory.ts";
-import { inLanguage, noted, told, trouble, whatIAm } from "./phrases.ts";
+import { inLanguage, isClause, noted, told, trouble, whatIAm } from "./phrases.ts";
 import { changes, describe, type Plan, planFor } from "./plan.ts";
 import { type Call, perform, type Report, type Task } from "./tasks.ts";
 import { type Language, languageOf } from "./words.ts";
@@ -56,6 +56,8 @@ function* answer(
   const texts: string[] = [];
   for (const [index, step] of steps.entries()) {
     const report = yield* doStep(step, conversation, language);
+    // Whoever wants only a value wants no acknowledgement beside it.
+    if (bare && step.type === "remember" && steps.length > 1) continue;
     texts.push(bare && report.ok ? (report.value ?? report.text) : report.text);
     if (report.ok) continue;
     const left = steps.slice(index + 1).filter(isAction);
@@ -168,7 +170,7 @@ function recalled(step: Talk & { type: "recall" }, conversation: Conversation, l
   }
   const all = found.map((fact) => told(fact, language)).join(inLanguage(language, "; ", "；"));
   return {
-    text: inLanguage(language, `You told me that ${all}.`, `你告诉过我：${all}。`),
+    text: inLanguage(language, `You told me${found.every(isClause) ? " that" : ":"} ${all}.`, `你告诉过我：${all}。`),
     ok: true,
     value: found.map((fact) => fact.value).join("\n"),
   };

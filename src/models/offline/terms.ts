@@ -23,6 +23,7 @@ const families: Readonly<Record<string, string>> = {
   port: "port 端口",
   date: "date day 日期",
   birthday: "birthday 生日",
+  birthplace: "birthplace born 出生地 出生",
   phone: "phone telephone mobile 电话 手机",
   email: "email mail 邮箱 邮件",
   address: "address 地址",
@@ -68,7 +69,7 @@ const emptyWords: ReadonlySet<string> = new Set(
   (
     "a an the my your our his her its their mine yours this that these those of for in on at to from with about by as and or but not no is are was were be been am i me you we he she it they " +
     "do does did have has had can could would will should may might what whats which who whose whom where when why how tell told telling say said mention mentioned give gave given share shared " +
-    "remember recall remind repeat know ask asked previously earlier before just again already now current currently new old latest last updated actual right correct only reply respond answer " +
+    "remember recall remind repeat know ask asked previously earlier before just again already now current currently new old latest last updated actual right correct only reply respond " +
     "please exactly nothing else more than so if then there here s t d ll re ve m let set get use used using called was 's ok okay still ever back once out up " +
     "thing things value values fact facts something anything information info stuff string text one"
   ).split(" "),

@@ -1,0 +1,390 @@
+import { describe, expect, test } from "vitest";
+import { createOfflineModel } from "../../../src/models/offline/offline-model.ts";
+import {
+  allTools,
+  assistantMessage,
+  collect,
+  createChat,
+  invent,
+  requestOf,
+  toolMessage,
+  userMessage,
+} from "../harness.ts";
+
+const chat = () => createChat(createOfflineModel());
+const exited = (output: string) => `${output}\n\n[Process exited with code 0]`;
+const g = invent(2_024);
+
+describe("listing and running", () => {
+  test("the answer has the names that the tool listed", async () => {
+    const [one, two] = [g.file(), g.file()];
+    const ran = await chat().say("run ls command", { results: { Execute: exited(`${one}\n${two}\n`) } });
+    expect(ran.calls).toEqual([
+      { name: "Execute", input: { command: "ls", riskLevel: "low", riskLevelReason: "It only reads." } },
+    ]);
+    expect(ran.text).toBe(`\`ls\` printed:\n\n\`\`\`\n${one}\n${two}\n\`\`\``);
+    const listed = await chat().say("列出当前目录的文件", { results: { LS: `-rw-r--r-- 1 2024-01-01 10:00 ${one}` } });
+    expect(listed.text).toContain(one);
+  });
+
+  test("only the output, when only that is wanted", async () => {
+    const turn = await chat().say("run pwd and reply only with the output", {
+      results: { Execute: exited("/home/ann\n") },
+    });
+    expect(turn.text).toBe("/home/ann");
+  });
+
+  test("a command without output", async () => {
+    const turn = await chat().say("run touch a.txt", {
+      results: { Execute: exited("Command completed successfully") },
+    });
+    expect(turn.text).toBe("`touch a.txt` succeeded and printed nothing.");
+  });
+
+  test("long output is bounded", async () => {
+    const turn = await chat().say("run `seq 100000`", { results: { Execute: exited("x".repeat(90_000)) } });
+    expect(turn.text.length).toBeLessThan(13_000);
+    expect(turn.text).toContain("78000 more characters");
+    expect(turn.chunks).toBeLessThan(60);
+  });
+
+  test("a fence in the output does not end the block", async () => {
+    const turn = await chat().say("show me a.md", { results: { Read: "```\ncode\n```\n" } });
+    expect(turn.text).toBe("a.md:\n\n````\n```\ncode\n```\n````");
+  });
+
+  test("the risk is guessed", async () => {
+    const risk = async (command: string) => {
+      const { calls } = await chat().say(`run \`${command}\``);
+      return calls.map((call) => (call.input as { riskLevel: string }).riskLevel);
+    };
+    expect(await risk("git status")).toEqual(["low"]);
+    expect(await risk("npm install")).toEqual(["medium"]);
+    expect(await risk("ls > out")).toEqual(["medium"]);
+    expect(await risk("git push")).toEqual(["high"]);
+    expect(await risk("sudo ls")).toEqual(["high"]);
+  });
+
+  test("another tool is taken when the best one is not offered", async () => {
+    const turn = await chat().say("list the files in docs", {
+      tools: ["Execute"],
+      results: { Execute: exited("guide.md") },
+    });
+    expect(turn.calls).toEqual([{ name: "Execute", input: expect.objectContaining({ command: "ls docs" }) }]);
+    expect(turn.text).toContain("guide.md");
+  });
+
+  test("with no tool at all it says so", async () => {
+    const turn = await chat().say("run npm test", { tools: ["Read"] });
+    expect(turn.calls).toEqual([]);
+    expect(turn.text).toBe("`npm test` failed:\n\n```\nError: no tool for it is available here (Execute)\n```");
+  });
+});
+
+describe("files", () => {
+  test("create and read in one prompt", async () => {
+    const path = g.file();
+    const turn = await chat().say(`create file ${path} with hi then read ${path}`, {
+      results: { Create: "File created successfully", Read: "hi\n" },
+    });
+    expect(turn.calls).toEqual([
+      { name: "Create", input: { file_path: path, content: "hi" } },
+      { name: "Read", input: { file_path: path } },
+    ]);
+    expect(turn.text).toBe(`I created ${path}.\n\n${path}:\n\n\`\`\`\nhi\n\`\`\``);
+  });
+
+  test("'it' is the file of the step or the turn before", async () => {
+    const talk = chat();
+    const first = await talk.say("create file a.txt with hi and then show it");
+    expect(first.calls.map((call) => call.input)).toEqual([
+      { file_path: "a.txt", content: "hi" },
+      { file_path: "a.txt" },
+    ]);
+    expect((await talk.say("now read it")).calls).toEqual([{ name: "Read", input: { file_path: "a.txt" } }]);
+    expect((await chat().say("read it")).text).toBe("I do not know which file you mean.");
+  });
+
+  test.each([
+    ["replace foo with bar in a.txt", { old_str: "foo", new_str: "bar" }],
+    ["change the word foo to bar in file a.txt", { old_str: "foo", new_str: "bar" }],
+    ['Open a.txt and replace "foo baz" with "bar"', { old_str: "foo baz", new_str: "bar" }],
+    ["In a.txt, change port=80 to port=8080", { old_str: "port=80", new_str: "port=8080" }],
+    ["replace all occurrences of foo with bar in a.txt", { old_str: "foo", new_str: "bar", change_all: true }],
+    ["in a.txt 把 foo 改成 bar", { old_str: "foo", new_str: "bar" }],
+    ["将 a.txt 中的所有 foo 替换为 bar", { old_str: "foo", new_str: "bar", change_all: true }],
+  ])("%s", async (say, input) => {
+    const turn = await chat().say(say, { results: { Read: "foo baz" } });
+    expect(turn.calls).toEqual([
+      { name: "Read", input: { file_path: "a.txt" } },
+      { name: "Edit", input: { file_path: "a.txt", ...input } },
+    ]);
+    expect(turn.text).toContain("a.txt");
+  });
+
+  test("a failed edit is reported, and what should follow is not done", async () => {
+    const turn = await chat().say("replace foo with bar in a.txt then run npm test then just reply DONE", {
+      results: { Edit: { status: "failed", text: "Error: The text to replace was not found" } },
+    });
+    expect(turn.calls.map((call) => call.name)).toEqual(["Read", "Edit"]);
+    expect(turn.text).toBe(
+      "I could not edit a.txt: The text to replace was not found\n\nSo I did not do the rest: Run `npm test`.",
+    );
+  });
+
+  test("a refusal is told as one", async () => {
+    const turn = await chat().say("创建文件 a.txt，内容为 hi", {
+      results: { Create: { status: "refused", text: "Error: not permitted" } },
+    });
+    expect(turn.text).toBe("没有获得许可，未能创建 a.txt：not permitted");
+  });
+
+  test("an exact answer is given only when the work has been done", async () => {
+    expect((await chat().say("create x.txt with hi, then just reply DONE")).text).toBe("DONE");
+    const failed = await chat().say("create x.txt with hi, then just reply DONE", {
+      results: { Create: { status: "failed", text: "Error: disk full" } },
+    });
+    expect(failed.text).toBe("I could not create x.txt: disk full");
+  });
+
+  test("search results, and none", async () => {
+    expect((await chat().say("search for zork", { results: { Grep: "./a.ts:3:zork()" } })).text).toContain(
+      "./a.ts:3:zork()",
+    );
+    expect((await chat().say("search for zork", { results: { Grep: "No matching files found" } })).text).toBe(
+      'Nothing matches "zork".',
+    );
+    const literal = await chat().say("search for 'a.b(c)' in src");
+    expect(literal.calls[0]?.input).toEqual({
+      pattern: "a.b(c)",
+      path: "src",
+      output_mode: "content",
+      line_numbers: true,
+      fixed_string: true,
+    });
+  });
+
+  test("a summary is made of what the files show", async () => {
+    const listing = "-rw-r--r-- 120 2024-01-01 10:00 README.md\ndrwxr-xr-x 4096 2024-01-01 10:00 src/";
+    const turn = await chat().say("explain this project", {
+      results: { LS: listing, Read: "# Zorkifier\n\nTurns anything into zork.\n\n## More\n" },
+    });
+    expect(turn.calls).toEqual([
+      { name: "LS", input: {} },
+      { name: "Read", input: { file_path: "README.md" } },
+    ]);
+    expect(turn.text).toBe(
+      "As an offline model I can only tell what the files show.\n\nThe folder has 2 entries: README.md, src/.\n\nREADME.md begins: Zorkifier — Turns anything into zork.",
+    );
+  });
+});
+
+describe("asking and planning", () => {
+  test("the answer is repeated", async () => {
+    const result = "1. [question] Which colour do you want?\n[answer] blue";
+    const turn = await chat().say("ask me which colour I want: red or blue", { results: { AskUser: result } });
+    expect(turn.text).toBe("Your answer: blue");
+  });
+
+  test("nobody there", async () => {
+    const turn = await chat().say("ask me which colour I want: red or blue", {
+      results: { AskUser: { status: "failed", text: "Error: nobody can be asked in this run" } },
+    });
+    expect(turn.text).toBe('I could not ask you "Which colour do you want?": nobody can be asked in this run');
+  });
+
+  test("a plan is made of the steps, and carried out once approved", async () => {
+    const turn = await chat().say("make a plan to create file a.txt with hi then run npm test");
+    expect(turn.calls).toEqual([
+      {
+        name: "ExitSpecMode",
+        input: {
+          title: "Create file a.txt with hi then run npm test",
+          plan: "# Create file a.txt with hi then run npm test\n\n1. Create a.txt.\n2. Run `npm test`.",
+        },
+      },
+      { name: "Create", input: { file_path: "a.txt", content: "hi" } },
+      { name: "Execute", input: expect.objectContaining({ command: "npm test" }) },
+    ]);
+  });
+
+  test("a plan for what no rule can do is not carried out", async () => {
+    const turn = await chat().say("plan how to add dark mode, then test it");
+    expect(turn.calls.map((call) => call.name)).toEqual(["ExitSpecMode"]);
+    expect(turn.text).toContain("nothing has been changed");
+  });
+
+  test("without the tool the plan is the answer", async () => {
+    const turn = await chat().say("plan how to add dark mode", { tools: ["Read"] });
+    expect(turn.text).toBe(
+      "# Add dark mode\n\n1. Look at the files that this touches.\n2. Add dark mode.\n3. Check the result.",
+    );
+  });
+
+  test.each([
+    "create file a.txt with hi",
+    "运行 npm install",
+    "replace a with b in c.txt",
+    "refactor the parser",
+    "帮我修复登录的问题",
+  ])("in spec mode it plans before: %s", async (say) => {
+    const turn = await chat().say(say, {
+      spec: true,
+      results: { ExitSpecMode: { status: "refused", text: "Error: Plan not approved" } },
+    });
+    expect(turn.calls.map((call) => call.name)).toEqual(["ExitSpecMode"]);
+    expect(turn.text).toContain("Plan not approved");
+  });
+
+  test("in spec mode an approved plan is carried out", async () => {
+    const turn = await chat().say("create file a.txt with hi", { spec: true });
+    expect(turn.calls.map((call) => call.name)).toEqual(["ExitSpecMode", "Create"]);
+    expect(turn.text).toBe("I created a.txt.");
+  });
+
+  test.each(["run git status", "list the files", "Just reply OK.", "show me a.md", "hello", "complex task"])(
+    "in spec mode looking and talking need no plan: %s",
+    async (say) => {
+      const turn = await chat().say(say, { spec: true });
+      expect(turn.calls.map((call) => call.name)).not.toContain("ExitSpecMode");
+    },
+  );
+});
+
+describe("what it does not understand", () => {
+  const prompts = [
+    "complex task",
+    "start task",
+    "your prompt",
+    "prompt",
+    "explain hello world in python",
+    "Fix the failing tests",
+    "write a poem",
+    "What is the capital of France?",
+    "create hello.py that prints hello",
+    "把这个翻译成法语",
+  ];
+  test.each(prompts)("%s", async (say) => {
+    const turn = await chat().say(say);
+    expect(turn.calls).toEqual([]);
+    expect(turn.text).toMatch(/Tinman.*(?:offline model|离线模型).*TINMAN_MODEL.*tinman models/u);
+    expect(turn.text).not.toContain("\n");
+  });
+
+  test("continue names the request before", async () => {
+    const talk = chat();
+    await talk.say("start task");
+    expect((await talk.say("continue with next step")).text).toContain('Your last request was "start task".');
+    expect((await talk.say("继续")).text).toContain("continue with next step");
+  });
+
+  test.each(["hi", "Hello there!", "who are you?", "what can you do?", "你好", "你是谁", "你能做什么？"])(
+    "%s",
+    async (say) => {
+      expect((await chat().say(say)).text).toContain("Tinman");
+    },
+  );
+
+  test("an empty prompt, and one with only a picture", async () => {
+    expect((await chat().say("")).text).toContain("Tinman");
+    const picture = { ...userMessage(""), content: [{ type: "image", mediaType: "image/png", data: "" }] } as const;
+    const events = await collect(
+      createOfflineModel(),
+      requestOf([{ id: "p", role: "user", createdAt: 1, content: picture.content }]),
+    );
+    const text = events.map((event) => (event.type === "text" ? event.text : "")).join("");
+    expect(text).toContain("I cannot look at pictures or documents.");
+  });
+
+  test("a very long text is read at its ends only", async () => {
+    const filler = "run ls. The sky is wide and nothing happens here. ".repeat(20_000);
+    expect((await chat().say(`${filler}\nJust reply LATE.`)).text).toBe("LATE");
+    expect((await chat().say(filler)).calls).toEqual([]);
+  });
+});
+
+describe("the stream", () => {
+  test("text in chunks, the call, usage, end", async () => {
+    const events = await collect(createOfflineModel(), requestOf([userMessage("run the command: echo hello")]));
+    const types = events.map((event) => event.type).filter((type, index, all) => type !== all[index - 1]);
+    expect(types).toEqual(["text", "tool_input", "tool_call", "usage", "end"]);
+    const call = events.find((event) => event.type === "tool_call");
+    const pieces = events.filter((event) => event.type === "tool_input");
+    expect(pieces.map((piece) => piece.text).join("")).toBe(call?.inputText);
+    expect(call).toEqual({ type: "tool_call", id: "call_1", name: "Execute", inputText: expect.any(String) });
+    expect(events.at(-1)).toEqual({ type: "end", stop: "tool_calls" });
+    const usage = events.find((event) => event.type === "usage")?.usage;
+    expect(usage).toEqual({
+      input: expect.any(Number),
+      output: expect.any(Number),
+      cacheRead: 0,
+      cacheWrite: 0,
+      thinking: 0,
+    });
+    expect(usage?.input).toBeGreaterThan(10);
+  });
+
+  test("several text chunks make the answer", async () => {
+    const turn = await chat().say("what can you do?");
+    expect(turn.chunks).toBeGreaterThan(5);
+    expect(turn.text.startsWith("I am Tinman's offline model")).toBe(true);
+  });
+
+  test("usage counts a Han character as a token and four letters as one", async () => {
+    const bare = { system: "", tools: [] };
+    const usageOf = async (text: string) =>
+      (await collect(createOfflineModel(), requestOf([userMessage(text)], bare))).find(
+        (event) => event.type === "usage",
+      )?.usage;
+    expect(await usageOf("Just reply abcdefgh")).toMatchObject({ input: 5, output: 2 });
+    expect(await usageOf("只回复你好")).toMatchObject({ input: 5, output: 2 });
+  });
+
+  test("call ids go on where the conversation is", async () => {
+    const call = { type: "tool_call", id: "call_41", name: "LS", input: {} } as const;
+    const result = { type: "tool_result", callId: "call_41", name: "LS", status: "ok", text: "" } as const;
+    const before = [
+      userMessage("list files"),
+      assistantMessage([call], "tool_calls"),
+      toolMessage([result]),
+      assistantMessage([{ type: "text", text: "x" }]),
+    ];
+    const events = await collect(createOfflineModel(), requestOf([...before, userMessage("list files")]));
+    expect(events.find((event) => event.type === "tool_call")).toMatchObject({ id: "call_42" });
+  });
+
+  test("the same request gets the same reply", async () => {
+    const request = requestOf([userMessage("create file a.txt with hi then read a.txt")]);
+    expect(await collect(createOfflineModel(), request)).toEqual(await collect(createOfflineModel(), request));
+  });
+
+  test("an abort ends it", async () => {
+    const controller = new AbortController();
+    const seen: string[] = [];
+    for await (const event of createOfflineModel().stream(
+      requestOf([userMessage("what can you do?")]),
+      controller.signal,
+    )) {
+      seen.push(event.type);
+      if (seen.length === 2) controller.abort();
+    }
+    expect(seen).toEqual(["text", "text"]);
+  });
+
+  test("it stops after eight calls", async () => {
+    const steps = Array.from({ length: 12 }, (_, index) => `run echo ${index}`).join(" then ");
+    const turn = await chat().say(steps);
+    expect(turn.calls).toHaveLength(8);
+    expect(turn.text).toContain("the rest is not");
+  });
+
+  test("a tool that went away in the middle is not asked again", async () => {
+    const call = { type: "tool_call", id: "call_1", name: "LS", input: {} } as const;
+    const result = { type: "tool_result", callId: "call_1", name: "LS", status: "ok", text: "kept.txt" } as const;
+    const messages = [userMessage("list files"), assistantMessage([call], "tool_calls"), toolMessage([result])];
+    const events = await collect(createOfflineModel(), requestOf(messages, { tools: [] }));
+    const text = events.map((event) => (event.type === "text" ? event.text : "")).join("");
+    expect(text).toContain("kept.txt");
+    expect(allTools).toContain("LS");
+  });
+});
