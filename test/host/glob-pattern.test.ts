@@ -36,7 +36,7 @@ describe("a pattern", () => {
     ["{src/x,lib}/*.{js,md}", ["src/x/b.js", "lib/[x].md", "lib/a-b.md"]],
     ["?.ts", ["a.ts", "src/a.ts", "src/x/y/a.ts"]],
     ["[ab].ts*", ["a.ts", "b.tsx", "src/a.ts", "src/x/y/a.ts"]],
-    ["[!a-b].*", []],
+    ["[!a-b].*", ["A.TS"]],
     ["[^a]*.md", ["lib/[x].md"]],
     ["[A-Z].*", ["A.TS"]],
     ["\\[x\\].md", ["lib/[x].md"]],

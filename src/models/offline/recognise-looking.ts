@@ -62,7 +62,7 @@ function folderEn(text: string): Folder {
   if (quoted !== undefined) return cut(text, quoted.start, quoted.end, quoted.inner);
   const rules = [
     /(?<=^|\s)(\.{0,2}\/[\w./@~-]*|[\w.@~-]+\/[\w./@~-]*|~[\w./-]*|\.{1,2})(?=\s|$)/u,
-    /\b(?:in|inside|of|under|within|from|at|ls)\s+(?:the\s+|my\s+|our\s+)?(?:folder|directory|dir)?\s*(?:called\s+|named\s+)?([\w.@-]+)(?:\s+(?:folder|directory|dir|subfolder))?\s*$/iu,
+    /\b(?:in|inside|of|under|within|from|at|ls)\s+(?:the\s+|my\s+|our\s+)?(?:(?:folder|directory|dir)\s+)?(?:called\s+|named\s+)?([\w.@-]+)(?:\s+(?:folder|directory|dir|subfolder))?\s*$/iu,
     /\b(?:the|my|our)\s+([\w.@-]+)\s+(?:folder|directory|dir|subfolder)\b/iu,
     /\b(?:folder|directory|dir)\s+(?:called\s+|named\s+)?([\w.@-]+)\b/iu,
   ];

@@ -1,0 +1,117 @@
+import { describe, expect, test } from "vitest";
+import { createModelCatalog, type ModelCatalogOptions } from "../../src/models/catalog.ts";
+import { offlineInfo } from "../../src/models/offline/info.ts";
+import { collect, createChat, instantClock, requestOf, userMessage } from "./harness.ts";
+
+const catalog = (options: Partial<ModelCatalogOptions> = {}) =>
+  createModelCatalog({
+    loadScript: () => Promise.reject(new Error("ENOENT: no such file")),
+    clock: instantClock(),
+    ...options,
+  });
+const fromScript = (script: unknown) => ({ loadScript: () => Promise.resolve(script) });
+const failureOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => "resolved",
+    (error: { failure: unknown }) => error.failure,
+  );
+
+describe("resolve", () => {
+  test("offline", async () => {
+    const model = await catalog().resolve("offline");
+    expect(model.info).toEqual(offlineInfo);
+    expect((await createChat(model).say("Just reply OK.")).text).toBe("OK");
+  });
+
+  test("a script, read once for all sessions", async () => {
+    const paths: string[] = [];
+    const models = catalog({
+      loadScript: (path) => {
+        paths.push(path);
+        return Promise.resolve({ model: { displayName: "Mine" }, replies: [{ text: "scripted" }] });
+      },
+    });
+    const model = await models.resolve("script:dir/a.yaml");
+    expect(await models.resolve("script:dir/a.yaml")).toBe(model);
+    expect(paths).toEqual(["dir/a.yaml"]);
+    expect(model.info).toMatchObject({ id: "script:dir/a.yaml", provider: "script", displayName: "Mine" });
+    expect((await createChat(model).say("hi")).text).toBe("scripted");
+  });
+
+  test("a script's passing errors are tried again", async () => {
+    const clock = instantClock();
+    const models = catalog({
+      ...fromScript({ replies: [{ error: { status: 503 } }, { text: "back" }] }),
+      clock,
+      retry: { pauses: [5] },
+    });
+    const events = await collect(await models.resolve("script:a"), requestOf([userMessage("hi")]));
+    expect(events.map((event) => event.type)).toEqual(["retry", "text", "usage", "end"]);
+    expect(clock.pauses).toEqual([5]);
+  });
+
+  test("the override wins over every id", async () => {
+    expect((await catalog({ override: "offline" }).resolve("claude-opus-9")).info.id).toBe("offline");
+    const models = catalog({ override: "script:o.yaml", ...fromScript({ replies: [{ text: "a" }] }) });
+    expect((await models.resolve("offline")).info.id).toBe("script:o.yaml");
+  });
+
+  test.each([
+    ["gpt-99", 'Unknown model "gpt-99". Known models: offline, script:<file>.'],
+    ["ofline", 'Unknown model "ofline". Did you mean "offline"? Known models: offline, script:<file>.'],
+    ["Offlin", 'Unknown model "Offlin". Did you mean "offline"? Known models: offline, script:<file>.'],
+    ["script", 'Unknown model "script". Did you mean "script:<file>"? Known models: offline, script:<file>.'],
+    ["script:", 'Unknown model "script:". Did you mean "script:<file>"? Known models: offline, script:<file>.'],
+    ["", 'Unknown model "". Known models: offline, script:<file>.'],
+  ])("%j is unknown", async (id, message) => {
+    expect(await failureOf(catalog().resolve(id))).toEqual({ code: "model_unknown", message });
+  });
+
+  test("an override that is unknown", async () => {
+    expect(await failureOf(catalog({ override: "nope" }).resolve("offline"))).toMatchObject({ code: "model_unknown" });
+  });
+
+  test("a script that cannot be read, or is wrong; and is put right", async () => {
+    expect(await failureOf(catalog().resolve("script:gone.yaml"))).toEqual({
+      code: "script_invalid",
+      message: "gone.yaml: ENOENT: no such file",
+    });
+    let script: unknown = { replies: [{ text: 1 }] };
+    const models = catalog({ loadScript: () => Promise.resolve(script) });
+    expect(await failureOf(models.resolve("script:a.json"))).toEqual({
+      code: "script_invalid",
+      message: "a.json: replies[0].text: must be a text or a list of texts",
+    });
+    script = { replies: [{ text: "good" }] };
+    expect((await createChat(await models.resolve("script:a.json")).say("hi")).text).toBe("good");
+  });
+});
+
+describe("list", () => {
+  const ids = (options: Partial<ModelCatalogOptions>) =>
+    catalog(options)
+      .list()
+      .map((info) => info.id);
+
+  test("the default first", () => {
+    expect(ids({})).toEqual(["offline"]);
+    expect(ids({ defaultModel: "offline" })).toEqual(["offline"]);
+    expect(ids({ defaultModel: "script:a.yaml" })).toEqual(["script:a.yaml", "offline"]);
+    expect(ids({ defaultModel: "script:a.yaml", override: "script:b.yaml" })).toEqual([
+      "script:b.yaml",
+      "script:a.yaml",
+      "offline",
+    ]);
+    expect(ids({ override: "nobody-knows" })).toEqual(["offline"]);
+  });
+
+  test("a script's own words, once it was read", async () => {
+    const models = catalog({
+      defaultModel: "script:a.yaml",
+      ...fromScript({ model: { displayName: "Mine" }, replies: [{ text: "a" }] }),
+    });
+    expect(models.list()[0]?.displayName).toBe("Script a.yaml");
+    await models.resolve("script:a.yaml");
+    expect(models.list()[0]?.displayName).toBe("Mine");
+  });
+});

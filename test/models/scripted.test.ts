@@ -1,0 +1,466 @@
+import { describe, expect, test } from "vitest";
+import { AgentError } from "../../src/core/errors.ts";
+import type { Message, ToolResultBlock } from "../../src/core/message.ts";
+import type { ModelEvent } from "../../src/core/ports.ts";
+import { scriptJsonSchema } from "../../src/models/script-format.ts";
+import { createScriptedModel } from "../../src/models/scripted.ts";
+import {
+  assistantMessage,
+  collect,
+  createChat,
+  instantClock,
+  requestOf,
+  stoppedClock,
+  toolMessage,
+  userMessage,
+} from "./harness.ts";
+
+const clock = instantClock();
+const model = (replies: readonly unknown[], extra: object = {}) =>
+  createScriptedModel({ id: "script:s.yaml", path: "s.yaml", script: { replies, ...extra }, clock });
+const textsOf = (events: readonly ModelEvent[]) =>
+  events.flatMap((event) => (event.type === "text" ? [event.text] : []));
+const ask = (replies: readonly unknown[], messages: readonly Message[] = [userMessage("hi")]) =>
+  collect(model(replies), requestOf(messages));
+
+describe("what is wrong with a script is said in one line", () => {
+  const wrong: readonly (readonly [name: string, script: unknown, message: string])[] = [
+    ["not an object", "hello", "s.yaml: the script: Invalid input: expected object, received string"],
+    ["empty file", null, "s.yaml: the script: Invalid input: expected object, received null"],
+    ["no replies", {}, "s.yaml: replies: Invalid input: expected array, received undefined"],
+    ["no reply", { replies: [] }, "s.yaml: replies: Too small: expected array to have >=1 items"],
+    ["unknown key", { replies: [{ txt: "a" }] }, 's.yaml: replies[0]: unknown key "txt"'],
+    [
+      "unknown condition",
+      { replies: [{ text: "a" }, { text: "b", when: { users: "x" } }] },
+      's.yaml: replies[1].when: unknown key "users"',
+    ],
+    [
+      "no condition",
+      { replies: [{ text: "a", when: {} }] },
+      "s.yaml: replies[0].when: must have at least one condition",
+    ],
+    ["text of a wrong type", { replies: [{ text: 5 }] }, "s.yaml: replies[0].text: must be a text or a list of texts"],
+    [
+      "chunk of a wrong type",
+      { replies: [{ text: ["a", 5] }] },
+      "s.yaml: replies[0].text[1]: Invalid input: expected string, received number",
+    ],
+    ["times", { replies: [{ text: "a", times: "often" }] }, "s.yaml: replies[0].times: must be a number from 1, or any"],
+    [
+      "negative delay",
+      { replies: [{ text: "a", delay_ms: -1 }] },
+      "s.yaml: replies[0].delay_ms: Too small: expected number to be >=0",
+    ],
+    [
+      "bad expression",
+      { replies: [{ text: "a", when: { user: "/(/" } }] },
+      "s.yaml: replies[0].when.user: Invalid regular expression: /(/: Unterminated group",
+    ],
+    [
+      "tool call without a name",
+      { replies: [{ tool_calls: [{ input: {} }] }] },
+      "s.yaml: replies[0].tool_calls[0].name: Invalid input: expected string, received undefined",
+    ],
+    [
+      "input and raw",
+      { replies: [{ tool_calls: [{ name: "LS", input: {}, raw: "{" }] }] },
+      "s.yaml: replies[0].tool_calls[0]: has both input and raw; give one",
+    ],
+    [
+      "error of a wrong kind",
+      { replies: [{ error: "boom" }] },
+      "s.yaml: replies[0].error: must be connection, cut, or an object with status",
+    ],
+    [
+      "status out of range",
+      { replies: [{ error: { status: 200 } }] },
+      "s.yaml: replies[0].error.status: Too small: expected number to be >=400",
+    ],
+    [
+      "unknown key of an error",
+      { replies: [{ error: { status: 500, retry: 1 } }] },
+      's.yaml: replies[0].error: unknown key "retry"',
+    ],
+    ["empty and text", { replies: [{ text: "a", empty: true }] }, "s.yaml: replies[0]: is empty and says something"],
+    [
+      "nothing said",
+      { replies: [{ delay_ms: 5 }] },
+      "s.yaml: replies[0]: says nothing; use empty: true if that is meant",
+    ],
+    [
+      "error and stop",
+      { replies: [{ error: "cut", stop: "end" }] },
+      "s.yaml: replies[0]: has both error and stop; give one",
+    ],
+    [
+      "usage",
+      { replies: [{ text: "a", usage: { input: 1.5 } }] },
+      "s.yaml: replies[0].usage.input: Invalid input: expected int, received number",
+    ],
+    [
+      "unknown effort",
+      { replies: [{ text: "a" }], model: { reasoningEfforts: ["huge"] } },
+      expect.stringContaining("s.yaml: model.reasoningEfforts[0]: ") as unknown as string,
+    ],
+    [
+      "too long",
+      { replies: [{ repeat_text: { text: "x".repeat(1000), times: 1_000_000 } }] },
+      "s.yaml: replies[0].repeat_text: is longer than 200 million characters",
+    ],
+  ];
+  test.each(wrong)("%s", (_, script, message) => {
+    let thrown: unknown;
+    try {
+      createScriptedModel({ id: "script:s.yaml", path: "s.yaml", script, clock });
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(AgentError);
+    expect((thrown as AgentError).failure).toEqual({ code: "script_invalid", message });
+    expect((thrown as AgentError).message).not.toContain("\n");
+  });
+
+  test("the JSON Schema knows the same keys", () => {
+    const schema = scriptJsonSchema() as {
+      properties: { replies: { items: { properties: object } } };
+      required: unknown;
+    };
+    expect(schema.required).toEqual(["replies"]);
+    expect(Object.keys(schema.properties.replies.items.properties)).toEqual([
+      "when",
+      "times",
+      "delay_ms",
+      "chunk_delay_ms",
+      "reasoning",
+      "text",
+      "repeat_text",
+      "tool_calls",
+      "error",
+      "empty",
+      "stop",
+      "usage",
+    ]);
+  });
+});
+
+test("what the model is comes from the script, the rest is set", () => {
+  expect(model([{ text: "a" }]).info).toEqual({
+    id: "script:s.yaml",
+    provider: "script",
+    displayName: "Script s.yaml",
+    contextWindow: 200_000,
+    maxOutputTokens: 8_192,
+    reasoningEfforts: ["none", "low", "medium", "high"],
+    images: true,
+  });
+  const given = {
+    displayName: "Tiny",
+    contextWindow: 4_000,
+    maxOutputTokens: 100,
+    reasoningEfforts: ["high"],
+    images: false,
+  };
+  expect(model([{ text: "a" }], { model: given }).info).toEqual({ id: "script:s.yaml", provider: "script", ...given });
+});
+
+describe("what a reply can do", () => {
+  test("reasoning, text, calls, usage, in this order", async () => {
+    const reply = {
+      reasoning: ["hm", "…"],
+      text: ["one ", "two"],
+      tool_calls: [
+        { name: "Read", input: { file_path: "a.txt" } },
+        { name: "LS", raw: "{oops", id: "mine" },
+        { name: "Grep", input: { pattern: "x" }, chunks: 2 },
+      ],
+      usage: { input: 10, output: 5, cache_read: 3, cache_write: 2, thinking: 1 },
+    };
+    expect(await ask([reply])).toEqual([
+      { type: "thinking", text: "hm" },
+      { type: "thinking", text: "…" },
+      { type: "text", text: "one " },
+      { type: "text", text: "two" },
+      { type: "tool_call", id: "call_1", name: "Read", inputText: '{"file_path":"a.txt"}' },
+      { type: "tool_call", id: "mine", name: "LS", inputText: "{oops" },
+      { type: "tool_input", id: "call_3", name: "Grep", text: '{"patter' },
+      { type: "tool_input", id: "call_3", name: "Grep", text: 'n":"x"}' },
+      { type: "tool_call", id: "call_3", name: "Grep", inputText: '{"pattern":"x"}' },
+      { type: "usage", usage: { input: 10, output: 5, cacheRead: 3, cacheWrite: 2, thinking: 1 } },
+      { type: "end", stop: "tool_calls" },
+    ]);
+  });
+
+  test("usage is estimated when it is not said", async () => {
+    const events = await collect(
+      model([{ text: "abcdefgh", reasoning: "abcd" }]),
+      requestOf([userMessage("abcd")], { system: "", tools: [] }),
+    );
+    expect(events.find((event) => event.type === "usage")).toEqual({
+      type: "usage",
+      usage: { input: 1, output: 3, cacheRead: 0, cacheWrite: 0, thinking: 1 },
+    });
+  });
+
+  test.each(["end", "length", "refusal"])("stop: %s", async (stop) => {
+    expect((await ask([{ text: "a", stop }])).at(-1)).toEqual({ type: "end", stop });
+  });
+
+  test("an empty answer", async () => {
+    expect((await ask([{ empty: true }])).map((event) => event.type)).toEqual(["usage", "end"]);
+  });
+
+  test("a large text is made in pieces", async () => {
+    const texts = textsOf(await ask([{ text: "a", repeat_text: { text: "0123456789", times: 100_000 } }]));
+    expect(texts.join("").length).toBe(1_000_001);
+    expect(texts.length).toBeLessThan(100);
+  });
+
+  test("the user's words and the tools' results can be repeated", async () => {
+    const result: ToolResultBlock = { type: "tool_result", callId: "c", name: "LS", status: "ok", text: "x.txt" };
+    const call = assistantMessage([{ type: "tool_call", id: "c", name: "LS", input: {} }], "tool_calls");
+    const reply = {
+      when: { after_tool: "LS" },
+      text: "{{user}}: {{ tool_result }} {{other}}",
+      tool_calls: [
+        { name: "Create", input: { file_path: "out", list: ["{{tool_result}}", 3, null] } },
+        { name: "Raw", raw: "{{user}}" },
+      ],
+    };
+    const events = await ask([reply], [userMessage("go"), call, toolMessage([result])]);
+    expect(textsOf(events)).toEqual(["go: x.txt {{other}}"]);
+    expect(events.flatMap((event) => (event.type === "tool_call" ? [event.inputText] : []))).toEqual([
+      '{"file_path":"out","list":["x.txt",3,null]}',
+      "go",
+    ]);
+  });
+
+  test("delays before and between", async () => {
+    const own = instantClock();
+    const slow = createScriptedModel({
+      id: "script:s",
+      path: "s",
+      clock: own,
+      script: { replies: [{ delay_ms: 50, chunk_delay_ms: 7, text: ["a", "b", "c"] }] },
+    });
+    await collect(slow, requestOf([userMessage("hi")]));
+    expect(own.pauses).toEqual([50, 7, 7]);
+  });
+
+  test.each([
+    [{ delay_ms: 60_000, text: "never" }, []],
+    [{ chunk_delay_ms: 60_000, text: ["a", "never"] }, ["a"]],
+  ])("an abort ends a delay at once", async (reply, seen) => {
+    const own = stoppedClock();
+    const held = createScriptedModel({ id: "script:s", path: "s", clock: own, script: { replies: [reply] } });
+    const controller = new AbortController();
+    const events = collect(held, requestOf([userMessage("hi")]), controller.signal);
+    while (own.waiting() === 0) await new Promise((resolve) => setImmediate(resolve));
+    controller.abort();
+    expect(textsOf(await events)).toEqual(seen);
+    expect(own.waiting()).toBe(0);
+  });
+});
+
+describe("failures", () => {
+  const codes: readonly (readonly [status: number, code: string, retryable: boolean])[] = [
+    [400, "model_bad_request", false],
+    [401, "model_auth", false],
+    [403, "model_auth", false],
+    [404, "model_bad_request", false],
+    [408, "model_failed", true],
+    [409, "model_failed", true],
+    [413, "model_bad_request", false],
+    [422, "model_bad_request", false],
+    [425, "model_failed", true],
+    [429, "model_overloaded", true],
+    [500, "model_failed", true],
+    [502, "model_failed", true],
+    [503, "model_overloaded", true],
+    [529, "model_overloaded", true],
+  ];
+  test.each(codes)("status %i is %s", async (status, code, retryable) => {
+    const message = `The model answered with HTTP status ${status}.`;
+    expect(await ask([{ error: { status } }])).toEqual([{ type: "error", failure: { code, message }, retryable }]);
+  });
+
+  test("words and patience of the server", async () => {
+    expect(await ask([{ error: { status: 429, message: "slow down", retry_after_ms: 1_200 } }])).toEqual([
+      {
+        type: "error",
+        failure: { code: "model_overloaded", message: "slow down" },
+        retryable: true,
+        retryAfterMs: 1_200,
+      },
+    ]);
+  });
+
+  test("a stream that is cut keeps what it said", async () => {
+    expect(await ask([{ text: ["half a", " sent"], error: "cut", usage: { input: 4 } }])).toEqual([
+      { type: "text", text: "half a" },
+      { type: "text", text: " sent" },
+      { type: "usage", usage: { input: 4, output: 0, cacheRead: 0, cacheWrite: 0, thinking: 0 } },
+      { type: "error", failure: { code: "model_failed", message: "The model's answer was cut off." }, retryable: true },
+    ]);
+    expect(await ask([{ error: "connection" }])).toEqual([
+      {
+        type: "error",
+        failure: { code: "model_failed", message: "The connection to the model failed." },
+        retryable: true,
+      },
+    ]);
+  });
+
+  test("no reply left", async () => {
+    const chat = createChat(model([{ text: "only" }]));
+    await chat.say("first");
+    expect((await chat.say("and\nnow?")).error).toEqual({
+      type: "error",
+      failure: { code: "script_exhausted", message: 'The script s.yaml has no reply left for the prompt "and now?".' },
+      retryable: false,
+    });
+    const tool = createChat(model([{ tool_calls: [{ name: "LS" }] }]));
+    expect((await tool.say("go", { results: { LS: "a.txt" } })).error?.failure.message).toBe(
+      'The script s.yaml has no reply left for the tool result "a.txt".',
+    );
+  });
+});
+
+describe("which reply is chosen", () => {
+  test("a conversation: one after the other", async () => {
+    const chat = createChat(
+      model([{ text: "one" }, { tool_calls: [{ name: "LS" }] }, { text: "three" }, { text: "four" }]),
+    );
+    expect((await chat.say("a")).text).toBe("one");
+    expect(await chat.say("b")).toMatchObject({ calls: [{ name: "LS", input: {} }], text: "three" });
+    expect((await chat.say("c")).text).toBe("four");
+  });
+
+  test("rules: the first that holds, as often as it may", async () => {
+    const rules = [
+      { when: { user: "/list|show/i" }, times: "any", tool_calls: [{ name: "LS" }] },
+      { when: { after_tool: "LS", tool_result: "/\\.md$/m" }, times: "any", text: "docs: {{tool_result}}" },
+      { when: { after_tool: "LS" }, times: "any", text: "files: {{tool_result}}" },
+      { when: { user: "twice" }, times: 2, text: "yes" },
+      { times: "any", text: "what?" },
+    ];
+    const chat = createChat(model(rules));
+    expect((await chat.say("Show it", { results: { LS: "a.md" } })).text).toBe("docs: a.md");
+    expect((await chat.say("LIST it", { results: { LS: "a.ts" } })).text).toBe("files: a.ts");
+    expect((await chat.say("twice")).text).toBe("yes");
+    expect((await chat.say("hello")).text).toBe("what?");
+    expect((await chat.say("twice")).text).toBe("yes");
+    expect((await chat.say("twice")).text).toBe("what?");
+  });
+
+  test("rules beside a conversation do not move it on", async () => {
+    const chat = createChat(
+      model([{ text: "one" }, { text: "two" }, { when: { user: "weather" }, times: "any", text: "sunny" }]),
+    );
+    const texts: string[] = [];
+    for (const prompt of ["a", "weather?", "weather!", "b"]) texts.push((await chat.say(prompt)).text);
+    expect(texts).toEqual(["one", "sunny", "sunny", "two"]);
+  });
+
+  test.each([
+    [{ contains: "needle" }, "hay needle", "other"],
+    [{ system: "/you are tinman/i" }, "x", undefined],
+    [{ model_call: 2 }, undefined, "x"],
+    [{ user: "a", contains: "b" }, "a b", "a"],
+  ])("condition %j", async (when, matching, other) => {
+    const replies = [
+      { when, text: "rule" },
+      { times: "any", text: "else" },
+    ];
+    if (matching !== undefined) expect((await createChat(model(replies)).say(matching)).text).toBe("rule");
+    if (other !== undefined) expect((await createChat(model(replies)).say(other)).text).toBe("else");
+  });
+
+  test("the n-th call of the process", async () => {
+    const chat = createChat(
+      model([
+        { when: { model_call: 2 }, text: "second" },
+        { times: "any", text: "else" },
+      ]),
+    );
+    const texts: string[] = [];
+    for (const prompt of ["a", "b", "c"]) texts.push((await chat.say(prompt)).text);
+    expect(texts).toEqual(["else", "second", "else"]);
+  });
+
+  test("a rule for a prompt looks at a whole turn when it asks for results as well", async () => {
+    const rules = [
+      { when: { user: "go" }, times: "any", tool_calls: [{ name: "LS" }] },
+      { when: { user: "go", tool_result: "stop" }, text: "stopped" },
+      { when: { after_tool: "LS" }, text: "other" },
+    ];
+    expect((await createChat(model(rules)).say("go", { results: { LS: "stop" } })).text).toBe("stopped");
+    expect((await createChat(model(rules)).say("go", { results: { LS: "run" } })).text).toBe("other");
+  });
+
+  test("a new process goes on where the conversation is", async () => {
+    const script = [
+      { text: "one" },
+      { when: { user: "rule" }, text: "once" },
+      { error: { status: 503 } },
+      { text: "two" },
+      { error: { status: 400 } },
+      { text: "three" },
+      { when: { user: "rule" }, times: "any", text: "later" },
+    ];
+    const messages = createChat(model(script)).messages;
+    const next = async (prompt: string) => {
+      const chat = createChat(model(script));
+      chat.messages.push(...messages.splice(0));
+      const turn = await chat.say(prompt, { reminders: ["r"] });
+      messages.push(...chat.messages);
+      return turn.error?.failure.code ?? turn.text;
+    };
+    expect(await next("a")).toBe("one");
+    expect(await next("rule")).toBe("once");
+    expect(await next("rule")).toBe("later");
+    expect(await next("b")).toBe("model_overloaded");
+    expect(await next("c")).toBe("two");
+    expect(await next("d")).toBe("model_bad_request");
+    expect(await next("rule")).toBe("later");
+    expect(await next("e")).toBe("three");
+    expect(await next("f")).toBe("script_exhausted");
+  });
+
+  test("errors that were passed over in an earlier process stay used", async () => {
+    const script = [{ error: { status: 503 } }, { error: "connection" }, { text: "one" }, { text: "two" }];
+    const before = [userMessage("a"), assistantMessage([{ type: "text", text: "one" }])];
+    expect(textsOf(await ask(script, [...before, userMessage("b")]))).toEqual(["two"]);
+  });
+
+  test("a request that is sent again gets the next reply", async () => {
+    const port = model([{ error: { status: 503 } }, { text: "one" }, { text: "two" }]);
+    const first = userMessage("a");
+    expect((await collect(port, requestOf([first]))).map((event) => event.type)).toEqual(["error"]);
+    expect(textsOf(await collect(port, requestOf([first])))).toEqual(["one"]);
+    const answered = [first, assistantMessage([{ type: "text", text: "one" }]), userMessage("b")];
+    expect(textsOf(await collect(port, requestOf(answered)))).toEqual(["two"]);
+  });
+
+  test("conversations do not disturb each other", async () => {
+    const port = model([{ text: "one" }, { text: "two" }]);
+    const [left, right] = [createChat(port), createChat(port)];
+    expect((await left.say("a")).text).toBe("one");
+    expect((await right.say("a")).text).toBe("one");
+    expect((await right.say("b")).text).toBe("two");
+    expect((await left.say("b")).text).toBe("two");
+  });
+
+  test("call ids are unique in a conversation", async () => {
+    const chat = createChat(
+      model([{ tool_calls: [{ name: "LS" }, { name: "Read" }] }, { tool_calls: [{ name: "LS" }] }, { text: "done" }]),
+    );
+    await chat.say("go");
+    const ids = chat.messages.flatMap((message) =>
+      message.role === "assistant"
+        ? message.content.flatMap((block) => (block.type === "tool_call" ? [block.id] : []))
+        : [],
+    );
+    expect(ids).toEqual(["call_1", "call_2", "call_3"]);
+  });
+});
