@@ -142,7 +142,10 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
 
 function overLimit(limits: TurnLimits, modelCalls: number, usage: Usage): Failure | undefined {
   if (limits.maxModelCalls !== undefined && modelCalls >= limits.maxModelCalls) {
-    return { code: "limit_turns", message: `Stopped after ${modelCalls} model calls, as the limit says.` };
+    return {
+      code: "limit_turns",
+      message: `Stopped after ${modelCalls} model ${modelCalls === 1 ? "call" : "calls"}, as the limit says.`,
+    };
   }
   const tokens = totalTokens(usage);
   if (limits.maxTokens !== undefined && tokens >= limits.maxTokens) {
