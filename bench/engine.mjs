@@ -87,10 +87,12 @@ const note = {
   kind: "read",
   title: "Does nothing",
   description: "Does nothing.",
-  input: z.object({}),
   concurrent: true,
-  access: async () => [],
-  run: async () => ({ text: filler, status: "ok" }),
+  load: async () => ({
+    input: z.object({}),
+    access: async () => [],
+    run: async () => ({ text: filler, status: "ok" }),
+  }),
 };
 
 /** @type {import("../src/core/settings.ts").SessionSettings} */
@@ -121,7 +123,7 @@ export async function benchEngine(folder, home) {
     },
     ids: { next: randomUUID },
     places: { home, ownHome: home, outputs: () => join(home, "outputs") },
-    toolSchema: () => ({}),
+    toolSchema: async () => ({}),
   });
 
   return {
@@ -142,7 +144,7 @@ export async function benchEngine(folder, home) {
      * @param {Session} session
      */
     buildRequest(session) {
-      const specs = [{ name: note.name, description: note.description, inputSchema: () => ({}) }];
+      const specs = [{ name: note.name, description: note.description, inputSchema: async () => ({}) }];
       return context.fitsWindow(context.buildRequest(session.settings, session.history(), specs), model.info);
     },
 

@@ -1,6 +1,4 @@
-import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { z } from "zod";
 import type { Homes } from "./config/home.ts";
 import { findHomes } from "./config/home.ts";
 import { readInstructions } from "./config/instructions.ts";
@@ -36,8 +34,6 @@ const clock: Clock = {
 
 /** The only place that knows every adapter. Rejects with `config_invalid`. */
 export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Composition> {
-  // Compiling validators pays off in a long life, not in one run.
-  z.config({ jitless: true });
   const homes = findHomes(env);
   const config = await loadUserConfig(homes.own);
   const outputsDir = join(homes.own, "outputs");
@@ -64,9 +60,9 @@ export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Com
       reminders: async (cwd) => (await Promise.all([environment(cwd), readInstructions(homes.own, cwd)])).flat(),
     },
     clock,
-    ids: { next: () => randomUUID() },
+    ids: { next: () => crypto.randomUUID() },
     places: { home: homes.user, ownHome: homes.own, outputs: (sessionId) => join(outputsDir, sessionId) },
-    toolSchema: (tool) => z.toJSONSchema(tool.input, { target: "draft-7", io: "input" }),
+    toolSchema: async (tool) => (await import("./tools/json-schema.ts")).toolJsonSchema(tool),
   });
   return { homes, config, store, models, host, engine };
 }

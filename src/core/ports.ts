@@ -20,7 +20,7 @@ export interface ToolSpec {
   readonly name: string;
   readonly description: string;
   /** JSON Schema of the arguments; built when asked for. */
-  inputSchema(): unknown;
+  inputSchema(): Promise<unknown>;
 }
 
 export interface ModelRequest {

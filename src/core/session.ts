@@ -39,7 +39,7 @@ export interface EngineParts {
   /** The user's home folder and Tinman's own, for the protected places. */
   readonly places: { readonly home: string; readonly ownHome: string; outputs(sessionId: string): string };
   /** JSON Schema of a tool's arguments. */
-  toolSchema(tool: Tool): unknown;
+  toolSchema(tool: Tool): Promise<unknown>;
 }
 
 export interface PromptOptions {

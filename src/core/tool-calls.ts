@@ -4,7 +4,7 @@ import type { ToolCallBlock, ToolResultBlock } from "./message.ts";
 import { headAndTail, outputLimit } from "./output.ts";
 import type { AccessClass, Decision, DecisionContext, PermissionPolicy, Preview } from "./permission.ts";
 import type { Clock, Host } from "./ports.ts";
-import type { Tool, ToolOutput, ToolScope } from "./tool.ts";
+import type { Tool, ToolBody, ToolOutput, ToolScope } from "./tool.ts";
 import { failed } from "./tool.ts";
 import { withProgress } from "./tool-progress.ts";
 
@@ -47,6 +47,7 @@ export interface CallsOutcome {
 interface Prepared {
   readonly call: ToolCallBlock;
   readonly tool?: Tool;
+  readonly body?: ToolBody;
   readonly input?: unknown;
   readonly decision?: Decision;
   readonly preview?: Preview;
@@ -86,7 +87,8 @@ async function prepare(call: ToolCallBlock, context: CallsContext): Promise<Prep
   if (call.malformedInput !== undefined) {
     return { call, tool, result: failed(`The arguments of ${call.name} are not valid JSON.`) };
   }
-  const parsed = tool.input.safeParse(call.input);
+  const body = await tool.load();
+  const parsed = body.input.safeParse(call.input);
   if (!parsed.success) {
     const words = parsed.error.issues.map(({ path, message }) => {
       const where = path.join(".");
@@ -96,10 +98,10 @@ async function prepare(call: ToolCallBlock, context: CallsContext): Promise<Prep
   }
   const scope: ToolScope = { sessionId: context.sessionId, cwd: context.cwd, host: context.host };
   try {
-    const accesses = await tool.access(parsed.data, scope);
+    const accesses = await body.access(parsed.data, scope);
     const decision = context.policy.decide(accesses, context.decisionContext(tool.name));
-    const preview = decision.verdict === "ask" ? await tool.preview?.(parsed.data, scope) : undefined;
-    return { call, tool, input: parsed.data, decision, ...(preview === undefined ? {} : { preview }) };
+    const preview = decision.verdict === "ask" ? await body.preview?.(parsed.data, scope) : undefined;
+    return { call, tool, body, input: parsed.data, decision, ...(preview === undefined ? {} : { preview }) };
   } catch (error) {
     return { call, tool, result: failed(error instanceof Error ? error.message : String(error)) };
   }
@@ -173,15 +175,15 @@ async function runOne(
   entry: Prepared,
   context: CallsContext,
 ): Promise<{ block: ToolResultBlock; endTurn: ToolOutput["endTurn"] }> {
-  const { call, tool, input } = entry;
+  const { call, body, input } = entry;
   let output = entry.result;
   if (output === undefined && context.signal.aborted) {
     output = { text: "Error: Tool execution cancelled by user", status: "interrupted" };
   }
-  if (output === undefined && tool !== undefined) {
+  if (output === undefined && body !== undefined) {
     await context.emit({ type: "tool.started", callId: call.id, name: call.name });
     output = await withProgress(call, context, (progress) =>
-      tool.run(input, {
+      body.run(input, {
         sessionId: context.sessionId,
         cwd: context.cwd,
         host: context.host,

@@ -38,16 +38,9 @@ export interface ToolOutput {
   readonly endTurn?: { readonly reason: "planned"; readonly finalText: string } | { readonly reason: "cancelled" };
 }
 
-export interface Tool<Input = unknown> {
-  readonly name: string;
-  readonly kind: ToolKind;
-  /** One line for people. */
-  readonly title: string;
-  /** The model-facing text. */
-  readonly description: string;
+/** What a tool does. */
+export interface ToolBody<Input = unknown> {
   readonly input: z.ZodType<Input>;
-  /** True when calls may run beside others of the same reply. Only for tools that change nothing. */
-  readonly concurrent: boolean;
   /** What the call would do. Empty: nothing that needs a decision. May touch the file system only to resolve paths. Rejects only on a fault of its own. */
   access(input: Input, scope: ToolScope): Promise<readonly Access[]>;
   /** What an approver is shown. */
@@ -56,9 +49,22 @@ export interface Tool<Input = unknown> {
   run(input: Input, context: ToolContext): Promise<ToolOutput>;
 }
 
+/** What is told of a tool. What it does is loaded with its first call: most runs use few tools, and some use none. */
+export interface Tool {
+  readonly name: string;
+  readonly kind: ToolKind;
+  /** One line for people. */
+  readonly title: string;
+  /** The model-facing text. */
+  readonly description: string;
+  /** True when calls may run beside others of the same reply. Only for tools that change nothing. */
+  readonly concurrent: boolean;
+  load(): Promise<ToolBody>;
+}
+
 /** Checks the types of one tool and forgets its input type, so that tools can stand in one list. */
-export function defineTool<Input>(tool: Tool<Input>): Tool {
-  return tool as unknown as Tool;
+export function defineTool<Input>(body: ToolBody<Input>): ToolBody {
+  return body as unknown as ToolBody;
 }
 
 export function succeeded(text: string): ToolOutput {

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { commandEnvironment } from "./command-environment.ts";
 
 export interface Captured {
@@ -20,11 +19,12 @@ export interface CaptureOptions {
  * What a program says, up to `maxBytes`, at which it is ended. `undefined` when it does not start or takes longer than
  * `limitMs`. It gets no input and no keys. Never rejects.
  */
-export function capture(
+export async function capture(
   program: string,
   args: readonly string[],
   options: CaptureOptions,
 ): Promise<Captured | undefined> {
+  const { spawn } = await import("node:child_process");
   return new Promise((resolve) => {
     const parts: Buffer[] = [];
     let length = 0;

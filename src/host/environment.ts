@@ -1,6 +1,6 @@
 import { release, type as systemName } from "node:os";
 import { repositoryState } from "./repository-state.ts";
-import { shellArguments } from "./shell-start.ts";
+import { shellArguments } from "./shell.ts";
 import { toolVersions } from "./tool-versions.ts";
 
 function today(): string {

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { type BigIntStats, constants, type Dirent } from "node:fs";
 import {
   type FileHandle,
@@ -95,7 +94,7 @@ async function write(path: string, text: string): Promise<string> {
   if (old !== undefined) requireRegular(old, target, "write");
   const folder = dirname(target);
   await mkdir(folder, { recursive: true });
-  const temporary = join(folder, `.tinman-${randomUUID()}.tmp`);
+  const temporary = join(folder, `.tinman-${crypto.randomUUID()}.tmp`);
   // Nobody but us reads it before it has the mode of the file that it replaces.
   const file = await open(temporary, "wx", old === undefined ? 0o666 : 0o600);
   try {

@@ -1,9 +1,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Host } from "../core/ports.ts";
+import type { Host, Processes, Search } from "../core/ports.ts";
 import { createFiles } from "./files.ts";
-import { createProcesses } from "./processes.ts";
-import { createSearch } from "./ripgrep.ts";
 
 const longestName = 60;
 
@@ -42,12 +40,37 @@ function createOutputPaths(outputsDir: string): Host["outputPath"] {
   };
 }
 
+/** Most runs start no program, and then they do not pay for loading what it takes. */
+function lazyProcesses(passEnvironment: readonly string[]): Processes {
+  let loaded: Promise<Processes> | undefined;
+  const load = (): Promise<Processes> => {
+    loaded ??= import("./processes.ts").then(({ createProcesses }) => createProcesses({ passEnvironment }));
+    return loaded;
+  };
+  return {
+    run: async (spec, signal) => (await load()).run(spec, signal),
+    startBackground: async (spec) => (await load()).startBackground(spec),
+  };
+}
+
+function lazySearch(): Search {
+  let loaded: Promise<Search> | undefined;
+  const load = (): Promise<Search> => {
+    loaded ??= import("./ripgrep.ts").then(({ createSearch }) => createSearch());
+    return loaded;
+  };
+  return {
+    grep: async (query, signal) => (await load()).grep(query, signal),
+    glob: async (query, signal) => (await load()).glob(query, signal),
+  };
+}
+
 /** The machine that this process runs on. */
 export function createNodeHost(options: NodeHostOptions): Host {
   return {
     files: createFiles(),
-    processes: createProcesses({ passEnvironment: options.passEnvironment ?? [] }),
-    search: createSearch(),
+    processes: lazyProcesses(options.passEnvironment ?? []),
+    search: lazySearch(),
     outputPath: createOutputPaths(options.outputsDir),
   };
 }

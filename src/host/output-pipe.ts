@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { closeSync, constants, openSync, unlinkSync } from "node:fs";
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -23,7 +22,7 @@ function makeFifo(path: string): Promise<boolean> {
  * `echo oops > /dev/stderr` fails. `undefined` where there is no `mkfifo`.
  */
 export async function openOutputPipe(): Promise<OutputPipe | undefined> {
-  const path = join(tmpdir(), `tinman-${randomUUID()}.pipe`);
+  const path = join(tmpdir(), `tinman-${crypto.randomUUID()}.pipe`);
   if (!(await makeFifo(path))) return undefined;
   let readEnd: number | undefined;
   try {

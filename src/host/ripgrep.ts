@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { accessSync, constants } from "node:fs";
 import { stat, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -74,7 +73,7 @@ async function withIncludeFile<T>(
   use: (flags: readonly string[]) => Promise<T>,
 ): Promise<T> {
   if (include.length === 0) return use([]);
-  const path = join(tmpdir(), `tinman-${randomUUID()}.ignore`);
+  const path = join(tmpdir(), `tinman-${crypto.randomUUID()}.ignore`);
   const lines = include.flatMap((glob) => glob.split(/[\r\n]+/)).map((glob) => `!${glob}`);
   await writeFile(path, `${["**", "!**/", ...lines].join("\n")}\n`, { mode: 0o600, flag: "wx" });
   try {

@@ -1,16 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
 import { mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { openOutputPipe } from "./output-pipe.ts";
 import { currentTicks, markerVariable, type ProcessTree } from "./process-tree.ts";
-
-/** The program and its arguments up to the command text. */
-export function shellArguments(): readonly [string, ...string[]] {
-  return existsSync("/bin/bash") ? ["/bin/bash", "--noprofile", "--norc", "-c", "--"] : ["/bin/sh", "-c", "--"];
-}
+import { shellArguments } from "./shell.ts";
 
 /** Why nothing can be started in this folder, in words; `undefined` when it can. */
 export async function folderProblem(cwd: string): Promise<string | undefined> {
@@ -81,7 +75,7 @@ export async function startCommand(
   cwd: string,
   environment: Readonly<Record<string, string>>,
 ): Promise<StartedCommand> {
-  const marker = randomUUID();
+  const marker = crypto.randomUUID();
   const startTicks = currentTicks();
   const pipe = await openOutputPipe();
   let child: ChildProcess;

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { mkdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -87,7 +86,7 @@ async function readCache(file: string): Promise<Cache> {
 }
 
 async function writeCache(file: string, cache: Cache): Promise<void> {
-  const temporary = `${file}.${randomUUID()}.tmp`;
+  const temporary = `${file}.${crypto.randomUUID()}.tmp`;
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await writeFile(temporary, JSON.stringify(cache), { mode: 0o600, flag: "wx" });

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { chmod, mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { fingerprint } from "./fingerprint.ts";
 import { isMissing, storageError } from "./storage-error.ts";
 
 /** Where things lie below Tinman's home. */
@@ -22,7 +22,7 @@ export function isSessionId(id: string): boolean {
   return /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(id) && !id.includes("..");
 }
 
-/** The folder name for the sessions of one working directory: its readable end, and a hash that keeps different ones apart. */
+/** The folder name for the sessions of one working directory: its readable end, and a fingerprint that keeps different ones apart. */
 export function cwdSlug(cwd: string): string {
   const words = cwd.replaceAll(/[^\p{L}\p{N}._-]/gu, "-").replace(/^[-.]+/, "");
   const readable =
@@ -30,9 +30,7 @@ export function cwdSlug(cwd: string): string {
       .slice(-48)
       .join("")
       .replace(/^[-.]+/, "") || "root";
-  // As JSON, because hashing a plain string would make all lone surrogates the same.
-  const hash = createHash("sha256").update(JSON.stringify(cwd)).digest("hex").slice(0, 12);
-  return `${readable}-${hash}`;
+  return `${readable}-${fingerprint(cwd)}`;
 }
 
 /**

@@ -1,9 +1,9 @@
-import { createHash, randomBytes, randomInt } from "node:crypto";
 import { open, readdir, readFile, readlink, stat, unlink, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { AgentError } from "../core/errors.ts";
+import { fingerprint } from "./fingerprint.ts";
 import { isMissing, storageError } from "./storage-error.ts";
 
 /** The right to write one session. */
@@ -44,7 +44,7 @@ export async function acquireLease(
   const place = await currentPlace();
   const start = (await processStat(process.pid))?.start ?? "0";
   for (let attempt = 1; ; attempt++) {
-    const fileName = `${sessionId}~${process.pid}-${start}-${place}-${randomBytes(6).toString("hex")}`;
+    const fileName = `${sessionId}~${process.pid}-${start}-${place}-${crypto.randomUUID().replaceAll("-", "")}`;
     const path = join(folder, fileName);
     try {
       await (await open(path, "wx", 0o600)).close();
@@ -56,7 +56,7 @@ export async function acquireLease(
       await removeQuietly(path);
       throw storageError("write", path, error);
     }
-    await pause(randomInt(1, 8 * attempt + 1));
+    await pause(1 + Math.floor(Math.random() * 8 * attempt));
   }
 }
 
@@ -139,7 +139,7 @@ async function processStat(pid: number): Promise<{ readonly start: string; reado
 async function currentPlace(): Promise<string> {
   const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "");
   const namespace = await readlink("/proc/self/ns/pid").catch(() => "");
-  return createHash("sha256").update(`${hostname()}\n${boot.trim()}\n${namespace}`).digest("hex").slice(0, 12);
+  return fingerprint(`${hostname()}\n${boot.trim()}\n${namespace}`);
 }
 
 function inUse(sessionId: string, owner: Lock, place: string): AgentError {

@@ -1,25 +1,95 @@
 import type { Tool } from "../core/tool.ts";
-import { askUserTool } from "./ask-user.ts";
-import { createTool } from "./create.ts";
-import { editTool } from "./edit.ts";
-import { executeTool } from "./execute.ts";
-import { exitSpecModeTool } from "./exit-spec-mode.ts";
-import { globTool } from "./glob.ts";
-import { grepTool } from "./grep.ts";
-import { lsTool } from "./ls.ts";
-import { readTool } from "./read.ts";
-import { todoWriteTool } from "./todo-write.ts";
+import askUserText from "./descriptions/ask-user.md";
+import createText from "./descriptions/create.md";
+import editText from "./descriptions/edit.md";
+import executeText from "./descriptions/execute.md";
+import exitSpecModeText from "./descriptions/exit-spec-mode.md";
+import globText from "./descriptions/glob.md";
+import grepText from "./descriptions/grep.md";
+import lsText from "./descriptions/ls.md";
+import readText from "./descriptions/read.md";
+import todoWriteText from "./descriptions/todo-write.md";
 
 /** In the order in which they are offered and listed. */
 export const builtinTools: readonly Tool[] = [
-  readTool,
-  lsTool,
-  grepTool,
-  globTool,
-  createTool,
-  editTool,
-  executeTool,
-  todoWriteTool,
-  askUserTool,
-  exitSpecModeTool,
+  {
+    name: "Read",
+    kind: "read",
+    title: "Read a file",
+    description: readText,
+    concurrent: true,
+    load: async () => (await import("./read.ts")).readTool,
+  },
+  {
+    name: "LS",
+    kind: "read",
+    title: "List a directory",
+    description: lsText,
+    concurrent: true,
+    load: async () => (await import("./ls.ts")).lsTool,
+  },
+  {
+    name: "Grep",
+    kind: "read",
+    title: "Search in files",
+    description: grepText,
+    concurrent: true,
+    load: async () => (await import("./grep.ts")).grepTool,
+  },
+  {
+    name: "Glob",
+    kind: "read",
+    title: "Find files by name",
+    description: globText,
+    concurrent: true,
+    load: async () => (await import("./glob.ts")).globTool,
+  },
+  {
+    name: "Create",
+    kind: "edit",
+    title: "Create a file",
+    description: createText,
+    concurrent: false,
+    load: async () => (await import("./create.ts")).createTool,
+  },
+  {
+    name: "Edit",
+    kind: "edit",
+    title: "Edit a file",
+    description: editText,
+    concurrent: false,
+    load: async () => (await import("./edit.ts")).editTool,
+  },
+  {
+    name: "Execute",
+    kind: "execute",
+    title: "Run a shell command",
+    description: executeText,
+    concurrent: false,
+    load: async () => (await import("./execute.ts")).executeTool,
+  },
+  {
+    name: "TodoWrite",
+    kind: "plan",
+    title: "Keep the list of tasks",
+    description: todoWriteText,
+    concurrent: false,
+    load: async () => (await import("./todo-write.ts")).todoWriteTool,
+  },
+  {
+    name: "AskUser",
+    kind: "ask",
+    title: "Ask the user",
+    description: askUserText,
+    concurrent: false,
+    load: async () => (await import("./ask-user.ts")).askUserTool,
+  },
+  {
+    name: "ExitSpecMode",
+    kind: "plan",
+    title: "Hand over the plan",
+    description: exitSpecModeText,
+    concurrent: false,
+    load: async () => (await import("./exit-spec-mode.ts")).exitSpecModeTool,
+  },
 ];

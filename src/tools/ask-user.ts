@@ -1,19 +1,13 @@
-import { z } from "zod";
 import type { Answer, Question } from "../core/interaction.ts";
 import { defineTool, failed, succeeded, type ToolOutput } from "../core/tool.ts";
-import description from "./descriptions/ask-user.md";
 import { interrupted } from "./outcome.ts";
 import { parseQuestionnaire } from "./questionnaire.ts";
+import { z } from "./zod.ts";
 
 const nobody =
   "Error: Nobody can be asked in this run. Decide by yourself where that is safe; where it is not, stop and say what you need to know.";
 
 export const askUserTool = defineTool({
-  name: "AskUser",
-  kind: "ask",
-  title: "Ask the user",
-  description,
-  concurrent: false,
   input: z.strictObject({ questionnaire: z.string("questionnaire is required and must be a string") }),
 
   async access() {

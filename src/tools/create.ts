@@ -1,16 +1,10 @@
-import { z } from "zod";
 import { defineTool, failed, succeeded } from "../core/tool.ts";
 import { decidedPath, decidePath } from "./decided-path.ts";
-import description from "./descriptions/create.md";
 import { messageOf } from "./outcome.ts";
 import { previewText } from "./text-file.ts";
+import { z } from "./zod.ts";
 
 export const createTool = defineTool({
-  name: "Create",
-  kind: "edit",
-  title: "Create a file",
-  description,
-  concurrent: false,
   input: z.strictObject({
     file_path: z.string("file_path is required and must be a string"),
     content: z.string("content is required and must be a string"),

@@ -1,12 +1,11 @@
-import { z } from "zod";
 import type { Preview } from "../core/permission.ts";
 import { defineTool, failed, succeeded, type ToolContext, type ToolOutput, type ToolScope } from "../core/tool.ts";
 import { decidedPath, decidePath } from "./decided-path.ts";
-import description from "./descriptions/edit.md";
 import { editReport } from "./edit-report.ts";
 import { replaceText } from "./edit-text.ts";
 import { messageOf } from "./outcome.ts";
 import { decodeExactly, previewLimit, previewText, readWhole } from "./text-file.ts";
+import { z } from "./zod.ts";
 
 const mostBytes = 10 * 1024 * 1024;
 
@@ -19,11 +18,6 @@ const input = z.strictObject({
 type Input = z.infer<typeof input>;
 
 export const editTool = defineTool({
-  name: "Edit",
-  kind: "edit",
-  title: "Edit a file",
-  description,
-  concurrent: false,
   input,
 
   async access(input, scope) {

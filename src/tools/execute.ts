@@ -1,9 +1,8 @@
-import { z } from "zod";
 import type { Access } from "../core/permission.ts";
 import { defineTool, failed, succeeded, type ToolContext, type ToolOutput, type ToolScope } from "../core/tool.ts";
 import { commandReport } from "./command-report.ts";
-import description from "./descriptions/execute.md";
 import { messageOf } from "./outcome.ts";
+import { z } from "./zod.ts";
 
 const defaultSeconds = 60;
 const mostSeconds = 3600;
@@ -14,11 +13,6 @@ const progressLines = 2;
 const progressCharacters = 2000;
 
 export const executeTool = defineTool({
-  name: "Execute",
-  kind: "execute",
-  title: "Run a shell command",
-  description,
-  concurrent: false,
   input: z.strictObject({
     command: z.string("command is required and must be a string"),
     timeout: z.number("timeout must be a number of seconds").optional(),

@@ -1,18 +1,12 @@
-import { z } from "zod";
 import { defineTool, failed, succeeded, type ToolOutput } from "../core/tool.ts";
-import description from "./descriptions/exit-spec-mode.md";
 import { interrupted } from "./outcome.ts";
+import { z } from "./zod.ts";
 
 const notApproved = "Error: Plan not approved - remaining in Spec Mode. Provide feedback to refine the spec.";
 const approved = "The plan is approved. Carry it out now.";
 const handedOver = "Nobody is here to approve the plan: it is handed over as the answer of this run.";
 
 export const exitSpecModeTool = defineTool({
-  name: "ExitSpecMode",
-  kind: "plan",
-  title: "Hand over the plan",
-  description,
-  concurrent: false,
   input: z.strictObject({
     plan: z.string("plan is required and must be a string"),
     optionNames: z.array(z.string(), "optionNames must be a list of names").optional(),

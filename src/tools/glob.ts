@@ -1,9 +1,8 @@
-import { z } from "zod";
 import { defineTool, failed, succeeded } from "../core/tool.ts";
 import { decidedPath, decidePath } from "./decided-path.ts";
-import description from "./descriptions/glob.md";
 import { interrupted, messageOf } from "./outcome.ts";
 import { searchReport } from "./search-report.ts";
+import { z } from "./zod.ts";
 
 const mostResults = 1000;
 
@@ -12,11 +11,6 @@ function oneOrMore(name: string) {
 }
 
 export const globTool = defineTool({
-  name: "Glob",
-  kind: "read",
-  title: "Find files by name",
-  description,
-  concurrent: true,
   input: z.strictObject({
     patterns: oneOrMore("patterns"),
     excludePatterns: oneOrMore("excludePatterns").optional(),

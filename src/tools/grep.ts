@@ -1,10 +1,9 @@
-import { z } from "zod";
 import type { GrepQuery } from "../core/ports.ts";
 import { defineTool, failed, succeeded } from "../core/tool.ts";
 import { decidedPath, decidePath } from "./decided-path.ts";
-import description from "./descriptions/grep.md";
 import { interrupted, messageOf } from "./outcome.ts";
 import { searchReport } from "./search-report.ts";
+import { z } from "./zod.ts";
 
 const defaultLimit = 500;
 const mostResults = 5000;
@@ -27,11 +26,6 @@ const input = z.strictObject({
 });
 
 export const grepTool = defineTool({
-  name: "Grep",
-  kind: "read",
-  title: "Search in files",
-  description,
-  concurrent: true,
   input,
 
   async access(input, scope) {

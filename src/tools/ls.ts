@@ -1,23 +1,17 @@
 import { join } from "node:path";
-import { z } from "zod";
 import { jsonBytes, outputLimit } from "../core/output.ts";
 import type { DirectoryEntry } from "../core/ports.ts";
 import { defineTool, failed, succeeded } from "../core/tool.ts";
 import { decidedPath, decidePath } from "./decided-path.ts";
-import description from "./descriptions/ls.md";
 import { messageOf } from "./outcome.ts";
 import { compileWildcard } from "./wildcard.ts";
+import { z } from "./zod.ts";
 
 const mostEntries = 1000;
 const spaceForNotes = 500;
 const longestPattern = 1000;
 
 export const lsTool = defineTool({
-  name: "LS",
-  kind: "read",
-  title: "List a directory",
-  description,
-  concurrent: true,
   input: z.strictObject({
     directory_path: z.string("directory_path must be a string").optional(),
     ignorePatterns: z.array(z.string(), "ignorePatterns must be a list of patterns").optional(),

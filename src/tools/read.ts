@@ -1,11 +1,10 @@
 import { extname } from "node:path";
-import { z } from "zod";
 import { outputLimit } from "../core/output.ts";
 import { defineTool, failed, succeeded } from "../core/tool.ts";
 import { decidedPath, decidePath } from "./decided-path.ts";
-import description from "./descriptions/read.md";
 import { type LineWindow, readLineWindow } from "./line-window.ts";
 import { interrupted, messageOf } from "./outcome.ts";
+import { z } from "./zod.ts";
 
 const defaultLines = 2400;
 const sniffedBytes = 8192;
@@ -22,11 +21,6 @@ const imageExtensions: ReadonlySet<string> = new Set([
 ]);
 
 export const readTool = defineTool({
-  name: "Read",
-  kind: "read",
-  title: "Read a file",
-  description,
-  concurrent: true,
   input: z.strictObject({
     file_path: z.string("file_path is required and must be a string"),
     offset: z.number("offset must be a number of lines").optional(),

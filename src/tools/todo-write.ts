@@ -1,13 +1,7 @@
-import { z } from "zod";
 import { defineTool, failed, succeeded } from "../core/tool.ts";
-import description from "./descriptions/todo-write.md";
+import { z } from "./zod.ts";
 
 export const todoWriteTool = defineTool({
-  name: "TodoWrite",
-  kind: "plan",
-  title: "Keep the list of tasks",
-  description,
-  concurrent: false,
   input: z.strictObject({ todos: z.string("todos is required and must be a string") }),
 
   async access() {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Answer } from "../../src/core/interaction.ts";
 import type { Session } from "../../src/core/session.ts";
-import type { Tool } from "../../src/core/tool.ts";
+import type { Tool, ToolOutput } from "../../src/core/tool.ts";
 import { defineTool, succeeded } from "../../src/core/tool.ts";
 import { ask, calls, createKit, listen, says, settings, until } from "../fakes/kit.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
@@ -21,22 +21,19 @@ function attachApprover(session: Session, answer: Answer) {
   return { asked, attachment };
 }
 
+/** A tool that needs no decision. */
+function simpleTool(name: string, concurrent: boolean, run: () => Promise<ToolOutput>): Tool {
+  const body = defineTool({ input: z.object({}), access: async () => [], run });
+  return { name, kind: "read", title: name, description: name, concurrent, load: async () => body };
+}
+
 /** A tool that only reads and finishes when it is told to. */
 function gated(name: string, gates: Map<string, () => void>, log: string[]): Tool {
-  return defineTool({
-    name,
-    kind: "read",
-    title: name,
-    description: name,
-    input: z.object({}),
-    concurrent: true,
-    access: async () => [],
-    run: async () => {
-      log.push(`${name} started`);
-      await new Promise<void>((resolve) => gates.set(name, resolve));
-      log.push(`${name} ended`);
-      return succeeded(name);
-    },
+  return simpleTool(name, true, async () => {
+    log.push(`${name} started`);
+    await new Promise<void>((resolve) => gates.set(name, resolve));
+    log.push(`${name} ended`);
+    return succeeded(name);
   });
 }
 
@@ -86,16 +83,7 @@ describe("running", () => {
 
   test("long output is cut to head and tail, and the whole of it is in a file that the result names", async () => {
     const long = `${"a".repeat(60_000)}${"z".repeat(60_000)}`;
-    const tool = defineTool({
-      name: "Big",
-      kind: "read",
-      title: "Big",
-      description: "",
-      input: z.object({}),
-      concurrent: false,
-      access: async () => [],
-      run: async () => succeeded(long),
-    });
+    const tool = simpleTool("Big", false, async () => succeeded(long));
     const kit = createKit([calls(["Big", {}]), says("ok")], { tools: [tool] });
     const session = await kit.open();
     await ask(session, "go");
@@ -109,16 +97,7 @@ describe("running", () => {
   });
 
   test("a tool that throws has failed, and the turn goes on", async () => {
-    const tool = defineTool({
-      name: "Bad",
-      kind: "read",
-      title: "Bad",
-      description: "",
-      input: z.object({}),
-      concurrent: false,
-      access: async () => [],
-      run: () => Promise.reject(new Error("boom")),
-    });
+    const tool = simpleTool("Bad", false, () => Promise.reject(new Error("boom")));
     const session = await createKit([calls(["Bad", {}]), says("ok")], { tools: [tool] }).open();
     const outcome = await ask(session, "go");
     expect(outcome).toMatchObject({ reason: "completed", failedTool: { status: "failed", text: "Error: boom" } });

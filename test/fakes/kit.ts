@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { Engine } from "../../src/core/engine.ts";
 import type { EngineEvent } from "../../src/core/event.ts";
 import type { PermissionPolicy } from "../../src/core/permission.ts";
@@ -9,6 +8,7 @@ import type { Tool } from "../../src/core/tool.ts";
 import { permissionPolicy } from "../../src/permissions/policy.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { builtinTools } from "../../src/tools/all.ts";
+import { toolJsonSchema } from "../../src/tools/json-schema.ts";
 import type { MemoryHost } from "./memory-host.ts";
 import { createMemoryHost } from "./memory-host.ts";
 
@@ -133,7 +133,7 @@ export function createKit(replies: readonly FakeReply[], options: KitOptions = {
     clock,
     ids: options.ids ?? countingIds(),
     places: { home: "/home/u", ownHome: "/home/u/.tinman", outputs: (id) => `/home/u/.tinman/outputs/${id}` },
-    toolSchema: (tool) => z.toJSONSchema(tool.input),
+    toolSchema: toolJsonSchema,
   };
   const engine = new Engine(parts);
   const open = (changes: Partial<SessionSettings> = {}): Promise<Session> =>

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { createProcesses } from "../../src/host/processes.ts";
 import { runCommand, saying, tempFolder } from "./support.ts";
 
@@ -45,6 +45,27 @@ describe("a command", () => {
   test("can open its own output by name", async () => {
     const command = "echo one >/dev/stdout; echo two >/dev/stderr; echo three | tee /dev/stderr >/dev/null";
     expect(await runCommand(command)).toEqual(saying("one\ntwo\nthree\n"));
+  });
+
+  test("says the same on a machine that has no mkfifo", async () => {
+    const path = process.env.PATH;
+    const folder = await tempFolder();
+    process.env.PATH = folder;
+    onTestFinished(() => {
+      process.env.PATH = path;
+    });
+    const result = await createProcesses({ environment: { ...process.env, PATH: path } }).run(
+      {
+        command: "echo out; echo err >&2; head -c 300000 /dev/zero | tr '\\0' x; sleep 500 &",
+        cwd: folder,
+        timeoutMs: 20_000,
+        spoolPath: join(folder, "whole"),
+        keepBytes: 200_000,
+        onProgress: () => undefined,
+      },
+      new AbortController().signal,
+    );
+    expect(result).toEqual(saying(`out\nerr\n${"x".repeat(300_000)}`));
   });
 
   test.each([0, 1, 2, 126, 127, 255])("gives its exit code %i back", async (code) => {

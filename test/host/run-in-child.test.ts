@@ -27,7 +27,11 @@ interface Child {
 }
 
 function startChild(command: string, cwd: string, file = program): Child {
-  const child = spawn(process.execPath, [file, command, cwd], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [file, command, cwd], {
+    // A process that is killed in the middle of a start cannot take its temporary file with it.
+    env: { ...process.env, TMPDIR: cwd },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const lines: string[] = [];
   createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
   return { process: child, lines, ended: once(child, "close") };

@@ -62,7 +62,7 @@ export const allTools = [
 ];
 
 export function toolSpecs(names: readonly string[]): readonly ToolSpec[] {
-  return names.map((name) => ({ name, description: `The ${name} tool.`, inputSchema: () => ({}) }));
+  return names.map((name) => ({ name, description: `The ${name} tool.`, inputSchema: async () => ({}) }));
 }
 
 export function requestOf(messages: readonly Message[], options: Partial<ModelRequest> = {}): ModelRequest {

@@ -46,7 +46,11 @@ describe("what is wrong with a script is said in one line", () => {
       { replies: [{ text: ["a", 5] }] },
       "s.yaml: replies[0].text[1]: Invalid input: expected string, received number",
     ],
-    ["times", { replies: [{ text: "a", times: "often" }] }, "s.yaml: replies[0].times: must be a number from 1, or any"],
+    [
+      "times",
+      { replies: [{ text: "a", times: "often" }] },
+      "s.yaml: replies[0].times: must be a number from 1, or any",
+    ],
     [
       "negative delay",
       { replies: [{ text: "a", delay_ms: -1 }] },

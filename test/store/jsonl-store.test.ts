@@ -17,7 +17,7 @@ describe("files", () => {
     const store = createJsonlStore({ home });
     await (await store.create(opened("s1", "/home/me/my project"))).release();
     const { path, bytes } = await store.info("s1");
-    expect(relative(home, path)).toMatch(/^sessions\/home-me-my-project-[0-9a-f]{12}\/s1\.jsonl$/);
+    expect(relative(home, path)).toMatch(/^sessions\/home-me-my-project-[0-9a-f]{16}\/s1\.jsonl$/);
     expect(await readFile(path, "utf8")).toBe(`${encodeRecord(opened("s1", "/home/me/my project"))}\n`);
     expect(bytes).toBe((await stat(path)).size);
     expect(await locksIn(home)).toEqual([]);

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
 import { builtinTools } from "../../src/tools/all.ts";
+import { toolJsonSchema } from "../../src/tools/json-schema.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { createContext } from "./call.ts";
 import parameters from "./tool-parameters.json" with { type: "json" };
@@ -13,11 +13,10 @@ const named = (name: string) => {
 };
 
 describe("the built-in tools", () => {
-  it("have exactly the parameters that existing clients render, in a fixed order", () => {
-    const schemas = builtinTools.map((tool) => [
-      tool.name,
-      z.toJSONSchema(tool.input, { target: "draft-7", io: "input" }),
-    ]);
+  it("have exactly the parameters that existing clients render, in a fixed order", async () => {
+    const schemas = await Promise.all(
+      builtinTools.map(async (tool): Promise<[string, unknown]> => [tool.name, await toolJsonSchema(tool)]),
+    );
     expect(schemas.map(([name]) => name)).toEqual(Object.keys(parameters));
     expect(Object.fromEntries(schemas)).toEqual(parameters);
   });
@@ -41,9 +40,10 @@ describe("the built-in tools", () => {
     }
   });
 
-  it("say what is missing in words a model understands", () => {
-    const messages = ["Read", "Create", "Edit", "Execute", "Grep", "Glob", "TodoWrite", "AskUser", "ExitSpecMode"].map(
-      (name) => named(name).input.safeParse({}).error?.issues[0]?.message,
+  it("say what is missing in words a model understands", async () => {
+    const names = ["Read", "Create", "Edit", "Execute", "Grep", "Glob", "TodoWrite", "AskUser", "ExitSpecMode"];
+    const messages = await Promise.all(
+      names.map(async (name) => (await named(name).load()).input.safeParse({}).error?.issues[0]?.message),
     );
     expect(messages).toEqual([
       "file_path is required and must be a string",
@@ -64,7 +64,10 @@ describe("the built-in tools", () => {
       { links: { "/project/out": "/elsewhere" } },
     );
     const scope = createContext(host);
-    const accesses = async (name: string, input: unknown) => named(name).access(named(name).input.parse(input), scope);
+    const accesses = async (name: string, given: unknown) => {
+      const { input, access } = await named(name).load();
+      return access(input.parse(given), scope);
+    };
     expect(await accesses("Read", { file_path: "out/a.txt" })).toEqual([{ type: "read", path: "/elsewhere/a.txt" }]);
     expect(await accesses("LS", {})).toEqual([{ type: "read", path: "/project" }]);
     expect(await accesses("LS", { directory_path: "out" })).toEqual([{ type: "read", path: "/elsewhere" }]);
@@ -90,9 +93,10 @@ describe("the built-in tools", () => {
   it("still name a path that cannot be resolved, and fail on it when they run", async () => {
     const host = createMemoryHost({ "/project/a": "" }, { links: { "/project/loop": "/project/loop" } });
     const context = createContext(host);
-    const input = named("Read").input.parse({ file_path: "loop" });
-    expect(await named("Read").access(input, context)).toEqual([{ type: "read", path: "/project/loop" }]);
-    expect(await named("Read").run(input, context)).toEqual({
+    const read = await named("Read").load();
+    const input = read.input.parse({ file_path: "loop" });
+    expect(await read.access(input, context)).toEqual([{ type: "read", path: "/project/loop" }]);
+    expect(await read.run(input, context)).toEqual({
       status: "failed",
       text: "Error: Error reading file: ELOOP: too many symbolic links encountered, access '/project/loop'",
     });
@@ -110,10 +114,11 @@ describe("the built-in tools", () => {
       const host = createMemoryHost({ "/etc/x": "secret" });
       const context = createContext(host);
       context.seenFiles.set("/etc/x", "v1");
-      const input = named(name).input.parse(given);
-      await named(name).access(input, context);
+      const tool = await named(name).load();
+      const input = tool.input.parse(given);
+      await tool.access(input, context);
       host.link("/project/d", "/etc");
-      const output = await named(name).run(input, context);
+      const output = await tool.run(input, context);
       expect({ name, status: output.status, leak: output.text.includes("secret") }).toEqual({
         name,
         status: "failed",

@@ -1,6 +1,6 @@
 import type { Answer, Interaction } from "../../src/core/interaction.ts";
 import type { Host } from "../../src/core/ports.ts";
-import type { Tool, ToolContext, ToolOutput } from "../../src/core/tool.ts";
+import type { ToolBody, ToolContext, ToolOutput } from "../../src/core/tool.ts";
 
 export interface TestContext extends ToolContext {
   readonly shown: string[];
@@ -32,7 +32,7 @@ export function createContext(
 }
 
 /** As the engine does it: parse, resolve the accesses, run. */
-export async function call(tool: Tool, given: unknown, context: ToolContext): Promise<ToolOutput> {
+export async function call(tool: ToolBody, given: unknown, context: ToolContext): Promise<ToolOutput> {
   const input = tool.input.parse(given);
   await tool.access(input, context);
   return tool.run(input, context);

@@ -49,18 +49,19 @@ export function piecesOf(text: string): readonly Piece[] {
 export interface JoinRules {
   /** Whether a piece can stand alone as a clause after this joint. */
   stands(piece: string, joint: Piece["joint"], before: string): boolean;
-  /** Whether an open-ended clause swallows a sentence that does not stand alone. */
-  swallows(before: string): boolean;
+  /** Whether an open-ended clause takes in a piece that does not stand alone. */
+  swallows(before: string, joint: Piece["joint"]): boolean;
 }
 
-export function clausesOf(text: string, rules: JoinRules): readonly string[] {
-  const clauses: string[] = [];
+/** The clauses of a text, each with what stood before it. */
+export function clausesOf(text: string, rules: JoinRules): readonly Pick<Piece, "text" | "joint">[] {
+  const clauses: { text: string; readonly joint: Piece["joint"] }[] = [];
   for (const piece of piecesOf(text)) {
     const before = clauses.at(-1);
-    if (before === undefined) clauses.push(piece.text);
-    else if (rules.stands(piece.text, piece.joint, before)) clauses.push(piece.text);
-    else if (piece.joint === "sentence" && !rules.swallows(before)) clauses.push(piece.text);
-    else clauses[clauses.length - 1] = before + piece.glue + piece.text;
+    const { joint } = piece;
+    if (before === undefined || rules.stands(piece.text, joint, before.text)) clauses.push({ text: piece.text, joint });
+    else if (joint !== "soft" && !rules.swallows(before.text, joint)) clauses.push({ text: piece.text, joint });
+    else before.text += piece.glue + piece.text;
   }
-  return clauses.map((clause) => clause.trim());
+  return clauses.map((clause) => ({ ...clause, text: clause.text.trim() }));
 }

@@ -3,9 +3,11 @@ import { clausesOf } from "./clauses.ts";
 import { type Clause, type Intent, isAction, previousPath, type Recogniser } from "./intent-types.ts";
 import { addStatement, type Fact } from "./memory.ts";
 import { isFileName } from "./paths.ts";
+import { asksForWork } from "./plan.ts";
 import { ask, plan, todo } from "./recognise-asking.ts";
 import { create, edit, run } from "./recognise-changing.ts";
-import { glob, grep, list, read, summary } from "./recognise-looking.ts";
+import { list, read, summary } from "./recognise-looking.ts";
+import { glob, grep } from "./recognise-search.ts";
 import {
   askedToRemember,
   calculate,
@@ -54,38 +56,60 @@ const ordered: readonly Recogniser[] = [
   statedFact,
 ];
 
+/** Of a long text only these make sense: the rest of it is content, and a rule must not look for its words in there. */
+const forLongText: readonly Recogniser[] = [todo, reply, create, run];
+const longestClause = 1_000;
+
 const onlyNote =
   /^(?:only|just)\s+(?:the|that|its|my)\b|^nothing (?:else|more)\b|^no (?:other|extra|more|additional)\b|^one word\b|^(?:只要|只需|不要(?:其他|别的|解释|多余))/iu;
 const wantsOnly =
   /\bonly\b|\bnothing (?:but|else|more)\b|^(?:just|simply)\b|\b(?:reply|respond|answer|say|give me|tell me)\s+(?:with\s+)?just\b|只|仅/iu;
 
 /** Longer texts are read at both ends only, and only for what needs no tool: a rule must not guess in the middle of a document. */
-const longestText = 20_000;
+const longestText = 10_000;
 const readEnds = 2_000;
 
 /** What a request asks for. `facts` is what the user has told before it. */
 export function understand(text: string, facts: () => readonly Fact[]): Understanding {
   if (text.length > longestText) return understandEnds(text, facts);
   const clauseOf = (raw: string): Clause => ({ raw: raw.trim(), text: withoutPoliteness(raw), facts });
-  for (const recogniser of wholeText) {
+  for (const recogniser of text.length > longestClause ? [] : wholeText) {
     const whole = recogniser(clauseOf(text));
     if (whole !== undefined) return { steps: [whole], bare: false, exact: undefined };
   }
   const recognise = (raw: string): Intent | undefined => firstOf(clauseOf(raw));
   const clauses = clausesOf(text, {
     stands: (piece, joint, before) => standsAlone(piece, joint, before, recognise),
-    swallows: (before) => recognise(before)?.type === "create" && !/["'`”」]\s*[.。!]?\s*$/u.test(before),
+    swallows: (before, joint) => isOpen(before, joint, recognise),
   });
-  return assemble(text, clauses.map(clauseOf));
+  return assemble(
+    text,
+    clauses.map((clause, index) => ({
+      ...clauseOf(clause.text),
+      inSequence: clause.joint === "then" || clauses[index + 1]?.joint === "then",
+    })),
+  );
 }
 
 function firstOf(clause: Clause): Intent | undefined {
-  for (const recogniser of ordered) {
+  const long = clause.raw.length > longestClause;
+  for (const recogniser of long ? forLongText : ordered) {
     const intent = recogniser(clause);
     if (intent !== undefined) return intent;
   }
-  const alone = withoutEnd(clause.text);
+  const alone = long ? "" : withoutEnd(clause.text);
   return isFileName(alone) ? { type: "read", path: alone } : undefined;
+}
+
+/** A text to write goes on over sentences, an answer or a fact over "then". A command must never take in words that follow it. */
+function isOpen(
+  before: string,
+  joint: "start" | "then" | "sentence" | "soft",
+  recognise: (raw: string) => Intent | undefined,
+): boolean {
+  const type = recognise(before)?.type;
+  if (type === "create") return !/["'`”」]\s*[.。!]?\s*$/u.test(before);
+  return joint === "then" && (type === undefined || type === "reply" || type === "remember");
 }
 
 function standsAlone(
@@ -104,11 +128,16 @@ function standsAlone(
   return intent.type === "remember" && (intent.statement.explicit || recognise(before)?.type === "remember");
 }
 
-function assemble(text: string, clauses: readonly Clause[]): Understanding {
-  const found = clauses.map((clause) => ({ clause, intent: firstOf(clause) }));
+type Part = Clause & {
+  /** "then" stands before or after it. */
+  readonly inSequence: boolean;
+};
+
+function assemble(text: string, clauses: readonly Part[]): Understanding {
+  const found = clauses.map((clause) => ({ clause, intent: firstOf(clause) ?? missed(clause) }));
   const known = found.flatMap(({ clause, intent }) => (intent === undefined ? [] : [{ clause, intent }]));
   let bare = found.some(({ clause, intent }) => intent === undefined && onlyNote.test(clause.text));
-  const others = known.filter(({ intent }) => intent.type !== "reply");
+  const others = known.filter(({ intent }) => intent.type !== "reply" && intent.type !== "unknown");
   const steps: Intent[] = [];
   const exact: string[] = [];
   for (const { clause, intent } of known) {
@@ -129,6 +158,12 @@ function assemble(text: string, clauses: readonly Clause[]): Understanding {
   }
   if (steps.length === 0 && exact.length === 0) steps.push({ type: "unknown", text: text.trim() });
   return { steps, bare, exact: exact.length === 0 ? undefined : exact.join("\n") };
+}
+
+/** Small talk between requests may be passed over; a step that is not understood must be told. */
+function missed(clause: Part): Intent | undefined {
+  const step = clause.inSequence || asksForWork(clause.text);
+  return step && !onlyNote.test(clause.text) ? { type: "unknown", text: clause.raw } : undefined;
 }
 
 function isPointedAt(reference: string, clause: Clause, intent: Intent, phrase: string): boolean {

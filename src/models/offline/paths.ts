@@ -1,14 +1,20 @@
 /** Finds the file and folder names in a sentence. */
-import { quotedSpans } from "./words.ts";
+import { quotedSpans, wordSet } from "./words.ts";
 
 const namedFiles =
   "Makefile|Dockerfile|LICENSE|LICENCE|README|CHANGELOG|NOTICE|Procfile|Gemfile|Rakefile|Vagrantfile|Justfile";
 
-/** A name with an ending (`notes/to-do.md`), a dot file, or one of the well-known names without an ending. */
-export const fileName = String.raw`(?:(?:[\p{L}\p{N}_.@~+\-]*[\/\\])*(?:[\p{L}\p{N}_@~+\-.]*[\p{L}\p{N}_)\-]\.[A-Za-z][A-Za-z0-9]{0,9}(?![A-Za-z0-9_\/])|\.[A-Za-z][\w.\-]*|(?:${namedFiles})\b))`;
+/**
+ * A name with an ending (`notes/to-do.md`), a dot file, or one of the well-known names without an ending. Every repetition is
+ * bounded, so that no text makes the search slow.
+ */
+export const fileName = String.raw`(?:(?:[\p{L}\p{N}_.@~+\-]{0,60}[\/\\]){0,12}(?:[\p{L}\p{N}_@~+\-.]{0,60}[\p{L}\p{N}_)\-]\.[A-Za-z][A-Za-z0-9]{0,9}(?![A-Za-z0-9_\/])|\.[A-Za-z][\w.\-]{0,60}|(?:${namedFiles})\b))`;
 
 /** What may stand where a path is expected: quoted, or without spaces and sentence marks. */
-export const anyPath = String.raw`(?:"[^"]+"|'[^']+'|${"`"}[^${"`"}]+${"`"}|“[^”]+”|「[^」]+」|${fileName}|[\p{L}\p{N}_.@~+\-\/\\]*[\p{L}\p{N}_\/])`;
+export const anyPath = String.raw`(?:"[^"]{1,300}"|'[^']{1,300}'|${"`"}[^${"`"}]{1,300}${"`"}|“[^”]{1,300}”|「[^」]{1,300}」|${fileName}|[\p{L}\p{N}_.@~+\-\/\\]{0,300}[\p{L}\p{N}_\/])`;
+
+/** The same in a text without spaces, where a name ends with its letters. */
+export const zhPath = String.raw`(?:"[^"]{1,300}"|“[^”]{1,300}”|「[^」]{1,300}」|${"`"}[^${"`"}]{1,300}${"`"}|[\w.@~+\-\/]{0,120}[\w\-]\.[A-Za-z][A-Za-z0-9]{0,9}|[\p{L}\p{N}_@~+\-\/]{0,60}\.[A-Za-z][A-Za-z0-9]{0,9}|[\w@~+\-\/]{1,120})`;
 
 const fileNameOnly = new RegExp(`^${fileName}$`, "u");
 const fileNameAnywhere = new RegExp(fileName, "gu");
@@ -42,4 +48,13 @@ export function cleanPath(text: string): string {
   const trimmed = text.trim();
   const quoted = /^["'`“「](.*)["'`”」]$/u.exec(trimmed);
   return quoted?.[1] ?? trimmed.replace(/(?<=.)[.,;:!?。，；：！？]+$/u, "");
+}
+
+const folderWords = wordSet(
+  "a an all any are at be can content contents current do does each every everything exist file files folder folders directory directories dir for from full have here i in inside is it its just list me my named now of on our please present see show some that the their them there these they this to under us we what which with within working you your repo repository project workspace root cwd detail details order general particular french english",
+);
+
+/** Whether a word that stands where a folder may stand is none. */
+export function isFolderWord(word: string): boolean {
+  return folderWords.has(word.toLowerCase());
 }

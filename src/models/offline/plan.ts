@@ -77,7 +77,8 @@ export function changes(step: Intent): boolean {
   return step.type === "create" || step.type === "edit";
 }
 
-function asksForWork(text: string): boolean {
+/** Whether a text begins like a piece of work. */
+export function asksForWork(text: string): boolean {
   return (
     /^(?:please\s+|can you\s+|could you\s+|let['’]s\s+|i want (?:you )?to\s+)*(?:add|fix|implement|refactor|build|update|migrate|remove|delete|rename|rewrite|improve|optimi[sz]e|upgrade|convert|integrate|set up|install|write|create|make|change|move|extend|clean|port|introduce|replace|deploy|configure|support|design|develop|generate|append|split|merge|bump)\b/iu.test(
       text.trim(),

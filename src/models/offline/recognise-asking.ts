@@ -13,7 +13,7 @@ export function ask({ text }: Clause): Intent | undefined {
   const rest = found?.rest ?? found?.rest2;
   if (rest === undefined) return undefined;
   const zh = languageOf(text) === "zh";
-  const { head, options } = optionsIn(withoutEnd(rest), zh);
+  const { head, options } = optionsIn(withoutEnd(rest.replace(/^[:：,，\s]+/u, "")), zh);
   const question = questionFrom(head, options, zh);
   return { type: "ask", question, topic: topicFrom(head, zh), options };
 }
@@ -84,6 +84,8 @@ function questionFrom(head: string, options: readonly string[], zh: boolean): st
     if (/^to\b/iu.test(whether)) return capital(`should I ${toUser(whether.replace(/^to\s+/iu, ""))}?`);
     return capital(`${toUser(whether.replace(/^i\s+(?:want|prefer|like)/iu, "do you want"))}?`);
   }
+  const turned = /^(what|which|who|where|when|how)\s+(.+?)\s+(is|are|was|were)$/iu.exec(text);
+  if (turned !== null) return capital(`${turned[1]} ${turned[3]} ${toUser(turned[2] ?? "")}?`);
   const noun = /^(?:for\s+)?(my|the|a|an)\s+(.+)$/iu.exec(text);
   if (noun !== null)
     return options.length > 0
@@ -129,7 +131,7 @@ export function plan({ text }: Clause): Intent | undefined {
 }
 
 const todoRules = [
-  /^(?:please )?(?:track|add|write|create|make|keep|set up|put|save|start|update|manage|note)\b[^:：\n]{0,60}?\b(?:to-?dos?|to do|tasks?)\b(?: list| items?| entries)?(?:\s+(?:with|for|of|containing)\s+|\s*[:：]\s*|\s+[-–]\s+|\s*\n)(?<items>[\s\S]+)$/iu,
+  /^(?:please )?(?:track|add|write|create|make|keep|set up|put|save|start|update|manage|note)\b[^:：\n]{0,60}?\b(?:to-?dos?|to do|tasks?)\b(?: list| items?| entries)?(?:\s+(?:with|for|of|containing)(?:\s*[:：]\s*|\s+)|\s*[:：]\s*|\s+[-–]\s+|\s*\n)(?<items>[\s\S]+)$/iu,
   /^(?:to-?dos?|to-?do list|tasks?)\s*[:：]\s*(?<items>[\s\S]+)$/iu,
   /^(?:add|put)\s+(?<items>.+?)\s+(?:to|on|in)\s+(?:my|the|our|a)\s+(?:to-?do|task)s?(?: list)?[.!]?$/iu,
   /^(?:记录|添加|新增|创建|建立|列出|跟踪|加入|更新|写)?(?:一下|以下|这些|下面的?|如下|一个)*(?:待办事项|待办|任务清单|任务列表|todo)(?:清单|列表|事项)?\s*[:：，,]\s*(?<items>[\s\S]+)$/iu,

@@ -1,12 +1,12 @@
 /** Recognisers of requests that may change something: run a command, create a file, edit one. */
 import { type Clause, type Intent, previousPath } from "./intent-types.ts";
-import { anyPath, cleanPath, fileName, isFileName } from "./paths.ts";
+import { anyPath, cleanPath, fileName, isFileName, zhPath } from "./paths.ts";
 import { plain, quotedSpans, quotedWhole, withoutEnd, wordSet } from "./words.ts";
 
 /* ---------------------------------------------------------------- commands */
 
 const runStart =
-  /^(?:run|execute|exec|launch|invoke|issue|perform|fire off|try(?: running)?|use|call|do)\s+(?<rest>[\s\S]+)$/iu;
+  /^(?:run|execute|exec|launch|invoke|issue|perform|fire off|try(?: running)?|use|call|do)(?:\s*[:：]\s*|\s+)(?<rest>[\s\S]+)$/iu;
 const runStartZh =
   /^(?:在(?:终端|命令行|shell|bash)(?:里|中)?)?(?:运行|执行|跑一?下|跑|敲一?下|敲|调用)(?:一下)?\s*(?<rest>[\s\S]+)$/iu;
 const programs = wordSet(
@@ -63,7 +63,7 @@ export function run(clause: Clause): Intent | undefined {
 function commandIn(given: string, verb: "clear" | "vague"): string | undefined {
   for (const [rule, command] of nicknames) if (rule.test(withoutEnd(given))) return command;
   const labelled =
-    /^(?:the |a |this |following |shell |bash |terminal |以下|下面的?|如下|这个|shell|终端|bash)*\s*(?:(?:commands?|cmd)(?![\w.-])|命令|指令)\s*[:：,，]?\s*(?<rest>[\s\S]+)$/iu.exec(
+    /^(?:the |a |this |following |shell |bash |terminal |以下|下面的?|如下|这个|shell|终端|bash)*\s*(?:(?:commands?|cmd)(?![\w.-])|命令|指令|following(?=\s*[:：]))\s*[:：,，]?\s*(?<rest>[\s\S]+)$/iu.exec(
       given,
     )?.groups?.rest;
   const body = (labelled ?? given.replace(/^(?:the|this|an?(?=\s+(?:ls|pwd|git)\b))\s+/iu, "")).trim();
@@ -156,7 +156,6 @@ const createRules = [
   new RegExp(`^${makeVerb}\\s+${fileWords}file${calledWords}(?<path>${anyPath})[.!]?$`, "iu"),
   new RegExp(`^(?:create|make|add|touch|generate)\\s+${fileWords}(?<path>${fileName})(?:\\s+file)?[.!]?$`, "iu"),
 ];
-const zhPath = String.raw`(?:"[^"]+"|“[^”]+”|「[^」]+」|${"`"}[^${"`"}]+${"`"}|[\w.@~+\-\/]*[\w\-]\.[A-Za-z][A-Za-z0-9]{0,9}|[\p{L}\p{N}_@~+\-\/]*\.[A-Za-z][A-Za-z0-9]{0,9}|[\w@~+\-\/]+)`;
 const createRulesZh = [
   new RegExp(
     `^(?:创建|新建|建立|建|生成|写|做|添加|新增)(?:一?个|一份)?(?:新的?|空的?|文本|空白)*(?:文件)?(?:[，,]?\\s*(?:名为|名字叫|名字是|叫做|叫|名叫|文件名为|文件名是))?\\s*[:：]?\\s*(?<path>${zhPath})\\s*(?:的)?(?:文件)?\\s*[，,。；]?\\s*(?:并)?(?:在?(?:里面|其中|里|文件里))?(?:文件)?(?:的)?(?:内容|文本|正文)?(?:写入|写上|写着|写|填入|为|是|包含|含有|：|:)+\\s*(?:内容|文本)?[:：]?\\s*(?<content>[\\s\\S]+)$`,
@@ -227,15 +226,15 @@ const editRules = [
 const becomes = "(?:改成|改为|替换成|替换为|替换|换成|换为|变成|修改为|修改成)";
 const editRulesZh = [
   new RegExp(
-    `^(?:把|将)\\s*(?:文件)?\\s*(?<path>${zhPath})\\s*(?:文件)?(?:里面?|中|内)?的?(?<scope>所有|全部)?的?\\s*(?<from>[\\s\\S]+?)\\s*(?:都|全部|全)?${becomes}\\s*(?<to>[\\s\\S]+?)[。]?$`,
+    `^(?:把|将)\\s*(?:文件)?\\s*(?<path>${zhPath})\\s*(?:文件)?(?:里面?|中|内)?的?(?<scope>所有|全部)?的?\\s*(?<from>[\\s\\S]+?)\\s*(?:都|全部|全)?${becomes}\\s*(?<to>[\\s\\S]+)$`,
     "u",
   ),
   new RegExp(
-    `^(?:in|在)?\\s*(?:文件)?\\s*(?<path>${zhPath})\\s*(?:文件)?(?:里面?|中|内)?\\s*[，,]?\\s*(?:把|将)(?<scope>所有|全部)?的?\\s*(?<from>[\\s\\S]+?)\\s*(?:都|全部|全)?${becomes}\\s*(?<to>[\\s\\S]+?)[。]?$`,
+    `^(?:in|在)?\\s*(?:文件)?\\s*(?<path>${zhPath})\\s*(?:文件)?(?:里面?|中|内)?\\s*[，,]?\\s*(?:把|将)(?<scope>所有|全部)?的?\\s*(?<from>[\\s\\S]+?)\\s*(?:都|全部|全)?${becomes}\\s*(?<to>[\\s\\S]+)$`,
     "u",
   ),
   new RegExp(
-    `^(?:修改|编辑)\\s*(?:文件)?\\s*(?<path>${zhPath})\\s*[，,：:]?\\s*(?:把|将)(?<scope>所有|全部)?的?\\s*(?<from>[\\s\\S]+?)\\s*(?:都|全部|全)?${becomes}\\s*(?<to>[\\s\\S]+?)[。]?$`,
+    `^(?:修改|编辑)\\s*(?:文件)?\\s*(?<path>${zhPath})\\s*[，,：:]?\\s*(?:把|将)(?<scope>所有|全部)?的?\\s*(?<from>[\\s\\S]+?)\\s*(?:都|全部|全)?${becomes}\\s*(?<to>[\\s\\S]+)$`,
     "u",
   ),
 ];

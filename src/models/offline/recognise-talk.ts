@@ -176,7 +176,7 @@ export function smallTalk({ raw, text }: Clause): Intent | undefined {
   )
     return { type: "help" };
   if (
-    /^(?:(?:thank(?:s| you)|thx|cheers|great|perfect|nice|cool|awesome|well done|good job|much appreciated)[\s,]*(?:so much|a lot|very much|job|work)?[\s,]*)+$/iu.test(
+    /^(?:ok(?:ay)?[\s,]+)?(?:(?:thank(?:s| you)|thx|cheers|great|perfect|nice|cool|awesome|well done|good job|much appreciated)[\s,]*(?:so much|a lot|very much|job|work)?[\s,]*)+$/iu.test(
       said,
     )
   )

@@ -153,8 +153,14 @@ function talk(step: Talk, conversation: Conversation, language: Language): Repor
     case "previous":
       return { text: lastRequest(conversation, language), ok: true };
     case "unknown":
-      return say(`I did not understand that. ${whatIAm(language)}`, `我没有理解这个请求。${whatIAm(language)}`);
+      return { text: `${notUnderstood(step.text, conversation.request, language)} ${whatIAm(language)}`, ok: false };
   }
+}
+
+function notUnderstood(part: string, request: string, language: Language): string {
+  if (part === request || part.length > 200)
+    return inLanguage(language, "I did not understand that.", "我没有理解这个请求。");
+  return inLanguage(language, `I did not understand "${part}".`, `我没有理解“${part}”。`);
 }
 
 function recalled(step: Talk & { type: "recall" }, conversation: Conversation, language: Language): Report {

@@ -63,7 +63,7 @@ function* list(path: string | undefined, language: Language): Task {
     { name: "Glob", input: { patterns: "*", ...(path === undefined ? {} : { folder: path }) }, say },
   ];
   if (result.status !== "ok") return failed(result, `list ${where}`, `列出${where}`, language);
-  return shown(printed(result), inLanguage(language, `Files in ${where}:`, `${where}的文件：`), language);
+  return shown(printed(result), inLanguage(language, `Files in ${where}:`, `${where} 的文件：`), language);
 }
 
 function* run(command: string, language: Language): Task {
@@ -237,7 +237,7 @@ function* summary(path: string | undefined, language: Language): Task {
       ? inLanguage(language, "The folder is empty.", "这个目录是空的。")
       : inLanguage(
           language,
-          `The folder has ${names.length} entries: ${saw}.`,
+          `The folder has ${names.length === 1 ? "1 entry" : `${names.length} entries`}: ${saw}.`,
           `目录中有 ${names.length} 项：${saw}。`,
         ),
   ];

@@ -87,13 +87,13 @@ export function wordSet(...lists: readonly string[]): ReadonlySet<string> {
 const politeStart = new RegExp(
   `^(?:(?:please|pls|kindly|now|next|first|firstly|second|secondly|third|finally|lastly|then|also|and|so|ok|okay|well|hey|hi|hello|tinman|alright|great|thanks` +
     `|(?:could|can|would|will) you(?: please)?|you (?:should|must|can|need to|have to|may)|i (?:want|need|would like|expect) you to|i['’]d like you to` +
-    `|i (?:want|need|would like) to|i['’]d like to|let['’]?s|let us|go ahead and|try to|help me(?: to)?|your task is to|your job is to|(?:use|using|with|via) (?:the |your |a )?(?:shell|terminal|bash|command line|[a-z]+ tool|read|ls|execute|create|edit|grep|glob)(?: tool)?(?: to|,| and))(?:\\s*[,:!]\\s*|\\s+))+`,
+    `|i (?:want|need|would like) to|i['’]d like to|i(?:['’]d| would) like(?= an? | the )|let['’]?s|let us|go ahead and|try to|help me(?: to)?|your task is to|your job is to|(?:use|using|with|via) (?:the |your |a )?(?:shell|terminal|bash|command line|[a-z]+ tool|read|ls|execute|create|edit|grep|glob)(?: tool)?(?: to|,| and))(?:\\s*[,:!]\\s*|\\s+))+`,
   "iu",
 );
 const politeEnd =
   /(?:,\s*(?:please|pls|thanks|thank you|ok|okay|will you|would you|if you can)|\s+(?:please|pls|for me|right now|if you can))+(?=[\s.!?]*$)/iu;
 const politeStartZh =
-  /^(?:请问|请|麻烦你?|劳驾|帮我|帮忙|替我|你能不能|你能(?!做|干)|你可以(?!做|干)|能不能|能否|可不可以|可以|现在|接下来|首先|其次|最后|然后|接着|之后|随后|再(?!见)|并且|并|给我(?=看|列|读|写|建|创|跑|运|执|搜|找|查|做|总)|我(?:想|要|希望)(?:让|请)?你|我想(?=看|知道)|那么|好的?[，,])[\s，,：:]*/u;
+  /^(?:请问|请|麻烦你?|劳驾|帮我|帮忙|替我|你能不能|你能(?!做|干)|你可以(?!做|干)|能不能|能否|可不可以|可以|现在|接下来|首先|先(?=运行|执行|跑|列|读|看|创建|新建|建|写|把|将|在|搜|查|找|修改|打开)|其次|最后|然后|接着|之后|随后|再(?!见)|并且|并|给我(?=看|列|读|写|建|创|跑|运|执|搜|找|查|做|总)|我(?:想|要|希望)(?:让|请)?你|我想(?=看|知道)|那么|好的?[，,])[\s，,：:]*/u;
 const politeEndZh =
   /(?:[，,]\s*(?:谢谢你?|多谢|好吗|可以吗|行吗|好不好)|(?:好吗|可以吗|行吗|好不好|吧|一下))+(?=[\s。！!？?]*$)/u;
 

@@ -252,6 +252,23 @@ describe("asking and planning", () => {
 });
 
 describe("what it does not understand", () => {
+  test.each([
+    ["run ls then do a little dance", ["Execute"], "do a little dance"],
+    ["refactor the parser then run npm test", [], "refactor the parser"],
+    ["fix the bug and then just reply DONE", [], "fix the bug"],
+    ["先重构代码，然后运行 ls", [], "先重构代码"],
+  ])("a step among others is named, and what follows is not done: %s", async (say, calls, missed) => {
+    const turn = await chat().say(say);
+    expect(turn.calls.map((call) => call.name)).toEqual(calls);
+    expect(turn.text).toContain(missed);
+    expect(turn.text).toContain("TINMAN_MODEL");
+  });
+
+  test("chatter between requests is passed over", async () => {
+    const turn = await chat().say("I have a question. Run ls. I am curious.");
+    expect(turn.calls).toEqual([{ name: "Execute", input: expect.objectContaining({ command: "ls" }) }]);
+  });
+
   const prompts = [
     "complex task",
     "start task",
