@@ -1,11 +1,11 @@
 import type { OutputFormat } from "../frontends/exec/report.ts";
+import { printReport, reportFailure } from "../frontends/exec/report.ts";
 import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 
 /** Says in one line what was wrong with the command line, and in the run's own format when that can still be read. */
 export async function reportUsage(argv: readonly string[], message: string, io: Io): Promise<number> {
   if (argv[0] === "exec") {
-    const { printReport, reportFailure } = await import("../frontends/exec/report.ts");
     const report = reportFailure({ code: "usage", message }, { durationMs: Math.round(performance.now()) });
     await printReport(formatIn(argv), report, io, Date.now());
     return report.exitCode;

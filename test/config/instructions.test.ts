@@ -1,0 +1,54 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { readInstructions } from "../../src/config/instructions.ts";
+
+let root: string;
+let home: string;
+let repo: string;
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), "tinman-agents-")));
+  [home, repo] = [join(root, "home"), join(root, "repo")];
+  for (const folder of [home, join(repo, ".git"), join(repo, "packages", "a")])
+    await mkdir(folder, { recursive: true });
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+test("the user's own come first, then the repository's from its root down", async () => {
+  await writeFile(join(home, "AGENTS.md"), "Be brief.\n");
+  await writeFile(join(repo, "AGENTS.md"), "Use tabs.\n");
+  await writeFile(join(repo, "packages", "a", "AGENTS.md"), "Test with make.\n");
+  await writeFile(join(root, "AGENTS.md"), "Above the repository.\n");
+  expect(await readInstructions(home, join(repo, "packages", "a"))).toEqual([
+    `Instructions from ${join(home, "AGENTS.md")}:\n\nBe brief.`,
+    `Instructions from ${join(repo, "AGENTS.md")}:\n\nUse tabs.`,
+    `Instructions from ${join(repo, "packages", "a", "AGENTS.md")}:\n\nTest with make.`,
+  ]);
+});
+
+test("outside a repository only the folder's own counts", async () => {
+  const plain = join(root, "plain", "deep");
+  await mkdir(plain, { recursive: true });
+  await writeFile(join(root, "plain", "AGENTS.md"), "Parent.");
+  expect(await readInstructions(home, plain)).toEqual([]);
+});
+
+test("a link out of the repository is not followed, one inside is", async () => {
+  await writeFile(join(root, "secret.txt"), "the user's key");
+  await symlink(join(root, "secret.txt"), join(repo, "AGENTS.md"));
+  expect(await readInstructions(home, repo)).toEqual([]);
+  await writeFile(join(repo, "CLAUDE.md"), "Shared words.");
+  await symlink("../../CLAUDE.md", join(repo, "packages", "a", "AGENTS.md"));
+  expect(await readInstructions(home, join(repo, "packages", "a"))).toEqual([expect.stringContaining("Shared words.")]);
+});
+
+test("an empty file and a folder say nothing; a long one is cut", async () => {
+  await writeFile(join(repo, "AGENTS.md"), "  \n");
+  await mkdir(join(repo, "packages", "AGENTS.md"));
+  await writeFile(join(repo, "packages", "a", "AGENTS.md"), "x".repeat(100_000));
+  const [text = "", ...rest] = await readInstructions(home, join(repo, "packages", "a"));
+  expect(rest).toEqual([]);
+  expect(text.length).toBeLessThan(33_000);
+  expect(text.endsWith("[cut at 32 KiB]")).toBe(true);
+});

@@ -1,0 +1,70 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { findHomes } from "../../src/config/home.ts";
+import { loadUserConfig, readDocument } from "../../src/config/load.ts";
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "tinman-config-"));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+const write = (text: string): Promise<void> => writeFile(join(home, "config.yaml"), text);
+
+test("no file, or an empty one, is an empty configuration", async () => {
+  expect(await loadUserConfig(home)).toEqual({});
+  await write("# nothing yet\n");
+  expect(await loadUserConfig(home)).toEqual({});
+});
+
+test("YAML and JSON are read", async () => {
+  await write("model: script:a.yaml\ndurability: always\npassEnvironment: [GH_TOKEN]\n");
+  expect(await loadUserConfig(home)).toEqual({
+    model: "script:a.yaml",
+    durability: "always",
+    passEnvironment: ["GH_TOKEN"],
+  });
+  await write('{"model":"offline"}');
+  expect(await loadUserConfig(home)).toEqual({ model: "offline" });
+});
+
+test.each([
+  ["modle: x", /modle/],
+  ["model: 3", /model: /],
+  ["model: ''", /model: /],
+  ["durability: sometimes", /durability: /],
+  ["passEnvironment: ['A B']", /passEnvironment\.0: must be a variable name/],
+  ["[1, 2]", /expected object/],
+  ["just words", /expected object/],
+  ["model: [", /config\.yaml: /],
+  ["a: &a [*a]", /config\.yaml: /],
+])("%j is one line that names the file and the place", async (text, message) => {
+  await write(text);
+  const error = await loadUserConfig(home).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: "config_invalid", message: expect.stringMatching(message) });
+  expect(error).toMatchObject({ message: expect.not.stringContaining("\n") });
+  expect(error).toMatchObject({ message: expect.stringContaining(join(home, "config.yaml")) });
+});
+
+test("a folder in its place is an error with words", async () => {
+  await mkdir(join(home, "config.yaml"));
+  await expect(loadUserConfig(home)).rejects.toMatchObject({ code: "config_invalid" });
+});
+
+test("a document that is missing or too large is an error", async () => {
+  await expect(readDocument(join(home, "nope.yaml"))).rejects.toMatchObject({ code: "config_invalid" });
+  await writeFile(join(home, "big.yaml"), "x".repeat(5 * 1024 * 1024));
+  await expect(readDocument(join(home, "big.yaml"))).rejects.toMatchObject({
+    message: expect.stringContaining("4 MiB"),
+  });
+});
+
+test("the home is TINMAN_HOME, or .tinman in the user's home", () => {
+  expect(findHomes({ TINMAN_HOME: "/x/y" }).own).toBe("/x/y");
+  expect(findHomes({ TINMAN_HOME: "y" }).own).toBe(join(process.cwd(), "y"));
+  const { user, own } = findHomes({});
+  expect(own).toBe(join(user, ".tinman"));
+  expect(findHomes({ TINMAN_HOME: "" }).own).toBe(own);
+});
