@@ -4,6 +4,21 @@ import { textFiles } from "./scripts/text-plugin.mjs";
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
 
+/**
+ * What every run of `exec` needs, in one file: each further file costs a millisecond at the start. Everything else stays in
+ * files of its own that are loaded when they are needed.
+ */
+const always =
+  /\/src\/(core|permissions|store|frontends|compose\.ts|config\/(home|load|instructions)\.ts|commands\/(program|process-io|usage|exec|exec-options|prompt-input|tool-names)\.ts|tools\/(all\.ts|descriptions)|host\/(node-host|files|canonical-path|environment|shell|capture|command-environment|tool-versions|repository-state|executables)\.ts|models\/(catalog|retry|pause|token-estimate|call-ids|script-info)\.ts|models\/offline\/info\.ts)|\/node_modules\/commander\//;
+
+/** Commander starts other programs for sub-commands that are programs. There are none, and loading what it takes is slow. */
+const commanderStartsNothing = {
+  name: "commander-starts-nothing",
+  resolveId: (source: string, importer: string | undefined) =>
+    source === "node:child_process" && importer?.includes("/commander/") ? "\0no-child-process" : undefined,
+  load: (id: string) => (id === "\0no-child-process" ? "export {};" : undefined),
+};
+
 export default defineConfig({
   entry: { main: "src/main.ts" },
   format: "esm",
@@ -15,5 +30,6 @@ export default defineConfig({
   hash: false,
   fixedExtension: false,
   define: { TINMAN_VERSION: JSON.stringify(version) },
-  plugins: [textFiles()],
+  plugins: [textFiles(), commanderStartsNothing],
+  outputOptions: { codeSplitting: { groups: [{ name: "run", test: always }] } },
 });

@@ -2,6 +2,9 @@ import { z } from "zod";
 import { AgentError } from "../core/errors.ts";
 import { reasoningEfforts } from "../core/settings.ts";
 
+// A script is read once: compiling its validator would cost more than it saves.
+z.config({ jitless: true });
+
 /** The format of `script:<file>` models. `docs/scripted-models.md` explains it; the JSON Schema is written from here. */
 
 const count = z.int().min(0);

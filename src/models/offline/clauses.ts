@@ -19,7 +19,7 @@ const joints = new RegExp(
     String.raw`(?<sentence>[.!?]+(?:\s+|$)|[。！？；]+\s*|\s*\n+\s*)`,
     String.raw`(?<soft>\s*[,;]\s+(?:and\s+|but\s+)?|\s+(?:and|but)\s+|\s+[-–—]+\s+|\s*[，]\s*(?:并且?|而且|同时)?\s*|(?<=\S)并且?(?=只|仅|回复))`,
   ].join("|"),
-  "giu",
+  "gi",
 );
 
 export function piecesOf(text: string): readonly Piece[] {

@@ -5,7 +5,7 @@ import { addStatement, type Fact } from "./memory.ts";
 import { isFileName } from "./paths.ts";
 import { asksForWork } from "./plan.ts";
 import { ask, plan, todo } from "./recognise-asking.ts";
-import { create, edit, run } from "./recognise-changing.ts";
+import { run } from "./recognise-command.ts";
 import { list, read, summary } from "./recognise-looking.ts";
 import { glob, grep } from "./recognise-search.ts";
 import {
@@ -20,6 +20,7 @@ import {
   statedFact,
   toldRecall,
 } from "./recognise-talk.ts";
+import { create, edit } from "./recognise-writing.ts";
 import { isQuestion, withoutEnd, withoutPoliteness } from "./words.ts";
 
 export interface Understanding {
@@ -61,17 +62,19 @@ const forLongText: readonly Recogniser[] = [todo, reply, create, run];
 const longestClause = 1_000;
 
 const onlyNote =
-  /^(?:only|just)\s+(?:the|that|its|my)\b|^nothing (?:else|more)\b|^no (?:other|extra|more|additional)\b|^one word\b|^(?:只要|只需|不要(?:其他|别的|解释|多余))/iu;
+  /^(?:only|just)\s+(?:the|that|its|my)\b|^nothing (?:else|more)\b|^no (?:other|extra|more|additional)\b|^one word\b|^(?:只要|只需|不要(?:其他|别的|解释|多余))/i;
 const wantsOnly =
-  /\bonly\b|\bnothing (?:but|else|more)\b|^(?:just|simply)\b|\b(?:reply|respond|answer|say|give me|tell me)\s+(?:with\s+)?just\b|只|仅/iu;
+  /\bonly\b|\bnothing (?:but|else|more)\b|^(?:just|simply)\b|\b(?:reply|respond|answer|say|give me|tell me)\s+(?:with\s+)?just\b|只|仅/i;
 
 /** Longer texts are read at both ends only, and only for what needs no tool: a rule must not guess in the middle of a document. */
 const longestText = 10_000;
 const readEnds = 2_000;
+/** The same for text with gaps like these: it is a table or a drawing, and rules that skip spaces would be slow on it. */
+const wideGap = /\s{40}/;
 
 /** What a request asks for. `facts` is what the user has told before it. */
 export function understand(text: string, facts: () => readonly Fact[]): Understanding {
-  if (text.length > longestText) return understandEnds(text, facts);
+  if (text.length > longestText || wideGap.test(text)) return understandEnds(text, facts);
   const clauseOf = (raw: string): Clause => ({ raw: raw.trim(), text: withoutPoliteness(raw), facts });
   for (const recogniser of text.length > longestClause ? [] : wholeText) {
     const whole = recogniser(clauseOf(text));
@@ -108,7 +111,7 @@ function isOpen(
   recognise: (raw: string) => Intent | undefined,
 ): boolean {
   const type = recognise(before)?.type;
-  if (type === "create") return !/["'`”」]\s*[.。!]?\s*$/u.test(before);
+  if (type === "create") return !/["'`”」]\s*[.。!]?\s*$/.test(before);
   return joint === "then" && (type === undefined || type === "reply" || type === "remember");
 }
 
@@ -170,7 +173,7 @@ function isPointedAt(reference: string, clause: Clause, intent: Intent, phrase: 
   if (intent.type === "remember") return false;
   if (pointsAt(reference, clause.text)) return true;
   // "the first line" after "run ls": with an article it is no literal answer.
-  return isAction(intent) && /^(?:the|its|that)\s/iu.test(phrase);
+  return isAction(intent) && /^(?:the|its|that)\s/i.test(phrase);
 }
 
 /** "it" is the file of the step before. */
@@ -184,7 +187,7 @@ function withPath(intent: Intent, before: readonly Intent[]): Intent {
 }
 
 function understandEnds(text: string, facts: () => readonly Fact[]): Understanding {
-  const ends = [text.slice(-readEnds), text.slice(0, readEnds)];
+  const ends = [text.slice(-readEnds), text.slice(0, readEnds)].map((end) => end.replace(/\s{40,}/g, "\n"));
   for (const end of ends) {
     const found = understand(end, facts);
     const steps = found.steps.filter((step) => step.type === "remember" || step.type === "recall");

@@ -44,7 +44,7 @@ export function chunksOf(text: string): readonly string[] {
   const size = Math.max(fewestCharacters, Math.ceil(text.length / mostChunks));
   const chunks: string[] = [];
   let chunk = "";
-  for (const word of text.match(/\s*[^\s\p{Script=Han}]+|\s*\p{Script=Han}|\s+/gu) ?? []) {
+  for (const word of text.match(/\s*[^\s\u3400-\u9fff]+|\s*[\u3400-\u9fff]|\s+/g) ?? []) {
     chunk += word;
     if (chunk.length < size) continue;
     chunks.push(chunk);

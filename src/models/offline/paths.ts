@@ -1,5 +1,5 @@
 /** Finds the file and folder names in a sentence. */
-import { quotedSpans, wordSet } from "./words.ts";
+import { letters, quotedSpans, wordSet } from "./words.ts";
 
 const namedFiles =
   "Makefile|Dockerfile|LICENSE|LICENCE|README|CHANGELOG|NOTICE|Procfile|Gemfile|Rakefile|Vagrantfile|Justfile";
@@ -8,16 +8,16 @@ const namedFiles =
  * A name with an ending (`notes/to-do.md`), a dot file, or one of the well-known names without an ending. Every repetition is
  * bounded, so that no text makes the search slow.
  */
-export const fileName = String.raw`(?:(?:[\p{L}\p{N}_.@~+\-]{0,60}[\/\\]){0,12}(?:[\p{L}\p{N}_@~+\-.]{0,60}[\p{L}\p{N}_)\-]\.[A-Za-z][A-Za-z0-9]{0,9}(?![A-Za-z0-9_\/])|\.[A-Za-z][\w.\-]{0,60}|(?:${namedFiles})\b))`;
+export const fileName = String.raw`(?:(?:[${letters}_.@~+\-]{0,60}[\/\\]){0,12}(?:[${letters}_@~+\-.]{0,60}[${letters}_)\-]\.[A-Za-z][A-Za-z0-9]{0,9}(?![A-Za-z0-9_\/])|\.[A-Za-z][\w.\-]{0,60}|(?:${namedFiles})\b))`;
 
 /** What may stand where a path is expected: quoted, or without spaces and sentence marks. */
-export const anyPath = String.raw`(?:"[^"]{1,300}"|'[^']{1,300}'|${"`"}[^${"`"}]{1,300}${"`"}|“[^”]{1,300}”|「[^」]{1,300}」|${fileName}|[\p{L}\p{N}_.@~+\-\/\\]{0,300}[\p{L}\p{N}_\/])`;
+export const anyPath = String.raw`(?:"[^"]{1,300}"|'[^']{1,300}'|${"`"}[^${"`"}]{1,300}${"`"}|“[^”]{1,300}”|「[^」]{1,300}」|${fileName}|[${letters}_.@~+\-\/\\]{0,300}[${letters}_\/])`;
 
 /** The same in a text without spaces, where a name ends with its letters. */
-export const zhPath = String.raw`(?:"[^"]{1,300}"|“[^”]{1,300}”|「[^」]{1,300}」|${"`"}[^${"`"}]{1,300}${"`"}|[\w.@~+\-\/]{0,120}[\w\-]\.[A-Za-z][A-Za-z0-9]{0,9}|[\p{L}\p{N}_@~+\-\/]{0,60}\.[A-Za-z][A-Za-z0-9]{0,9}|[\w@~+\-\/]{1,120})`;
+export const zhPath = String.raw`(?:"[^"]{1,300}"|“[^”]{1,300}”|「[^」]{1,300}」|${"`"}[^${"`"}]{1,300}${"`"}|[\w.@~+\-\/]{0,120}[\w\-]\.[A-Za-z][A-Za-z0-9]{0,9}|[${letters}_@~+\-\/]{0,60}\.[A-Za-z][A-Za-z0-9]{0,9}|[\w@~+\-\/]{1,120})`;
 
-const fileNameOnly = new RegExp(`^${fileName}$`, "u");
-const fileNameAnywhere = new RegExp(fileName, "gu");
+const fileNameOnly = new RegExp(`^${fileName}$`);
+const fileNameAnywhere = new RegExp(fileName, "g");
 
 export function isFileName(text: string): boolean {
   return fileNameOnly.test(text);
@@ -46,8 +46,8 @@ export function soleFile(text: string): FoundPath | undefined {
 /** A path without quotes around it and without a sentence's end after it. */
 export function cleanPath(text: string): string {
   const trimmed = text.trim();
-  const quoted = /^["'`“「](.*)["'`”」]$/u.exec(trimmed);
-  return quoted?.[1] ?? trimmed.replace(/(?<=.)[.,;:!?。，；：！？]+$/u, "");
+  const quoted = /^["'`“「](.*)["'`”」]$/.exec(trimmed);
+  return quoted?.[1] ?? trimmed.replace(/(?<=.)[.,;:!?。，；：！？]+$/, "");
 }
 
 const folderWords = wordSet(

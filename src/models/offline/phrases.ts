@@ -24,7 +24,7 @@ const mostLines = 300;
 
 /** A tool's text as a code block, bounded, with a fence that it cannot close. */
 export function block(text: string, language: Language): string {
-  const body = bounded(text.replace(/\s+$/u, ""), language);
+  const body = bounded(text.replace(/\s+$/, ""), language);
   let fence = "```";
   while (body.includes(fence)) fence += "`";
   return `${fence}\n${body}\n${fence}`;
@@ -58,7 +58,7 @@ export function trouble(result: ToolResultBlock, doing: string, language: Langua
 
 /** What a command printed, without the tool's own remarks. */
 export function printed(result: ToolResultBlock): string {
-  const text = result.text.replace(/\s*\[Process exited with code -?\d+\]\s*$/u, "").replace(/\s+$/u, "");
+  const text = result.text.replace(/\s*\[Process exited with code -?\d+\]\s*$/, "").replace(/\s+$/, "");
   return text === "Command completed successfully" ? "" : text;
 }
 
@@ -69,12 +69,12 @@ export function told(fact: Pick<Fact, "subject" | "value">, language: Language):
   if (languageOf(subject) !== language) return `${subject}: ${value}`;
   if (language === "zh") return `${toYou(subject)}是 ${value}`;
   const yours = toYou(subject);
-  const named = /^(?:the|your|this|that|a|an|his|her|their)\s/iu.test(yours) ? yours : `the ${yours}`;
+  const named = /^(?:the|your|this|that|a|an|his|her|their)\s/i.test(yours) ? yours : `the ${yours}`;
   return `${named.charAt(0).toLowerCase()}${named.slice(1)} is ${value}`;
 }
 
 function toYou(subject: string): string {
-  return subject.replace(/^(?:my|our)\b/iu, "your").replace(/^我/u, "你");
+  return subject.replace(/^(?:my|our)\b/i, "your").replace(/^我/, "你");
 }
 
 /** Whether `told` makes a clause that "that" can introduce. */

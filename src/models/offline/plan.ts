@@ -22,7 +22,7 @@ export function planFor(goal: string, steps: readonly Intent[], language: Langua
 /** A request that no rule understands is planned by its parts, between looking and checking. */
 function parts(goal: string, language: Language): readonly string[] {
   const split = goal
-    .split(/\s*(?:,|;|，|；|、|\s+and then\s+|\s+then\s+|然后|接着|\s+and\s+)\s*/iu)
+    .split(/\s*(?:,|;|，|；|、|\s+and then\s+|\s+then\s+|然后|接着|\s+and\s+)\s*/i)
     .filter((part) => part !== "");
   return [
     inLanguage(language, "Look at the files that this touches.", "查看涉及的文件。"),
@@ -33,7 +33,7 @@ function parts(goal: string, language: Language): readonly string[] {
 
 function sentence(part: string, language: Language): string {
   const text = shorten(part.charAt(0).toUpperCase() + part.slice(1));
-  return /[.!?。！？…]$/u.test(text) ? text : text + inLanguage(language, ".", "。");
+  return /[.!?。！？…]$/.test(text) ? text : text + inLanguage(language, ".", "。");
 }
 
 /** What a step does, as one line. */
@@ -80,10 +80,10 @@ export function changes(step: Intent): boolean {
 /** Whether a text begins like a piece of work. */
 export function asksForWork(text: string): boolean {
   return (
-    /^(?:please\s+|can you\s+|could you\s+|let['’]s\s+|i want (?:you )?to\s+)*(?:add|fix|implement|refactor|build|update|migrate|remove|delete|rename|rewrite|improve|optimi[sz]e|upgrade|convert|integrate|set up|install|write|create|make|change|move|extend|clean|port|introduce|replace|deploy|configure|support|design|develop|generate|append|split|merge|bump)\b/iu.test(
+    /^(?:please\s+|can you\s+|could you\s+|let['’]s\s+|i want (?:you )?to\s+)*(?:add|fix|implement|refactor|build|update|migrate|remove|delete|rename|rewrite|improve|optimi[sz]e|upgrade|convert|integrate|set up|install|write|create|make|change|move|extend|clean|port|introduce|replace|deploy|configure|support|design|develop|generate|append|split|merge|bump)\b/i.test(
       text.trim(),
     ) ||
-    /^(?:请|帮我|麻烦你?)*(?:给|为|把|将)?.{0,20}?(?:添加|增加|修复|实现|重构|构建|更新|迁移|删除|移除|重命名|重写|改进|优化|升级|修改|编写|开发|部署|配置|安装|设计|写一)/u.test(
+    /^(?:请|帮我|麻烦你?)*(?:给|为|把|将)?.{0,20}?(?:添加|增加|修复|实现|重构|构建|更新|迁移|删除|移除|重命名|重写|改进|优化|升级|修改|编写|开发|部署|配置|安装|设计|写一)/.test(
       text.trim(),
     )
   );

@@ -1,7 +1,7 @@
 /** Recognisers of requests that only look: list, read, summarise. */
 import { type Clause, type Intent, previousPath } from "./intent-types.ts";
 import { isFolderWord, soleFile } from "./paths.ts";
-import { onlyWordsOf, quotedSpans, withoutEnd, wordSet, wordsOf } from "./words.ts";
+import { hasHan, onlyWordsOf, quotedSpans, withoutEnd, wordSet, wordsOf } from "./words.ts";
 
 const fillers =
   "a an all any are around at available be can contained contains contents content current currently do does each every everything exist exists following for from full have here i in inside into is it its just like list look me my named now of on only our out please present see show some that the their them there these they things this to under us we what what's whats which with within working you your and let file's entire whole exactly";
@@ -22,22 +22,22 @@ const readWords = wordSet(
 );
 const lookStart = new RegExp(
   `^(?:${lookVerbs.split(" ").join("|")}|what|what['’]s|whats|which|how many|are|is|let me see|i|(?:a |the )?(?:directory |file )?(?:listing|list))\\b`,
-  "iu",
+  "i",
 );
 
 const zhLook =
-  /请|帮我|麻烦|列出来?|列一?下|列举|列|显示|展示|查看|看看|看一?下|看|告诉我|给我|打印|输出|读取|读一?下|读|打开|查|当前|目前|现在|这个|那个|本|该|此|这里|这儿|工作区|工作|目录|文件夹|文件名|文件|项目|仓库|根|里面|里边|里|下面|下|中|内容|内|的|都|所有|全部|有|哪些|什么|啥|多少|几个|几|东西|清单|列表|名字|名称|一下|在|吗|呢|吧|了|我|你|想|知道|包含|存在|子|与|和|及|写着?|是|把|出来|说|结构|路径|完整|一|个|[\s，。？！?!,.:：、]/gu;
+  /请|帮我|麻烦|列出来?|列一?下|列举|列|显示|展示|查看|看看|看一?下|看|告诉我|给我|打印|输出|读取|读一?下|读|打开|查|当前|目前|现在|这个|那个|本|该|此|这里|这儿|工作区|工作|目录|文件夹|文件名|文件|项目|仓库|根|里面|里边|里|下面|下|中|内容|内|的|都|所有|全部|有|哪些|什么|啥|多少|几个|几|东西|清单|列表|名字|名称|一下|在|吗|呢|吧|了|我|你|想|知道|包含|存在|子|与|和|及|写着?|是|把|出来|说|结构|路径|完整|一|个|[\s，。？！?!,.:：、]/g;
 
 /** "list the files", "what's in src/", 看看这个文件夹里有什么 */
 export function list({ text }: Clause): Intent | undefined {
   const asked = withoutEnd(text);
-  if (/^(?:ls|dir|ll)$/iu.test(asked)) return { type: "run", command: "ls" };
-  if (soleFile(asked) !== undefined && !/\/\s*$/u.test(asked)) return undefined;
-  const { folder, rest } = /\p{Script=Han}/u.test(asked) ? folderZh(asked) : folderEn(asked);
+  if (/^(?:ls|dir|ll)$/i.test(asked)) return { type: "run", command: "ls" };
+  if (soleFile(asked) !== undefined && !/\/\s*$/.test(asked)) return undefined;
+  const { folder, rest } = hasHan(asked) ? folderZh(asked) : folderEn(asked);
   const path = folder === undefined || folder === "." ? {} : { path: folder };
-  if (/\p{Script=Han}/u.test(asked)) {
-    const about = /文件|目录|这里|这儿|东西|内容/u.test(asked) || folder !== undefined;
-    const wants = /列|显示|展示|看|查|打印|输出|告诉|给我|读|有(?:哪些|什么|啥|多少|几)|哪些|什么|啥/u.test(asked);
+  if (hasHan(asked)) {
+    const about = /文件|目录|这里|这儿|东西|内容/.test(asked) || folder !== undefined;
+    const wants = /列|显示|展示|看|查|打印|输出|告诉|给我|读|有(?:哪些|什么|啥|多少|几)|哪些|什么|啥/.test(asked);
     return about && wants && rest.replace(zhLook, "") === "" ? { type: "list", ...path } : undefined;
   }
   const words = wordsOf(rest);
@@ -57,10 +57,10 @@ function folderEn(text: string): Folder {
   const [quoted] = quotedSpans(text);
   if (quoted !== undefined) return cut(text, quoted.start, quoted.end, quoted.inner);
   const rules = [
-    /(?<=^|\s)(\.{0,2}\/[\w./@~-]*|[\w.@~-]+\/[\w./@~-]*|~[\w./-]*|\.{1,2})(?=\s|$)/u,
-    /\b(?:in|inside|of|under|within|from|at|ls)\s+(?:the\s+|my\s+|our\s+)?(?:(?:folder|directory|dir)\s+)?(?:called\s+|named\s+)?([\w.@-]+)(?:\s+(?:folder|directory|dir|subfolder))?\s*$/iu,
-    /\b(?:the|my|our)\s+([\w.@-]+)\s+(?:folder|directory|dir|subfolder)\b/iu,
-    /\b(?:folder|directory|dir)\s+(?:called\s+|named\s+)?([\w.@-]+)\b/iu,
+    /(?<=^|\s)(\.{0,2}\/[\w./@~-]*|[\w.@~-]+\/[\w./@~-]*|~[\w./-]*|\.{1,2})(?=\s|$)/,
+    /\b(?:in|inside|of|under|within|from|at|ls)\s+(?:the\s+|my\s+|our\s+)?(?:(?:folder|directory|dir)\s+)?(?:called\s+|named\s+)?([\w.@-]+)(?:\s+(?:folder|directory|dir|subfolder))?\s*$/i,
+    /\b(?:the|my|our)\s+([\w.@-]+)\s+(?:folder|directory|dir|subfolder)\b/i,
+    /\b(?:folder|directory|dir)\s+(?:called\s+|named\s+)?([\w.@-]+)\b/i,
   ];
   for (const rule of rules) {
     const match = rule.exec(text);
@@ -75,7 +75,7 @@ function folderEn(text: string): Folder {
 function folderZh(text: string): Folder {
   const [quoted] = quotedSpans(text);
   if (quoted !== undefined) return cut(text, quoted.start, quoted.end, quoted.inner);
-  const match = /[\w.@~-]*[\w/][\w./@~-]*/u.exec(text);
+  const match = /[\w.@~-]*[\w/][\w./@~-]*/.exec(text);
   return match === null
     ? { folder: undefined, rest: text }
     : cut(text, match.index, match.index + match[0].length, match[0]);
@@ -89,31 +89,31 @@ function cut(text: string, start: number, end: number, folder: string): Folder {
 /** "show me README.md", "what does app.ts say", 读取 a.txt */
 export function read({ text }: Clause): Intent | undefined {
   const asked = withoutEnd(text);
-  if (/\p{Script=Han}/u.test(asked)) {
+  if (hasHan(asked)) {
     const body = asked.replace(
-      /^(?:把|将)?(?:读取|读一?下|读|查看|看看|看一?下|看|打开|显示|展示|打印|输出|给我看看?)(?:一下|文件)?\s*/u,
+      /^(?:把|将)?(?:读取|读一?下|读|查看|看看|看一?下|看|打开|显示|展示|打印|输出|给我看看?)(?:一下|文件)?\s*/,
       "",
     );
     const found = soleFile(body) ?? soleFile(asked);
-    const looks = /读|看|打开|显示|展示|打印|输出|内容|什么|啥|写/u.test(asked);
+    const looks = /读|看|打开|显示|展示|打印|输出|内容|什么|啥|写/.test(asked);
     if (found !== undefined && looks && found.rest.replace(zhLook, "") === "")
       return { type: "read", path: found.path };
-    if (/^(?:再)?(?:读取?|看看?|查看|显示|打开)(?:一下)?(?:它|该文件|这个文件|那个文件)(?:的内容)?$/u.test(asked))
+    if (/^(?:再)?(?:读取?|看看?|查看|显示|打开)(?:一下)?(?:它|该文件|这个文件|那个文件)(?:的内容)?$/.test(asked))
       return { type: "read", path: previousPath };
     return undefined;
   }
   if (
-    /^(?:read|show|display|print|cat|open|view|check)(?: me)?(?: back)? (?:it|that|that file|the file|this file|its contents?|the contents?(?: of (?:it|that file|the file))?)(?: back| again| to me| out)?$/iu.test(
+    /^(?:read|show|display|print|cat|open|view|check)(?: me)?(?: back)? (?:it|that|that file|the file|this file|its contents?|the contents?(?: of (?:it|that file|the file))?)(?: back| again| to me| out)?$/i.test(
       asked,
     )
   ) {
     return { type: "read", path: previousPath };
   }
-  if (!lookStart.test(asked) && !/^(?:tell me|head|tail|less|more)\b/iu.test(asked)) return undefined;
+  if (!lookStart.test(asked) && !/^(?:tell me|head|tail|less|more)\b/i.test(asked)) return undefined;
   const found = soleFile(asked);
   if (found === undefined) {
     const named =
-      /^(?:read|open|cat|show(?: me)?|display)\s+(?:the\s+)?file\s+(?:called\s+|named\s+)?([\w./@~-]+)$/iu.exec(
+      /^(?:read|open|cat|show(?: me)?|display)\s+(?:the\s+)?file\s+(?:called\s+|named\s+)?([\w./@~-]+)$/i.exec(
         asked,
       )?.[1];
     return named === undefined ? undefined : { type: "read", path: named };
@@ -129,28 +129,29 @@ const summaryWords = wordSet(
 /** "summarize this repo", 分析代码 */
 export function summary({ text }: Clause): Intent | undefined {
   const asked = withoutEnd(text);
-  if (/\p{Script=Han}/u.test(asked)) {
+  if (hasHan(asked)) {
     const rest = asked.replace(
-      /总结|概括|概述|介绍|分析|解释|说明|描述|讲讲|讲解|看看|一下|这个|本|该|当前|我们的?|整个|仓库|项目|代码库|代码|工程|的|是|做|干|什么|啥|用途|作用|结构|用来|有关|关于|内容|简单|简要|告诉我|给我|有|[\s，。？！]/gu,
+      /总结|概括|概述|介绍|分析|解释|说明|描述|讲讲|讲解|看看|一下|这个|本|该|当前|我们的?|整个|仓库|项目|代码库|代码|工程|的|是|做|干|什么|啥|用途|作用|结构|用来|有关|关于|内容|简单|简要|告诉我|给我|有|[\s，。？！]/g,
       "",
     );
     return rest === "" &&
-      /仓库|项目|代码|工程/u.test(asked) &&
-      /总结|概括|概述|介绍|分析|解释|说明|描述|讲|什么|啥/u.test(asked)
+      /仓库|项目|代码|工程/.test(asked) &&
+      /总结|概括|概述|介绍|分析|解释|说明|描述|讲|什么|啥/.test(asked)
       ? { type: "summary" }
       : undefined;
   }
   const file = soleFile(asked);
   const verb =
-    /^(?:summari[sz]e|explain|describe|analy[sz]e|review|give|what|what['’]s|how|tell|walk|introduce|provide|write|make|i)\b/iu;
+    /^(?:summari[sz]e|explain|describe|analy[sz]e|review|give|what|what['’]s|how|tell|walk|introduce|provide|write|make|i)\b/i;
   if (file !== undefined) {
-    const wants = /^(?:summari[sz]e|explain|describe|analy[sz]e|review)\b/iu.test(asked);
+    const wants = /^(?:summari[sz]e|explain|describe|analy[sz]e|review)\b/i.test(asked);
     return wants && onlyWordsOf(file.rest, summaryWords) ? { type: "read", path: file.path } : undefined;
   }
-  const about =
-    /\b(?:repo|repository|project|codebase|code|app|application|program|package|library|workspace)\b/iu.test(asked);
+  const about = /\b(?:repo|repository|project|codebase|code|app|application|program|package|library|workspace)\b/i.test(
+    asked,
+  );
   const wants =
-    /\b(?:summari[sz]\w*|summary|explain|describe|analy[sz]e|analysis|overview|review|about|do|does|structured|organi[sz]ed|walk|introduc\w+|purpose)\b/iu.test(
+    /\b(?:summari[sz]\w*|summary|explain|describe|analy[sz]e|analysis|overview|review|about|do|does|structured|organi[sz]ed|walk|introduc\w+|purpose)\b/i.test(
       asked,
     );
   return verb.test(asked) && about && wants && onlyWordsOf(asked, summaryWords) ? { type: "summary" } : undefined;

@@ -171,7 +171,7 @@ function* glob(step: Action & { type: "glob" }, language: Language): Task {
 
 function searched(result: ToolResultBlock, pattern: string, language: Language): Report {
   if (result.status !== "ok") return failed(result, `search for "${pattern}"`, `搜索“${pattern}”`, language);
-  if (/^\s*(?:No match\w*.*)?\s*$/iu.test(result.text)) {
+  if (/^\s*(?:No match\w*.*)?\s*$/i.test(result.text)) {
     return {
       text: inLanguage(language, `Nothing matches "${pattern}".`, `没有找到“${pattern}”。`),
       ok: true,
@@ -184,9 +184,7 @@ function searched(result: ToolResultBlock, pattern: string, language: Language):
 function* ask(step: Action & { type: "ask" }, language: Language): Task {
   const open = inLanguage(language, "My own answer|Skip", "我自己填写|跳过").split("|");
   const yesNo = inLanguage(language, "Yes|No", "是|否").split("|");
-  const closed = /^(?:do|does|is|are|should|shall|can|could|would|will|have|has)\b|是否|吗|要不要/iu.test(
-    step.question,
-  );
+  const closed = /^(?:do|does|is|are|should|shall|can|could|would|will|have|has)\b|是否|吗|要不要/i.test(step.question);
   const options = step.options.length > 0 ? step.options : closed ? yesNo : open;
   const questionnaire = [
     `1. [question] ${step.question}`,
@@ -196,9 +194,17 @@ function* ask(step: Action & { type: "ask" }, language: Language): Task {
   const result = yield [
     { name: "AskUser", input: { questionnaire }, say: inLanguage(language, "I'll ask you.", "我来问你。") },
   ];
-  if (result.status !== "ok")
-    return failed(result, `ask you "${step.question}"`, `向你提问“${step.question}”`, language);
-  const answers = [...result.text.matchAll(/^\[answer\]\s*(.*)$/gmu)].map((match) => (match[1] ?? "").trim());
+  if (result.status !== "ok") {
+    // With nobody there the tool's text goes on with advice for the model; its first sentence is for people.
+    const nobody = {
+      ...result,
+      status: "failed",
+      text: (/^.*?[.。](?=\s|$)/s.exec(result.text) ?? [result.text])[0],
+    } as const;
+    const told = result.status === "refused" ? nobody : result;
+    return failed(told, `ask you "${step.question}"`, `向你提问“${step.question}”`, language);
+  }
+  const answers = [...result.text.matchAll(/^\[answer\]\s*(.*)$/gm)].map((match) => (match[1] ?? "").trim());
   const answer = answers.length > 0 ? answers.join(", ") : result.text.trim();
   return { text: inLanguage(language, `Your answer: ${answer}`, `你的回答：${answer}`), ok: true, value: answer };
 }
@@ -225,7 +231,7 @@ function* summary(path: string | undefined, language: Language): Task {
   ];
   if (result.status !== "ok") return failed(result, "list the files", "列出文件", language);
   const names = namesIn(printed(result));
-  const readme = names.find((name) => /^readme(?:\.\w+)?$/iu.test(name));
+  const readme = names.find((name) => /^readme(?:\.\w+)?$/i.test(name));
   const saw = names.slice(0, 30).join(", ") + (names.length > 30 ? ", …" : "");
   const parts = [
     inLanguage(
@@ -261,10 +267,10 @@ function namesIn(listing: string): readonly string[] {
     .split("\n")
     .map(
       (line) =>
-        /^[-dlbcps?][-rwxsStT]{9}\S*\s.*?\d{1,2}:\d{2}\s+(.+)$/u.exec(line)?.[1] ??
-        (/^(?:total \d+|\[.*\])$/u.test(line) ? "" : line.trim()),
+        /^[-dlbcps?][-rwxsStT]{9}\S*\s.*?\d{1,2}:\d{2}\s+(.+)$/.exec(line)?.[1] ??
+        (/^(?:total \d+|\[.*\])$/.test(line) ? "" : line.trim()),
     )
-    .map((name) => name.replace(/^\.\/(?=.)/u, ""))
+    .map((name) => name.replace(/^\.\/(?=.)/, ""))
     .filter((name) => name !== "" && name !== "." && name !== ".." && name !== "./" && name !== "../");
 }
 
@@ -273,15 +279,15 @@ function opening(text: string): string {
   const lines = text.split("\n");
   const heading =
     lines
-      .find((line) => /^#+\s|^\S/u.test(line))
-      ?.replace(/^#+\s*/u, "")
+      .find((line) => /^#+\s|^\S/.test(line))
+      ?.replace(/^#+\s*/, "")
       .trim() ?? "";
   const body = lines.slice(lines.findIndex((line) => line.trim() !== "") + 1).join("\n");
   const paragraph =
     body
-      .split(/\n\s*\n/u)
+      .split(/\n\s*\n/)
       .map((part) => part.trim())
-      .find((part) => part !== "" && !/^(?:#|```|!\[|\[!|<|[-=]{3,})/u.test(part)) ?? "";
+      .find((part) => part !== "" && !/^(?:#|```|!\[|\[!|<|[-=]{3,})/.test(part)) ?? "";
   const short = paragraph.replace(/\s+/g, " ");
   const joined = [heading, short.length > 600 ? `${short.slice(0, 599)}…` : short]
     .filter((part) => part !== "")

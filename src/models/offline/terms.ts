@@ -1,5 +1,9 @@
 /** Words of both languages brought to one form, so that "which color?" finds "my favourite colour" and 密码 finds "password". */
 
+import { hasHan, letters } from "./words.ts";
+
+const termWords = new RegExp(`[${letters}]+`, "g");
+
 const families: Readonly<Record<string, string>> = {
   password: "password passwords passphrase passcode pass pw pwd 密码 口令",
   code: "code codes 暗号 代码 代号 编码 验证码 邀请码 识别码",
@@ -56,11 +60,11 @@ const chinese: string[] = [];
 for (const [term, spellings] of Object.entries(families)) {
   for (const spelling of spellings.split(" ")) {
     canonical.set(spelling, term);
-    if (/\p{Script=Han}/u.test(spelling)) chinese.push(spelling);
+    if (hasHan(spelling)) chinese.push(spelling);
   }
 }
 chinese.sort((a, b) => b.length - a.length);
-const chineseTerms = new RegExp(chinese.join("|"), "gu");
+const chineseTerms = new RegExp(chinese.join("|"), "g");
 
 /** Things that people keep from others: asked for by name even when nobody has told one. */
 const secrets: ReadonlySet<string> = new Set("password code codeword secret token key pin".split(" "));
@@ -75,14 +79,14 @@ const emptyWords: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 const emptyZh =
-  /我们|你们|我|你|您|他|她|它|的|是|为|了|过|吗|呢|吧|啊|什么|啥|哪个|哪些|哪|多少|几|谁|刚才|刚刚|之前|先前|前面|以前|上次|告诉|说|提到|提过|提|讲|给|记住|记得|记|还|请|只|仅|回复|回答|输出|知道|现在|最新|新|旧|当前|这个|那个|这|那|让|叫你|东西|内容|信息|值|一下|就|都|个|和|与|跟|及|在|有|把|要|想|来|去|到|被|再|又|也|很|最|请问|重复|提醒|过来|出来|，|。/gu;
+  /我们|你们|我|你|您|他|她|它|的|是|为|了|过|吗|呢|吧|啊|什么|啥|哪个|哪些|哪|多少|几|谁|刚才|刚刚|之前|先前|前面|以前|上次|告诉|说|提到|提过|提|讲|给|记住|记得|记|还|请|只|仅|回复|回答|输出|知道|现在|最新|新|旧|当前|这个|那个|这|那|让|叫你|东西|内容|信息|值|一下|就|都|个|和|与|跟|及|在|有|把|要|想|来|去|到|被|再|又|也|很|最|请问|重复|提醒|过来|出来|，|。/g;
 
 /** The telling words of a phrase, in order, each once. */
 export function termsOf(text: string): readonly string[] {
   const terms: string[] = [];
   const named = text.replace(chineseTerms, (spelling) => ` ${canonical.get(spelling) ?? spelling} `);
-  for (const word of named.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
-    for (const part of /\p{Script=Han}/u.test(word) ? hanParts(word) : [word]) {
+  for (const word of named.toLowerCase().match(termWords) ?? []) {
+    for (const part of hasHan(word) ? hanParts(word) : [word]) {
       const term = canonical.get(part) ?? singular(part);
       if (!emptyWords.has(term) && !terms.includes(term)) terms.push(term);
     }
