@@ -18,7 +18,7 @@ export function options() {
     options: {
       check: { type: "boolean", default: false },
       pairs: { type: "string" },
-      program: { type: "string", default: fileURLToPath(new URL("../dist/main.js", import.meta.url)) },
+      program: { type: "string", default: fileURLToPath(new URL("../dist/main.cjs", import.meta.url)) },
     },
   });
   if (!existsSync(values.program)) throw new Error(`${values.program} is not there. Run: npm run build`);

@@ -5,7 +5,8 @@ import { readInstructions } from "./config/instructions.ts";
 import { loadUserConfig, readDocument } from "./config/load.ts";
 import type { UserConfig } from "./config/schema.ts";
 import { Engine } from "./core/engine.ts";
-import type { Clock, Host, ModelCatalog, SessionStore } from "./core/ports.ts";
+import type { Host, ModelCatalog, SessionStore } from "./core/ports.ts";
+import { systemClock as clock, createIds } from "./host/clock-and-ids.ts";
 import { describeEnvironment } from "./host/environment.ts";
 import { createNodeHost } from "./host/node-host.ts";
 import { createModelCatalog } from "./models/catalog.ts";
@@ -21,16 +22,9 @@ export interface Composition {
   readonly models: ModelCatalog;
   readonly host: Host;
   readonly engine: Engine;
+  /** Begins to look around in a folder that is about to be worked in, while the rest is being loaded. */
+  lookAround(cwd: string): void;
 }
-
-const clock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  after: (ms, callback) => {
-    const timer = setTimeout(callback, ms);
-    return () => clearTimeout(timer);
-  },
-};
 
 /** The only place that knows every adapter. Rejects with `config_invalid`. */
 export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Composition> {
@@ -49,6 +43,9 @@ export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Com
     clock,
   });
   const environment = describeEnvironment({ cacheFile: join(homes.own, "cache", "tool-versions.json") });
+  const look = async (cwd: string): Promise<readonly string[]> =>
+    (await Promise.all([environment(cwd), readInstructions(homes.own, cwd)])).flat();
+  const begun = new Map<string, Promise<readonly string[]>>();
   const host = createNodeHost({ outputsDir, passEnvironment: config.passEnvironment ?? [] });
   const engine = new Engine({
     store,
@@ -57,12 +54,16 @@ export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Com
     tools: builtinTools,
     host,
     context: {
-      reminders: async (cwd) => (await Promise.all([environment(cwd), readInstructions(homes.own, cwd)])).flat(),
+      reminders: (cwd) => {
+        const seen = begun.get(cwd) ?? look(cwd);
+        begun.delete(cwd);
+        return seen;
+      },
     },
     clock,
-    ids: { next: () => crypto.randomUUID() },
+    ids: createIds(),
     places: { home: homes.user, ownHome: homes.own, outputs: (sessionId) => join(outputsDir, sessionId) },
     toolSchema: async (tool) => (await import("./tools/json-schema.ts")).toolJsonSchema(tool),
   });
-  return { homes, config, store, models, host, engine };
+  return { homes, config, store, models, host, engine, lookAround: (cwd) => void begun.set(cwd, look(cwd)) };
 }

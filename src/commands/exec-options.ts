@@ -102,6 +102,7 @@ export function defineExec(program: Command, run: (given: GivenExec) => Promise<
     )
     .addOption(new Option("--log-level <level>", "what to say on stderr").choices([...logLevels]).default("warn"))
     .addHelpText("after", help)
+    .allowExcessArguments(false)
     .action((prompt: string | undefined, options: Omit<GivenExec, "prompt">) => run({ ...options, prompt }));
 }
 

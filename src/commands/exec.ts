@@ -24,9 +24,10 @@ export async function exec(given: GivenExec, words: readonly string[] | undefine
       return 0;
     }
     const options = await execOptions(given, words, composition, io);
+    if (options.cwd !== undefined) composition.lookAround(options.cwd);
     return await runExec(engine, io, { ...options, run: { ...options.run, enabledTools, disabledTools } });
   } catch (error) {
-    const report = reportFailure(failureOf(error), { durationMs: Math.round(performance.now()) });
+    const report = reportFailure(failureOf(error), { durationMs: Math.round(process.uptime() * 1_000) });
     await printReport(given.outputFormat, report, io, Date.now());
     return report.exitCode;
   }

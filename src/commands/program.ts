@@ -1,4 +1,3 @@
-import { Console } from "node:console";
 import { Command, CommanderError } from "commander";
 import { AgentError, failureOf } from "../core/errors.ts";
 import { exitCodeOf, exitCodes } from "../frontends/exit-codes.ts";
@@ -20,7 +19,8 @@ Exit codes: 0 success, 1 failed, 2 usage, 3 limit or timeout, 4 no such session,
 /** Reads the command line and runs one command. Resolves with the exit code; never ends the process itself. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
   // A library that logs must not write between the lines of a protocol.
-  globalThis.console = new Console(process.stderr, process.stderr);
+  const { error: toStderr } = globalThis.console;
+  Object.assign(globalThis.console, { log: toStderr, info: toStderr, debug: toStderr, dir: toStderr, table: toStderr });
   const io = processIo();
   let code: number = exitCodes.success;
   const help: string[] = [];
@@ -35,7 +35,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   const separator = argv.indexOf("--");
   const words = separator < 0 ? undefined : argv.slice(separator + 1);
   const flags = separator < 0 ? argv : argv.slice(0, separator);
-  defineCommands(program, io, words, (result) => {
+  defineCommands(program, io, argv[0], words, (result) => {
     code = result;
   });
   try {
@@ -58,6 +58,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 function defineCommands(
   program: Command,
   io: Io,
+  asked: string | undefined,
   words: readonly string[] | undefined,
   done: (code: number) => void,
 ): void {
@@ -65,6 +66,8 @@ function defineCommands(
     const { exec } = await import("./exec.ts");
     done(await exec(given, words, io));
   });
+  // The command of scripts does not wait for the others to be described.
+  if (asked === "exec") return;
   const sessions = program.command("sessions").description("list, show, find and delete sessions");
   const json = ["--json", "print JSON"] as const;
   sessions

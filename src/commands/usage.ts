@@ -6,7 +6,7 @@ import type { Io } from "../frontends/front-end.ts";
 /** Says in one line what was wrong with the command line, and in the run's own format when that can still be read. */
 export async function reportUsage(argv: readonly string[], message: string, io: Io): Promise<number> {
   if (argv[0] === "exec") {
-    const report = reportFailure({ code: "usage", message }, { durationMs: Math.round(performance.now()) });
+    const report = reportFailure({ code: "usage", message }, { durationMs: Math.round(process.uptime() * 1_000) });
     await printReport(formatIn(argv), report, io, Date.now());
     return report.exitCode;
   }

@@ -75,11 +75,12 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     const messageId = ids.next();
     const stream = model.stream(request, signal);
     const reply = await readReply(stream, { messageId, model: model.info.id, clock, signal, emit, room: parts.room });
-    await emit({ type: "message.ended", message: reply.message });
+    const told = [emit({ type: "message.ended", message: reply.message })];
     if (reply.usage !== undefined) {
       usage = addUsage(usage, reply.usage);
-      await emit({ type: "usage.updated", call: reply.usage, total: addUsage(state.usage, reply.usage) });
+      told.push(emit({ type: "usage.updated", call: reply.usage, total: addUsage(state.usage, reply.usage) }));
     }
+    await Promise.all(told);
     const { stop } = reply.message;
     if (stop === "interrupted") return interrupted(signal);
     if (reply.failure !== undefined) return failedWith(reply.failure);

@@ -86,7 +86,7 @@ async function readCache(file: string): Promise<Cache> {
 }
 
 async function writeCache(file: string, cache: Cache): Promise<void> {
-  const temporary = `${file}.${crypto.randomUUID()}.tmp`;
+  const temporary = `${file}.${process.pid}-${Date.now()}.tmp`;
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await writeFile(temporary, JSON.stringify(cache), { mode: 0o600, flag: "wx" });

@@ -74,7 +74,6 @@ export function createJsonlStore(options: JsonlStoreOptions): SessionStore {
         if (log && log.bytes > 0) throw new AgentError("session_exists", `Session ${id} exists already.`);
         return log;
       };
-      await refuseExisting();
       const lease = await takeLease(id).catch(async (error) => {
         // Whoever has it may have made the session just now.
         await refuseExisting();

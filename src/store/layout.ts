@@ -38,6 +38,9 @@ export function cwdSlug(cwd: string): string {
  * open to others is closed; a home that was there before keeps its mode.
  */
 export async function ensureFolders(home: string, ...folders: readonly string[]): Promise<void> {
+  // Nearly always they are there, and looking at all of them at once is quicker.
+  const modes = await Promise.all(folders.map((folder) => folderMode(folder).catch(() => undefined)));
+  if (modes.every((mode) => mode !== undefined && (mode & 0o077) === 0)) return;
   await ensureFolder(home, false);
   for (const folder of folders) await ensureFolder(folder, true);
 }

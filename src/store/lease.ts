@@ -1,7 +1,7 @@
-import { open, readdir, readFile, readlink, stat, unlink, utimes } from "node:fs/promises";
+import { readFileSync, readlinkSync } from "node:fs";
+import { open, readdir, stat, unlink, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { AgentError } from "../core/errors.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { isMissing, storageError } from "./storage-error.ts";
@@ -41,10 +41,10 @@ export async function acquireLease(
   sessionId: string,
   options: { readonly touchEveryMs?: number } = {},
 ): Promise<Lease> {
-  const place = await currentPlace();
-  const start = (await processStat(process.pid))?.start ?? "0";
+  const place = currentPlace();
+  const start = processStat(process.pid)?.start ?? "0";
   for (let attempt = 1; ; attempt++) {
-    const fileName = `${sessionId}~${process.pid}-${start}-${place}-${crypto.randomUUID().replaceAll("-", "")}`;
+    const fileName = `${sessionId}~${process.pid}-${start}-${place}-${nextNonce()}`;
     const path = join(folder, fileName);
     try {
       await (await open(path, "wx", 0o600)).close();
@@ -101,8 +101,8 @@ function parseLock(fileName: string, sessionId: string): Lock | undefined {
   return { fileName, pid: Number(pid), start, place };
 }
 
-async function isRunning(lock: Lock): Promise<boolean> {
-  const found = await processStat(lock.pid);
+function isRunning(lock: Lock): boolean {
+  const found = processStat(lock.pid);
   if (found === undefined || lock.start === "0") return processExists(lock.pid);
   // A process of the same number that started at another time is another process; a zombie writes no more.
   return found.start === lock.start && !found.ended;
@@ -127,8 +127,8 @@ function processExists(pid: number): boolean {
 }
 
 /** What Linux says of a process; `undefined` when there is no such process, or no such system. */
-async function processStat(pid: number): Promise<{ readonly start: string; readonly ended: boolean } | undefined> {
-  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+function processStat(pid: number): { readonly start: string; readonly ended: boolean } | undefined {
+  const text = textOf(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
   // The program's name comes second, in parentheses, and may itself contain spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const [state, start] = [fields[0], fields[19]];
@@ -136,10 +136,31 @@ async function processStat(pid: number): Promise<{ readonly start: string; reado
 }
 
 /** Where process numbers mean the same: one boot of one machine, and one container on it. */
-async function currentPlace(): Promise<string> {
-  const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "");
-  const namespace = await readlink("/proc/self/ns/pid").catch(() => "");
+function currentPlace(): string {
+  const boot = textOf(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8"));
+  const namespace = textOf(() => readlinkSync("/proc/self/ns/pid"));
   return fingerprint(`${hostname()}\n${boot.trim()}\n${namespace}`);
+}
+
+let nonces = 0;
+
+/** Tells the attempts of this process apart, and it from a dead one of the same number. */
+function nextNonce(): string {
+  nonces += 1;
+  return `${Date.now().toString(16)}${nonces.toString(16).padStart(4, "0")}`;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** The kernel answers at once, so there is nothing to be gained by waiting in another thread. */
+function textOf(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return "";
+  }
 }
 
 function inUse(sessionId: string, owner: Lock, place: string): AgentError {

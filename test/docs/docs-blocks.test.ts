@@ -21,7 +21,7 @@ describe.each(pages())("%s", (page) => {
   });
 
   it.for(cases)("$name", async ({ block, name }, { skip }) => {
-    const { faults, missing } = await checkBlock(block, blocks, "dist/main.js");
+    const { faults, missing } = await checkBlock(block, blocks, "dist/main.cjs");
     if (missing.length > 0 && !process.env.CI) {
       notRun.push(`${name}: not run, ${missing.join(" and ")} not installed`);
       skip(`${missing.join(" and ")} not installed`);

@@ -41,7 +41,7 @@ test("npm pack gives a tarball that installs and runs in an empty folder", { tim
       "schema",
     ].sort(),
   );
-  expect((await stat(join(installed, "dist", "main.js"))).mode & 0o111).not.toBe(0);
+  expect((await stat(join(installed, "dist", "main.cjs"))).mode & 0o111).not.toBe(0);
   const program = join(bench.cwd, "node_modules", ".bin", "tinman");
   await bench.file("unlikely-name.txt", "x");
   const run = await bench.shell(`'${program}' exec "Which files are in this folder?"`);

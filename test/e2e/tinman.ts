@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-export const mainFile = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+export const mainFile = fileURLToPath(new URL("../../dist/main.cjs", import.meta.url));
 
 export interface Finished {
   readonly code: number | null;

@@ -31,8 +31,8 @@ export interface ExecOptions {
 
 /** `tinman exec`: one prompt, one turn, one exit code. Nobody is attached who could be asked. */
 export const runExec: FrontEnd<ExecOptions> = async (engine, io, options) => {
-  const startedAt = performance.now();
-  const elapsed = (): number => Math.round(performance.now() - startedAt);
+  const startedAt = process.uptime();
+  const elapsed = (): number => Math.round((process.uptime() - startedAt) * 1_000);
   let signalCode: ExitCode | undefined;
   let session: Session | undefined;
   const stop = (code: ExitCode): void => {

@@ -7,7 +7,7 @@ const frameMs = 100;
 /** One line on a terminal that says what the run is doing and for how long. Nothing of it is left at the end. */
 export class Progress {
   private readonly output: Output;
-  private readonly startedAt = performance.now();
+  private readonly startedAt = Date.now();
   private readonly timer: NodeJS.Timeout;
   private readonly running = new Map<string, string>();
   private doing = "starting";
@@ -53,7 +53,7 @@ export class Progress {
 
   private draw(): void {
     this.frame = (this.frame + 1) % frames.length;
-    const seconds = Math.floor((performance.now() - this.startedAt) / 1_000);
+    const seconds = Math.floor((Date.now() - this.startedAt) / 1_000);
     const width = Math.max(10, this.output.columns - 12);
     // The text is the model's or a tool's: only printable characters of it may reach the terminal.
     const doing = this.doing.replace(/[\p{Cc}\p{Cf}]/gu, " ").slice(0, width);

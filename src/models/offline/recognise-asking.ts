@@ -7,8 +7,12 @@ const askEn =
 const askZh =
   /^(?:问|询问|问问|问一下)(?:一?下)?(?:我|用户)(?:一个问题)?[，,：:]?\s*(?<rest>[\s\S]*)$|^让(?:我|用户)(?:来)?(?:选择?|挑选?|决定)(?:一下)?[，,：:]?\s*(?<rest2>[\s\S]+)$/;
 
+/** Cheap to look for, so that other requests do not pay for the rules. */
+const askWords = /^(?:ask|quiz|prompt|consult|question|let|have|问|询|让)/i;
+
 /** "ask me which colour I want: red or blue" */
 export function ask({ text }: Clause): Intent | undefined {
+  if (!askWords.test(text)) return undefined;
   const found = (askEn.exec(text) ?? askZh.exec(text))?.groups;
   const rest = found?.rest ?? found?.rest2;
   if (rest === undefined) return undefined;
