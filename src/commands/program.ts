@@ -47,7 +47,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       for (const text of help) await io.stdout.write(text);
       return exitCodes.success;
     }
-    if (error instanceof CommanderError) return reportUsage(flags, usageWords(error), io);
+    if (error instanceof CommanderError) return reportUsage(flags, usageWords(error, flags[0]), io);
     const failure = failureOf(error);
     if (failure.code === "usage") return reportUsage(flags, failure.message, io);
     await io.stderr.write(`tinman: ${failure.message.split("\n")[0]}\n`);
@@ -104,9 +104,11 @@ function defineCommands(
 }
 
 /** Commander's message as one line, with its suggestion. */
-function usageWords(error: CommanderError): string {
+function usageWords(error: CommanderError, command: string | undefined): string {
   const line = error.message.replace(/^error: /, "").replace(/\s*\n\s*/g, " ");
-  if (error.code === "commander.excessArguments") return `${line} Put the prompt in quotes, or after --.`;
+  if (error.code === "commander.excessArguments" && command === "exec") {
+    return `${line} Put the prompt in quotes, or after --.`;
+  }
   if (error.code === "commander.help") return "A command is missing. Try: tinman --help";
   return line;
 }

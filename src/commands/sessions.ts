@@ -40,13 +40,22 @@ export async function showSession(id: string, options: Json, io: Io): Promise<nu
   const waiting = [...state.waiting].map(([messageId, { content, at }]) => ({ id: messageId, content, createdAt: at }));
   const { settings, messages, usage, lastEnd } = state;
   if (options.json === true) {
-    const shown = { ...info, settings, messages, waiting, usage, lastEnd: lastEnd ?? null, damagedLines };
+    const shown = {
+      ...info,
+      cwd: state.cwd,
+      settings,
+      messages,
+      waiting,
+      usage,
+      lastEnd: lastEnd ?? null,
+      damagedLines,
+    };
     await io.stdout.write(`${JSON.stringify(shown)}\n`);
     return exitCodes.success;
   }
   const lines = [
     `${info.id}  ${printable(info.title)}`,
-    `${printable(info.cwd)}  ${settings.modelId}  ${lastEnd ?? "not run"}`,
+    `${printable(state.cwd)}  ${settings.modelId}  ${lastEnd ?? "not run"}`,
   ];
   for (const message of messages) lines.push("", ...describe(message));
   for (const { content } of waiting) lines.push("", `waiting: ${printable(textOf(content))}`);

@@ -11,6 +11,8 @@ export interface SessionState {
   readonly createdAt: number;
   updatedAt: number;
   seq: number;
+  /** The session whose conversation this one began with. */
+  readonly forkOf: string | undefined;
   cwd: string;
   settings: SessionSettings;
   title: string;
@@ -39,6 +41,7 @@ export function foldLog(events: readonly DurableEvent[], lastSeq = 0): SessionSt
     createdAt: first.at,
     updatedAt: first.at,
     seq: first.seq,
+    forkOf: first.forkOf?.sessionId,
     cwd: first.cwd,
     settings: first.settings,
     title: "",

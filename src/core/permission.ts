@@ -2,7 +2,8 @@ import type { Autonomy, Mode } from "./settings.ts";
 
 /** What a call would do, as far as a decision needs to know. Paths are canonical: absolute, symbolic links resolved. */
 export type Access =
-  | { readonly type: "read"; readonly path: string }
+  /** `recursive`: the folder with everything in it, of which nothing can be left out. */
+  | { readonly type: "read"; readonly path: string; readonly recursive?: boolean }
   | { readonly type: "write"; readonly path: string }
   | {
       readonly type: "command";
@@ -51,6 +52,8 @@ export interface DecisionContext {
 
 /** Pure and synchronous: the same accesses in the same context give the same decision. Never throws. */
 export interface PermissionPolicy {
+  /** Canonical paths whose content is shown only after an explicit yes; a search through a folder above them leaves them out. */
+  protectedPlaces(homes: Pick<DecisionContext, "home" | "ownHome">): readonly string[];
   decide(accesses: readonly Access[], context: DecisionContext): Decision;
 }
 

@@ -290,7 +290,7 @@ export class Session {
             autonomy: this.settings.autonomy,
             mode: this.settings.mode,
             cwd: this.cwd,
-            readable: [parts.places.outputs(this.id)],
+            readable: [this.id, journal.state.forkOf ?? this.id].map((id) => parts.places.outputs(id)),
             home: parts.places.home,
             ownHome: parts.places.ownHome,
             approver: this.interactions.canAsk("permission"),

@@ -176,6 +176,7 @@ async function runOne(
   context: CallsContext,
 ): Promise<{ block: ToolResultBlock; endTurn: ToolOutput["endTurn"] }> {
   const { call, body, input } = entry;
+  const { unsafe, ...homes } = context.decisionContext(call.name);
   let output = entry.result;
   if (output === undefined && context.signal.aborted) {
     output = { text: "Error: Tool execution cancelled by user", status: "interrupted" };
@@ -190,6 +191,7 @@ async function runOne(
         callId: call.id,
         signal: context.signal,
         seenFiles: context.seenFiles,
+        protectedPlaces: unsafe ? [] : context.policy.protectedPlaces(homes),
         progress,
         ask: (interaction) => context.interactions.ask(interaction, context.signal),
       }),

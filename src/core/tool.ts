@@ -19,6 +19,8 @@ export interface ToolContext extends ToolScope {
   readonly callId: string;
   /** Aborted on interrupt and timeout; `run` then ends soon, with whatever it has. */
   readonly signal: AbortSignal;
+  /** What a search through a folder above them must leave out. */
+  readonly protectedPlaces: readonly string[];
   /** File versions that the model has seen in this session, by canonical path. */
   readonly seenFiles: Map<string, string>;
   /** Shows the last lines of a running tool. Cheap to call; the engine thins it out. */

@@ -50,10 +50,14 @@ export function scopeOf(
   return isInside(path, context.cwd) ? "workspace" : "outside";
 }
 
+/** The protected places that are known by name. */
+export function protectedPlaces({ home, ownHome }: Pick<DecisionContext, "home" | "ownHome">): readonly string[] {
+  return [ownHome, ...protectedUnderHome.map((name) => `${home}/${name}`)];
+}
+
 function isProtected(path: string, { home, ownHome }: Pick<DecisionContext, "home" | "ownHome">): boolean {
   const folded = path.toLowerCase();
-  if (isInside(folded, ownHome.toLowerCase())) return true;
-  if (protectedUnderHome.some((name) => isInside(folded, `${home}/${name}`.toLowerCase()))) return true;
+  if (protectedPlaces({ home, ownHome }).some((place) => isInside(folded, place.toLowerCase()))) return true;
   return [...protectedAnywhere, ...protectedSystem].some((pattern) => pattern.test(folded));
 }
 

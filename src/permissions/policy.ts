@@ -1,6 +1,6 @@
 import type { Access, AccessClass, Decision, DecisionContext, PermissionPolicy } from "../core/permission.ts";
 import { raised, runsAt, worse } from "./autonomy.ts";
-import { scopeOf } from "./path-scope.ts";
+import { isInside, protectedPlaces, scopeOf } from "./path-scope.ts";
 import { commandRisk } from "./shell-risk.ts";
 
 interface Judged {
@@ -13,7 +13,7 @@ interface Judged {
   readonly does: string;
 }
 
-export const permissionPolicy: PermissionPolicy = { decide };
+export const permissionPolicy: PermissionPolicy = { decide, protectedPlaces };
 
 function decide(accesses: readonly Access[], context: DecisionContext): Decision {
   const judged = accesses.map((access) => judge(access, context)).reduce(worst, harmless);
@@ -23,11 +23,11 @@ function decide(accesses: readonly Access[], context: DecisionContext): Decision
     extractedCommands: judged.extractedCommands,
   } as const;
   const what = `${context.tool} ${judged.does}`;
-  if (context.unsafe) return { ...facts, verdict: "allow", rule: "unsafe", why: "This run asks nothing." };
   if (context.mode === "spec" && (judged.class !== "read" || judged.protected)) {
     const why = `Spec mode is active: ${what}, and only reading is allowed until the plan is approved.`;
     return { ...facts, verdict: "refuse", rule: "spec-mode", why };
   }
+  if (context.unsafe) return { ...facts, verdict: "allow", rule: "unsafe", why: "This run asks nothing." };
   if (!judged.protected) {
     if (runsAt(context.autonomy, judged.class)) {
       return { ...facts, verdict: "allow", rule: judged.rule, why: `${what}.` };
@@ -67,6 +67,11 @@ function judge(access: Access, context: DecisionContext): Judged {
   const base: AccessClass = access.type === "read" ? "read" : "low";
   const verb = access.type === "read" ? "reads" : "writes";
   const judged = { protected: false, extractedCommands: [] };
+  const contained = access.type === "read" && access.recursive === true ? protectedIn(access.path, context) : undefined;
+  if (contained !== undefined) {
+    const does = `reads all of ${access.path}, and in it ${contained}, a protected place`;
+    return { ...judged, class: "high", protected: true, rule: "protected-place", does };
+  }
   if (scope === "workspace") {
     return { ...judged, class: base, rule: `${access.type}-workspace`, does: `${verb} ${access.path}` };
   }
@@ -81,6 +86,10 @@ function judge(access: Access, context: DecisionContext): Judged {
     rule: "protected-place",
     does: `${verb} ${access.path}, a protected place`,
   };
+}
+
+function protectedIn(folder: string, context: DecisionContext): string | undefined {
+  return protectedPlaces(context).find((place) => isInside(place, folder));
 }
 
 /** A command proven read-only is `read` whatever the model says of it; otherwise its word can only make things worse. */

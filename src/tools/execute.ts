@@ -72,14 +72,16 @@ async function startBackground(command: string, context: ToolContext): Promise<T
 
 /** What the words of a command may name, links resolved: a harmless program must not read what Read may not. */
 async function namedFiles(command: string, scope: ToolScope): Promise<readonly Access[]> {
-  const words = command
-    .split(/\s+/)
-    .slice(1, mostWords)
-    .filter((word) => !word.startsWith("-"));
+  const words = command.split(/\s+/).slice(1, mostWords);
+  const recursive = words.some((word) => /^(?:-[A-Za-z]*[rR]|--recursive)/.test(word));
+  const names = words.filter((word) => !word.startsWith("-"));
+  if (recursive) names.push(".");
   const paths = await Promise.all(
-    words.map((word) => scope.host.files.canonical(word, scope.cwd).catch(() => undefined)),
+    names.map((name) => scope.host.files.canonical(name, scope.cwd).catch(() => undefined)),
   );
-  return paths.flatMap((path) => (path === undefined ? [] : [{ type: "read", path }]));
+  return paths.flatMap((path) =>
+    path === undefined ? [] : [{ type: "read", path, ...(recursive ? { recursive } : {}) }],
+  );
 }
 
 function isBlank(command: string): boolean {

@@ -1,6 +1,7 @@
 import { defineTool, failed, succeeded } from "../core/tool.ts";
 import { decidedPath, decidePath } from "./decided-path.ts";
 import { interrupted, messageOf } from "./outcome.ts";
+import { placesBelow } from "./places-below.ts";
 import { searchReport } from "./search-report.ts";
 import { z } from "./zod.ts";
 
@@ -29,7 +30,7 @@ export const globTool = defineTool({
       const folder = await decidedPath(input, input.folder ?? ".", context);
       const stat = await files.stat(folder);
       if (stat?.kind !== "directory") return failed(`Glob failed: Directory does not exist: ${folder}`);
-      const exclude = listOf(input.excludePatterns ?? []);
+      const exclude = [...listOf(input.excludePatterns ?? []), ...placesBelow(folder, context.protectedPlaces)];
       const result = await search.glob({ folder, include, exclude, limit: mostResults }, context.signal);
       return succeeded(searchReport(result, folder === context.cwd ? undefined : folder));
     } catch (error) {

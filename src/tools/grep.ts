@@ -2,6 +2,7 @@ import type { GrepQuery } from "../core/ports.ts";
 import { defineTool, failed, succeeded } from "../core/tool.ts";
 import { decidedPath, decidePath } from "./decided-path.ts";
 import { interrupted, messageOf } from "./outcome.ts";
+import { placesBelow } from "./places-below.ts";
 import { searchReport } from "./search-report.ts";
 import { z } from "./zod.ts";
 
@@ -40,7 +41,7 @@ export const grepTool = defineTool({
       const path = await decidedPath(input, input.path ?? ".", context);
       const stat = await files.stat(path);
       if (stat === undefined) return failed(`Grep failed: Path does not exist: ${path}`);
-      const result = await search.grep(query(input, path), context.signal);
+      const result = await search.grep(query(input, path, context.protectedPlaces), context.signal);
       return succeeded(searchReport(result, stat.kind === "directory" && path !== context.cwd ? path : undefined));
     } catch (error) {
       return context.signal.aborted ? interrupted() : failed(`Grep failed: ${messageOf(error)}`);
@@ -48,11 +49,14 @@ export const grepTool = defineTool({
   },
 });
 
-function query(given: z.infer<typeof input>, path: string): GrepQuery {
+function query(given: z.infer<typeof input>, path: string, places: readonly string[]): GrepQuery {
   return {
     pattern: given.pattern,
     path,
-    globs: given.glob_pattern === undefined || given.glob_pattern === "" ? [] : [given.glob_pattern],
+    globs: [
+      ...(given.glob_pattern === undefined || given.glob_pattern === "" ? [] : [given.glob_pattern]),
+      ...placesBelow(path, places).map((glob) => `!${glob}`),
+    ],
     ...(given.type === undefined || given.type === "" ? {} : { fileType: given.type }),
     mode: given.output_mode ?? "file_paths",
     caseInsensitive: given.case_insensitive ?? false,

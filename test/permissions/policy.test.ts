@@ -66,6 +66,17 @@ describe("the table", () => {
     expect(decide(command("make"), at).verdict).toBe("refuse");
   });
 
+  test("reading all of a folder is reading what is protected in it", () => {
+    const all = (path: string) => decide({ type: "read", path, recursive: true }, { cwd: "/home/u", autonomy: "high" });
+    expect(all("/home/u")).toMatchObject({ verdict: "ask", class: "high", rule: "protected-place" });
+    expect(all("/")).toMatchObject({ verdict: "ask" });
+    expect(all("/home/u/project")).toMatchObject({ verdict: "allow", class: "read" });
+  });
+
+  test("spec mode holds even where nothing is asked", () => {
+    expect(decide({ type: "write", path: "/ws/a" }, { mode: "spec", unsafe: true }).verdict).toBe("refuse");
+  });
+
   test("the worst access decides; no access is harmless", () => {
     const accesses: Access[] = [
       { type: "read", path: "/ws/a" },

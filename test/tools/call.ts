@@ -10,7 +10,11 @@ export interface TestContext extends ToolContext {
 /** A context in `/project` whose questions get `answer`; without one nobody is there. */
 export function createContext(
   host: Host,
-  options: { readonly answer?: Answer; readonly signal?: AbortSignal } = {},
+  options: {
+    readonly answer?: Answer;
+    readonly signal?: AbortSignal;
+    readonly protectedPlaces?: readonly string[];
+  } = {},
 ): TestContext {
   const shown: string[] = [];
   const asked: Interaction[] = [];
@@ -21,6 +25,7 @@ export function createContext(
     host,
     signal: options.signal ?? new AbortController().signal,
     seenFiles: new Map(),
+    protectedPlaces: options.protectedPlaces ?? [],
     progress: (text) => void shown.push(text),
     async ask(interaction) {
       asked.push(interaction);

@@ -13,9 +13,9 @@ export function whatIAm(language: Language): string {
     language,
     "I am Tinman's offline model: a small set of rules, not an AI. I can list, read, create, edit and search files, run commands, " +
       "ask you a question, make a plan, keep a todo list, summarize a repository, and remember and recall what you tell me. " +
-      "For everything else choose a real model: set TINMAN_MODEL, or see `tinman models`.",
+      "For everything else choose another model with -m or TINMAN_MODEL; `tinman models` lists them.",
     "我是 Tinman 的离线模型：一组简单的规则，不是人工智能。我可以列出、读取、创建、修改和搜索文件，运行命令，向你提问，制定计划，记录待办，概述仓库，也能记住并复述你告诉我的内容。" +
-      "其他事情请选用真正的模型：设置 TINMAN_MODEL，或查看 `tinman models`。",
+      "其他事情请用 -m 或 TINMAN_MODEL 选用别的模型；`tinman models` 会列出它们。",
   );
 }
 

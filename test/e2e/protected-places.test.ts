@@ -1,0 +1,77 @@
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Bench } from "./tinman.ts";
+import { createBench, lines } from "./tinman.ts";
+
+/** A key in the user's home, and an agent that is let loose in that very folder. */
+const secret = "PRIVATE-KEY-MATERIAL";
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await createBench();
+  for (const folder of [".ssh", "project", "[odd]"]) await mkdir(join(bench.home, folder));
+  await writeFile(join(bench.home, ".ssh", "id_rsa"), `${secret}\n`);
+  await writeFile(join(bench.home, "project", "notes.txt"), `not ${secret}\n`);
+  await symlink(join(bench.home, ".ssh", "id_rsa"), join(bench.home, "project", "link"));
+});
+afterAll(() => bench.remove());
+
+async function results(cwd: string, flags: readonly string[], ...calls: readonly (readonly [string, object])[]) {
+  const model = await bench.script([{ tool_calls: calls.map(([name, input]) => ({ name, input })) }, { text: "done" }]);
+  const run = await bench.tinman(
+    ["exec", "-o", "stream-json", "--on-denied", "continue", ...flags, "-m", model, "go"],
+    { cwd },
+  );
+  const values = lines(run.stdout).filter(({ type }) => type === "tool_result");
+  return values.map(({ value }) => String(value));
+}
+
+test.each([[[]], [["--auto", "low"]], [["--auto", "high"]]])("searches from above leave it out: %j", async (flags) => {
+  const [content = "", paths = "", names = ""] = await results(
+    bench.home,
+    flags,
+    ["Grep", { pattern: secret, output_mode: "content" }],
+    ["Grep", { pattern: secret }],
+    ["Glob", { patterns: ["**/*", ".ssh/*", "**/id_rsa"] }],
+  );
+  expect(content).toBe(`./project/notes.txt:not ${secret}`);
+  expect(paths).toBe("./project/notes.txt");
+  expect(names).not.toContain("id_rsa");
+  expect(names).not.toContain(".tinman");
+});
+
+test.each([
+  ["Read", { file_path: ".ssh/id_rsa" }],
+  ["Read", { file_path: "project/link" }],
+  ["Grep", { pattern: "K", path: ".ssh", output_mode: "content" }],
+  ["Grep", { pattern: "K", path: ".ssh/id_rsa", output_mode: "content" }],
+  ["LS", { directory_path: ".ssh" }],
+  ["Glob", { patterns: "*", folder: ".ssh" }],
+  ["Execute", { command: "cat .ssh/id_rsa" }],
+  ["Execute", { command: "cat project/link" }],
+  ["Execute", { command: "grep -r PRIVATE ." }],
+  ["Execute", { command: "grep -rn PRIVATE" }],
+  ["Create", { file_path: ".ssh/authorized_keys", content: "x" }],
+  ["Create", { file_path: ".bashrc", content: "x" }],
+  ["Create", { file_path: ".tinman/config.yaml", content: "model: x" }],
+  ["Create", { file_path: "project/.git/hooks/pre-commit", content: "x" }],
+])("%s %j needs a yes even at --auto low", async (name, input) => {
+  const [value = ""] = await results(bench.home, ["--auto", "low"], [name, input]);
+  expect(value).toMatch(/^Error: .*(protected place|nobody can be asked)/);
+  expect(value).not.toContain(secret);
+});
+
+test("the program's own environment cannot be read back", async () => {
+  const [value = ""] = await results(bench.home, ["--auto", "high"], ["Read", { file_path: "/proc/self/environ" }]);
+  expect(value).toMatch(/protected place/);
+});
+
+test("with --skip-permissions-unsafe nothing is left out", async () => {
+  const [content = ""] = await results(
+    bench.home,
+    ["--skip-permissions-unsafe"],
+    ["Grep", { pattern: secret, output_mode: "content", path: "." }],
+  );
+  expect(content).toContain(`./.ssh/id_rsa:${secret}`);
+});
