@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { mkdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { capture } from "./capture.ts";
 import { findOnPath } from "./executables.ts";
 
@@ -54,11 +54,34 @@ interface Known {
   readonly tries: number;
 }
 
-type Cache = Readonly<Record<string, Known>>;
+interface Cache {
+  /** The folders of PATH as they were, and the programs that were found in them. */
+  readonly folders: string;
+  readonly paths: Readonly<Record<string, string>>;
+  /** By the key of the tool. */
+  readonly versions: Readonly<Record<string, Known>>;
+}
 
-function findTools(): readonly Tool[] {
-  return Object.keys(tools).flatMap((name) => {
+const emptyCache: Cache = { folders: "", paths: {}, versions: {} };
+
+/** Changes when a program is added to a folder of PATH, removed, or put in another's place. */
+function pathFolders(): string {
+  const folders = (process.env.PATH ?? "").split(delimiter).filter(isAbsolute);
+  return JSON.stringify(folders.map((folder) => [folder, statSync(folder, { throwIfNoEntry: false })?.mtimeMs]));
+}
+
+function searchPath(): Readonly<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const name of Object.keys(tools)) {
     const path = findOnPath(name);
+    if (path !== undefined) found[name] = path;
+  }
+  return found;
+}
+
+function identify(paths: Readonly<Record<string, string>>): readonly Tool[] {
+  return Object.keys(tools).flatMap((name) => {
+    const path = paths[name];
     if (path === undefined) return [];
     try {
       const realPath = realpathSync.native(path);
@@ -72,17 +95,23 @@ function findTools(): readonly Tool[] {
 
 async function readCache(file: string): Promise<Cache> {
   try {
-    const value: unknown = JSON.parse(await readFile(file, "utf8"));
-    if (typeof value !== "object" || value === null) return {};
-    const entries: [string, Known][] = [];
-    for (const [key, known] of Object.entries(value)) {
-      const { version, tries } = (known ?? {}) as Partial<Record<keyof Known, unknown>>;
-      if (typeof version === "string" && typeof tries === "number") entries.push([key, { version, tries }]);
-    }
-    return Object.fromEntries(entries);
+    const { folders, paths, versions } = JSON.parse(await readFile(file, "utf8")) as Record<keyof Cache, unknown>;
+    if (typeof folders !== "string" || !isObject(paths) || !isObject(versions)) return emptyCache;
+    const known = Object.entries(versions).filter((entry): entry is [string, Known] => isKnown(entry[1]));
+    const found = Object.entries(paths).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+    return { folders, paths: Object.fromEntries(found), versions: Object.fromEntries(known) };
   } catch {
-    return {};
+    return emptyCache;
   }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function isKnown(value: unknown): value is Known {
+  const { version, tries } = (value ?? {}) as Partial<Record<keyof Known, unknown>>;
+  return typeof version === "string" && typeof tries === "number";
 }
 
 async function writeCache(file: string, cache: Cache): Promise<void> {
@@ -141,17 +170,21 @@ async function ask(tool: Tool, tries: number): Promise<Known> {
  * `cacheFile`: as long as the programs are the same nothing is started to ask for them. Never rejects.
  */
 export async function toolVersions(cacheFile: string): Promise<readonly string[]> {
-  const found = findTools();
-  const cache = await readCache(cacheFile);
+  const { folders: lastFolders, paths: lastPaths, versions } = await readCache(cacheFile);
+  const folders = pathFolders();
+  const paths = folders === lastFolders ? lastPaths : searchPath();
+  const found = identify(paths);
   const isSettled = (known: Known | undefined) =>
     known !== undefined && (known.version !== "" || known.tries >= mostTries);
-  const unknown = found.filter((tool) => !isSettled(cache[tool.key]));
+  const unknown = found.filter((tool) => !isSettled(versions[tool.key]));
   const answers = await Promise.all(
     unknown.map(
-      async (tool): Promise<[string, Known]> => [tool.key, await ask(tool, (cache[tool.key]?.tries ?? 0) + 1)],
+      async (tool): Promise<[string, Known]> => [tool.key, await ask(tool, (versions[tool.key]?.tries ?? 0) + 1)],
     ),
   );
   const fresh: Record<string, Known> = Object.fromEntries(answers);
-  if (unknown.length > 0) await writeCache(cacheFile, { ...cache, ...fresh });
-  return found.map((tool) => `${tool.name} ${(fresh[tool.key] ?? cache[tool.key])?.version ?? ""}`.trim());
+  if (unknown.length > 0 || folders !== lastFolders) {
+    await writeCache(cacheFile, { folders, paths, versions: { ...versions, ...fresh } });
+  }
+  return found.map((tool) => `${tool.name} ${(fresh[tool.key] ?? versions[tool.key])?.version ?? ""}`.trim());
 }
