@@ -144,7 +144,10 @@ describe("the description of the machine", () => {
       await mkdir(dirname(cacheFile), { recursive: true });
       await writeFile(cacheFile, content);
       expect(toolsOf(await describeMachine())).toBe("Tools: jq 1.6");
-      expect(Object.values(JSON.parse(await readFile(cacheFile, "utf8")).versions)).toContainEqual({ version: "1.6", tries: 1 });
+      expect(Object.values(JSON.parse(await readFile(cacheFile, "utf8")).versions)).toContainEqual({
+        version: "1.6",
+        tries: 1,
+      });
     },
   );
 
