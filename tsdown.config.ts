@@ -9,7 +9,7 @@ const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { versio
  * files of its own that are loaded when they are needed.
  */
 const always =
-  /\/src\/(core|permissions|store|frontends|compose\.ts|config\/(home|load|instructions)\.ts|commands\/(program|process-io|usage|exec|exec-options|prompt-input|tool-names)\.ts|tools\/(all\.ts|descriptions)|host\/(clock-and-ids|node-host|files|canonical-path|environment|shell|capture|command-environment|tool-versions|repository-state|executables)\.ts|models\/(catalog|retry|pause|token-estimate|call-ids|script-info)\.ts|models\/offline\/info\.ts)|\/node_modules\/commander\//;
+  /\/src\/(core|permissions|store|frontends|compose\.ts|config\/(home|load|instructions)\.ts|commands\/(program|process-io|usage|exec|exec-options|prompt-input|tool-names)\.ts|tools\/(all\.ts|descriptions)|host\/(clock-and-ids|node-host|files|canonical-path|environment|shell|capture|command-environment|tool-versions|repository-state|executables)\.ts|models\/(catalog|retry|pause|call-ids|script-info)\.ts|models\/offline\/info\.ts)|\/node_modules\/commander\//;
 
 /** Commander starts other programs for sub-commands that are programs. There are none, and loading what it takes is slow. */
 const commanderStartsNothing = {

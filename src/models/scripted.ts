@@ -1,13 +1,13 @@
 import { failureOf } from "../core/errors.ts";
 import type { Message, Usage } from "../core/message.ts";
 import type { Clock, ModelEvent, ModelPort, ModelRequest } from "../core/ports.ts";
+import { estimateTokens, textTokens } from "../core/tokens.ts";
 import { nextCallId } from "./call-ids.ts";
 import { httpFailure } from "./http-failure.ts";
 import { pause } from "./pause.ts";
 import { createChooser, latestToolResult, latestUserText } from "./script-choice.ts";
 import { parseScript, type ScriptReply } from "./script-format.ts";
 import { scriptInfo } from "./script-info.ts";
-import { requestTokens, textTokens } from "./token-estimate.ts";
 
 export interface ScriptedModelOptions {
   readonly id: string;
@@ -78,7 +78,7 @@ async function* perform(
     yield event;
   }
   if (signal.aborted) return;
-  const estimate = { input: requestTokens(request), output: output + thinking, cacheRead: 0, cacheWrite: 0, thinking };
+  const estimate = { input: estimateTokens(request), output: output + thinking, cacheRead: 0, cacheWrite: 0, thinking };
   if (reply.error === undefined || reply.usage !== undefined) {
     yield { type: "usage", usage: usageOf(reply.usage, estimate) };
   }

@@ -202,7 +202,7 @@ describe("what a reply can do", () => {
     );
     expect(events.find((event) => event.type === "usage")).toEqual({
       type: "usage",
-      usage: { input: 1, output: 3, cacheRead: 0, cacheWrite: 0, thinking: 1 },
+      usage: { input: 9, output: 3, cacheRead: 0, cacheWrite: 0, thinking: 1 },
     });
   });
 

@@ -1,7 +1,8 @@
 import { failureOf } from "../../core/errors.ts";
 import type { ModelEvent, ModelPort, ModelRequest } from "../../core/ports.ts";
+import { estimateTokens, textTokens } from "../../core/tokens.ts";
 import { nextCallId } from "../call-ids.ts";
-import { requestTokens, textTokens } from "../token-estimate.ts";
+
 import { conversationOf } from "./conversation.ts";
 import { offlineInfo } from "./info.ts";
 import { nextReply } from "./reply.ts";
@@ -29,7 +30,10 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
       }
       yield { type: "tool_call", id, name: call.name, inputText };
     }
-    yield { type: "usage", usage: { input: requestTokens(request), output, cacheRead: 0, cacheWrite: 0, thinking: 0 } };
+    yield {
+      type: "usage",
+      usage: { input: estimateTokens(request), output, cacheRead: 0, cacheWrite: 0, thinking: 0 },
+    };
     yield { type: "end", stop: call === undefined ? "end" : "tool_calls" };
   } catch (error) {
     yield { type: "error", failure: failureOf(error), retryable: false };

@@ -31,14 +31,14 @@ describe("the stream", () => {
     expect(turn.text.startsWith("I am Tinman's offline model")).toBe(true);
   });
 
-  test("usage counts a Han character as a token and four letters as one", async () => {
+  test("usage counts a Han character as a token, four letters as one, and eight for the message itself", async () => {
     const bare = { system: "", tools: [] };
     const usageOf = async (text: string) =>
       (await collect(createOfflineModel(), requestOf([userMessage(text)], bare))).find(
         (event) => event.type === "usage",
       )?.usage;
-    expect(await usageOf("Just reply abcdefgh")).toMatchObject({ input: 5, output: 2 });
-    expect(await usageOf("只回复你好")).toMatchObject({ input: 5, output: 2 });
+    expect(await usageOf("Just reply abcdefgh")).toMatchObject({ input: 13, output: 2 });
+    expect(await usageOf("只回复你好")).toMatchObject({ input: 13, output: 2 });
   });
 
   test("call ids go on where the conversation is", async () => {
