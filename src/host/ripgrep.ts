@@ -1,9 +1,7 @@
-import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { stat, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { promisify } from "node:util";
 import type { GlobQuery, GrepQuery, Search, SearchResult } from "../core/ports.ts";
 import { findOnPath } from "./executables.ts";
 import { compileGlob, normaliseGlob } from "./glob-pattern.ts";
@@ -24,7 +22,7 @@ const neverGit = "--glob=!.git";
 const separators = ["--field-match-separator=\\x00:", "--field-context-separator=\\x00-"] as const;
 
 /** The ripgrep that comes with us, or the user's. */
-async function locateRipgrep(): Promise<string | undefined> {
+export async function locateRipgrep(): Promise<string | undefined> {
   try {
     const { rgPath } = await import("@vscode/ripgrep");
     accessSync(rgPath, constants.X_OK);
@@ -169,12 +167,4 @@ export function createSearch(options: SearchOptions = {}): Search {
       return (await import("./search-walk.ts")).walkGlob(query, signal);
     },
   };
-}
-
-/** Says in a few words what searches are done with. Rejects when the ripgrep that was found does not run. */
-export async function createSearchProbe(): Promise<string> {
-  const program = await locateRipgrep();
-  if (program === undefined) return "no ripgrep: the built-in search is used, which is slower";
-  const { stdout } = await promisify(execFile)(program, ["--no-config", "--version"], { timeout: 5_000 });
-  return `${stdout.split("\n")[0] ?? ""} (${program})`;
 }
