@@ -4,7 +4,8 @@ import { enableCompileCache } from "./compile-cache.ts";
 /** argv -> one lazily imported command. `--version` alone loads nothing else: scripts ask it often. */
 async function main(argv: readonly string[]): Promise<void> {
   if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
-    process.stdout.write(`${TINMAN_VERSION}\n`);
+    // Whoever closes the pipe has read enough.
+    process.stdout.on("error", () => undefined).write(`${TINMAN_VERSION}\n`);
     return;
   }
   await enableCompileCache();
@@ -13,4 +14,13 @@ async function main(argv: readonly string[]): Promise<void> {
   process.exit(await runProgram(argv));
 }
 
-void main(process.argv.slice(2));
+/** The last resort: a fault of ours is one line too, and a failure. `TINMAN_DEBUG=1` shows where it happened. */
+function giveUp(error: unknown): void {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const words = process.env.TINMAN_DEBUG === "1" ? stack : message.split("\n")[0];
+  process.stderr.write(`tinman: internal fault: ${words}\n`, () => process.exit(1));
+}
+
+process.on("uncaughtException", giveUp);
+process.on("unhandledRejection", giveUp);
+main(process.argv.slice(2)).catch(giveUp);

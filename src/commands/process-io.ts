@@ -30,7 +30,7 @@ export function processIo(): Io {
 
 function output(stream: NodeJS.WriteStream, stopping: AbortSignal): Output {
   const gone = new AbortController();
-  stream.on("error", () => gone.abort());
+  stream.on("error", (error) => gone.abort(error));
   return {
     isTerminal: stream.isTTY === true,
     get columns() {
@@ -42,7 +42,7 @@ function output(stream: NodeJS.WriteStream, stopping: AbortSignal): Output {
       return new Promise((resolve) => {
         const giveUp = (): void => {
           setTimeout(() => {
-            gone.abort();
+            gone.abort(Object.assign(new Error("nobody reads any more"), { code: "EPIPE" }));
             resolve();
           }, drainMs).unref();
         };

@@ -41,7 +41,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   try {
     if (argv.length === 0) throw new AgentError("usage", "No command given. Try: tinman --help");
     await program.parseAsync([...flags], { from: "user" });
-    return code;
+    return (await outputProblem(io)) ?? code;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) {
       for (const text of help) await io.stdout.write(text);
@@ -53,6 +53,14 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     await io.stderr.write(`tinman: ${failure.message.split("\n")[0]}\n`);
     return exitCodeOf(failure.code);
   }
+}
+
+/** A reader that has left is no fault of ours; a full disk is, and must not look like success. */
+async function outputProblem({ stdout, stderr }: Io): Promise<number | undefined> {
+  const { code, message } = (stdout.gone.reason ?? {}) as Partial<NodeJS.ErrnoException>;
+  if (!stdout.gone.aborted || code === "EPIPE") return undefined;
+  await stderr.write(`tinman: Standard output cannot be written: ${message}\n`);
+  return exitCodes.failed;
 }
 
 function defineCommands(

@@ -7,7 +7,7 @@ export interface Output {
   readonly columns: number;
   /** Resolves when the text has left this process; at once, and without effect, when the other end is gone. */
   write(text: string): Promise<void>;
-  /** Aborted when the other end is gone. */
+  /** Aborted when nothing more can be written, with the error as its reason. `EPIPE`: the other end is gone. */
   readonly gone: AbortSignal;
 }
 

@@ -148,6 +148,27 @@ describe("pipes", () => {
     expect(await untilGone(word)).toBe(0);
   });
 
+  test("a full disk behind stdout is said, and is a failure", async () => {
+    for (const args of [
+      "exec 'Just reply OK.'",
+      "exec -o json 'Just reply OK.'",
+      "exec -o stream-json 'Just reply OK.'",
+      "models",
+    ]) {
+      const run = await bench.shell(`tinman ${args} > /dev/full`);
+      expect([args, run.code]).toEqual([args, 1]);
+      expect(run.stderr).toMatch(/tinman: Standard output cannot be written: .*ENOSPC.*\n$/);
+    }
+  });
+
+  test("closed streams are no reason to crash", async () => {
+    expect(await bench.shell("tinman --version | true; tinman models | true")).toMatchObject({ stderr: "" });
+    expect(await bench.shell("tinman exec 'Just reply OK.' 2>&-")).toMatchObject({ code: 0, stdout: "OK\n" });
+    expect(await bench.shell("tinman exec --bogus 2>&-")).toMatchObject({ code: 2 });
+    expect((await bench.shell("tinman exec 'Just reply OK.' <&-")).stdout).toBe("OK\n");
+    expect((await bench.shell("tinman exec <&-")).code).toBe(2);
+  });
+
   test("a reader that never reads does not keep a terminated program", async () => {
     const model = await bench.script([{ repeat_text: { text: "0123456789abcdef", times: 100_000 } }]);
     const child = spawn(process.execPath, [mainFile, "exec", "-m", model, "go"], {

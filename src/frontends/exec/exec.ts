@@ -40,7 +40,10 @@ export const runExec: FrontEnd<ExecOptions> = async (engine, io, options) => {
     void session?.interrupt();
   };
   const ignoreSignals = io.onSignal((signal) => stop(signalCodes[signal]));
-  const leave = (): void => stop(exitCodes.brokenPipe);
+  const leave = (): void => {
+    const isClosed = (io.stdout.gone.reason as NodeJS.ErrnoException).code === "EPIPE";
+    stop(isClosed ? exitCodes.brokenPipe : exitCodes.failed);
+  };
   io.stdout.gone.addEventListener("abort", leave, { once: true });
   try {
     session = await openSession(engine, options);
