@@ -184,6 +184,26 @@ describe("pipes", () => {
   });
 });
 
+test("100 MB of output and a line without end neither freeze nor bloat the program", async () => {
+  const fill = (bytes: number): object => ({
+    name: "Execute",
+    input: { command: `head -c ${bytes} /dev/zero | tr '\\0' x` },
+  });
+  const model = await bench.script([{ tool_calls: [fill(300_000), fill(100_000_000)] }, { text: "still here" }]);
+  const child = bench.start(["exec", "--auto", "high", "-m", model, "go"]);
+  child.stdin?.end();
+  let peak = 0;
+  const watch = setInterval(async () => {
+    const status = await readFile(`/proc/${child.pid}/status`, "utf8").catch(() => "");
+    peak = Math.max(peak, Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0));
+  }, 10);
+  const code = await new Promise((resolve) => child.on("close", resolve));
+  clearInterval(watch);
+  expect(code).toBe(0);
+  expect(peak).toBeGreaterThan(30_000);
+  expect(peak).toBeLessThan(200_000);
+});
+
 test("ten runs at once in one folder with one home do not disturb each other", async () => {
   const runs = Array.from({ length: 10 }, (_, n) =>
     bench.tinman(["exec", "-o", "json", "--auto", "low", `create file made-${n}.txt with content-${n}`]),
