@@ -6,6 +6,7 @@ import { loadUserConfig, readDocument } from "./config/load.ts";
 import type { UserConfig } from "./config/schema.ts";
 import { Engine } from "./core/engine.ts";
 import type { Host, ModelCatalog, SessionStore } from "./core/ports.ts";
+import { canonicalPath } from "./host/canonical-path.ts";
 import { systemClock as clock, createIds } from "./host/clock-and-ids.ts";
 import { describeEnvironment } from "./host/environment.ts";
 import { createNodeHost } from "./host/node-host.ts";
@@ -20,15 +21,23 @@ export interface Composition {
   readonly config: UserConfig;
   readonly store: SessionStore;
   readonly models: ModelCatalog;
+  /** For runs that name no model. */
+  readonly defaultModel: string;
   readonly host: Host;
   readonly engine: Engine;
   /** Begins to look around in a folder that is about to be worked in, while the rest is being loaded. */
   lookAround(cwd: string): void;
 }
 
+/** Decisions about protected places compare paths whose links are resolved, so the homes' are too. */
+async function resolved({ user, own }: Homes): Promise<Homes> {
+  const real = (path: string): Promise<string> => canonicalPath(path, "/").catch(() => path);
+  return { user: await real(user), own: await real(own) };
+}
+
 /** The only place that knows every adapter. Rejects with `config_invalid`. */
 export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Composition> {
-  const homes = findHomes(env);
+  const homes = await resolved(findHomes(env));
   const config = await loadUserConfig(homes.own);
   const outputsDir = join(homes.own, "outputs");
   const store = createJsonlStore({
@@ -36,6 +45,7 @@ export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Com
     ...(config.durability === undefined ? {} : { durability: config.durability }),
   });
   const override = env.TINMAN_MODEL;
+  const defaultModel = override || config.model || "offline";
   const models = createModelCatalog({
     ...(config.model === undefined ? {} : { defaultModel: config.model }),
     ...(override === undefined || override === "" ? {} : { override }),
@@ -65,5 +75,14 @@ export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Com
     places: { home: homes.user, ownHome: homes.own, outputs: (sessionId) => join(outputsDir, sessionId) },
     toolSchema: async (tool) => (await import("./tools/json-schema.ts")).toolJsonSchema(tool),
   });
-  return { homes, config, store, models, host, engine, lookAround: (cwd) => void begun.set(cwd, look(cwd)) };
+  return {
+    homes,
+    config,
+    store,
+    models,
+    defaultModel,
+    host,
+    engine,
+    lookAround: (cwd) => void begun.set(cwd, look(cwd)),
+  };
 }

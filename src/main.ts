@@ -4,8 +4,9 @@ import { enableCompileCache } from "./compile-cache.ts";
 /** argv -> one lazily imported command. `--version` alone loads nothing else: scripts ask it often. */
 async function main(argv: readonly string[]): Promise<void> {
   if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
-    // Whoever closes the pipe has read enough.
-    process.stdout.on("error", () => undefined).write(`${TINMAN_VERSION}\n`);
+    // Whoever closes the pipe has read enough; any other fault is one.
+    process.stdout.on("error", (error) => "code" in error && error.code !== "EPIPE" && giveUp(error));
+    process.stdout.write(`${TINMAN_VERSION}\n`);
     return;
   }
   await enableCompileCache();

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { compose } from "../compose.ts";
 import { findHomes } from "../config/home.ts";
 import { failureOf } from "../core/errors.ts";
+import { makeFolders } from "../core/make-folders.ts";
 import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 
@@ -20,14 +21,18 @@ export async function runDoctor(options: { readonly json?: boolean }, io: Io): P
     check("node", true, async () => checkNode()),
     check("home", true, checkHome),
     check("configuration", true, async () => {
-      const { homes, models } = await compose();
-      return `${join(homes.own, "config.yaml")} is fine; default model ${models.list()[0]?.id}`;
+      const { homes } = await compose();
+      return `${join(homes.own, "config.yaml")} is fine`;
+    }),
+    check("model", true, async () => {
+      const { models, defaultModel } = await compose();
+      return `${(await models.resolve(defaultModel)).info.id} is used when a run names none`;
     }),
     check("sessions", true, async () => {
       const sessions = await (await compose()).store.list();
       return `${sessions.length} sessions can be listed`;
     }),
-    check("shell", true, async () => versionOf("bash", ["--version"])),
+    check("shell", true, async () => versionOf("/bin/sh", ["-c", "/bin/bash --version || echo /bin/sh"])),
     check("search", true, checkSearch),
     check("git", false, async () => versionOf("git", ["--version"])),
   ]);
@@ -57,7 +62,7 @@ function checkNode(): string {
 
 async function checkHome(): Promise<string> {
   const { own } = findHomes(process.env);
-  await mkdir(own, { recursive: true, mode: 0o700 });
+  await makeFolders(own, (folder) => mkdir(folder, { mode: 0o700 }));
   await access(own, constants.R_OK | constants.W_OK);
   const probe = join(own, `.doctor-${process.pid}`);
   await writeFile(probe, "", { mode: 0o600 });

@@ -1,19 +1,26 @@
-import { readFile, realpath, stat } from "node:fs/promises";
+import { mkdir, realpath, stat } from "node:fs/promises";
 import type { Composition } from "../compose.ts";
 import { compose } from "../compose.ts";
+import { readBounded } from "../config/bounded-file.ts";
 import { AgentError, failureOf } from "../core/errors.ts";
+import { makeFolders } from "../core/make-folders.ts";
 import type { SessionSettings } from "../core/settings.ts";
 import type { ExecOptions } from "../frontends/exec/exec.ts";
 import { runExec } from "../frontends/exec/exec.ts";
 import { createLogger } from "../frontends/exec/log.ts";
 import { printReport, reportFailure } from "../frontends/exec/report.ts";
+import type { ExitCode, HandledSignal } from "../frontends/exit-codes.ts";
+import { signalCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 import type { GivenExec } from "./exec-options.ts";
 import { readPrompt } from "./prompt-input.ts";
 import { listTools, toolNames } from "./tool-names.ts";
 
+const maxAppendedBytes = 1_000_000;
+
 /** `tinman exec`. `words` is what stood behind `--`. */
 export async function exec(given: GivenExec, words: readonly string[] | undefined, io: Io): Promise<number> {
+  let signalCode: ExitCode | undefined;
   try {
     const composition = await compose();
     const { engine } = composition;
@@ -23,28 +30,52 @@ export async function exec(given: GivenExec, words: readonly string[] | undefine
       await listTools(engine.tools, { ...given, disabledTools, enabledTools }, io.stdout);
       return 0;
     }
-    const options = await execOptions(given, words, composition, io);
+    const options = await unlessStopped(io, execOptions(given, words, composition, io), (signal) => {
+      signalCode = signalCodes[signal];
+    });
     if (options.cwd !== undefined) composition.lookAround(options.cwd);
     return await runExec(engine, io, { ...options, run: { ...options.run, enabledTools, disabledTools } });
   } catch (error) {
-    const report = reportFailure(failureOf(error), { durationMs: Math.round(process.uptime() * 1_000) });
+    const failed = reportFailure(failureOf(error), { durationMs: Math.round(process.uptime() * 1_000) });
+    const report = { ...failed, exitCode: signalCode ?? failed.exitCode };
     await printReport(given.outputFormat, report, io, Date.now());
     return report.exitCode;
+  }
+}
+
+/** A prompt may come from a pipe that nobody closes: a signal ends the waiting. */
+async function unlessStopped<T>(io: Io, work: Promise<T>, note: (signal: HandledSignal) => void): Promise<T> {
+  let ignoreSignals: () => void = () => undefined;
+  const stopped = new Promise<never>((_, reject) => {
+    ignoreSignals = io.onSignal((signal) => {
+      note(signal);
+      reject(new AgentError("interrupted", "The run was interrupted before it had its prompt."));
+    });
+  });
+  try {
+    return await Promise.race([work, stopped]);
+  } finally {
+    ignoreSignals();
+    work.catch(() => undefined);
   }
 }
 
 async function execOptions(
   given: GivenExec,
   words: readonly string[] | undefined,
-  { config }: Composition,
+  { homes, models, store, defaultModel }: Composition,
   io: Io,
 ): Promise<ExecOptions> {
   const id = given.sessionId ?? given.fork;
-  const cwd = given.cwd === undefined && id !== undefined ? undefined : await folder(given.cwd ?? process.cwd());
+  const cwd = given.cwd === undefined && id !== undefined ? undefined : await folder(given.cwd);
   const appended = await appendedPrompt(given);
-  const prompt = await readPrompt(given, words);
   const override = process.env.TINMAN_MODEL || undefined;
   const modelId = override === undefined ? given.model : undefined;
+  // What can be known to be wrong is said before anything is waited for.
+  await models.resolve(modelId ?? defaultModel);
+  if (id !== undefined && (given.prompt ?? "-") === "-") await store.info(id);
+  const prompt = await readPrompt(given, words);
+  await makeHome(homes.own);
   const changes: Partial<SessionSettings> = {
     // A run gets what it was given: permissions of an earlier run do not come back by themselves.
     autonomy: given.auto ?? "off",
@@ -62,7 +93,7 @@ async function execOptions(
     from: id === undefined ? { type: "new" } : { type: given.fork === undefined ? "continue" : "fork", id },
     cwd,
     settings: {
-      modelId: override ?? config.model ?? "offline",
+      modelId: defaultModel,
       reasoningEffort: "none",
       autonomy: "off",
       mode: "auto",
@@ -79,22 +110,32 @@ async function execOptions(
   };
 }
 
+async function makeHome(path: string): Promise<void> {
+  await makeFolders(path, (folder) => mkdir(folder, { mode: 0o700 })).catch((error: unknown) => {
+    throw new AgentError("storage_failed", `Tinman's home ${path} cannot be made: ${failureOf(error).message}`);
+  });
+}
+
 /** Canonical, and a folder that is there. */
-async function folder(path: string): Promise<string> {
+async function folder(path: string | undefined): Promise<string> {
   try {
-    const real = await realpath(path);
+    const real = await realpath(path ?? process.cwd());
     if ((await stat(real)).isDirectory()) return real;
   } catch {
-    throw new AgentError("usage", `The folder ${path} does not exist.`);
+    throw new AgentError(
+      "usage",
+      path === undefined ? "The current folder does not exist." : `The folder ${path} does not exist.`,
+    );
   }
   throw new AgentError("usage", `${path} is not a folder.`);
 }
 
 async function appendedPrompt(given: GivenExec): Promise<string | undefined> {
   if (given.appendSystemPromptFile === undefined) return given.appendSystemPrompt;
-  try {
-    return await readFile(given.appendSystemPromptFile, "utf8");
-  } catch {
-    throw new AgentError("usage", `The file ${given.appendSystemPromptFile} cannot be read.`);
-  }
+  const path = given.appendSystemPromptFile;
+  const bytes = await readBounded(path, maxAppendedBytes).catch(() => {
+    throw new AgentError("usage", `The file ${path} cannot be read.`);
+  });
+  if (bytes.length > maxAppendedBytes) throw new AgentError("usage", `The file ${path} is larger than 1 MB.`);
+  return bytes.toString("utf8");
 }

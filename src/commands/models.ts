@@ -3,8 +3,10 @@ import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 
 export async function listModels(options: { readonly json?: boolean }, io: Io): Promise<number> {
-  const { models } = await compose();
+  const { models, defaultModel } = await compose();
   const known = models.list();
+  // A default that does not exist would fail every run; the list alone would hide it.
+  await models.resolve(defaultModel);
   if (options.json === true) {
     await io.stdout.write(`${JSON.stringify(known.map((model, index) => ({ ...model, isDefault: index === 0 })))}\n`);
     return exitCodes.success;

@@ -45,7 +45,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) {
       for (const text of help) await io.stdout.write(text);
-      return exitCodes.success;
+      return (await outputProblem(io)) ?? exitCodes.success;
     }
     if (error instanceof CommanderError) return reportUsage(flags, usageWords(error, flags[0]), io);
     const failure = failureOf(error);

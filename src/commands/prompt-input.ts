@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readBounded } from "../config/bounded-file.ts";
 import { AgentError } from "../core/errors.ts";
 
 const maxPromptBytes = 10_000_000;
@@ -31,7 +31,7 @@ async function read(file: string | undefined, argument: string | undefined, isDa
 
 async function readPromptFile(file: string): Promise<string> {
   try {
-    return decode(await readFile(file), file);
+    return decode(await readBounded(file, maxPromptBytes), file);
   } catch (error) {
     if (error instanceof AgentError) throw error;
     const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -47,16 +47,17 @@ async function readStandardInput(): Promise<string> {
   }
   const chunks: Buffer[] = [];
   let bytes = 0;
+  let problem = "and standard input is empty";
   try {
     for await (const chunk of process.stdin) {
       chunks.push(chunk as Buffer);
       bytes += (chunk as Buffer).length;
       if (bytes > maxPromptBytes) break;
     }
-  } catch {
-    // Standard input that cannot be read holds no prompt.
+  } catch (error) {
+    problem = `and standard input cannot be read: ${error instanceof Error ? error.message : String(error)}`;
   }
-  if (bytes === 0) throw new AgentError("usage", "No prompt given, and standard input is empty.");
+  if (bytes === 0) throw new AgentError("usage", `No prompt given, ${problem}.`);
   return decode(Buffer.concat(chunks), "standard input");
 }
 

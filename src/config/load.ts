@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentError } from "../core/errors.ts";
+import { readBounded } from "./bounded-file.ts";
 import type { UserConfig } from "./schema.ts";
 
 const maxConfigBytes = 4 * 1024 * 1024;
@@ -23,15 +23,20 @@ export async function loadUserConfig(ownHome: string): Promise<UserConfig> {
 export async function readDocument(path: string): Promise<unknown> {
   let text: string;
   try {
-    text = await readFile(path, "utf8");
+    text = await readText(path);
   } catch (error) {
     throw invalid(path, reason(error));
   }
   return parseDocument(text, path);
 }
 
+async function readText(path: string): Promise<string> {
+  const bytes = await readBounded(path, maxConfigBytes);
+  if (bytes.length > maxConfigBytes) throw new Error("is larger than 4 MiB");
+  return bytes.toString("utf8");
+}
+
 async function parseDocument(text: string, path: string): Promise<unknown> {
-  if (text.length > maxConfigBytes) throw invalid(path, "is larger than 4 MiB");
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -47,7 +52,7 @@ async function parseDocument(text: string, path: string): Promise<unknown> {
 
 async function readIfThere(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, "utf8");
+    return await readText(path);
   } catch (error) {
     if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR"))
       return undefined;

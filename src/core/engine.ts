@@ -1,3 +1,4 @@
+import { AgentError } from "./errors.ts";
 import type { DurableBody, DurableEvent, SettingsChanges } from "./event.ts";
 import { closingEvents, foldLog } from "./history.ts";
 import type { ModelInfo, SessionInfo } from "./ports.ts";
@@ -58,6 +59,7 @@ export class Engine {
     try {
       const { events, lastSeq, damagedLines } = await this.parts.store.read(id);
       const state = foldLog(events, lastSeq);
+      await this.checkFolder(options.cwd ?? state.cwd);
       const session = new Session(this.parts, log, state, options.run ?? {}, [
         ...closingEvents(state, this.parts.ids),
         ...moved(state.cwd, options.cwd),
@@ -79,6 +81,7 @@ export class Engine {
     const source = foldLog(kept);
     const settings = { ...source.settings, ...definite(options.changes ?? {}) };
     await this.checkModels(settings);
+    await this.checkFolder(options.cwd ?? source.cwd);
     const opened = {
       type: "session.opened",
       cwd: options.cwd ?? source.cwd,
@@ -124,6 +127,12 @@ export class Engine {
       await log.release();
       throw error;
     }
+  }
+
+  private async checkFolder(cwd: string): Promise<void> {
+    const found = await this.parts.host.files.stat(cwd).catch(() => undefined);
+    if (found?.kind === "directory") return;
+    throw new AgentError("usage", `The session's folder ${cwd} is not there any more. Continue it in another one.`);
   }
 
   private async checkModels(settings: SessionSettings): Promise<void> {

@@ -29,6 +29,8 @@ const maxReplyCharacters = 5_500_000;
 
 /** The arguments of one call may have this many characters; more is taken as malformed. */
 const maxInputCharacters = 5_000_000;
+const maxInputDepth = 500;
+const maxIdCharacters = 200;
 
 /** Reads one model stream to its end, telling everybody as it comes. The stream never throws; a model that does is a bug that `turn` reports. */
 export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyParts): Promise<Reply> {
@@ -149,12 +151,12 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
 
 function toolCall(event: ModelEvent & { type: "tool_call" }, blocks: readonly ReplyBlock[]): ReplyBlock {
   const taken = new Set(blocks.map((block) => (block.type === "tool_call" ? block.id : "")));
-  const base = event.id === "" ? "call" : event.id;
+  const base = event.id === "" ? "call" : event.id.slice(0, maxIdCharacters);
   let id = base;
   for (let n = 2; taken.has(id); n += 1) id = `${base}-${n}`;
   const call = { type: "tool_call", id, name: event.name } as const;
   const text = event.inputText.trim() === "" ? "{}" : event.inputText;
-  if (text.length <= maxInputCharacters) {
+  if (text.length <= maxInputCharacters && !isTooDeep(text)) {
     try {
       return { ...call, input: JSON.parse(text) as unknown };
     } catch {
@@ -162,6 +164,21 @@ function toolCall(event: ModelEvent & { type: "tool_call" }, blocks: readonly Re
     }
   }
   return { ...call, input: undefined, malformedInput: text.slice(0, 10_000) };
+}
+
+/** Deep nesting is no use to a tool, and would exhaust the stack of whoever walks through it. */
+function isTooDeep(json: string): boolean {
+  let depth = 0;
+  let inText = false;
+  for (let index = 0; index < json.length; index += 1) {
+    const character = json[index];
+    if (character === "\\") index += 1;
+    else if (character === '"') inText = !inText;
+    else if (!inText && (character === "[" || character === "{")) depth += 1;
+    else if (!inText && (character === "]" || character === "}")) depth -= 1;
+    if (depth > maxInputDepth) return true;
+  }
+  return false;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Abilities, Attachment } from "./attachment.ts";
 import { EventQueue } from "./attachment.ts";
 import { chosenModel } from "./context.ts";
-import { AgentError, failureOf } from "./errors.ts";
+import { AgentError } from "./errors.ts";
 import type { DurableBody, EngineEvent, EventBody, SettingsChanges } from "./event.ts";
 import type { SessionState } from "./history.ts";
 import { Interactions } from "./interactions.ts";
@@ -192,7 +192,7 @@ export class Session {
     live?.abort.abort(cause);
     for (const entry of dropped) {
       await this.journal.emit({ type: "prompt.discarded", messageId: entry.messageId });
-      entry.settle(this.notRun());
+      entry.settle(notRun(cause));
     }
     await live?.done;
   }
@@ -210,7 +210,7 @@ export class Session {
     if (this.closed) return;
     this.closed = true;
     const leftovers = this.queue.splice(0).filter((entry) => !entry.leftover);
-    for (const entry of leftovers) entry.settle(this.notRun());
+    for (const entry of leftovers) entry.settle(notRun());
     this.live?.abort.abort();
     await this.live?.done;
     await this.journal.emit({ type: "session.closed" });
@@ -344,12 +344,14 @@ export class Session {
       if (event.seq === undefined || last === undefined || event.seq > last) yield event;
     }
   }
+}
 
-  private notRun(): TurnOutcome {
-    const failure = failureOf(new AgentError("interrupted", "The prompt was dropped before it was run."));
-    const nothing = { finalText: "", usage: noUsage, modelCalls: 0, denials: [], durationMs: 0 };
-    return { turnId: "", reason: "interrupted", failure, ...nothing };
-  }
+/** How a prompt ends that no turn took up. */
+function notRun(cause?: AgentError): TurnOutcome {
+  const nothing = { turnId: "", finalText: "", usage: noUsage, modelCalls: 0, denials: [], durationMs: 0 };
+  if (cause?.code === "timeout") return { ...nothing, reason: "limit", failure: cause.failure };
+  const message = "The prompt was dropped before it was run.";
+  return { ...nothing, reason: "interrupted", failure: { code: "interrupted", message } };
 }
 
 function remindersOf(message: Message): readonly string[] {

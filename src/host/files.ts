@@ -11,6 +11,7 @@ import {
   unlink,
 } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makeFolders } from "../core/make-folders.ts";
 import type { DirectoryEntry, FileStat, Files } from "../core/ports.ts";
 import { canonicalPath } from "./canonical-path.ts";
 
@@ -93,7 +94,7 @@ async function write(path: string, text: string): Promise<string> {
   const old = await statIfThere(target);
   if (old !== undefined) requireRegular(old, target, "write");
   const folder = dirname(target);
-  await mkdir(folder, { recursive: true });
+  await makeFolders(folder, (missing) => mkdir(missing));
   const temporary = join(folder, `.tinman-${crypto.randomUUID()}.tmp`);
   // Nobody but us reads it before it has the mode of the file that it replaces.
   const file = await open(temporary, "wx", old === undefined ? 0o666 : 0o600);

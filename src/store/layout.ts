@@ -1,5 +1,6 @@
 import { chmod, mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolders } from "../core/make-folders.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { isMissing, storageError } from "./storage-error.ts";
 
@@ -49,7 +50,7 @@ async function ensureFolder(path: string, tighten: boolean): Promise<void> {
   try {
     const mode = await folderMode(path);
     if (mode === undefined) {
-      await mkdir(path, { recursive: true, mode: 0o700 });
+      await makeFolders(path, (folder) => mkdir(folder, { mode: 0o700 }));
       await chmod(path, 0o700);
     } else if (tighten && (mode & 0o077) !== 0) {
       // Somebody else's folder cannot be changed; whether it can be written to is seen soon enough.

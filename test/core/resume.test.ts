@@ -94,7 +94,7 @@ describe("resume", () => {
   });
 
   test("settings come back, and changes are kept", async () => {
-    const kit = createKit([]);
+    const kit = createKit([], { files: { "/elsewhere/a": "" } });
     const session = await kit.open({ autonomy: "low", specModelId: "other", tags: [{ name: "ci" }] });
     await session.update({ autonomy: "medium", specModelId: null });
     await session.close();

@@ -57,7 +57,7 @@ test("doctor tries what is needed, and says so", async () => {
   const run = await bench.tinman(["doctor", "--json"]);
   const { checks } = JSON.parse(run.stdout);
   expect(checks.map(({ name, status }: Record<string, string>) => [name, status])).toEqual(
-    ["node", "home", "configuration", "sessions", "shell", "search", "git"].map((name) => [name, "ok"]),
+    ["node", "home", "configuration", "model", "sessions", "shell", "search", "git"].map((name) => [name, "ok"]),
   );
   expect(run.code).toBe(0);
 });

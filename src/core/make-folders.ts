@@ -1,0 +1,22 @@
+/**
+ * Makes a folder with its missing parents. Node's own recursive `mkdir` never returns where the system denies a folder and
+ * says that its parent, which is there, does not exist (as Linux does in /proc); this asks each folder once.
+ */
+export async function makeFolders(path: string, make: (path: string) => Promise<unknown>): Promise<void> {
+  try {
+    await make(path);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "EEXIST") return;
+    const parent = path.slice(0, Math.max(1, path.replace(/\/+$/, "").lastIndexOf("/")));
+    if (code !== "ENOENT" || parent === path) throw error;
+    await makeFolders(parent, make);
+    await make(path).catch((again: unknown) => {
+      if (codeOf(again) !== "EEXIST") throw again;
+    });
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}

@@ -1,0 +1,145 @@
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Bench } from "./tinman.ts";
+import { createBench, finished, lines } from "./tinman.ts";
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await createBench();
+  await mkdir(join(bench.home, ".ssh"));
+  await writeFile(join(bench.home, ".ssh", "id"), "PRIVATE\n");
+  await symlink(bench.home, join(bench.root, "home-link"));
+});
+afterAll(() => bench.remove());
+
+const call = (name: string, input: object) => ({ tool_calls: [{ name, input }] });
+
+describe("homes", () => {
+  test.each(["home-link", "home/", "home/.", "./home//", "work/../home"])(
+    "HOME as %s protects what is in it",
+    async (name) => {
+      const env = { HOME: `${bench.root}/${name}` };
+      for (const reply of [
+        call("Read", { file_path: join(bench.home, ".ssh", "id") }),
+        call("Execute", { command: `cat ${join(bench.home, ".ssh", "id")}` }),
+        call("Create", { file_path: join(bench.home, ".tinman", "config.yaml"), content: "model: x" }),
+      ]) {
+        const run = await bench.tinman(
+          ["exec", "--auto", "medium", "-o", "json", "-m", await bench.script([reply]), "go"],
+          { env },
+        );
+        expect(run.stdout).not.toContain("PRIVATE");
+        expect(run.code).toBe(5);
+      }
+      const model = await bench.script([
+        call("Grep", { pattern: "PRIVATE", path: bench.home, output_mode: "content" }),
+        { text: "ok" },
+      ]);
+      const search = await bench.tinman(["exec", "--auto", "low", "-o", "stream-json", "-m", model, "go"], { env });
+      expect(lines(search.stdout).find(({ type }) => type === "tool_result")).toMatchObject({
+        value: "No matching files found",
+      });
+    },
+  );
+
+  test("where nothing can be made, that is said at once", async () => {
+    const run = await bench.tinman(["exec", "Just reply OK."], { env: { TINMAN_HOME: "/proc/nowhere" } });
+    expect([run.code, run.stdout]).toEqual([1, ""]);
+    expect(run.stderr).toMatch(/^tinman: .*\/proc\/nowhere.*\n$/);
+    expect((await bench.tinman(["doctor"], { env: { TINMAN_HOME: "/proc/nowhere" } })).code).toBe(1);
+  });
+});
+
+describe("folders", () => {
+  test("a file that cannot be made fails its call, not the program", async () => {
+    const model = await bench.script([call("Create", { file_path: "/proc/zz/x", content: "" }), { text: "no" }]);
+    const run = await bench.tinman(["exec", "--skip-permissions-unsafe", "-m", model, "go"]);
+    expect([run.code, run.stdout]).toEqual([1, "no\n"]);
+  });
+
+  test("a session whose folder is gone says so, and goes on in another one", async () => {
+    const folder = join(bench.root, "short-lived");
+    await mkdir(folder);
+    const first = JSON.parse((await bench.tinman(["exec", "-o", "json", "Just reply OK."], { cwd: folder })).stdout);
+    await rm(folder, { recursive: true });
+    const run = await bench.tinman(["exec", "-s", first.session_id, "Just reply OK."]);
+    expect([run.code, run.stdout]).toEqual([2, ""]);
+    expect(run.stderr).toContain(folder);
+    const moved = await bench.tinman(["exec", "-s", first.session_id, "--cwd", bench.cwd, "Just reply OK."]);
+    expect([moved.code, moved.stdout]).toEqual([0, "OK\n"]);
+    expect(JSON.parse((await bench.tinman(["sessions", "show", first.session_id, "--json"])).stdout).cwd).toBe(
+      bench.cwd,
+    );
+  });
+
+  test("a current folder that is gone is one clear line", async () => {
+    const run = await bench.shell(`mkdir gone && cd gone && rmdir ../gone && tinman exec "Just reply OK."`);
+    expect([run.code, run.stderr.split("\n").at(-2)]).toEqual([2, "tinman: The current folder does not exist."]);
+  });
+});
+
+describe("input without end", () => {
+  test.each([
+    ["-f", "/dev/zero"],
+    ["--append-system-prompt-file", "/dev/zero", "hi"],
+    ["-m", "script:/dev/zero", "hi"],
+  ])("%s %s is refused", async (...args) => {
+    const run = await bench.tinman(["exec", ...args]);
+    expect(run.code).toBe(2);
+    expect(run.stderr).toMatch(/larger than/);
+  });
+
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("%s while the prompt is waited for ends the run in its own format", async (signal, code) => {
+    const child = bench.start(["exec", "-o", "stream-json"]);
+    const output: Buffer[] = [];
+    child.stdout?.on("data", (chunk: Buffer) => output.push(chunk));
+    await sleep(500);
+    child.kill(signal);
+    expect(await new Promise((resolve) => child.on("close", resolve))).toBe(code);
+    expect(lines(Buffer.concat(output).toString()).at(-1)).toMatchObject({ type: "completion", exitCode: code });
+  });
+
+  test("what is wrong is said before the prompt is waited for", async () => {
+    for (const [args, code] of [
+      [["-m", "nonsense"], 2],
+      [["-s", "00000000-0000-4000-8000-000000000000"], 4],
+    ] as const) {
+      const child = bench.start(["exec", ...args]);
+      expect(await new Promise((resolve) => child.on("close", resolve))).toBe(code);
+    }
+  });
+});
+
+test("a timeout that comes before the turn is a timeout too", async () => {
+  const model = await bench.script([{ text: "late", delay_ms: 5_000 }]);
+  for (const timeout of ["1ms", "2ms", "5ms", "20ms"]) {
+    const run = await finished(bench.start(["exec", "-o", "json", "--timeout", timeout, "-m", model, "go"]));
+    expect([timeout, run.code, JSON.parse(run.stdout).stop_reason]).toEqual([timeout, 3, "limit"]);
+  }
+});
+
+test("arguments nested without end, and endless ids, are the model's fault and do no harm", async () => {
+  const raw = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
+  const model = await bench.script([
+    { tool_calls: [{ name: "Read", raw, id: "x".repeat(70_000) }] },
+    { text: "sorry" },
+  ]);
+  const run = await bench.tinman(["exec", "-o", "stream-json", "-m", model, "go"]);
+  const result = run.stdout.split("\n").find((line) => line.includes('"tool_result"')) ?? "";
+  expect(result.length).toBeLessThan(64 * 1024);
+  expect(JSON.parse(result)).toMatchObject({ isError: true });
+  expect(run.code).toBe(1);
+});
+
+test("a configured model that does not exist is found by doctor and models", async () => {
+  const other = await createBench();
+  await other.shell("mkdir -p ~/.tinman && echo 'model: nonsense' > ~/.tinman/config.yaml");
+  expect((await other.tinman(["doctor"])).stdout).toMatch(/failed +model .*nonsense/);
+  expect((await other.tinman(["models"])).code).toBe(2);
+  await other.remove();
+});
