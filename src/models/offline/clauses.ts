@@ -17,7 +17,7 @@ const joints = new RegExp(
   [
     String.raw`(?<then>[,;.]?\s+(?:and\s+)?(?:then|after(?:\s+that|wards)|afterwards?)[,:]?\s+(?:please\s+)?|[，,；;。]?\s*(?:然后|接着|之后再?|随后|[，,；。]\s*再|[，,；。]\s*最后)[，,]?\s*)`,
     String.raw`(?<sentence>[.!?]+(?:\s+|$)|[。！？；]+\s*|\s*\n+\s*)`,
-    String.raw`(?<soft>\s*[,;]\s+(?:and\s+|but\s+)?|\s+(?:and|but)\s+|\s+[-–—]+\s+|\s*[，]\s*(?:并且?|而且|同时)?\s*|(?<=\S)并且?(?=只|仅|回复))`,
+    String.raw`(?<soft>\s*[,;]\s+(?:and\s+|but\s+)?|\s+(?:and|but)\s+|\s+[-–—]+\s+|\s*[，]\s*(?:并且?|而且|同时)?\s*|(?<=\S)\s*并且?(?=只|仅|回复|列|读|运行|执行|创建|新建|搜|查|显示|打开|把))`,
   ].join("|"),
   "gi",
 );

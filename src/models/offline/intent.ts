@@ -21,7 +21,7 @@ import {
   toldRecall,
 } from "./recognise-talk.ts";
 import { create, edit } from "./recognise-writing.ts";
-import { isQuestion, withoutEnd, withoutPoliteness } from "./words.ts";
+import { isQuestion, quotedSpans, withoutEnd, withoutPoliteness } from "./words.ts";
 
 export interface Understanding {
   /** In the order in which they are to be done. Never empty. */
@@ -81,9 +81,14 @@ export function understand(text: string, facts: () => readonly Fact[]): Understa
     if (whole !== undefined) return { steps: [whole], bare: false, exact: undefined };
   }
   const recognise = (raw: string): Intent | undefined => firstOf(clauseOf(raw));
-  const clauses = clausesOf(text, {
+  const cut = clausesOf(withoutNumbers(text), {
     stands: (piece, joint, before) => standsAlone(piece, joint, before, recognise),
     swallows: (before, joint) => isOpen(before, joint, recognise),
+  });
+  const clauses = cut.map((clause, index) => {
+    const before = cut[index - 1];
+    const goesOn = before !== undefined && isMoreToRemember(clause.text, before.text, recognise);
+    return goesOn ? { ...clause, text: `remember ${clause.text}` } : clause;
   });
   return assemble(
     text,
@@ -122,13 +127,34 @@ function standsAlone(
   recognise: (raw: string) => Intent | undefined,
 ): boolean {
   const intent = recognise(piece);
-  if (intent === undefined) return false;
+  if (intent === undefined) return isMoreToRemember(piece, before, recognise);
   if (joint !== "soft") return true;
   if (intent.type === "read" && isFileName(withoutEnd(piece))) return recognise(before)?.type === "read";
   if (isAction(intent)) return true;
   if (intent.type === "reply") return true;
   if (intent.type === "recall") return isQuestion(piece);
   return intent.type === "remember" && (intent.statement.explicit || recognise(before)?.type === "remember");
+}
+
+/** "remember alpha is 1 and beta is 2": what was asked for once holds for both. */
+function isMoreToRemember(piece: string, before: string, recognise: (raw: string) => Intent | undefined): boolean {
+  if (!/^[\w-]+(?: [\w-]+)?(?: is |\s*[=:]\s*)\S+$/i.test(piece.trim())) return false;
+  const told = recognise(before);
+  return told?.type === "remember" && told.statement.explicit && recognise(piece) === undefined;
+}
+
+/** "1. do this 2. do that": numbers in order, and dots before lines, only part the steps. */
+function withoutNumbers(text: string): string {
+  if (/^\s*[-*]\s/.test(text)) return text.replace(/(?:^|\n)\s*[-*]\s+/g, "\n").trim();
+  if (!/^\s*[(（]?1[.)）、]/.test(text)) return text;
+  const quoted = quotedSpans(text);
+  let count = 0;
+  const steps = text.replace(/(?:^|\s)[(（]?(\d{1,2})[.)）、](?:\s+|(?=[\u3400-\u9fff]))/g, (mark, number, at) => {
+    if (Number(number) !== count + 1 || quoted.some((span) => at > span.start && at < span.end)) return mark;
+    count += 1;
+    return "\n";
+  });
+  return count > 1 ? steps.trim() : text;
 }
 
 type Part = Clause & {
@@ -154,7 +180,11 @@ function assemble(text: string, clauses: readonly Part[]): Understanding {
       reference !== undefined &&
       others.some((other) => isPointedAt(reference, other.clause, other.intent, intent.text));
     if (pointed) bare = true;
-    else if (reference !== undefined && others.length === 0 && factFor(clause, reference)) {
+    else if (
+      reference !== undefined &&
+      others.every((other) => other.intent.type === "remember") &&
+      (others.some((other) => pointsAt(reference, other.clause.text)) || factFor(clause, reference))
+    ) {
       steps.push({ type: "recall", question: reference, everything: false });
       bare = true;
     } else exact.push(intent.text);

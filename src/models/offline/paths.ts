@@ -43,6 +43,14 @@ export function soleFile(text: string): FoundPath | undefined {
   return { path: match[0], rest: `${text.slice(0, match.index)} ${text.slice(match.index + match[0].length)}` };
 }
 
+/** The one word with a slash in it, which may name a file without an ending: `/etc/hosts`, `src/bin/tool`. */
+export function solePath(text: string): FoundPath | undefined {
+  if (!text.includes("/")) return undefined;
+  const [match, ...others] = [...text.matchAll(/(?<![\w.@~+\-:/])(?:[\w.@~+-]+|)\/[\w.@~+\-/]*[\w@~+-](?![\w/])/g)];
+  if (match === undefined || others.length > 0) return undefined;
+  return { path: match[0], rest: `${text.slice(0, match.index)} ${text.slice(match.index + match[0].length)}` };
+}
+
 /** A path without quotes around it and without a sentence's end after it. */
 export function cleanPath(text: string): string {
   const trimmed = text.trim();

@@ -71,8 +71,9 @@ function questionFrom(head: string, options: readonly string[], zh: boolean): st
   if (zh) {
     const asked = text.replace(/我(?!们)/g, "你");
     if (asked === "") return "你选哪个？";
-    const addressed = /^(?:想|要|喜欢|需要|用|选)/.test(asked) ? `你${asked}` : asked;
+    const addressed = /^(?:想|要|喜欢|需要|用|选|叫|住)/.test(asked) ? `你${asked}` : asked;
     const complete = /什么|哪|多少|几|吗|谁|是否|怎么/.test(addressed) || options.length === 0;
+    if (!complete && /(?:要|喜欢|选择?|用|想)$/.test(addressed)) return `${addressed}哪个？`;
     return complete ? `${addressed}？` : `${addressed}：你选哪个？`;
   }
   if (text === "") return "Which one do you choose?";
@@ -117,11 +118,12 @@ function capital(text: string): string {
 }
 
 const planRules = [
-  /^(?:make|create|draft|write|give me|propose|prepare|outline|come up with|design|develop|sketch|put together|produce|show me|build|suggest|present|work out)\s+(?:me\s+)?(?:a |an |the |your |some )?(?:[\w-]+ ){0,2}?plan\b(?!\.\w)\s*(?:(?:to|for|of|on how to|how to|that|about)(?![\w-])|:|,)?\s*(?<goal>[\s\S]*)$/i,
+  /^(?:make|create|draft|write|give me|propose|prepare|outline|come up with|design|develop|sketch|put together|produce|show me|build|suggest|present|work out|i (?:need|want)|we need)\s+(?:me\s+)?(?:a |an |the |your |some )?(?:[\w-]+ ){0,2}?plan\b(?!\.\w)\s*(?:(?:to|for|of|on how to|how to|that|about)(?![\w-])|:|,)?\s*(?<goal>[\s\S]*)$/i,
   /^plan\s+(?:out\s+)?(?:how (?:to|you would|you will|we can|i can)\s+|to\s+|for\s+|the following[:,]?\s*)?(?<goal>[\s\S]+)$/i,
   /^(?:what(?:['’]s| is| would be) (?:your|the|a good) plan|how would you (?:plan|approach))\s*(?:(?:to|for)\b|:)?\s*(?<goal>[\s\S]*)$/i,
   /^(?:给|为|就|针对|对)\s*(?<goal>[\s\S]+?)\s*(?:做|制定|写|拟定?|出|规划|设计)(?:一下|一个|一份|个|份)?(?:详细的?|简单的?)?(?:计划|规划|方案)[。]?$/,
-  /^(?:制定|做|写|拟定?|出|设计|给出)(?:一个|一份|个|份)?(?<goal>[\s\S]*?)的?(?:计划|规划|方案)[。]?$/,
+  /^(?:制定|做|写|拟定?|出|设计|给出|给我)(?:一个|一份|个|份)?(?<goal>[\s\S]*?)的?(?:计划|规划|方案)[。]?$/,
+  /^(?:制定|做|写|给出)(?:一个|一份|个|份)?(?:计划|规划|方案)\s*[，,：:]\s*(?:来|用来|以)?(?<goal>[\s\S]+)$/,
   /^(?:计划|规划|策划)(?:一下|如何|怎么|怎样|：|:)*\s*(?<goal>[\s\S]+)$/,
   /^(?:制定|做|写|给出)(?:一个|一份|个|份)?(?:计划|方案)[，,：:]?(?:来|用来|以)?\s*(?<goal>[\s\S]*)$/,
 ];

@@ -1,12 +1,19 @@
 /** The recogniser of command lines. */
+import { riskOf } from "./commands.ts";
 import type { Clause, Intent } from "./intent-types.ts";
 import { isFileName } from "./paths.ts";
-import { quotedSpans, quotedWhole, withoutEnd, wordSet } from "./words.ts";
+import { plain, quotedSpans, quotedWhole, withoutEnd, wordSet } from "./words.ts";
+
+/** "what does git status say?", git log 的输出是什么: a question whose answer is what a command prints. */
+const printedBy =
+  /^(?:what (?:does|do)\s+(?:running\s+)?(?<a>.+?)\s+(?:print|say|output|return|show|give|display|report|tell)s?(?: (?:me|us|back|out|here|now))*|(?:what(?:['’]s| is)|show(?: me)?|give me|tell me|print|get)\s+(?:the )?(?:output|result)s? (?:of|from)\s+(?:running |the command )?(?<b>.+))$/i;
+const printedByZh =
+  /^(?:(?:显示|告诉我|给我看?|看看|查看)\s*)?(?<a>[\x21-\x7e][\x20-\x7e]*?)\s*(?:命令)?(?:会|都|能)?(?:的?(?:输出|结果|打印)(?:结果)?(?:是|了|出)?(?:些)?(?:什么|啥)?|(?:显示|返回|打印|说)(?:了|的是)?(?:些)?(?:什么|啥))$/;
 
 const runStart =
   /^(?:run|execute|exec|launch|invoke|issue|perform|fire off|try(?: running)?|use|call|do)(?:\s*[:：]\s*|\s+)(?<rest>[\s\S]+)$/i;
 const runStartZh =
-  /^(?:在(?:终端|命令行|shell|bash)(?:里|中)?)?(?:运行|执行|跑一?下|跑|敲一?下|敲|调用)(?:一下)?\s*(?<rest>[\s\S]+)$/i;
+  /^(?:(?:在|用)\s*(?:终端|命令行|shell|bash)(?:里|中)?\s*(?:来)?)?(?:运行|执行|跑一?下|跑|敲一?下|敲|调用)(?:一下)?\s*(?<rest>[\s\S]+)$/i;
 const programs = wordSet(
   "git npm npx pnpm yarn node deno bun python python3 pip make cargo go ls pwd echo cat head tail wc grep rg find tree date whoami uname env which touch mkdir cp mv rm curl wget docker kubectl sleep true false test sed awk sort uniq diff du df ps kill bash sh java javac mvn gradle tsc vitest jest eslint biome ruby php perl printf hostname id stat file seq",
 );
@@ -46,6 +53,16 @@ export function run(clause: Clause): Intent | undefined {
       asked,
     )?.[1];
   if (shown !== undefined && !isFileName(shown)) return { type: "run", command: shown };
+  const printing = /\bwhat|output|result/i.test(asked)
+    ? printedBy.exec(asked)?.groups
+    : /输出|结果|打印|显示|返回|说/.test(asked)
+      ? printedByZh.exec(asked)?.groups
+      : undefined;
+  const printer = plain(printing?.a ?? printing?.b ?? "").replace(/\s+command$/i, "");
+  const [program = "", argument = ""] = printer.split(/\s+/);
+  // A question must not do harm, and "what does file a.txt say" is about the file.
+  if (programs.has(program) && !(program === "file" && isFileName(argument)) && riskOf(printer).riskLevel !== "high")
+    return { type: "run", command: printer };
   const rest = (runStart.exec(asked) ?? runStartZh.exec(asked))?.groups?.rest;
   if (rest !== undefined) {
     const verb = /^(?:use|call|do|try)\b/i.test(asked) ? "vague" : "clear";
@@ -61,7 +78,7 @@ export function run(clause: Clause): Intent | undefined {
 function commandIn(given: string, verb: "clear" | "vague"): string | undefined {
   for (const [rule, command] of nicknames) if (rule.test(withoutEnd(given))) return command;
   const labelled =
-    /^(?:the |a |this |following |shell |bash |terminal |以下|下面的?|如下|这个|shell|终端|bash)*\s*(?:(?:commands?|cmd)(?![\w.-])|命令|指令|following(?=\s*[:：]))\s*[:：,，]?\s*(?<rest>[\s\S]+)$/i.exec(
+    /^(?:the |a |this |following |shell |bash |terminal |以下|下面的?|如下|这个|shell|终端|bash)*\s*(?:(?:commands?|cmd)(?![\w.-])|命令|指令|(?:following|this|以下|这个)(?=\s*[:：]))\s*[:：,，]?\s*(?<rest>[\s\S]+)$/i.exec(
       given,
     )?.groups?.rest;
   const body = (labelled ?? given.replace(/^(?:the|this|an?(?=\s+(?:ls|pwd|git)\b))\s+/i, "")).trim();
@@ -119,6 +136,6 @@ function withoutTrailingNote(text: string): string {
       /[,\s]+(?:and|then|to)\s+(?:show|tell|give|report|print|let me|paste|explain|see|return|summari[sz]e|check what|send|share)\b[^`]*$/i,
       "",
     )
-    .replace(/[，,\s]*(?:并|然后|再)?(?:告诉我|给我看|把结果|显示结果|输出结果|返回结果|看看结果).*$/, "")
+    .replace(/[，,\s]*(?:并|然后|再)?(?:告诉我|给我看|把结果|显示结果|输出结果|返回结果|看看(?=结果|$)).*$/, "")
     .trim();
 }

@@ -1,6 +1,7 @@
 /** Recognisers of requests that only look: list, read, summarise. */
+import { shellWord } from "./commands.ts";
 import { type Clause, type Intent, previousPath } from "./intent-types.ts";
-import { isFolderWord, soleFile } from "./paths.ts";
+import { isFolderWord, soleFile, solePath } from "./paths.ts";
 import { hasHan, onlyWordsOf, quotedSpans, withoutEnd, wordSet, wordsOf } from "./words.ts";
 
 const fillers =
@@ -18,7 +19,7 @@ const listNouns = wordSet(
 const readWords = wordSet(
   fillers,
   lookVerbs,
-  "file text whole first lines line say says said written write inside read body source code show's called by does head up how",
+  "file text whole first lines line say says said written write inside read body source code show's called by does head up how contain hold holds",
 );
 const lookStart = new RegExp(
   `^(?:${lookVerbs.split(" ").join("|")}|what|what['’]s|whats|which|how many|are|is|let me see|i|(?:a |the )?(?:directory |file )?(?:listing|list))\\b`,
@@ -28,11 +29,20 @@ const lookStart = new RegExp(
 const zhLook =
   /请|帮我|麻烦|列出来?|列一?下|列举|列|显示|展示|查看|看看|看一?下|看|告诉我|给我|打印|输出|读取|读一?下|读|打开|查|当前|目前|现在|这个|那个|本|该|此|这里|这儿|工作区|工作|目录|文件夹|文件名|文件|项目|仓库|根|里面|里边|里|下面|下|中|内容|内|的|都|所有|全部|有|哪些|什么|啥|多少|几个|几|东西|清单|列表|名字|名称|一下|在|吗|呢|吧|了|我|你|想|知道|包含|存在|子|与|和|及|写着?|是|把|出来|说|结构|路径|完整|一|个|[\s，。？！?!,.:：、]/g;
 
+/** Whoever says so means a file, whatever its name looks like. */
+const readsOnly =
+  /^(?:read|cat|open|print|head|tail|less)\b(?!.*\b(?:files|folder|directory|dir)\b)|^(?:读|打开)(?!.*(?:目录|文件夹|有))/i;
+
 /** "list the files", "what's in src/", 看看这个文件夹里有什么 */
 export function list({ text }: Clause): Intent | undefined {
   const asked = withoutEnd(text);
   if (/^(?:ls|dir|ll)$/i.test(asked)) return { type: "run", command: "ls" };
+  const named =
+    /^(?:list|dir|ll)\s+(?:the\s+)?([\w.@~-]+\/|src|lib|tests?|docs|dist|bin|app|apps|packages|scripts|examples)$/i;
+  const direct = named.exec(asked)?.[1];
+  if (direct !== undefined) return { type: "list", path: direct.replace(/\/$/, "") };
   if (soleFile(asked) !== undefined && !/\/\s*$/.test(asked)) return undefined;
+  if (readsOnly.test(asked) && solePath(asked) !== undefined) return undefined;
   const { folder, rest } = hasHan(asked) ? folderZh(asked) : folderEn(asked);
   const path = folder === undefined || folder === "." ? {} : { path: folder };
   if (hasHan(asked)) {
@@ -86,15 +96,32 @@ function cut(text: string, start: number, end: number, folder: string): Folder {
   return { folder: clean === "" ? "/" : clean, rest: `${text.slice(0, start)} ${text.slice(end)}` };
 }
 
+const numbers: Readonly<Record<string, string>> = { ten: "10", five: "5", three: "3", two: "2", twenty: "20" };
+
+/** "the first 5 lines of a.txt", a.txt 的前 3 行 */
+function someLines(asked: string): Intent | undefined {
+  if (!/\blines?\b|行/i.test(asked)) return undefined;
+  const part =
+    /\b(first|top|last|final|bottom) (?:(\d{1,4}|ten|five|three|two|twenty) )?lines?\b/i.exec(asked) ??
+    /(前|后|最后|末尾|第一)\s*(\d{1,4})?\s*行/.exec(asked);
+  const found = part === null ? undefined : (soleFile(asked) ?? solePath(asked));
+  if (part === null || found === undefined) return undefined;
+  const count = (part[2] ?? "1").toLowerCase();
+  const tool = /^(?:last|final|bottom|后|最后|末尾)$/i.test(part[1] ?? "") ? "tail" : "head";
+  return { type: "run", command: `${tool} -n ${numbers[count] ?? count} ${shellWord(found.path)}` };
+}
+
 /** "show me README.md", "what does app.ts say", 读取 a.txt */
 export function read({ text }: Clause): Intent | undefined {
   const asked = withoutEnd(text);
+  const lines = someLines(asked);
+  if (lines !== undefined) return lines;
   if (hasHan(asked)) {
     const body = asked.replace(
       /^(?:把|将)?(?:读取|读一?下|读|查看|看看|看一?下|看|打开|显示|展示|打印|输出|给我看看?)(?:一下|文件)?\s*/,
       "",
     );
-    const found = soleFile(body) ?? soleFile(asked);
+    const found = soleFile(body) ?? soleFile(asked) ?? solePath(asked);
     const looks = /读|看|打开|显示|展示|打印|输出|内容|什么|啥|写/.test(asked);
     if (found !== undefined && looks && found.rest.replace(zhLook, "") === "")
       return { type: "read", path: found.path };
@@ -110,7 +137,7 @@ export function read({ text }: Clause): Intent | undefined {
     return { type: "read", path: previousPath };
   }
   if (!lookStart.test(asked) && !/^(?:tell me|head|tail|less|more)\b/i.test(asked)) return undefined;
-  const found = soleFile(asked);
+  const found = soleFile(asked) ?? solePath(asked);
   if (found === undefined) {
     const named =
       /^(?:read|open|cat|show(?: me)?|display)\s+(?:the\s+)?file\s+(?:called\s+|named\s+)?([\w./@~-]+)$/i.exec(

@@ -2,10 +2,11 @@
 import { evaluate } from "./arithmetic.ts";
 import type { Clause, Intent } from "./intent-types.ts";
 import { bestFact, statementIn } from "./memory.ts";
-import { namesSecret, termsOf } from "./terms.ts";
+import { agreement, namesSecret, termsOf } from "./terms.ts";
 import {
   hasHan,
   isQuestion,
+  once,
   onlyWordsOf,
   plain,
   quotedSpans,
@@ -16,7 +17,7 @@ import {
 } from "./words.ts";
 
 const replyEn =
-  /^(?<just>(?:just|only|simply|merely|always)\s+)*(?<verb>reply|respond|answer|say|output|print|return|write|type|send|echo|acknowledge|confirm)\b(?:\s+(?:back|to me|to this(?: message)?|to it|your answer)\b)*(?<only>\s+(?:only|just|exactly|simply|solely|literally|verbatim)\b)*(?:\s+in (?:one|a single) word\b)?(?<with>\s+(?:with|by saying|using|as)\b)?(?<but>\s+(?:only|just|exactly|simply|nothing but|nothing except|nothing other than)\b)*(?:\s+(?<det>the|my|this|that|your|its|a|an|one)\b(?!-))?(?:\s+(?:one|single|exact|following|literal|precise|short)\b(?!-))*(?<meta>\s+(?:words?|texts?|phrase|string|letters?|numbers?|sentence|message|line|characters?)\b)?\s*(?<colon>[:：])?[\s,]*(?<rest>\S[\s\S]*)$/i;
+  /^(?<just>(?:just|only|simply|merely|always)\s+)*(?<verb>reply|respond|answer|say|output|print|return|write|type|send|echo|acknowledge|confirm)\b(?:\s+(?:back|to me|to this(?: message)?|to it|your answer)\b)*(?<only>\s+(?:only|just|exactly|simply|solely|literally|verbatim)\b)*(?:\s+in (?:one|a single) word\b)?(?<with>\s+(?:with|by saying|using|as)\b)?(?<but>\s+(?:only|just|exactly|simply|nothing but|nothing except|nothing other than)\b)*(?<said>(?:\s+(?<det>the|my|this|that|your|its|a|an|one)(?=[\s:"'“]))?(?:\s+(?:one|single|exact|following|literal|precise|short|(?:two|three|four|five)(?=\s+(?:word|letter|number|line|character)s))(?=[\s:"'“]))*(?<meta>\s+(?:words?|texts?|phrase|string|letters?|numbers?|sentence|message|line|characters?)\b(?!-))?\s*(?<colon>[:：])?[\s,]*(?<rest>\S[\s\S]*))$/i;
 const replyOtherEn = [
   /^(?:your|the)\s+(?:whole |entire |only |complete |full )*(?:reply|answer|response|output|message)\s+(?:should|must|has to|needs to|is to|will|shall)\s+(?:only |just )?be\b(?:\s*(?:exactly|only|just|simply)\b)*\s*(?:the words?\s+)?[:]?\s*(.+)$/i,
   /^the only (?:thing|word) (?:that )?you (?:should|may|can|must|are to) (?:say|reply|write|answer|output)(?: with)? is\s*[:]?\s*(.+)$/i,
@@ -38,8 +39,33 @@ const tailEn =
 const tailZh =
   /[\s，,]*(?:就(?:行|好|可以|够)了?|即可|就可以了?|不要.*|别.*|无需.*|不需要.*|不用.*|其他.*|这?[一两几二三四五]个(?:字母|字|词)|这个(?:单?词|字)|吧|哦|啊)[。！!.\s]*$/;
 
+/** "give me just the value", 只回答这个词: points at what is asked for, and wants nothing around it. */
+const valueNouns = "words?|values?|answers?|results?|outputs?|numbers?|names?|texts?|phrase|string|code|contents?";
+const onlyValue = once(
+  () =>
+    new RegExp(
+      `^(?:(?:reply|respond|answer|say|output|print|return|tell|give|show|send|write)(?:\\s+(?:me|back|with|to me))*\\s+)?(?:(?<only>only|just|nothing but)\\s+)?(?:the|that|its|this)\\s+(?:bare |exact |raw )?(?<noun>${valueNouns})(?<only2>(?:\\s+itself)?\\s+(?:only|alone|and nothing else)|\\s+itself)?[\\s.!]*$`,
+      "i",
+    ),
+);
+const onlyValueZh =
+  /^(?:你|请|就)*(?:只需要?|只要|只能|只|仅仅|仅需|仅|直接)(?:需要?|要|能|给我|给|用)?(?:回复|回答|答复|回应|输出|返回|打印|告诉我|给出|说出|说|写)?(?:我|出)?(?:这个|那个|该|它的|其)?(?<noun>单词|词|字|数值|值|答案|结果|数字|内容|名字|名称|文件名|输出|密码|暗号|日期|时间|颜色|号码)(?:本身)?(?:就(?:行|好|可以)了?|即可)?[\s。！!.]*$/;
+
+function valueOnly(text: string): Intent | undefined {
+  if (hasHan(text)) {
+    const noun = onlyValueZh.exec(text)?.groups?.noun;
+    return noun === undefined ? undefined : { type: "reply", text: noun, reference: noun };
+  }
+  if (text.length > 80 || !/ (?:the|that|its|this) /i.test(` ${text}`)) return undefined;
+  const found = onlyValue().exec(text)?.groups;
+  if (found?.noun === undefined || (found.only ?? found.only2) === undefined) return undefined;
+  return { type: "reply", text: `the ${found.noun}`, reference: found.noun };
+}
+
 /** "Just reply OK", 只回复 OK: the answer is given in the request. */
 export function reply({ text }: Clause): Intent | undefined {
+  const pointing = valueOnly(text);
+  if (pointing !== undefined) return pointing;
   const given = replyIn(replyEn.exec(text)?.groups, tailEn, false);
   if (given !== undefined) return given;
   for (const rule of replyOtherEn) {
@@ -65,9 +91,16 @@ function replyIn(found: Record<string, string | undefined> | undefined, tail: Re
   const verb = (found.verb ?? "").toLowerCase();
   if (!marked && !["reply", "respond", "say", "回复", "回答", "说", "答复"].includes(verb)) return undefined;
   const strong = [found.just, found.only, found.but].some((mark) => mark !== undefined) || tailed;
-  if (["write", "写", "打印", "输出", "send"].includes(verb) && !strong) return undefined;
+  const listed = zh && found.colon !== undefined && verb !== "写";
+  if (["write", "写", "打印", "输出", "send"].includes(verb) && !strong && !listed) return undefined;
   if (["print", "type", "echo"].includes(verb) && !strong && found.meta === undefined) return undefined;
   if (quoted !== undefined) return { type: "reply", text: quoted };
+  if (!zh && found.meta !== undefined && found.colon === undefined && nothingGiven.test(rest)) {
+    const noun = found.meta.trim().toLowerCase();
+    return found.det === undefined && found.only === undefined && found.but === undefined
+      ? exactly(noun)
+      : { type: "reply", text: `${found.det ?? "the"} ${noun}`, reference: noun };
+  }
   if (zh ? /^(?:说|明|一下|一说|什么|我的|这个|问题|关于|为什么)/.test(rest) : notLiteral.test(rest)) return undefined;
   const det = found.meta === undefined ? found.det : undefined;
   const words = withoutEnd(rest);
@@ -75,13 +108,18 @@ function replyIn(found: Record<string, string | undefined> | undefined, tail: Re
   if (zh) return found.only === undefined ? exactly(rest) : { type: "reply", text: words, reference: words };
   if (det !== undefined) {
     const pointing = /^(?:the|my|that|your|its|this)$/i.test(det);
-    return { type: "reply", text: `${det} ${words}`, ...(pointing ? { reference: words } : {}) };
+    if (pointing && found.colon !== undefined) return { type: "reply", text: words };
+    // As it was written: what stands between the two words may be more than a space.
+    const before = (found.said ?? "").slice(0, -given.length).trimStart();
+    return { type: "reply", text: before + words, ...(pointing ? { reference: words } : {}) };
   }
   return { type: "reply", text: words, ...(generic.test(words) ? { reference: words } : {}) };
 }
 
 const notLiteral =
   /^(?:to\b|about\b|something|anything|what\b|why\b|how\b|if\b|when\b|whether\b|in\s+(?!one\b)|once\b|after\b|questions?\b|when\b)/i;
+/** "reply with the word only": no word follows, so an answer that has been asked for is meant. */
+const nothingGiven = /^(?:only|alone|itself|exactly|verbatim|please|back)?[\s.!?]*$/i;
 const generic = /^(?:it|that|value|values|answer|result|output|contents?|(?:file ?)?names?|number|yes or no)$/i;
 
 function exactly(text: string): Intent | undefined {
@@ -98,9 +136,8 @@ const asksFor =
 
 /** A question about what the user said before. */
 export function toldRecall({ raw, text }: Clause): Intent | undefined {
-  const wanted = isQuestion(raw) || asksFor.test(text) || /只|仅|重复|再说|说一?遍|告诉我|提醒/.test(text);
-  if (!wanted || !(hasHan(raw) ? toldZh.test(raw) : /\b(?:i|me|my|you)\b/i.test(raw) && told.test(raw)))
-    return undefined;
+  if (!(hasHan(raw) ? toldZh.test(raw) : /\b(?:i|me|my|you)\b/i.test(raw) && told.test(raw))) return undefined;
+  if (!isQuestion(raw) && !asksFor.test(text) && !/只|仅|重复|再说|说一?遍|告诉我|提醒/.test(text)) return undefined;
   if (/^(?:remember|memori[sz]e)\b(?!.*\?)/i.test(text) || /^记得/.test(text)) return undefined;
   return recallOf(text);
 }
@@ -119,6 +156,7 @@ export function plainRecall({ raw, text, facts }: Clause): Intent | undefined {
   if (/\b(?:my|i|mine)\b/i.test(text) || /我(?!们)/.test(text.replace(/告诉我|给我/g, ""))) {
     return /\bhow (?:do|can|should|could|would|to)\b|\bshould i\b|怎么|如何/i.test(text) ? undefined : recallOf(text);
   }
+  if (/^what(?:['’]s| is| was) (?:it|that)\?*$/i.test(text) && facts().length > 0) return recallOf(text);
   if (terms.length === 0 || terms.length > 6) return undefined;
   const known = facts().some((fact) => fact.terms.some((term) => terms.includes(term)));
   return known || (namesSecret(terms) && terms.length <= 2) ? recallOf(text) : undefined;
@@ -213,6 +251,7 @@ export function smallTalk({ raw, text }: Clause): Intent | undefined {
 
 /** "what did I just ask?" is about the request before, not about something that was told. */
 export function previous({ raw, text }: Clause): Intent | undefined {
+  if (!/^(?:what|我)/i.test(text) && !raw.startsWith("我")) return undefined;
   const asked = withoutEnd(text);
   const english =
     /^what (?:did i (?:just )?(?:ask|say|write)(?: (?:you|to you|just now|last|before))*|was my (?:last|previous) (?:question|request|message|prompt))$/i;
@@ -222,7 +261,12 @@ export function previous({ raw, text }: Clause): Intent | undefined {
 
 /** Whether a "reply only …" points at what another clause asks for. */
 export function pointsAt(reference: string, question: string): boolean {
-  if (generic.test(reference) || /^(?:它|值|答案|结果|内容|文件名|输出|数字|名字|列表|清单)$/.test(reference))
+  if (
+    generic.test(reference) ||
+    /^(?:它|数?值|答案|结果|内容|文件名|输出|数字|名字|名称|单?词|字|日期|时间|颜色|号码|列表|清单|words?|texts?|phrase|string|letters?|sentence|line|code)$/i.test(
+      reference,
+    )
+  )
     return true;
   const wanted = termsOf(question);
   return termsOf(reference).some((term) => wanted.includes(term));
@@ -233,5 +277,5 @@ export function factFor(clause: Clause, reference: string): boolean {
   if (terms.length === 0 || quotedWhole(reference) !== undefined) return false;
   if (namesSecret(terms) && terms.length <= 2) return true;
   const found = bestFact(clause.facts(), reference);
-  return found?.terms.some((term) => terms.includes(term)) === true;
+  return found?.terms.some((term) => terms.some((wanted) => agreement(wanted, term) > 0)) === true;
 }

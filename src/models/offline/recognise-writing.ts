@@ -6,7 +6,7 @@ import { hasHan, once, plain, quotedWhole } from "./words.ts";
 const withContent = String.raw`(?:[,;]?\s*(?:and\s+)?(?:with|containing|that contains|which contains|that says|which says|that reads|whose contents? (?:is|are)|having|saying|holding|including|put|write|fill it with|content|contents|text)(?![\w.\-])\s*(?:just |only |exactly |in it |inside )*(?:the |this |some |a )?(?:following |exact |single )?(?:(?:contents?|text|body|words?|line|string|data|message)(?![\w.\-]))?(?:\s+(?:is|are|of|in it)(?![\w.\-]))?\s*[:=]?\s*)`;
 const fileWords = String.raw`(?:(?:me|us)\s+)?(?:(?:a|an|the|another|new|text|empty|blank|small|simple|plain|markdown|json|python|config|source|script)\s+)*`;
 const calledWords = String.raw`(?:\s*(?:(?:called|named|with (?:the )?name|titled|at|as)(?![\w.\-])|:))?\s*`;
-const makeVerb = "(?:create|make|add|generate|write|produce|touch|set up|start|save|prepare|build)";
+const makeVerb = "(?:create|new|make|add|generate|write|produce|touch|set up|start|save|prepare|build)";
 
 const createRules = once(() => [
   new RegExp(
@@ -34,7 +34,7 @@ const createRules = once(() => [
 ]);
 const createRulesZh = once(() => [
   new RegExp(
-    `^(?:创建|新建|建立|建|生成|写|做|添加|新增)(?:一?个|一份)?(?:新的?|空的?|文本|空白)*(?:文件)?(?:[，,]?\\s*(?:名为|名字叫|名字是|叫做|叫|名叫|文件名为|文件名是))?\\s*[:：]?\\s*(?<path>${zhPath})\\s*(?:的)?(?:文件)?\\s*[，,。；]?\\s*(?:并)?(?:在?(?:里面|其中|里|文件里))?(?:文件)?(?:的)?(?:内容|文本|正文)?(?:写入|写上|写着|写|填入|为|是|包含|含有|：|:)+\\s*(?:内容|文本)?[:：]?\\s*(?<content>[\\s\\S]+)$`,
+    `^(?:创建|新建|建立|建|生成|写|做|添加|新增)(?:一?个|一份)?(?:新的?|空的?|文本|空白)*(?:文件)?(?:[，,]?\\s*(?:名为|名字叫|名字是|叫做|叫|名叫|文件名为|文件名是))?\\s*[:：]?\\s*(?<path>${zhPath})\\s*(?:的)?(?:文件)?\\s*[，,。；]?\\s*(?:并)?(?:在?(?:里面|其中|里|文件里))?(?:文件)?(?:的)?(?:内容|文本|正文)?(?:(?:写入|写上|写着|写|填入|为|是|包含|含有|：|:)+|(?<=内容|文本|正文)(?=\\s))\\s*(?:(?:内容|文本)(?![-_.\\d]))?[:：]?\\s*(?<content>[\\s\\S]+)$`,
   ),
   new RegExp(
     `^(?:创建|新建|生成|写|建)(?:一?个)?(?:内容(?:为|是)|包含|写着)\\s*(?<content>[\\s\\S]+?)\\s*的?(?:文本)?文件\\s*(?:叫|名为|，名为|，叫)?\\s*(?<path>${zhPath})$`,
@@ -51,7 +51,7 @@ const createRulesZh = once(() => [
 ]);
 
 const writes =
-  /^(?:create|make|add|generate|write|produce|touch|set up|start|save|prepare|build|put|store|place|insert|dump)\b/i;
+  /^(?:create|new|make|add|generate|write|produce|touch|set up|start|save|prepare|build|put|store|place|insert|dump)\b/i;
 const writesZh = /^(?:创建|新建|建|生成|写|做|添加|新增|把|将|在|往|向)/;
 
 export function create({ text }: Clause): Intent | undefined {
@@ -92,6 +92,10 @@ const editRules = once(() => [
   new RegExp(`^${changeEn}${everywhere}\\s+${inFile}${everywhere.replace("all>", "all2>")}[.!]?$`, "i"),
   new RegExp(
     `^(?:in|inside|open|edit|update|modify|change)\\s+(?:the )?(?:file )?(?<path>${fileName}|"[^"]+"|\`[^\`]+\`)(?:\\s+file)?[,:]?\\s+(?:and |to |so that (?:it )?|by )?(?:please )?${changeEn.replace("replace|", "replac(?:e|ing)|").replace("change|", "chang(?:e|ing)|")}${everywhere}[.!]?$`,
+    "i",
+  ),
+  new RegExp(
+    `^(?:replace|swap|change|substitute|rename|update)\\s+(?<scope>${what})(?<from>[\\s\\S]+?)\\s+${inFile}\\s+(?:with|by|to|into|->|=>|→)\\s+(?<to>[\\s\\S]+?)[.!]?$`,
     "i",
   ),
   new RegExp(

@@ -54,7 +54,8 @@ function execute(command: string, say: string): Call {
   return { name: "Execute", input: { command, ...riskOf(command) }, say };
 }
 
-function* list(path: string | undefined, language: Language): Task {
+/** A name does not tell a file from a folder: each of these two gives way to the other once. */
+function* list(path: string | undefined, language: Language, again = false): Task {
   const where = path ?? inLanguage(language, "this folder", "当前目录");
   const say = inLanguage(language, `I'll list the files in ${where}.`, `我来列出${where}的文件。`);
   const result = yield [
@@ -62,6 +63,8 @@ function* list(path: string | undefined, language: Language): Task {
     execute(path === undefined ? "ls" : `ls ${shellWord(path)}`, say),
     { name: "Glob", input: { patterns: "*", ...(path === undefined ? {} : { folder: path }) }, say },
   ];
+  if (result.status === "failed" && path !== undefined && !again && /not a directory/i.test(result.text))
+    return yield* read(path, language, true);
   if (result.status !== "ok") return failed(result, `list ${where}`, `列出${where}`, language);
   return shown(printed(result), inLanguage(language, `Files in ${where}:`, `${where} 的文件：`), language);
 }
@@ -96,9 +99,11 @@ function* create(path: string, content: string, language: Language): Task {
   return { text: inLanguage(language, `I created ${path}.`, `已创建 ${path}。`), ok: true };
 }
 
-function* read(path: string, language: Language): Task {
+function* read(path: string, language: Language, again = false): Task {
   const say = inLanguage(language, `I'll read ${path}.`, `我来读取 ${path}。`);
   const result = yield [{ name: "Read", input: { file_path: path }, say }, execute(`cat ${shellWord(path)}`, say)];
+  if (result.status === "failed" && !again && /is a directory/i.test(result.text))
+    return yield* list(path, language, true);
   if (result.status !== "ok") return failed(result, `read ${path}`, `读取 ${path}`, language);
   return shown(result.name === "Execute" ? printed(result) : result.text, `${path}:`, language);
 }
