@@ -62,7 +62,6 @@ export const importRules = [
       "frontends/front-end.ts",
       "frontends/*",
     ],
-    libraries: ["zod"],
     builtins: "all",
   },
   {

@@ -91,8 +91,8 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
   ],
   [
     "compose.ts",
-    ["./core/engine.ts", "./tools/a.ts", "./models/offline/a.ts", "./frontends/exec/a.ts", "zod", "node:os"],
-    ["./main.ts", "./commands/exec.ts", "../test/fakes/a.ts", "yaml", "commander"],
+    ["./core/engine.ts", "./tools/a.ts", "./models/offline/a.ts", "./frontends/exec/a.ts", "node:os"],
+    ["zod", "./main.ts", "./commands/exec.ts", "../test/fakes/a.ts", "yaml", "commander"],
   ],
   ["compile-cache.ts", ["node:module"], ["./core/errors.ts", "./main.ts", "zod"]],
   [
