@@ -12,6 +12,8 @@ export type Access =
       readonly claimed?: "low" | "medium" | "high";
       /** It outlives the call. */
       readonly background: boolean;
+      /** It is git, in a repository whose own files may make git run other programs. */
+      readonly runsRepositoryPrograms?: true;
     };
 
 /** How much a call can change, decided by us. */

@@ -220,11 +220,21 @@ export interface Search {
   glob(query: GlobQuery, signal: AbortSignal): Promise<SearchResult>;
 }
 
+export interface Repositories {
+  /**
+   * True when git in this folder might run a program that the repository's own files name, or show the files of another
+   * folder as the repository's; also when that cannot be found out. The user's own git configuration is trusted. Starts
+   * nothing, changes nothing. Never rejects.
+   */
+  runsPrograms(cwd: string): Promise<boolean>;
+}
+
 /** The machine, as the engine and its tools see it. */
 export interface Host {
   readonly files: Files;
   readonly processes: Processes;
   readonly search: Search;
+  readonly repositories: Repositories;
   /** A fresh file path for a tool's whole output, readable by the session's own tools. */
   outputPath(sessionId: string, name: string): Promise<string>;
 }

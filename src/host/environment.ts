@@ -10,7 +10,7 @@ function today(): string {
 }
 
 async function machine(cwd: string, cacheFile: string): Promise<string> {
-  const tools = await toolVersions(cacheFile).catch(() => []);
+  const tools = await toolVersions(cacheFile, cwd).catch(() => []);
   return [
     "Environment",
     `Platform: ${process.platform} ${process.arch} (${systemName()} ${release()})`,

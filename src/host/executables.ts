@@ -1,5 +1,5 @@
-import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { delimiter, isAbsolute, join, sep } from "node:path";
 
 function isProgram(path: string): boolean {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
@@ -11,16 +11,35 @@ function isProgram(path: string): boolean {
   }
 }
 
+/** Whether something lies in a folder, links followed. In the root, where everything lies, this says no. */
+export function liesIn(path: string, folder: string): boolean {
+  return !folder.endsWith(sep) && `${realpathSync.native(path)}${sep}`.startsWith(folder + sep);
+}
+
 /**
- * Where the system would find a program. Synchronous, because asking for a hundred names that are not there is then a
- * matter of microseconds. Relative entries of PATH are passed over: they would make a repository's files our programs.
+ * The folders of PATH whose programs are the user's own. Relative entries are passed over, and so are those in the folder
+ * that is worked in and those of packages that a project installed: they would make a repository's files our programs.
  */
-export function findOnPath(name: string, path = process.env.PATH ?? ""): string | undefined {
-  for (const folder of path.split(delimiter)) {
-    if (!isAbsolute(folder)) continue;
+export function pathFolders(cwd?: string): readonly string[] {
+  return (process.env.PATH ?? "").split(delimiter).filter((folder) => {
+    if (!isAbsolute(folder) || folder.includes(join("node_modules", ".bin"))) return false;
+    try {
+      return cwd === undefined || !liesIn(folder, cwd);
+    } catch {
+      return false;
+    }
+  });
+}
+
+/**
+ * Where the system would find a program that is none of `cwd`'s. Synchronous, because asking for a hundred names that are
+ * not there is then a matter of microseconds.
+ */
+export function findOnPath(name: string, cwd?: string, folders = pathFolders(cwd)): string | undefined {
+  for (const folder of folders) {
     const candidate = join(folder, name);
     try {
-      if (isProgram(candidate)) return candidate;
+      if (isProgram(candidate) && (cwd === undefined || !liesIn(candidate, cwd))) return candidate;
     } catch {
       // A folder that we may not look into has nothing for us.
     }

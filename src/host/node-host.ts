@@ -71,6 +71,9 @@ export function createNodeHost(options: NodeHostOptions): Host {
     files: createFiles(),
     processes: lazyProcesses(options.passEnvironment ?? []),
     search: lazySearch(),
+    repositories: {
+      runsPrograms: async (cwd) => (await import("./repository-programs.ts")).runsPrograms(cwd),
+    },
     outputPath: createOutputPaths(options.outputsDir),
   };
 }

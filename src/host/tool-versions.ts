@@ -1,8 +1,8 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { mkdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
-import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { capture } from "./capture.ts";
-import { findOnPath } from "./executables.ts";
+import { findOnPath, liesIn, pathFolders } from "./executables.ts";
 
 /** What is looked for, and how to ask for the version where it is not `--version`. */
 const tools: Readonly<Record<string, readonly string[] | undefined>> = {
@@ -65,25 +65,26 @@ interface Cache {
 const emptyCache: Cache = { folders: "", paths: {}, versions: {} };
 
 /** Changes when a program is added to a folder of PATH, removed, or put in another's place. */
-function pathFolders(): string {
-  const folders = (process.env.PATH ?? "").split(delimiter).filter(isAbsolute);
+function stateOf(folders: readonly string[]): string {
   return JSON.stringify(folders.map((folder) => [folder, statSync(folder, { throwIfNoEntry: false })?.mtimeMs]));
 }
 
-function searchPath(): Readonly<Record<string, string>> {
+function searchPath(cwd: string, folders: readonly string[]): Readonly<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const name of Object.keys(tools)) {
-    const path = findOnPath(name);
+    const path = findOnPath(name, cwd, folders);
     if (path !== undefined) found[name] = path;
   }
   return found;
 }
 
-function identify(paths: Readonly<Record<string, string>>): readonly Tool[] {
+function identify(paths: Readonly<Record<string, string>>, cwd: string): readonly Tool[] {
   return Object.keys(tools).flatMap((name) => {
     const path = paths[name];
     if (path === undefined) return [];
     try {
+      // What was found for another folder may lie in this one.
+      if (liesIn(path, cwd)) return [];
       const realPath = realpathSync.native(path);
       const stats = statSync(realPath);
       return [{ name, path, realPath, key: `${name} ${realPath} ${stats.mtimeMs} ${stats.size}` }];
@@ -166,14 +167,15 @@ async function ask(tool: Tool, tries: number): Promise<Known> {
 }
 
 /**
- * The developer tools on PATH, as `name version`, or `name` where the version is not known. Versions are kept in
+ * The developer tools on PATH that do not lie in `cwd`, as `name version`, or `name` where the version is not known. Versions are kept in
  * `cacheFile`: as long as the programs are the same nothing is started to ask for them. Never rejects.
  */
-export async function toolVersions(cacheFile: string): Promise<readonly string[]> {
+export async function toolVersions(cacheFile: string, cwd: string): Promise<readonly string[]> {
   const { folders: lastFolders, paths: lastPaths, versions } = await readCache(cacheFile);
-  const folders = pathFolders();
-  const paths = folders === lastFolders ? lastPaths : searchPath();
-  const found = identify(paths);
+  const searched = pathFolders(cwd);
+  const folders = stateOf(searched);
+  const paths = folders === lastFolders ? lastPaths : searchPath(cwd, searched);
+  const found = identify(paths, cwd);
   const isSettled = (known: Known | undefined) =>
     known !== undefined && (known.version !== "" || known.tries >= mostTries);
   const unknown = found.filter((tool) => !isSettled(versions[tool.key]));

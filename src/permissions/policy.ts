@@ -1,7 +1,7 @@
 import type { Access, AccessClass, Decision, DecisionContext, PermissionPolicy } from "../core/permission.ts";
 import { raised, runsAt, worse } from "./autonomy.ts";
-import { isInside, protectedPlaces, scopeOf } from "./path-scope.ts";
-import { commandRisk } from "./shell-risk.ts";
+import { protectedIn, protectedPlaces, scopeOf } from "./path-scope.ts";
+import { type CommandRisk, commandRisk } from "./shell-risk.ts";
 
 interface Judged {
   readonly class: AccessClass;
@@ -63,7 +63,7 @@ function worst(a: Judged, b: Judged): Judged {
 
 function judge(access: Access, context: DecisionContext): Judged {
   if (access.type === "command") return judgeCommand(access);
-  const scope = scopeOf(access.path, context);
+  const scope = scopeOf(access.path, context, access.type);
   const base: AccessClass = access.type === "read" ? "read" : "low";
   const verb = access.type === "read" ? "reads" : "writes";
   const judged = { protected: false, extractedCommands: [] };
@@ -88,13 +88,9 @@ function judge(access: Access, context: DecisionContext): Judged {
   };
 }
 
-function protectedIn(folder: string, context: DecisionContext): string | undefined {
-  return protectedPlaces(context).find((place) => isInside(place, folder));
-}
-
 /** A command proven read-only is `read` whatever the model says of it; otherwise its word can only make things worse. */
 function judgeCommand(access: Access & { type: "command" }): Judged {
-  const risk = commandRisk(access.command);
+  const risk = gitRisk(commandRisk(access.command), access.runsRepositoryPrograms === true);
   const shown = access.command.length > 200 ? `${access.command.slice(0, 200).toWellFormed()}…` : access.command;
   const does = `runs ${JSON.stringify(shown)}: ${risk.why}`;
   const common = { protected: false, extractedCommands: risk.extractedCommands, rule: risk.rule };
@@ -102,4 +98,11 @@ function judgeCommand(access: Access & { type: "command" }): Judged {
     return { ...common, class: worse("medium", risk.class), does: `${does}; it goes on in the background` };
   if (risk.class === "read") return { ...common, class: "read", does };
   return { ...common, class: worse(risk.class, access.claimed ?? "read"), does };
+}
+
+/** Git that only reads, unless the repository has it run something. */
+function gitRisk(risk: CommandRisk, runsPrograms: boolean): CommandRisk {
+  if (!runsPrograms || risk.class !== "read") return risk;
+  const why = "the repository's own git configuration may make git run other programs, or read elsewhere";
+  return { ...risk, class: "high", rule: "git-config-runs-programs", why };
 }

@@ -1,14 +1,13 @@
-import type { Access } from "../core/permission.ts";
-import { defineTool, failed, succeeded, type ToolContext, type ToolOutput, type ToolScope } from "../core/tool.ts";
+import { defineTool, failed, succeeded, type ToolContext, type ToolOutput } from "../core/tool.ts";
 import { commandReport } from "./command-report.ts";
+import { decideGit, isOtherGitNow } from "./decided-git.ts";
+import { namedFiles } from "./named-files.ts";
 import { messageOf } from "./outcome.ts";
 import { z } from "./zod.ts";
 
 const defaultSeconds = 60;
 const mostSeconds = 3600;
 const keepBytes = 16 * 1024;
-/** Commands that are judged by their words have few of them; others are not harmless anyway. */
-const mostWords = 200;
 const progressLines = 2;
 const progressCharacters = 2000;
 
@@ -26,8 +25,10 @@ export const executeTool = defineTool({
     if (isBlank(input.command)) return [];
     const claimed = input.riskLevel === undefined ? {} : { claimed: input.riskLevel };
     const background = input.fireAndForget ?? false;
+    const runsPrograms = await decideGit(input, input.command, scope);
+    const programs = runsPrograms ? { runsRepositoryPrograms: true as const } : {};
     return [
-      { type: "command", command: input.command, ...claimed, background },
+      { type: "command", command: input.command, ...claimed, background, ...programs },
       ...(await namedFiles(input.command, scope)),
     ];
   },
@@ -40,6 +41,10 @@ export const executeTool = defineTool({
     if (isBlank(input.command)) return failed("command is required and must be a string");
     const timeout = input.timeout ?? defaultSeconds;
     if (!(timeout > 0)) return failed("timeout is the number of seconds to wait: above 0");
+    if (await isOtherGitNow(input, context)) {
+      const since = "Since this command was decided on, git's configuration here has changed";
+      return failed(`${since}: git could now run programs that the repository names. Nothing was run.`);
+    }
     try {
       if (input.fireAndForget) return await startBackground(input.command, context);
       const seconds = Math.min(timeout, mostSeconds);
@@ -67,20 +72,6 @@ async function startBackground(command: string, context: ToolContext): Promise<T
   const note = `It keeps running after Tinman ends. Read the output file to follow it; stop it with: kill -- -${pid}`;
   return succeeded(
     `Background process started (PID: ${pid})\nCommand: ${command}\nOutput: ${outputPath}\nStatus: Running in background\n\nNote: ${note}`,
-  );
-}
-
-/** What the words of a command may name, links resolved: a harmless program must not read what Read may not. */
-async function namedFiles(command: string, scope: ToolScope): Promise<readonly Access[]> {
-  const words = command.split(/\s+/).slice(1, mostWords);
-  const recursive = words.some((word) => /^(?:-[A-Za-z]*[rR]|--recursive)/.test(word));
-  const names = words.filter((word) => !word.startsWith("-"));
-  if (recursive) names.push(".");
-  const paths = await Promise.all(
-    names.map((name) => scope.host.files.canonical(name, scope.cwd).catch(() => undefined)),
-  );
-  return paths.flatMap((path) =>
-    path === undefined ? [] : [{ type: "read", path, ...(recursive ? { recursive } : {}) }],
   );
 }
 

@@ -14,6 +14,12 @@ beforeAll(async () => {
   await writeFile(join(bench.home, ".ssh", "id_rsa"), `${secret}\n`);
   await writeFile(join(bench.home, "project", "notes.txt"), `not ${secret}\n`);
   await symlink(join(bench.home, ".ssh", "id_rsa"), join(bench.home, "project", "link"));
+  for (const folder of ["project/.git/modules/a/hooks", "project/.tinman"])
+    await mkdir(join(bench.home, folder), { recursive: true });
+  for (const file of [".git/config", ".git/config.worktree", ".git/modules/a/config", ".git/modules/a/hooks/x"])
+    await writeFile(join(bench.home, "project", file), `${secret}\n`);
+  await writeFile(join(bench.home, "project", ".tinman", "config.yaml"), `# ${secret}\n`);
+  await writeFile(join(bench.home, "project", ".git", "HEAD"), `not ${secret}\n`);
 });
 afterAll(() => bench.remove());
 
@@ -56,10 +62,42 @@ test.each([
   ["Create", { file_path: ".bashrc", content: "x" }],
   ["Create", { file_path: ".tinman/config.yaml", content: "model: x" }],
   ["Create", { file_path: "project/.git/hooks/pre-commit", content: "x" }],
+  ["Create", { file_path: "project/.git/info/attributes", content: "x" }],
+  ["Create", { file_path: "project/new/.git", content: "gitdir: x" }],
+  ["Edit", { file_path: "project/.git/HEAD", old_str: "not", new_str: "so" }],
+  ["Read", { file_path: "project/.git/config.worktree" }],
+  ["Read", { file_path: "project/.git/modules/a/config" }],
+  ["Grep", { pattern: "K", path: "project/.git/modules/a/hooks", output_mode: "content" }],
+  ["Execute", { command: "grep -r PRIVATE project/.git" }],
+  ["Execute", { command: "cat /proc/self/cwd/.ssh/id_rsa" }],
+  ["Execute", { command: "cat /proc/self/root/etc/hosts" }],
+  ["Execute", { command: "cat /proc/self/environ" }],
+  ["Execute", { command: "cat /proc/thread-self/cwd/../home/.ssh/id_rsa" }],
+  ["Execute", { command: "grep -r PATH /proc/self" }],
 ])("%s %j needs a yes even at --auto low", async (name, input) => {
   const [value = ""] = await results(bench.home, ["--auto", "low"], [name, input]);
   expect(value).toMatch(/^Error: .*(protected place|nobody can be asked)/);
   expect(value).not.toContain(secret);
+});
+
+test("searches in a repository's own folder leave out what starts programs", async () => {
+  const project = join(bench.home, "project");
+  for (const path of [".git", ".git/modules", ".git/modules/a"]) {
+    const found = await results(
+      project,
+      ["--auto", "high"],
+      ["Grep", { pattern: secret, path, output_mode: "content" }],
+      ["Glob", { patterns: ["**/*", "config", "hooks/*"], folder: path }],
+    );
+    expect(found.map((text) => text.split("\n")[0])).toEqual(
+      path === ".git" ? [`./HEAD:not ${secret}`, "./HEAD"] : Array(2).fill("No matching files found"),
+    );
+  }
+});
+
+test("a command that searches one folder reads that folder alone", async () => {
+  const [value = ""] = await results(bench.home, [], ["Execute", { command: "grep -rn PRIVATE project/notes.txt" }]);
+  expect(value).toMatch(/^1:not PRIVATE/);
 });
 
 test("the program's own environment cannot be read back", async () => {

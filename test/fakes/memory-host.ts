@@ -13,6 +13,8 @@ export interface MemoryHostOptions {
   readonly links?: Readonly<Record<string, string>>;
   /** Paths that are neither file nor directory, like a pipe. */
   readonly others?: readonly string[];
+  /** What is said of the repository around a folder; harmless unless given. */
+  runsPrograms?(cwd: string): boolean;
   /** How a command ends; what is left out is an exit with 0 and no output. */
   onCommand?(command: string, spec: CommandSpec): Partial<CommandResult> | Promise<Partial<CommandResult>>;
 }
@@ -146,6 +148,7 @@ export function createMemoryHost(
   return {
     files: fileAccess,
     search,
+    repositories: { runsPrograms: async (cwd) => options.runsPrograms?.(cwd) ?? false },
     processes: {
       /** An abort ends a command that is still running. */
       async run(spec, signal) {

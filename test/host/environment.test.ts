@@ -8,6 +8,8 @@ import { eventually, longNap, processesWith, tempFolder } from "./support.ts";
 
 interface Setting {
   readonly folder: string;
+  /** The folder that is worked in. */
+  readonly cwd: string;
   readonly cacheFile: string;
   /** What fake tools noted when they were started: their name and where. */
   calls(): Promise<readonly string[]>;
@@ -21,7 +23,8 @@ async function machine(): Promise<Setting> {
   const bin = join(folder, "bin");
   const log = join(folder, "calls");
   const cacheFile = join(folder, "home", "cache", "tools.json");
-  await mkdir(bin);
+  const cwd = join(folder, "work");
+  for (const made of [bin, cwd]) await mkdir(made);
   const before = process.env.PATH;
   process.env.PATH = `:relative:${join(folder, "missing")}:${bin}`;
   onTestFinished(() => {
@@ -29,6 +32,7 @@ async function machine(): Promise<Setting> {
   });
   return {
     folder,
+    cwd,
     cacheFile,
     async calls() {
       const text = await readFile(log, "utf8").catch(() => "");
@@ -39,7 +43,7 @@ async function machine(): Promise<Setting> {
       await writeFile(join(bin, name), `#!/bin/sh\necho "${name} $* in $PWD" >> ${log}\n${script}\n`);
       await chmod(join(bin, name), 0o755);
     },
-    describe: () => describeEnvironment({ cacheFile })(folder),
+    describe: () => describeEnvironment({ cacheFile })(cwd),
   };
 }
 
@@ -49,7 +53,7 @@ function toolsOf(texts: readonly string[]): string | undefined {
 
 describe("the description of the machine", () => {
   test("says where and when we are and which tools there are, in a fixed order", async () => {
-    const { folder, addTool, describe: describeMachine } = await machine();
+    const { cwd, addTool, describe: describeMachine } = await machine();
     await addTool("jq", "echo jq-1.7.1");
     await addTool("gcc", "echo 'gcc (Debian 12.2.0-14) 12.2.0'");
     await addTool("java", "echo 'openjdk 21.0.2 2024-01-16' >&2");
@@ -62,7 +66,7 @@ describe("the description of the machine", () => {
         `Platform: ${process.platform} ${process.arch} (${type()} ${release()})`,
         "Shell: /bin/bash",
         `Date: ${date.join("-")}`,
-        `Working directory: ${folder}`,
+        `Working directory: ${cwd}`,
         "Tools: go 1.22.1, java 21.0.2, gcc 12.2.0, jq 1.7.1",
       ].join("\n"),
     ]);
@@ -152,10 +156,10 @@ describe("the description of the machine", () => {
   );
 
   test("survives a cache that cannot be written", async () => {
-    const { folder, addTool } = await machine();
+    const { folder, cwd, addTool } = await machine();
     await addTool("jq", "echo jq-1.6");
     await writeFile(join(folder, "file"), "");
-    const texts = await describeEnvironment({ cacheFile: join(folder, "file", "cache.json") })(folder);
+    const texts = await describeEnvironment({ cacheFile: join(folder, "file", "cache.json") })(cwd);
     expect(toolsOf(texts)).toBe("Tools: jq 1.6");
   });
 
@@ -169,5 +173,33 @@ describe("the description of the machine", () => {
     await describeMachine();
     expect(await readFile(join(folder, "seen"), "utf8")).toBe("key=\n");
     expect(existsSync(join(folder, "seen"))).toBe(true);
+  });
+
+  test("starts and names nothing that lies in the folder that is worked in, or that a project installed", async () => {
+    const { folder, cwd, addTool, calls, describe: describeMachine, cacheFile } = await machine();
+    for (const bin of ["work/tools", "node_modules/.bin"]) {
+      for (const name of ["git", "jq", "make"]) await addTool(`../${bin}/${name}`, "echo 6.6.6");
+    }
+    await symlink(join(cwd, "tools"), join(folder, "linked"));
+    await symlink(join(cwd, "tools", "make"), join(folder, "bin", "make"));
+    await addTool("jq", "echo jq-1.6");
+    const evil = [join(cwd, "tools"), join(folder, "linked"), join(folder, "node_modules", ".bin")];
+    process.env.PATH = `${evil.join(":")}:${process.env.PATH}`;
+    expect(toolsOf(await describeMachine())).toBe("Tools: jq 1.6");
+    expect(await calls()).toEqual(["jq --version in /"]);
+    // Elsewhere they are the user's own; what is known from there does not count here.
+    expect(toolsOf(await describeEnvironment({ cacheFile })(join(folder, "elsewhere")))).toMatch(/git 6\.6\.6/);
+    expect(toolsOf(await describeMachine())).toBe("Tools: jq 1.6");
+  });
+
+  test("starts no git that lies in the folder that is worked in", async () => {
+    const { folder, cwd, addTool, calls, describe: describeMachine } = await machine();
+    await mkdir(join(cwd, ".git", "refs"), { recursive: true });
+    await mkdir(join(cwd, ".git", "objects"));
+    await writeFile(join(cwd, ".git", "HEAD"), "ref: refs/heads/trunk\n");
+    await addTool("../work/tools/git", "echo evil");
+    process.env.PATH = `${join(folder, "work", "tools")}:${process.env.PATH}`;
+    expect((await describeMachine())[1]).toMatch(/Branch: trunk$/);
+    expect(await calls()).toEqual([]);
   });
 });

@@ -71,6 +71,9 @@ describe("the table", () => {
     expect(all("/home/u")).toMatchObject({ verdict: "ask", class: "high", rule: "protected-place" });
     expect(all("/")).toMatchObject({ verdict: "ask" });
     expect(all("/home/u/project")).toMatchObject({ verdict: "allow", class: "read" });
+    for (const path of ["/proc", "/proc/self", "/home/u/p/.git", "/home/u/p/.git/modules", "/home/u/p/.git/modules/a"])
+      expect([path, all(path).verdict]).toEqual([path, "ask"]);
+    expect(all("/home/u/p/.git/refs")).toMatchObject({ verdict: "allow", class: "read" });
   });
 
   test("spec mode holds even where nothing is asked", () => {
@@ -114,9 +117,41 @@ test.each([
   ["/home/u/.sshx", "outside"],
   ["/proc/12/environ", "protected"],
   ["/proc/12/task/13/environ", "protected"],
+  ["/proc/self/cwd/../.ssh/id_rsa", "protected"],
+  ["/proc/thread-self/root/etc/hosts", "protected"],
   ["/proc/cpuinfo", "outside"],
+  ["/ws/.git/config.worktree", "protected"],
+  ["/ws/.git/modules/a/b/config", "protected"],
+  ["/ws/.git/modules/a/hooks/post-commit", "protected"],
+  ["/ws/.git/worktrees/a/config.worktree", "protected"],
+  ["/ws/.git/modules/a/HEAD", "workspace"],
+  ["/ws/.git/config.lock", "workspace"],
+  ["/ws/config", "workspace"],
 ])("%s is %s", (path, scope) => {
   expect(scopeOf(path, context)).toBe(scope);
+});
+
+test.each([
+  ["/ws/.git", "protected"],
+  ["/ws/.git/HEAD", "protected"],
+  ["/ws/sub/.GIT/info/attributes", "protected"],
+  ["/ws/.github/workflows/a.yml", "workspace"],
+  ["/ws/.gitignore", "workspace"],
+])("for writing, %s is %s", (path, scope) => {
+  expect(scopeOf(path, context, "write")).toBe(scope);
+  const decision = decide({ type: "write", path }, { autonomy: "high", approver: false });
+  expect(decision.verdict).toBe(scope === "protected" ? "deny" : "allow");
+});
+
+test("homes may be written with slashes too many", () => {
+  const odd = { ...context, home: "/home//u/", ownHome: "/home/u//.tinman/", cwd: "/ws//" };
+  expect([
+    scopeOf("/home/u/.ssh/id_rsa", odd),
+    scopeOf("/home/u/.tinman/config.yaml", odd),
+    scopeOf("/ws/a", odd),
+    permissionPolicy.protectedPlaces(odd).slice(0, 2),
+  ]).toEqual(["protected", "protected", "workspace", ["/home/u/.tinman", "/home/u/.ssh"]]);
+  expect(decide({ type: "read", path: "/home/u", recursive: true }, { ...odd, autonomy: "high" }).verdict).toBe("ask");
 });
 
 test("a folder is told from one whose name begins like it", () => {
@@ -126,7 +161,9 @@ test("a folder is told from one whose name begins like it", () => {
     isInside("/a", "/a/"),
     isInside("/ab", "/a"),
     isInside("/x", "/"),
-  ]).toEqual([true, true, true, false, true]);
+    isInside("/", "/"),
+    isInside("/a//b", "//a//"),
+  ]).toEqual([true, true, true, false, true, true, true]);
 });
 
 describe("commands", () => {
@@ -183,6 +220,26 @@ describe("commands", () => {
     "ls !x",
   ])("%j is not known to be harmless", (text) => {
     expect(commandRisk(text).class).toBe("high");
+  });
+
+  test("git is not harmless where the repository makes it run programs", () => {
+    const git = (text: string): Access => ({
+      type: "command",
+      command: text,
+      background: false,
+      runsRepositoryPrograms: true,
+    });
+    expect(decide(git("git status"), { approver: false, autonomy: "medium" })).toEqual({
+      verdict: "deny",
+      class: "high",
+      impact: "high",
+      extractedCommands: ["git status"],
+      rule: "git-config-runs-programs",
+      why: 'T runs "git status": the repository\'s own git configuration may make git run other programs, or read elsewhere. That needs a permission which this run does not have, and nobody can be asked.',
+    });
+    expect(decide(git("git status"), { autonomy: "high" }).verdict).toBe("allow");
+    expect(decide(git("git push"))).toMatchObject({ class: "high", rule: "unknown-command" });
+    expect(decide(command("git status")).verdict).toBe("allow");
   });
 
   test("the programs are named for display", () => {

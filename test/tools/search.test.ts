@@ -188,3 +188,27 @@ describe("Glob", () => {
     ]);
   });
 });
+
+describe("what a search leaves out", () => {
+  const left = async (path: string, protectedPlaces: readonly string[]) => {
+    const { host, queries } = recording({ lines: [], truncated: false });
+    await host.files.write(`${path}/file`, "");
+    await call(grepTool, { pattern: "x", path }, createContext(host, { protectedPlaces }));
+    await call(globTool, { patterns: "*", folder: path }, createContext(host, { protectedPlaces }));
+    return queries.map((query) => ("globs" in query ? query.globs : query.exclude));
+  };
+
+  it("is what is protected below the folder, Tinman's own folders, and in .git what starts programs", async () => {
+    const places = ["/project/.ssh", "/home/u/.aws"];
+    const always = ["/.ssh", ".tinman"];
+    expect(await left("/project", places)).toEqual([always.map((glob) => `!${glob}`), always]);
+    const inGit = [".tinman", "config", "config.worktree", "hooks"];
+    for (const folder of ["/project/.git", "/project/.git/modules/a"])
+      expect(await left(folder, places)).toEqual([inGit.map((glob) => `!${glob}`), inGit]);
+    expect(await left("/project/.github", places)).toEqual([["!.tinman"], [".tinman"]]);
+  });
+
+  it("is nothing where nothing is protected", async () => {
+    expect(await left("/project/.git", [])).toEqual([[], []]);
+  });
+});

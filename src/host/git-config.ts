@@ -1,0 +1,36 @@
+const programSections = /\[\s*(filter|includeif|include|diff|merge|gpg|credential|protocol|trailer|pager|hook)\b/i;
+const programKeys =
+  /\b(sshcommand|gitproxy|askpass|pager|editor|uploadpack|receivepack|showsignature|textconv|external|driver|program|command|cmd|helper|process|clean|smudge|alternaterefscommand|virtualfilesystem|vcs|difffilter)\s*=/i;
+const fsmonitorValues = /\bfsmonitor\s*=\s*(\S*)/gi;
+
+/**
+ * Whether a repository's own settings could make git start programs of its choice, also where the command line switches
+ * off what it can: hooks, the file-system monitor and fetching. Says yes rather than no.
+ */
+export function configRunsPrograms(config: string): boolean {
+  if (programSections.test(config) || programKeys.test(config)) return true;
+  return Array.from(config.matchAll(fsmonitorValues)).some(
+    ([, value = ""]) => !/^(true|false|yes|no|on|off|0|1|)$/i.test(value),
+  );
+}
+
+/** What a setting's line says behind its name, for each line that sets it. */
+function settingsOf(config: string, name: string): readonly string[] {
+  const lines = config.matchAll(new RegExp(`(?:^|\\])\\s*(?:${name})(?![\\w-])([^\\n]*)`, "gim"));
+  return Array.from(lines, ([, rest = ""]) => rest);
+}
+
+/** The same where nothing is switched off. A partial clone fetches what it lacks, in the way that its settings say. */
+export function configRunsProgramsUnhindered(config: string): boolean {
+  if (configRunsPrograms(config) || settingsOf(config, "promisor|partialclone").length > 0) return true;
+  return settingsOf(config, "fsmonitor").some((rest) => !/^[ \t]*=[ \t]*"?(false|no|off|0)"?[ \t\r]*$/i.test(rest));
+}
+
+/** The values of a setting, by its name without the section. `undefined`: one is written in a way that is not read here. */
+export function plainValues(config: string, name: string): readonly string[] | undefined {
+  const values = settingsOf(config, name).map((rest) =>
+    /^[ \t]*=[ \t]*(?:"([^"\\]+)"|([^"\\;#]*[^"\\;#\s]))[ \t\r]*$/.exec(rest),
+  );
+  const plain = values.flatMap((match) => match?.[1] ?? match?.[2] ?? []);
+  return plain.length === values.length ? plain : undefined;
+}

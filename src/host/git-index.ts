@@ -1,0 +1,63 @@
+const gitlink = 0o160000;
+const sparseFolder = 0o040000;
+const fixedFields = 40;
+
+/**
+ * The paths of the submodules in git's index. `undefined` when the index is not one that is wholly understood: damaged,
+ * split into two files, or with folders that stand for what is in them.
+ */
+export function submodulePaths(index: Buffer, idBytes: number): readonly string[] | undefined {
+  try {
+    return readEntries(index, idBytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function readEntries(index: Buffer, idBytes: number): readonly string[] | undefined {
+  const version = index.readUInt32BE(4);
+  if (index.toString("latin1", 0, 4) !== "DIRC" || version < 2 || version > 4) return undefined;
+  const found: string[] = [];
+  let at = 12;
+  let previous: Buffer = Buffer.alloc(0);
+  for (let left = index.readUInt32BE(8); left > 0; left -= 1) {
+    const mode = index.readUInt32BE(at + 24);
+    const isExtended = (index.readUInt16BE(at + fixedFields + idBytes) & 0x4000) !== 0;
+    let nameAt = at + fixedFields + idBytes + (isExtended ? 4 : 2);
+    if (mode === sparseFolder) return undefined;
+    let kept: Buffer = Buffer.alloc(0);
+    if (version === 4) {
+      const strip = readOffset(index, nameAt);
+      kept = previous.subarray(0, previous.length - strip.value);
+      nameAt = strip.next;
+    }
+    const end = index.indexOf(0, nameAt);
+    if (end < 0) return undefined;
+    const rest = index.subarray(nameAt, end);
+    if (version === 4) previous = Buffer.concat([kept, rest]);
+    if (mode === gitlink) found.push((version === 4 ? previous : rest).toString("utf8"));
+    // Before version 4 entries are filled up with 1 to 8 zeros, to a multiple of 8 bytes.
+    at = version === 4 ? end + 1 : at + (Math.floor((end - at) / 8) + 1) * 8;
+  }
+  return isSplit(index, at, idBytes) ? undefined : found;
+}
+
+/** A number of seven bits in each byte, as version 4 writes it. */
+function readOffset(index: Buffer, from: number): { readonly value: number; readonly next: number } {
+  let at = from;
+  let byte = index.readUInt8(at++);
+  let value = byte & 0x7f;
+  while ((byte & 0x80) !== 0) {
+    byte = index.readUInt8(at++);
+    value = (value + 1) * 128 + (byte & 0x7f);
+  }
+  return { value, next: at };
+}
+
+/** Extensions follow the entries, each with a name and a length; a checksum ends the file. */
+function isSplit(index: Buffer, from: number, idBytes: number): boolean {
+  for (let at = from; at + 8 <= index.length - idBytes; at += 8 + index.readUInt32BE(at + 4)) {
+    if (index.toString("latin1", at, at + 4) === "link") return true;
+  }
+  return false;
+}

@@ -1,0 +1,92 @@
+import { statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { configRunsPrograms, configRunsProgramsUnhindered, plainValues } from "./git-config.ts";
+import { submodulePaths } from "./git-index.ts";
+import { isThere, leadsTo, type Repository, readSmall, repositoriesAround, repositoryIn } from "./repository.ts";
+
+const largestIndex = 64 * 1024 * 1024;
+/** With the submodules. */
+const mostRepositories = 100;
+
+/** Hooks that run when something is only looked at. The latter two are known to one vendor's git. */
+const readingHooks = ["post-index-change", "pre-command", "post-command"] as const;
+
+/** Variables that make git look elsewhere than it would by itself. */
+const elsewhere = ["GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] as const;
+
+/** The repository's own settings; `undefined` when there are some that cannot be read. */
+async function settingsOf({ common, folder }: Repository): Promise<string | undefined> {
+  const paths = [join(common, "config"), join(folder, "config.worktree")].filter(isThere);
+  const texts = await Promise.all(paths.map(readSmall));
+  return texts.some((text) => text === undefined) ? undefined : texts.join("\n");
+}
+
+/** Whether the files that git shows as the working tree's are those of another folder. */
+function showsAnotherFolder({ root, folder, common }: Repository, settings: string): boolean {
+  // In a linked working tree git passes over the setting, unless each has settings of its own.
+  if (common !== folder && !/worktreeconfig/i.test(settings)) return false;
+  const folders = plainValues(settings, "worktree");
+  return folders === undefined || folders.some((path) => leadsTo(path, folder) !== leadsTo(root, "/"));
+}
+
+/** Whether git can be started here with hooks, file-system monitor and fetching switched off. Never rejects. */
+export async function isTrusted(repository: Repository): Promise<boolean> {
+  const settings = await settingsOf(repository);
+  return settings !== undefined && !configRunsPrograms(settings) && !showsAnotherFolder(repository, settings);
+}
+
+function hasReadingHook(repository: Repository, settings: string, cwd: string): boolean {
+  const named = plainValues(settings, "hookspath");
+  if (named === undefined || named.some((path) => !/^[\w./ -]+$/.test(path) || path.includes(".."))) return true;
+  const { root, folder, common } = repository;
+  const folders = [
+    join(common, "hooks"),
+    ...named.flatMap((path) => [root, folder, cwd].map((at) => resolve(at, path))),
+  ];
+  return folders.some((hooks) => readingHooks.some((hook) => isThere(join(hooks, hook))));
+}
+
+async function submoduleFolders(
+  { root, folder }: Repository,
+  settings: string,
+): Promise<readonly string[] | undefined> {
+  const path = join(folder, "index");
+  if (!isThere(path)) return [];
+  const stats = statSync(path);
+  if (!stats.isFile() || stats.size > largestIndex) return undefined;
+  const idBytes = /\bobjectformat\s*=\s*"?sha256/i.test(settings) ? 32 : 20;
+  return submodulePaths(await readFile(path), idBytes)?.map((name) => join(root, name));
+}
+
+/** The submodules that git's status would start git in; `undefined` when that is not clear. */
+async function submodulesOf(repository: Repository, settings: string): Promise<readonly Repository[] | undefined> {
+  const folders = await submoduleFolders(repository, settings);
+  if (folders === undefined || folders.length > mostRepositories) return undefined;
+  const found = await Promise.all(folders.map(repositoryIn));
+  const clear = found.filter((submodule) => submodule !== "unclear");
+  return clear.length < found.length ? undefined : clear.filter((submodule) => submodule !== undefined);
+}
+
+/**
+ * True when git in this folder might run a program that the repository's own files name, or show another folder's files;
+ * also when that cannot be found out. Never rejects.
+ */
+export async function runsPrograms(cwd: string): Promise<boolean> {
+  try {
+    if (elsewhere.some((name) => process.env[name] !== undefined)) return true;
+    const { repositories, unclear } = await repositoriesAround(cwd);
+    if (unclear) return true;
+    const found = [...repositories];
+    for (const repository of found) {
+      const settings = await settingsOf(repository);
+      if (settings === undefined || configRunsProgramsUnhindered(settings)) return true;
+      if (hasReadingHook(repository, settings, cwd) || showsAnotherFolder(repository, settings)) return true;
+      const submodules = await submodulesOf(repository, settings);
+      if (submodules === undefined || found.push(...submodules) > mostRepositories) return true;
+    }
+    return false;
+  } catch {
+    return true;
+  }
+}
