@@ -5,11 +5,13 @@ import { textFiles } from "./scripts/text-plugin.mjs";
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
 
 /**
- * What every run of `exec` needs, in one file: each further file costs a millisecond at the start. Everything else stays in
- * files of its own that are loaded when they are needed.
+ * What every run needs goes into one file: each further one costs a millisecond at the start. Left out are the entry, and
+ * what is loaded only when it is needed.
  */
-const always =
-  /\/src\/(core|permissions|store|frontends|compose\.ts|config\/(home|load|instructions)\.ts|commands\/(program|process-io|usage|exec|exec-options|prompt-input|tool-names)\.ts|tools\/(all\.ts|descriptions)|host\/(clock-and-ids|node-host|files|canonical-path|environment|shell|capture|command-environment|tool-versions|repository-state|executables)\.ts|models\/(catalog|retry|pause|call-ids|script-info)\.ts|models\/offline\/info\.ts)|\/node_modules\/commander\//;
+const lazy =
+  /\/src\/(main|compile-cache|commands\/(doctor|models|sessions)|config\/schema|tools\/(?!all|descriptions)[^/]+|models\/(scripted|script-(format|choice)|http-failure|offline\/(?!info)[^/]+)|host\/(processes|process-tree|shell-start|output-pipe|spool-file|command-(output|progress)|ripgrep(-lines)?|search-walk|glob-pattern))\.ts$/;
+const always = (id: string): boolean =>
+  (id.includes("/src/") && !lazy.test(id)) || id.includes("/node_modules/commander/");
 
 /** Commander starts other programs for sub-commands that are programs. There are none, and loading what it takes is slow. */
 const commanderStartsNothing = {

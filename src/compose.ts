@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { Homes } from "./config/home.ts";
 import { findHomes } from "./config/home.ts";
@@ -31,7 +32,14 @@ export interface Composition {
 
 /** Decisions about protected places compare paths whose links are resolved, so the homes' are too. */
 async function resolved({ user, own }: Homes): Promise<Homes> {
-  const real = (path: string): Promise<string> => canonicalPath(path, "/").catch(() => path);
+  const real = async (path: string): Promise<string> => {
+    try {
+      return realpathSync.native(path);
+    } catch {
+      // Not there yet: resolved as far as it goes.
+      return canonicalPath(path, "/").catch(() => path);
+    }
+  };
   return { user: await real(user), own: await real(own) };
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, realpath, stat } from "node:fs/promises";
+import { mkdirSync, realpathSync, statSync } from "node:fs";
 import type { Composition } from "../compose.ts";
 import { compose } from "../compose.ts";
 import { readBounded } from "../config/bounded-file.ts";
@@ -67,7 +67,7 @@ async function execOptions(
   io: Io,
 ): Promise<ExecOptions> {
   const id = given.sessionId ?? given.fork;
-  const cwd = given.cwd === undefined && id !== undefined ? undefined : await folder(given.cwd);
+  const cwd = given.cwd === undefined && id !== undefined ? undefined : folder(given.cwd);
   const appended = await appendedPrompt(given);
   const override = process.env.TINMAN_MODEL || undefined;
   const modelId = override === undefined ? given.model : undefined;
@@ -111,16 +111,16 @@ async function execOptions(
 }
 
 async function makeHome(path: string): Promise<void> {
-  await makeFolders(path, (folder) => mkdir(folder, { mode: 0o700 })).catch((error: unknown) => {
+  await makeFolders(path, async (folder) => mkdirSync(folder, { mode: 0o700 })).catch((error: unknown) => {
     throw new AgentError("storage_failed", `Tinman's home ${path} cannot be made: ${failureOf(error).message}`);
   });
 }
 
 /** Canonical, and a folder that is there. */
-async function folder(path: string | undefined): Promise<string> {
+function folder(path: string | undefined): string {
   try {
-    const real = await realpath(path ?? process.cwd());
-    if ((await stat(real)).isDirectory()) return real;
+    const real = realpathSync.native(path ?? process.cwd());
+    if (statSync(real).isDirectory()) return real;
   } catch {
     throw new AgentError(
       "usage",
