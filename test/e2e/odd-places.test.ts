@@ -17,7 +17,7 @@ afterAll(() => bench.remove());
 const call = (name: string, input: object) => ({ tool_calls: [{ name, input }] });
 
 describe("homes", () => {
-  test.each(["home-link", "home/", "home/.", "./home//", "work/../home"])(
+  test.each(["home-link", "home/", "home/.", "./home//", "project/../home"])(
     "HOME as %s protects what is in it",
     async (name) => {
       const env = { HOME: `${bench.root}/${name}` };

@@ -39,7 +39,7 @@ export interface Bench {
 
 export async function createBench(): Promise<Bench> {
   const root = await realpath(await mkdtemp(join(tmpdir(), "tinman-e2e-")));
-  const [home, cwd, bin] = [join(root, "home"), join(root, "work"), join(root, "bin")];
+  const [home, cwd, bin] = [join(root, "home"), join(root, "project"), join(root, "bin")];
   for (const folder of [home, cwd, bin]) await mkdir(folder);
   await writeFile(join(bin, "tinman"), `#!/bin/sh\nexec "${process.execPath}" "${mainFile}" "$@"\n`, { mode: 0o755 });
   const env = { PATH: `${bin}:${process.env.PATH}`, HOME: home, LANG: "C.UTF-8", GIT_CONFIG_NOSYSTEM: "1" };

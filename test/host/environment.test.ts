@@ -23,7 +23,7 @@ async function machine(): Promise<Setting> {
   const bin = join(folder, "bin");
   const log = join(folder, "calls");
   const cacheFile = join(folder, "home", "cache", "tools.json");
-  const cwd = join(folder, "work");
+  const cwd = join(folder, "project");
   for (const made of [bin, cwd]) await mkdir(made);
   const before = process.env.PATH;
   process.env.PATH = `:relative:${join(folder, "missing")}:${bin}`;
@@ -177,7 +177,7 @@ describe("the description of the machine", () => {
 
   test("starts and names nothing that lies in the folder that is worked in, or that a project installed", async () => {
     const { folder, cwd, addTool, calls, describe: describeMachine, cacheFile } = await machine();
-    for (const bin of ["work/tools", "node_modules/.bin"]) {
+    for (const bin of ["project/tools", "node_modules/.bin"]) {
       for (const name of ["git", "jq", "make"]) await addTool(`../${bin}/${name}`, "echo 6.6.6");
     }
     await symlink(join(cwd, "tools"), join(folder, "linked"));
@@ -197,8 +197,8 @@ describe("the description of the machine", () => {
     await mkdir(join(cwd, ".git", "refs"), { recursive: true });
     await mkdir(join(cwd, ".git", "objects"));
     await writeFile(join(cwd, ".git", "HEAD"), "ref: refs/heads/trunk\n");
-    await addTool("../work/tools/git", "echo evil");
-    process.env.PATH = `${join(folder, "work", "tools")}:${process.env.PATH}`;
+    await addTool("../project/tools/git", "echo evil");
+    process.env.PATH = `${join(folder, "project", "tools")}:${process.env.PATH}`;
     expect((await describeMachine())[1]).toMatch(/Branch: trunk$/);
     expect(await calls()).toEqual([]);
   });
