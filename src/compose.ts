@@ -22,6 +22,8 @@ export interface Composition {
   readonly config: UserConfig;
   readonly store: SessionStore;
   readonly models: ModelCatalog;
+  /** `TINMAN_MODEL`: takes the place of every model that is asked for. */
+  readonly modelOverride: string | undefined;
   /** For runs that name no model. */
   readonly defaultModel: string;
   readonly host: Host;
@@ -52,11 +54,11 @@ export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Com
     home: homes.own,
     ...(config.durability === undefined ? {} : { durability: config.durability }),
   });
-  const override = env.TINMAN_MODEL;
-  const defaultModel = override || config.model || "offline";
+  const modelOverride = env.TINMAN_MODEL || undefined;
+  const defaultModel = modelOverride ?? config.model ?? "offline";
   const models = createModelCatalog({
     ...(config.model === undefined ? {} : { defaultModel: config.model }),
-    ...(override === undefined || override === "" ? {} : { override }),
+    ...(modelOverride === undefined ? {} : { override: modelOverride }),
     loadScript: readDocument,
     clock,
   });
@@ -88,6 +90,7 @@ export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Com
     config,
     store,
     models,
+    modelOverride,
     defaultModel,
     host,
     engine,

@@ -6,6 +6,7 @@ import { compose } from "../compose.ts";
 import { findHomes } from "../config/home.ts";
 import { failureOf } from "../core/errors.ts";
 import { makeFolders } from "../core/make-folders.ts";
+import type { Host } from "../core/ports.ts";
 import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 
@@ -17,23 +18,25 @@ interface Check {
 
 /** What Tinman needs of this machine, each found out by trying it. Exit code 1 when something needed is missing. */
 export async function runDoctor(options: { readonly json?: boolean }, io: Io): Promise<number> {
+  const composed = compose();
+  composed.catch(() => undefined);
   const checks = await Promise.all([
     check("node", true, async () => checkNode()),
     check("home", true, checkHome),
     check("configuration", true, async () => {
-      const { homes } = await compose();
+      const { homes } = await composed;
       return `${join(homes.own, "config.yaml")} is fine`;
     }),
     check("model", true, async () => {
-      const { models, defaultModel } = await compose();
+      const { models, defaultModel } = await composed;
       return `${(await models.resolve(defaultModel)).info.id} is used when a run names none`;
     }),
     check("sessions", true, async () => {
-      const sessions = await (await compose()).store.list();
+      const sessions = await (await composed).store.list();
       return `${sessions.length} sessions can be listed`;
     }),
     check("shell", true, async () => versionOf("/bin/sh", ["-c", "/bin/bash --version || echo /bin/sh"])),
-    check("search", true, checkSearch),
+    check("search", true, async () => checkSearch((await composed).host)),
     check("git", false, async () => versionOf("git", ["--version"])),
   ]);
   if (options.json === true) await io.stdout.write(`${JSON.stringify({ version: TINMAN_VERSION, checks })}\n`);
@@ -70,8 +73,7 @@ async function checkHome(): Promise<string> {
   return `${own} can be written`;
 }
 
-async function checkSearch(): Promise<string> {
-  const { host } = await compose();
+async function checkSearch(host: Host): Promise<string> {
   const query = { folder: process.cwd(), include: ["*"], exclude: [], limit: 1 };
   await host.search.glob(query, AbortSignal.timeout(5_000));
   return "files can be searched";

@@ -63,14 +63,13 @@ async function unlessStopped<T>(io: Io, work: Promise<T>, note: (signal: Handled
 async function execOptions(
   given: GivenExec,
   words: readonly string[] | undefined,
-  { homes, models, store, defaultModel }: Composition,
+  { homes, models, store, modelOverride, defaultModel }: Composition,
   io: Io,
 ): Promise<ExecOptions> {
   const id = given.sessionId ?? given.fork;
   const cwd = given.cwd === undefined && id !== undefined ? undefined : folder(given.cwd);
   const appended = await appendedPrompt(given);
-  const override = process.env.TINMAN_MODEL || undefined;
-  const modelId = override === undefined ? given.model : undefined;
+  const modelId = modelOverride === undefined ? given.model : undefined;
   // What can be known to be wrong is said before anything is waited for.
   await models.resolve(modelId ?? defaultModel);
   if (id !== undefined && (given.prompt ?? "-") === "-") await store.info(id);

@@ -42,10 +42,6 @@ export class Engine {
     return this.parts.tools;
   }
 
-  get policy(): EngineParts["policy"] {
-    return this.parts.policy;
-  }
-
   /** Rejects with `model_unknown` before anything is written. */
   async create(options: NewSession): Promise<Session> {
     await this.checkModels(options.settings);
