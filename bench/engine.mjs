@@ -40,14 +40,14 @@ async function loadEngine(folder) {
   });
   /** @param {string} name */
   const load = (name) => import(pathToFileURL(join(folder, `${name}.mjs`)).href);
-  const [{ Engine }, context, { createJsonlStore }, { permissionPolicy }] = await Promise.all(
+  const [{ Engine }, context, { createJsonlStore }, { createPermissionPolicy }] = await Promise.all(
     ["engine", "context", "store", "policy"].map(load),
   );
   return {
     /** @type {typeof import("../src/core/engine.ts").Engine} */ Engine,
     /** @type {typeof import("../src/core/context.ts")} */ context,
     /** @type {typeof import("../src/store/jsonl-store.ts").createJsonlStore} */ createJsonlStore,
-    /** @type {EngineParts["policy"]} */ permissionPolicy,
+    /** @type {typeof import("../src/permissions/policy.ts").createPermissionPolicy} */ createPermissionPolicy,
   };
 }
 
@@ -103,13 +103,13 @@ const settings = { modelId: "offline", reasoningEffort: "none", autonomy: "off",
  * @param {string} home Tinman's home, where the logs go
  */
 export async function benchEngine(folder, home) {
-  const { Engine, context, createJsonlStore, permissionPolicy } = await loadEngine(folder);
+  const { Engine, context, createJsonlStore, createPermissionPolicy } = await loadEngine(folder);
   const model = benchModel();
   const unused = /** @type {EngineParts["host"]} */ ({});
   const engine = new Engine({
     store: createJsonlStore({ home }),
     models: { list: () => [model.info], resolve: async () => model },
-    policy: permissionPolicy,
+    policy: createPermissionPolicy(() => "bash"),
     tools: [note],
     host: unused,
     context: { reminders: async () => [] },
@@ -122,7 +122,8 @@ export async function benchEngine(folder, home) {
       },
     },
     ids: { next: randomUUID },
-    places: { home, ownHome: home, outputs: () => join(home, "outputs") },
+    rules: async () => ({ rules: { allow: [], deny: [], alwaysDeny: [] }, notices: [] }),
+    places: { home, ownHome: home, temp: "/tmp", outputs: () => join(home, "outputs") },
     toolSchema: async () => ({}),
   });
 

@@ -34,7 +34,8 @@ export const machineBuiltins = [
 /** @type {readonly Row[]} */
 export const importRules = [
   { room: "core", may: [], libraries: ["zod"], builtins: "none" },
-  { room: "permissions", may: ["core"], builtins: "no-machine" },
+  { room: "permissions/shell-risk.ts", may: ["core", "permissions"], libraries: ["unbash"], builtins: "none" },
+  { room: "permissions", may: ["core"], lazily: ["permissions/shell-risk.ts"], builtins: "no-machine" },
   { room: "tools", may: ["core"], libraries: ["diff", "zod"], builtins: "no-machine" },
   { room: "models", may: ["core"], libraries: ["zod"], builtins: "all" },
   { room: "store", may: ["core"], builtins: "all" },
@@ -104,8 +105,13 @@ function patternsOf(row, level) {
   const named = [...row.may, ...(row.lazily ?? [])];
   for (const room of named.filter(isRoom)) {
     const path = posix.relative(here, room);
-    const relative = path.startsWith("../") ? path : `./${path}`;
+    const relative = path.startsWith("../") ? path : path === "" ? "." : `./${path}`;
     patterns.push(isFile(room) ? `!${relative}` : `!${relative}/**`);
+    // A file with a row of its own is not just one of its folder.
+    const others = importRules.filter((other) => isFile(other.room) && posix.dirname(other.room) === room);
+    for (const { room: file } of others) {
+      if (file !== row.room && !named.includes(file)) patterns.push(`${relative}/${posix.basename(file)}`);
+    }
   }
   for (const library of [...(row.libraries ?? []), ...named.filter((name) => !isRoom(name))]) {
     patterns.push(`!${library}`, `!${library}/**`);
@@ -123,11 +129,23 @@ export function messageOf(row) {
   return `src/${row.room} may import ${rooms}${lazily}. Libraries: ${libraries}. Node's modules: ${row.builtins}. See scripts/import-rules.mjs.`;
 }
 
+/**
+ * Files of a folder that have rows of their own are none of its row's business.
+ * @param {string} folder
+ */
+function filesIn(folder) {
+  return importRules
+    .filter(({ room }) => isFile(room) && posix.dirname(room) === folder)
+    .map(({ room }) => `!src/${room}`);
+}
+
 export function biomeOverrides() {
   return importRules.flatMap((row) => {
     const levels = isFile(row.room) ? [0] : Array.from({ length: deepestLevel + 1 }, (_, level) => level);
     return levels.map((level) => ({
-      includes: [isFile(row.room) ? `src/${row.room}` : `src/${row.room}/${"*/".repeat(level)}*.ts`],
+      includes: isFile(row.room)
+        ? [`src/${row.room}`]
+        : [`src/${row.room}/${"*/".repeat(level)}*.ts`, ...filesIn(row.room)],
       linter: {
         rules: {
           style: {

@@ -1,18 +1,22 @@
 import { realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Homes } from "./config/home.ts";
 import { findHomes } from "./config/home.ts";
 import { readInstructions } from "./config/instructions.ts";
 import { loadUserConfig, readDocument } from "./config/load.ts";
+import { adminFiles, loadRules } from "./config/rules.ts";
 import type { UserConfig } from "./config/schema.ts";
 import { Engine } from "./core/engine.ts";
+import type { DecisionContext, PermissionPolicy } from "./core/permission.ts";
 import type { Host, ModelCatalog, SessionStore } from "./core/ports.ts";
 import { canonicalPath } from "./host/canonical-path.ts";
 import { systemClock as clock, createIds } from "./host/clock-and-ids.ts";
 import { describeEnvironment } from "./host/environment.ts";
 import { createNodeHost } from "./host/node-host.ts";
+import { shellKind } from "./host/shell.ts";
 import { createModelCatalog } from "./models/catalog.ts";
-import { permissionPolicy } from "./permissions/policy.ts";
+import { createPermissionPolicy } from "./permissions/policy.ts";
 import { createJsonlStore } from "./store/jsonl-store.ts";
 import { builtinTools } from "./tools/all.ts";
 
@@ -28,21 +32,28 @@ export interface Composition {
   readonly defaultModel: string;
   readonly host: Host;
   readonly engine: Engine;
+  readonly policy: PermissionPolicy;
+  /**
+   * What decides about commands in a folder (canonical), of a run that only reads and has somebody to ask; and what its user
+   * should be told of the rules there. Rejects with `config_invalid`.
+   */
+  decisionContext(cwd: string): Promise<{ readonly context: DecisionContext; readonly notices: readonly string[] }>;
   /** Begins to look around in a folder that is about to be worked in, while the rest is being loaded. */
   lookAround(cwd: string): void;
 }
 
 /** Decisions about protected places compare paths whose links are resolved, so the homes' are too. */
 async function resolved({ user, own }: Homes): Promise<Homes> {
-  const real = async (path: string): Promise<string> => {
-    try {
-      return realpathSync.native(path);
-    } catch {
-      // Not there yet: resolved as far as it goes.
-      return canonicalPath(path, "/").catch(() => path);
-    }
-  };
   return { user: await real(user), own: await real(own) };
+}
+
+async function real(path: string): Promise<string> {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    // Not there yet: resolved as far as it goes.
+    return canonicalPath(path, "/").catch(() => path);
+  }
 }
 
 /** The only place that knows every adapter. Rejects with `config_invalid`. */
@@ -67,10 +78,18 @@ export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Com
     (await Promise.all([environment(cwd), readInstructions(homes.own, cwd)])).flat();
   const begun = new Map<string, Promise<readonly string[]>>();
   const host = createNodeHost({ outputsDir, passEnvironment: config.passEnvironment ?? [] });
+  const policy = createPermissionPolicy(shellKind);
+  const rules = await loadRules({ user: config, adminFiles: adminFiles(env), ownHome: homes.own });
+  const places = {
+    home: homes.user,
+    ownHome: homes.own,
+    temp: await real(tmpdir()),
+    foldsCase: process.platform === "darwin" || process.platform === "win32",
+  };
   const engine = new Engine({
     store,
     models,
-    policy: permissionPolicy,
+    policy,
     tools: builtinTools,
     host,
     context: {
@@ -82,7 +101,8 @@ export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Com
     },
     clock,
     ids: createIds(),
-    places: { home: homes.user, ownHome: homes.own, outputs: (sessionId) => join(outputsDir, sessionId) },
+    rules,
+    places: { ...places, outputs: (sessionId) => join(outputsDir, sessionId) },
     toolSchema: async (tool) => (await import("./tools/json-schema.ts")).toolJsonSchema(tool),
   });
   return {
@@ -94,6 +114,15 @@ export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Com
     defaultModel,
     host,
     engine,
+    policy,
+    decisionContext: async (cwd) => {
+      const found = await rules(cwd);
+      const run = { tool: "Execute", autonomy: "off", mode: "auto", approver: true, unsafe: false } as const;
+      return {
+        context: { ...run, ...places, cwd, readable: [], enabledTools: [], rules: found.rules },
+        notices: found.notices,
+      };
+    },
     lookAround: (cwd) => void begun.set(cwd, look(cwd)),
   };
 }

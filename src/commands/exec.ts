@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, statSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import type { Composition } from "../compose.ts";
 import { compose } from "../compose.ts";
 import { readBounded } from "../config/bounded-file.ts";
@@ -15,6 +15,7 @@ import type { Io } from "../frontends/front-end.ts";
 import type { GivenExec } from "./exec-options.ts";
 import { readPrompt } from "./prompt-input.ts";
 import { listTools, toolNames } from "./tool-names.ts";
+import { workingFolder } from "./working-folder.ts";
 
 const maxAppendedBytes = 1_000_000;
 
@@ -67,7 +68,7 @@ async function execOptions(
   io: Io,
 ): Promise<ExecOptions> {
   const id = given.sessionId ?? given.fork;
-  const cwd = given.cwd === undefined && id !== undefined ? undefined : folder(given.cwd);
+  const cwd = given.cwd === undefined && id !== undefined ? undefined : workingFolder(given.cwd);
   const appended = await appendedPrompt(given);
   const modelId = modelOverride === undefined ? given.model : undefined;
   // What can be known to be wrong is said before anything is waited for.
@@ -113,20 +114,6 @@ async function makeHome(path: string): Promise<void> {
   await makeFolders(path, async (folder) => mkdirSync(folder, { mode: 0o700 })).catch((error: unknown) => {
     throw new AgentError("storage_failed", `Tinman's home ${path} cannot be made: ${failureOf(error).message}`);
   });
-}
-
-/** Canonical, and a folder that is there. */
-function folder(path: string | undefined): string {
-  try {
-    const real = realpathSync.native(path ?? process.cwd());
-    if (statSync(real).isDirectory()) return real;
-  } catch {
-    throw new AgentError(
-      "usage",
-      path === undefined ? "The current folder does not exist." : `The folder ${path} does not exist.`,
-    );
-  }
-  throw new AgentError("usage", `${path} is not a folder.`);
 }
 
 async function appendedPrompt(given: GivenExec): Promise<string | undefined> {

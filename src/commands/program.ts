@@ -1,5 +1,6 @@
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { AgentError, failureOf } from "../core/errors.ts";
+import { autonomyLevels } from "../core/settings.ts";
 import { exitCodeOf, exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 import { defineExec } from "./exec-options.ts";
@@ -47,7 +48,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       for (const text of help) await io.stdout.write(text);
       return (await outputProblem(io)) ?? exitCodes.success;
     }
-    if (error instanceof CommanderError) return reportUsage(flags, usageWords(error, flags[0]), io);
+    if (error instanceof CommanderError) return reportUsage(flags, usageWords(error, flags), io);
     const failure = failureOf(error);
     if (failure.code === "usage") return reportUsage(flags, failure.message, io);
     await io.stderr.write(`tinman: ${failure.message.split("\n")[0]}\n`);
@@ -108,15 +109,37 @@ function defineCommands(
     .description("check this machine and this configuration")
     .option(...json)
     .action(async (options) => done(await (await import("./doctor.ts")).runDoctor(options, io)));
-  for (const command of [...program.commands, ...sessions.commands]) command.allowExcessArguments(false);
+  const policy = program.command("policy").description("say what would be decided about commands");
+  policy
+    .command("explain [command]")
+    .description("print how a command is read, and where it would run unasked; runs nothing")
+    .addOption(
+      new Option("--auto <level>", "only this level; exit code 5 unless it runs unasked").choices(autonomyLevels),
+    )
+    .option("--cwd <path>", "the folder that it would run in")
+    .option(...json)
+    .addHelpText("after", "\nPut the command in quotes; - reads it from standard input.")
+    .action(async (command, options) =>
+      done(await (await import("./policy-explain.ts")).explainCommand(command, words, options, io)),
+    );
+  policy
+    .command("test <file>")
+    .description("check cases from a YAML or JSON file; exit code 1 when one fails")
+    .option("--cwd <path>", "the folder that the commands would run in")
+    .option(...json)
+    .action(async (file, options) => done(await (await import("./policy-test.ts")).testPolicy(file, options, io)));
+  for (const command of [...program.commands, ...sessions.commands, ...policy.commands])
+    command.allowExcessArguments(false);
 }
 
 /** Commander's message as one line, with its suggestion. */
-function usageWords(error: CommanderError, command: string | undefined): string {
+function usageWords(error: CommanderError, [command, sub]: readonly string[]): string {
   const line = error.message.replace(/^error: /, "").replace(/\s*\n\s*/g, " ");
   if (error.code === "commander.excessArguments" && command === "exec") {
     return `${line} Put the prompt in quotes, or after --.`;
   }
+  if (error.code === "commander.excessArguments" && command === "policy" && sub === "explain")
+    return `${line} Put the command in quotes.`;
   if (error.code === "commander.help") return "A command is missing. Try: tinman --help";
   return line;
 }

@@ -1,3 +1,4 @@
+import type { FileHandle } from "node:fs/promises";
 import { open } from "node:fs/promises";
 
 /**
@@ -7,16 +8,20 @@ import { open } from "node:fs/promises";
 export async function readBounded(path: string, most: number): Promise<Buffer> {
   const file = await open(path, "r");
   try {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    while (length <= most) {
-      const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(64 * 1024), 0, 64 * 1024, null);
-      if (bytesRead === 0) break;
-      chunks.push(buffer.subarray(0, bytesRead));
-      length += bytesRead;
-    }
-    return Buffer.concat(chunks).subarray(0, most + 1);
+    return await readBoundedFrom(file, most);
   } finally {
     await file.close();
   }
+}
+
+export async function readBoundedFrom(file: FileHandle, most: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  while (length <= most) {
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(64 * 1024), 0, 64 * 1024, null);
+    if (bytesRead === 0) break;
+    chunks.push(buffer.subarray(0, bytesRead));
+    length += bytesRead;
+  }
+  return Buffer.concat(chunks).subarray(0, most + 1);
 }

@@ -1,5 +1,6 @@
 import { open, realpath, stat } from "node:fs/promises";
-import { dirname, join, sep } from "node:path";
+import { join, sep } from "node:path";
+import { foldersBetween, repositoryRoot } from "./repository-folders.ts";
 
 const fileName = "AGENTS.md";
 const maxFileBytes = 32 * 1024;
@@ -38,29 +39,5 @@ async function readOne(folder: string, within: string): Promise<string | undefin
     }
   } catch {
     return undefined;
-  }
-}
-
-async function repositoryRoot(cwd: string): Promise<string> {
-  for (let folder = cwd; ; folder = dirname(folder)) {
-    if (await exists(join(folder, ".git"))) return folder;
-    if (dirname(folder) === folder) return cwd;
-  }
-}
-
-function foldersBetween(root: string, cwd: string): readonly string[] {
-  const folders: string[] = [];
-  for (let folder = cwd; ; folder = dirname(folder)) {
-    folders.unshift(folder);
-    if (folder === root || dirname(folder) === folder) return folders;
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch {
-    return false;
   }
 }

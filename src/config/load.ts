@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { AgentError } from "../core/errors.ts";
 import { readBounded } from "./bounded-file.ts";
+import { checked, invalid, parseConfig, reason } from "./config-document.ts";
 import type { UserConfig } from "./schema.ts";
 
 const maxConfigBytes = 4 * 1024 * 1024;
@@ -10,13 +10,9 @@ export async function loadUserConfig(ownHome: string): Promise<UserConfig> {
   const path = join(ownHome, "config.yaml");
   const text = await readIfThere(path);
   if (text === undefined || text.trim() === "") return {};
-  const value = await parseDocument(text, path);
+  const value = await parseConfig(text, path);
   const { userConfigSchema } = await import("./schema.ts");
-  const parsed = userConfigSchema.safeParse(value ?? {});
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const where = issue?.path.join(".") ?? "";
-  throw invalid(path, `${where === "" ? "" : `${where}: `}${issue?.message ?? "is not valid"}`);
+  return checked(userConfigSchema, value ?? {}, path);
 }
 
 /** Any YAML or JSON file, as plain data. JSON is tried first: it is quicker, and needs no YAML parser. */
@@ -27,16 +23,6 @@ export async function readDocument(path: string): Promise<unknown> {
   } catch (error) {
     throw invalid(path, reason(error));
   }
-  return parseDocument(text, path);
-}
-
-async function readText(path: string): Promise<string> {
-  const bytes = await readBounded(path, maxConfigBytes);
-  if (bytes.length > maxConfigBytes) throw new Error("is larger than 4 MiB");
-  return bytes.toString("utf8");
-}
-
-async function parseDocument(text: string, path: string): Promise<unknown> {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -50,6 +36,12 @@ async function parseDocument(text: string, path: string): Promise<unknown> {
   }
 }
 
+async function readText(path: string): Promise<string> {
+  const bytes = await readBounded(path, maxConfigBytes);
+  if (bytes.length > maxConfigBytes) throw new Error("is larger than 4 MiB");
+  return bytes.toString("utf8");
+}
+
 async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readText(path);
@@ -58,13 +50,4 @@ async function readIfThere(path: string): Promise<string | undefined> {
       return undefined;
     throw invalid(path, reason(error));
   }
-}
-
-function invalid(path: string, why: string): AgentError {
-  return new AgentError("config_invalid", `${path}: ${why}`);
-}
-
-function reason(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.split("\n")[0] ?? message;
 }

@@ -1,4 +1,16 @@
 import { z } from "zod";
+import { ruleWords } from "./rule-words.ts";
+
+/** Commands, each as `ruleWords` understands it. */
+function commandRules(use: "allow" | "deny") {
+  const rule = z.string().superRefine((text, context) => {
+    const read = ruleWords(text, use);
+    if ("fault" in read) context.addIssue({ code: "custom", message: read.fault });
+  });
+  return z.array(rule).optional();
+}
+
+const deny = commandRules("deny").describe("Commands that never run, as words; * as the last one: any further words.");
 
 /** `$TINMAN_HOME/config.yaml`. Documented in docs/configuration.md. */
 export const userConfigSchema = z.strictObject({
@@ -11,6 +23,21 @@ export const userConfigSchema = z.strictObject({
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be a variable name"))
     .optional()
     .describe("Variables that commands get although their names look like credentials."),
+  permissions: z
+    .strictObject({
+      allow: commandRules("allow").describe(
+        "Commands that run at every level, as words; * as the last one: any further words.",
+      ),
+      deny,
+    })
+    .optional()
+    .describe("Rules on commands."),
 });
 
 export type UserConfig = z.infer<typeof userConfigSchema>;
+
+/** An administrator's file: nothing in it may widen what a user can do, so there is nothing else that it may say. */
+export const adminConfigSchema = z.strictObject({ permissions: z.strictObject({ deny }).optional() });
+
+/** What is used of a repository's file. Its other keys are left alone. */
+export const repositoryConfigSchema = z.object({ permissions: z.object({ deny }).optional() });

@@ -12,9 +12,91 @@ export type Access =
       readonly claimed?: "low" | "medium" | "high";
       /** It outlives the call. */
       readonly background: boolean;
-      /** It is git, in a repository whose own files may make git run other programs. */
-      readonly runsRepositoryPrograms?: true;
+      /** What was read of the command and seen of the machine. Without it, the command counts as not understood. */
+      readonly evidence?: Evidence;
     };
+
+export interface Evidence {
+  readonly reading: CommandReading;
+  readonly found: Found;
+}
+
+/**
+ * A question about the machine whose answer is a list of canonical paths. No answer means that it cannot be told, and that
+ * is never taken for harmless.
+ *
+ * - `path`: where a path leads. Below `/proc` also the path as it is written, because every process has other links there.
+ * - `matches`: folders that hold what a file-name pattern matches, and where each match leads.
+ * - `links-below`: where symbolic links below a folder lead that leave it.
+ * - `names-below`: the same, and no answer when a name below could be more than one word, or a flag.
+ * - `git`: nothing, when git in a folder runs no program and shows no file of the repository's choice; else no answer.
+ * - `credentials`: configuration of git in a folder that holds credentials.
+ * - `remotes`: the same of the repository around a folder, whose addresses git shows.
+ * - `program`: the file that the system would run for a name; no answer where that depends on the folder.
+ */
+export interface Lookup {
+  readonly what: "path" | "matches" | "links-below" | "names-below" | "git" | "credentials" | "remotes" | "program";
+  /** Absolute; with `matches` a pattern, in which a backslash takes the meaning from the character behind it. With `program` a name. */
+  readonly path: string;
+}
+
+/** Answers by `lookupKey`. */
+export type Found = ReadonlyMap<string, readonly string[]>;
+
+export function lookupKey({ what, path }: Lookup): string {
+  return `${what} ${path}`;
+}
+
+/** A file or folder that a command uses, a program that it runs, or a repository that decides what git does. */
+export interface Touch {
+  readonly use: "read" | "write" | "run" | "git";
+  /** Its class when everything that is found lies where it should. */
+  readonly class: AccessClass;
+  readonly lookup: Lookup;
+  /** With everything below it. */
+  readonly recursive: boolean;
+}
+
+/** One node of a command: itself, without the parts below it. */
+export interface CommandPart {
+  /** The kind of node: `command`, `pipeline`, `redirection`, … */
+  readonly kind: string;
+  readonly source: string;
+  readonly class: AccessClass;
+  /** What decided, as a stable name. */
+  readonly rule: string;
+  /** Completes "it …". */
+  readonly why: string;
+  readonly touches: readonly Touch[];
+  /** The words of a simple command; `undefined` for one that is not known before it runs. */
+  readonly words?: readonly (string | undefined)[];
+  /** True when the words surely run in the session's own folder. */
+  readonly inWorkspaceRoot?: boolean;
+  readonly parts: readonly CommandPart[];
+}
+
+export interface CommandReading {
+  /** Why the text must not run at all, however much is allowed, to complete "it …": it may not be what it looks like. */
+  readonly refused?: string;
+  readonly root: CommandPart;
+  /** The programs, for people: base names, with the sub-command of git and npm. */
+  readonly programs: readonly string[];
+  readonly lookups: readonly Lookup[];
+}
+
+/** A part of a command after the machine was looked at. */
+export interface JudgedPart {
+  readonly kind: string;
+  readonly source: string;
+  /** Of this part alone, without the parts below it. */
+  readonly class: AccessClass;
+  /** Needs an explicit yes at every level. */
+  readonly protected: boolean;
+  readonly rule: string;
+  /** Completes "it …". */
+  readonly why: string;
+  readonly parts: readonly JudgedPart[];
+}
 
 /** How much a call can change, decided by us. */
 export const accessClasses = ["read", "low", "medium", "high"] as const;
@@ -34,6 +116,14 @@ export interface Decision {
   readonly why: string;
 }
 
+/** Commands that a configuration allows or denies, as words; `*` as the last one stands for any further words. */
+export interface CommandRules {
+  readonly allow: readonly (readonly string[])[];
+  readonly deny: readonly (readonly string[])[];
+  /** The administrator's: they hold even where nothing is asked. */
+  readonly alwaysDeny: readonly (readonly string[])[];
+}
+
 export interface DecisionContext {
   readonly tool: string;
   readonly autonomy: Autonomy;
@@ -43,8 +133,14 @@ export interface DecisionContext {
   /** Folders outside the workspace that this session may read: its own tool outputs. */
   readonly readable: readonly string[];
   readonly home: string;
+  /** Where temporary files go. */
+  readonly temp: string;
+  /** Whether the file system takes `A` and `a` for the same name. */
+  readonly foldsCase?: boolean;
   /** Tinman's own home: its configuration and session logs. */
   readonly ownHome: string;
+  /** Rules that hold in this folder. */
+  readonly rules: CommandRules;
   /** Whether somebody can be asked. Nobody there means no. */
   readonly approver: boolean;
   readonly unsafe: boolean;
@@ -52,10 +148,15 @@ export interface DecisionContext {
   readonly enabledTools: readonly string[];
 }
 
-/** Pure and synchronous: the same accesses in the same context give the same decision. Never throws. */
+/** Nothing of it ever throws or rejects. */
 export interface PermissionPolicy {
   /** Canonical paths whose content is shown only after an explicit yes; a search through a folder above them leaves them out. */
   protectedPlaces(homes: Pick<DecisionContext, "home" | "ownHome">): readonly string[];
+  /** Takes a command apart. Touches nothing. */
+  read(command: string, places: Pick<DecisionContext, "cwd" | "home">): Promise<CommandReading>;
+  /** Every part of a command with its class and what decided. */
+  explain(evidence: Evidence, context: DecisionContext): JudgedPart;
+  /** Pure and synchronous: the same accesses in the same context give the same decision. */
   decide(accesses: readonly Access[], context: DecisionContext): Decision;
 }
 

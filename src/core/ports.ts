@@ -1,6 +1,7 @@
 import type { Failure } from "./errors.ts";
 import type { DurableEvent } from "./event.ts";
 import type { Message, StopReason, Usage } from "./message.ts";
+import type { Lookup } from "./permission.ts";
 import type { ReasoningEffort } from "./settings.ts";
 
 /* ------------------------------------------------------------------ models */
@@ -127,7 +128,10 @@ export interface DirectoryEntry {
   readonly linkTarget?: string;
 }
 
-/** The machine's files. Methods reject with Node's own errors (`ENOENT: …`), which tools turn into results. */
+/**
+ * The machine's files. Methods reject with Node's own errors (`ENOENT: …`), which tools turn into results. `list`, `read` and
+ * `write` take canonical paths, and reject (`ESTALE`) when a part of one has become a link meanwhile.
+ */
 export interface Files {
   /** Absolute, with symbolic links resolved; the part that does not exist yet is kept as it is. */
   canonical(path: string, base: string): Promise<string>;
@@ -220,22 +224,14 @@ export interface Search {
   glob(query: GlobQuery, signal: AbortSignal): Promise<SearchResult>;
 }
 
-export interface Repositories {
-  /**
-   * True when git in this folder might run a program that the repository's own files name, or show the files of another
-   * folder as the repository's; also when that cannot be found out. The user's own git configuration is trusted. Starts
-   * nothing, changes nothing. Never rejects.
-   */
-  runsPrograms(cwd: string): Promise<boolean>;
-}
-
 /** The machine, as the engine and its tools see it. */
 export interface Host {
   readonly files: Files;
   readonly processes: Processes;
   readonly search: Search;
-  readonly repositories: Repositories;
-  /** A fresh file path for a tool's whole output, readable by the session's own tools. */
+  /** Answers what a decision about a command depends on; `undefined` when it cannot be told. Starts nothing, changes nothing. */
+  lookUp(lookup: Lookup): Promise<readonly string[] | undefined>;
+  /** A fresh, canonical file path for a tool's whole output, readable by the session's own tools. */
   outputPath(sessionId: string, name: string): Promise<string>;
 }
 

@@ -8,7 +8,7 @@ import { Interactions } from "./interactions.ts";
 import { Journal } from "./journal.ts";
 import type { Message, PromptBlock } from "./message.ts";
 import { noUsage, textOf } from "./message.ts";
-import type { PermissionPolicy } from "./permission.ts";
+import type { CommandRules, PermissionPolicy } from "./permission.ts";
 import type {
   Clock,
   ContextSource,
@@ -34,10 +34,18 @@ export interface EngineParts {
   readonly tools: readonly Tool[];
   readonly host: Host;
   readonly context: ContextSource;
+  /** The rules on commands in a folder, and what to tell the user of them. Rejects with `config_invalid`. */
+  rules(cwd: string): Promise<{ readonly rules: CommandRules; readonly notices: readonly string[] }>;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** The user's home folder and Tinman's own, for the protected places. */
-  readonly places: { readonly home: string; readonly ownHome: string; outputs(sessionId: string): string };
+  /** Canonical folders that decisions depend on. */
+  readonly places: {
+    readonly home: string;
+    readonly ownHome: string;
+    readonly temp: string;
+    readonly foldsCase?: boolean;
+    outputs(sessionId: string): string;
+  };
   /** JSON Schema of a tool's arguments. */
   toolSchema(tool: Tool): Promise<unknown>;
 }
@@ -79,6 +87,7 @@ export class Session {
   private readonly seenFiles = new Map<string, string>();
   private readonly queue: QueuedPrompt[] = [];
   private live: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
+  private readonly noticed = new Set<string>();
   private oriented = false;
   private closed = false;
 
@@ -272,8 +281,9 @@ export class Session {
       ids: parts.ids,
       signal,
       toolSpecs: () => this.specs,
-      runCalls: (calls) =>
-        runCalls(calls, {
+      runCalls: async (calls) => {
+        const rules = await this.rules();
+        return runCalls(calls, {
           sessionId: this.id,
           cwd: this.cwd,
           messageId: parts.ids.next(),
@@ -292,13 +302,17 @@ export class Session {
             cwd: this.cwd,
             readable: [this.id, journal.state.forkOf ?? this.id].map((id) => parts.places.outputs(id)),
             home: parts.places.home,
+            temp: parts.places.temp,
+            foldsCase: parts.places.foldsCase ?? false,
             ownHome: parts.places.ownHome,
             approver: this.interactions.canAsk("permission"),
             unsafe: this.run.unsafe ?? false,
+            rules,
             enabledTools: this.run.enabledTools ?? [],
           }),
           emit: (body) => journal.emit(body),
-        }),
+        });
+      },
       reminders: () => this.reminders(),
       emit: (body: EventBody) => journal.emit(body),
       room: () => this.room(),
@@ -306,10 +320,22 @@ export class Session {
     for (const entry of taken) entry.settle(outcome);
   }
 
+  /** Read anew for every reply, because the file may have changed; what is to be told of them is told once. */
+  private async rules(): Promise<CommandRules> {
+    const { rules, notices } = await this.parts.rules(this.cwd);
+    for (const text of notices.filter((notice) => !this.noticed.has(notice))) {
+      this.noticed.add(text);
+      await this.journal.emit({ type: "notice", level: "warning", text });
+    }
+    return rules;
+  }
+
   /** Where the model works, once per process; texts that stand in the conversation already are not repeated. */
   private async reminders(): Promise<readonly string[]> {
     const { state } = this.journal;
     const news: string[] = [];
+    // A broken rule is told before anything else is done.
+    await this.rules();
     if (!this.oriented) {
       this.oriented = true;
       const told = new Set(state.messages.flatMap(remindersOf));

@@ -1,8 +1,9 @@
 import type { EventBody } from "./event.ts";
+import { changedSince, isNoWorse, withEvidence } from "./evidence.ts";
 import type { Interactions } from "./interactions.ts";
 import type { ToolCallBlock, ToolResultBlock } from "./message.ts";
 import { headAndTail, outputLimit } from "./output.ts";
-import type { AccessClass, Decision, DecisionContext, PermissionPolicy, Preview } from "./permission.ts";
+import type { Access, AccessClass, Decision, DecisionContext, PermissionPolicy, Preview } from "./permission.ts";
 import type { Clock, Host } from "./ports.ts";
 import type { Tool, ToolBody, ToolOutput, ToolScope } from "./tool.ts";
 import { failed } from "./tool.ts";
@@ -49,6 +50,8 @@ interface Prepared {
   readonly tool?: Tool;
   readonly body?: ToolBody;
   readonly input?: unknown;
+  /** What was decided on. */
+  readonly accesses?: readonly Access[];
   readonly decision?: Decision;
   readonly preview?: Preview;
   /** A result that stands already, so that the call does not run. */
@@ -98,10 +101,11 @@ async function prepare(call: ToolCallBlock, context: CallsContext): Promise<Prep
   }
   const scope: ToolScope = { sessionId: context.sessionId, cwd: context.cwd, host: context.host };
   try {
-    const accesses = await body.access(parsed.data, scope);
+    const places = context.decisionContext(tool.name);
+    const accesses = await withEvidence(await body.access(parsed.data, scope), context.policy, context.host, places);
     const decision = context.policy.decide(accesses, context.decisionContext(tool.name));
     const preview = decision.verdict === "ask" ? await body.preview?.(parsed.data, scope) : undefined;
-    return { call, tool, body, input: parsed.data, decision, ...(preview === undefined ? {} : { preview }) };
+    return { call, tool, body, input: parsed.data, accesses, decision, ...(preview === undefined ? {} : { preview }) };
   } catch (error) {
     return { call, tool, result: failed(error instanceof Error ? error.message : String(error)) };
   }
@@ -176,10 +180,20 @@ async function runOne(
   context: CallsContext,
 ): Promise<{ block: ToolResultBlock; endTurn: ToolOutput["endTurn"] }> {
   const { call, body, input } = entry;
-  const { unsafe, ...homes } = context.decisionContext(call.name);
+  const places = context.decisionContext(call.name);
+  const { unsafe, ...homes } = places;
   let output = entry.result;
   if (output === undefined && context.signal.aborted) {
     output = { text: "Error: Tool execution cancelled by user", status: "interrupted" };
+  }
+  const changed = output === undefined ? await changedSince(entry.accesses ?? [], context.host) : undefined;
+  // Calls of the same reply may change what a later one finds; what matters is whether it may still run.
+  if (
+    changed !== undefined &&
+    entry.decision !== undefined &&
+    !isNoWorse(entry.decision, context.policy.decide(changed.accesses, places))
+  ) {
+    output = failed(`${changed.path} is not what it was when this call was decided on. Nothing was run.`);
   }
   if (output === undefined && body !== undefined) {
     await context.emit({ type: "tool.started", callId: call.id, name: call.name });

@@ -22,11 +22,15 @@ function pathError(code: string, words: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${words}, '${path}'`), { code, path });
 }
 
+/** What is to be done with a name on the way: follow it if it is a link, take it for a plain name, or go no further. */
+export type Step = "follow" | "keep" | "stop";
+
 /**
  * The absolute path with every symbolic link resolved, in the way the system itself walks: `link/..` is the parent of the
  * link's target. What does not exist is kept by name, also behind a link that points nowhere. Rejects a loop of links.
+ * Where `stepAt` says to stop, the names that are left are added as they are.
  */
-export async function canonicalPath(path: string, base: string): Promise<string> {
+export async function canonicalPath(path: string, base: string, stepAt?: (path: string) => Step): Promise<string> {
   if (path.includes("\0") || base.includes("\0")) {
     throw pathError("EINVAL", "a path cannot hold a NUL character", path.replaceAll("\0", "\\0"));
   }
@@ -43,7 +47,9 @@ export async function canonicalPath(path: string, base: string): Promise<string>
       continue;
     }
     const next = join(current, name);
-    const target = await linkTarget(next);
+    const step = stepAt?.(next) ?? "follow";
+    if (step === "stop") return [next, ...names.reverse()].join(sep);
+    const target = step === "keep" ? undefined : await linkTarget(next);
     if (target === undefined) {
       current = next;
       continue;

@@ -1,28 +1,22 @@
 import { type BigIntStats, constants, type Dirent } from "node:fs";
-import {
-  type FileHandle,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readlink,
-  rename,
-  stat as statPath,
-  unlink,
-} from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { makeFolders } from "../core/make-folders.ts";
+import { type FileHandle, lstat, open, readdir, readlink, rename, stat as statPath, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import type { DirectoryEntry, FileStat, Files } from "../core/ports.ts";
 import { canonicalPath } from "./canonical-path.ts";
+import {
+  aboutFolder,
+  codeOf,
+  createHoldFolder,
+  type HeldFolder,
+  type HoldFolder,
+  leadsElsewhere,
+  type Meant,
+} from "./open-decided.ts";
 
 const largestReadStep = 1024 * 1024;
 const permissionBits = 0o7777n;
 /** Entries of a folder that are looked at together. */
 const listStep = 256;
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
-}
 
 function versionOf(stats: BigIntStats): string {
   return `${stats.ino}-${stats.size}-${stats.mtimeNs}-${stats.ctimeNs}`;
@@ -67,17 +61,54 @@ async function readRange(file: FileHandle, size: number, from: number, maxBytes:
   return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts, length);
 }
 
-async function read(path: string, range: { readonly from?: number; readonly maxBytes: number }): Promise<Uint8Array> {
-  requireRegular(await statPath(path, { bigint: true }), path, "read");
-  // It may have been swapped for a pipe since: then opening must not wait, and the second look refuses it.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+/** Does something in a folder that is held meanwhile. */
+async function inFolder<T>(
+  hold: HoldFolder,
+  folder: string,
+  meant: Meant & { readonly make?: true },
+  act: (held: HeldFolder) => Promise<T>,
+): Promise<T> {
+  const held = await hold(folder, meant, meant.make ?? false);
   try {
-    const stats = await file.stat({ bigint: true });
-    requireRegular(stats, path, "read");
-    return await readRange(file, Number(stats.size), range.from ?? 0, range.maxBytes);
+    return await act(held);
+  } catch (error) {
+    // A link that is met where none is followed.
+    if (codeOf(error) === "ELOOP") throw leadsElsewhere(meant);
+    throw aboutFolder(error, held.reach, folder);
   } finally {
-    await file.close();
+    await held.close();
   }
+}
+
+/** What lies in a held folder under the last name of a path; for the root, itself. */
+function lookAt(held: HeldFolder, meant: Meant): Promise<BigIntStats> {
+  return lstat(`${held.reach}/${basename(meant.path)}`, { bigint: true }).then((stats) => {
+    if (stats.isSymbolicLink()) throw leadsElsewhere(meant);
+    return stats;
+  });
+}
+
+async function read(
+  hold: HoldFolder,
+  path: string,
+  range: { readonly from?: number; readonly maxBytes: number },
+): Promise<Uint8Array> {
+  const meant: Meant = { path, use: "read" };
+  return inFolder(hold, dirname(path), meant, async (held) => {
+    const name = basename(path);
+    requireRegular(await lookAt(held, meant), path, "read");
+    // It may have been swapped for a pipe since: then opening must not wait, and the second look refuses it.
+    const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+    const file = await open(join(held.reach, name), flags);
+    try {
+      const stats = await file.stat({ bigint: true });
+      requireRegular(stats, path, "read");
+      await held.confirm({ name, stats });
+      return await readRange(file, Number(stats.size), range.from ?? 0, range.maxBytes);
+    } finally {
+      await file.close();
+    }
+  });
 }
 
 /** Gives the new file the mode of the old one, and its owner where we may. */
@@ -89,27 +120,40 @@ async function keepAttributes(file: FileHandle, old: BigIntStats): Promise<void>
   await file.chmod(Number(old.mode & permissionBits));
 }
 
-async function write(path: string, text: string): Promise<string> {
-  const target = await canonicalPath(path, dirname(path));
-  const old = await statIfThere(target);
-  if (old !== undefined) requireRegular(old, target, "write");
-  const folder = dirname(target);
-  await makeFolders(folder, (missing) => mkdir(missing));
-  const temporary = join(folder, `.tinman-${crypto.randomUUID()}.tmp`);
-  // Nobody but us reads it before it has the mode of the file that it replaces.
-  const file = await open(temporary, "wx", old === undefined ? 0o666 : 0o600);
+async function oldFile(held: HeldFolder, meant: Meant): Promise<BigIntStats | undefined> {
   try {
-    await file.writeFile(text, "utf8");
-    if (old !== undefined) await keepAttributes(file, old);
-    await file.datasync();
-    await rename(temporary, target);
-    return versionOf(await file.stat({ bigint: true }));
+    const old = await lookAt(held, meant);
+    requireRegular(old, meant.path, "write");
+    return old;
   } catch (error) {
-    await unlink(temporary).catch(() => undefined);
+    if (codeOf(error) === "ENOENT") return undefined;
     throw error;
-  } finally {
-    await file.close();
   }
+}
+
+async function write(hold: HoldFolder, path: string, text: string): Promise<string> {
+  const meant = { path, use: "written", make: true } as const;
+  return inFolder(hold, dirname(path), meant, async (held) => {
+    const old = await oldFile(held, meant);
+    const name = `.tinman-${crypto.randomUUID()}.tmp`;
+    const temporary = join(held.reach, name);
+    // Nobody but us reads it before it has the mode of the file that it replaces.
+    const file = await open(temporary, "wx", old === undefined ? 0o666 : 0o600);
+    try {
+      await held.confirm({ name, stats: await file.stat({ bigint: true }) });
+      await file.writeFile(text, "utf8");
+      if (old !== undefined) await keepAttributes(file, old);
+      await file.datasync();
+      // A link that was put there meanwhile is replaced, and not followed.
+      await rename(temporary, join(held.reach, basename(path)));
+      return versionOf(await file.stat({ bigint: true }));
+    } catch (error) {
+      await unlink(temporary).catch(() => undefined);
+      throw error;
+    } finally {
+      await file.close();
+    }
+  });
 }
 
 async function describe(folder: string, entry: Dirent): Promise<DirectoryEntry | undefined> {
@@ -125,20 +169,33 @@ async function describe(folder: string, entry: Dirent): Promise<DirectoryEntry |
   }
 }
 
-async function list(path: string): Promise<readonly DirectoryEntry[]> {
-  const found = await readdir(path, { withFileTypes: true });
-  found.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
-  const entries: DirectoryEntry[] = [];
-  for (let at = 0; at < found.length; at += listStep) {
-    const described = await Promise.all(found.slice(at, at + listStep).map((entry) => describe(path, entry)));
-    entries.push(...described.filter((entry) => entry !== undefined));
-  }
-  return entries;
+async function list(hold: HoldFolder, path: string): Promise<readonly DirectoryEntry[]> {
+  return inFolder(hold, path, { path, use: "read" }, async (held) => {
+    const found = await readdir(held.reach, { withFileTypes: true });
+    found.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+    const entries: DirectoryEntry[] = [];
+    for (let at = 0; at < found.length; at += listStep) {
+      const described = await Promise.all(found.slice(at, at + listStep).map((entry) => describe(held.reach, entry)));
+      entries.push(...described.filter((entry) => entry !== undefined));
+    }
+    await held.confirm();
+    return entries;
+  });
 }
 
-export function createFiles(): Files {
+export interface FilesOptions {
+  /** How a folder is opened that a decision was made on. */
+  readonly holdFolder?: HoldFolder;
+}
+
+/**
+ * Files of this machine. What is read, written or listed is meant by its canonical path: where a part of it has become a
+ * link, it is refused. Only `stat` follows links.
+ */
+export function createFiles(options: FilesOptions = {}): Files {
+  const hold = options.holdFolder ?? createHoldFolder();
   return {
-    canonical: canonicalPath,
+    canonical: (path, base) => canonicalPath(path, base),
     async stat(path) {
       const stats = await statIfThere(path);
       if (stats === undefined) return undefined;
@@ -150,8 +207,8 @@ export function createFiles(): Files {
         version: versionOf(stats),
       };
     },
-    list,
-    read,
-    write,
+    list: (path) => list(hold, path),
+    read: (path, range) => read(hold, path, range),
+    write: (path, text) => write(hold, path, text),
   };
 }

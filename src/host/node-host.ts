@@ -1,4 +1,4 @@
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { Host, Processes, Search } from "../core/ports.ts";
 import { createFiles } from "./files.ts";
@@ -27,8 +27,10 @@ function createOutputPaths(outputsDir: string): Host["outputPath"] {
   /** The last number given out, by folder. A path may be given out long before there is a file. */
   const last = new Map<string, Promise<number>>();
   return async (sessionId, name) => {
-    const folder = join(outputsDir, plainName(sessionId).slice(0, 200));
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const named = join(outputsDir, plainName(sessionId).slice(0, 200));
+    await mkdir(named, { recursive: true, mode: 0o700 });
+    // The user's own folders may be links, and files are written by canonical paths only.
+    const folder = await realpath(named);
     const number = (last.get(folder) ?? highestNumber(folder)).then((highest) => highest + 1);
     last.set(folder, number);
     try {
@@ -71,9 +73,7 @@ export function createNodeHost(options: NodeHostOptions): Host {
     files: createFiles(),
     processes: lazyProcesses(options.passEnvironment ?? []),
     search: lazySearch(),
-    repositories: {
-      runsPrograms: async (cwd) => (await import("./repository-programs.ts")).runsPrograms(cwd),
-    },
+    lookUp: async (lookup) => (await import("./look-up.ts")).lookUp(lookup),
     outputPath: createOutputPaths(options.outputsDir),
   };
 }

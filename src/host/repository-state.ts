@@ -28,7 +28,12 @@ function clean(line: string): string {
   return line.replace(/[\u0000-\u001f\u007f\u0080-\u009f]/g, " ").slice(0, longestSubject);
 }
 
-/** Where git looks is decided by what we found, not by variables that some outer git left behind. */
+/**
+ * Where git looks is decided by what we found, not by variables that some outer git left behind. The settings of the user
+ * and of the machine do count, because they are not the repository's: without `safe.directory` git would refuse, and
+ * without `core.autocrlf` or `core.excludesFile` its status would not be the one that the user sees. Of what they make git
+ * run, only filters are left: status cannot be told without them.
+ */
 function gitEnvironment(root: string): Record<string, string | undefined> {
   const kept = new Set(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"]);
   const inherited = Object.keys(process.env).filter((name) => name.startsWith("GIT_") && !kept.has(name));

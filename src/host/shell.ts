@@ -1,6 +1,10 @@
 import { existsSync } from "node:fs";
 
+export function shellKind(): "bash" | "sh" {
+  return existsSync("/bin/bash") ? "bash" : "sh";
+}
+
 /** The shell for commands and its arguments up to the command text. */
 export function shellArguments(): readonly [string, ...string[]] {
-  return existsSync("/bin/bash") ? ["/bin/bash", "--noprofile", "--norc", "-c", "--"] : ["/bin/sh", "-c", "--"];
+  return shellKind() === "bash" ? ["/bin/bash", "--noprofile", "--norc", "-c", "--"] : ["/bin/sh", "-c", "--"];
 }

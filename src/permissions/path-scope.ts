@@ -45,17 +45,23 @@ const protectedSystem = [
   /^\/etc\/g?shadow-?$/,
 ];
 
-/** Names are compared in lower case too, because some file systems do not tell the cases apart. */
+/**
+ * Protected names are always compared as a file system would that does not tell cases apart; whether something lies in the
+ * workspace, only where the file system is of that kind.
+ */
 export function scopeOf(
   path: string,
-  context: Pick<DecisionContext, "cwd" | "home" | "ownHome" | "readable">,
+  context: Pick<DecisionContext, "cwd" | "home" | "ownHome" | "readable" | "foldsCase">,
   use: "read" | "write" = "read",
 ): PathScope {
-  if (context.readable.some((folder) => isInside(path, folder))) return "workspace";
-  if (isProtected(path, context) || (use === "write" && protectedFromWriting.test(path.toLowerCase()))) {
-    return "protected";
-  }
-  return isInside(path, context.cwd) ? "workspace" : "outside";
+  const lies = (folder: string): boolean => liesIn(path, folder, context.foldsCase);
+  if (context.readable.some(lies)) return "workspace";
+  if (isProtected(path, context) || (use === "write" && protectedFromWriting.test(folded(path)))) return "protected";
+  return lies(context.cwd) ? "workspace" : "outside";
+}
+
+export function liesIn(path: string, folder: string, foldsCase = false): boolean {
+  return foldsCase ? isInside(folded(path), folded(folder)) : isInside(path, folder);
 }
 
 /** The protected places that are known by name. */
@@ -72,15 +78,24 @@ export function protectedIn(folder: string, homes: Pick<DecisionContext, "home" 
 }
 
 function isProtected(path: string, homes: Pick<DecisionContext, "home" | "ownHome">): boolean {
-  const folded = plain(path).toLowerCase();
-  if (protectedPlaces(homes).some((place) => isInside(folded, place.toLowerCase()))) return true;
-  return [...protectedAnywhere, ...protectedSystem].some((pattern) => pattern.test(folded));
+  const name = folded(plain(path));
+  if (protectedPlaces(homes).some((place) => isInside(name, folded(place)))) return true;
+  return [...protectedAnywhere, ...protectedSystem].some((pattern) => pattern.test(name));
 }
 
 /** Whether a path is a folder or lies in it; `/a-b` is not inside `/a`. */
 export function isInside(path: string, folder: string): boolean {
   const base = plain(folder);
   return base === "/" || `${plain(path)}/`.startsWith(`${base}/`);
+}
+
+/** What some file systems pass over in names. */
+const ignorable = /\p{Default_Ignorable_Code_Point}/gu;
+
+/** A name as the least exact file system compares it: `.SSH`, and `.ſsh` with the long s, are `.ssh`. */
+function folded(path: string): string {
+  if (/^[ -@[-~]*$/.test(path)) return path;
+  return path.normalize("NFKC").replace(ignorable, "").toUpperCase().toLowerCase();
 }
 
 /** Without doubled slashes, and without one at the end. */

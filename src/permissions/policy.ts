@@ -1,7 +1,8 @@
-import type { Access, AccessClass, Decision, DecisionContext, PermissionPolicy } from "../core/permission.ts";
+import type { Access, AccessClass, Decision, DecisionContext, Evidence, PermissionPolicy } from "../core/permission.ts";
 import { raised, runsAt, worse } from "./autonomy.ts";
+import { judgePart, worstPart } from "./judge-command.ts";
 import { protectedIn, protectedPlaces, scopeOf } from "./path-scope.ts";
-import { type CommandRisk, commandRisk } from "./shell-risk.ts";
+import { deniedBy } from "./rules.ts";
 
 interface Judged {
   readonly class: AccessClass;
@@ -13,16 +14,29 @@ interface Judged {
   readonly does: string;
 }
 
-export const permissionPolicy: PermissionPolicy = { decide, protectedPlaces };
+/** `shell`: which one runs the commands, and so how they must be read. */
+export function createPermissionPolicy(shell: () => "bash" | "sh"): PermissionPolicy {
+  return {
+    decide,
+    protectedPlaces,
+    explain: ({ reading, found }, context) => judgePart(reading.root, found, context),
+    // Reading takes a parser and all that is known of programs, which most runs do not need.
+    read: async (command, places) => (await import("./shell-risk.ts")).readCommand(command, places, shell()),
+  };
+}
 
 function decide(accesses: readonly Access[], context: DecisionContext): Decision {
-  const judged = accesses.map((access) => judge(access, context)).reduce(worst, harmless);
+  // A rule allows what a level would ask for; it does not turn a change into reading.
+  const seen = context.mode === "spec" ? { ...context, rules: { ...context.rules, allow: [] } } : context;
+  const judged = accesses.map((access) => judge(access, seen)).reduce(worst, harmless);
   const facts = {
     class: judged.class,
     impact: judged.class === "read" ? "low" : judged.class,
     extractedCommands: judged.extractedCommands,
   } as const;
   const what = `${context.tool} ${judged.does}`;
+  const forbidden = forbiddenCommand(accesses, context);
+  if (forbidden !== undefined) return { ...facts, ...forbidden };
   if (context.mode === "spec" && (judged.class !== "read" || judged.protected)) {
     const why = `Spec mode is active: ${what}, and only reading is allowed until the plan is approved.`;
     return { ...facts, verdict: "refuse", rule: "spec-mode", why };
@@ -46,6 +60,29 @@ function decide(accesses: readonly Access[], context: DecisionContext): Decision
   return { ...facts, verdict: "deny", rule: judged.rule, why };
 }
 
+/** Texts that must not run, and commands that a rule denies: no level and nobody's yes changes that. */
+function forbiddenCommand(
+  accesses: readonly Access[],
+  context: DecisionContext,
+): Pick<Decision, "verdict" | "rule" | "why"> | undefined {
+  for (const access of accesses) {
+    if (access.type !== "command") continue;
+    const { reading } = access.evidence ?? unread;
+    if (reading.refused !== undefined) {
+      return { verdict: "refuse", rule: "refused-text", why: `The command was not run: it ${reading.refused}.` };
+    }
+    const denied = deniedBy(reading.root, context.rules);
+    if (denied !== undefined && (denied.always || !context.unsafe)) {
+      const whose = denied.always ? "a rule of the administrator" : "a rule";
+      const why = denied.isCertain
+        ? `${context.tool} would run a command that ${whose} denies: ${denied.rule}.`
+        : `${context.tool} would run a command that cannot be shown not to be one that ${whose} denies: ${denied.rule}.`;
+      return { verdict: "deny", rule: "deny-rule", why };
+    }
+  }
+  return undefined;
+}
+
 const harmless: Judged = {
   class: "read",
   protected: false,
@@ -62,7 +99,7 @@ function worst(a: Judged, b: Judged): Judged {
 }
 
 function judge(access: Access, context: DecisionContext): Judged {
-  if (access.type === "command") return judgeCommand(access);
+  if (access.type === "command") return judgeCommand(access, context);
   const scope = scopeOf(access.path, context, access.type);
   const base: AccessClass = access.type === "read" ? "read" : "low";
   const verb = access.type === "read" ? "reads" : "writes";
@@ -89,20 +126,31 @@ function judge(access: Access, context: DecisionContext): Judged {
 }
 
 /** A command proven read-only is `read` whatever the model says of it; otherwise its word can only make things worse. */
-function judgeCommand(access: Access & { type: "command" }): Judged {
-  const risk = gitRisk(commandRisk(access.command), access.runsRepositoryPrograms === true);
+function judgeCommand(access: Access & { type: "command" }, context: DecisionContext): Judged {
+  const { reading, found } = access.evidence ?? unread;
+  const part = worstPart(judgePart(reading.root, found, context));
   const shown = access.command.length > 200 ? `${access.command.slice(0, 200).toWellFormed()}…` : access.command;
-  const does = `runs ${JSON.stringify(shown)}: ${risk.why}`;
-  const common = { protected: false, extractedCommands: risk.extractedCommands, rule: risk.rule };
+  const does = `runs ${JSON.stringify(shown)}: it ${part.why}`;
+  const common = { protected: part.protected, extractedCommands: reading.programs, rule: part.rule };
   if (access.background)
-    return { ...common, class: worse("medium", risk.class), does: `${does}; it goes on in the background` };
-  if (risk.class === "read") return { ...common, class: "read", does };
-  return { ...common, class: worse(risk.class, access.claimed ?? "read"), does };
+    return { ...common, class: worse("medium", part.class), does: `${does}; it goes on in the background` };
+  if (part.class === "read") return { ...common, class: "read", does };
+  return { ...common, class: worse(part.class, access.claimed ?? "read"), does };
 }
 
-/** Git that only reads, unless the repository has it run something. */
-function gitRisk(risk: CommandRisk, runsPrograms: boolean): CommandRisk {
-  if (!runsPrograms || risk.class !== "read") return risk;
-  const why = "the repository's own git configuration may make git run other programs, or read elsewhere";
-  return { ...risk, class: "high", rule: "git-config-runs-programs", why };
-}
+const unread: Evidence = {
+  reading: {
+    root: {
+      kind: "unreadable",
+      source: "",
+      class: "high",
+      rule: "unreadable",
+      why: "was not read",
+      touches: [],
+      parts: [],
+    },
+    programs: [],
+    lookups: [],
+  },
+  found: new Map(),
+};

@@ -1,55 +1,393 @@
-import type { AccessClass } from "../core/permission.ts";
-import { readOnlyCommands } from "./commands.ts";
+import {
+  type Assignment,
+  type Command,
+  forEachChild,
+  type ParsedScript,
+  parse,
+  type Redirection,
+  type Statement,
+  type SyntaxNode,
+  type Word,
+} from "unbash";
+import type { CommandPart, CommandReading, DecisionContext } from "../core/permission.ts";
+import type { Arg, Printed } from "./arg.ts";
+import { createBindings } from "./bindings.ts";
+import { evaluates } from "./evaluation.ts";
+import { eitherOf, joined, repeated, same, TooMuch, type Walked } from "./flow.ts";
+import { either, type Folders } from "./folders.ts";
+import type { Surroundings } from "./judgement.ts";
+import { classed, group, inBackground, lookupsOf, unreadable } from "./parts.ts";
+import { namesForPeople } from "./program-names.ts";
+import { judgeProgram } from "./program-risk.ts";
+import { judgeRedirect } from "./redirect-risk.ts";
+import { refusedText } from "./refused-text.ts";
+import { assigning, evaluate } from "./shell-words.ts";
+import { type SimpleCommandParts, walkWords } from "./simple-command.ts";
+import { binaryIsHarmless, harmlessUnary } from "./test-command.ts";
+import { variableRisk } from "./variables.ts";
+import { isPlainShell } from "./wrappers.ts";
 
-export interface CommandRisk {
-  readonly class: AccessClass;
-  readonly extractedCommands: readonly string[];
-  readonly rule: string;
-  readonly why: string;
+const longestCommand = 64 * 1024;
+const mostNodes = 2000;
+const mostRounds = 20;
+
+interface Place {
+  readonly folders: Folders;
+  /** The text that positions point into. */
+  readonly source: string;
+  readonly input?: Printed | undefined;
+  /** How many texts inside texts this is. */
+  readonly depth: number;
 }
-
-/** Words and single spaces only: nothing here means anything to a shell, so the words are what the program gets. */
-const plainCommand = /^[A-Za-z0-9_][A-Za-z0-9_-]*( [A-Za-z0-9_./:@%+=,^-]+)*$/;
-
-/** Execute resolves the files that this many words name, and more. */
-const mostWords = 100;
 
 /**
- * What a shell command can change. It is `read` only when it is one plain command from the table; whatever is not
- * recognised, or uses any shell syntax at all, is `high`.
+ * Takes a command apart and judges every node of it. What cannot be parsed or is not known is `high`; nothing is taken for
+ * harmless because it was not looked at. Never throws.
  */
-export function commandRisk(command: string): CommandRisk {
-  const extractedCommands = programsOf(command);
-  if (!plainCommand.test(command)) {
-    return {
-      class: "high",
-      extractedCommands,
-      rule: "shell-syntax",
-      why: "it uses shell syntax, which is not read yet",
-    };
+export function readCommand(
+  command: string,
+  places: Pick<DecisionContext, "cwd" | "home">,
+  shell: "bash" | "sh" = "bash",
+): CommandReading {
+  const refused = refusedText(command);
+  if (refused !== undefined) return { refused, root: unreadable(command, refused), programs: [], lookups: [] };
+  if (command.length > longestCommand) return reading(unreadable(command, "is too long to be looked through"), []);
+  if (shell === "sh" && !isPlainShell(command)) {
+    return reading(
+      unreadable(command, "uses what a plain sh does not understand as bash does, and there is no bash"),
+      [],
+    );
   }
-  const [program = "", ...words] = command.split(" ");
-  if (words.length > mostWords) {
-    return { class: "high", extractedCommands, rule: "too-long", why: "it has too many words to be looked through" };
+  const programs: string[] = [];
+  try {
+    const { part } = createReader(command, places, (name) => void programs.push(name)).text(command, [places.cwd], 0);
+    return reading(part, programs);
+  } catch (error) {
+    // The parser promises not to throw; a fault of ours must not let anything run.
+    const why = error instanceof TooMuch ? "has too many parts to be looked through" : "cannot be read";
+    return reading(unreadable(command, why), programs);
   }
-  const row = readOnlyCommands.find((entry) => {
-    if (entry.program !== program) return false;
-    const rest = entry.sub === undefined ? words : words.slice(1);
-    if (entry.sub !== undefined && words[0] !== entry.sub) return false;
-    return rest.every((word) => (word.startsWith("-") ? entry.flags.test(word) : (entry.words?.test(word) ?? true)));
-  });
-  if (row !== undefined) return { class: "read", extractedCommands, rule: "read-only-command", why: row.why };
-  return { class: "high", extractedCommands, rule: "unknown-command", why: "it is not known to be harmless" };
 }
 
-/** The programs that a command names, for display. Not used for any decision. */
-function programsOf(command: string): readonly string[] {
-  const names = command
-    .split(/&&|\|\||[;|&\n]/)
-    .map((part) => part.trim().split(/\s+/))
-    .map(([program = "", sub]) => {
-      const name = program.split("/").at(-1) ?? "";
-      return (name === "git" || name === "npm") && sub !== undefined && /^[a-z-]+$/.test(sub) ? `${name} ${sub}` : name;
+function reading(root: CommandPart, programs: readonly string[]): CommandReading {
+  return { root, programs: namesForPeople(programs), lookups: lookupsOf(root) };
+}
+
+function createReader(
+  whole: string,
+  places: Pick<DecisionContext, "cwd" | "home">,
+  onProgram: (name: string) => void,
+): Pick<SimpleCommandParts, "text"> {
+  const { home } = places;
+  let nodes = 0;
+  const bindings = createBindings(whole, home);
+
+  function count(): void {
+    nodes += 1;
+    if (nodes > mostNodes) throw new TooMuch();
+  }
+
+  function text(command: string, folders: Folders, depth: number): Walked {
+    return script(parse(command), { folders, source: command, depth }, "script");
+  }
+
+  function script(node: ParsedScript, place: Place, kind: string): Walked {
+    const here = { ...place, source: node.source ?? place.source };
+    const source = sourceOf(node, here);
+    const [error] = node.errors ?? [];
+    if (error !== undefined)
+      return { part: unreadable(source, `cannot be parsed: ${error.message}`), flow: same(undefined) };
+    return statements(node.commands, here, kind, source);
+  }
+
+  function statements(list: readonly Statement[], place: Place, kind: string, source: string): Walked {
+    const parts: CommandPart[] = [];
+    let flow = same(place.folders);
+    let prints: Printed | undefined;
+    for (const { command, background } of list) {
+      const walked = walk(command, { ...place, folders: eitherOf(flow) });
+      const isBehind = background === true;
+      flow = isBehind ? same(eitherOf(flow)) : walked.flow;
+      parts.push(isBehind ? inBackground(walked.part) : walked.part);
+      prints = walked.prints;
+    }
+    const [only] = parts;
+    if (only === undefined || parts.length > 1) return { part: group(kind, source, parts), flow };
+    return { part: kind === "script" ? only : group(kind, source, parts), flow, prints };
+  }
+
+  function walk(node: SyntaxNode, place: Place): Walked {
+    count();
+    const source = sourceOf(node, place);
+    switch (node.type) {
+      case "Command":
+        return simple(node, place);
+      case "Pipeline":
+        return pipeline(node, place);
+      case "AndOr":
+        return andOr(node, place);
+      case "Subshell":
+        return { ...statements(node.body.commands, place, "subshell", source), flow: same(place.folders) };
+      case "BraceGroup":
+        return statements(node.body.commands, place, "group", source);
+      case "CompoundList":
+        return statements(node.commands, place, "list", source);
+      case "Redirected": {
+        const { part, flow } = walk(node.command, place);
+        return { part: group("redirected", source, [part, ...redirections(node.redirects, place)]), flow };
+      }
+      case "If": {
+        const branches = [node, ...node.elif].map(({ clause, then }) => [clause, then]);
+        return sequence("if", source, [...branches.flat(), ...(node.else === undefined ? [] : [node.else])], place);
+      }
+      case "While":
+        return repeated(source, place.folders, (folders) =>
+          sequence("round", source, [node.clause, node.body], { ...place, folders }),
+        );
+      case "For":
+        return loop(node, place);
+      case "Case": {
+        const words = [node.word, ...node.items.flatMap(({ pattern }) => pattern)].flatMap((word) =>
+          inside(word, place),
+        );
+        const arms = sequence(
+          "case",
+          source,
+          node.items.map(({ body }) => body),
+          place,
+        );
+        return { part: group("case", source, [...words, arms.part]), flow: arms.flow };
+      }
+      case "Function":
+        return functionDefinition(node, place);
+      case "TestCommand":
+        return {
+          part: group("test", source, [...inside(node, place), ...testParts(node.expression, place)]),
+          flow: same(place.folders),
+        };
+      default:
+        return { part: notKnown(node, place, source), flow: same(undefined) };
+    }
+  }
+
+  /** What is called by its name is not followed, so it must not take the name of something that is known. */
+  function functionDefinition(node: SyntaxNode & { type: "Function" }, place: Place): Walked {
+    const body = walk(node.body, { ...place, folders: undefined });
+    const part = group("function", sourceOf(node, place), [body.part]);
+    const name = node.name.value;
+    const isKnown = judgeProgram([{ kind: "text", value: name }], around(place)).rule !== "unknown-program";
+    const judged = isKnown ? classed(part, "high", "function", `defines ${name} anew, as a function`) : part;
+    return { part: judged, flow: same(place.folders) };
+  }
+
+  /** Nodes that are looked into, and never harmless. */
+  function notKnown(node: SyntaxNode, place: Place, source: string): CommandPart {
+    const parts: CommandPart[] = [];
+    forEachChild(node, (child) => parts.push(...(isCommand(child) ? [walk(child, place).part] : inside(child, place))));
+    const why = `uses ${node.type}, which is not followed`;
+    return classed(group(node.type, source, parts), "high", "unknown-node", why);
+  }
+
+  /** Lists of which each may run or not, one after the other. */
+  function sequence(kind: string, source: string, lists: readonly SyntaxNode[], place: Place): Walked {
+    let folders = place.folders;
+    const parts = lists.map((list) => {
+      const { part, flow } = walk(list, { ...place, folders });
+      folders = either(folders, eitherOf(flow));
+      return part;
     });
-  return [...new Set(names.filter((name) => name !== ""))].slice(0, 50);
+    return { part: group(kind, source, parts), flow: same(folders) };
+  }
+
+  function loop(node: SyntaxNode & { type: "For" }, place: Place): Walked {
+    const source = sourceOf(node, place);
+    const name = node.name.value;
+    const words = node.wordlist ?? [];
+    const listed = words.flatMap((word) => values(word, place));
+    const before = words.flatMap((word) => inside(word, place));
+    const isDangerous = variableRisk(name) === "dangerous" || !/^[A-Za-z_]\w*$/.test(name);
+    const rounds: readonly (Arg | undefined)[] =
+      listed.length === 0 || listed.length > mostRounds ? [undefined] : listed;
+    const walked = repeated(source, place.folders, (folders) => {
+      const parts = rounds.map((value) => {
+        // One match of a pattern at a time.
+        bindings.bind(name, value?.kind === "pattern" ? { ...value, single: true } : value);
+        return walk(node.body, { ...place, folders });
+      });
+      const after = parts.reduce<Folders>((all, { flow }) => either(all, eitherOf(flow)), folders);
+      return {
+        part: group(
+          "rounds",
+          source,
+          parts.map(({ part }) => part),
+        ),
+        flow: same(after),
+      };
+    });
+    bindings.forget(name);
+    const part = group("loop", source, [...before, walked.part]);
+    const judged = isDangerous ? classed(part, "high", "dangerous-variable", `sets ${name}`) : part;
+    return { part: judged, flow: walked.flow };
+  }
+
+  function andOr(node: SyntaxNode & { type: "AndOr" }, place: Place): Walked {
+    const [first, ...rest] = node.commands;
+    if (first === undefined)
+      return { part: unreadable(sourceOf(node, place), "has an empty list"), flow: same(undefined) };
+    let { part, flow } = walk(first, place);
+    const parts = [part];
+    for (const [index, command] of rest.entries()) {
+      ({ part, flow } = joined(flow, node.operators[index] ?? "", (folders) => walk(command, { ...place, folders })));
+      parts.push(part);
+    }
+    return { part: group("list", sourceOf(node, place), parts), flow };
+  }
+
+  function pipeline(node: SyntaxNode & { type: "Pipeline" }, place: Place): Walked {
+    const [first] = node.commands;
+    if (first !== undefined && node.commands.length === 1) {
+      const { part, flow } = walk(first, place);
+      return { part, flow: same(eitherOf(flow)) };
+    }
+    let input: Printed | undefined;
+    const parts = node.commands.map((command, index) => {
+      const walked = walk(command, { ...place, input });
+      input = node.operators[index] === "|&" ? undefined : walked.prints;
+      return walked.part;
+    });
+    return { part: group("pipeline", sourceOf(node, place), parts), flow: same(place.folders), prints: input };
+  }
+
+  function simple(node: Command, place: Place): Walked {
+    const source = sourceOf(node, place);
+    const assigned = node.prefix.filter((entry) => entry.type === "Assignment");
+    const parts = [
+      ...assigned.map((entry) => assignment(entry, place, node.name?.value)),
+      ...redirections(node.redirects, place),
+      ...[node.name, ...node.args].flatMap((word) => (word === undefined ? [] : inside(word, place))),
+    ];
+    if (node.name === undefined) return { part: group("command", source, parts), flow: same(place.folders) };
+    const args = [node.name, ...node.args].flatMap((word) => argument(word, place));
+    const { part, flow, prints } = walkWords(args, source, around(place), place.depth, { places, onProgram, text });
+    return { part: { ...part, parts: [...parts, ...part.parts] }, flow, prints };
+  }
+
+  function around(place: Place): Surroundings {
+    return { folders: place.folders, home, input: place.input };
+  }
+
+  /** What a word may be. One that stands for what a command prints is known when that is paths. */
+  function values(word: Word, place: Place): readonly Arg[] {
+    const [only, ...more] = word.parts ?? [];
+    if (only?.type === "CommandExpansion" && only.script !== undefined && more.length === 0) {
+      const printed = script(only.script, { ...place, input: undefined }, "substitution").prints;
+      if (printed !== undefined) return [{ kind: "input", printed, asWords: true }];
+    }
+    return evaluate(word, bindings.in(place.folders));
+  }
+
+  function argument(word: Word | Assignment, place: Place): readonly Arg[] {
+    if (word.type === "Word") return values(word, place);
+    const isPlain = word.value.type === "Word" && word.index === undefined;
+    const [value] = isPlain && word.value.type === "Word" ? values(word.value, place) : [];
+    return [assigning(word.name, word.append === true, value)];
+  }
+
+  function assignment(node: Assignment, place: Place, program: string | undefined): CommandPart {
+    const { name, index, append, value } = node;
+    const part = classed(group("assignment", node.text, inside(node, place)), "read", "assignment", `sets ${name}`);
+    const isPlain = index === undefined && append !== true && value.type === "Word";
+    if (program === undefined)
+      bindings.bind(name, isPlain ? evaluate(value, bindings.in(place.folders))[0] : undefined);
+    // How one line is taken apart, and nothing else.
+    const isForRead = name === "IFS" && program === "read";
+    const risk = index !== undefined ? "dangerous" : isForRead ? "harmless" : variableRisk(name);
+    const why = `sets ${name}, which can make programs run others`;
+    if (risk === "dangerous") return classed(part, "high", "dangerous-variable", why);
+    if (risk === "harmless" || program === undefined) return part;
+    return classed(part, "medium", "unknown-variable", `sets ${name}, whose effect is not known`);
+  }
+
+  function redirections(list: readonly Redirection[], place: Place): readonly CommandPart[] {
+    return list.map((node) => {
+      const words = node.type === "HereDoc" ? (node.body.parts ?? []) : node.target === undefined ? [] : [node.target];
+      const parts = words.flatMap((word) => inside(word, place));
+      const part = classed(
+        group("redirection", sourceOf(node, place), parts),
+        "read",
+        "redirection",
+        "gives it its input",
+      );
+      if (node.descriptor?.type === "FileDescriptorVariable") {
+        return classed(part, "high", "sets-variable", "sets a variable by a redirection");
+      }
+      if (node.type !== "Redirect") return part;
+      const targets = node.target === undefined ? [] : evaluate(node.target, bindings.in(place.folders));
+      return judgeRedirect(part, node.operator, targets, place.folders);
+    });
+  }
+
+  /** Everything inside a word that runs something or is evaluated. */
+  function inside(node: SyntaxNode, place: Place): readonly CommandPart[] {
+    count();
+    const source = sourceOf(node, place);
+    const parts: CommandPart[] = [];
+    if (runsScript(node)) {
+      if (node.script === undefined) return [unreadable(source, "has a substitution that cannot be parsed")];
+      parts.push(script(node.script, { ...place, input: undefined }, "substitution").part);
+    } else forEachChild(node, (child) => parts.push(...inside(child, place)));
+    const why = evaluates(node);
+    if (why !== undefined) parts.push(classed(group("expansion", source, []), "high", "evaluation", why));
+    return parts;
+  }
+
+  function testParts(node: SyntaxNode, place: Place): readonly CommandPart[] {
+    const operator = node.type === "TestUnary" || node.type === "TestBinary" ? node.operator : undefined;
+    const isHarmless =
+      operator === undefined ||
+      (node.type === "TestUnary" && harmlessUnary.test(operator)) ||
+      (node.type === "TestBinary" && binaryIsHarmless(operator, node.left.value, node.right.value));
+    const parts: CommandPart[] = [];
+    const why = "compares numbers, and bash runs commands that it finds in their values";
+    if (!isHarmless) parts.push(classed(group("test", sourceOf(node, place), []), "high", "evaluation", why));
+    forEachChild(node, (child) => parts.push(...(child.type.startsWith("Test") ? testParts(child, place) : [])));
+    return parts;
+  }
+
+  return { text };
+}
+
+function sourceOf(node: { readonly pos: number; readonly end: number }, { source }: Pick<Place, "source">): string {
+  return source.slice(node.pos, node.end);
+}
+
+const commandTypes = new Set([
+  "Command",
+  "Pipeline",
+  "AndOr",
+  "Subshell",
+  "BraceGroup",
+  "CompoundList",
+  "Redirected",
+  "If",
+  "While",
+  "For",
+  "Case",
+  "Function",
+  "TestCommand",
+  "ArithmeticCommand",
+  "ArithmeticFor",
+  "Select",
+  "Coproc",
+  "Statement",
+]);
+
+function isCommand(node: SyntaxNode): boolean {
+  return commandTypes.has(node.type);
+}
+
+function runsScript(
+  node: SyntaxNode,
+): node is SyntaxNode & { type: "CommandExpansion" | "ProcessSubstitution" | "ArithmeticCommandExpansion" } {
+  return /^(Command|ArithmeticCommand)Expansion$|^ProcessSubstitution$/.test(node.type);
 }

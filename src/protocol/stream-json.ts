@@ -25,7 +25,7 @@ const denialSchema = z.object({
   toolName: z.string(),
   rule: z.string(),
   reason: z.string(),
-  allowWith: z.string().describe("The option that would have allowed the call."),
+  allowWith: z.string().optional().describe("The option that would have allowed the call, if there is one."),
 });
 
 export const systemLine = z.object({

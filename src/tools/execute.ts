@@ -1,7 +1,5 @@
 import { defineTool, failed, succeeded, type ToolContext, type ToolOutput } from "../core/tool.ts";
 import { commandReport } from "./command-report.ts";
-import { decideGit, isOtherGitNow } from "./decided-git.ts";
-import { namedFiles } from "./named-files.ts";
 import { messageOf } from "./outcome.ts";
 import { z } from "./zod.ts";
 
@@ -20,17 +18,12 @@ export const executeTool = defineTool({
     fireAndForget: z.boolean("fireAndForget must be true or false").optional(),
   }),
 
-  async access(input, scope) {
+  async access(input) {
     // A blank command runs nothing, so there is nothing to decide.
     if (isBlank(input.command)) return [];
     const claimed = input.riskLevel === undefined ? {} : { claimed: input.riskLevel };
     const background = input.fireAndForget ?? false;
-    const runsPrograms = await decideGit(input, input.command, scope);
-    const programs = runsPrograms ? { runsRepositoryPrograms: true as const } : {};
-    return [
-      { type: "command", command: input.command, ...claimed, background, ...programs },
-      ...(await namedFiles(input.command, scope)),
-    ];
+    return [{ type: "command", command: input.command, ...claimed, background }];
   },
 
   async preview(input) {
@@ -41,10 +34,6 @@ export const executeTool = defineTool({
     if (isBlank(input.command)) return failed("command is required and must be a string");
     const timeout = input.timeout ?? defaultSeconds;
     if (!(timeout > 0)) return failed("timeout is the number of seconds to wait: above 0");
-    if (await isOtherGitNow(input, context)) {
-      const since = "Since this command was decided on, git's configuration here has changed";
-      return failed(`${since}: git could now run programs that the repository names. Nothing was run.`);
-    }
     try {
       if (input.fireAndForget) return await startBackground(input.command, context);
       const seconds = Math.min(timeout, mostSeconds);

@@ -126,7 +126,7 @@ describe("permission", () => {
   const look = ["LS", {}] as const;
 
   test("all calls of one reply are decided together and asked for once", async () => {
-    const kit = createKit([calls(look, change, ["Execute", { command: "make", riskLevel: "low" }]), says("done")]);
+    const kit = createKit([calls(look, change, ["Execute", { command: "rm x", riskLevel: "low" }]), says("done")]);
     const session = await kit.open({ autonomy: "off" });
     const { asked } = attachApprover(session, { kind: "allow" });
     await ask(session, "go");
@@ -142,7 +142,7 @@ describe("permission", () => {
           {
             call: { name: "Execute" },
             decision: { verdict: "ask", impact: "high" },
-            preview: { type: "command", command: "make" },
+            preview: { type: "command", command: "rm x" },
           },
         ],
       },
@@ -151,7 +151,7 @@ describe("permission", () => {
   });
 
   test("always raises the level to what was asked for, and no further", async () => {
-    const kit = createKit([calls(change), calls(change), calls(["Execute", { command: "make" }]), says("done")]);
+    const kit = createKit([calls(change), calls(change), calls(["Execute", { command: "rm x" }]), says("done")]);
     const session = await kit.open({ autonomy: "off" });
     const { asked } = attachApprover(session, { kind: "allow", always: true });
     await ask(session, "go");

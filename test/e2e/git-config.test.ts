@@ -92,7 +92,7 @@ describe.each(Object.entries(traps))("%s", (name, trap) => {
     for (const flags of [[], ["--auto", "low"], ["--auto", "medium"], ["--use-spec", "--auto", "high"]]) {
       const finished = await run(cwd, flags, reading);
       expect([flags, existsSync(marker)]).toEqual([flags, false]);
-      const denial = /^Error: .*the repository's own git configuration may make git run other programs/;
+      const denial = /^Error: .*uses git where the repository's own configuration may make it run other programs/;
       expect(results(finished)).toEqual(reading.map(() => expect.stringMatching(denial)));
     }
     await run(cwd, ["--auto", "high"], reading);
@@ -162,7 +162,7 @@ describe("a trap that the model sets itself", () => {
     const calls = sets["as a bare repository"]?.(program) ?? [];
     const status: Call = ["Execute", { command: "git status" }];
     expect(results(await run(folder, ["--auto", "low"], [...calls, status])).at(-1)).toBe(
-      "Error: Since this command was decided on, git's configuration here has changed: git could now run programs that the repository names. Nothing was run.",
+      `Error: ${folder} is not what it was when this call was decided on. Nothing was run.`,
     );
     expect(existsSync(`${folder}.marker`)).toBe(false);
     await run(folder, ["--auto", "high"], [status]);

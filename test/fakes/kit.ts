@@ -1,11 +1,12 @@
 import { Engine } from "../../src/core/engine.ts";
+import { AgentError } from "../../src/core/errors.ts";
 import type { EngineEvent } from "../../src/core/event.ts";
-import type { PermissionPolicy } from "../../src/core/permission.ts";
+import type { CommandRules, PermissionPolicy } from "../../src/core/permission.ts";
 import type { Clock, Ids, ModelEvent, ModelInfo, ModelRequest, SessionStore } from "../../src/core/ports.ts";
 import type { EngineParts, Session } from "../../src/core/session.ts";
 import type { SessionSettings } from "../../src/core/settings.ts";
 import type { Tool } from "../../src/core/tool.ts";
-import { permissionPolicy } from "../../src/permissions/policy.ts";
+import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { builtinTools } from "../../src/tools/all.ts";
 import { toolJsonSchema } from "../../src/tools/json-schema.ts";
@@ -102,6 +103,9 @@ export interface KitOptions {
   readonly files?: Readonly<Record<string, string>>;
   readonly tools?: readonly Tool[];
   readonly policy?: PermissionPolicy;
+  readonly rules?: CommandRules;
+  /** Why the rules cannot be read. */
+  readonly rulesFailure?: string;
   readonly store?: SessionStore;
   readonly host?: MemoryHost;
   readonly reminders?: readonly string[];
@@ -126,13 +130,22 @@ export function createKit(replies: readonly FakeReply[], options: KitOptions = {
   const parts: EngineParts = {
     store,
     models: { list: () => [model.info], resolve: async () => model },
-    policy: options.policy ?? permissionPolicy,
+    policy: options.policy ?? createPermissionPolicy(() => "bash"),
     tools: options.tools ?? builtinTools,
     host,
     context: { reminders: async () => options.reminders ?? [] },
     clock,
     ids: options.ids ?? countingIds(),
-    places: { home: "/home/u", ownHome: "/home/u/.tinman", outputs: (id) => `/home/u/.tinman/outputs/${id}` },
+    rules: async () => {
+      if (options.rulesFailure !== undefined) throw new AgentError("config_invalid", options.rulesFailure);
+      return { rules: options.rules ?? { allow: [], deny: [], alwaysDeny: [] }, notices: [] };
+    },
+    places: {
+      home: "/home/u",
+      ownHome: "/home/u/.tinman",
+      temp: "/tmp",
+      outputs: (id) => `/home/u/.tinman/outputs/${id}`,
+    },
     toolSchema: toolJsonSchema,
   };
   const engine = new Engine(parts);

@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import type { Lookup } from "../../src/core/permission.ts";
 import type { CommandResult, CommandSpec, DirectoryEntry, FileStat, Host } from "../../src/core/ports.ts";
 
 type Content = string | Uint8Array;
@@ -141,6 +142,13 @@ export function createMemoryHost(
     },
   };
 
+  /** Paths lead where the links say and a program's file is its name; nothing else is ever found. */
+  function answer({ what, path }: Lookup): readonly string[] | undefined {
+    if (what === "git") return options.runsPrograms?.(path) === true ? undefined : [];
+    if (what === "program") return [path];
+    return what === "path" ? [follow(posix.normalize(path))] : [];
+  }
+
   for (const [path, content] of Object.entries(files)) put(path, content);
   for (const [path, target] of Object.entries(options.links ?? {})) add(path, { kind: "link", target });
   for (const path of options.others ?? []) add(path, { kind: "other" });
@@ -148,7 +156,7 @@ export function createMemoryHost(
   return {
     files: fileAccess,
     search,
-    repositories: { runsPrograms: async (cwd) => options.runsPrograms?.(cwd) ?? false },
+    lookUp: async (lookup) => answer(lookup),
     processes: {
       /** An abort ends a command that is still running. */
       async run(spec, signal) {

@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { commandEnvironment } from "../../src/host/command-environment.ts";
@@ -46,6 +46,26 @@ const credentials = [
   "TINMAN_TOOL_RUN",
 ];
 
+/** They would make a command do something else than its text says. */
+const misleading = [
+  "BASH_ENV",
+  "ENV",
+  "SHELLOPTS",
+  "BASHOPTS",
+  "BASH_COMPAT",
+  "POSIXLY_CORRECT",
+  "CDPATH",
+  "GLOBIGNORE",
+  "EXECIGNORE",
+  "BASH_FUNC_ls%%",
+  "BASH_FUNC_git()",
+  "TAR_OPTIONS",
+  "GREP_OPTIONS",
+  "RIPGREP_CONFIG_PATH",
+  "LESSOPEN",
+  "LESSCLOSE",
+];
+
 const harmless = [
   "PATH",
   "HOME",
@@ -86,6 +106,34 @@ describe("the environment of commands", () => {
   test("never waits for a person, whatever the user has set", () => {
     const user = { PAGER: "less", GIT_PAGER: "less", TERM: "xterm", CI: "yes", GIT_TERMINAL_PROMPT: "1" };
     expect(commandEnvironment(user, [])).toEqual({ CI: "yes", ...unattended });
+  });
+
+  test("has nothing that changes what a command text means, not even by name", () => {
+    expect(commandEnvironment(setTo(misleading), misleading)).toEqual(unattended);
+  });
+
+  test("lets a command be what its text says, whatever the user's shell has exported", async () => {
+    const folder = await tempFolder();
+    const script = join(folder, "start-up");
+    await writeFile(script, "echo started\n");
+    await mkdir(join(folder, "elsewhere", "sub"), { recursive: true });
+    await mkdir(join(folder, "sub"));
+    const processes = createProcesses({
+      environment: {
+        PATH: process.env.PATH,
+        BASH_ENV: script,
+        ENV: script,
+        SHELLOPTS: "noglob:xtrace",
+        BASHOPTS: "dotglob:nullglob",
+        CDPATH: join(folder, "elsewhere"),
+        GLOBIGNORE: "*",
+        "BASH_FUNC_ls%%": "() { echo a function; }",
+      },
+    });
+    const command = "cd sub; pwd; touch .hidden plain; echo *; echo none*; ls";
+    const spec = { cwd: folder, timeoutMs: 20_000, spoolPath: join(folder, "whole"), keepBytes: 10_000 };
+    const result = await processes.run({ ...spec, command, onProgress: () => undefined }, new AbortController().signal);
+    expect(result).toEqual(saying(`${folder}/sub\nplain\nnone*\nplain\n`));
   });
 
   const environment = {

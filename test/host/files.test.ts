@@ -1,17 +1,5 @@
 import { execFileSync } from "node:child_process";
-import {
-  chmod,
-  link,
-  lstat,
-  mkdir,
-  readdir,
-  readFile,
-  readlink,
-  stat,
-  symlink,
-  utimes,
-  writeFile,
-} from "node:fs/promises";
+import { chmod, link, mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createFiles } from "../../src/host/files.ts";
@@ -160,18 +148,17 @@ describe("reading", () => {
   });
 
   test("gives files whole that say they are empty", async () => {
-    expect(await text("/proc/self/comm")).toMatch(/^.+\n$/);
+    expect(await text(`/proc/${process.pid}/comm`)).toMatch(/^.+\n$/);
   });
 
   test("refuses at once what is no regular file", async () => {
     const folder = await tempFolder();
     const pipe = join(folder, "pipe");
     execFileSync("mkfifo", [pipe]);
-    await symlink("pipe", join(folder, "link"));
     await expect(text(pipe)).rejects.toThrow(`EINVAL: a named pipe is not a regular file, read '${pipe}'`);
-    await expect(text(join(folder, "link"))).rejects.toThrow("a named pipe is not a regular file");
     await expect(text("/dev/zero")).rejects.toThrow("EINVAL: a device is not a regular file, read '/dev/zero'");
     await expect(text(folder)).rejects.toThrow(`EISDIR: illegal operation on a directory, read '${folder}'`);
+    await expect(text("/")).rejects.toThrow("EISDIR: illegal operation on a directory, read '/'");
     await expect(text(join(folder, "missing"))).rejects.toThrow("ENOENT");
   });
 });
@@ -204,20 +191,6 @@ describe("writing", () => {
     await link(join(folder, "file"), join(folder, "same-file"));
     await files.write(join(folder, "file"), "new");
     expect(await readFile(join(folder, "same-file"), "utf8")).toBe("old");
-  });
-
-  test("goes through a link to its target, also one that is not there yet", async () => {
-    const folder = await tempFolder();
-    await mkdir(join(folder, "real"));
-    await writeFile(join(folder, "real", "file"), "old");
-    await symlink("real/file", join(folder, "link"));
-    await symlink("real/later", join(folder, "dangling"));
-    await files.write(join(folder, "link"), "new");
-    await files.write(join(folder, "dangling"), "later");
-    expect(await readlink(join(folder, "link"))).toBe("real/file");
-    expect(await readFile(join(folder, "real", "file"), "utf8")).toBe("new");
-    expect((await lstat(join(folder, "dangling"))).isSymbolicLink()).toBe(true);
-    expect(await readFile(join(folder, "real", "later"), "utf8")).toBe("later");
   });
 
   test("refuses a folder, a pipe and a device, and leaves nothing behind", async () => {

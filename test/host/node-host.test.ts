@@ -1,4 +1,4 @@
-import { stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createNodeHost } from "../../src/host/node-host.ts";
@@ -21,6 +21,17 @@ test("output paths stay fresh for many at once and for a later process", async (
   expect(new Set(paths).size).toBe(20);
   await writeFile(join(outputsDir, "s", "17-x.txt"), "");
   expect(await createNodeHost({ outputsDir }).outputPath("s", "x")).toBe(join(outputsDir, "s", "18-x.txt"));
+});
+
+test("output paths can be written to where a folder above them is a link of the user's", async () => {
+  const folder = await tempFolder();
+  await mkdir(join(folder, "disk"));
+  await symlink("disk", join(folder, "home"));
+  const host = createNodeHost({ outputsDir: join(folder, "home", "outputs") });
+  const path = await host.outputPath("s", "execute");
+  expect(path).toBe(join(folder, "disk", "outputs", "s", "1-execute.txt"));
+  await host.files.write(path, "whole");
+  expect(await readFile(join(folder, "home", "outputs", "s", "1-execute.txt"), "utf8")).toBe("whole");
 });
 
 test("no name leads out of the folder", async () => {

@@ -5,7 +5,14 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createNodeHost } from "../../src/host/node-host.ts";
 import { tempFolder } from "./support.ts";
 
-const { runsPrograms } = createNodeHost({ outputsDir: "/nowhere" }).repositories;
+const host = createNodeHost({ outputsDir: "/nowhere" });
+
+/** `undefined`, when git might run something there; an empty list, when it surely does not. */
+async function runsPrograms(path: string): Promise<boolean> {
+  const answer = await host.lookUp({ what: "git", path });
+  expect(answer ?? []).toEqual([]);
+  return answer === undefined;
+}
 
 function shell(command: string, cwd: string): void {
   const identity =

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { appendFile, chmod, mkdir, rm, writeFile } from "node:fs/promises";
+import { appendFile, chmod, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { describeEnvironment } from "../../src/host/environment.ts";
@@ -149,6 +149,45 @@ describe("the state of a repository", () => {
     usePath(bin);
     expect(await stateOf(root)).toBe(intro(root, "trunk").join("\n"));
     expect(await eventually(() => processesWith(nap).length === 0)).toBe(true);
+  });
+});
+
+describe("the user's own settings", () => {
+  test("count, but start no pager, diff, monitor, hook or check of signatures", async () => {
+    const root = await repository();
+    await writeFile(join(root, "file"), "one\n");
+    git(root, "add", ".");
+    const only = await commit(root, "first");
+    await writeFile(join(root, "file"), "two\n");
+    await writeFile(join(root, "left-out"), "");
+    const home = await tempFolder();
+    const [proof, program] = [join(home, "proof"), join(home, "program")];
+    await writeFile(program, `#!/bin/sh\necho "$0 $*" >> ${proof}\n`);
+    await chmod(program, 0o755);
+    await mkdir(join(home, "hooks"));
+    for (const hook of ["post-index-change", "pre-commit"]) await symlink(program, join(home, "hooks", hook));
+    await writeFile(join(home, "ignored"), "left-out\n");
+    const settings = [
+      `[core]\n\tpager = ${program}\n\tfsmonitor = ${program}\n\thooksPath = ${home}/hooks`,
+      `\texcludesFile = ${home}/ignored\n\tsshCommand = ${program}\n\taskPass = ${program}\n\teditor = ${program}`,
+      `[pager]\n\tstatus = ${program}\n\tlog = ${program}\n[diff]\n\texternal = ${program}\n`,
+      `[gpg]\n\tprogram = ${program}\n[log]\n\tshowSignature = true\n[credential]\n\thelper = ${program}\n`,
+    ].join("\n");
+    await writeFile(join(home, "config"), settings);
+    const variables = {
+      GIT_CONFIG_GLOBAL: join(home, "config"),
+      GIT_EXTERNAL_DIFF: program,
+      GIT_PAGER: program,
+      PAGER: program,
+      GIT_SSH_COMMAND: program,
+      GIT_ASKPASS: program,
+    };
+    Object.assign(process.env, variables);
+    onTestFinished(() => {
+      for (const name of Object.keys(variables)) delete process.env[name];
+    });
+    expect(await stateOf(root)).toBe([...intro(root, "trunk"), "Status:", " M file", "Last commits:", only].join("\n"));
+    expect(existsSync(proof)).toBe(false);
   });
 });
 

@@ -1,9 +1,13 @@
 import { describe, expect, test } from "vitest";
-import type { Access, DecisionContext } from "../../src/core/permission.ts";
+import { withEvidence } from "../../src/core/evidence.ts";
+import type { Access, DecisionContext, Lookup } from "../../src/core/permission.ts";
+import type { Host } from "../../src/core/ports.ts";
 import { autonomyLevels } from "../../src/core/settings.ts";
 import { isInside, scopeOf } from "../../src/permissions/path-scope.ts";
-import { permissionPolicy } from "../../src/permissions/policy.ts";
-import { commandRisk } from "../../src/permissions/shell-risk.ts";
+import { createPermissionPolicy } from "../../src/permissions/policy.ts";
+import { createMemoryHost } from "../fakes/memory-host.ts";
+
+const policy = createPermissionPolicy(() => "bash");
 
 const context: DecisionContext = {
   tool: "T",
@@ -12,33 +16,50 @@ const context: DecisionContext = {
   cwd: "/ws",
   readable: ["/home/u/.tinman/outputs/s1"],
   home: "/home/u",
+  temp: "/tmp",
   ownHome: "/home/u/.tinman",
+  rules: { allow: [], deny: [], alwaysDeny: [] },
   approver: true,
   unsafe: false,
   enabledTools: [],
 };
 const decide = (access: Access, changes: Partial<DecisionContext> = {}) =>
-  permissionPolicy.decide([access], { ...context, ...changes });
-const command = (text: string, claimed?: "low" | "medium" | "high"): Access => {
-  const access = { type: "command", command: text, background: false } as const;
-  return claimed === undefined ? access : { ...access, claimed };
-};
+  policy.decide([access], { ...context, ...changes });
+async function command(
+  text: string,
+  more: Pick<Access & { type: "command" }, "claimed"> & { background?: boolean } = {},
+  host: Host = createMemoryHost({}),
+): Promise<Access> {
+  const [access] = await withEvidence(
+    [{ type: "command", command: text, background: false, ...more }],
+    policy,
+    host,
+    context,
+  );
+  if (access === undefined) throw new Error("no access");
+  return access;
+}
 
-describe("the table", () => {
+describe("the table", async () => {
   test.each<[string, Access, string, string[]]>([
     ["read inside", { type: "read", path: "/ws/a" }, "read", ["allow", "allow", "allow", "allow"]],
     ["read outside", { type: "read", path: "/etc/hosts" }, "low", ["ask", "allow", "allow", "allow"]],
     ["write inside", { type: "write", path: "/ws/a" }, "low", ["ask", "allow", "allow", "allow"]],
     ["write outside", { type: "write", path: "/tmp/a" }, "medium", ["ask", "ask", "allow", "allow"]],
-    ["a command that reads", command("ls -la"), "read", ["allow", "allow", "allow", "allow"]],
-    ["the same, claimed high", command("ls -la", "high"), "read", ["allow", "allow", "allow", "allow"]],
+    ["a command that reads", await command("ls -la"), "read", ["allow", "allow", "allow", "allow"]],
     [
-      "in the background",
-      { type: "command", command: "ls", background: true },
-      "medium",
-      ["ask", "ask", "allow", "allow"],
+      "the same, claimed high",
+      await command("ls -la", { claimed: "high" }),
+      "read",
+      ["allow", "allow", "allow", "allow"],
     ],
-    ["anything else, claimed low", command("rm -rf x", "low"), "high", ["ask", "ask", "ask", "allow"]],
+    ["in the background", await command("ls", { background: true }), "medium", ["ask", "ask", "allow", "allow"]],
+    [
+      "anything else, claimed low",
+      await command("rm -rf x", { claimed: "low" }),
+      "high",
+      ["ask", "ask", "ask", "allow"],
+    ],
     ["a protected place", { type: "read", path: "/home/u/.ssh/id_rsa" }, "high", ["ask", "ask", "ask", "ask"]],
   ])("%s", (_, access, accessClass, verdicts) => {
     const decisions = autonomyLevels.map((autonomy) => decide(access, { autonomy }));
@@ -59,11 +80,11 @@ describe("the table", () => {
     });
   });
 
-  test("spec mode refuses everything but reading, whatever the level", () => {
+  test("spec mode refuses everything but reading, whatever the level", async () => {
     const at = { mode: "spec", autonomy: "high" } as const;
     expect(decide({ type: "read", path: "/ws/a" }, at).verdict).toBe("allow");
     expect(decide({ type: "write", path: "/ws/a" }, at).verdict).toBe("refuse");
-    expect(decide(command("make"), at).verdict).toBe("refuse");
+    expect(decide(await command("make"), at).verdict).toBe("refuse");
   });
 
   test("reading all of a folder is reading what is protected in it", () => {
@@ -86,12 +107,12 @@ describe("the table", () => {
       { type: "read", path: "/home/u/.aws/credentials" },
       { type: "write", path: "/ws/a" },
     ];
-    expect(permissionPolicy.decide(accesses, context)).toMatchObject({
+    expect(policy.decide(accesses, context)).toMatchObject({
       verdict: "ask",
       class: "high",
       rule: "protected-place",
     });
-    expect(permissionPolicy.decide([], context)).toMatchObject({ verdict: "allow", class: "read" });
+    expect(policy.decide([], context)).toMatchObject({ verdict: "allow", class: "read" });
   });
 
   test("a tool allowed by name runs, but not in protected places", () => {
@@ -149,7 +170,7 @@ test("homes may be written with slashes too many", () => {
     scopeOf("/home/u/.ssh/id_rsa", odd),
     scopeOf("/home/u/.tinman/config.yaml", odd),
     scopeOf("/ws/a", odd),
-    permissionPolicy.protectedPlaces(odd).slice(0, 2),
+    policy.protectedPlaces(odd).slice(0, 2),
   ]).toEqual(["protected", "protected", "workspace", ["/home/u/.tinman", "/home/u/.ssh"]]);
   expect(decide({ type: "read", path: "/home/u", recursive: true }, { ...odd, autonomy: "high" }).verdict).toBe("ask");
 });
@@ -167,87 +188,104 @@ test("a folder is told from one whose name begins like it", () => {
 });
 
 describe("commands", () => {
-  test.each([
-    "ls",
-    "ls -la src",
-    "cat README.md",
-    "git status",
-    "git log --oneline -5",
-    "git diff --stat",
-    "grep -rn TODO src",
-    "pwd",
-    "wc -l a.txt",
-    "date +%Y",
-  ])("%s only reads", (text) => {
-    expect(commandRisk(text).class).toBe("read");
+  test("a command that was not read is not understood", () => {
+    const unread: Access = { type: "command", command: "ls", background: false };
+    expect(decide(unread)).toMatchObject({ verdict: "ask", class: "high", rule: "unreadable" });
   });
 
-  test.each([
-    "",
-    "ls > out.txt",
-    "ls; rm x",
-    "ls && rm x",
-    "ls | sh",
-    "ls $(rm x)",
-    "ls `rm x`",
-    "ls *",
-    "ls ~",
-    "ls 'a'",
-    'ls "a"',
-    "ls\nrm x",
-    "ls\rrm x",
-    "ls\trm",
-    "FOO=1 ls",
-    "./ls",
-    "/bin/ls",
-    "sudo ls",
-    "env ls",
-    "git push",
-    "git -c core.pager=x log",
-    "git log --output=x",
-    "git branch new",
-    "git diff --ext-diff",
-    "find . -delete",
-    "tail -f log",
-    "sort -o a b",
-    "hostname evil",
-    "date 010101",
-    "rm -rf x",
-    "npm test",
-    "ls\u0000",
-    "ls {a,b}",
-    "ls #x",
-    "ls !x",
-  ])("%j is not known to be harmless", (text) => {
-    expect(commandRisk(text).class).toBe("high");
-  });
-
-  test("git is not harmless where the repository makes it run programs", () => {
-    const git = (text: string): Access => ({
-      type: "command",
-      command: text,
-      background: false,
-      runsRepositoryPrograms: true,
-    });
-    expect(decide(git("git status"), { approver: false, autonomy: "medium" })).toEqual({
+  test("git is not harmless where the repository makes it run programs", async () => {
+    const host = createMemoryHost({}, { runsPrograms: () => true });
+    const git = await command("git status", {}, host);
+    expect(decide(git, { approver: false, autonomy: "medium" })).toEqual({
       verdict: "deny",
       class: "high",
       impact: "high",
       extractedCommands: ["git status"],
       rule: "git-config-runs-programs",
-      why: 'T runs "git status": the repository\'s own git configuration may make git run other programs, or read elsewhere. That needs a permission which this run does not have, and nobody can be asked.',
+      why: 'T runs "git status": it uses git where the repository\'s own configuration may make it run other programs, or read elsewhere. That needs a permission which this run does not have, and nobody can be asked.',
     });
-    expect(decide(git("git status"), { autonomy: "high" }).verdict).toBe("allow");
-    expect(decide(git("git push"))).toMatchObject({ class: "high", rule: "unknown-command" });
-    expect(decide(command("git status")).verdict).toBe("allow");
+    expect(decide(git, { autonomy: "high" }).verdict).toBe("allow");
+    expect(decide(await command("git status")).verdict).toBe("allow");
   });
 
-  test("the programs are named for display", () => {
-    expect(commandRisk("cd x && git push origin | tee log; ./run.sh").extractedCommands).toEqual([
-      "cd",
-      "git push",
-      "tee",
-      "run.sh",
-    ]);
+  test("a program of the workspace is not taken for the system's", async () => {
+    const host = createMemoryHost({});
+    const shadowed = { ...host, lookUp: async (lookup: Lookup) => (lookup.what === "program" ? ["/ws/bin/ls"] : []) };
+    const decision = decide(await command("ls", {}, shadowed));
+    expect(decision).toMatchObject({ class: "high", rule: "program-in-workspace" });
+  });
+
+  test("what cannot be looked up is not harmless", async () => {
+    const host = { ...createMemoryHost({}), lookUp: () => Promise.reject(new Error("EIO")) };
+    expect(decide(await command("cat a", {}, host))).toMatchObject({ class: "high", rule: "unknown-path" });
+  });
+
+  test.each([
+    ["cd x && git push origin | tee log; ./run.sh", ["git push", "tee", "run.sh"]],
+    ["FOO=1 sudo npm test && npm test", ["npm test"]],
+    ["for f in a b; do cat $f; done", ["cat"]],
+    ["bash -c 'sleep 1; echo x'", ["bash", "sleep", "echo"]],
+    ["/usr/bin/env docker compose up", ["env", "docker"]],
+    ["echo $(rm x) `touch y`", ["rm", "touch", "echo"]],
+  ])("the programs of %j are named for people", async (text, names) => {
+    expect(decide(await command(text)).extractedCommands).toEqual(names);
+  });
+
+  test("rules: an exact command runs unasked, and a denied one never", async () => {
+    const rules = { allow: [["npm", "run", "deploy"]], deny: [["git", "push", "*"]], alwaysDeny: [["rm", "*"]] };
+    const at = async (text: string, changes: Partial<DecisionContext> = {}) =>
+      decide(await command(text), { rules, ...changes });
+    expect(await at("npm run deploy")).toMatchObject({ verdict: "allow", rule: "allow-rule" });
+    expect(await at("npm run deploy", { mode: "spec" })).toMatchObject({ verdict: "refuse", class: "high" });
+    expect(await at("npm run deploy --force")).toMatchObject({ verdict: "ask" });
+    expect(await at("npm run deploy > /etc/x")).toMatchObject({ verdict: "ask", class: "high" });
+    expect(await at("npm run deploy $(curl x)")).toMatchObject({ verdict: "ask", class: "high" });
+    expect(await at("cd y && npm run deploy")).toMatchObject({ verdict: "ask" });
+    expect(await at("timeout 5 npm run deploy")).toMatchObject({ verdict: "allow" });
+    expect(await at("git push origin", { autonomy: "high" })).toEqual({
+      verdict: "deny",
+      class: "high",
+      impact: "high",
+      extractedCommands: ["git push"],
+      rule: "deny-rule",
+      why: "T would run a command that a rule denies: git push *.",
+    });
+    expect(await at("git push origin", { unsafe: true })).toMatchObject({ verdict: "allow" });
+    expect(await at("ls && rm x", { unsafe: true })).toMatchObject({ verdict: "deny", rule: "deny-rule" });
+    expect(await at("ls", { enabledTools: ["T"] })).toMatchObject({ verdict: "allow" });
+    expect(await at("rm x", { enabledTools: ["T"] })).toMatchObject({ verdict: "deny" });
+  });
+
+  test("a text that is not what it looks like never runs", async () => {
+    for (const text of ["ls\rrm x", "ls\u0000", "ls \u202e x", "ls \ud800", "l\u200bs", "echo \u001b[2J"]) {
+      expect(decide(await command(text), { unsafe: true })).toMatchObject({ verdict: "refuse", rule: "refused-text" });
+    }
+    for (const text of ["echo '👩‍💻 ✔️'", "echo\tx", "echo ü"]) {
+      expect(decide(await command(text))).toMatchObject({ verdict: "allow" });
+    }
+  });
+
+  test("without bash, what only bash understands is not read", async () => {
+    const policy = createPermissionPolicy(() => "sh");
+    const read = async (text: string) => (await policy.read(text, context)).root.class;
+    expect(await read("echo $'\\'; rm -rf x; echo \\''")).toBe("high");
+    expect(await read("ls -la | wc -l")).toBe("read");
+  });
+
+  test("nothing can make reading throw", async () => {
+    const deep = `${"$(".repeat(5000)}ls${")".repeat(5000)}`;
+    const many = Array.from({ length: 5000 }, () => "ls").join(";");
+    for (const text of [
+      deep,
+      many,
+      "(".repeat(100_000),
+      "'",
+      "x".repeat(1_000_000),
+      "a=(".repeat(999),
+      "<<".repeat(99),
+    ]) {
+      const reading = await policy.read(text, context);
+      expect([reading.root.class, reading.programs.length <= 50]).toEqual(["high", true]);
+    }
   });
 });

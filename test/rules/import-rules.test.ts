@@ -24,8 +24,13 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
   ["core/nested/a.ts", ["../b.ts", "./b.ts", "zod"], ["../../tools/read.ts", "../../main.ts", "node:path"]],
   [
     "permissions/a.ts",
-    ["./b.ts", "../core/tool.ts", "node:path"],
-    ["../tools/a.ts", "../config/a.ts", "../host/a.ts", "zod", "node:fs", "node:child_process"],
+    ["./b.ts", "./commands/a.ts", "../core/tool.ts", "node:path"],
+    ["../tools/a.ts", "../config/a.ts", "../host/a.ts", "zod", "unbash", "node:fs", "node:child_process"],
+  ],
+  [
+    "permissions/shell-risk.ts",
+    ["./b.ts", "../core/tool.ts", "unbash"],
+    ["../tools/a.ts", "../config/a.ts", "zod", "node:fs", "node:path"],
   ],
   [
     "tools/a.ts",

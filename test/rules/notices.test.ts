@@ -51,7 +51,16 @@ describe("THIRD_PARTY_NOTICES", () => {
 
   it("names what is in the bundle and what is installed beside it", () => {
     const text = readFileSync("THIRD_PARTY_NOTICES", "utf8");
-    expect(sections(text)).toEqual(["commander", "diff", "yaml", "zod", "rolldown", "@vscode/ripgrep", "ripgrep"]);
+    expect(sections(text)).toEqual([
+      "commander",
+      "diff",
+      "unbash",
+      "yaml",
+      "zod",
+      "rolldown",
+      "@vscode/ripgrep",
+      "ripgrep",
+    ]);
     for (const platform of ["darwin-arm64", "linux-x64", "win32-x64"])
       expect(text).toContain(`@vscode/ripgrep-${platform} `);
   });

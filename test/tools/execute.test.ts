@@ -114,84 +114,13 @@ describe("Execute", () => {
       await access({ command: "  " }),
     ]).toEqual([
       [{ type: "command", command: "ls", background: false }],
-      [
-        { type: "command", command: "rm x", claimed: "high", background: true },
-        { type: "read", path: "/project/x" },
-      ],
+      [{ type: "command", command: "rm x", claimed: "high", background: true }],
       [],
     ]);
     expect(await executeTool.preview?.(executeTool.input.parse({ command: "ls" }), scope)).toEqual({
       type: "command",
       command: "ls",
     });
-  });
-
-  it("names the files that a command reads, and the working directory only where it is read", async () => {
-    const host = createMemoryHost(
-      { "/project/src/a": "" },
-      { links: { "/proc/self": "/proc/77", "/project/l": "/etc" } },
-    );
-    const read = async (command: string) => {
-      const accesses = await executeTool.access(executeTool.input.parse({ command }), createContext(host));
-      return accesses.flatMap((access) =>
-        access.type === "read" ? [access.recursive === true ? `${access.path}/**` : access.path] : [],
-      );
-    };
-    const expected: Readonly<Record<string, readonly string[]>> = {
-      "grep -rn PATTERN src": ["/project/src/**"],
-      "grep PATTERN -r src l/x": ["/project/src/**", "/etc/x/**"],
-      "grep -rn PATTERN": ["/project/**"],
-      "grep -r -A 3 PATTERN": ["/project/3/**", "/project/PATTERN/**", "/project/**"],
-      "grep -r 404 src": ["/project/404/**", "/project/src/**", "/project/**"],
-      "grep -n PATTERN file": ["/project/file"],
-      "grep --regexp=x file": ["/project/file"],
-      "grep -re x file": ["/project/x/**", "/project/file/**"],
-      "ls -R": ["/project/**"],
-      "ls -R src": ["/project/src/**"],
-      "ls -R -w 80": ["/project/80/**", "/project/**"],
-      " cat l/hosts": ["/etc/hosts"],
-      "cat /proc/self/environ": ["/proc/self/environ", "/proc/77/environ"],
-      "cat ../proc/./self//cwd/../x": ["/proc/self/cwd/../x"],
-      "cat /proc/thread-self/fd/3": ["/proc/thread-self/fd/3"],
-      "cat /proc/12/task/13/root/etc/hosts": ["/proc/12/task/13/root/etc/hosts"],
-      "cat /proc/x/../cpuinfo": ["/proc/cpuinfo"],
-    };
-    const found: Record<string, readonly string[]> = {};
-    for (const command of Object.keys(expected)) found[command] = await read(command);
-    expect(found).toEqual(expected);
-  });
-
-  it("tells the decision when git may run programs of the repository's, and asks that of git alone", async () => {
-    const asked: string[] = [];
-    const host = createMemoryHost({}, { runsPrograms: (cwd) => asked.push(cwd) > 0 });
-    const access = (command: string) => executeTool.access(executeTool.input.parse({ command }), createContext(host));
-    expect([await access("git"), await access("gitk"), await access("ls")]).toEqual([
-      [{ type: "command", command: "git", background: false, runsRepositoryPrograms: true }],
-      [{ type: "command", command: "gitk", background: false }],
-      [{ type: "command", command: "ls", background: false }],
-    ]);
-    expect(asked).toEqual(["/project"]);
-    const broken = { ...host, repositories: { runsPrograms: () => Promise.reject(new Error("EIO")) } };
-    expect(await executeTool.access(executeTool.input.parse({ command: "git" }), createContext(broken))).toMatchObject([
-      { runsRepositoryPrograms: true },
-    ]);
-  });
-
-  it("runs no git that was harmless when it was decided on and is not any more", async () => {
-    for (const fireAndForget of [true, false]) {
-      const answers = [false, true];
-      const host = createMemoryHost({}, { runsPrograms: () => answers.shift() ?? true });
-      expect(await call(executeTool, { command: "git status", fireAndForget }, createContext(host))).toEqual({
-        status: "failed",
-        text: "Error: Since this command was decided on, git's configuration here has changed: git could now run programs that the repository names. Nothing was run.",
-      });
-      expect([host.commands, host.backgrounds]).toEqual([[], []]);
-    }
-    for (const before of [true, false]) {
-      const host = createMemoryHost({}, { runsPrograms: () => before });
-      await call(executeTool, { command: "git status" }, createContext(host));
-      expect(host.commands.map(({ command }) => command)).toEqual(["git status"]);
-    }
   });
 
   it("shows the last two lines while it runs", async () => {

@@ -70,7 +70,9 @@ export function reportFailure(
 
 function failureIn(outcome: TurnOutcome, denials: readonly DenialEntry[]): Failure | undefined {
   if (denials.length > 0 && (outcome.reason === "denied" || outcome.failure === undefined)) {
-    const words = denials.map((denial) => `${denial.reason} Allow it with ${denial.allowWith}.`);
+    const words = denials.map(({ reason, allowWith }) =>
+      allowWith === undefined ? reason : `${reason} Allow it with ${allowWith}.`,
+    );
     return { code: "denied", message: [...new Set(words)].join(" ") };
   }
   if (outcome.failure !== undefined) return outcome.failure;
@@ -82,8 +84,11 @@ function failureIn(outcome: TurnOutcome, denials: readonly DenialEntry[]): Failu
 }
 
 function denialEntry(denial: Denial): DenialEntry {
+  const entry = { toolCallId: denial.callId, toolName: denial.tool, rule: denial.rule, reason: denial.why };
+  // No option undoes a rule.
+  if (denial.rule === "deny-rule") return entry;
   const allowWith = denial.rule === "protected-place" ? "--skip-permissions-unsafe" : `--auto ${denial.class}`;
-  return { toolCallId: denial.callId, toolName: denial.tool, rule: denial.rule, reason: denial.why, allowWith };
+  return { ...entry, allowWith };
 }
 
 /** Prints the end of a run in its format. The last thing on stdout. */

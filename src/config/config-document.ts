@@ -1,0 +1,55 @@
+import type { z } from "zod";
+import { AgentError } from "../core/errors.ts";
+import { printable } from "./visible.ts";
+
+const deepest = 100;
+const mostTokens = 50_000;
+
+/**
+ * A configuration as plain data; `null` when there is nothing in it. JSON is read as the YAML that it is, because a key that
+ * is written twice must be an error and not the loss of the first.
+ */
+export async function parseConfig(text: string, path: string): Promise<unknown> {
+  if (text.trim() === "") return null;
+  const { Lexer, LineCounter, Parser, parseDocument } = await import("yaml");
+  // The parser calls itself for every level and compares every key with all others: what somebody else wrote could make it
+  // end the process, or keep it for hours. Its first stage does neither.
+  const outline = new Parser();
+  let tokens = 0;
+  for (const token of new Lexer().lex(text)) {
+    tokens += 1;
+    Array.from(outline.next(token));
+    if (outline.stack.length > deepest) throw invalid(path, `is nested more than ${deepest} levels deep`);
+    if (tokens > mostTokens) throw invalid(path, "has too many entries");
+  }
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, logLevel: "error", prettyErrors: false });
+  const [fault] = document.errors;
+  if (fault !== undefined) {
+    const { line, col } = lineCounter.linePos(fault.pos[0]);
+    throw invalid(path, `line ${line}, column ${col}: ${fault.message}`);
+  }
+  try {
+    return document.toJS({ maxAliasCount: 100 }) as unknown;
+  } catch (error) {
+    throw invalid(path, reason(error));
+  }
+}
+
+/** What a schema makes of a value; its first complaint becomes the one line of the error. */
+export function checked<T>(schema: z.ZodType<T>, value: unknown, path: string): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const where = issue?.path.join(".") ?? "";
+  throw invalid(path, `${where === "" ? "" : `${where}: `}${issue?.message ?? "is not valid"}`);
+}
+
+export function invalid(path: string, why: string): AgentError {
+  return new AgentError("config_invalid", printable(`${path}: ${why}`));
+}
+
+export function reason(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.split("\n")[0] ?? message;
+}

@@ -1,0 +1,13 @@
+const mostShown = 80;
+
+/** Others' text as a person may be shown it: in quotes, cut, and with nothing in it that a terminal would act on or hide. */
+export function visible(text: string): string {
+  return `"${printable(text.length > mostShown ? `${text.slice(0, mostShown)}…` : text)}"`;
+}
+
+/** On one line, every character to be seen. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}]|(?! )\p{Z}|\p{Default_Ignorable_Code_Point}/gu, (char) => {
+    return `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
+  });
+}

@@ -1,0 +1,44 @@
+import { isAbsolute } from "node:path";
+import type { Lookup } from "../core/permission.ts";
+import { liesBelow, whereItLeads } from "./where-it-leads.ts";
+
+type Answer = readonly string[] | undefined;
+
+/** Most of what is asked is where a path leads, so the rest is loaded when it is needed. */
+const answers: Readonly<Record<Lookup["what"], (path: string) => Promise<Answer>>> = {
+  path: whereItLeads,
+  matches: async (path) => (await import("./matching-files.ts")).matchingFiles(path),
+  "links-below": async (path) => (await import("./links-below.ts")).linksBelow(path, false),
+  "names-below": async (path) => (await import("./links-below.ts")).linksBelow(path, true),
+  async git(path) {
+    const { runsPrograms } = await import("./repository-programs.ts");
+    return (await runsPrograms(await onlyReading(path))) ? undefined : [];
+  },
+  credentials: async (path) => (await import("./git-credentials.ts")).gitCredentials(await onlyReading(path)),
+  async remotes(path) {
+    const { repositoriesAround } = await import("./repository.ts");
+    const { repositories, unclear } = await repositoriesAround(await onlyReading(path));
+    if (unclear) return undefined;
+    const { gitCredentials } = await import("./git-credentials.ts");
+    const found = await Promise.all(repositories.map(({ root }) => gitCredentials(root)));
+    return found.some((files) => files === undefined) ? undefined : found.flatMap((files) => files ?? []);
+  },
+  program: async (name) => (await import("./program-file.ts")).programFile(name),
+};
+
+async function onlyReading(path: string): Promise<string> {
+  const [canonical] = await whereItLeads(path);
+  if (canonical === undefined || liesBelow(canonical, "/proc"))
+    throw new Error("Each process has another such folder.");
+  return canonical;
+}
+
+/** Answers questions about this machine. Never rejects; starts nothing and changes nothing. */
+export async function lookUp({ what, path }: Lookup): Promise<Answer> {
+  if (path.includes("\0") || (what !== "program" && !isAbsolute(path))) return undefined;
+  try {
+    return await answers[what](path);
+  } catch {
+    return undefined;
+  }
+}

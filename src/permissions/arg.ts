@@ -1,0 +1,49 @@
+/** One word of a command, as far as it is known before the command runs. */
+export type Arg =
+  /** `disguised`: it is written with quotes or escapes. */
+  | { readonly kind: "text"; readonly value: string; readonly disguised?: boolean }
+  /** File names by a pattern, in which a backslash takes the meaning from the character behind it. `single`: one of them. */
+  | { readonly kind: "pattern"; readonly value: string; readonly single?: boolean }
+  /** Begins with `prefix`; what follows is not known. `single`: it is surely one word. */
+  | { readonly kind: "unknown"; readonly prefix: string; readonly single: boolean }
+  /** Paths below folders, as another command prints them. `asWords`: a shell or xargs takes them apart. */
+  | { readonly kind: "input"; readonly printed: Printed; readonly asWords: boolean };
+
+/** Paths below folders, a line each; `zeros`: ended by a zero byte, so that no name can be taken for two. */
+export interface Printed {
+  readonly folders: readonly string[];
+  readonly zeros: boolean;
+  /** The working directory of whoever printed them, for which they are meant. */
+  readonly from: readonly string[];
+}
+
+export function text(value: string): Arg {
+  return { kind: "text", value };
+}
+
+export const unknownWords: Arg = { kind: "unknown", prefix: "", single: false };
+
+const special = /[*?[\]\\+@!(]/;
+
+/** What surely stands at the beginning. */
+export function knownStart(arg: Arg): string {
+  if (arg.kind === "text") return arg.value;
+  if (arg.kind === "unknown") return arg.prefix;
+  if (arg.kind === "input") return "";
+  const at = arg.value.search(special);
+  return at === -1 ? arg.value : arg.value.slice(0, at);
+}
+
+/** Whether a word that is not known might be taken for a flag. */
+export function mayBeFlag(arg: Arg): boolean {
+  if (arg.kind === "text") return arg.value.startsWith("-") && arg.value !== "-";
+  // Their names were looked through.
+  if (arg.kind === "input") return false;
+  if (arg.kind === "unknown" && !arg.single) return true;
+  const start = knownStart(arg);
+  return start === "" || start.startsWith("-");
+}
+
+export function textOf(arg: Arg | undefined): string | undefined {
+  return arg?.kind === "text" ? arg.value : undefined;
+}

@@ -1,0 +1,148 @@
+import { type Arg, knownStart, mayBeFlag, text } from "./arg.ts";
+import type { CommandRow } from "./command-row.ts";
+
+type Takes = "nothing" | "text" | "texts" | "read" | "write" | "attached";
+
+export interface Fit {
+  readonly operands: readonly { readonly kind: "text" | "read" | "write" | "rest"; readonly arg: Arg }[];
+  readonly values: readonly { readonly flag: string; readonly kind: "text" | "read" | "write"; readonly arg: Arg }[];
+  readonly given: ReadonlySet<string>;
+}
+
+const suffixes: Readonly<Record<string, Takes>> = { ":": "text", "<": "read", ">": "write", "?": "attached" };
+const compiled = new WeakMap<CommandRow, ReadonlyMap<string, Takes>>();
+
+/** The flags of a row by name. */
+export function flagsOf(row: CommandRow): ReadonlyMap<string, Takes> {
+  const known = compiled.get(row);
+  if (known !== undefined) return known;
+  const flags = new Map<string, Takes>();
+  for (const token of (row.flags ?? "").split(/\s+/).filter((part) => part !== "")) {
+    const takes = token.endsWith("::") ? "texts" : suffixes[token.at(-1) ?? ""];
+    const name = takes === undefined || token === "-?" ? token : token.replace(/::?$|.$/, "");
+    const group = /^-\[(.+)\]$/.exec(name)?.[1];
+    for (const flag of group === undefined ? [name] : [...group].map((letter) => `-${letter}`)) {
+      flags.set(flag, takes === undefined || token === "-?" ? "nothing" : takes);
+    }
+  }
+  compiled.set(row, flags);
+  return flags;
+}
+
+/** How the words of a call fit a row: every flag known, every operand in its place. `undefined` when they do not. */
+export function fitted(row: CommandRow, args: readonly Arg[]): Fit | undefined {
+  const flags = flagsOf(row);
+  const values: Fit["values"][number][] = [];
+  const given = new Set<string>();
+  const operands: Arg[] = [];
+  const kinds = (row.operands ?? "").split(" ").filter((kind) => kind !== "");
+  const beforeRest = kinds.at(-1) === "rest*" ? kinds.length - 1 : Number.POSITIVE_INFINITY;
+  let rest: readonly Arg[] = [];
+
+  let next = 0;
+  const take = (flag: string, takes: Takes, attached: Arg | undefined): boolean => {
+    given.add(flag);
+    if (takes === "nothing") return attached === undefined;
+    if (takes === "attached") return true;
+    if (takes === "texts") {
+      next += 2;
+      return attached === undefined && args.slice(next - 2, next).filter((arg) => !isSeveral(arg)).length === 2;
+    }
+    const arg = attached ?? args[next++];
+    if (arg === undefined) return false;
+    // Some would take it for a flag of its own.
+    if (attached === undefined && takes !== "text" && mayBeFlag(arg) && arg.kind !== "unknown") return false;
+    // What a pattern in the same word turns into begins with the same flag; any other might become files.
+    if (isSeveral(arg) && !(takes === "text" && attached?.kind === "pattern")) return false;
+    values.push({ flag, kind: takes, arg });
+    return true;
+  };
+  const bundle = (letters: string): boolean => {
+    for (let at = 0; at < letters.length; at += 1) {
+      const flag = `-${letters[at]}`;
+      const takes = flags.get(flag);
+      if (takes === undefined) return false;
+      if (takes === "nothing") {
+        given.add(flag);
+        continue;
+      }
+      const attached = letters.slice(at + 1);
+      return take(flag, takes, attached === "" ? undefined : text(attached));
+    }
+    return true;
+  };
+  const named = (word: Arg): boolean => {
+    const start = knownStart(word);
+    const at = start.indexOf("=");
+    const flag = at === -1 ? start : start.slice(0, at);
+    if (at === -1 && word.kind !== "text") return false;
+    const takes = flags.get(flag);
+    if (takes === undefined) return false;
+    return take(flag, takes, at === -1 ? undefined : behind(word, at + 1));
+  };
+
+  while (next < args.length) {
+    if (operands.length >= beforeRest) {
+      rest = args.slice(next);
+      break;
+    }
+    const word = args[next++] as Arg;
+    if (!mayBeFlag(word)) operands.push(word);
+    else if (word.kind === "text" && word.value === "--") {
+      const free = Math.max(0, beforeRest - operands.length);
+      operands.push(...args.slice(next, next + free));
+      rest = args.slice(next + free);
+      break;
+    } else if (knownStart(word).startsWith("--") || (row.longDash === true && knownStart(word).startsWith("-"))) {
+      if (!named(word)) return undefined;
+    } else if (word.kind === "text") {
+      const isNumber = /^-\d+$/.test(word.value) && flags.has("-#");
+      if (!isNumber && !bundle(word.value.slice(1))) return undefined;
+    } else if (row.anyFlag === true) operands.push(word);
+    else return undefined;
+  }
+  const script = (row.scriptFlags ?? "").split(" ").some((flag) => flag !== "" && given.has(flag));
+  const wanted = script && kinds[0] === "text" ? kinds.slice(1) : kinds;
+  const placed = place(
+    operands,
+    wanted.filter((kind) => kind !== "rest*"),
+  );
+  if (placed === undefined || rest.some((arg) => arg.kind === "unknown")) return undefined;
+  return { operands: [...placed, ...rest.map((arg) => ({ kind: "rest" as const, arg }))], values, given };
+}
+
+/** Operands in their places, of which at most one may stand for any number. */
+function place(operands: readonly Arg[], kinds: readonly string[]): Fit["operands"] | undefined {
+  const star = kinds.findIndex((kind) => kind.endsWith("*"));
+  const needed = kinds.filter((kind) => !/[*?]$/.test(kind)).length;
+  if (operands.length < needed || (star === -1 && operands.length > kinds.length)) return undefined;
+  let optional = operands.length - needed;
+  const expanded = kinds.flatMap((kind, index) => {
+    if (kind.endsWith("?")) return optional-- > 0 ? [kind] : [];
+    if (index !== star) return [kind];
+    const behind = kinds.slice(index + 1).filter((other) => !/[*?]$/.test(other)).length;
+    const before = kinds.slice(0, index).length;
+    return Array.from({ length: Math.max(0, operands.length - before - behind) }, () => kind);
+  });
+  if (expanded.length !== operands.length) return undefined;
+  // A pattern may turn into any number of words, which must not move the others to another place.
+  const isClear = kinds.every((kind) => !kind.endsWith("?"));
+  if (operands.some((arg, index) => isSeveral(arg) && !(isClear && expanded[index]?.endsWith("*")))) return undefined;
+  return operands.map((arg, index) => ({ kind: plain(expanded[index] ?? "text"), arg }));
+}
+
+function plain(kind: string): "text" | "read" | "write" {
+  const name = kind.replace(/[*?]$/, "");
+  return name === "read" || name === "write" ? name : "text";
+}
+
+function isSeveral(arg: Arg): boolean {
+  return arg.kind === "input" || (arg.kind !== "text" && arg.single !== true);
+}
+
+/** What stands behind the known beginning of a word. */
+function behind(word: Arg, from: number): Arg {
+  if (word.kind === "unknown") return { ...word, prefix: word.prefix.slice(from) };
+  if (word.kind === "input") return word;
+  return { ...word, value: word.value.slice(from) };
+}

@@ -1,0 +1,35 @@
+import type { Arg } from "./arg.ts";
+import type { Folders } from "./folders.ts";
+import type { Variables } from "./shell-words.ts";
+
+/** Variables of a command whose values are known. */
+export interface Bindings {
+  bind(name: string, value: Arg | undefined): void;
+  forget(name: string): void;
+  in(folders: Folders): Variables;
+}
+
+export function createBindings(whole: string, home: string): Bindings {
+  const bound = new Map<string, Arg>();
+  const occurrences = (pattern: string): number => whole.match(new RegExp(pattern, "g"))?.length ?? 0;
+  return {
+    /**
+     * A value holds only while nothing else in the whole text names the variable, but to use it. Names in capitals may be
+     * set from outside, if the assignment is not reached.
+     */
+    bind(name, value) {
+      const mentions = occurrences(`(?<![A-Za-z0-9_])${name}(?![A-Za-z0-9_])`);
+      const uses = occurrences(`\\$(?:${name}(?![A-Za-z0-9_])|\\{${name}\\})`);
+      const isKnown = value !== undefined && value.kind !== "unknown";
+      if (isKnown && /[a-z]/.test(name) && mentions === uses + 1 && !whole.includes("\\\n")) bound.set(name, value);
+      else bound.delete(name);
+    },
+    forget: (name) => void bound.delete(name),
+    in: (folders) => (name) => {
+      if (name === "HOME") return { kind: "text", value: home };
+      const [only] = folders ?? [];
+      if (name === "PWD" && only !== undefined && folders?.length === 1) return { kind: "text", value: only };
+      return bound.get(name);
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import type { AccessClass } from "../core/permission.ts";
+
+/**
+ * One way of calling a program that we know: with these flags and operands, it has this class. A call that fits no row of
+ * its program is not known, and so `high`. Rows of a program are tried in their order.
+ */
+export interface CommandRow {
+  /** One or more programs that are alike, separated by spaces. */
+  readonly program: string;
+  /** Words that follow the program, as in `stash list`; alternatives are separated by `|`. */
+  readonly sub?: string;
+  readonly class: AccessClass;
+  /**
+   * The flags that are known, separated by spaces: `-a`; `-[abc]` for several letters; `--all`; `-#` for `-12`. Behind a flag:
+   * `:` it takes a text; `::` two of them; `<` it takes a file that is read; `>` it takes a file that is written; `?` it may
+   * have a text attached. Letters may be bundled, and a value may stand in the same word or in the next.
+   */
+  readonly flags?: string;
+  /** Flags of which at least one must be there, separated by spaces. */
+  readonly needs?: string;
+  /** Flags with one dash and a long name, which are never bundled, as Go's. */
+  readonly longDash?: true;
+  /**
+   * What the other words are, in their order: `text`, `read` (a file that is read) or `write` (a file that is written), each
+   * with `?` for one that may be missing or `*` for any number. `rest*` at the end is every word that follows, flags too.
+   * Nothing: there must be none.
+   */
+  readonly operands?: string;
+  /** Flags that give what else the first operand is, separated by spaces; with one of them the first `text` is missing. */
+  readonly scriptFlags?: string;
+  /** Flags whose values are texts that `script` looks at, besides the `scriptFlags`. */
+  readonly checkedFlags?: string;
+  /** Why a text (an operand, or the value of a flag above) is not harmless; `undefined` when it is. */
+  readonly script?: (text: string) => string | undefined;
+  /** No flag of this program can do harm, so a word that is not known beforehand may turn out to be one. */
+  readonly anyFlag?: true;
+  /** It uses the working directory: to read it when no file is named, or else to change something in it. */
+  readonly folder?: true;
+  /** Whether it reads everything below a folder: always, or with one of these flags. */
+  readonly recursive?: true | string;
+  /** It shows nothing of what is in `.git`: it prints names only, or passes over hidden files. */
+  readonly sparesGit?: true;
+  /** Whether it follows the symbolic links in a folder: always, or with one of these flags when it reads all of it. */
+  readonly followsLinks?: true | string;
+  /** The last file may be a folder, in which files with the names of the others are overwritten, through links too. */
+  readonly fillsFolder?: true;
+  /** Why the name of a file is more than that; `undefined` when it is not. */
+  readonly path?: (text: string) => string | undefined;
+  /** It shows where a repository came from, with credentials that stand in the addresses. */
+  readonly showsRemotes?: true;
+  /** It is git: what the repository's own files say may make it run programs. */
+  readonly git?: true;
+  /** Why it has this class, to complete "it …". */
+  readonly why: string;
+}

@@ -1,0 +1,242 @@
+import type { CommandRow } from "../command-row.ts";
+import { gitReadingRows } from "./git-reading.ts";
+
+/*
+ * What can be taken back: by the reflog, by the stash, or because git refuses to overwrite what is not saved. Not here: what
+ * forces (-f, -D, -B, -C, --hard, --abort, --skip), what drops (clean, stash drop, reflog expire, restore of files), what
+ * opens an editor or asks (-i, -p, -e), what runs a program that its words name (-x, --exec, -s of merge, --upload-pack), what
+ * takes over settings (-c, --template), what signs (-S), and everything that sends (push).
+ */
+
+/**
+ * A remote by its name or address, or names of branches to take from it. Refused are addresses that name a program (`ext::`),
+ * that hold a password, or that are folders elsewhere; and a `+`, which overwrites.
+ */
+function source(text: string): string | undefined {
+  const isAddress = /^https?:\/\/[^\s/@]+\/\S*$|^(ssh|git):\/\/[\w.@-]+(:\d+)?\/\S*$|^[\w.-]+@[\w.-]+:[\w./~-]+$/.test(
+    text,
+  );
+  const isName = /^\w[\w./@#*-]*(:\w[\w./*-]*)?$/.test(text) && !text.includes("..");
+  return isAddress || isName ? undefined : "names something that is neither a remote nor a branch";
+}
+
+const fetchFlags = `
+  -p -t -n -v -q -k -4 -6 -j: --all --prune --tags --no-tags --verbose --quiet --keep --depth: --deepen: --unshallow
+  --shallow-since: --filter: --dry-run --progress --no-progress --jobs: --no-recurse-submodules --atomic --ipv4 --ipv6
+  --set-upstream`;
+const mergeFlags = `
+  --ff --no-ff --ff-only --squash --no-squash --commit --no-commit --no-edit --stat --no-stat --signoff --no-signoff --autostash
+  --no-autostash --allow-unrelated-histories --no-verify -X: --strategy-option:`;
+const pickFlags = `
+  -n -x -m: --no-commit --mainline: -s --signoff --continue --quit -X: --strategy-option: --no-edit --allow-empty
+  --allow-empty-message --keep-redundant-commits --ff`;
+
+const joins = "joins or moves commits, which the reflog can take back";
+const branches = "makes, names or removes branches, which the reflog can take back";
+
+const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[] = [
+  {
+    sub: "add|stage",
+    flags: `-A -u -v -n -N --all --no-all --update --verbose --dry-run --intent-to-add --chmod: --renormalize
+      --ignore-errors --refresh --sparse --pathspec-from-file<`,
+    operands: "text*",
+    why: "marks changes for the next commit",
+  },
+  {
+    sub: "commit",
+    flags: `-m: -F< -t< -C: -a -v -q -s -n -i -o -u? --message: --file< --template< --reuse-message: --all
+      --verbose --quiet --signoff --no-signoff --no-verify --include --only --amend --no-edit --allow-empty
+      --allow-empty-message --author: --date: --reset-author --fixup: --squash: --no-gpg-sign --cleanup: --dry-run
+      --short --long --porcelain --branch --status --no-status --untracked-files? --no-post-rewrite --trailer:`,
+    operands: "text*",
+    why: "makes a commit, which the reflog can take back",
+  },
+  {
+    sub: "checkout",
+    flags: "-b: -q -t --quiet --track --no-track --progress --no-progress",
+    needs: "-b",
+    operands: "text?",
+    why: branches,
+  },
+  {
+    sub: "switch",
+    flags: `-c: -d -q -t --create: --orphan: --detach --quiet --track --no-track --guess --no-guess --progress
+      --no-progress --no-recurse-submodules`,
+    operands: "text?",
+    why: "goes to another branch, and refuses when changes would be lost",
+  },
+  {
+    sub: "branch",
+    flags: `-m -d -c -t -q -u: --move --delete --copy --track --no-track --quiet --set-upstream-to:
+      --unset-upstream -r --remotes`,
+    operands: "text*",
+    why: branches,
+  },
+  {
+    sub: "merge",
+    flags: `${mergeFlags} -m: -F< -q -v -n --message: --file< --quiet --verbose --log? --no-log --continue
+      --quit --no-progress`,
+    operands: "text*",
+    why: joins,
+  },
+  {
+    sub: "rebase",
+    flags: `-q -v -n -r -m -X: --quiet --verbose --stat --no-stat --onto: --keep-base --fork-point
+      --no-fork-point --root --autostash --no-autostash --autosquash --no-autosquash --rebase-merges?
+      --no-rebase-merges --merge --apply --empty: --reapply-cherry-picks --no-reapply-cherry-picks --signoff
+      --update-refs --no-update-refs --continue --quit --committer-date-is-author-date --ignore-date
+      --reset-author-date --strategy-option: --whitespace: --ignore-whitespace`,
+    operands: "text? text?",
+    why: joins,
+  },
+  { sub: "cherry-pick|revert", flags: pickFlags, operands: "text*", why: joins },
+  {
+    sub: "stash push",
+    flags: `-m: -u -a -k -q -S --message: --include-untracked --all --keep-index --no-keep-index --quiet
+      --staged --pathspec-from-file<`,
+    operands: "text*",
+    why: "puts changes aside, from where they can be taken back",
+  },
+  {
+    sub: "stash pop|stash apply",
+    flags: "-q --index --quiet",
+    operands: "text?",
+    why: "takes back changes that were put aside",
+  },
+  {
+    sub: "stash save",
+    flags: "-u -a -k -q --include-untracked --all --keep-index --quiet",
+    operands: "text*",
+    why: "puts changes aside",
+  },
+  { sub: "stash branch", operands: "text text?", why: branches },
+  {
+    sub: "stash",
+    flags: `-u -a -k -q -S -m: --include-untracked --all --keep-index --no-keep-index --quiet --staged
+      --message:`,
+    why: "puts changes aside, from where they can be taken back",
+  },
+  {
+    sub: "tag",
+    flags: "-a -m: -F< -d --annotate --message: --file< --delete --no-sign --cleanup: --create-reflog",
+    operands: "text*",
+    why: "makes or removes names of commits",
+  },
+  {
+    sub: "fetch",
+    flags: `${fetchFlags} --multiple`,
+    operands: "text*",
+    script: source,
+    why: "fetches commits over the network",
+  },
+  {
+    sub: "pull",
+    flags: `${fetchFlags} ${mergeFlags} -r --rebase --no-rebase`,
+    operands: "text*",
+    script: source,
+    why: "fetches commits over the network and joins them",
+  },
+  {
+    sub: "clone",
+    flags: `-b: -q -v -n -o: -j: --branch: --quiet --verbose --progress --no-checkout --origin: --jobs:
+      --depth: --single-branch --no-single-branch --bare --mirror --no-tags --filter: --shallow-since:
+      --shallow-submodules --no-shallow-submodules --recurse-submodules --recursive --sparse --no-hardlinks`,
+    operands: "text write?",
+    script: source,
+    why: "copies a repository over the network",
+  },
+  {
+    sub: "ls-remote",
+    flags: "-t -b -q --heads --branches --tags --refs --quiet --exit-code --symref --sort:",
+    operands: "text*",
+    script: source,
+    why: "asks a remote over the network",
+  },
+  {
+    sub: "remote show|remote update",
+    flags: "-n -p --prune",
+    operands: "text*",
+    script: source,
+    why: "asks a remote over the network",
+  },
+  {
+    sub: "init",
+    flags: "-q -b: --quiet --bare --initial-branch: --object-format:",
+    operands: "write?",
+    why: "makes a repository",
+  },
+  { sub: "mv", flags: "-v -n -k --verbose --dry-run", operands: "write*", why: "moves files of the repository" },
+  {
+    sub: "rm",
+    flags: "-r -q -n --cached --dry-run --quiet --ignore-unmatch",
+    needs: "--cached",
+    operands: "text*",
+    why: "takes files out of the next commit and leaves them in their places",
+  },
+  {
+    sub: "restore",
+    flags: "-S -q -s: --staged --quiet --source:",
+    needs: "-S --staged",
+    operands: "text*",
+    why: "takes changes out of the next commit and leaves the files as they are",
+  },
+  {
+    sub: "reset",
+    flags: "-q -N --quiet --soft --mixed --intent-to-add --refresh --no-refresh",
+    operands: "text*",
+    why: "moves the branch and leaves the files as they are",
+  },
+  {
+    sub: "apply",
+    flags: `-3 -R -p: -C: -v -q -N --index --cached --3way --reverse --reject --recount --unidiff-zero
+      --whitespace: --check --stat --numstat --summary --exclude: --include: --ignore-whitespace
+      --ignore-space-change --intent-to-add --allow-empty --verbose --quiet`,
+    operands: "read*",
+    why: "changes files as a patch says",
+  },
+  {
+    sub: "am",
+    flags: `-3 -s -k -q -p: -C: --3way --signoff --keep --keep-cr --quiet --whitespace: --continue --quit
+      --no-gpg-sign`,
+    operands: "read*",
+    why: "makes commits of patches, which the reflog can take back",
+  },
+  {
+    sub: "format-patch",
+    flags: `-# -n -N -s -o> -v: --numbered --no-numbered --signoff --output-directory> --stdout --root
+      --cover-letter --subject-prefix: --start-number: --suffix: --reroll-count: --no-signature --zero-commit`,
+    operands: "text*",
+    why: "writes commits as patches",
+  },
+  {
+    sub: "notes add|notes append",
+    flags: "-m: -F< --message: --file<",
+    operands: "text?",
+    why: "writes a note about a commit",
+  },
+  {
+    sub: "worktree add",
+    flags: "-b: -d -q --detach --quiet --checkout --no-checkout --track --no-track --guess-remote",
+    operands: "write text?",
+    why: "makes another working directory",
+  },
+  {
+    sub: "submodule update",
+    flags: `-N -j: --init --recursive --remote --no-fetch --depth: --jobs: --recommend-shallow --progress
+      --single-branch`,
+    operands: "text*",
+    why: "fetches the repositories that this one names",
+  },
+  { sub: "submodule init", operands: "text*", why: "writes down which repositories belong to this one" },
+  {
+    sub: "bisect start|bisect good|bisect bad|bisect old|bisect new|bisect skip|bisect reset",
+    operands: "text*",
+    why: "goes to other commits, and refuses when changes would be lost",
+  },
+  { sub: "gc", flags: "-q --auto --quiet --no-prune --no-detach", why: "packs the objects of the repository" },
+];
+
+export const gitRows: readonly CommandRow[] = [
+  ...gitReadingRows,
+  ...writing.map((row): CommandRow => ({ program: "git", class: "medium", git: true, folder: true, ...row })),
+];

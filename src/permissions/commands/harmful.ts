@@ -1,0 +1,72 @@
+import type { CommandRow } from "../command-row.ts";
+
+/**
+ * Programs that would be `high` without a row too. They stand here for the reason that people are told, and come last: a call
+ * that an earlier row knows to be less is none of these.
+ */
+export const harmfulRows: readonly CommandRow[] = [
+  { program: "rm unlink shred", class: "high", why: "deletes files, which cannot be undone" },
+  { program: "truncate dd wipefs mkfs fdisk parted", class: "high", why: "overwrites files or disks" },
+  { program: "git", sub: "push", class: "high", why: "sends commits to another repository" },
+  { program: "git", sub: "reset", class: "high", why: "may throw away changes that are not committed" },
+  { program: "git", sub: "clean", class: "high", why: "deletes files that are not tracked" },
+  { program: "git", sub: "checkout|restore", class: "high", why: "may throw away changes that are not committed" },
+  {
+    program: "git",
+    sub: "config",
+    class: "high",
+    why: "shows or changes settings, which may be secret or run programs",
+  },
+  { program: "git", sub: "filter-branch|replace|update-ref|reflog expire", class: "high", why: "rewrites history" },
+  { program: "git", sub: "send-email|request-pull|svn|daemon|http-push", class: "high", why: "sends to other people" },
+  { program: "chown chgrp chattr setfacl", class: "high", why: "changes who owns files" },
+  { program: "kill pkill killall skill", class: "high", why: "ends processes" },
+  { program: "shutdown reboot halt poweroff init telinit", class: "high", why: "stops the machine" },
+  { program: "systemctl service launchctl rc-service", class: "high", why: "changes what runs on this machine" },
+  { program: "crontab at batch", class: "high", why: "has something run later" },
+  { program: "mount umount swapon swapoff losetup", class: "high", why: "changes file systems" },
+  { program: "iptables nft ufw ip ifconfig route sysctl", class: "high", why: "changes the network or the kernel" },
+  { program: "useradd userdel usermod passwd chpasswd visudo", class: "high", why: "changes users" },
+  { program: "su pkexec runuser setpriv chroot unshare nsenter", class: "high", why: "runs as somebody else" },
+  { program: "ssh scp sftp rsync ftp telnet nc ncat netcat socat", class: "high", why: "talks to another machine" },
+  { program: "mail mailx sendmail mutt", class: "high", why: "sends mail" },
+  {
+    program: "apt apt-get dpkg yum dnf rpm pacman apk zypper snap flatpak",
+    class: "high",
+    why: "changes the system's programs",
+  },
+  {
+    program: "python python2 python3 perl ruby php lua node deno bun",
+    class: "high",
+    why: "runs a script that is not known",
+  },
+  { program: "zsh fish ksh csh tcsh pwsh powershell busybox", class: "high", why: "is a shell that is not read here" },
+  { program: "vi vim nvim emacs nano ed ex", class: "high", why: "is an editor, which can run anything" },
+  { program: "gdb strace ltrace", class: "high", why: "runs or changes another program" },
+  { program: "docker podman nerdctl", class: "high", why: "runs or changes containers" },
+  {
+    program: "kubectl helm terraform tofu pulumi ansible ansible-playbook",
+    class: "high",
+    why: "changes other machines",
+  },
+  { program: "aws gcloud az doctl fly vercel netlify heroku", class: "high", why: "changes what runs in a cloud" },
+  {
+    program: "npm pnpm yarn",
+    sub: "publish|unpublish|deprecate|owner|access|token|login|adduser",
+    class: "high",
+    why: "changes a registry",
+  },
+  { program: "cargo", sub: "publish|yank|owner|login", class: "high", why: "changes a registry" },
+  { program: "gh glab hub", class: "high", why: "changes a project on a server" },
+  { program: "curl wget", class: "high", why: "sends data, or does more than fetch a file" },
+  {
+    program: "alias unalias unset mapfile readarray getopts let shopt enable hash bind complete",
+    class: "high",
+    why: "changes what the shell's words mean",
+  },
+  {
+    program: "watch script flock parallel setsid screen tmux xterm",
+    class: "high",
+    why: "runs a command that is not followed",
+  },
+];

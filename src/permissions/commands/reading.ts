@@ -1,0 +1,252 @@
+import type { CommandRow } from "../command-row.ts";
+import { machineRows } from "./machine.ts";
+
+/* As in `text.ts`: `:` only where every version of a program takes the next word as the value of a flag. */
+
+const names = "prints names of files";
+const place = "prints a path in another form";
+const searching = "searches files for a pattern";
+
+const grepFlags = `
+  -[abcEFGhHiILlnoPqsTuUvVwxyzZ] -# -A: -B: -C: -e: -f< -m: -D: --regexp: --file< --max-count: --after-context:
+  --before-context: --context? --extended-regexp --fixed-strings --basic-regexp --perl-regexp --ignore-case --no-ignore-case
+  --invert-match --word-regexp --line-regexp --count --color? --colour? --files-without-match --files-with-matches
+  --only-matching --quiet --silent --no-messages --byte-offset --with-filename --no-filename --label: --line-number
+  --initial-tab --null --null-data --text --binary --binary-files: --devices: --line-buffered --no-group-separator
+  --group-separator: --include: --exclude: --exclude-from< --exclude-dir:`;
+
+/* Not here: --pre, --pre-glob, --hostname-bin and -z, which start programs. */
+const rgFlags = `
+  -[abcFhHiILlnNopPqsSuUvwx0.] -A: -B: -C: -d: -e: -E: -f< -g: -j: -m: -M: -r: -t: -T: --after-context: --before-context:
+  --context: --auto-hybrid-regex --binary --block-buffered --byte-offset --case-sensitive --color: --colors: --column
+  --no-column --context-separator: --no-context-separator --count --count-matches --crlf --debug --trace --dfa-size-limit:
+  --encoding: --engine: --field-context-separator: --field-match-separator: --file< --files --files-with-matches
+  --files-without-match --fixed-strings --follow --no-follow --glob: --iglob: --glob-case-insensitive --heading --no-heading
+  --hidden --no-hidden --ignore-case --ignore-file< --ignore-file-case-insensitive --include-zero --invert-match --json
+  --line-buffered --line-number --no-line-number --line-regexp --max-columns: --max-columns-preview --max-count: --max-depth:
+  --maxdepth: --max-filesize: --mmap --no-mmap --multiline --multiline-dotall --no-config --no-ignore --no-ignore-dot
+  --no-ignore-exclude --no-ignore-files --no-ignore-global --no-ignore-messages --no-ignore-parent --no-ignore-vcs
+  --no-messages --no-pre --no-require-git --no-unicode --null --null-data --one-file-system --only-matching --passthru
+  --passthrough --path-separator: --pcre2 --pretty --quiet --regex-size-limit: --regexp: --replace: --smart-case --sort:
+  --sortr: --stats --stop-on-nonmatch --text --threads: --trim --type: --type-add: --type-clear: --type-list --type-not:
+  --unrestricted --vimgrep --with-filename --no-filename --word-regexp --pcre2-version`;
+
+/** Not here: -x, -X and -l, which start programs. */
+const fdFlags = `
+  -[agHIiLpqsuF01] -c: -d: -e: -E: -j: -o: -S: -t: --absolute-path --and: --base-directory< --case-sensitive
+  --changed-before: --changed-within: --color: --exact-depth: --exclude: --extension: --fixed-strings --follow --full-path
+  --glob --hidden --ignore-case --max-depth: --max-results: --min-depth: --newer: --no-ignore --no-ignore-parent
+  --no-ignore-vcs --no-require-git --older: --one-file-system --owner: --path-separator: --print0 --prune --quiet --regex
+  --relative-path --search-path< --size: --strip-cwd-prefix? --threads: --type: --unrestricted`;
+
+const onlyNever = (text: string) => (text === "never" ? undefined : "starts a pager");
+
+const reading: readonly Omit<CommandRow, "class">[] = [
+  {
+    program: "ls dir vdir",
+    // -I, -T and -w have a value in some versions only, which then counts as a file.
+    flags: `-[aAbBcCdeFfgGhHiIklLmnNoOpPqQrRsStTuUvwxXZ1@] --all --almost-all --author --escape --block-size: --ignore-backups
+      --color? --directory --dired --classify? --file-type --format: --full-time --group-directories-first --no-group
+      --human-readable --si --dereference-command-line --dereference-command-line-symlink-to-dir --hide: --hyperlink?
+      --indicator-style: --inode --ignore: --kibibytes --dereference --numeric-uid-gid --literal --hide-control-chars
+      --show-control-chars --quote-name --quoting-style: --reverse --recursive --size --sort: --time: --time-style:
+      --tabsize: --width: --context --zero`,
+    operands: "read*",
+    anyFlag: true,
+    folder: true,
+    recursive: "-R --recursive",
+    sparesGit: true,
+    followsLinks: "-L --dereference",
+    why: "lists names of files",
+  },
+  {
+    program: "eza exa",
+    flags: `-[1aAbBdDfFgGhHiImMnNOrRSTuUxXlZ@] -L: -s: -t: -w: --all --almost-all --oneline --long --grid --across --recurse
+      --tree --classify? --color: --colour: --icons? --no-icons --hyperlink --sort: --level: --ignore-glob: --git
+      --git-ignore --no-git --group-directories-first --group-directories-last --only-dirs --only-files --list-dirs --reverse
+      --binary --bytes --group --smart-group --header --links --inode --modified --accessed --created --changed --time:
+      --time-style: --no-permissions --no-filesize --no-user --no-time --numeric --octal-permissions --blocksize --total-size
+      --width: --absolute? --dereference --follow-symlinks --git-repos --git-repos-no-status`,
+    operands: "read*",
+    folder: true,
+    recursive: "-R -T --recurse --tree",
+    sparesGit: true,
+    followsLinks: "-X --dereference --follow-symlinks",
+    why: "lists names of files",
+  },
+  // Letters that are written together may each take a word that follows; some of these would be written.
+  {
+    program: "tree",
+    longDash: true,
+    flags: `-a -d -l -f -x -q -N -Q -p -u -g -s -h -D -F -i -A -S -n -C -r -t -c -v -U -X -J -L: -P: -I: -H: -T: -aL: -dL:
+      -adL: -daL: -fL: -CL: -ad -da -af -fa -fi -if -ah -sh -hs -aC -Ca -dC -ugp -pug --noreport --gitignore --dirsfirst
+      --filesfirst --prune --matchdirs --ignore-case --filelimit: --timefmt: --sort: --du --si --inodes --device --charset:
+      --metafirst --nolinks`,
+    operands: "read*",
+    folder: true,
+    recursive: true,
+    sparesGit: true,
+    followsLinks: "-l",
+    why: "draws folders",
+  },
+  {
+    program: "stat",
+    // -f and -t have a value in some versions only, which then counts as a file.
+    flags: "-[fFlLnqrstx] -c: --format: --printf: --dereference --file-system --terse --cached:",
+    operands: "read*",
+    anyFlag: true,
+    why: "prints size, times and owner of files",
+  },
+  {
+    program: "file",
+    flags: `-[bhiIkLlnNr0] -e: -F: -P: --brief --mime --mime-type --mime-encoding --extension --apple --dereference
+      --no-dereference --keep-going --list --no-buffer --no-pad --raw --print0 --separator: --exclude: --exclude-quiet:
+      --parameter:`,
+    operands: "read*",
+    why: "guesses the kind of files",
+  },
+  {
+    program: "du",
+    flags: `-[0abcDghHIklLmnPrsSx] -d: -B: -t: -X< --max-depth: --all --apparent-size --block-size: --bytes --count-links
+      --total --dereference --dereference-args --no-dereference --exclude: --exclude-from< --human-readable --si --inodes
+      --null --one-file-system --separate-dirs --summarize --threshold: --time? --time-style:`,
+    operands: "read*",
+    anyFlag: true,
+    folder: true,
+    why: "sums sizes of files",
+  },
+  {
+    program: "df",
+    flags: `-[abghHiIklmnPTY] -B: -t: -x: --all --block-size: --human-readable --si --inodes --local --portability
+      --print-type --total --type: --exclude-type: --output? --no-sync`,
+    operands: "read*",
+    anyFlag: true,
+    why: "prints how much room is left",
+  },
+  {
+    program: "basename dirname",
+    flags: "-a -z -s: --multiple --suffix: --zero",
+    operands: "text*",
+    anyFlag: true,
+    why: place,
+  },
+  {
+    program: "realpath readlink",
+    flags: `-[eEfLmnPqsvz] --relative-to< --relative-base< --canonicalize --canonicalize-existing --canonicalize-missing
+      --logical --physical --quiet --silent --strip --no-symlinks --no-newline --verbose --zero`,
+    operands: "read*",
+    anyFlag: true,
+    why: place,
+  },
+  { program: "pathchk", flags: "-p -P --portability", operands: "text*", anyFlag: true, why: "checks names of files" },
+  { program: "pwd", flags: "-L -P --logical --physical", why: "prints the working directory" },
+  {
+    program: "which type whereis",
+    flags: "-[abfmPpsStu] --all --skip-alias --skip-functions --skip-dot --skip-tilde",
+    operands: "text*",
+    anyFlag: true,
+    why: "says where programs lie",
+  },
+
+  {
+    program: "grep egrep fgrep",
+    flags: grepFlags,
+    operands: "text read*",
+    scriptFlags: "-e -f --regexp --file",
+    anyFlag: true,
+    why: searching,
+  },
+  {
+    program: "grep egrep fgrep",
+    flags: `${grepFlags} -r -R -d: --recursive --dereference-recursive --directories:`,
+    operands: "text read*",
+    scriptFlags: "-e -f --regexp --file",
+    anyFlag: true,
+    folder: true,
+    recursive: "-r -R -d --recursive --dereference-recursive --directories",
+    followsLinks: "-R --dereference-recursive",
+    why: searching,
+  },
+  // What it passes over is for files in the folder to say, so it may well show what is in .git.
+  {
+    program: "rg",
+    flags: rgFlags,
+    operands: "text read*",
+    scriptFlags: "-e -f --regexp --file --files --type-list --pcre2-version",
+    folder: true,
+    recursive: true,
+    followsLinks: "-L --follow",
+    why: searching,
+  },
+  {
+    program: "ag",
+    flags: `-[acfFgHilLnoQqsStuUvwW0] -A? -B? -C? -G: -m? --after? --before? --context? --ackmate --all-types --case-sensitive
+      --color --nocolor --column --count --depth: --file-search-regex: --files-with-matches --files-without-matches --filename
+      --nofilename --fixed-strings --follow --group --nogroup --heading --noheading --hidden --ignore: --ignore-case
+      --ignore-dir: --invert-match --literal --max-count? --null --numbers --nonumbers --only-matching --silent --skip-vcs-ignores
+      --smart-case --stats --unrestricted --vimgrep --width: --word-regexp`,
+    operands: "text read*",
+    folder: true,
+    recursive: true,
+    followsLinks: "-f --follow",
+    why: searching,
+  },
+  {
+    program: "fd fdfind",
+    flags: fdFlags,
+    operands: "text? read*",
+    folder: true,
+    recursive: true,
+    sparesGit: true,
+    followsLinks: "-L --follow",
+    why: names,
+  },
+  {
+    program: "tokei",
+    flags: `-[CfvV] -c: -e: -n: -o: -s: -t: --columns: --compact --exclude: --files --hidden --languages --no-ignore
+      --no-ignore-dot --no-ignore-parent --no-ignore-vcs --num-format: --output: --sort: --types: --type: --verbose`,
+    operands: "read*",
+    folder: true,
+    recursive: true,
+    sparesGit: true,
+    why: "counts lines of programs",
+  },
+  {
+    program: "bat batcat",
+    flags: `-[Anpu] -l: -m: -r: -H: --show-all --number --plain --unbuffered --language: --map-syntax: --line-range:
+      --highlight-line: --color: --decorations: --italic-text: --style: --tabs: --theme: --terminal-width: --wrap: --paging:
+      --file-name: --squeeze-blank --no-config --no-lessopen --list-languages --list-themes`,
+    operands: "read*",
+    scriptFlags: "--paging",
+    script: onlyNever,
+    why: "prints files in colours",
+  },
+  { program: "zcat gzcat bzcat xzcat zstdcat lz4cat", flags: "-q", operands: "read*", why: "prints compressed files" },
+];
+
+const programs = new Set(reading.flatMap(({ program }) => program.split(" ")));
+
+export const readingRows: readonly CommandRow[] = [
+  { program: [...programs].join(" "), class: "read", sub: "--help|--version", why: "says how it is used" },
+  ...reading.map((row): CommandRow => ({ ...row, class: "read" })),
+  ...machineRows,
+  // Its script trips over odd names of files.
+  {
+    program: "zgrep",
+    class: "low",
+    flags: "-[cEFhHilnoqsvwx] -A: -B: -C: -e: -m:",
+    operands: "text read",
+    scriptFlags: "-e",
+    why: "searches a compressed file",
+  },
+  // It unpacks archives that it finds, by other programs.
+  {
+    program: "cloc",
+    class: "low",
+    flags: `--by-file --by-file-by-lang --csv --exclude-dir: --exclude-ext: --exclude-lang: --hide-rate --include-ext:
+      --include-lang: --json --md --quiet --skip-uniqueness --sum-one --yaml`,
+    operands: "read*",
+    recursive: true,
+    why: "counts lines of programs",
+  },
+];

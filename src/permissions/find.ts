@@ -1,0 +1,110 @@
+import type { Touch } from "../core/permission.ts";
+import { type Arg, knownStart, mayBeFlag, type Printed, text, textOf } from "./arg.ts";
+import { high, type Inner, type Judgement, judged, type Surroundings } from "./judgement.ts";
+import { belowTouches, touchesOf } from "./touches.ts";
+
+/** Tests and actions of `find` that change nothing, with the number of words that follow. */
+const harmless = new Map<string, number>([
+  ..."-print -print0 -ls -prune -quit -true -false -empty -executable -readable -writable -nouser -nogroup -depth -d -mount -xdev -daystart -noleaf -ignore_readdir_race -noignore_readdir_race -warn -nowarn -not -a -and -o -or ( ) ! ,"
+    .split(" ")
+    .map((name) => [name, 0] as const),
+  ..."-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -lname -ilname -type -xtype -size -links -inum -perm -user -group -uid -gid -fstype -mindepth -maxdepth -amin -atime -cmin -ctime -mmin -mtime -used -newermt -newerat -newerct -printf -context"
+    .split(" ")
+    .map((name) => [name, 1] as const),
+]);
+/** These take a file, whose times are looked at. */
+const comparesWith = /^-(newer|anewer|cnewer|samefile|newer[aBcm][aBcm])$/;
+
+export function judgeFind(args: readonly Arg[], around: Surroundings): Judgement {
+  let at = 0;
+  let follows = false;
+  for (; /^-[HLP]$/.test(textOf(args[at]) ?? ""); at += 1) follows ||= textOf(args[at]) !== "-P";
+  const starts: Arg[] = [];
+  for (; at < args.length && !startsExpression(args[at] as Arg); at += 1) starts.push(args[at] as Arg);
+  const places = starts.length === 0 ? [text(".")] : starts;
+  if (places.some((arg) => mayBeFlag(arg))) return unknownUse();
+  const touches = places.map((arg) => touchesOf(arg, "read", "read", around, true));
+  if (touches.some((found) => found === undefined)) {
+    return high("unknown-path", "finds files below a folder that is not known before it runs");
+  }
+  const found = touches.flatMap((list) => list ?? []);
+  const printed = { folders: found.map(({ lookup }) => lookup.path), zeros: true, from: around.folders ?? [] };
+  const expression = readExpression(args.slice(at), printed, around);
+  if (expression === undefined) return unknownUse();
+  const links = belowTouches(found, { git: false, links: follows || expression.follows ? "below" : "never" });
+  return judged("read", "row find", "finds files", {
+    touches: [...found, ...links, ...expression.touches],
+    runs: expression.runs,
+    prints: expression.prints && { ...printed, zeros: expression.prints === "zeros" },
+  });
+}
+
+function unknownUse(): Judgement {
+  return high("unknown-use", 'uses "find" in a way that is not known');
+}
+
+function startsExpression(arg: Arg): boolean {
+  return arg.kind === "text" && (/^[-(),!]$/.test(arg.value) || arg.value.startsWith("-"));
+}
+
+interface Expression {
+  readonly runs: readonly Inner[];
+  readonly touches: readonly Touch[];
+  readonly follows: boolean;
+  /** What it prints, if it is paths and nothing else. */
+  readonly prints: "lines" | "zeros" | undefined;
+}
+
+function readExpression(words: readonly Arg[], printed: Printed, around: Surroundings): Expression | undefined {
+  const runs: Inner[] = [];
+  const touches: Touch[] = [];
+  let follows = false;
+  let prints: Expression["prints"] = "lines";
+  for (let at = 0; at < words.length; at += 1) {
+    const word = textOf(words[at]);
+    if (word === undefined) return undefined;
+    const takes = harmless.get(word);
+    if (takes !== undefined) {
+      const values = words.slice(at + 1, at + 1 + takes);
+      if (values.length < takes || values.some((value) => !isOneValue(value))) return undefined;
+      if (word === "-printf" || word === "-ls") prints = undefined;
+      if (word === "-print0") prints &&= "zeros";
+      at += takes;
+    } else if (word === "-follow") follows = true;
+    else if (comparesWith.test(word)) {
+      at += 1;
+      const value = words[at];
+      const touched = value && touchesOf(value, "read", "read", around);
+      if (touched === undefined) return undefined;
+      touches.push(...touched);
+    } else if (word === "-exec" || word === "-ok") {
+      const end = words.findIndex((arg, index) => index > at && /^[;+]$/.test(textOf(arg) ?? ""));
+      if (end === -1) return undefined;
+      runs.push({
+        kind: "words",
+        args: withPaths(words.slice(at + 1, end), printed),
+        in: { ...around, input: undefined },
+      });
+      prints = undefined;
+      at = end;
+    } else return undefined;
+  }
+  return { runs, touches, follows, prints };
+}
+
+/** A pattern that the shell expands may become several words; with an ending like `.ts` none of them is an action. */
+function isOneValue(arg: Arg): boolean {
+  if (arg.kind === "text") return true;
+  if (arg.kind === "unknown") return arg.single;
+  return arg.kind === "pattern" && /\.[A-Za-z0-9]+$/.test(arg.value) && !knownStart(arg).startsWith("-");
+}
+
+function withPaths(command: readonly Arg[], printed: Printed): readonly Arg[] {
+  const paths: Arg = { kind: "input", printed, asWords: false };
+  return command.map((arg) => {
+    const word = textOf(arg);
+    const at = word?.indexOf("{}") ?? -1;
+    if (word === undefined || at === -1) return arg;
+    return word === "{}" ? paths : { kind: "unknown", prefix: word.slice(0, at), single: true };
+  });
+}

@@ -1,0 +1,113 @@
+import type { CommandPart, DecisionContext, Found, JudgedPart, Lookup, Touch } from "../core/permission.ts";
+import { lookupKey } from "../core/permission.ts";
+import { raised, worse } from "./autonomy.ts";
+import { liesIn, protectedIn, scopeOf } from "./path-scope.ts";
+import { allowingRule } from "./rules.ts";
+
+type Own = Pick<JudgedPart, "class" | "protected" | "rule" | "why">;
+type Places = Pick<DecisionContext, "cwd" | "home" | "ownHome" | "readable" | "temp" | "foldsCase" | "rules">;
+
+/** What a part can do, with what was found where it points. */
+export function judgePart(part: CommandPart, found: Found, places: Places, isCovered = false): JudgedPart {
+  const { kind, source } = part;
+  const rule = part.words === undefined ? undefined : allowingRule(part, places.rules);
+  const isAllowed = isCovered || rule !== undefined;
+  const own: Own = { class: part.class, protected: false, rule: part.rule, why: part.why };
+  const touched = part.touches.map((touch) => judgeTouch(touch, found, places)).reduce(worst, own);
+  const allowed: Own = {
+    class: "read",
+    protected: false,
+    rule: "allow-rule",
+    why: `is allowed by the rule ${rule ?? "above"}`,
+  };
+  const parts = part.parts.map((inner) => {
+    // What a wrapper runs was allowed with its words; what is substituted or redirected was not.
+    return judgePart(inner, found, places, isAllowed && (inner.kind === "unwrapped" || kind === "unwrapped"));
+  });
+  return { kind, source, ...(isAllowed && !touched.protected ? allowed : touched), parts };
+}
+
+/** The part that decides: protected before harmless, then by class, then the first. */
+export function worstPart(part: JudgedPart): JudgedPart {
+  return part.parts.map(worstPart).reduce((a, b) => (isWorse(b, a) ? b : a), part);
+}
+
+function isWorse(a: Own, b: Own): boolean {
+  if (a.protected !== b.protected) return a.protected;
+  return a.class !== b.class && worse(a.class, b.class) === a.class;
+}
+
+function worst(a: Own, b: Own): Own {
+  return isWorse(b, a) ? b : a;
+}
+
+function judgeTouch(touch: Touch, found: Found, places: Places): Own {
+  const answer = found.get(lookupKey(touch.lookup));
+  const { path } = touch.lookup;
+  if (answer === undefined) return noAnswer(touch);
+  if (touch.use === "git") return { class: touch.class, protected: false, rule: "git", why: "asks git" };
+  const judged = answer.map((real) =>
+    touch.use === "run" ? judgeRun(path, real, places) : judgeFile(touch, real, places),
+  );
+  return judged.reduce(worst, {
+    class: touch.class,
+    protected: false,
+    rule: `${touch.use}-workspace`,
+    why: `${touch.use}s ${path}`,
+  });
+}
+
+function noAnswer({ use, lookup }: Touch): Own {
+  if (use === "git") {
+    const why = "uses git where the repository's own configuration may make it run other programs, or read elsewhere";
+    return { class: "high", protected: false, rule: "git-config-runs-programs", why };
+  }
+  const words: Partial<Record<Lookup["what"], string>> = {
+    "names-below": `takes names from below ${lookup.path}: too many, or one of them could be taken for something else`,
+    "links-below": `follows links below ${lookup.path}, where there are too many files to look through`,
+  };
+  const why = words[lookup.what] ?? `uses ${lookup.path}, and where that leads cannot be told`;
+  return { class: "high", protected: false, rule: "unknown-path", why };
+}
+
+/** Programs of the workspace must not be taken for the system's. */
+function judgeRun(name: string, real: string, { cwd, foldsCase }: Places): Own {
+  if (!liesIn(real, cwd, foldsCase)) return { class: "read", protected: false, rule: "program", why: `runs ${real}` };
+  return {
+    class: "high",
+    protected: false,
+    rule: "program-in-workspace",
+    why: `would run ${real} for ${name}, which is not the system's`,
+  };
+}
+
+function judgeFile(touch: Touch, path: string, places: Places): Own {
+  const use = touch.use === "write" ? "write" : "read";
+  const verb = `${use}s`;
+  const contained = touch.recursive ? protectedIn(path, places) : undefined;
+  if (contained !== undefined) {
+    return protectedPlace(`${verb} all of ${path}, and in it ${contained}, a protected place`);
+  }
+  const scope = scopeOf(path, places, use);
+  if (scope === "protected") return protectedPlace(`${verb} ${path}, a protected place`);
+  if (scope === "workspace")
+    return { class: touch.class, protected: false, rule: `${use}-workspace`, why: `${verb} ${path}` };
+  if (use === "write" && liesIn(path, places.temp, places.foldsCase)) {
+    return {
+      class: worse("medium", touch.class),
+      protected: false,
+      rule: "write-temp",
+      why: `writes ${path}, in the temp folder`,
+    };
+  }
+  return {
+    class: raised(touch.class),
+    protected: false,
+    rule: `${use}-outside`,
+    why: `${verb} ${path}, which is outside the workspace`,
+  };
+}
+
+function protectedPlace(why: string): Own {
+  return { class: "high", protected: true, rule: "protected-place", why };
+}

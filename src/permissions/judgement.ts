@@ -1,0 +1,36 @@
+import type { AccessClass, Touch } from "../core/permission.ts";
+import type { Arg, Printed } from "./arg.ts";
+
+/** Where a command runs, and what it is fed with. */
+export interface Surroundings {
+  /** Every folder that may be the working directory, absolute; `undefined` when that is not known. */
+  readonly folders: readonly string[] | undefined;
+  readonly home: string;
+  /** What the part of the pipeline before it prints: paths below these folders. */
+  readonly input: Printed | undefined;
+}
+
+/** What is thought of one simple command. */
+export interface Judgement {
+  readonly class: AccessClass;
+  readonly rule: string;
+  readonly why: string;
+  readonly touches: readonly Touch[];
+  /** Commands that it would run in turn. */
+  readonly runs: readonly Inner[];
+  readonly prints?: Printed | undefined;
+}
+
+export type Inner =
+  /** A command as words. */
+  | { readonly kind: "words"; readonly args: readonly Arg[]; readonly in: Surroundings }
+  /** A text that a shell will read. */
+  | { readonly kind: "shell"; readonly text: string; readonly in: Surroundings };
+
+export function judged(accessClass: AccessClass, rule: string, why: string, more: Partial<Judgement> = {}): Judgement {
+  return { class: accessClass, rule, why, touches: [], runs: [], ...more };
+}
+
+export function high(rule: string, why: string, more: Partial<Judgement> = {}): Judgement {
+  return judged("high", rule, why, more);
+}

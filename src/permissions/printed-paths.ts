@@ -1,0 +1,64 @@
+import { type Printed, textOf } from "./arg.ts";
+import type { Fit } from "./argv.ts";
+import type { Surroundings } from "./judgement.ts";
+import { touchesOf } from "./touches.ts";
+
+/**
+ * Calls that print paths below their operands, a line each and nothing else. With any other flag their lines may hold more
+ * than a path.
+ */
+const printers: Readonly<
+  Record<string, { readonly flags: RegExp; readonly needs?: RegExp; readonly operands: boolean }>
+> = {
+  ls: { flags: /^-[1aA]$/, operands: false },
+  "git ls-files": { flags: /^(-[cmo]|--(cached|modified|others|exclude-standard))$/, operands: false },
+  rg: {
+    flags: /^(-[lFiwStg]|--(files|files-with-matches|glob|type|ignore-case|fixed-strings))$/,
+    needs: /^(-l|--files(-with-matches)?)$/,
+    operands: true,
+  },
+  grep: {
+    flags: /^(-[rlEFiwIs]|--(recursive|files-with-matches|include|exclude|exclude-dir))$/,
+    needs: /^(-l|--files-with-matches)$/,
+    operands: true,
+  },
+};
+
+/** Calls that print some of the lines of their standard input as they are. */
+const filters: Readonly<Record<string, RegExp>> = {
+  grep: /^(-[vEFiwx]|--(invert-match|ignore-case|fixed-strings|extended-regexp))$/,
+  egrep: /^-[viwx]$/,
+  head: /^(-n|--lines)$/,
+  tail: /^(-n|--lines)$/,
+  sort: /^(-[urnfV]|--(unique|reverse))$/,
+  uniq: /^$/,
+  cat: /^$/,
+};
+
+/** What a known call prints, if it is paths. */
+export function printedBy(
+  program: string,
+  sub: readonly string[],
+  found: Fit,
+  around: Surroundings,
+): Printed | undefined {
+  const { given, operands } = found;
+  const files = operands.filter(({ kind }) => kind === "read");
+  const filter = filters[program];
+  if (around.input !== undefined && filter !== undefined && files.length === 0) {
+    return [...given].every((flag) => filter.test(flag)) ? around.input : undefined;
+  }
+  const printer = printers[[program, ...sub].join(" ")];
+  if (printer === undefined || ![...given].every((flag) => printer.flags.test(flag))) return undefined;
+  if (printer.needs !== undefined && ![...given].some((flag) => printer.needs?.test(flag))) return undefined;
+  const named = operands.filter(({ kind }) => kind !== "text");
+  if (!printer.operands && operands.length > 0) return undefined;
+  const from = around.folders;
+  if (from === undefined) return undefined;
+  if (named.length === 0) return { folders: from, zeros: false, from };
+  const folders = named.map(({ arg }) =>
+    textOf(arg) === undefined ? undefined : touchesOf(arg, "read", "read", around),
+  );
+  if (folders.some((touches) => touches === undefined)) return undefined;
+  return { folders: folders.flatMap((touches) => touches?.map(({ lookup }) => lookup.path) ?? []), zeros: false, from };
+}

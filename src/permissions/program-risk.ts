@@ -1,0 +1,147 @@
+import type { AccessClass, Touch } from "../core/permission.ts";
+import { type Arg, textOf } from "./arg.ts";
+import { type Fit, fitted } from "./argv.ts";
+import { worse } from "./autonomy.ts";
+import type { CommandRow } from "./command-row.ts";
+import { rowsOf } from "./commands.ts";
+import { judgeGit } from "./git-options.ts";
+import { high, type Judgement, judged, type Surroundings } from "./judgement.ts";
+import { printedBy } from "./printed-paths.ts";
+import { builtins } from "./shell-builtins.ts";
+import { belowTouches, filledFolder, folderTouches, touchesOf } from "./touches.ts";
+import { wrappers } from "./wrappers.ts";
+
+/** Where systems keep their programs: `/usr/bin/ls` is `ls`. */
+const systemProgram = /^(?:\/usr(?:\/local)?)?\/s?bin\/([^/]+)$/;
+
+/** What one simple command can do, by its program and words. */
+export function judgeProgram(args: readonly Arg[], around: Surroundings): Judgement {
+  const [first, ...rest] = args;
+  const written = textOf(first);
+  if (written === undefined) return high("unknown-program", "runs a program whose name is not known before it runs");
+  const name = systemProgram.exec(written)?.[1] ?? written;
+  const builtin = builtins.get(name);
+  if (builtin !== undefined && name === written) return builtin(rest, around);
+  const judgement = judgeExternal(name, rest, around);
+  if (judgement.class === "high") return { ...judgement, touches: [...judgement.touches, ...suspects(rest, around)] };
+  // One that is written with its path is that file, whatever the PATH says.
+  if (written.includes("/")) return judgement;
+  const run: Touch = { use: "run", class: "read", lookup: { what: "program", path: name }, recursive: false };
+  return { ...judgement, touches: [...judgement.touches, run] };
+}
+
+function judgeExternal(name: string, args: readonly Arg[], around: Surroundings): Judgement {
+  const wrapper = wrappers.get(name) ?? builtins.get(name);
+  if (wrapper !== undefined) return wrapper(args, around);
+  if (name === "git") return judgeGit(args, around, (words, where) => judgeByRows(name, words, where));
+  return judgeByRows(name, args, around);
+}
+
+function judgeByRows(name: string, args: readonly Arg[], around: Surroundings): Judgement {
+  const rows = rowsOf(name);
+  if (rows.length === 0) return high("unknown-program", `runs ${shown(name)}, which is not a program that is known`);
+  for (const row of rows) {
+    const sub = row.class === "high" ? matchingSub(row, args) : undefined;
+    if (sub !== undefined) return high(`row ${[name, ...sub].join(" ")}`, row.why);
+    const judgement = judgeByRow(name, row, args, around);
+    if (judgement !== undefined) return judgement;
+  }
+  return high("unknown-use", `uses ${shown(name)} in a way that is not known`);
+}
+
+/** `undefined` when the call is not of this row. */
+function judgeByRow(name: string, row: CommandRow, args: readonly Arg[], around: Surroundings): Judgement | undefined {
+  const sub = matchingSub(row, args);
+  if (sub === undefined) return undefined;
+  const found = fitted(row, args.slice(sub.length));
+  if (found === undefined || !isHarmlessScript(row, found) || !areHarmlessNames(row, found)) return undefined;
+  if (row.needs !== undefined && !isGiven(found, row.needs)) return undefined;
+  const rule = `row ${[name, ...sub].join(" ")}`;
+  const recursive = row.recursive === true || isGiven(found, row.recursive);
+  const touches = touchesFor(row, found, around, recursive);
+  if (touches === undefined) return high("unknown-path", `${row.why}, at a path that is not known before it runs`);
+  const below = belowTouches(touches, {
+    git: row.sparesGit !== true,
+    links: row.followsLinks === true ? "always" : isGiven(found, row.followsLinks) ? "below" : "never",
+  });
+  const prints = printedBy(name, sub, found, around);
+  const git = [
+    ...(row.git === true && row.class === "read" ? touching("git", "git", around) : []),
+    ...(row.showsRemotes === true ? touching("read", "remotes", around) : []),
+  ];
+  const free = found.operands.filter(({ kind }) => kind === "text" || kind === "rest").map(({ arg }) => arg);
+  const others = row.class === "medium" ? suspects(free, around) : [];
+  return judged(row.class, rule, row.why, { touches: [...touches, ...below, ...git, ...others], prints });
+}
+
+const subCommands = new WeakMap<CommandRow, readonly (readonly string[])[]>();
+
+function matchingSub(row: CommandRow, args: readonly Arg[]): readonly string[] | undefined {
+  if (row.sub === undefined) return [];
+  let alternatives = subCommands.get(row);
+  if (alternatives === undefined) {
+    alternatives = row.sub.split("|").map((words) => words.trim().split(" "));
+    subCommands.set(row, alternatives);
+  }
+  return alternatives.find((words) => words.every((word, index) => textOf(args[index]) === word));
+}
+
+function isHarmlessScript(row: CommandRow, { operands, values }: Fit): boolean {
+  const { script } = row;
+  if (script === undefined) return true;
+  const flags = `${row.scriptFlags ?? ""} ${row.checkedFlags ?? ""}`.split(" ");
+  const scripts = [
+    ...operands.filter(({ kind }) => kind === "text"),
+    ...values.filter(({ flag, kind }) => kind === "text" && flags.includes(flag)),
+  ];
+  return scripts.every(({ arg }) => arg.kind === "text" && script(arg.value) === undefined);
+}
+
+function areHarmlessNames({ path }: CommandRow, { operands, values }: Fit): boolean {
+  if (path === undefined) return true;
+  const files = [...operands, ...values].filter(({ kind }) => kind === "read" || kind === "write");
+  return files.every(({ arg }) => path(arg.kind === "text" || arg.kind === "pattern" ? arg.value : "") === undefined);
+}
+
+function isGiven({ given }: Fit, flags: string | true | undefined): boolean {
+  return typeof flags === "string" && flags.split(" ").some((flag) => given.has(flag));
+}
+
+function touchesFor(
+  row: CommandRow,
+  { operands, values }: Fit,
+  around: Surroundings,
+  recursive: boolean,
+): readonly Touch[] | undefined {
+  const writes: AccessClass = worse("low", row.class);
+  const files = [...operands, ...values].filter(({ kind }) => kind === "read" || kind === "write");
+  const touches = files.map(({ kind, arg }) =>
+    kind === "write"
+      ? touchesOf(arg, "write", writes, around, recursive)
+      : touchesOf(arg, "read", "read", around, recursive),
+  );
+  const usesFolder = row.class !== "read" || !operands.some(({ kind }) => kind === "read");
+  if (row.folder === true && usesFolder) touches.push(folderTouches(around, row.class, recursive));
+  if (row.fillsFolder === true) touches.push(filledFolder(files, writes, around, recursive));
+  return touches.some((found) => found === undefined) ? undefined : touches.flatMap((found) => found ?? []);
+}
+
+const mostSuspects = 100;
+
+/** Words that may be paths, for all that is known: a protected place among them needs a yes. */
+function suspects(args: readonly Arg[], around: Surroundings): readonly Touch[] {
+  return args.slice(0, mostSuspects).flatMap((arg) => {
+    const word = textOf(arg);
+    const value = word === undefined ? undefined : /^(?:-[^=]*=|@|[A-Za-z_]\w*=)?([^\s]+)$/.exec(word)?.[1];
+    const named = value === undefined ? arg : { kind: "text" as const, value };
+    return value?.startsWith("-") === true ? [] : (touchesOf(named, "read", "read", around) ?? []);
+  });
+}
+
+function touching(use: Touch["use"], what: Touch["lookup"]["what"], { folders }: Surroundings): readonly Touch[] {
+  return (folders ?? []).map((path) => ({ use, class: "read", lookup: { what, path }, recursive: false }));
+}
+
+function shown(name: string): string {
+  return JSON.stringify(name.length > 40 ? `${name.slice(0, 40).toWellFormed()}…` : name);
+}

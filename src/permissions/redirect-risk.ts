@@ -1,0 +1,30 @@
+import type { CommandPart } from "../core/permission.ts";
+import { type Arg, textOf } from "./arg.ts";
+import type { Folders } from "./folders.ts";
+import { classed } from "./parts.ts";
+import { touchesOf } from "./touches.ts";
+
+/** What a redirection to a file or another stream does. */
+export function judgeRedirect(
+  part: CommandPart,
+  operator: string,
+  targets: readonly Arg[],
+  folders: Folders,
+): CommandPart {
+  const unknown = (why: string): CommandPart => classed(part, "high", "unknown-path", why);
+  const [only] = targets;
+  const isRead = operator === "<";
+  // Of names that are found by a pattern, or printed by a command, one at a time can be read.
+  const value = textOf(only) ?? (isRead && only !== undefined && only.kind !== "unknown" ? "" : undefined);
+  if (targets.length !== 1 || value === undefined || only === undefined) {
+    return unknown("redirects to something that is not known before it runs");
+  }
+  if (/^\/dev\/(tcp|udp)\//.test(value)) return unknown("redirects to a network");
+  if (/^[<>]&$/.test(operator) && /^(\d+-?|-)$/.test(value)) return { ...part, why: "joins two streams" };
+  if (operator === "<&") return unknown("reads from a stream that is not known");
+  const touches = touchesOf(only, isRead ? "read" : "write", isRead ? "read" : "medium", { folders });
+  if (touches === undefined) return unknown("redirects in a folder that is not known before it runs");
+  if (touches.length === 0) return { ...part, why: "redirects to a stream that keeps nothing" };
+  if (isRead) return { ...part, touches };
+  return { ...classed(part, "medium", "write-redirection", `writes ${value}`), touches };
+}

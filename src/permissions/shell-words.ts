@@ -1,0 +1,148 @@
+import type { Arg } from "./arg.ts";
+
+/** A part of a word, as the parser gives it. */
+export interface Piece {
+  readonly type: string;
+  readonly text: string;
+  readonly value?: string;
+  readonly parts?: readonly Piece[] | undefined;
+  readonly parameter?: string;
+  readonly prefix?: unknown;
+  readonly index?: unknown;
+  readonly operation?: unknown;
+}
+
+export interface WordLike {
+  readonly text: string;
+  readonly value: string;
+  readonly parts?: readonly Piece[] | undefined;
+}
+
+/** The value of a variable, where it is known. */
+export type Variables = (name: string) => Arg | undefined;
+
+interface Built {
+  readonly text: string;
+  readonly pattern: string;
+  readonly isPattern: boolean;
+  /** Nothing is known from here on. */
+  readonly isCut: boolean;
+  readonly single: boolean;
+}
+
+const nothing: Built = { text: "", pattern: "", isPattern: false, isCut: false, single: true };
+const mostAlternatives = 32;
+
+/** What a word may be when the command runs: one word, or several by a list in braces. */
+export function evaluate(word: WordLike, variables: Variables): readonly Arg[] {
+  const listed = soleVariable(word.parts ?? [], variables);
+  if (listed?.kind === "input") return [listed];
+  const pieces: readonly Piece[] = word.parts ?? [{ type: "Literal", text: word.text, value: word.value }];
+  return alternatives(pieces).map((chosen) => finished(word, build(chosen, variables)));
+}
+
+/** The value of the one variable that a word consists of, quoted or not. */
+function soleVariable([only, ...more]: readonly Piece[], variables: Variables): Arg | undefined {
+  if (only === undefined || more.length > 0) return undefined;
+  if (only.type === "DoubleQuoted") return soleVariable(only.parts ?? [], variables);
+  const isPlain = only.prefix === undefined && only.index === undefined && only.operation === undefined;
+  if (only.type === "SimpleExpansion") return variables(only.text.slice(1));
+  return only.type === "ParameterExpansion" && isPlain ? variables(only.parameter ?? "") : undefined;
+}
+
+/** The word that sets a variable, as an argument of `export` and its kind. */
+export function assigning(name: string, appends: boolean, value: Arg | undefined): Arg {
+  const start = `${name}${appends ? "+" : ""}=`;
+  if (value?.kind === "text") return { kind: "text", value: start + value.value };
+  return { kind: "unknown", prefix: start, single: true };
+}
+
+function finished(word: WordLike, built: Built): Arg {
+  if (built.isCut) return { kind: "unknown", prefix: built.text, single: built.single };
+  if (built.isPattern) return { kind: "pattern", value: built.pattern, single: built.single };
+  return { kind: "text", value: built.text, ...(word.text === built.text ? {} : { disguised: true }) };
+}
+
+/** Lists in braces that hold plain words are written out; others are left for `add`, which does not know them. */
+function alternatives(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
+  let all: readonly (readonly Piece[])[] = [[]];
+  for (const piece of pieces) {
+    const list = piece.type === "BraceExpansion" ? /^\{([\w./-]*(?:,[\w./-]*)+)\}$/.exec(piece.text)?.[1] : undefined;
+    const choices =
+      list === undefined ? [piece] : list.split(",").map((value) => ({ type: "Literal", text: value, value }));
+    if (all.length * choices.length > mostAlternatives) return [[{ type: "BraceExpansion", text: "" }]];
+    all = all.flatMap((before) => choices.map((choice) => [...before, choice]));
+  }
+  return all;
+}
+
+function build(pieces: readonly Piece[], variables: Variables): Built {
+  const [first] = pieces;
+  if (first?.type === "Literal" && first.text.startsWith("~")) return fromHome(pieces, variables);
+  return pieces.reduce((built, piece) => add(built, piece, false, variables), nothing);
+}
+
+/** `~` and `~/…`; other people's homes are not known. */
+function fromHome([first, ...rest]: readonly Piece[], variables: Variables): Built {
+  const home = variables("HOME");
+  const value = first?.value ?? "";
+  const isOwn = value.startsWith("~/") || (value === "~" && rest.length === 0);
+  if (!isOwn || home?.kind !== "text") return { ...nothing, isCut: true };
+  const start = withText(nothing, home.value + value.slice(1));
+  return rest.reduce((built, piece) => add(built, piece, false, variables), start);
+}
+
+function add(built: Built, piece: Piece, quoted: boolean, variables: Variables): Built {
+  switch (piece.type) {
+    case "Literal":
+      // Behind `=` and `:` a tilde may be somebody's home.
+      if (!quoted && /[=:]~/.test(piece.text)) return cut(built, true);
+      return withText(built, piece.value ?? "");
+    case "SingleQuoted":
+    case "AnsiCQuoted":
+      return withText(built, piece.value ?? "");
+    case "DoubleQuoted":
+      return (piece.parts ?? []).reduce((all, part) => add(all, part, true, variables), built);
+    case "Glob":
+      if (built.isCut) return built;
+      return { ...withRaw(built, piece.text), single: false };
+    case "ProcessSubstitution":
+      // The shell puts the name of a pipe here; what runs behind it is looked at elsewhere.
+      return withText(built, "/dev/fd/63");
+    case "ArithmeticExpansion":
+      return cut(built, true);
+    case "SimpleExpansion":
+      return withVariable(built, variables(piece.text.slice(1)), quoted);
+    case "ParameterExpansion": {
+      const isPlain = piece.prefix === undefined && piece.index === undefined && piece.operation === undefined;
+      return withVariable(built, isPlain ? variables(piece.parameter ?? "") : undefined, quoted);
+    }
+    default:
+      return cut(built, quoted);
+  }
+}
+
+function withText(built: Built, value: string): Built {
+  if (built.isCut) return built;
+  return { ...built, text: built.text + value, pattern: built.pattern + value.replace(/[*?[\]\\+@!(]/g, "\\$&") };
+}
+
+function withRaw(built: Built, pattern: string): Built {
+  return { ...built, isPattern: true, text: built.text + pattern, pattern: built.pattern + pattern };
+}
+
+function cut(built: Built, single: boolean): Built {
+  return { ...built, isCut: true, isPattern: false, single: built.single && single };
+}
+
+function withVariable(built: Built, value: Arg | undefined, quoted: boolean): Built {
+  if (built.isCut) return cut(built, quoted);
+  if (value?.kind === "text" && (quoted || /^[\w./:@%+,=-]*$/.test(value.value))) {
+    // An empty one without quotes may be no word at all.
+    return value.value === "" && !quoted ? cut(built, false) : withText(built, value.value);
+  }
+  if (value?.kind === "pattern" && quoted) {
+    return withRaw(built, value.value);
+  }
+  return cut(built, quoted);
+}

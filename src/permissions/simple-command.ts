@@ -1,0 +1,67 @@
+import type { DecisionContext } from "../core/permission.ts";
+import { type Arg, textOf } from "./arg.ts";
+import { type Flow, same, type Walked } from "./flow.ts";
+import { enter, type Folders } from "./folders.ts";
+import type { Inner, Surroundings } from "./judgement.ts";
+import { group, unreadable } from "./parts.ts";
+import { nameOf } from "./program-names.ts";
+import { judgeProgram } from "./program-risk.ts";
+
+const deepest = 8;
+/** They run a command in the shell itself, so that it may move the shell. */
+const runInShell = new Set(["eval", "command", "builtin"]);
+
+export interface SimpleCommandParts {
+  readonly places: Pick<DecisionContext, "cwd" | "home">;
+  /** Told of every program. */
+  onProgram(name: string): void;
+  /** Reads a text as a shell would. */
+  text(command: string, folders: Folders, depth: number): Walked;
+}
+
+/** A simple command as words, and what it runs in turn. */
+export function walkWords(
+  args: readonly Arg[],
+  source: string,
+  where: Surroundings,
+  depth: number,
+  parts: SimpleCommandParts,
+): Walked {
+  const name = nameOf(args);
+  if (name !== undefined) parts.onProgram(name);
+  const { class: accessClass, rule, why, touches, runs, prints } = judgeProgram(args, where);
+  const inner = runs.map((run) => unwrapped(run, source, depth + 1, parts));
+  const { cwd } = parts.places;
+  return {
+    part: {
+      kind: "command",
+      source,
+      class: accessClass,
+      rule,
+      why,
+      touches,
+      words: args.map(textOf),
+      inWorkspaceRoot: where.folders?.length === 1 && where.folders[0] === cwd,
+      parts: inner.map(({ part }) => group("unwrapped", part.source, [part])),
+    },
+    flow: runInShell.has(textOf(args[0]) ?? "") ? (inner[0]?.flow ?? same(where.folders)) : moved(args, where, parts),
+    prints,
+  };
+}
+
+function unwrapped(inner: Inner, source: string, depth: number, parts: SimpleCommandParts): Walked {
+  if (depth > deepest) return { part: unreadable(source, "is nested too deeply"), flow: same(undefined) };
+  if (inner.kind === "shell") return parts.text(inner.text, inner.in.folders, depth);
+  return walkWords(inner.args, inner.args.map((arg) => textOf(arg) ?? "…").join(" "), inner.in, depth, parts);
+}
+
+/** `cd` and `pushd` move the shell where they say; `popd` somewhere. */
+function moved(args: readonly Arg[], { folders }: Surroundings, { places }: SimpleCommandParts): Flow {
+  const name = textOf(args[0]);
+  if (name === "popd") return same(undefined);
+  if (name !== "cd" && name !== "pushd") return same(folders);
+  const named = args.slice(1).filter((arg) => !/^-[LP]$|^--$/.test(textOf(arg) ?? ""));
+  const home: Arg = { kind: "text", value: places.home };
+  const target = name === "cd" ? (named[0] ?? home) : named[0];
+  return { ok: named.length > 1 ? undefined : enter(folders, target), failed: folders };
+}

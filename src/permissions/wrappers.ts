@@ -1,0 +1,157 @@
+import { type Arg, knownStart, text, textOf, unknownWords } from "./arg.ts";
+import { fitted } from "./argv.ts";
+import { worse } from "./autonomy.ts";
+import { judgeFind } from "./find.ts";
+import { high, type Judgement, judged, type Surroundings } from "./judgement.ts";
+import { variableRisk } from "./variables.ts";
+
+export type Judge = (args: readonly Arg[], around: Surroundings) => Judgement;
+
+/** Programs that run another one, which their words name. */
+export const wrappers: ReadonlyMap<string, Judge> = new Map<string, Judge>([
+  ["sudo", asSomebodyElse("sudo")],
+  ["doas", asSomebodyElse("doas")],
+  ["env", judgeEnv],
+  ["nice", prefixing("nice", "-n: --adjustment: -#", 0)],
+  ["ionice", prefixing("ionice", "-c: -n: -t", 0)],
+  ["nohup", prefixing("nohup", "", 0)],
+  ["time", prefixing("time", "-p", 0)],
+  ["stdbuf", prefixing("stdbuf", "-i: -o: -e: --input: --output: --error:", 0)],
+  ["timeout", prefixing("timeout", "-k: -s: -v --kill-after: --signal: --preserve-status --foreground --verbose", 1)],
+  ["xargs", judgeXargs],
+  ["find", judgeFind],
+  ["bash", shell("bash")],
+  ["sh", shell("sh")],
+  ["dash", shell("dash")],
+]);
+
+/** The command behind the wrapper's own flags and `skipped` further words. */
+export function prefixing(name: string, flags: string, skipped: number): Judge {
+  return (args, around) => {
+    const rest = leadingFlags(name, flags, args)?.rest;
+    if (rest === undefined || rest.slice(0, skipped).some((arg) => arg.kind !== "text") || rest.length <= skipped) {
+      return high("unknown-wrapper", `runs something by ${name}, in a way that is not known`);
+    }
+    return judged("read", `unwrapped ${name}`, `runs the command behind ${name}`, {
+      runs: [{ kind: "words", args: rest.slice(skipped), in: around }],
+    });
+  };
+}
+
+/** The flags in front of the first word that is none, nor the value of one. */
+function leadingFlags(
+  program: string,
+  flags: string,
+  args: readonly Arg[],
+):
+  | { readonly given: ReadonlySet<string>; readonly values: ReadonlyMap<string, string>; readonly rest: readonly Arg[] }
+  | undefined {
+  const first = args.findIndex((arg) => !knownStart(arg).startsWith("-"));
+  for (let end = first === -1 ? args.length : first; end <= args.length; end += 1) {
+    const next = args[end];
+    if (next !== undefined && knownStart(next).startsWith("-")) continue;
+    const found = fitted({ program, class: "read", flags, why: "" }, args.slice(0, end));
+    if (found === undefined) continue;
+    const values = new Map(found.values.map(({ flag, arg }) => [flag, textOf(arg) ?? ""]));
+    return { given: found.given, values, rest: args.slice(end) };
+  }
+  return undefined;
+}
+
+function asSomebodyElse(name: string): Judge {
+  return (args, around) => {
+    const from = args.findIndex((arg) => !knownStart(arg).startsWith("-"));
+    const runs = from === -1 ? [] : [{ kind: "words" as const, args: args.slice(from), in: around }];
+    return high("other-user", `runs as somebody else, by ${name}`, { runs });
+  };
+}
+
+/** `env`: variables, then a command; alone it prints the variables. */
+function judgeEnv(args: readonly Arg[], around: Surroundings): Judgement {
+  let accessClass: Judgement["class"] = "read";
+  let why = "runs the command behind env";
+  let at = 0;
+  for (; at < args.length; at += 1) {
+    const arg = args[at] as Arg;
+    const word = textOf(arg);
+    if (word === "-i" || word === "--ignore-environment" || word === "-") continue;
+    if (word === "-u" || word === "--unset") {
+      at += 1;
+      continue;
+    }
+    if (word === "--") {
+      at += 1;
+      break;
+    }
+    if (knownStart(arg).startsWith("-")) return high("unknown-wrapper", "uses env in a way that is not known");
+    const assigned = /^([A-Za-z_][A-Za-z0-9_]*)=/.exec(knownStart(arg))?.[1];
+    if (assigned === undefined) break;
+    const risk = variableRisk(assigned);
+    if (risk === "dangerous") return high("dangerous-variable", `sets ${assigned}, which can make programs run others`);
+    if (risk === "unknown") {
+      accessClass = worse(accessClass, "medium");
+      why = `sets ${assigned}, whose effect is not known`;
+    }
+  }
+  const command = args.slice(at);
+  if (command.length === 0) return judged(accessClass, "row env", "prints the variables of the environment");
+  return judged(accessClass, "unwrapped env", why, { runs: [{ kind: "words", args: command, in: around }] });
+}
+
+const xargsFlags =
+  "-0 -r -t -x -n: -L: -P: -s: -d: -I: --null --no-run-if-empty --verbose --exit --max-args: --max-procs: --max-chars: --delimiter: --replace?";
+
+/** `xargs`: a command, and behind its words those that come on standard input. */
+function judgeXargs(args: readonly Arg[], around: Surroundings): Judgement {
+  const found = leadingFlags("xargs", xargsFlags, args);
+  if (found === undefined) return high("unknown-wrapper", "uses xargs in a way that is not known");
+  const { given, values, rest: command } = found;
+  const { input } = around;
+  const whole = given.has("-0") || given.has("--null") ? input?.zeros === true : false;
+  const isClear = input !== undefined && (whole || !(given.has("-0") || given.has("--null") || given.has("-d")));
+  const words: Arg = isClear ? { kind: "input", printed: input, asWords: !whole } : unknownWords;
+  const marker = given.has("--replace") ? "{}" : values.get("-I");
+  const full = command.length === 0 ? [text("echo")] : command;
+  const replaced =
+    marker === undefined
+      ? [...full, words]
+      : full.map((arg) => (arg.kind === "text" ? filled(arg, marker, words) : arg));
+  return judged("read", "unwrapped xargs", "runs a command with words from its input", {
+    runs: [{ kind: "words", args: replaced, in: { ...around, input: undefined } }],
+  });
+}
+
+function filled(arg: Arg & { kind: "text" }, marker: string, words: Arg): Arg {
+  const at = arg.value.indexOf(marker);
+  if (at === -1) return arg;
+  return arg.value === marker ? words : { kind: "unknown", prefix: arg.value.slice(0, at), single: true };
+}
+
+/** What a shell reads in another way than bash, or not at all. */
+const bashOnly = /\$['"]|\{|\[\[|\(\(|[<>]\(|&>|\|&|<<<|\$\[|[?*+@!]\(|\+=|=\(/;
+
+export function isPlainShell(command: string): boolean {
+  return !bashOnly.test(command);
+}
+
+/** A shell with a text to run; with a file, or from its input, what it runs is not known. */
+function shell(name: string): Judge {
+  return (args, around) => {
+    const first = args.findIndex((arg) => !/^-|^pipefail$/.test(knownStart(arg)));
+    const flags = args.slice(0, first === -1 ? args.length : first).map(textOf);
+    const isKnown = flags.every(
+      (flag) => flag !== undefined && /^(-[eulx]*[co]?|pipefail|--no(rc|profile)|--login)$/.test(flag),
+    );
+    const runsText = flags.some((flag) => flag !== undefined && /^-[a-z]*c$/.test(flag));
+    const script = first === -1 ? undefined : textOf(args[first]);
+    if (!isKnown || !runsText || script === undefined) {
+      return high("unknown-script", `has ${name} run something that is not known before it runs`);
+    }
+    if (name !== "bash" && !isPlainShell(script)) {
+      return high("other-shell", `has ${name} read a text that bash reads in another way`);
+    }
+    return judged("read", `unwrapped ${name}`, `has ${name} run the text`, {
+      runs: [{ kind: "shell", text: script, in: { ...around, input: undefined } }],
+    });
+  };
+}

@@ -1,0 +1,305 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Bench } from "./tinman.ts";
+import { createBench, lines } from "./tinman.ts";
+
+/** What runs unasked at each level, seen from outside: the files, the exit code, and every word that is said. */
+
+const levels = {
+  default: [],
+  low: ["--auto", "low"],
+  medium: ["--auto", "medium"],
+  high: ["--auto", "high"],
+  unsafe: ["--skip-permissions-unsafe"],
+} as const;
+type Level = keyof typeof levels;
+const order = Object.keys(levels) as Level[];
+
+interface Call {
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly runsFrom: Level;
+  readonly rule: string;
+  /** What is said of the call when it is denied. */
+  readonly does: string;
+  /** Its result when it ran. */
+  readonly gives: string;
+}
+
+interface Row {
+  readonly name: string;
+  /** Each in a reply of its own, the last is the one that the row is about. */
+  readonly calls: (cell: string) => readonly Call[];
+  /** What is in the files afterwards, if the last call ran; `undefined`: the file is gone. */
+  readonly changes: Readonly<Record<string, string | undefined>>;
+}
+
+const before = {
+  "work/notes.txt": "one\n",
+  "work/.git/hooks/notes": "one\n",
+  "outside/notes.txt": "one\n",
+  "home/.bashrc": "one\n",
+} as const;
+
+const done = "Command completed successfully\n\n[Process exited with code 0]";
+
+function execute(kind: string, command: string, runsFrom: Level, rule: string, does: string, gives = done) {
+  return (changes: Row["changes"]): Row => ({
+    name: `Execute, ${kind}`,
+    calls: () => [
+      {
+        name: "Execute",
+        input: { command },
+        runsFrom,
+        rule,
+        does: `runs ${JSON.stringify(command)}: it ${does}`,
+        gives,
+      },
+    ],
+    changes,
+  });
+}
+
+function create(where: string, path: string, runsFrom: Level, rule: string, more: string): Row {
+  return {
+    name: `Create, ${where}`,
+    calls: (cell) => [
+      {
+        name: "Create",
+        input: { file_path: join(cell, path), content: "new\n" },
+        runsFrom,
+        rule,
+        does: `writes ${join(cell, path)}${more}`,
+        gives: "File created successfully",
+      },
+    ],
+    changes: { [path]: "new\n" },
+  };
+}
+
+/** A file must be read before it is edited, and reading it may need a yes of its own. */
+function edit(
+  where: string,
+  path: string,
+  from: readonly [Level, Level],
+  rules: readonly [string, string],
+  more: string,
+) {
+  const [read, written] = from;
+  const [readRule, rule] = rules;
+  return {
+    name: `Edit, ${where}`,
+    calls: (cell: string): readonly Call[] => {
+      const file = join(cell, path);
+      const diffLines = [
+        { type: "removed", content: "one", lineNumber: { old: 1 } },
+        { type: "added", content: "two", lineNumber: { new: 1 } },
+      ];
+      return [
+        {
+          name: "Read",
+          input: { file_path: file },
+          runsFrom: read,
+          rule: readRule,
+          does: `reads ${file}${more}`,
+          gives: "one\n",
+        },
+        {
+          name: "Edit",
+          input: { file_path: file, old_str: "one", new_str: "two" },
+          runsFrom: written,
+          rule,
+          does: `${rule === "protected-place" ? "reads" : "writes"} ${file}${more}`,
+          gives: JSON.stringify({ file_path: file, diffLines, content: "two\n" }),
+        },
+      ];
+    },
+    changes: { [path]: "two\n" },
+  };
+}
+
+const outside = ", which is outside the workspace";
+const isProtected = ", a protected place";
+
+const table: readonly Row[] = [
+  execute("read", "cat notes.txt", "default", "", "", "one\n\n\n[Process exited with code 0]")({}),
+  execute(
+    "low",
+    "touch made.txt",
+    "low",
+    "row touch",
+    "makes empty files, or sets the times of files",
+  )({ "work/made.txt": "" }),
+  execute("medium", "echo hi > out.txt", "medium", "write-redirection", "writes out.txt")({ "work/out.txt": "hi\n" }),
+  execute(
+    "high",
+    "rm notes.txt",
+    "high",
+    "row rm",
+    "deletes files, which cannot be undone",
+  )({ "work/notes.txt": undefined }),
+  execute(
+    "of a program that is not known",
+    "own-program made.txt",
+    "high",
+    "unknown-program",
+    'runs "own-program", which is not a program that is known',
+  )({ "work/made.txt": "made\n" }),
+  create("inside", "work/new.txt", "low", "write-workspace", ""),
+  create("outside", "outside/new.txt", "medium", "write-outside", outside),
+  create("protected", "work/.git/hooks/pre-commit", "unsafe", "protected-place", isProtected),
+  edit("inside", "work/notes.txt", ["default", "low"], ["", "write-workspace"], ""),
+  edit("outside", "outside/notes.txt", ["low", "medium"], ["read-outside", "write-outside"], outside),
+  edit("protected", "home/.bashrc", ["unsafe", "unsafe"], ["protected-place", "protected-place"], isProtected),
+];
+
+let bench: Bench;
+let made = 0;
+beforeAll(async () => {
+  bench = await createBench();
+  await writeFile(join(bench.root, "bin", "own-program"), '#!/bin/sh\necho made > "$1"\n', { mode: 0o755 });
+});
+afterAll(() => bench.remove());
+
+/** A workspace, a folder beside it, and a home, for one run. */
+async function newCell(files: Readonly<Record<string, string>>): Promise<string> {
+  made += 1;
+  const cell = join(bench.root, `cell-${made}`);
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(join(cell, path, ".."), { recursive: true });
+    await writeFile(join(cell, path), text);
+  }
+  return cell;
+}
+
+async function filesIn(cell: string): Promise<Record<string, string>> {
+  const entries = await readdir(cell, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const own = paths.filter((path) => !path.startsWith(join(cell, "home/.tinman/")));
+  return Object.fromEntries(
+    await Promise.all(own.map(async (path) => [relative(cell, path), await readFile(path, "utf8")] as const)),
+  );
+}
+
+async function run(cell: string, level: Level, calls: readonly Pick<Call, "name" | "input">[]) {
+  const replies = calls.map(({ name, input }) => ({ tool_calls: [{ name, input }] }));
+  const model = await bench.script([...replies, { text: "done" }]);
+  const finished = await bench.tinman(
+    ["exec", "-o", "stream-json", "--on-denied", "continue", ...levels[level], "-m", model, "go"],
+    { cwd: join(cell, "work"), env: { HOME: join(cell, "home") } },
+  );
+  const said = lines(finished.stdout);
+  const { finalText, isError, stopReason, exitCode, error, denials = [] } = said.at(-1) ?? {};
+  return {
+    code: finished.code,
+    stderr: finished.stderr,
+    results: said.flatMap(({ type, value }) => (type === "tool_result" ? [String(value)] : [])),
+    completion: { finalText, isError, stopReason, exitCode, error },
+    denials: (denials as Record<string, unknown>[]).map(({ toolCallId: _, ...denial }) => denial),
+  };
+}
+
+type Ended = Awaited<ReturnType<typeof run>>;
+
+/** How a run ends in which these calls are denied. */
+function ended(calls: readonly Call[], level: Level): Ended {
+  const isDenied = ({ runsFrom }: Call): boolean => order.indexOf(level) < order.indexOf(runsFrom);
+  const reasonOf = ({ name, does }: Call): string =>
+    `${name} ${does}. That needs a permission which this run does not have, and nobody can be asked.`;
+  const denials = calls.filter(isDenied).map((call) => ({
+    toolName: call.name,
+    rule: call.rule,
+    reason: reasonOf(call),
+    allowWith: call.runsFrom === "unsafe" ? "--skip-permissions-unsafe" : `--auto ${call.runsFrom}`,
+  }));
+  const message = denials.map(({ reason, allowWith }) => `${reason} Allow it with ${allowWith}.`).join(" ");
+  const failed = denials.length > 0;
+  return {
+    code: failed ? 5 : 0,
+    stderr: failed ? `tinman: ${message}\n` : "",
+    results: calls.map((call) => (isDenied(call) ? `Error: ${reasonOf(call)}` : call.gives)),
+    completion: {
+      finalText: "done",
+      isError: failed,
+      stopReason: "completed",
+      exitCode: failed ? 5 : 0,
+      error: failed ? { code: "denied", message } : undefined,
+    },
+    denials,
+  };
+}
+
+describe.concurrent.each(order)("at %s", (level) => {
+  test.each(table.map((row) => [row.name, row] as const))("%s", async (_, { calls, changes }) => {
+    const cell = await newCell(before);
+    const expected = calls(cell);
+    expect(await run(cell, level, expected)).toEqual(ended(expected, level));
+    const runs = expected.every(({ runsFrom }) => order.indexOf(level) >= order.indexOf(runsFrom));
+    const after = Object.entries({ ...before, ...(runs ? changes : {}) }).filter(([, text]) => text !== undefined);
+    expect(await filesIn(cell)).toEqual(Object.fromEntries(after));
+  });
+});
+
+describe("the model's word", () => {
+  /** Commands of which models say that they are harmless. */
+  const commands = {
+    "rm -rf victim": "work/victim",
+    "git push origin HEAD:main": "remote.git/refs/heads/main",
+    "echo x > out.txt": "work/out.txt",
+    "touch new.txt": "work/new.txt",
+    "npm install --offline": "work/package-lock.json",
+  } as const;
+
+  async function outcome(level: Level, claimed: object) {
+    const cell = await newCell({ "work/victim/file": "", "work/package.json": "{}", "home/.profile": "" });
+    const identity = "-c user.name=N -c user.email=n@example.com";
+    const repository = `git init -q --bare ../remote.git; git init -q; git add .; git ${identity} commit -qm first`;
+    const setUp = await bench.shell(`set -e; ${repository}; git remote add origin ../remote.git`, {
+      cwd: join(cell, "work"),
+    });
+    expect(setUp).toMatchObject({ code: 0, stderr: "" });
+    const calls = Object.keys(commands).map((command) => ({ name: "Execute", input: { command, ...claimed } }));
+    const { results: _, ...said } = await run(cell, level, calls);
+    const there = Object.entries(commands).map(([command, path]) => [command, existsSync(join(cell, path))]);
+    return JSON.parse(JSON.stringify({ ...said, there }).replaceAll(cell, "CELL"));
+  }
+
+  test.each([
+    ["default", []],
+    ["low", ["touch new.txt"]],
+  ] as const)("that a command is harmless changes nothing at %s", async (level, ran) => {
+    const believed = await outcome(level, { riskLevel: "low", riskLevelReason: "It only reads." });
+    expect(believed).toEqual(await outcome(level, {}));
+    expect(believed).toMatchObject({
+      code: 5,
+      denials: Array(5 - ran.length).fill({ toolName: "Execute" }),
+      there: Object.keys(commands).map((command) => [
+        command,
+        command === "rm -rf victim" || (ran as readonly string[]).includes(command),
+      ]),
+    });
+  });
+
+  test("that a command is harmful changes nothing when it is known to be harmless", async () => {
+    const cell = await newCell(before);
+    const call = { name: "Execute", input: { command: "ls", riskLevel: "high" } };
+    expect(await run(cell, "default", [call])).toEqual({
+      code: 0,
+      stderr: "",
+      results: ["notes.txt\n\n\n[Process exited with code 0]"],
+      completion: { finalText: "done", isError: false, stopReason: "completed", exitCode: 0, error: undefined },
+      denials: [],
+    });
+  });
+
+  test("that a command is harmful holds for any other", async () => {
+    const cell = await newCell(before);
+    const { code, denials } = await run(cell, "low", [
+      { name: "Execute", input: { command: "touch made.txt", riskLevel: "high" } },
+    ]);
+    expect([code, denials.map(({ allowWith }) => allowWith)]).toEqual([5, ["--auto high"]]);
+    expect(await filesIn(cell)).toEqual(before);
+  });
+});

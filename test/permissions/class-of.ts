@@ -1,0 +1,51 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { withEvidence } from "../../src/core/evidence.ts";
+import type { AccessClass, Decision, DecisionContext } from "../../src/core/permission.ts";
+import { createNodeHost } from "../../src/host/node-host.ts";
+import { createPermissionPolicy } from "../../src/permissions/policy.ts";
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), "tinman-class-")));
+const cwd = join(root, "project");
+/** Nobody's: it must not lie in the temp folder, and nothing in it is read. */
+const home = "/home/nobody-at-all";
+for (const folder of ["project/src", "project/docs", "project/build", "project/test"])
+  mkdirSync(join(root, folder), { recursive: true });
+const files = ["src/a.ts", "src/b.ts", "README.md", "package.json", "docs/guide.md", "test/a.test.ts"];
+for (const file of files) writeFileSync(join(cwd, file), "{}\n");
+execFileSync("git", ["init", "-q", "-b", "main", cwd], {
+  env: { PATH: process.env.PATH, GIT_CONFIG_NOSYSTEM: "1", HOME: root },
+});
+process.on("exit", () => rmSync(root, { recursive: true, force: true }));
+
+const host = createNodeHost({ outputsDir: join(root, "outputs") });
+const policy = createPermissionPolicy(() => "bash");
+
+export const context: DecisionContext = {
+  tool: "Execute",
+  autonomy: "off",
+  mode: "auto",
+  cwd,
+  readable: [],
+  home,
+  temp: "/tmp",
+  ownHome: join(home, ".tinman"),
+  rules: { allow: [], deny: [], alwaysDeny: [] },
+  approver: true,
+  unsafe: false,
+  enabledTools: [],
+};
+
+/** The decision on a command in a small repository, with the real policy and the real machine. */
+export async function decisionOn(command: string, changes: Partial<DecisionContext> = {}): Promise<Decision> {
+  if (command.trim() === "") return policy.decide([], { ...context, ...changes });
+  const accesses = await withEvidence([{ type: "command", command, background: false }], policy, host, context);
+  return policy.decide(accesses, { ...context, ...changes });
+}
+
+export async function classOf(command: string): Promise<AccessClass | "refused"> {
+  const decision = await decisionOn(command);
+  return decision.verdict === "refuse" ? "refused" : decision.class;
+}

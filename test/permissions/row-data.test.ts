@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest";
+import type { CommandRow } from "../../src/permissions/command-row.ts";
+import { buildRows } from "../../src/permissions/commands/building.ts";
+import { gitRows } from "../../src/permissions/commands/git.ts";
+import { networkRows } from "../../src/permissions/commands/network.ts";
+import { packageRows } from "../../src/permissions/commands/packages.ts";
+
+const lists: Readonly<Record<string, readonly CommandRow[]>> = { gitRows, buildRows, packageRows, networkRows };
+const all = Object.values(lists).flat();
+
+const bundledFlag = /^(-#|-\w|-\[\w+\]|--[A-Za-z\d][\w.+-]*)[:<>?]?$/;
+const longDashFlag = /^--?[A-Za-z\d][\w.+-]*[:<>?]?$/;
+
+function words(text: string | undefined): readonly string[] {
+  return (text ?? "").split(/\s+/).filter((word) => word !== "");
+}
+
+function named(row: CommandRow): string {
+  return [row.program, row.sub ?? ""].join(" ").trim();
+}
+
+/** The names of a row's flags with what they take. */
+function flagsOf(row: CommandRow): readonly (readonly [string, string])[] {
+  return words(row.flags).flatMap((flag) => {
+    const [, name = "", takes = ""] = /^(.+?)([:<>?]?)$/.exec(flag) ?? [];
+    const letters = /^-\[(.+)\]$/.exec(name)?.[1];
+    return letters === undefined
+      ? [[name, takes] as const]
+      : [...letters].map((letter) => [`-${letter}`, takes] as const);
+  });
+}
+
+/** Rows for which something holds that should not, by their names. */
+function faulty(isFaulty: (row: CommandRow) => boolean): readonly string[] {
+  return all.filter(isFaulty).map(named);
+}
+
+describe("rows about git, builds, packages and the network", () => {
+  test.each(Object.entries(lists))("%s is not empty", (_name, rows) => {
+    expect(rows.length).toBeGreaterThan(10);
+  });
+
+  test("say why", () => {
+    expect(faulty(({ why }) => !/^[a-z].*[^.\s]$/.test(why))).toEqual([]);
+  });
+
+  test("have flags of the known form", () => {
+    const form = (row: CommandRow) => (row.longDash === true ? longDashFlag : bundledFlag);
+    expect(faulty((row) => words(row.flags).some((flag) => !form(row).test(flag)))).toEqual([]);
+  });
+
+  test("do not say two things about one flag", () => {
+    const isTwofold = (row: CommandRow) => {
+      const flags = new Set(flagsOf(row).map((flag) => flag.join("")));
+      return new Set(flagsOf(row).map(([name]) => name)).size !== flags.size;
+    };
+    expect(faulty(isTwofold)).toEqual([]);
+  });
+
+  test("have operands of the known form, of which one at most stands for any number", () => {
+    const isKnown = ({ operands }: CommandRow) => {
+      const kinds = words(operands);
+      const isForm = kinds.every(
+        (kind, at) => /^(text|read|write)[?*]?$/.test(kind) || (kind === "rest*" && at === kinds.length - 1),
+      );
+      return isForm && kinds.filter((kind) => kind.endsWith("*")).length <= 1;
+    };
+    expect(faulty((row) => !isKnown(row))).toEqual([]);
+  });
+
+  test("check only values that are texts", () => {
+    const isText = (row: CommandRow, flag: string) =>
+      flagsOf(row).some(([name, takes]) => name === flag && takes === ":");
+    expect(faulty((row) => words(row.checkedFlags).some((flag) => !isText(row, flag)))).toEqual([]);
+    expect(faulty((row) => words(row.checkedFlags).length > 0 && row.script === undefined)).toEqual([]);
+  });
+
+  test("have sub-commands without empty alternatives", () => {
+    expect(
+      faulty(({ sub }) => sub?.split("|").some((part) => part.trim() === "" || /\s{2,}/.test(part.trim())) === true),
+    ).toEqual([]);
+  });
+
+  test("are about a program in one list only", () => {
+    const owners = new Map<string, Set<string>>();
+    for (const [list, rows] of Object.entries(lists)) {
+      for (const program of rows.flatMap((row) => words(row.program))) {
+        owners.set(program, new Set([...(owners.get(program) ?? []), list]));
+      }
+    }
+    expect([...owners].filter(([, found]) => found.size > 1).map(([program]) => program)).toEqual([]);
+  });
+
+  test("are there once", () => {
+    const seen = new Set<string>();
+    const isSecond = ({ program, sub, flags, operands }: CommandRow) => {
+      const calls = words(program).flatMap((name) =>
+        (sub ?? "").split("|").map((part) => [name, part.trim(), words(flags), operands]),
+      );
+      const keys = calls.map((call) => JSON.stringify(call));
+      const isKnown = keys.some((key) => seen.has(key));
+      for (const key of keys) seen.add(key);
+      return isKnown;
+    };
+    expect(faulty(isSecond)).toEqual([]);
+  });
+
+  // A program that is called alone may read what to do from its input.
+  test("do not take a program that is called alone for one that prints its version", () => {
+    const alone = all.filter(
+      (row) => row.sub === undefined && row.needs === undefined && words(row.operands).length === 0,
+    );
+    expect(alone.map(named)).toEqual(["ctest", "tox nox", "yarn"]);
+  });
+
+  test("need only flags that they know", () => {
+    const isUnknown = (row: CommandRow, flag: string) => !flagsOf(row).some(([name]) => name === flag);
+    expect(faulty((row) => words(row.needs).some((flag) => isUnknown(row, flag)))).toEqual([]);
+  });
+
+  test("mark everything that is git's, which reads the working directory", () => {
+    expect(gitRows.filter((row) => row.git !== true || row.folder !== true).map(named)).toEqual([]);
+    expect(faulty((row) => row.git === true && row.program !== "git")).toEqual([]);
+  });
+
+  test("let no program of the network count as reading, but for its version", () => {
+    const reading = networkRows.filter((row) => row.class === "read" && row.needs !== "-V --version");
+    expect([...new Set(reading.map(({ program }) => program))]).toEqual(["ssh", "docker podman", "ip", "ifconfig"]);
+  });
+});

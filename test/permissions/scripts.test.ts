@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { awkProgram } from "../../src/permissions/scripts/awk.ts";
+import { sedScript } from "../../src/permissions/scripts/sed.ts";
+import { harmfulAwk, harmlessAwk } from "./awk-programs.ts";
+import { harmfulSed, harmlessSed } from "./sed-scripts.ts";
+
+function unexpected(judge: (text: string) => string | undefined, table: Readonly<Record<string, readonly string[]>>) {
+  return Object.entries(table).flatMap(([reason, texts]) =>
+    texts.filter((text) => judge(text) !== reason).map((text) => ({ text, reason, got: judge(text) })),
+  );
+}
+
+function refused(judge: (text: string) => string | undefined, texts: readonly string[]) {
+  return texts.map((text) => ({ text, got: judge(text) })).filter(({ got }) => got !== undefined);
+}
+
+describe("scripts of sed", () => {
+  it("are harmless when they only print what they read", () => {
+    expect(refused(sedScript, harmlessSed)).toEqual([]);
+  });
+
+  it("are not harmless when they write, run or read something else, or may", () => {
+    expect(unexpected(sedScript, harmfulSed)).toEqual([]);
+  });
+});
+
+describe("programs of awk", () => {
+  it("are harmless when they only print what they read", () => {
+    expect(refused(awkProgram, harmlessAwk)).toEqual([]);
+  });
+
+  it("are not harmless when they write, run or read something else, or may", () => {
+    expect(unexpected(awkProgram, harmfulAwk)).toEqual([]);
+  });
+});
