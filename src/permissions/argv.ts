@@ -37,6 +37,8 @@ export function fitted(row: CommandRow, args: readonly Arg[]): Fit | undefined {
   const operands: Arg[] = [];
   const kinds = (row.operands ?? "").split(" ").filter((kind) => kind !== "");
   const beforeRest = kinds.at(-1) === "rest*" ? kinds.length - 1 : Number.POSITIVE_INFINITY;
+  // Names of files cannot say much as flags; a word of which nothing is known could name any file as a flag's value.
+  const takesTexts = kinds.every((kind) => kind.startsWith("text"));
   let rest: readonly Arg[] = [];
 
   let next = 0;
@@ -98,7 +100,7 @@ export function fitted(row: CommandRow, args: readonly Arg[]): Fit | undefined {
     } else if (word.kind === "text") {
       const isNumber = /^-\d+$/.test(word.value) && flags.has("-#");
       if (!isNumber && !bundle(word.value.slice(1))) return undefined;
-    } else if (row.anyFlag === true) operands.push(word);
+    } else if (row.anyFlag === true && (word.kind !== "unknown" || takesTexts)) operands.push(word);
     else return undefined;
   }
   const script = (row.scriptFlags ?? "").split(" ").some((flag) => flag !== "" && given.has(flag));

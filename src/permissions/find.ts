@@ -1,5 +1,5 @@
 import type { Touch } from "../core/permission.ts";
-import { type Arg, knownStart, mayBeFlag, type Printed, text, textOf } from "./arg.ts";
+import { type Arg, knownStart, mayBeFlag, type Printed, text, textOf, unknownWords } from "./arg.ts";
 import { high, type Inner, type Judgement, judged, type Surroundings } from "./judgement.ts";
 import { belowTouches, touchesOf } from "./touches.ts";
 
@@ -28,14 +28,16 @@ export function judgeFind(args: readonly Arg[], around: Surroundings): Judgement
     return high("unknown-path", "finds files below a folder that is not known before it runs");
   }
   const found = touches.flatMap((list) => list ?? []);
-  const printed = { folders: found.map(({ lookup }) => lookup.path), zeros: true, from: around.folders ?? [] };
+  const isPlain = found.every(({ lookup }) => lookup.what === "path");
+  const folders = found.map(({ lookup }) => lookup.path);
+  const printed = isPlain ? { folders, zeros: true, from: around.folders ?? [] } : undefined;
   const expression = readExpression(args.slice(at), printed, around);
   if (expression === undefined) return unknownUse();
   const links = belowTouches(found, { git: false, links: follows || expression.follows ? "below" : "never" });
   return judged("read", "row find", "finds files", {
     touches: [...found, ...links, ...expression.touches],
     runs: expression.runs,
-    prints: expression.prints && { ...printed, zeros: expression.prints === "zeros" },
+    prints: printed && expression.prints && { ...printed, zeros: expression.prints === "zeros" },
   });
 }
 
@@ -55,7 +57,11 @@ interface Expression {
   readonly prints: "lines" | "zeros" | undefined;
 }
 
-function readExpression(words: readonly Arg[], printed: Printed, around: Surroundings): Expression | undefined {
+function readExpression(
+  words: readonly Arg[],
+  printed: Printed | undefined,
+  around: Surroundings,
+): Expression | undefined {
   const runs: Inner[] = [];
   const touches: Touch[] = [];
   let follows = false;
@@ -99,8 +105,8 @@ function isOneValue(arg: Arg): boolean {
   return arg.kind === "pattern" && /\.[A-Za-z0-9]+$/.test(arg.value) && !knownStart(arg).startsWith("-");
 }
 
-function withPaths(command: readonly Arg[], printed: Printed): readonly Arg[] {
-  const paths: Arg = { kind: "input", printed, asWords: false };
+function withPaths(command: readonly Arg[], printed: Printed | undefined): readonly Arg[] {
+  const paths: Arg = printed === undefined ? unknownWords : { kind: "input", printed, asWords: false };
   return command.map((arg) => {
     const word = textOf(arg);
     const at = word?.indexOf("{}") ?? -1;

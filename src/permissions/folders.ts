@@ -14,15 +14,15 @@ export function either(a: Folders, b: Folders): Folders {
 }
 
 /**
- * Where `cd` leads. A shell takes `x/..` for where it was, without asking what `x` is, unless that does not work; so where
- * `..` follows a name, both readings are kept.
+ * Where `cd` leads. A shell takes `x/..` for where it was, without asking what `x` is, unless that does not work or it was
+ * told otherwise; so both readings are kept.
  */
 export function enter(folders: Folders, target: Arg | undefined): Folders {
   const name = textOf(target);
   if (folders === undefined || name === undefined || name === "" || name.startsWith("-")) return undefined;
   const reached = folders.flatMap((folder) => {
     const path = name.startsWith("/") ? name : `${folder === "/" ? "" : folder}/${name}`;
-    return /[^/.][^/]*\/+\.\./.test(name) ? [posix.normalize(path), path] : [posix.normalize(path)];
+    return /\/\.\.(\/|$)/.test(path) ? [posix.normalize(path), path] : [posix.normalize(path)];
   });
   const plain = [...new Set(reached.map((path) => path.replace(/(?<=.)\/+$/, "")))];
   return plain.length > mostFolders ? undefined : plain;

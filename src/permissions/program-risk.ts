@@ -46,6 +46,9 @@ function judgeByRows(name: string, args: readonly Arg[], around: Surroundings): 
     const judgement = judgeByRow(name, row, args, around);
     if (judgement !== undefined) return judgement;
   }
+  if (args.some((arg) => arg.kind === "unknown")) {
+    return high("unknown-words", `uses ${shown(name)} with words that are not known before it runs`);
+  }
   return high("unknown-use", `uses ${shown(name)} in a way that is not known`);
 }
 

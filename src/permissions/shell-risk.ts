@@ -38,6 +38,8 @@ interface Place {
   readonly input?: Printed | undefined;
   /** How many texts inside texts this is. */
   readonly depth: number;
+  /** Inside a substitution. */
+  readonly isInside?: boolean;
 }
 
 /**
@@ -280,7 +282,7 @@ function createReader(
   function values(word: Word, place: Place): readonly Arg[] {
     const [only, ...more] = word.parts ?? [];
     if (only?.type === "CommandExpansion" && only.script !== undefined && more.length === 0) {
-      const printed = script(only.script, { ...place, input: undefined }, "substitution").prints;
+      const printed = script(only.script, { ...place, input: undefined, isInside: true }, "substitution").prints;
       if (printed !== undefined) return [{ kind: "input", printed, asWords: true }];
     }
     return evaluate(word, bindings.in(place.folders));
@@ -321,6 +323,15 @@ function createReader(
       if (node.descriptor?.type === "FileDescriptorVariable") {
         return classed(part, "high", "sets-variable", "sets a variable by a redirection");
       }
+      if (node.type === "HereDoc" && place.isInside === true) {
+        // `$(cat <<E … find . ; echo -delete)` deletes: bash 5.2 loses the separator behind such a document.
+        return classed(
+          part,
+          "high",
+          "unreadable",
+          "has a document inside a substitution, which bash may join to a command",
+        );
+      }
       if (node.type !== "Redirect") return part;
       const targets = node.target === undefined ? [] : evaluate(node.target, bindings.in(place.folders));
       return judgeRedirect(part, node.operator, targets, place.folders);
@@ -334,7 +345,7 @@ function createReader(
     const parts: CommandPart[] = [];
     if (runsScript(node)) {
       if (node.script === undefined) return [unreadable(source, "has a substitution that cannot be parsed")];
-      parts.push(script(node.script, { ...place, input: undefined }, "substitution").part);
+      parts.push(script(node.script, { ...place, input: undefined, isInside: true }, "substitution").part);
     } else forEachChild(node, (child) => parts.push(...inside(child, place)));
     const why = evaluates(node);
     if (why !== undefined) parts.push(classed(group("expansion", source, []), "high", "evaluation", why));
@@ -361,26 +372,11 @@ function sourceOf(node: { readonly pos: number; readonly end: number }, { source
   return source.slice(node.pos, node.end);
 }
 
-const commandTypes = new Set([
-  "Command",
-  "Pipeline",
-  "AndOr",
-  "Subshell",
-  "BraceGroup",
-  "CompoundList",
-  "Redirected",
-  "If",
-  "While",
-  "For",
-  "Case",
-  "Function",
-  "TestCommand",
-  "ArithmeticCommand",
-  "ArithmeticFor",
-  "Select",
-  "Coproc",
-  "Statement",
-]);
+const commandTypes = new Set(
+  "Command Pipeline AndOr Subshell BraceGroup CompoundList Redirected If While For Case Function TestCommand ArithmeticCommand ArithmeticFor Select Coproc Statement".split(
+    " ",
+  ),
+);
 
 function isCommand(node: SyntaxNode): boolean {
   return commandTypes.has(node.type);
