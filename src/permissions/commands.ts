@@ -20,14 +20,28 @@ export const commandRows: readonly CommandRow[] = [
   ...harmfulRows,
 ];
 
-let byProgram: ReadonlyMap<string, readonly CommandRow[]> | undefined;
-
-export function rowsOf(program: string): readonly CommandRow[] {
-  byProgram ??= grouped();
-  return byProgram.get(program) ?? [];
+interface ProgramRows {
+  /** Those without a sub-command. */
+  readonly plain: readonly CommandRow[];
+  /** By the first word of a sub-command: those that may fit, in their order. */
+  readonly bySub: ReadonlyMap<string, readonly CommandRow[]>;
 }
 
-function grouped(): ReadonlyMap<string, readonly CommandRow[]> {
+let byProgram: ReadonlyMap<string, ProgramRows> | undefined;
+
+export function isKnownProgram(program: string): boolean {
+  byProgram ??= grouped();
+  return byProgram.has(program);
+}
+
+/** The rows of a program that may fit a call whose first word is this. */
+export function rowsOf(program: string, first: string | undefined): readonly CommandRow[] {
+  byProgram ??= grouped();
+  const rows = byProgram.get(program);
+  return rows?.bySub.get(first ?? "") ?? rows?.plain ?? [];
+}
+
+function grouped(): ReadonlyMap<string, ProgramRows> {
   const groups = new Map<string, CommandRow[]>();
   for (const row of commandRows) {
     for (const program of row.program.split(" ")) {
@@ -36,5 +50,17 @@ function grouped(): ReadonlyMap<string, readonly CommandRow[]> {
       else rows.push(row);
     }
   }
-  return groups;
+  return new Map([...groups].map(([program, all]) => [program, indexed(all)]));
+}
+
+function indexed(all: readonly CommandRow[]): ProgramRows {
+  const firstWords = (row: CommandRow): readonly string[] =>
+    row.sub?.split("|").map((words) => words.trim().split(" ")[0] ?? "") ?? [];
+  const bySub = new Map<string, CommandRow[]>();
+  for (const first of new Set(all.flatMap(firstWords))) bySub.set(first, []);
+  for (const row of all) {
+    const firsts = row.sub === undefined ? bySub.keys() : new Set(firstWords(row));
+    for (const first of firsts) bySub.get(first)?.push(row);
+  }
+  return { plain: all.filter((row) => row.sub === undefined), bySub };
 }

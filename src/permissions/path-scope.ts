@@ -65,8 +65,24 @@ export function liesIn(path: string, folder: string, foldsCase = false): boolean
 }
 
 /** The protected places that are known by name. */
-export function protectedPlaces({ home, ownHome }: Pick<DecisionContext, "home" | "ownHome">): readonly string[] {
-  return [plain(ownHome), ...protectedUnderHome.map((name) => plain(`${home}/${name}`))];
+export function protectedPlaces(homes: Pick<DecisionContext, "home" | "ownHome">): readonly string[] {
+  return namedPlaces(homes).written;
+}
+
+interface NamedPlaces {
+  readonly of: Pick<DecisionContext, "home" | "ownHome">;
+  readonly written: readonly string[];
+  readonly folded: readonly string[];
+}
+
+/** The homes of a process do not change, and every path of every command is compared with these. */
+let lastPlaces: NamedPlaces | undefined;
+
+function namedPlaces({ home, ownHome }: Pick<DecisionContext, "home" | "ownHome">): NamedPlaces {
+  if (lastPlaces?.of.home === home && lastPlaces.of.ownHome === ownHome) return lastPlaces;
+  const written = [plain(ownHome), ...protectedUnderHome.map((name) => plain(`${home}/${name}`))];
+  lastPlaces = { of: { home, ownHome }, written, folded: written.map(folded) };
+  return lastPlaces;
 }
 
 /** A protected place that is read with all of a folder. */
@@ -79,7 +95,7 @@ export function protectedIn(folder: string, homes: Pick<DecisionContext, "home" 
 
 function isProtected(path: string, homes: Pick<DecisionContext, "home" | "ownHome">): boolean {
   const name = folded(plain(path));
-  if (protectedPlaces(homes).some((place) => isInside(name, folded(place)))) return true;
+  if (namedPlaces(homes).folded.some((place) => isInside(name, place))) return true;
   return [...protectedAnywhere, ...protectedSystem].some((pattern) => pattern.test(name));
 }
 
@@ -100,5 +116,6 @@ function folded(path: string): string {
 
 /** Without doubled slashes, and without one at the end. */
 function plain(path: string): string {
+  if (!path.includes("//") && !path.endsWith("/")) return path;
   return path.replace(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "");
 }

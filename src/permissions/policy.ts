@@ -16,12 +16,16 @@ interface Judged {
 
 /** `shell`: which one runs the commands, and so how they must be read. */
 export function createPermissionPolicy(shell: () => "bash" | "sh"): PermissionPolicy {
+  let reader: typeof import("./shell-risk.ts") | undefined;
   return {
     decide,
     protectedPlaces,
     explain: ({ reading, found }, context) => judgePart(reading.root, found, context),
     // Reading takes a parser and all that is known of programs, which most runs do not need.
-    read: async (command, places) => (await import("./shell-risk.ts")).readCommand(command, places, shell()),
+    async read(command, places) {
+      reader ??= await import("./shell-risk.ts");
+      return reader.readCommand(command, places, shell());
+    },
   };
 }
 

@@ -3,7 +3,7 @@ import { type Arg, textOf } from "./arg.ts";
 import { type Fit, fitted } from "./argv.ts";
 import { worse } from "./autonomy.ts";
 import type { CommandRow } from "./command-row.ts";
-import { rowsOf } from "./commands.ts";
+import { isKnownProgram, rowsOf } from "./commands.ts";
 import { judgeGit } from "./git-options.ts";
 import { high, type Judgement, judged, type Surroundings } from "./judgement.ts";
 import { printedBy } from "./printed-paths.ts";
@@ -38,8 +38,9 @@ function judgeExternal(name: string, args: readonly Arg[], around: Surroundings)
 }
 
 function judgeByRows(name: string, args: readonly Arg[], around: Surroundings): Judgement {
-  const rows = rowsOf(name);
-  if (rows.length === 0) return high("unknown-program", `runs ${shown(name)}, which is not a program that is known`);
+  const rows = rowsOf(name, textOf(args[0]));
+  if (!isKnownProgram(name))
+    return high("unknown-program", `runs ${shown(name)}, which is not a program that is known`);
   for (const row of rows) {
     const sub = row.class === "high" ? matchingSub(row, args) : undefined;
     if (sub !== undefined) return high(`row ${[name, ...sub].join(" ")}`, row.why);

@@ -32,6 +32,8 @@ export const globTool = defineTool({
       if (stat?.kind !== "directory") return failed(`Glob failed: Directory does not exist: ${folder}`);
       const exclude = [...listOf(input.excludePatterns ?? []), ...placesBelow(folder, context.protectedPlaces)];
       const result = await search.glob({ folder, include, exclude, limit: mostResults }, context.signal);
+      // The search goes by names; what it found is shown only if they still lead where they did.
+      await decidedPath(input, input.folder ?? ".", context);
       return succeeded(searchReport(result, folder === context.cwd ? undefined : folder));
     } catch (error) {
       return context.signal.aborted ? interrupted() : failed(`Glob failed: ${messageOf(error)}`);

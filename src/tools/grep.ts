@@ -42,6 +42,8 @@ export const grepTool = defineTool({
       const stat = await files.stat(path);
       if (stat === undefined) return failed(`Grep failed: Path does not exist: ${path}`);
       const result = await search.grep(query(input, path, context.protectedPlaces), context.signal);
+      // The search goes by names; what it found is shown only if they still lead where they did.
+      await decidedPath(input, input.path ?? ".", context);
       return succeeded(searchReport(result, stat.kind === "directory" && path !== context.cwd ? path : undefined));
     } catch (error) {
       return context.signal.aborted ? interrupted() : failed(`Grep failed: ${messageOf(error)}`);

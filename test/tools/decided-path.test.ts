@@ -6,6 +6,8 @@ import type { ToolBody, ToolContext } from "../../src/core/tool.ts";
 import { createNodeHost } from "../../src/host/node-host.ts";
 import { createTool } from "../../src/tools/create.ts";
 import { editTool } from "../../src/tools/edit.ts";
+import { globTool } from "../../src/tools/glob.ts";
+import { grepTool } from "../../src/tools/grep.ts";
 import { lsTool } from "../../src/tools/ls.ts";
 import { readTool } from "../../src/tools/read.ts";
 import { tempFolder } from "../host/support.ts";
@@ -140,5 +142,18 @@ describe("a path that goes through links", () => {
     const creating = await decided(createTool, { file_path: "leaves/new/file", content: "made" }, context);
     expect(await creating.run()).toEqual({ status: "ok", text: "File created successfully" });
     expect(await readFile(join(out, "new", "file"), "utf8")).toBe("made");
+  });
+});
+
+it.each([
+  ["Grep", grepTool, { pattern: "side", path: "src", output_mode: "content" }],
+  ["Glob", globTool, { patterns: "*", folder: "src" }],
+])("%s shows nothing of a folder that was swapped for a link while it searched", async (name, tool, input) => {
+  const { ws, out, host, context } = await place();
+  const swapping = justBeforeOpening(host, () => swapForLink(join(ws, "src"), join(out, "src")));
+  const { run } = await decided(tool, input, { ...context, host: swapping });
+  expect(await run()).toEqual({
+    status: "failed",
+    text: `Error: ${name} failed: src was decided on as ${ws}/src, but now leads to ${out}/src. Nothing was done.`,
   });
 });
