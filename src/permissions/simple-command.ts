@@ -27,9 +27,11 @@ export function walkWords(
   depth: number,
   parts: SimpleCommandParts,
 ): Walked {
-  const name = nameOf(args);
-  if (name !== undefined) parts.onProgram(name);
   const { class: accessClass, rule, why, touches, runs, prints } = judgeProgram(args, where);
+  const name = nameOf(args);
+  // A shell with a text is shown as what is in the text.
+  const isShell = runs.some(({ kind }) => kind === "shell") && /^(ba|da)?sh$/.test(name ?? "");
+  if (name !== undefined && !isShell) parts.onProgram(name);
   const inner = runs.map((run) => unwrapped(run, source, depth + 1, parts));
   const { cwd } = parts.places;
   return {
