@@ -9,7 +9,7 @@ const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { versio
  * what is loaded only when it is needed.
  */
 const lazy =
-  /\/src\/(main|compile-cache|commands\/(doctor|models|policy[^/]*|sessions)|permissions\/(?!(policy|autonomy|path-scope|judge-command|rules|deny-rule|launched-words)\.ts).+|config\/schema|tools\/(?!all|descriptions)[^/]+|models\/(scripted|script-(format|choice)|http-failure|offline\/(?!info)[^/]+)|host\/(processes|process-tree|shell-start|output-pipe|spool-file|command-(output|progress)|ripgrep(-lines)?|search-walk|glob-pattern|look-up|where-it-leads|matching-files|name-pattern|links-below|git-credentials|program-file))\.ts$/;
+  /\/src\/(main|compile-cache|commands\/(doctor|models|policy[^/]*|sessions)|permissions\/(?!(policy|autonomy|path-scope)\.ts).+|config\/schema|tools\/(?!all|descriptions)[^/]+|models\/(scripted|script-(format|choice)|http-failure|offline\/(?!info)[^/]+)|host\/(processes|process-tree|shell-start|output-pipe|spool-file|command-(output|progress)|ripgrep(-lines)?|search-walk|glob-pattern|look-up|where-it-leads|matching-files|name-pattern|links-below|git-credentials|program-file))\.ts$/;
 const always = (id: string): boolean =>
   (id.includes("/src/") && !lazy.test(id)) || id.includes("/node_modules/commander/");
 

@@ -1,8 +1,13 @@
-import type { Access, AccessClass, Decision, DecisionContext, Evidence, PermissionPolicy } from "../core/permission.ts";
+import type {
+  Access,
+  AccessClass,
+  Decision,
+  DecisionContext,
+  JudgedPart,
+  PermissionPolicy,
+} from "../core/permission.ts";
 import { raised, runsAt, worse } from "./autonomy.ts";
-import { judgePart, worstPart } from "./judge-command.ts";
 import { protectedIn, protectedPlaces, scopeOf } from "./path-scope.ts";
-import { deniedBy } from "./rules.ts";
 
 interface Judged {
   readonly class: AccessClass;
@@ -14,32 +19,48 @@ interface Judged {
   readonly does: string;
 }
 
+/** All that is needed for commands: a parser and what is known of programs. Most runs do without. */
+interface CommandKnowledge {
+  readonly reading: typeof import("./shell-risk.ts");
+  readonly judging: typeof import("./judge-command.ts");
+  readonly rules: typeof import("./rules.ts");
+}
+
+async function loadKnowledge(): Promise<CommandKnowledge> {
+  const [reading, judging, rules] = await Promise.all([
+    import("./shell-risk.ts"),
+    import("./judge-command.ts"),
+    import("./rules.ts"),
+  ]);
+  return { reading, judging, rules };
+}
+
 /** `shell`: which one runs the commands, and so how they must be read. */
 export function createPermissionPolicy(shell: () => "bash" | "sh"): PermissionPolicy {
-  let reader: typeof import("./shell-risk.ts") | undefined;
+  // Whoever has evidence has had a command read here before.
+  let known: CommandKnowledge | undefined;
   return {
-    decide,
     protectedPlaces,
-    explain: ({ reading, found }, context) => judgePart(reading.root, found, context),
-    // Reading takes a parser and all that is known of programs, which most runs do not need.
     async read(command, places) {
-      reader ??= await import("./shell-risk.ts");
-      return reader.readCommand(command, places, shell());
+      known ??= await loadKnowledge();
+      return known.reading.readCommand(command, places, shell());
     },
+    explain: ({ reading, found }, context) => known?.judging.judgePart(reading.root, found, context) ?? notRead,
+    decide: (accesses, context) => decide(accesses, context, known),
   };
 }
 
-function decide(accesses: readonly Access[], context: DecisionContext): Decision {
+function decide(accesses: readonly Access[], context: DecisionContext, known: CommandKnowledge | undefined): Decision {
   // A rule allows what a level would ask for; it does not turn a change into reading.
   const seen = context.mode === "spec" ? { ...context, rules: { ...context.rules, allow: [] } } : context;
-  const judged = accesses.map((access) => judge(access, seen)).reduce(worst, harmless);
+  const judged = accesses.map((access) => judge(access, seen, known)).reduce(worst, harmless);
   const facts = {
     class: judged.class,
     impact: judged.class === "read" ? "low" : judged.class,
     extractedCommands: judged.extractedCommands,
   } as const;
   const what = `${context.tool} ${judged.does}`;
-  const forbidden = forbiddenCommand(accesses, context);
+  const forbidden = forbiddenCommand(accesses, context, known);
   if (forbidden !== undefined) return { ...facts, ...forbidden };
   if (context.mode === "spec" && (judged.class !== "read" || judged.protected)) {
     const why = `Spec mode is active: ${what}, and only reading is allowed until the plan is approved.`;
@@ -68,14 +89,15 @@ function decide(accesses: readonly Access[], context: DecisionContext): Decision
 function forbiddenCommand(
   accesses: readonly Access[],
   context: DecisionContext,
+  known: CommandKnowledge | undefined,
 ): Pick<Decision, "verdict" | "rule" | "why"> | undefined {
   for (const access of accesses) {
-    if (access.type !== "command") continue;
-    const { reading } = access.evidence ?? unread;
+    const reading = access.type === "command" ? access.evidence?.reading : undefined;
+    if (reading === undefined) continue;
     if (reading.refused !== undefined) {
       return { verdict: "refuse", rule: "refused-text", why: `The command was not run: it ${reading.refused}.` };
     }
-    const denied = deniedBy(reading.root, context.rules);
+    const denied = known?.rules.deniedBy(reading.root, context.rules);
     if (denied !== undefined && (denied.always || !context.unsafe)) {
       const whose = denied.always ? "a rule of the administrator" : "a rule";
       const why = denied.isCertain
@@ -102,8 +124,8 @@ function worst(a: Judged, b: Judged): Judged {
   return { ...chosen, class: worse(a.class, b.class), extractedCommands };
 }
 
-function judge(access: Access, context: DecisionContext): Judged {
-  if (access.type === "command") return judgeCommand(access, context);
+function judge(access: Access, context: DecisionContext, known: CommandKnowledge | undefined): Judged {
+  if (access.type === "command") return judgeCommand(access, context, known);
   const scope = scopeOf(access.path, context, access.type);
   const base: AccessClass = access.type === "read" ? "read" : "low";
   const verb = access.type === "read" ? "reads" : "writes";
@@ -130,31 +152,32 @@ function judge(access: Access, context: DecisionContext): Judged {
 }
 
 /** A command proven read-only is `read` whatever the model says of it; otherwise its word can only make things worse. */
-function judgeCommand(access: Access & { type: "command" }, context: DecisionContext): Judged {
-  const { reading, found } = access.evidence ?? unread;
-  const part = worstPart(judgePart(reading.root, found, context));
+function judgeCommand(
+  access: Access & { type: "command" },
+  context: DecisionContext,
+  known: CommandKnowledge | undefined,
+): Judged {
+  const { evidence } = access;
+  const part =
+    evidence === undefined || known === undefined
+      ? notRead
+      : known.judging.worstPart(known.judging.judgePart(evidence.reading.root, evidence.found, context));
   const shown = access.command.length > 200 ? `${access.command.slice(0, 200).toWellFormed()}…` : access.command;
   const does = `runs ${JSON.stringify(shown)}: it ${part.why}`;
-  const common = { protected: part.protected, extractedCommands: reading.programs, rule: part.rule };
+  const extractedCommands = evidence?.reading.programs ?? [];
+  const common = { protected: part.protected, extractedCommands, rule: part.rule };
   if (access.background)
     return { ...common, class: worse("medium", part.class), does: `${does}; it goes on in the background` };
   if (part.class === "read") return { ...common, class: "read", does };
   return { ...common, class: worse(part.class, access.claimed ?? "read"), does };
 }
 
-const unread: Evidence = {
-  reading: {
-    root: {
-      kind: "unreadable",
-      source: "",
-      class: "high",
-      rule: "unreadable",
-      why: "was not read",
-      touches: [],
-      parts: [],
-    },
-    programs: [],
-    lookups: [],
-  },
-  found: new Map(),
+const notRead: JudgedPart = {
+  kind: "unreadable",
+  source: "",
+  class: "high",
+  protected: false,
+  rule: "unreadable",
+  why: "was not read",
+  parts: [],
 };
