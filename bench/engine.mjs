@@ -1,9 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { build } from "tsdown";
 import { z } from "zod";
-import { textFiles } from "../scripts/text-plugin.mjs";
+import { loadBundled } from "./bundle.mjs";
 
 /**
  * The engine in this process, with the real store and permission policy, a model that costs next to nothing and a tool
@@ -16,38 +14,21 @@ import { textFiles } from "../scripts/text-plugin.mjs";
  * @typedef {import("../src/core/tool.ts").Tool} Tool
  */
 
-const source = fileURLToPath(new URL("../src/", import.meta.url));
-
 /** @param {string} folder where the bundle goes */
 async function loadEngine(folder) {
-  await build({
-    config: false,
-    entry: {
-      engine: join(source, "core/engine.ts"),
-      context: join(source, "core/context.ts"),
-      store: join(source, "store/jsonl-store.ts"),
-      policy: join(source, "permissions/policy.ts"),
-    },
-    format: "esm",
-    platform: "node",
-    outDir: folder,
-    clean: false,
-    dts: false,
-    hash: false,
-    fixedExtension: true,
-    logLevel: "error",
-    plugins: [textFiles()],
+  const { engine, context, store, policy } = await loadBundled(folder, {
+    engine: "core/engine.ts",
+    context: "core/context.ts",
+    store: "store/jsonl-store.ts",
+    policy: "permissions/policy.ts",
   });
-  /** @param {string} name */
-  const load = (name) => import(pathToFileURL(join(folder, `${name}.mjs`)).href);
-  const [{ Engine }, context, { createJsonlStore }, { createPermissionPolicy }] = await Promise.all(
-    ["engine", "context", "store", "policy"].map(load),
-  );
   return {
-    /** @type {typeof import("../src/core/engine.ts").Engine} */ Engine,
+    /** @type {typeof import("../src/core/engine.ts").Engine} */ Engine: engine.Engine,
     /** @type {typeof import("../src/core/context.ts")} */ context,
-    /** @type {typeof import("../src/store/jsonl-store.ts").createJsonlStore} */ createJsonlStore,
-    /** @type {typeof import("../src/permissions/policy.ts").createPermissionPolicy} */ createPermissionPolicy,
+    /** @type {typeof import("../src/store/jsonl-store.ts").createJsonlStore} */ createJsonlStore:
+      store.createJsonlStore,
+    /** @type {typeof import("../src/permissions/policy.ts").createPermissionPolicy} */
+    createPermissionPolicy: policy.createPermissionPolicy,
   };
 }
 

@@ -1,6 +1,4 @@
-import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { build } from "tsdown";
+import { loadBundled } from "./bundle.mjs";
 import { inFreshPlace, judge, options, printTable, show, spread } from "./measure.mjs";
 
 /**
@@ -24,20 +22,9 @@ const batch = 200;
 
 /** @param {string} folder */
 async function loadPolicy(folder) {
-  await build({
-    config: false,
-    entry: { policy: fileURLToPath(new URL("../src/permissions/policy.ts", import.meta.url)) },
-    format: "esm",
-    platform: "node",
-    outDir: folder,
-    clean: false,
-    dts: false,
-    hash: false,
-    fixedExtension: true,
-    logLevel: "error",
-  });
+  const { policy } = await loadBundled(folder, { policy: "permissions/policy.ts" });
   /** @type {typeof import("../src/permissions/policy.ts")} */
-  const { createPermissionPolicy } = await import(pathToFileURL(join(folder, "policy.mjs")).href);
+  const { createPermissionPolicy } = policy;
   return createPermissionPolicy(() => "bash");
 }
 
