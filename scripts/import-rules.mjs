@@ -35,7 +35,7 @@ export const machineBuiltins = [
 export const importRules = [
   { room: "core", may: [], libraries: ["zod"], builtins: "none" },
   { room: "permissions/shell-risk.ts", may: ["core", "permissions"], libraries: ["unbash"], builtins: "none" },
-  { room: "permissions", may: ["core"], lazily: ["permissions/shell-risk.ts"], builtins: "no-machine" },
+  { room: "permissions", may: ["core", "permissions/shell-risk.ts"], builtins: "no-machine" },
   { room: "tools", may: ["core"], libraries: ["diff", "zod"], builtins: "no-machine" },
   { room: "models", may: ["core"], libraries: ["zod"], builtins: "all" },
   { room: "store", may: ["core"], builtins: "all" },

@@ -43,8 +43,8 @@ export interface Composition {
 }
 
 /** Decisions about protected places compare paths whose links are resolved, so the homes' are too. */
-async function resolved({ user, own }: Homes): Promise<Homes> {
-  return { user: await real(user), own: await real(own) };
+async function resolved({ user, login, own }: Homes): Promise<Homes> {
+  return { user: await real(user), login: login && (await real(login)), own: await real(own) };
 }
 
 async function real(path: string): Promise<string> {
@@ -82,6 +82,7 @@ export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Com
   const rules = await loadRules({ user: config, adminFiles: adminFiles(env), ownHome: homes.own });
   const places = {
     home: homes.user,
+    ...(homes.login === undefined ? {} : { loginHome: homes.login }),
     ownHome: homes.own,
     temp: await real(tmpdir()),
     foldsCase: process.platform === "darwin" || process.platform === "win32",

@@ -32,10 +32,24 @@ export interface Evidence {
  * - `git`: nothing, when git in a folder runs no program and shows no file of the repository's choice; else no answer.
  * - `credentials`: configuration of git in a folder that holds credentials.
  * - `remotes`: the same of the repository around a folder, whose addresses git shows.
+ * - `tracked-names`: nothing, when every name that git tracks around a folder is surely one word and no flag; else no answer.
+ * - `dashes`: nothing, when no name that a pattern matches begins with a dash; else no answer.
+ * - `repositories-below`: what is called `.git` or `.tinman` in or below a folder.
  * - `program`: the file that the system would run for a name; no answer where that depends on the folder.
  */
 export interface Lookup {
-  readonly what: "path" | "matches" | "links-below" | "names-below" | "git" | "credentials" | "remotes" | "program";
+  readonly what:
+    | "path"
+    | "matches"
+    | "links-below"
+    | "names-below"
+    | "git"
+    | "credentials"
+    | "remotes"
+    | "tracked-names"
+    | "dashes"
+    | "repositories-below"
+    | "program";
   /** Absolute; with `matches` a pattern, in which a backslash takes the meaning from the character behind it. With `program` a name. */
   readonly path: string;
 }
@@ -133,6 +147,8 @@ export interface DecisionContext {
   /** Folders outside the workspace that this session may read: its own tool outputs. */
   readonly readable: readonly string[];
   readonly home: string;
+  /** The home that the system has on record for the user, where that is another one. */
+  readonly loginHome?: string;
   /** Where temporary files go. */
   readonly temp: string;
   /** Whether the file system takes `A` and `a` for the same name. */
@@ -151,7 +167,7 @@ export interface DecisionContext {
 /** Nothing of it ever throws or rejects. */
 export interface PermissionPolicy {
   /** Canonical paths whose content is shown only after an explicit yes; a search through a folder above them leaves them out. */
-  protectedPlaces(homes: Pick<DecisionContext, "home" | "ownHome">): readonly string[];
+  protectedPlaces(homes: Pick<DecisionContext, "home" | "ownHome" | "loginHome">): readonly string[];
   /** Takes a command apart. Touches nothing. */
   read(command: string, places: Pick<DecisionContext, "cwd" | "home">): Promise<CommandReading>;
   /** Every part of a command with its class and what decided. */

@@ -42,6 +42,7 @@ export interface EngineParts {
   readonly places: {
     readonly home: string;
     readonly ownHome: string;
+    readonly loginHome?: string;
     readonly temp: string;
     readonly foldsCase?: boolean;
     outputs(sessionId: string): string;
@@ -302,6 +303,7 @@ export class Session {
             cwd: this.cwd,
             readable: [this.id, journal.state.forkOf ?? this.id].map((id) => parts.places.outputs(id)),
             home: parts.places.home,
+            ...(parts.places.loginHome === undefined ? {} : { loginHome: parts.places.loginHome }),
             temp: parts.places.temp,
             foldsCase: parts.places.foldsCase ?? false,
             ownHome: parts.places.ownHome,

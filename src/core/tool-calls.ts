@@ -122,7 +122,9 @@ function withhold(entry: Prepared): Prepared {
     entry.decision !== undefined && isForbidden(entry)
       ? `Error: ${entry.decision.why}`
       : "Error: Not run, because another call of the same reply was not allowed.";
-  return { ...entry, result: { text, status: "refused" } };
+  // The mode is as the user wants it; any other refusal is a failure of the call.
+  const isFault = entry.decision?.verdict === "refuse" && entry.decision.rule !== "spec-mode";
+  return { ...entry, result: { text, status: isFault ? "failed" : "refused" } };
 }
 
 async function askForThose(

@@ -46,6 +46,7 @@ const changesMeaning: ReadonlySet<string> = new Set([
   "EXECIGNORE",
   "TAR_OPTIONS",
   "GREP_OPTIONS",
+  "GIT_EXTERNAL_DIFF",
   "RIPGREP_CONFIG_PATH",
   "LESSOPEN",
   "LESSCLOSE",

@@ -7,14 +7,27 @@ const fixedFields = 40;
  * split into two files, or with folders that stand for what is in them.
  */
 export function submodulePaths(index: Buffer, idBytes: number): readonly string[] | undefined {
+  return pathsInIndex(index, idBytes, (mode) => mode === gitlink);
+}
+
+/** The paths of the entries with a fitting mode; `undefined` as above. */
+export function pathsInIndex(
+  index: Buffer,
+  idBytes: number,
+  isWanted: (mode: number) => boolean,
+): readonly string[] | undefined {
   try {
-    return readEntries(index, idBytes);
+    return readEntries(index, idBytes, isWanted);
   } catch {
     return undefined;
   }
 }
 
-function readEntries(index: Buffer, idBytes: number): readonly string[] | undefined {
+function readEntries(
+  index: Buffer,
+  idBytes: number,
+  isWanted: (mode: number) => boolean,
+): readonly string[] | undefined {
   const version = index.readUInt32BE(4);
   if (index.toString("latin1", 0, 4) !== "DIRC" || version < 2 || version > 4) return undefined;
   const found: string[] = [];
@@ -35,7 +48,7 @@ function readEntries(index: Buffer, idBytes: number): readonly string[] | undefi
     if (end < 0) return undefined;
     const rest = index.subarray(nameAt, end);
     if (version === 4) previous = Buffer.concat([kept, rest]);
-    if (mode === gitlink) found.push((version === 4 ? previous : rest).toString("utf8"));
+    if (isWanted(mode)) found.push((version === 4 ? previous : rest).toString("utf8"));
     // Before version 4 entries are filled up with 1 to 8 zeros, to a multiple of 8 bytes.
     at = version === 4 ? end + 1 : at + (Math.floor((end - at) / 8) + 1) * 8;
   }

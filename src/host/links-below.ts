@@ -1,5 +1,6 @@
+import type { Dirent } from "node:fs";
 import { opendir } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { isMissing, liesBelow, sortedUnique, whereItLeads } from "./where-it-leads.ts";
 
 const mostEntries = 20_000;
@@ -7,31 +8,61 @@ const mostEntries = 20_000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const oddName = /^-|[\s'"`\\\u0000-\u001f\u007f-\u009f]/u;
 
+/** Whether a name, or a path, is surely one plain word and no flag for every program that takes lines apart. */
+export function isPlainName(name: string): boolean {
+  return !oddName.test(name) && !name.includes("\uFFFD");
+}
+
 /**
  * Where the symbolic links below a folder lead that leave it; with `plainNames` no answer when a name below is not surely one
  * plain word. No answer either for a folder that is too large to be walked. Rejects when something in it cannot be read.
  */
 export async function linksBelow(folder: string, plainNames: boolean): Promise<readonly string[] | undefined> {
+  const outside = new Set<string>();
+  const isWalked = await walkBelow(folder, async (entry, path, root) => {
+    if (plainNames && !isPlainName(entry.name)) return false;
+    if (!entry.isSymbolicLink()) return true;
+    for (const target of await whereItLeads(path)) if (!liesBelow(target, root)) outside.add(target);
+    return true;
+  });
+  return isWalked ? sortedUnique(outside) : undefined;
+}
+
+/** What is called like a place that is protected wherever it lies, in or below a folder. The same holds as above. */
+export async function repositoriesBelow(folder: string): Promise<readonly string[] | undefined> {
+  const isRepository = (name: string): boolean => /^\.(git|tinman)$/i.test(name);
+  const found: string[] = [];
+  const [root = folder] = await whereItLeads(folder);
+  if (isRepository(basename(root))) found.push(root);
+  const isWalked = await walkBelow(folder, async (entry, path) => {
+    if (isRepository(entry.name)) found.push(path);
+    return true;
+  });
+  return isWalked ? sortedUnique(found) : undefined;
+}
+
+/** False when there is too much to be walked, or when `visit` says so. */
+async function walkBelow(
+  folder: string,
+  visit: (entry: Dirent, path: string, root: string) => Promise<boolean>,
+): Promise<boolean> {
   const [root] = await whereItLeads(folder);
   // In `/proc` every process has other links.
-  if (root === undefined || root === "/" || liesBelow(root, "/proc")) return undefined;
-  const outside = new Set<string>();
+  if (root === undefined || root === "/" || liesBelow(root, "/proc")) return false;
   const folders = [root];
   let entries = 0;
   for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
     try {
       for await (const entry of await opendir(at, { bufferSize: 512 })) {
         entries += 1;
-        if (entries > mostEntries || entry.name.includes("\uFFFD")) return undefined;
-        if (plainNames && oddName.test(entry.name)) return undefined;
+        if (entries > mostEntries || entry.name.includes("\uFFFD")) return false;
         const path = join(at, entry.name);
         if (entry.isDirectory()) folders.push(path);
-        if (!entry.isSymbolicLink()) continue;
-        for (const target of await whereItLeads(path)) if (!liesBelow(target, root)) outside.add(target);
+        if (!(await visit(entry, path, root))) return false;
       }
     } catch (error) {
       if (!isMissing(error)) throw error;
     }
   }
-  return sortedUnique(outside);
+  return true;
 }

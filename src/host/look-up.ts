@@ -23,6 +23,9 @@ const answers: Readonly<Record<Lookup["what"], (path: string) => Promise<Answer>
     const found = await Promise.all(repositories.map(({ root }) => gitCredentials(root)));
     return found.some((files) => files === undefined) ? undefined : found.flatMap((files) => files ?? []);
   },
+  "tracked-names": async (path) => (await import("./tracked-names.ts")).trackedNames(await onlyReading(path)),
+  dashes: async (path) => (await import("./matching-files.ts")).noDashes(path),
+  "repositories-below": async (path) => (await import("./links-below.ts")).repositoriesBelow(path),
   program: async (name) => (await import("./program-file.ts")).programFile(name),
 };
 

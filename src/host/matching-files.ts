@@ -86,3 +86,15 @@ export async function matchingFiles(pattern: string): Promise<readonly string[]>
   if (matched === 0 || isLoose) for (const path of await whereItLeads(literal)) found.add(path);
   return sortedUnique(found);
 }
+
+/**
+ * Nothing, when no name begins with a dash among those that the first pattern in a path matches; else no answer. Rejects as
+ * above.
+ */
+export async function noDashes(pattern: string): Promise<readonly string[] | undefined> {
+  const { segments } = parseNamePattern(pattern);
+  const first = segments.findIndex(({ type }) => type !== "name");
+  if (first === -1) return undefined;
+  const matches = await expand(segments.slice(0, first + 1));
+  return matches.some(({ name }) => name.startsWith("-")) ? undefined : [];
+}

@@ -15,11 +15,16 @@ export interface Printed {
   readonly zeros: boolean;
   /** The working directory of whoever printed them, for which they are meant. */
   readonly from: readonly string[];
+  /** They are what git keeps, which is nothing of `.git`, but perhaps not on the disk. */
+  readonly isTracked?: true;
 }
 
 export function text(value: string): Arg {
   return { kind: "text", value };
 }
+
+/** Stands for the name that a shell gives to a pipe in the place of a process substitution. */
+export const substitutedFile = "/dev/fd/process-substitution";
 
 export const unknownWords: Arg = { kind: "unknown", prefix: "", single: false };
 

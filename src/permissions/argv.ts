@@ -7,6 +7,8 @@ export interface Fit {
   readonly operands: readonly { readonly kind: "text" | "read" | "write" | "rest"; readonly arg: Arg }[];
   readonly values: readonly { readonly flag: string; readonly kind: "text" | "read" | "write"; readonly arg: Arg }[];
   readonly given: ReadonlySet<string>;
+  /** Patterns that may match a name that begins with a dash, and so become flags. */
+  readonly dashes: readonly Arg[];
 }
 
 const suffixes: Readonly<Record<string, Takes>> = { ":": "text", "<": "read", ">": "write", "?": "attached" };
@@ -35,9 +37,10 @@ export function fitted(row: CommandRow, args: readonly Arg[]): Fit | undefined {
   const values: Fit["values"][number][] = [];
   const given = new Set<string>();
   const operands: Arg[] = [];
+  const dashes: Arg[] = [];
   const kinds = (row.operands ?? "").split(" ").filter((kind) => kind !== "");
   const beforeRest = kinds.at(-1) === "rest*" ? kinds.length - 1 : Number.POSITIVE_INFINITY;
-  // Names of files cannot say much as flags; a word of which nothing is known could name any file as a flag's value.
+  // As a flag, a word of which nothing is known could name any file.
   const takesTexts = kinds.every((kind) => kind.startsWith("text"));
   let rest: readonly Arg[] = [];
 
@@ -100,7 +103,11 @@ export function fitted(row: CommandRow, args: readonly Arg[]): Fit | undefined {
     } else if (word.kind === "text") {
       const isNumber = /^-\d+$/.test(word.value) && flags.has("-#");
       if (!isNumber && !bundle(word.value.slice(1))) return undefined;
-    } else if (row.anyFlag === true && (word.kind !== "unknown" || takesTexts)) operands.push(word);
+    } else if (word.kind === "pattern" && knownStart(word) === "") {
+      // It is looked up whether it matches a name that begins with a dash.
+      if (row.anyFlag !== true) dashes.push(word);
+      operands.push(word);
+    } else if (row.anyFlag === true && word.kind === "unknown" && takesTexts) operands.push(word);
     else return undefined;
   }
   const script = (row.scriptFlags ?? "").split(" ").some((flag) => flag !== "" && given.has(flag));
@@ -110,7 +117,7 @@ export function fitted(row: CommandRow, args: readonly Arg[]): Fit | undefined {
     wanted.filter((kind) => kind !== "rest*"),
   );
   if (placed === undefined || rest.some((arg) => arg.kind === "unknown")) return undefined;
-  return { operands: [...placed, ...rest.map((arg) => ({ kind: "rest" as const, arg }))], values, given };
+  return { operands: [...placed, ...rest.map((arg) => ({ kind: "rest" as const, arg }))], values, given, dashes };
 }
 
 /** Operands in their places, of which at most one may stand for any number. */

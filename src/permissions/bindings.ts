@@ -9,7 +9,10 @@ export interface Bindings {
   in(folders: Folders): Variables;
 }
 
-export function createBindings(whole: string, home: string): Bindings {
+const mostBindings = 50;
+
+export function createBindings(whole: string, home: string, trustsVariables: boolean): Bindings {
+  let count = 0;
   const bound = new Map<string, Arg>();
   const occurrences = (pattern: string): number => whole.match(new RegExp(pattern, "g"))?.length ?? 0;
   return {
@@ -18,6 +21,8 @@ export function createBindings(whole: string, home: string): Bindings {
      * set from outside, if the assignment is not reached.
      */
     bind(name, value) {
+      count += 1;
+      if (count > mostBindings || !trustsVariables) return void bound.delete(name);
       const mentions = occurrences(`(?<![A-Za-z0-9_])${name}(?![A-Za-z0-9_])`);
       const uses = occurrences(`\\$(?:${name}(?![A-Za-z0-9_])|\\{${name}\\})`);
       const isKnown = value !== undefined && value.kind !== "unknown";

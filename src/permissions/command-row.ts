@@ -32,7 +32,7 @@ export interface CommandRow {
   readonly checkedFlags?: string;
   /** Why a text (an operand, or the value of a flag above) is not harmless; `undefined` when it is. */
   readonly script?: (text: string) => string | undefined;
-  /** No flag of this program can do harm, so a word that is not known beforehand may turn out to be one. */
+  /** No flag of this program can do harm, so a text that is not known beforehand may turn out to be one. */
   readonly anyFlag?: true;
   /** It uses the working directory: to read it when no file is named, or else to change something in it. */
   readonly folder?: true;
@@ -44,6 +44,13 @@ export interface CommandRow {
   readonly followsLinks?: true | string;
   /** The last file may be a folder, in which files with the names of the others are overwritten, through links too. */
   readonly fillsFolder?: true;
+  /**
+   * What it writes may be links, or folders with links in them: always, or with one of these flags. Paths that a later part of
+   * the command uses may then lead elsewhere than before.
+   */
+  readonly makesLinks?: true | string;
+  /** Endings that it tries for a file that is read, separated by spaces. */
+  readonly suffixes?: string;
   /** Why the name of a file is more than that; `undefined` when it is not. */
   readonly path?: (text: string) => string | undefined;
   /** It shows where a repository came from, with credentials that stand in the addresses. */

@@ -1,8 +1,14 @@
+import { binaryIsHarmless, harmlessUnary } from "./test-command.ts";
+
 /** A node of an expansion, as the parser gives it. */
 export interface Expansion {
   readonly type: string;
   readonly text?: string;
   readonly value?: unknown;
+  readonly elements?: readonly { readonly text: string }[];
+  readonly operator?: unknown;
+  readonly left?: unknown;
+  readonly right?: unknown;
   readonly expression?: unknown;
   readonly prefix?: unknown;
   readonly index?: { readonly value: string } | undefined;
@@ -16,14 +22,22 @@ interface Operation {
   readonly length?: { readonly value: string } | undefined;
 }
 
+const compares = "compares numbers, and bash runs commands that it finds in their values";
 const calculates = "calculates with variables, and bash runs commands that it finds in their values";
 
 /** Why an expansion may run commands that stand in the value of a variable; `undefined` when it cannot. */
 export function evaluates(node: Expansion): string | undefined {
   if (node.type === "ArithmeticExpansion" && node.expression === undefined)
     return "has arithmetic that cannot be parsed";
-  if (node.type === "ArithmeticWord") return /^(0[xX])?[0-9A-Fa-f]*$/.test(String(node.value)) ? undefined : calculates;
+  if (node.type === "ArithmeticWord")
+    return /^(0[xX][0-9A-Fa-f]+|\d*)$/.test(String(node.value)) ? undefined : calculates;
   if (node.type === "ArithmeticCommandExpansion") return calculates;
+  if (node.type === "TestUnary" || node.type === "TestBinary") return isHarmlessTest(node) ? undefined : compares;
+  if (node.type === "Assignment" && startsList(node.value))
+    return "sets a variable to a list that goes on behind its end";
+  if (node.type === "ArrayValue" && node.elements?.some(({ text }) => text.startsWith("["))) {
+    return "has a subscript, which bash evaluates";
+  }
   if (node.type !== "ParameterExpansion") return undefined;
   // Where such a command ends is easily got wrong: in `${x/$(a b/c)/d}` the parser takes the first slash for the second.
   if (/`|\$\(|[<>]\(/.test(node.text ?? "")) return "runs a command inside the expansion of a variable";
@@ -48,4 +62,19 @@ function operates({ type, operator, offset, length }: Operation): string | undef
     default:
       return "expands a variable in a way that may run commands";
   }
+}
+
+function isHarmlessTest({ operator, left, right }: Expansion): boolean {
+  const text = (word: unknown): string => (isWord(word) ? word.value : "");
+  const name = String(operator);
+  return left === undefined ? harmlessUnary.test(name) : binaryIsHarmless(name, text(left), text(right));
+}
+
+function isWord(value: unknown): value is { readonly type: "Word"; readonly text: string; readonly value: string } {
+  return typeof value === "object" && value !== null && "type" in value && value.type === "Word";
+}
+
+/** The parser gives such a value as a word, and what is in it as plain text. */
+function startsList(value: unknown): boolean {
+  return isWord(value) && value.text.startsWith("(");
 }

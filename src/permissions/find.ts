@@ -1,6 +1,7 @@
 import type { Touch } from "../core/permission.ts";
 import { type Arg, knownStart, mayBeFlag, type Printed, text, textOf, unknownWords } from "./arg.ts";
 import { high, type Inner, type Judgement, judged, type Surroundings } from "./judgement.ts";
+import { isPlainPath } from "./printed-paths.ts";
 import { belowTouches, touchesOf } from "./touches.ts";
 
 /** Tests and actions of `find` that change nothing, with the number of words that follow. */
@@ -28,12 +29,12 @@ export function judgeFind(args: readonly Arg[], around: Surroundings): Judgement
     return high("unknown-path", "finds files below a folder that is not known before it runs");
   }
   const found = touches.flatMap((list) => list ?? []);
-  const isPlain = found.every(({ lookup }) => lookup.what === "path");
+  const isPlain = places.every(isPlainPath);
   const folders = found.map(({ lookup }) => lookup.path);
   const printed = isPlain ? { folders, zeros: true, from: around.folders ?? [] } : undefined;
   const expression = readExpression(args.slice(at), printed, around);
   if (expression === undefined) return unknownUse();
-  const links = belowTouches(found, { git: false, links: follows || expression.follows ? "below" : "never" });
+  const links = belowTouches(found, { git: false, links: follows || expression.follows });
   return judged("read", "row find", "finds files", {
     touches: [...found, ...links, ...expression.touches],
     runs: expression.runs,
@@ -84,7 +85,11 @@ function readExpression(
       if (touched === undefined) return undefined;
       touches.push(...touched);
     } else if (word === "-exec" || word === "-ok") {
-      const end = words.findIndex((arg, index) => index > at && /^[;+]$/.test(textOf(arg) ?? ""));
+      // A plus ends it only behind the braces.
+      const end = words.findIndex((arg, index) => {
+        const word = textOf(arg);
+        return index > at && (word === ";" || (word === "+" && textOf(words[index - 1]) === "{}"));
+      });
       if (end === -1) return undefined;
       runs.push({
         kind: "words",

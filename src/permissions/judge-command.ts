@@ -5,7 +5,10 @@ import { liesIn, protectedIn, scopeOf } from "./path-scope.ts";
 import { allowingRule } from "./rules.ts";
 
 type Own = Pick<JudgedPart, "class" | "protected" | "rule" | "why">;
-type Places = Pick<DecisionContext, "cwd" | "home" | "ownHome" | "readable" | "temp" | "foldsCase" | "rules">;
+type Places = Pick<
+  DecisionContext,
+  "cwd" | "home" | "ownHome" | "loginHome" | "readable" | "temp" | "foldsCase" | "rules"
+>;
 
 /** What a part can do, with what was found where it points. */
 export function judgePart(part: CommandPart, found: Found, places: Places, isCovered = false): JudgedPart {
@@ -24,7 +27,9 @@ export function judgePart(part: CommandPart, found: Found, places: Places, isCov
     // What a wrapper runs was allowed with its words; what is substituted or redirected was not.
     return judgePart(inner, found, places, isAllowed && (inner.kind === "unwrapped" || kind === "unwrapped"));
   });
-  return { kind, source, ...(isAllowed && !touched.protected ? allowed : touched), parts };
+  // A rule names a program of the system's, not one of that name in the workspace.
+  const isLifted = isAllowed && !touched.protected && touched.rule !== "program-in-workspace";
+  return { kind, source, ...(isLifted ? allowed : touched), parts };
 }
 
 /** The part that decides: protected before harmless, then by class, then the first. */
@@ -58,12 +63,19 @@ function judgeTouch(touch: Touch, found: Found, places: Places): Own {
 }
 
 function noAnswer({ use, lookup }: Touch): Own {
+  if (use === "run") {
+    const why = `runs ${lookup.path}, for which the PATH may find something in the workspace`;
+    return { class: "high", protected: false, rule: "program-in-workspace", why };
+  }
   if (use === "git") {
     const why = "uses git where the repository's own configuration may make it run other programs, or read elsewhere";
     return { class: "high", protected: false, rule: "git-config-runs-programs", why };
   }
   const words: Partial<Record<Lookup["what"], string>> = {
-    "names-below": `takes names from below ${lookup.path}: too many, or one of them could be taken for something else`,
+    "names-below": `takes names from below ${lookup.path}, where there are too many, or one with a blank, a quote or a dash in front`,
+    "tracked-names": `takes names that git tracks below ${lookup.path}, of which one has a blank, a quote or a dash in front`,
+    dashes: `uses the pattern ${lookup.path}, which matches a name that begins with a dash; with ./ in front it would be no flag`,
+    "repositories-below": `copies ${lookup.path}, where there are too many files to look through`,
     "links-below": `follows links below ${lookup.path}, where there are too many files to look through`,
   };
   const why = words[lookup.what] ?? `uses ${lookup.path}, and where that leads cannot be told`;

@@ -19,6 +19,8 @@ export interface Judgement {
   /** Commands that it would run in turn. */
   readonly runs: readonly Inner[];
   readonly prints?: Printed | undefined;
+  /** Paths that may lead elsewhere afterwards; with a slash at the end, all that is below. */
+  readonly moved?: readonly string[];
 }
 
 export type Inner =

@@ -168,7 +168,9 @@ function filledIn(words: Words): Words {
 function startedByFinder(words: Words, startFlag: RegExp): readonly Words[] {
   const starts = words.flatMap((word, at) => (word !== undefined && startFlag.test(word) ? [at + 1] : []));
   return starts.map((from) => {
-    const end = words.findIndex((word, at) => at >= from && (word === ";" || word === "+"));
+    // A plus ends it only behind the braces.
+    const ends = (word: string | undefined, at: number) => word === ";" || (word === "+" && words[at - 1] === "{}");
+    const end = words.findIndex((word, at) => at >= from && ends(word, at));
     const inner = words.slice(from, end === -1 ? words.length : end);
     // fd puts the name behind the words when none of them has a place for it.
     return [...inner.map((word) => (word?.includes("{") === true ? undefined : word)), undefined];

@@ -1,5 +1,7 @@
 import type { DecisionContext } from "../core/permission.ts";
 
+type Homes = Pick<DecisionContext, "home" | "ownHome" | "loginHome">;
+
 /** Where a canonical path lies, as far as a decision cares. */
 export type PathScope = "workspace" | "outside" | "protected";
 
@@ -33,6 +35,8 @@ const protectedUnderHome = [
   ".config/fish",
 ] as const;
 
+const passwordFiles = ["/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gshadow-"] as const;
+
 /** Places that start programs or configure Tinman, wherever a repository lies; also those of its submodules. */
 const protectedAnywhere = [
   /\/\.git\/((modules|worktrees)\/(.+\/)?)?(hooks(\/|$)|config(\.worktree)?$)/,
@@ -40,10 +44,7 @@ const protectedAnywhere = [
 ];
 /** Whatever is written into a repository may decide what git runs. */
 const protectedFromWriting = /\/\.git(\/|$)/;
-const protectedSystem = [
-  /^\/proc\/[^/]+\/(task\/[^/]+\/)?(environ|mem|maps|auxv|cmdline|fd|cwd|root)(\/|$)/,
-  /^\/etc\/g?shadow-?$/,
-];
+const protectedSystem = [/^\/proc\/[^/]+\/(task\/[^/]+\/)?(environ|mem|maps|auxv|cmdline|fd|cwd|root)(\/|$)/];
 
 /**
  * Protected names are always compared as a file system would that does not tell cases apart; whether something lies in the
@@ -51,7 +52,7 @@ const protectedSystem = [
  */
 export function scopeOf(
   path: string,
-  context: Pick<DecisionContext, "cwd" | "home" | "ownHome" | "readable" | "foldsCase">,
+  context: Pick<DecisionContext, "cwd" | "home" | "ownHome" | "loginHome" | "readable" | "foldsCase">,
   use: "read" | "write" = "read",
 ): PathScope {
   const lies = (folder: string): boolean => liesIn(path, folder, context.foldsCase);
@@ -65,12 +66,12 @@ export function liesIn(path: string, folder: string, foldsCase = false): boolean
 }
 
 /** The protected places that are known by name. */
-export function protectedPlaces(homes: Pick<DecisionContext, "home" | "ownHome">): readonly string[] {
+export function protectedPlaces(homes: Homes): readonly string[] {
   return namedPlaces(homes).written;
 }
 
 interface NamedPlaces {
-  readonly of: Pick<DecisionContext, "home" | "ownHome">;
+  readonly of: Homes;
   readonly written: readonly string[];
   readonly folded: readonly string[];
 }
@@ -78,22 +79,30 @@ interface NamedPlaces {
 /** The homes of a process do not change, and every path of every command is compared with these. */
 let lastPlaces: NamedPlaces | undefined;
 
-function namedPlaces({ home, ownHome }: Pick<DecisionContext, "home" | "ownHome">): NamedPlaces {
-  if (lastPlaces?.of.home === home && lastPlaces.of.ownHome === ownHome) return lastPlaces;
-  const written = [plain(ownHome), ...protectedUnderHome.map((name) => plain(`${home}/${name}`))];
-  lastPlaces = { of: { home, ownHome }, written, folded: written.map(folded) };
+function namedPlaces({ home, ownHome, loginHome }: Homes): NamedPlaces {
+  const { of } = lastPlaces ?? {};
+  const isSame = of?.home === home && of.ownHome === ownHome && of.loginHome === loginHome;
+  if (lastPlaces !== undefined && isSame) return lastPlaces;
+  const homes = loginHome === undefined || loginHome === home ? [home] : [home, loginHome];
+  const underHomes = homes.flatMap((folder) => protectedUnderHome.map((name) => plain(`${folder}/${name}`)));
+  const written = [plain(ownHome), ...underHomes, ...passwordFiles];
+  lastPlaces = {
+    of: { home, ownHome, ...(loginHome === undefined ? {} : { loginHome }) },
+    written,
+    folded: written.map(folded),
+  };
   return lastPlaces;
 }
 
 /** A protected place that is read with all of a folder. */
-export function protectedIn(folder: string, homes: Pick<DecisionContext, "home" | "ownHome">): string | undefined {
+export function protectedIn(folder: string, homes: Homes): string | undefined {
   const path = plain(folder);
   if (isInside(path, "/proc")) return "the environments of processes";
   if (/\/\.git(\/(modules|worktrees)(\/.*)?)?$/i.test(path)) return "the configuration of git";
   return protectedPlaces(homes).find((place) => isInside(place, path));
 }
 
-function isProtected(path: string, homes: Pick<DecisionContext, "home" | "ownHome">): boolean {
+function isProtected(path: string, homes: Homes): boolean {
   const name = folded(plain(path));
   if (namedPlaces(homes).folded.some((place) => isInside(name, place))) return true;
   return [...protectedAnywhere, ...protectedSystem].some((pattern) => pattern.test(name));

@@ -21,14 +21,14 @@ interface Judged {
 
 /** All that is needed for commands: a parser and what is known of programs. Most runs do without. */
 interface CommandKnowledge {
-  readonly reading: typeof import("./shell-risk.ts");
+  readonly reading: typeof import("./read-command.ts");
   readonly judging: typeof import("./judge-command.ts");
   readonly rules: typeof import("./rules.ts");
 }
 
 async function loadKnowledge(): Promise<CommandKnowledge> {
   const [reading, judging, rules] = await Promise.all([
-    import("./shell-risk.ts"),
+    import("./read-command.ts"),
     import("./judge-command.ts"),
     import("./rules.ts"),
   ]);

@@ -1,4 +1,4 @@
-import { type Printed, textOf } from "./arg.ts";
+import { type Arg, type Printed, textOf } from "./arg.ts";
 import type { Fit } from "./argv.ts";
 import type { Surroundings } from "./judgement.ts";
 import { touchesOf } from "./touches.ts";
@@ -10,7 +10,7 @@ import { touchesOf } from "./touches.ts";
 const printers: Readonly<
   Record<string, { readonly flags: RegExp; readonly needs?: RegExp; readonly operands: boolean }>
 > = {
-  ls: { flags: /^-[1aA]$/, operands: false },
+  ls: { flags: /^-[1A]$/, operands: false },
   "git ls-files": { flags: /^(-[cmo]|--(cached|modified|others|exclude-standard))$/, operands: false },
   rg: {
     flags: /^(-[lFiwStg]|--(files|files-with-matches|glob|type|ignore-case|fixed-strings))$/,
@@ -51,14 +51,21 @@ export function printedBy(
   const printer = printers[[program, ...sub].join(" ")];
   if (printer === undefined || ![...given].every((flag) => printer.flags.test(flag))) return undefined;
   if (printer.needs !== undefined && ![...given].some((flag) => printer.needs?.test(flag))) return undefined;
-  const named = operands.filter(({ kind }) => kind !== "text");
-  if (!printer.operands && operands.length > 0) return undefined;
+  // Of names that git is asked for, only some are printed; they must not lead out of the folder.
+  const isTracked = program === "git";
+  const named = isTracked ? [] : operands.filter(({ kind }) => kind !== "text");
+  const words = operands.map(({ arg }) => textOf(arg) ?? "..");
+  if (isTracked ? words.some((word) => /^[/:]|\.\./.test(word)) : !printer.operands && operands.length > 0)
+    return undefined;
   const from = around.folders;
   if (from === undefined) return undefined;
-  if (named.length === 0) return { folders: from, zeros: false, from };
-  const folders = named.map(({ arg }) =>
-    textOf(arg) === undefined ? undefined : touchesOf(arg, "read", "read", around),
-  );
+  if (named.length === 0) return { folders: from, zeros: false, from, ...(isTracked ? { isTracked } : {}) };
+  const folders = named.map(({ arg }) => (isPlainPath(arg) ? touchesOf(arg, "read", "read", around) : undefined));
   if (folders.some((touches) => touches === undefined)) return undefined;
   return { folders: folders.flatMap((touches) => touches?.map(({ lookup }) => lookup.path) ?? []), zeros: false, from };
+}
+
+/** What begins a line that is taken apart must be one word itself. */
+export function isPlainPath(arg: Arg): boolean {
+  return /^[\w./@+,:=][\w./@+,:=-]*$/.test(textOf(arg) ?? " ");
 }

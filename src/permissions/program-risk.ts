@@ -8,7 +8,7 @@ import { judgeGit } from "./git-options.ts";
 import { high, type Judgement, judged, type Surroundings } from "./judgement.ts";
 import { printedBy } from "./printed-paths.ts";
 import { builtins } from "./shell-builtins.ts";
-import { belowTouches, filledFolder, folderTouches, touchesOf } from "./touches.ts";
+import { asking, belowTouches, filledFolder, folderTouches, touchesOf } from "./touches.ts";
 import { wrappers } from "./wrappers.ts";
 
 /** Where systems keep their programs: `/usr/bin/ls` is `ls`. */
@@ -21,13 +21,29 @@ export function judgeProgram(args: readonly Arg[], around: Surroundings): Judgem
   if (written === undefined) return high("unknown-program", "runs a program whose name is not known before it runs");
   const name = systemProgram.exec(written)?.[1] ?? written;
   const builtin = builtins.get(name);
-  if (builtin !== undefined && name === written) return builtin(rest, around);
+  if (builtin !== undefined && name === written)
+    return showingNames(builtin(asWritten(first, rest), around), rest, around);
   const judgement = judgeExternal(name, rest, around);
   if (judgement.class === "high") return { ...judgement, touches: [...judgement.touches, ...suspects(rest, around)] };
   // One that is written with its path is that file, whatever the PATH says.
   if (written.includes("/")) return judgement;
   const run: Touch = { use: "run", class: "read", lookup: { what: "program", path: name }, recursive: false };
   return { ...judgement, touches: [...judgement.touches, run] };
+}
+
+/** A pattern shows names, whatever the command does with them. */
+function showingNames(judgement: Judgement, args: readonly Arg[], around: Surroundings): Judgement {
+  const names = args.filter((arg) => arg.kind === "pattern").map((arg) => touchesOf(arg, "read", "read", around));
+  if (names.length === 0 || judgement.class === "high") return judgement;
+  if (names.some((touches) => touches === undefined))
+    return high("unknown-path", "shows names in a folder that is not known");
+  return { ...judgement, touches: [...judgement.touches, ...names.flatMap((touches) => touches ?? [])] };
+}
+
+/** A shell does not take values for one word where it does not see by the name that they are assigned. */
+function asWritten(program: Arg | undefined, args: readonly Arg[]): readonly Arg[] {
+  if (program?.kind !== "text" || program.disguised !== true) return args;
+  return args.map((arg) => (arg.kind === "unknown" ? { ...arg, single: false } : arg));
 }
 
 function judgeExternal(name: string, args: readonly Arg[], around: Surroundings): Judgement {
@@ -62,11 +78,14 @@ function judgeByRow(name: string, row: CommandRow, args: readonly Arg[], around:
   if (row.needs !== undefined && !isGiven(found, row.needs)) return undefined;
   const rule = `row ${[name, ...sub].join(" ")}`;
   const recursive = row.recursive === true || isGiven(found, row.recursive);
+  if (row.git === true && around.folders === undefined) {
+    return high("unknown-path", "uses git in a folder that is not known before it runs");
+  }
   const touches = touchesFor(row, found, around, recursive);
   if (touches === undefined) return high("unknown-path", `${row.why}, at a path that is not known before it runs`);
   const below = belowTouches(touches, {
     git: row.sparesGit !== true,
-    links: row.followsLinks === true ? "always" : isGiven(found, row.followsLinks) ? "below" : "never",
+    links: row.followsLinks === true || isGiven(found, row.followsLinks),
   });
   const prints = printedBy(name, sub, found, around);
   const git = [
@@ -75,7 +94,8 @@ function judgeByRow(name: string, row: CommandRow, args: readonly Arg[], around:
   ];
   const free = found.operands.filter(({ kind }) => kind === "text" || kind === "rest").map(({ arg }) => arg);
   const others = row.class === "medium" ? suspects(free, around) : [];
-  return judged(row.class, rule, row.why, { touches: [...touches, ...below, ...git, ...others], prints });
+  const moved = row.makesLinks === true || isGiven(found, row.makesLinks) ? movedBy(row, touches, around) : [];
+  return judged(row.class, rule, row.why, { touches: [...touches, ...below, ...git, ...others], prints, moved });
 }
 
 const subCommands = new WeakMap<CommandRow, readonly (readonly string[])[]>();
@@ -113,12 +133,13 @@ function isGiven({ given }: Fit, flags: string | true | undefined): boolean {
 
 function touchesFor(
   row: CommandRow,
-  { operands, values }: Fit,
+  { operands, values, dashes }: Fit,
   around: Surroundings,
   recursive: boolean,
 ): readonly Touch[] | undefined {
   const writes: AccessClass = worse("low", row.class);
-  const files = [...operands, ...values].filter(({ kind }) => kind === "read" || kind === "write");
+  const isFile = ({ kind }: { readonly kind: string }): boolean => kind === "read" || kind === "write";
+  const files = [...operands.filter(isFile), ...values.filter(isFile)];
   const touches = files.map(({ kind, arg }) =>
     kind === "write"
       ? touchesOf(arg, "write", writes, around, recursive)
@@ -126,8 +147,26 @@ function touchesFor(
   );
   const usesFolder = row.class !== "read" || !operands.some(({ kind }) => kind === "read");
   if (row.folder === true && usesFolder) touches.push(folderTouches(around, row.class, recursive));
-  if (row.fillsFolder === true) touches.push(filledFolder(files, writes, around, recursive));
+  if (row.fillsFolder === true) touches.push(filledFolder(splitTarget(operands, values), writes, around, recursive));
+  for (const { arg } of [...operands, ...values])
+    if (arg.kind === "input") touches.push(touchesOf(arg, "read", "read", around));
+  for (const suffix of row.suffixes?.split(" ") ?? []) {
+    for (const { kind, arg } of operands) {
+      if (kind !== "read" || arg.kind === "unknown" || arg.kind === "input") continue;
+      touches.push(touchesOf({ ...arg, value: arg.value + suffix }, "read", "read", around));
+    }
+  }
+  const dashed = dashes.map((arg) => touchesOf(arg, "read", "read", around)?.map(asking("dashes")));
+  touches.push(...dashed);
   return touches.some((found) => found === undefined) ? undefined : touches.flatMap((found) => found ?? []);
+}
+
+function movedBy(row: CommandRow, touches: readonly Touch[], { folders }: Surroundings): readonly string[] {
+  const written = touches.filter(({ use }) => use === "write").map(({ lookup }) => lookup.path);
+  const cwd = folders ?? [];
+  return row.folder === true
+    ? [...written.filter((path) => !cwd.includes(path)), ...cwd.map((path) => `${path}/`)]
+    : written;
 }
 
 const mostSuspects = 100;
@@ -140,6 +179,18 @@ function suspects(args: readonly Arg[], around: Surroundings): readonly Touch[] 
     const named = value === undefined ? arg : { kind: "text" as const, value };
     return value?.startsWith("-") === true ? [] : (touchesOf(named, "read", "read", around) ?? []);
   });
+}
+
+/** What is put into a folder, and the folder: the value of a flag, or the last word. */
+function splitTarget(
+  operands: Fit["operands"],
+  values: Fit["values"],
+): { sources: readonly Arg[]; target: Arg | undefined } {
+  const named = values.find(({ kind }) => kind === "write")?.arg;
+  const words = operands.map(({ arg }) => arg);
+  return named === undefined
+    ? { sources: words.slice(0, -1), target: words.at(-1) }
+    : { sources: words, target: named };
 }
 
 function touching(use: Touch["use"], what: Touch["lookup"]["what"], { folders }: Surroundings): readonly Touch[] {

@@ -91,7 +91,9 @@ function judgeDeclaration(args: readonly Arg[]): Judgement {
     const name = /^([A-Za-z_][A-Za-z0-9_]*)(=|$)/.exec(knownStart(arg))?.[1];
     const isFlag = /^-[xr]$/.test(textOf(arg) ?? "");
     if (isFlag) continue;
-    const isClear = name !== undefined && (arg.kind !== "text" || arg.disguised !== true || arg.value.includes("="));
+    // A value that is not quoted may be several words, each of which is taken for a variable.
+    const isOneWord = arg.kind === "text" ? arg.disguised !== true : arg.kind === "unknown" && arg.single;
+    const isClear = name !== undefined && isOneWord;
     if (!isClear || variableRisk(name) === "dangerous") {
       return high("dangerous-variable", "sets a variable that can make programs run others, or that is not known");
     }

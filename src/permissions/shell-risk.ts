@@ -9,25 +9,21 @@ import {
   type SyntaxNode,
   type Word,
 } from "unbash";
-import type { CommandPart, CommandReading, DecisionContext } from "../core/permission.ts";
+import type { CommandPart, DecisionContext } from "../core/permission.ts";
 import type { Arg, Printed } from "./arg.ts";
 import { createBindings } from "./bindings.ts";
 import { evaluates } from "./evaluation.ts";
 import { eitherOf, joined, repeated, same, TooMuch, type Walked } from "./flow.ts";
 import { either, type Folders } from "./folders.ts";
 import type { Surroundings } from "./judgement.ts";
-import { classed, group, inBackground, lookupsOf, unreadable } from "./parts.ts";
-import { namesForPeople } from "./program-names.ts";
+import type { MovedPaths } from "./moved-paths.ts";
+import { classed, group, inBackground, unreadable } from "./parts.ts";
 import { judgeProgram } from "./program-risk.ts";
 import { judgeRedirect } from "./redirect-risk.ts";
-import { refusedText } from "./refused-text.ts";
 import { assigning, evaluate } from "./shell-words.ts";
 import { type SimpleCommandParts, walkWords } from "./simple-command.ts";
-import { binaryIsHarmless, harmlessUnary } from "./test-command.ts";
 import { variableRisk } from "./variables.ts";
-import { isPlainShell } from "./wrappers.ts";
 
-const longestCommand = 64 * 1024;
 const mostNodes = 2000;
 const mostRounds = 20;
 
@@ -38,59 +34,53 @@ interface Place {
   readonly input?: Printed | undefined;
   /** How many texts inside texts this is. */
   readonly depth: number;
+  /** Directly in the list of commands, where nothing decides whether it is reached. */
+  readonly isTop?: boolean;
   /** Inside a substitution. */
   readonly isInside?: boolean;
 }
 
+export interface ReaderParts {
+  readonly whole: string;
+  readonly places: Pick<DecisionContext, "cwd" | "home">;
+  readonly moved: MovedPaths;
+  /** Whether values of variables that the command sets may be taken for known. */
+  readonly trustsVariables: boolean;
+  onProgram(name: string): void;
+}
+
 /**
- * Takes a command apart and judges every node of it. What cannot be parsed or is not known is `high`; nothing is taken for
- * harmless because it was not looked at. Never throws.
+ * What walks a parsed command and judges every node of it. What cannot be parsed or is not known is `high`; nothing is taken
+ * for harmless because it was not looked at. Throws `TooMuch` when there is too much to look through.
  */
-export function readCommand(
-  command: string,
-  places: Pick<DecisionContext, "cwd" | "home">,
-  shell: "bash" | "sh" = "bash",
-): CommandReading {
-  const refused = refusedText(command);
-  if (refused !== undefined) return { refused, root: unreadable(command, refused), programs: [], lookups: [] };
-  if (command.length > longestCommand) return reading(unreadable(command, "is too long to be looked through"), []);
-  if (shell === "sh" && !isPlainShell(command)) {
-    return reading(
-      unreadable(command, "uses what a plain sh does not understand as bash does, and there is no bash"),
-      [],
-    );
-  }
-  const programs: string[] = [];
-  try {
-    const { part } = createReader(command, places, (name) => void programs.push(name)).text(command, [places.cwd], 0);
-    return reading(part, programs);
-  } catch (error) {
-    // The parser promises not to throw; a fault of ours must not let anything run.
-    const why = error instanceof TooMuch ? "has too many parts to be looked through" : "cannot be read";
-    return reading(unreadable(command, why), programs);
-  }
-}
-
-function reading(root: CommandPart, programs: readonly string[]): CommandReading {
-  return { root, programs: namesForPeople(programs), lookups: lookupsOf(root) };
-}
-
-function createReader(
-  whole: string,
-  places: Pick<DecisionContext, "cwd" | "home">,
-  onProgram: (name: string) => void,
-): Pick<SimpleCommandParts, "text"> {
+export function createReader({
+  whole,
+  places,
+  moved,
+  trustsVariables,
+  onProgram,
+}: ReaderParts): Pick<SimpleCommandParts, "text"> & { isDoubtful(): boolean } {
   const { home } = places;
   let nodes = 0;
-  const bindings = createBindings(whole, home);
+  let bindings = createBindings(whole, home, trustsVariables);
+  let hasTexts = false;
+  let hasValues = false;
 
   function count(): void {
     nodes += 1;
     if (nodes > mostNodes) throw new TooMuch();
   }
 
+  /** A text inside a text has variables of its own; what it does to those around it is not known. */
   function text(command: string, folders: Folders, depth: number): Walked {
-    return script(parse(command), { folders, source: command, depth }, "script");
+    const outer = bindings;
+    if (depth > 0) {
+      hasTexts = true;
+      bindings = createBindings(command, home, trustsVariables);
+    }
+    const walked = script(parse(command), { folders, source: command, depth, isTop: depth === 0 }, "script");
+    bindings = outer;
+    return walked;
   }
 
   function script(node: ParsedScript, place: Place, kind: string): Walked {
@@ -109,6 +99,7 @@ function createReader(
     for (const { command, background } of list) {
       const walked = walk(command, { ...place, folders: eitherOf(flow) });
       const isBehind = background === true;
+      if (isBehind) moved.overlaps();
       flow = isBehind ? same(eitherOf(flow)) : walked.flow;
       parts.push(isBehind ? inBackground(walked.part) : walked.part);
       prints = walked.prints;
@@ -118,8 +109,9 @@ function createReader(
     return { part: kind === "script" ? only : group(kind, source, parts), flow, prints };
   }
 
-  function walk(node: SyntaxNode, place: Place): Walked {
+  function walk(node: SyntaxNode, at: Place): Walked {
     count();
+    const place = node.type === "Command" ? at : { ...at, isTop: false };
     const source = sourceOf(node, place);
     switch (node.type) {
       case "Command":
@@ -143,6 +135,7 @@ function createReader(
         return sequence("if", source, [...branches.flat(), ...(node.else === undefined ? [] : [node.else])], place);
       }
       case "While":
+        moved.overlaps();
         return repeated(source, place.folders, (folders) =>
           sequence("round", source, [node.clause, node.body], { ...place, folders }),
         );
@@ -163,10 +156,7 @@ function createReader(
       case "Function":
         return functionDefinition(node, place);
       case "TestCommand":
-        return {
-          part: group("test", source, [...inside(node, place), ...testParts(node.expression, place)]),
-          flow: same(place.folders),
-        };
+        return { part: group("test", source, inside(node, place)), flow: same(place.folders) };
       default:
         return { part: notKnown(node, place, source), flow: same(undefined) };
     }
@@ -174,6 +164,7 @@ function createReader(
 
   /** What is called by its name is not followed, so it must not take the name of something that is known. */
   function functionDefinition(node: SyntaxNode & { type: "Function" }, place: Place): Walked {
+    moved.overlaps();
     const body = walk(node.body, { ...place, folders: undefined });
     const part = group("function", sourceOf(node, place), [body.part]);
     const name = node.name.value;
@@ -202,6 +193,7 @@ function createReader(
   }
 
   function loop(node: SyntaxNode & { type: "For" }, place: Place): Walked {
+    moved.overlaps();
     const source = sourceOf(node, place);
     const name = node.name.value;
     const words = node.wordlist ?? [];
@@ -213,6 +205,7 @@ function createReader(
     const walked = repeated(source, place.folders, (folders) => {
       const parts = rounds.map((value) => {
         // One match of a pattern at a time.
+        hasValues ||= value !== undefined;
         bindings.bind(name, value?.kind === "pattern" ? { ...value, single: true } : value);
         return walk(node.body, { ...place, folders });
       });
@@ -251,6 +244,7 @@ function createReader(
       const { part, flow } = walk(first, place);
       return { part, flow: same(eitherOf(flow)) };
     }
+    moved.overlaps();
     let input: Printed | undefined;
     const parts = node.commands.map((command, index) => {
       const walked = walk(command, { ...place, input });
@@ -270,8 +264,16 @@ function createReader(
     ];
     if (node.name === undefined) return { part: group("command", source, parts), flow: same(place.folders) };
     const args = [node.name, ...node.args].flatMap((word) => argument(word, place));
-    const { part, flow, prints } = walkWords(args, source, around(place), place.depth, { places, onProgram, text });
-    return { part: { ...part, parts: [...parts, ...part.parts] }, flow, prints };
+    args.forEach(count);
+    const { part, flow, prints } = walkWords(args, source, around(place), place.depth, {
+      places,
+      moved,
+      onProgram,
+      text,
+    });
+    // Messages about errors must not be taken for paths.
+    const isQuiet = node.redirects.every((entry) => /^2>\s*\/dev\/null$/.test(sourceOf(entry, place)));
+    return { part: { ...part, parts: [...parts, ...part.parts] }, flow, prints: isQuiet ? prints : undefined };
   }
 
   function around(place: Place): Surroundings {
@@ -282,7 +284,11 @@ function createReader(
   function values(word: Word, place: Place): readonly Arg[] {
     const [only, ...more] = word.parts ?? [];
     if (only?.type === "CommandExpansion" && only.script !== undefined && more.length === 0) {
-      const printed = script(only.script, { ...place, input: undefined, isInside: true }, "substitution").prints;
+      const printed = script(
+        only.script,
+        { ...place, input: undefined, isInside: true, isTop: false },
+        "substitution",
+      ).prints;
       if (printed !== undefined) return [{ kind: "input", printed, asWords: true }];
     }
     return evaluate(word, bindings.in(place.folders));
@@ -299,8 +305,12 @@ function createReader(
     const { name, index, append, value } = node;
     const part = classed(group("assignment", node.text, inside(node, place)), "read", "assignment", `sets ${name}`);
     const isPlain = index === undefined && append !== true && value.type === "Word";
-    if (program === undefined)
-      bindings.bind(name, isPlain ? evaluate(value, bindings.in(place.folders))[0] : undefined);
+    if (program === undefined) {
+      const values =
+        isPlain && place.isTop === true && !value.text.includes("{") ? evaluate(value, bindings.in(place.folders)) : [];
+      hasValues ||= values.length === 1;
+      bindings.bind(name, values.length === 1 ? values[0] : undefined);
+    }
     // How one line is taken apart, and nothing else.
     const isForRead = name === "IFS" && program === "read";
     const risk = index !== undefined ? "dangerous" : isForRead ? "harmless" : variableRisk(name);
@@ -334,7 +344,7 @@ function createReader(
       }
       if (node.type !== "Redirect") return part;
       const targets = node.target === undefined ? [] : evaluate(node.target, bindings.in(place.folders));
-      return judgeRedirect(part, node.operator, targets, place.folders);
+      return moved.guard(judgeRedirect(part, node.operator, targets, place.folders));
     });
   }
 
@@ -344,28 +354,24 @@ function createReader(
     const source = sourceOf(node, place);
     const parts: CommandPart[] = [];
     if (runsScript(node)) {
+      if (node.type === "ProcessSubstitution") {
+        moved.overlaps();
+        // Bash takes what touches it for the same word; the parser does not, and then reads the rest in another way.
+        const around = `${place.source[node.pos - 1] ?? " "}${place.source[node.end] ?? " "}`;
+        if (!/^[\s(;&|][\s);&|<>]$/.test(around))
+          return [unreadable(source, "has a substitution in the middle of a word")];
+      }
       if (node.script === undefined) return [unreadable(source, "has a substitution that cannot be parsed")];
-      parts.push(script(node.script, { ...place, input: undefined, isInside: true }, "substitution").part);
+      parts.push(
+        script(node.script, { ...place, input: undefined, isInside: true, isTop: false }, "substitution").part,
+      );
     } else forEachChild(node, (child) => parts.push(...inside(child, place)));
     const why = evaluates(node);
     if (why !== undefined) parts.push(classed(group("expansion", source, []), "high", "evaluation", why));
     return parts;
   }
 
-  function testParts(node: SyntaxNode, place: Place): readonly CommandPart[] {
-    const operator = node.type === "TestUnary" || node.type === "TestBinary" ? node.operator : undefined;
-    const isHarmless =
-      operator === undefined ||
-      (node.type === "TestUnary" && harmlessUnary.test(operator)) ||
-      (node.type === "TestBinary" && binaryIsHarmless(operator, node.left.value, node.right.value));
-    const parts: CommandPart[] = [];
-    const why = "compares numbers, and bash runs commands that it finds in their values";
-    if (!isHarmless) parts.push(classed(group("test", sourceOf(node, place), []), "high", "evaluation", why));
-    forEachChild(node, (child) => parts.push(...(child.type.startsWith("Test") ? testParts(child, place) : [])));
-    return parts;
-  }
-
-  return { text };
+  return { text, isDoubtful: () => trustsVariables && hasTexts && hasValues };
 }
 
 function sourceOf(node: { readonly pos: number; readonly end: number }, { source }: Pick<Place, "source">): string {

@@ -1,4 +1,4 @@
-import type { Arg } from "./arg.ts";
+import { type Arg, substitutedFile, unknownWords } from "./arg.ts";
 
 /** A part of a word, as the parser gives it. */
 export interface Piece {
@@ -32,13 +32,31 @@ interface Built {
 
 const nothing: Built = { text: "", pattern: "", isPattern: false, isCut: false, single: true };
 const mostAlternatives = 32;
+/** Escapes that every reader takes for the same. */
+const plainEscapes = /^\$'(?:[^\\']|\\[ntabefrv\\'"]|\\x[0-9A-Fa-f]{2}(?![0-9A-Fa-f])|\\[0-7]{3})*'$/;
 
 /** What a word may be when the command runs: one word, or several by a list in braces. */
 export function evaluate(word: WordLike, variables: Variables): readonly Arg[] {
-  const listed = soleVariable(word.parts ?? [], variables);
-  if (listed?.kind === "input") return [listed];
   const pieces: readonly Piece[] = word.parts ?? [{ type: "Literal", text: word.text, value: word.value }];
+  if (isUnclear(word, pieces)) return [unknownWords];
+  const listed = soleVariable(pieces, variables);
+  if (listed?.kind === "input") return [listed];
   return alternatives(pieces).map((chosen) => finished(word, build(chosen, variables)));
+}
+
+/**
+ * Words that bash takes apart in another way than they look: braces that are paired across quotes or in front of a variable's
+ * name, and a name that goes on in the next line.
+ */
+function isUnclear({ text }: WordLike, pieces: readonly Piece[]): boolean {
+  if (text.includes("\\\n") && text.includes("$")) return true;
+  const isListed = /,|\.\./.test(text);
+  const hasBrace = pieces.some((piece) => piece.type === "Literal" && /[{}]/.test(piece.text));
+  const hasList = pieces.some((piece) => piece.type === "BraceExpansion");
+  return (
+    (hasBrace && isListed) ||
+    (hasList && pieces.some((piece) => /Expansion$|Glob$/.test(piece.type) && piece.type !== "BraceExpansion"))
+  );
 }
 
 /** The value of the one variable that a word consists of, quoted or not. */
@@ -73,7 +91,9 @@ function alternatives(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
     if (all.length * choices.length > mostAlternatives) return [[{ type: "BraceExpansion", text: "" }]];
     all = all.flatMap((before) => choices.map((choice) => [...before, choice]));
   }
-  return all;
+  // One that comes out empty is no word at all.
+  const isLost = all.length > 1 && all.some((chosen) => chosen.every(({ value }) => value === ""));
+  return isLost ? [[{ type: "BraceExpansion", text: "" }]] : all;
 }
 
 function build(pieces: readonly Piece[], variables: Variables): Built {
@@ -99,8 +119,9 @@ function add(built: Built, piece: Piece, quoted: boolean, variables: Variables):
       if (!quoted && /[=:]~/.test(piece.text)) return cut(built, true);
       return withText(built, piece.value ?? "");
     case "SingleQuoted":
-    case "AnsiCQuoted":
       return withText(built, piece.value ?? "");
+    case "AnsiCQuoted":
+      return plainEscapes.test(piece.text) ? withText(built, piece.value ?? "") : cut(built, true);
     case "DoubleQuoted":
       return (piece.parts ?? []).reduce((all, part) => add(all, part, true, variables), built);
     case "Glob":
@@ -108,12 +129,15 @@ function add(built: Built, piece: Piece, quoted: boolean, variables: Variables):
       return { ...withRaw(built, piece.text), single: false };
     case "ProcessSubstitution":
       // The shell puts the name of a pipe here; what runs behind it is looked at elsewhere.
-      return withText(built, "/dev/fd/63");
+      return withText(built, substitutedFile);
     case "ArithmeticExpansion":
       return cut(built, true);
     case "SimpleExpansion":
+      // As many words as there are values, also in quotes.
+      if (piece.text === "$@") return cut(built, false);
       return withVariable(built, variables(piece.text.slice(1)), quoted);
     case "ParameterExpansion": {
+      if (/@/.test(piece.text)) return cut(built, false);
       const isPlain = piece.prefix === undefined && piece.index === undefined && piece.operation === undefined;
       return withVariable(built, isPlain ? variables(piece.parameter ?? "") : undefined, quoted);
     }

@@ -3,6 +3,7 @@ import { type Arg, textOf } from "./arg.ts";
 import { type Flow, same, type Walked } from "./flow.ts";
 import { enter, type Folders } from "./folders.ts";
 import type { Inner, Surroundings } from "./judgement.ts";
+import type { MovedPaths } from "./moved-paths.ts";
 import { group, unreadable } from "./parts.ts";
 import { nameOf } from "./program-names.ts";
 import { judgeProgram } from "./program-risk.ts";
@@ -13,6 +14,7 @@ const runInShell = new Set(["eval", "command", "builtin"]);
 
 export interface SimpleCommandParts {
   readonly places: Pick<DecisionContext, "cwd" | "home">;
+  readonly moved: MovedPaths;
   /** Told of every program. */
   onProgram(name: string): void;
   /** Reads a text as a shell would. */
@@ -27,15 +29,15 @@ export function walkWords(
   depth: number,
   parts: SimpleCommandParts,
 ): Walked {
-  const { class: accessClass, rule, why, touches, runs, prints } = judgeProgram(args, where);
+  const { class: accessClass, rule, why, touches, runs, prints, moved = [] } = judgeProgram(args, where);
   const name = nameOf(args);
   // A shell with a text is shown as what is in the text.
   const isShell = runs.some(({ kind }) => kind === "shell") && /^(ba|da)?sh$/.test(name ?? "");
   if (name !== undefined && !isShell) parts.onProgram(name);
   const inner = runs.map((run) => unwrapped(run, source, depth + 1, parts));
   const { cwd } = parts.places;
-  return {
-    part: {
+  const walked: Walked = {
+    part: parts.moved.guard({
       kind: "command",
       source,
       class: accessClass,
@@ -45,10 +47,13 @@ export function walkWords(
       words: args.map(textOf),
       inWorkspaceRoot: where.folders?.length === 1 && where.folders[0] === cwd,
       parts: inner.map(({ part }) => group("unwrapped", part.source, [part])),
-    },
-    flow: runInShell.has(textOf(args[0]) ?? "") ? (inner[0]?.flow ?? same(where.folders)) : moved(args, where, parts),
+    }),
+    flow: runInShell.has(textOf(args[0]) ?? "") ? (inner[0]?.flow ?? same(where.folders)) : movesTo(args, where, parts),
     prints,
   };
+  parts.moved.add(moved);
+  if (name === "trap") parts.moved.overlaps();
+  return walked;
 }
 
 function unwrapped(inner: Inner, source: string, depth: number, parts: SimpleCommandParts): Walked {
@@ -58,12 +63,13 @@ function unwrapped(inner: Inner, source: string, depth: number, parts: SimpleCom
 }
 
 /** `cd` and `pushd` move the shell where they say; `popd` somewhere. */
-function moved(args: readonly Arg[], { folders }: Surroundings, { places }: SimpleCommandParts): Flow {
+function movesTo(args: readonly Arg[], { folders }: Surroundings, { places }: SimpleCommandParts): Flow {
   const name = textOf(args[0]);
   if (name === "popd") return same(undefined);
   if (name !== "cd" && name !== "pushd") return same(folders);
   const named = args.slice(1).filter((arg) => !/^-[LP]$|^--$/.test(textOf(arg) ?? ""));
   const home: Arg = { kind: "text", value: places.home };
   const target = name === "cd" ? (named[0] ?? home) : named[0];
-  return { ok: named.length > 1 ? undefined : enter(folders, target), failed: folders };
+  const isNumbered = name === "pushd" && /^[-+]/.test(textOf(target) ?? "");
+  return { ok: named.length > 1 || isNumbered ? undefined : enter(folders, target), failed: folders };
 }

@@ -1,9 +1,15 @@
 import type { AccessClass, Touch } from "../core/permission.ts";
-import type { Arg } from "./arg.ts";
+import { type Arg, substitutedFile } from "./arg.ts";
 import type { Surroundings } from "./judgement.ts";
 
 /** Devices that hold nothing and keep nothing, and the streams that a command has anyway. */
-const harmlessDevice = /^\/dev\/(null|zero|full|random|urandom|stdin|stdout|stderr|tty|fd\/\d+)$/;
+const harmlessToWrite = /^\/dev\/(null|zero|full|stdout|stderr|tty)$/;
+const harmlessToRead = /^\/dev\/(null|zero|full|random|urandom|stdin|tty|fd\/\d+)$/;
+
+function isStream(value: string, use: "read" | "write"): boolean {
+  if (value === substitutedFile || (value === "-" && use === "read")) return true;
+  return (use === "read" ? harmlessToRead : harmlessToWrite).test(value);
+}
 
 /** What a word names, as things to look up; `undefined` when it may be anything. */
 export function touchesOf(
@@ -14,7 +20,8 @@ export function touchesOf(
   recursive = false,
 ): readonly Touch[] | undefined {
   const touch = (what: Touch["lookup"]["what"], path: string): Touch => {
-    return { use, class: accessClass, lookup: { what, path }, recursive };
+    // One question for `a`, `./a` and `.//a`.
+    return { use, class: accessClass, lookup: { what, path: path.replace(/\/(?:\.?\/)+/g, "/") }, recursive };
   };
   if (arg.kind === "unknown") return undefined;
   if (arg.kind === "input") {
@@ -22,9 +29,13 @@ export function touchesOf(
     if (folders?.join("\n") !== printed.from.join("\n")) return undefined;
     // Where links lead is looked up; the folders themselves were, when their paths were printed.
     const what = arg.asWords ? "names-below" : "links-below";
-    return printed.folders.map((folder) => ({ ...touch(what, folder), recursive: true }));
+    const links = printed.folders.map((folder) => ({ ...touch(what, folder), recursive: true }));
+    const below = printed.folders.map((folder) =>
+      touch(printed.isTracked === true ? "tracked-names" : "credentials", folder),
+    );
+    return [...links, ...below];
   }
-  if (arg.kind === "text" && (harmlessDevice.test(arg.value) || (arg.value === "-" && use === "read"))) return [];
+  if (arg.kind === "text" && isStream(arg.value, use)) return [];
   if (arg.value.includes("\0")) return undefined;
   const what = arg.kind === "pattern" ? "matches" : "path";
   if (arg.value.startsWith("/")) return [touch(what, arg.value)];
@@ -44,44 +55,42 @@ export function folderTouches(
   return folders?.map((path) => ({ use, class: accessClass, lookup: { what: "path", path }, recursive }));
 }
 
+/** The same place, with another question. */
+export function asking(what: Touch["lookup"]["what"]): (touch: Touch) => Touch {
+  return (touch) => ({ ...touch, lookup: { ...touch.lookup, what } });
+}
+
 /** What else matters when a folder is read: credentials of git, and links where they are followed. */
 export function belowTouches(
   touches: readonly Touch[],
-  also: { readonly git: boolean; readonly links: "always" | "below" | "never" },
+  also: { readonly git: boolean; readonly links: boolean },
 ): readonly Touch[] {
   return touches
     .filter(({ lookup }) => lookup.what === "path")
     .flatMap((touch): readonly Touch[] => {
-      const { lookup, recursive } = touch;
-      const git: Touch = { ...touch, lookup: { ...lookup, what: "credentials" }, recursive: false };
-      const links: Touch = { ...touch, lookup: { ...lookup, what: "links-below" } };
-      const follows = also.links === "always" || (also.links === "below" && recursive);
-      return [...(also.git && recursive ? [git] : []), ...(follows ? [links] : [])];
+      const git: Touch = { ...asking("credentials")(touch), recursive: false };
+      return [...(also.git && touch.recursive ? [git] : []), ...(also.links ? [asking("links-below")(touch)] : [])];
     });
 }
 
-/** Files in the last folder that are called like the others; all of it, when folders are copied. */
+/** Files in the last folder that are called like the others; with folders, all of it and what they bring along. */
 export function filledFolder(
-  files: readonly { readonly kind: string; readonly arg: Arg }[],
+  { sources, target }: { readonly sources: readonly Arg[]; readonly target: Arg | undefined },
   accessClass: AccessClass,
   around: Pick<Surroundings, "folders">,
   recursive: boolean,
 ): readonly Touch[] | undefined {
-  const target = files.find(({ kind }) => kind === "write")?.arg;
   if (target?.kind !== "text") return undefined;
-  const touches: (readonly Touch[] | undefined)[] = recursive
-    ? [touchesOf(target, "write", accessClass, around)?.map(withLinks)]
-    : [];
-  for (const { kind, arg } of files) {
-    if (kind === "write") continue;
+  const touches: (readonly Touch[] | undefined)[] = [];
+  if (recursive) touches.push(touchesOf(target, "write", accessClass, around)?.map(asking("links-below")));
+  for (const arg of sources) {
     if (arg.kind !== "text" && arg.kind !== "pattern") return undefined;
     const name = arg.value.replace(/\/+$/, "").split("/").at(-1) ?? "";
     const folder = arg.kind === "pattern" ? target.value.replace(/[*?[\]\\+@!(]/g, "\\$&") : target.value;
     touches.push(touchesOf({ kind: arg.kind, value: `${folder}/${name}` }, "write", accessClass, around));
+    if (recursive && arg.kind === "text") {
+      touches.push(touchesOf(arg, "write", accessClass, around)?.map(asking("repositories-below")));
+    }
   }
   return touches.some((found) => found === undefined) ? undefined : touches.flatMap((found) => found ?? []);
-}
-
-function withLinks(touch: Touch): Touch {
-  return { ...touch, lookup: { ...touch.lookup, what: "links-below" } };
 }

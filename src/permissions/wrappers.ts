@@ -38,6 +38,8 @@ export function prefixing(name: string, flags: string, skipped: number): Judge {
   };
 }
 
+const mostFlags = 40;
+
 /** The flags in front of the first word that is none, nor the value of one. */
 function leadingFlags(
   program: string,
@@ -47,7 +49,8 @@ function leadingFlags(
   | { readonly given: ReadonlySet<string>; readonly values: ReadonlyMap<string, string>; readonly rest: readonly Arg[] }
   | undefined {
   const first = args.findIndex((arg) => !knownStart(arg).startsWith("-"));
-  for (let end = first === -1 ? args.length : first; end <= args.length; end += 1) {
+  const last = Math.min(args.length, mostFlags);
+  for (let end = first === -1 ? args.length : first; end <= last; end += 1) {
     const next = args[end];
     if (next !== undefined && knownStart(next).startsWith("-")) continue;
     const found = fitted({ program, class: "read", flags, why: "" }, args.slice(0, end));
@@ -70,13 +73,19 @@ function asSomebodyElse(name: string): Judge {
 function judgeEnv(args: readonly Arg[], around: Surroundings): Judgement {
   let accessClass: Judgement["class"] = "read";
   let why = "runs the command behind env";
+  let isBare = false;
   let at = 0;
   for (; at < args.length; at += 1) {
     const arg = args[at] as Arg;
     const word = textOf(arg);
-    if (word === "-i" || word === "--ignore-environment" || word === "-") continue;
+    if (word === "-i" || word === "--ignore-environment" || word === "-") {
+      isBare = true;
+      continue;
+    }
     if (word === "-u" || word === "--unset") {
       at += 1;
+      // A value that is not known may be several words, and the second of them a command.
+      isBare ||= variableRisk(textOf(args[at]) ?? "PATH") === "dangerous";
       continue;
     }
     if (word === "--") {
@@ -86,7 +95,8 @@ function judgeEnv(args: readonly Arg[], around: Surroundings): Judgement {
     if (knownStart(arg).startsWith("-")) return high("unknown-wrapper", "uses env in a way that is not known");
     const assigned = /^([A-Za-z_][A-Za-z0-9_]*)=/.exec(knownStart(arg))?.[1];
     if (assigned === undefined) break;
-    const risk = variableRisk(assigned);
+    const isOneWord = arg.kind === "text" || (arg.kind === "unknown" && arg.single);
+    const risk = isOneWord ? variableRisk(assigned) : "dangerous";
     if (risk === "dangerous") return high("dangerous-variable", `sets ${assigned}, which can make programs run others`);
     if (risk === "unknown") {
       accessClass = worse(accessClass, "medium");
@@ -95,6 +105,9 @@ function judgeEnv(args: readonly Arg[], around: Surroundings): Judgement {
   }
   const command = args.slice(at);
   if (command.length === 0) return judged(accessClass, "row env", "prints the variables of the environment");
+  // Without a PATH a shell takes one of its own, which may begin in the working directory.
+  const bare = "runs a command without variables that say where programs are";
+  if (isBare) return high("dangerous-variable", bare, { runs: [{ kind: "words", args: command, in: around }] });
   return judged(accessClass, "unwrapped env", why, { runs: [{ kind: "words", args: command, in: around }] });
 }
 
@@ -106,6 +119,12 @@ function judgeXargs(args: readonly Arg[], around: Surroundings): Judgement {
   const found = leadingFlags("xargs", xargsFlags, args);
   if (found === undefined) return high("unknown-wrapper", "uses xargs in a way that is not known");
   const { given, values, rest: command } = found;
+  // Some versions forget the one when they see the other.
+  const replaces = given.has("-I") || given.has("--replace");
+  const bundles = ["-n", "-L", "--max-args", "--max-lines"].some((flag) => given.has(flag));
+  if (replaces && (bundles || command.some((arg) => arg.kind !== "text"))) {
+    return high("unknown-wrapper", "uses xargs in a way that is not known");
+  }
   const { input } = around;
   const whole = given.has("-0") || given.has("--null") ? input?.zeros === true : false;
   const isClear = input !== undefined && (whole || !(given.has("-0") || given.has("--null") || given.has("-d")));

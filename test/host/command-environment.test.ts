@@ -61,6 +61,7 @@ const misleading = [
   "BASH_FUNC_git()",
   "TAR_OPTIONS",
   "GREP_OPTIONS",
+  "GIT_EXTERNAL_DIFF",
   "RIPGREP_CONFIG_PATH",
   "LESSOPEN",
   "LESSCLOSE",

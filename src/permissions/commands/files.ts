@@ -64,7 +64,16 @@ function onThisMachine(text: string): string | undefined {
   return text.includes(":") ? "may be on another machine" : undefined;
 }
 
-const tar = { program: "tar gtar bsdtar", class: "medium", folder: true, path: onThisMachine } as const;
+const tar = {
+  program: "tar gtar bsdtar",
+  class: "medium",
+  folder: true,
+  makesLinks: true,
+  path: onThisMachine,
+} as const;
+/** Endings that these programs try by themselves. */
+export const packedEndings = ".gz .Z .z -gz -z _z .bz2 .xz .lzma .zst .lz4";
+const zipEndings = ".zip .ZIP";
 const compressors = "gzip bzip2 xz zstd";
 const decompressors = "gunzip bunzip2 unxz unzstd";
 
@@ -99,6 +108,7 @@ const rows: readonly CommandRow[] = [
     // In some versions -r follows links as well.
     followsLinks: "-r -L --dereference",
     fillsFolder: true,
+    makesLinks: "-a -d -P -r -R --archive --recursive --no-dereference --preserve",
     why: copying,
   },
   {
@@ -109,14 +119,25 @@ const rows: readonly CommandRow[] = [
     recursive: "-a -r -R --archive --recursive",
     followsLinks: "-r -L --dereference",
     fillsFolder: true,
+    makesLinks: "-a -d -P -r -R --archive --recursive --no-dereference --preserve",
     why: copying,
   },
-  { program: "mv", class: "low", flags: moveFlags, operands: "write*", why: moving },
+  {
+    program: "mv",
+    class: "low",
+    flags: moveFlags,
+    operands: "write*",
+    fillsFolder: true,
+    makesLinks: true,
+    why: moving,
+  },
   {
     program: "mv",
     class: "low",
     flags: `${moveFlags} -t> --target-directory>`,
     operands: "write*",
+    fillsFolder: true,
+    makesLinks: true,
     why: moving,
   },
   {
@@ -125,10 +146,20 @@ const rows: readonly CommandRow[] = [
     sub: "-s|-sf|-fs|-sn|-sv|-sr|-sfn|-snf|-nsf|-nfs|-fns|-fsn|-sfv|-svf|-sfnv|-snfv|-srf|-sfr|-sT|-sfT|--symbolic",
     flags: `-s ${linkFlags}`,
     operands: "read* write",
+    fillsFolder: true,
+    makesLinks: true,
     why: linking,
   },
   // What is written to the one is written to the other.
-  { program: "ln", class: "low", flags: "-v --verbose", operands: "write write", why: linking },
+  {
+    program: "ln",
+    class: "low",
+    flags: "-v --verbose",
+    operands: "write write",
+    fillsFolder: true,
+    makesLinks: true,
+    why: linking,
+  },
   {
     program: "dos2unix unix2dos",
     class: "low",
@@ -224,15 +255,25 @@ const rows: readonly CommandRow[] = [
     class: "read",
     sub: "-l|-lq|-ql|-lv|-v|-t|-tq|-qt|-z|-Z|-Z1|-Z -1|-p|-c",
     operands: "read text*",
+    suffixes: zipEndings,
     why: "prints what is in an archive",
   },
-  { program: "zipinfo", class: "read", flags: "-[12hlmMstTvz]", operands: "read text*", why: contents },
+  {
+    program: "zipinfo",
+    class: "read",
+    flags: "-[12hlmMstTvz]",
+    operands: "read text*",
+    suffixes: zipEndings,
+    why: contents,
+  },
   {
     program: "unzip",
     class: "medium",
     flags: "-[aCfjLnoqu] -d> -x:",
     operands: "read text*",
     folder: true,
+    makesLinks: true,
+    suffixes: zipEndings,
     why: unpacking,
   },
   {
@@ -247,9 +288,17 @@ const rows: readonly CommandRow[] = [
     class: "read",
     sub: "-dc|-cd|-dkc|-dcq|-l|-lv|-t|-tv",
     operands: "read*",
+    suffixes: packedEndings,
     why: "prints what is in compressed files",
   },
-  { program: decompressors, class: "read", sub: "-c", operands: "read*", why: "prints what is in compressed files" },
+  {
+    program: decompressors,
+    class: "read",
+    sub: "-c",
+    operands: "read*",
+    suffixes: packedEndings,
+    why: "prints what is in compressed files",
+  },
   {
     program: `${compressors} ${decompressors}`,
     class: "medium",

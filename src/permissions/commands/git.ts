@@ -236,7 +236,13 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
   { sub: "gc", flags: "-q --auto --quiet --no-prune --no-detach", why: "packs the objects of the repository" },
 ];
 
+/** What puts files of the repository's choice into the working tree, links among them. */
+const putsFiles = /^(switch|merge|rebase|cherry-pick|stash|pull|clone|reset|apply|am|worktree|submodule|mv|bisect)\b/;
+
 export const gitRows: readonly CommandRow[] = [
   ...gitReadingRows,
-  ...writing.map((row): CommandRow => ({ program: "git", class: "medium", git: true, folder: true, ...row })),
+  ...writing.map((row): CommandRow => {
+    const makesLinks = putsFiles.test(row.sub ?? "") ? { makesLinks: true as const } : {};
+    return { program: "git", class: "medium", git: true, folder: true, ...makesLinks, ...row };
+  }),
 ];

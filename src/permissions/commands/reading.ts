@@ -1,4 +1,5 @@
 import type { CommandRow } from "../command-row.ts";
+import { packedEndings } from "./files.ts";
 import { machineRows } from "./machine.ts";
 
 /* As in `text.ts`: `:` only where every version of a program takes the next word as the value of a flag. */
@@ -113,6 +114,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     operands: "read*",
     anyFlag: true,
     folder: true,
+    followsLinks: "-L --dereference",
     why: "sums sizes of files",
   },
   {
@@ -153,7 +155,6 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     flags: grepFlags,
     operands: "text read*",
     scriptFlags: "-e -f --regexp --file",
-    anyFlag: true,
     why: searching,
   },
   {
@@ -161,7 +162,6 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     flags: `${grepFlags} -r -R -d: --recursive --dereference-recursive --directories:`,
     operands: "text read*",
     scriptFlags: "-e -f --regexp --file",
-    anyFlag: true,
     folder: true,
     recursive: "-r -R -d --recursive --dereference-recursive --directories",
     followsLinks: "-R --dereference-recursive",
@@ -221,7 +221,13 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     script: onlyNever,
     why: "prints files in colours",
   },
-  { program: "zcat gzcat bzcat xzcat zstdcat lz4cat", flags: "-q", operands: "read*", why: "prints compressed files" },
+  {
+    program: "zcat gzcat bzcat xzcat zstdcat lz4cat",
+    flags: "-q",
+    operands: "read*",
+    suffixes: packedEndings,
+    why: "prints compressed files",
+  },
 ];
 
 const programs = new Set(reading.flatMap(({ program }) => program.split(" ")));

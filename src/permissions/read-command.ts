@@ -1,0 +1,57 @@
+import type { CommandPart, CommandReading, DecisionContext } from "../core/permission.ts";
+import { TooMuch } from "./flow.ts";
+import { createMovedPaths, type MovedPaths } from "./moved-paths.ts";
+import { lookupsOf, unreadable } from "./parts.ts";
+import { namesForPeople } from "./program-names.ts";
+import { refusedText } from "./refused-text.ts";
+import { createReader } from "./shell-risk.ts";
+import { isPlainShell } from "./wrappers.ts";
+
+const longestCommand = 64 * 1024;
+const mostBraces = 300;
+const mostLookups = 300;
+
+/**
+ * Takes a command apart and judges every node of it. What cannot be parsed or is not known is `high`; nothing is taken for
+ * harmless because it was not looked at. Never throws.
+ */
+export function readCommand(
+  command: string,
+  places: Pick<DecisionContext, "cwd" | "home">,
+  shell: "bash" | "sh" = "bash",
+): CommandReading {
+  const refused = refusedText(command);
+  if (refused !== undefined) return { refused, root: unreadable(command, refused), programs: [], lookups: [] };
+  const isLong = command.length > longestCommand || command.split("{").length > mostBraces;
+  if (isLong) return reading(unreadable(command, "is too long to be looked through"), []);
+  if (shell === "sh" && !isPlainShell(command)) {
+    return reading(
+      unreadable(command, "uses what a plain sh does not understand as bash does, and there is no bash"),
+      [],
+    );
+  }
+  const programs: string[] = [];
+  try {
+    const look = (moved: MovedPaths, trustsVariables: boolean) => {
+      programs.length = 0;
+      const onProgram = (name: string) => void programs.push(name);
+      const reader = createReader({ whole: command, places, moved, trustsVariables, onProgram });
+      return { part: reader.text(command, [places.cwd], 0).part, isDoubtful: reader.isDoubtful() };
+    };
+    const moved = createMovedPaths();
+    const { part, isDoubtful } = look(moved, true);
+    const isFinal = moved.again === undefined && !isDoubtful;
+    return reading(isFinal ? part : look(moved.again ?? createMovedPaths(), !isDoubtful).part, programs);
+  } catch (error) {
+    // The parser promises not to throw; a fault of ours must not let anything run.
+    const why = error instanceof TooMuch ? "has too many parts to be looked through" : "cannot be read";
+    return reading(unreadable(command, why), programs);
+  }
+}
+
+function reading(root: CommandPart, programs: readonly string[]): CommandReading {
+  const lookups = lookupsOf(root);
+  const names = namesForPeople(programs);
+  if (lookups.length <= mostLookups) return { root, programs: names, lookups };
+  return { root: unreadable(root.source, "names too many files to be looked up"), programs: names, lookups: [] };
+}

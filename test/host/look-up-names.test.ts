@@ -1,0 +1,52 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ask, tree } from "./look-up-tree.ts";
+
+function git(cwd: string, ...args: readonly string[]): void {
+  execFileSync("git", args, { cwd, env: { PATH: process.env.PATH, HOME: cwd, GIT_CONFIG_NOSYSTEM: "1" } });
+}
+
+test("whether a pattern matches a name that begins with a dash, by its first pattern alone", async () => {
+  const { ws } = await tree(["a.txt", "src/-o", "-x.md", "d/b"], { "-l": "OUT" });
+  for (const pattern of ["*.txt", "a*/x", "none/*"].map((name) => `${ws}/${name}`))
+    expect([pattern, await ask("dashes", pattern)]).toEqual([pattern, []]);
+  for (const pattern of ["*", "*.md", "?l", "src/*", "*/b"].map((name) => `${ws}/${name}`))
+    expect([pattern, await ask("dashes", pattern)]).toEqual([pattern, undefined]);
+  expect(await ask("dashes", `${ws}/a.txt`)).toBeUndefined();
+});
+
+test("whether every name that git tracks is one plain word, also of what is not on the disk", async () => {
+  const { ws } = await tree(["a.txt", "src/b.ts"]);
+  expect(await ask("tracked-names", ws)).toEqual([]);
+  git(ws, "init", "-q");
+  git(ws, "add", ".");
+  expect(await ask("tracked-names", join(ws, "src"))).toEqual([]);
+  await mkdir(join(ws, "a ", "etc"), { recursive: true });
+  await writeFile(join(ws, "a ", "etc", "passwd"), "");
+  git(ws, "add", ".");
+  await rm(join(ws, "a "), { recursive: true });
+  expect(await ask("tracked-names", join(ws, "src"))).toBeUndefined();
+  await writeFile(join(ws, ".git", "index"), "damaged");
+  expect(await ask("tracked-names", ws)).toBeUndefined();
+});
+
+test("what is called like a repository, in or below a folder", async () => {
+  const { ws } = await tree(["p/.git/hooks/x", "p/q/.GIT", "p/.gitignore", "src/a", "t/.tinman/config.yaml"]);
+  expect(await ask("repositories-below", join(ws, "p"))).toEqual([join(ws, "p/.git"), join(ws, "p/q/.GIT")]);
+  expect(await ask("repositories-below", join(ws, "p/.git"))).toEqual([join(ws, "p/.git")]);
+  expect(await ask("repositories-below", join(ws, "t"))).toEqual([join(ws, "t/.tinman")]);
+  expect(await ask("repositories-below", join(ws, "src"))).toEqual([]);
+  expect(await ask("repositories-below", join(ws, "src/a"))).toEqual([]);
+  expect(await ask("repositories-below", "/")).toBeUndefined();
+});
+
+test("credentials in the addresses of the repository around a folder", async () => {
+  const { ws } = await tree(["src/a"]);
+  git(ws, "init", "-q");
+  git(ws, "remote", "add", "origin", "https://example.com/x.git");
+  expect(await ask("remotes", join(ws, "src"))).toEqual([]);
+  git(ws, "remote", "set-url", "origin", "https://user:secret@example.com/x.git");
+  expect(await ask("remotes", join(ws, "src"))).toEqual([join(ws, ".git/config")]);
+});
