@@ -41,8 +41,8 @@ What follows -- is the prompt, whatever it looks like.
 
 By default a run only reads. What it may change:
   --auto low      create and edit files in the folder
-  --auto medium   also what can be undone outside the folder, and background commands that only read
-  --auto high     every command: builds, installs, commits, git push, deletions
+  --auto medium   also builds, tests, installs, commits, downloads, writing outside the folder
+  --auto high     every command: git push, deletions, scripts and programs that are not known
   --skip-permissions-unsafe   ask nothing at all; only where nothing can be lost
 
 A call above the level ends the run with exit code 5 before anything of that reply was done.

@@ -138,8 +138,8 @@ function usageWords(error: CommanderError, [command, sub]: readonly string[]): s
   if (error.code === "commander.excessArguments" && command === "exec") {
     return `${line} Put the prompt in quotes, or after --.`;
   }
-  if (error.code === "commander.excessArguments" && command === "policy" && sub === "explain")
-    return `${line} Put the command in quotes.`;
+  const isLoose = error.code === "commander.excessArguments" || error.code === "commander.unknownOption";
+  if (isLoose && command === "policy" && sub === "explain") return `${line.replace(/\.?$/, ".")} Put the command in quotes.`;
   if (error.code === "commander.help") return "A command is missing. Try: tinman --help";
   return line;
 }

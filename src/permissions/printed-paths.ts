@@ -1,3 +1,4 @@
+import type { CommandPart } from "../core/permission.ts";
 import { type Arg, type Printed, textOf } from "./arg.ts";
 import type { Fit } from "./argv.ts";
 import type { Surroundings } from "./judgement.ts";
@@ -68,4 +69,20 @@ export function printedBy(
 /** What begins a line that is taken apart must be one word itself. */
 export function isPlainPath(arg: Arg): boolean {
   return /^[\w./@+,:=][\w./@+,:=-]*$/.test(textOf(arg) ?? " ");
+}
+
+const revision = /^[A-Za-z0-9][\w./~^@-]*$/;
+
+/**
+ * A name in the place of the id of a commit that a command prints: a word like any other, and no flag. Git prints a name that
+ * it does not know as it is, so that it counts as the path that it might be. Not so the names of branches, which a repository
+ * chooses.
+ */
+export function printedRevision([only, ...more]: readonly CommandPart[]): string | undefined {
+  const [git, sub, ...words] = only?.words ?? [];
+  if (git !== "git" || more.length > 0 || only?.parts.length !== 0) return undefined;
+  const names = words.filter((word) => sub !== "rev-parse" || !/^--(short|verify)$/.test(word ?? ""));
+  if (!names.every((word) => word !== undefined && revision.test(word) && !word.includes(".."))) return undefined;
+  if (sub === "merge-base" && names.length === 2) return "HEAD";
+  return sub === "rev-parse" && names.length === 1 ? names[0] : undefined;
 }

@@ -6,6 +6,7 @@ import type { CommandRow } from "./command-row.ts";
 import { isKnownProgram, rowsOf } from "./commands.ts";
 import { judgeGit } from "./git-options.ts";
 import { high, type Judgement, judged, type Surroundings } from "./judgement.ts";
+import { harmfulText, whyNot } from "./misfit.ts";
 import { printedBy } from "./printed-paths.ts";
 import { builtins } from "./shell-builtins.ts";
 import { asking, belowTouches, filledFolder, folderTouches, touchesOf } from "./touches.ts";
@@ -63,10 +64,8 @@ function judgeByRows(name: string, args: readonly Arg[], around: Surroundings): 
     const judgement = judgeByRow(name, row, args, around);
     if (judgement !== undefined) return judgement;
   }
-  if (args.some((arg) => arg.kind === "unknown")) {
-    return high("unknown-words", `uses ${shown(name)} with words that are not known before it runs`);
-  }
-  return high("unknown-use", `uses ${shown(name)} in a way that is not known`);
+  const why = whyNot(rows, args, (row) => matchingSub(row, args)?.length ?? -1);
+  return high("unknown-use", `uses ${shown(name)} ${why}`);
 }
 
 /** `undefined` when the call is not of this row. */
@@ -74,7 +73,7 @@ function judgeByRow(name: string, row: CommandRow, args: readonly Arg[], around:
   const sub = matchingSub(row, args);
   if (sub === undefined) return undefined;
   const found = fitted(row, args.slice(sub.length));
-  if (found === undefined || !isHarmlessScript(row, found) || !areHarmlessNames(row, found)) return undefined;
+  if (found === undefined || harmfulText(row, found) !== undefined) return undefined;
   if (row.needs !== undefined && !isGiven(found, row.needs)) return undefined;
   const rule = `row ${[name, ...sub].join(" ")}`;
   const recursive = row.recursive === true || isGiven(found, row.recursive);
@@ -108,23 +107,6 @@ function matchingSub(row: CommandRow, args: readonly Arg[]): readonly string[] |
     subCommands.set(row, alternatives);
   }
   return alternatives.find((words) => words.every((word, index) => textOf(args[index]) === word));
-}
-
-function isHarmlessScript(row: CommandRow, { operands, values }: Fit): boolean {
-  const { script } = row;
-  if (script === undefined) return true;
-  const flags = `${row.scriptFlags ?? ""} ${row.checkedFlags ?? ""}`.split(" ");
-  const scripts = [
-    ...operands.filter(({ kind }) => kind === "text"),
-    ...values.filter(({ flag, kind }) => kind === "text" && flags.includes(flag)),
-  ];
-  return scripts.every(({ arg }) => arg.kind === "text" && script(arg.value) === undefined);
-}
-
-function areHarmlessNames({ path }: CommandRow, { operands, values }: Fit): boolean {
-  if (path === undefined) return true;
-  const files = [...operands, ...values].filter(({ kind }) => kind === "read" || kind === "write");
-  return files.every(({ arg }) => path(arg.kind === "text" || arg.kind === "pattern" ? arg.value : "") === undefined);
 }
 
 function isGiven({ given }: Fit, flags: string | true | undefined): boolean {

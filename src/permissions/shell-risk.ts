@@ -18,6 +18,7 @@ import { either, type Folders } from "./folders.ts";
 import type { Surroundings } from "./judgement.ts";
 import type { MovedPaths } from "./moved-paths.ts";
 import { classed, group, inBackground, unreadable } from "./parts.ts";
+import { printedRevision } from "./printed-paths.ts";
 import { judgeProgram } from "./program-risk.ts";
 import { judgeRedirect } from "./redirect-risk.ts";
 import { assigning, evaluate } from "./shell-words.ts";
@@ -283,13 +284,17 @@ export function createReader({
   /** What a word may be. One that stands for what a command prints is known when that is paths. */
   function values(word: Word, place: Place): readonly Arg[] {
     const [only, ...more] = word.parts ?? [];
-    if (only?.type === "CommandExpansion" && only.script !== undefined && more.length === 0) {
-      const printed = script(
-        only.script,
+    const [quoted, ...rest] = only?.type === "DoubleQuoted" ? only.parts : [];
+    const sole = more.length > 0 || rest.length > 0 ? undefined : (quoted ?? only);
+    if (sole?.type === "CommandExpansion" && sole.script !== undefined) {
+      const { part, prints } = script(
+        sole.script,
         { ...place, input: undefined, isInside: true, isTop: false },
         "substitution",
-      ).prints;
-      if (printed !== undefined) return [{ kind: "input", printed, asWords: true }];
+      );
+      const revision = printedRevision(part.parts);
+      if (revision !== undefined) return [{ kind: "text", value: revision, disguised: true }];
+      if (prints !== undefined && quoted === undefined) return [{ kind: "input", printed: prints, asWords: true }];
     }
     return evaluate(word, bindings.in(place.folders));
   }

@@ -17,7 +17,7 @@ export function judgeTest(args: readonly Arg[]): Judgement {
   if (isHarmless) return judged("read", "shell builtin", "compares");
   return high(
     "unknown-test",
-    "compares by an operator that is not known, or looks at a variable by a name that may hold commands",
+    "compares words that are not known and not in quotes, which could be operators, or looks at a variable by its name",
   );
 }
 

@@ -50,7 +50,7 @@ describe("explain", () => {
             high: it deletes files, which cannot be undone [row rm]
 
 class     high, because it deletes files, which cannot be undone
-programs  cat, tee, [, bash, rm
+programs  cat, tee, [, rm
 
 off       asks (in exec: denied)
 low       asks (in exec: denied)
@@ -166,7 +166,7 @@ spec      refused
     [[], "No command given. Try: tinman policy explain 'ls -la'"],
     [["  "], "The command is empty."],
     [["-"], "The command is empty."],
-    [["ls", "-la", "x"], "unknown option '-la'"],
+    [["ls", "-la", "x"], "unknown option '-la'. Put the command in quotes."],
     [["rm", "x"], "too many arguments for 'explain'. Expected 1 argument but got 2. Put the command in quotes."],
     [["--", "rm", "x"], "Give the command as one argument: put it in quotes."],
     [

@@ -9,6 +9,8 @@ export const harmfulRows: readonly CommandRow[] = [
   { program: "truncate dd wipefs mkfs fdisk parted", class: "high", why: "overwrites files or disks" },
   { program: "git", sub: "push", class: "high", why: "sends commits to another repository" },
   { program: "git", sub: "reset", class: "high", why: "may throw away changes that are not committed" },
+  { program: "git", sub: "stash drop|stash clear", class: "high", why: "throws away saved changes" },
+  { program: "git", sub: "rm", class: "high", why: "deletes files" },
   { program: "git", sub: "clean", class: "high", why: "deletes files that are not tracked" },
   { program: "git", sub: "checkout|restore", class: "high", why: "may throw away changes that are not committed" },
   {

@@ -13,6 +13,11 @@ const cutting = "prints parts of its input";
 const shaping = "prints its input in another shape";
 const bytes = "prints bytes of files as numbers";
 
+/** With a plus in front it is a command for a pager, and with an at sign a file with further words. */
+function noCommand(text: string): string | undefined {
+  return /^[+@]/.test(text) ? "is no plain file" : undefined;
+}
+
 /** Some versions take the name of a file for a character set. */
 function charset(text: string): string | undefined {
   return /^[\w.:+-]+(\/\/(TRANSLIT|IGNORE|NON_IDENTICAL_DISCARD)?)*$/i.test(text) ? undefined : "may name a file";
@@ -323,11 +328,15 @@ const reading: readonly Omit<CommandRow, "class">[] = [
   { ...awk, longDash: true, flags: "-F/ -v<" },
   { ...awk, sub: "-F /", flags: "-v<" },
   { ...awk, flags: "-F< -v<" },
-  // With files they start other programs, and take words that begin with a plus for commands.
-  { program: "less", flags: "-[eEFgGiIKmMnNqrRsSX]", why: "shows its input" },
-  { program: "more", flags: "-d -s", why: "shows its input" },
-  // A file may hold further words for it, when its name begins with an at sign.
-  { program: "strings", flags: "-[afow] -n: -t: -e: --all --bytes: --radix: --encoding:", why: cutting },
+  { program: "less", flags: "-[eEFgGiIKmMnNqrRsSX]", operands: "read*", path: noCommand, why: "shows files" },
+  { program: "more", flags: "-d -s", operands: "read*", path: noCommand, why: "shows files" },
+  {
+    program: "strings",
+    flags: "-[afow] -n: -t: -e: --all --bytes: --radix: --encoding:",
+    operands: "read*",
+    path: noCommand,
+    why: cutting,
+  },
 ];
 
 const programs = new Set(reading.flatMap(({ program }) => program.split(" ")));

@@ -1,0 +1,56 @@
+import { type Arg, textOf } from "./arg.ts";
+import { type Fit, fitted, flagsOf } from "./argv.ts";
+import type { CommandRow } from "./command-row.ts";
+
+/** The first text of a call that its row does not take for harmless, and why. */
+export function harmfulText(row: CommandRow, found: Fit): { readonly text: string; readonly why: string } | undefined {
+  const { operands, values } = found;
+  const flags = `${row.scriptFlags ?? ""} ${row.checkedFlags ?? ""}`.split(" ");
+  const scripts = [
+    ...operands.filter(({ kind }) => kind === "text"),
+    ...values.filter(({ flag, kind }) => kind === "text" && flags.includes(flag)),
+  ];
+  const files = [...operands, ...values].filter(({ kind }) => kind === "read" || kind === "write");
+  return firstFault(row.script, scripts) ?? firstFault(row.path, files, true);
+}
+
+function firstFault(
+  check: CommandRow["script"],
+  words: readonly { readonly arg: Arg }[],
+  takesPatterns = false,
+): { readonly text: string; readonly why: string } | undefined {
+  if (check === undefined) return undefined;
+  for (const { arg } of words) {
+    const isPattern = arg.kind === "pattern" && takesPatterns;
+    if (arg.kind !== "text" && !isPattern) {
+      if (takesPatterns) continue;
+      return { text: "", why: "is not known before it runs" };
+    }
+    const why = check(arg.value);
+    if (why !== undefined) return { text: arg.value, why };
+  }
+  return undefined;
+}
+
+/** Why a call fits none of the rows that it could fit, to complete "uses … ". */
+export function whyNot(rows: readonly CommandRow[], args: readonly Arg[], subOf: (row: CommandRow) => number): string {
+  if (args.some(({ kind }) => kind === "unknown")) return "with words that are not known before it runs";
+  for (const row of rows) {
+    const found = subOf(row) < 0 ? undefined : fitted(row, args.slice(subOf(row)));
+    const fault = found && harmfulText(row, found);
+    if (fault !== undefined) return `with ${shown(fault.text)}, which ${fault.why}`;
+  }
+  const known = rows.filter((row) => subOf(row) >= 0).map(flagsOf);
+  const flag = args.map(textOf).find((word) => word !== undefined && isUnknownFlag(word, known));
+  return flag === undefined ? "in a way that is not known" : `with ${shown(flag)}, which is not known to be harmless`;
+}
+
+function isUnknownFlag(word: string, known: readonly ReadonlyMap<string, unknown>[]): boolean {
+  if (!/^-./.test(word) || word === "--" || /^-\d+$/.test(word)) return false;
+  const names = word.startsWith("--") ? [word.split("=")[0] ?? word] : [word, word.slice(0, 2)];
+  return !known.some((flags) => names.some((name) => flags.has(name)));
+}
+
+function shown(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60).toWellFormed()}…` : text);
+}
