@@ -139,7 +139,8 @@ function usageWords(error: CommanderError, [command, sub]: readonly string[]): s
     return `${line} Put the prompt in quotes, or after --.`;
   }
   const isLoose = error.code === "commander.excessArguments" || error.code === "commander.unknownOption";
-  if (isLoose && command === "policy" && sub === "explain") return `${line.replace(/\.?$/, ".")} Put the command in quotes.`;
+  if (isLoose && command === "policy" && sub === "explain")
+    return `${line.replace(/\.?$/, ".")} Put the command in quotes.`;
   if (error.code === "commander.help") return "A command is missing. Try: tinman --help";
   return line;
 }

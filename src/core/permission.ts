@@ -35,6 +35,7 @@ export interface Evidence {
  * - `tracked-names`: nothing, when every name that git tracks around a folder is surely one word and no flag; else no answer.
  * - `dashes`: nothing, when no name that a pattern matches begins with a dash; else no answer.
  * - `repositories-below`: what is called `.git` or `.tinman` in or below a folder.
+ * - `search-path`: the folders in which programs are looked for, whether they are there or not.
  * - `program`: the file that the system would run for a name; no answer where that depends on the folder.
  */
 export interface Lookup {
@@ -49,7 +50,8 @@ export interface Lookup {
     | "tracked-names"
     | "dashes"
     | "repositories-below"
-    | "program";
+    | "program"
+    | "search-path";
   /** Absolute; with `matches` a pattern, in which a backslash takes the meaning from the character behind it. With `program` a name. */
   readonly path: string;
 }

@@ -26,6 +26,7 @@ const answers: Readonly<Record<Lookup["what"], (path: string) => Promise<Answer>
   "tracked-names": async (path) => (await import("./tracked-names.ts")).trackedNames(await onlyReading(path)),
   dashes: async (path) => (await import("./matching-files.ts")).noDashes(path),
   "repositories-below": async (path) => (await import("./links-below.ts")).repositoriesBelow(path),
+  "search-path": async () => (await import("./program-file.ts")).searchPath(),
   program: async (name) => (await import("./program-file.ts")).programFile(name),
 };
 
@@ -38,7 +39,7 @@ async function onlyReading(path: string): Promise<string> {
 
 /** Answers questions about this machine. Never rejects; starts nothing and changes nothing. */
 export async function lookUp({ what, path }: Lookup): Promise<Answer> {
-  if (path.includes("\0") || (what !== "program" && !isAbsolute(path))) return undefined;
+  if (path.includes("\0") || (!/^(program|search-path)$/.test(what) && !isAbsolute(path))) return undefined;
   try {
     return await answers[what](path);
   } catch {

@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { delimiter, isAbsolute, resolve } from "node:path";
 import { isProgram } from "./executables.ts";
+import { sortedUnique, whereItLeads } from "./where-it-leads.ts";
 
 /** The system passes over a folder that it may not look into. */
 function fileIn(folder: string, name: string): string | undefined {
@@ -28,4 +29,11 @@ export function programFile(name: string): readonly string[] | undefined {
     depends ||= !isAbsolute(folder);
   }
   return depends ? undefined : [];
+}
+
+/** The canonical folders of PATH, whether they are there or not; no answer when one depends on the folder of the command. */
+export async function searchPath(): Promise<readonly string[] | undefined> {
+  const folders = process.env.PATH?.split(delimiter) ?? [""];
+  if (!folders.every(isAbsolute)) return undefined;
+  return sortedUnique((await Promise.all(folders.map(whereItLeads))).flat());
 }

@@ -17,6 +17,8 @@ export interface Printed {
   readonly from: readonly string[];
   /** They are what git keeps, which is nothing of `.git`, but perhaps not on the disk. */
   readonly isTracked?: true;
+  /** Their endings are such as nothing in `.git` has that matters. */
+  readonly sparesGit?: true;
 }
 
 export function text(value: string): Arg {

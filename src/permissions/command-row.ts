@@ -55,6 +55,8 @@ export interface CommandRow {
   readonly path?: (text: string) => string | undefined;
   /** It shows where a repository came from, with credentials that stand in the addresses. */
   readonly showsRemotes?: true;
+  /** It sends its words to other machines, so they must be known. */
+  readonly knownWords?: true;
   /** It is git: what the repository's own files say may make it run programs. */
   readonly git?: true;
   /** Why it has this class, to complete "it …". */

@@ -31,7 +31,8 @@ export function judgeFind(args: readonly Arg[], around: Surroundings): Judgement
   const found = touches.flatMap((list) => list ?? []);
   const isPlain = places.every(isPlainPath);
   const folders = found.map(({ lookup }) => lookup.path);
-  const printed = isPlain ? { folders, zeros: true, from: around.folders ?? [] } : undefined;
+  const spares = hasEndings(args.slice(at)) ? { sparesGit: true as const } : {};
+  const printed = isPlain ? { folders, zeros: true, from: around.folders ?? [], ...spares } : undefined;
   const expression = readExpression(args.slice(at), printed, around);
   if (expression === undefined) return unknownUse();
   const links = belowTouches(found, { git: false, links: follows || expression.follows });
@@ -94,7 +95,7 @@ function readExpression(
       runs.push({
         kind: "words",
         args: withPaths(words.slice(at + 1, end), printed),
-        in: { ...around, input: undefined },
+        in: { ...around, input: undefined, isExternal: true },
       });
       prints = undefined;
       at = end;
@@ -118,4 +119,20 @@ function withPaths(command: readonly Arg[], printed: Printed | undefined): reado
     if (word === undefined || at === -1) return arg;
     return word === "{}" ? paths : { kind: "unknown", prefix: word.slice(0, at), single: true };
   });
+}
+
+/** Whether all that is found has an ending like `.ts`, by the plain forms in which people say that. */
+function hasEndings(words: readonly Arg[]): boolean {
+  const end = words.findIndex((arg) => /^-(exec|ok|print0?)$/.test(textOf(arg) ?? ""));
+  const shape = (end === -1 ? words : words.slice(0, end)).map((arg, index, all) => {
+    const word = textOf(arg) ?? "?";
+    if (/^-i?name$/.test(word)) return hasEnding(all[index + 1]) ? "N" : "?";
+    if (/^-i?name$/.test(textOf(all[index - 1]) ?? "")) return "";
+    return word === "-type" || textOf(all[index - 1]) === "-type" ? "" : word === "-or" ? "-o" : word;
+  });
+  return /^\(?N(-oN)*\)?$/.test(shape.join(""));
+}
+
+function hasEnding(arg: Arg | undefined): boolean {
+  return /^\*\.\w+$/.test(arg?.kind === "text" || arg?.kind === "pattern" ? arg.value : "");
 }

@@ -1,7 +1,7 @@
 import type { CommandPart, DecisionContext, Found, JudgedPart, Lookup, Touch } from "../core/permission.ts";
 import { lookupKey } from "../core/permission.ts";
 import { raised, worse } from "./autonomy.ts";
-import { liesIn, protectedIn, scopeOf } from "./path-scope.ts";
+import { isSystemPlace, liesIn, protectedIn, scopeOf } from "./path-scope.ts";
 import { allowingRule } from "./rules.ts";
 
 type Own = Pick<JudgedPart, "class" | "protected" | "rule" | "why">;
@@ -104,6 +104,14 @@ function judgeFile(touch: Touch, path: string, places: Places): Own {
   if (scope === "protected") return protectedPlace(`${verb} ${path}, a protected place`);
   if (scope === "workspace")
     return { class: touch.class, protected: false, rule: `${use}-workspace`, why: `${verb} ${path}` };
+  if (use === "write" && isSystemPlace(path, places)) {
+    return {
+      class: "high",
+      protected: false,
+      rule: "write-system",
+      why: `writes ${path}, which belongs to the system`,
+    };
+  }
   if (use === "write" && liesIn(path, places.temp, places.foldsCase)) {
     return {
       class: worse("medium", touch.class),

@@ -6,6 +6,8 @@ export interface Surroundings {
   /** Every folder that may be the working directory, absolute; `undefined` when that is not known. */
   readonly folders: readonly string[] | undefined;
   readonly home: string;
+  /** It is started by another program, and so no builtin of the shell. */
+  readonly isExternal?: boolean;
   /** What the part of the pipeline before it prints: paths below these folders. */
   readonly input: Printed | undefined;
 }
@@ -19,8 +21,8 @@ export interface Judgement {
   /** Commands that it would run in turn. */
   readonly runs: readonly Inner[];
   readonly prints?: Printed | undefined;
-  /** Paths that may lead elsewhere afterwards; with a slash at the end, all that is below. */
-  readonly moved?: readonly string[];
+  /** Paths may lead elsewhere afterwards. */
+  readonly makesLinks?: boolean;
 }
 
 export type Inner =

@@ -1,69 +1,75 @@
-import type { CommandPart, Lookup } from "../core/permission.ts";
+import type { CommandPart, Lookup, Touch } from "../core/permission.ts";
 import { classed } from "./parts.ts";
 
 /**
- * Paths that a part of a command may make lead somewhere else: by a new link, or by files that it unpacks or puts in place.
- * What is looked up before the command runs says nothing about them. One that ends with a slash stands for everything below.
+ * What the parts of a command change for the parts behind them. What is looked up before the command runs says nothing about
+ * a path behind a new link, a name that was not there, or a repository and a program that the command makes itself.
  */
 export interface MovedPaths {
-  add(paths: readonly string[]): void;
-  /** The same part, `high` when it uses such a path. */
-  guard(part: CommandPart): CommandPart;
-  /** Told of parts that may run at the same time as others, or again. */
+  /** The same part, `high` when it uses what an earlier one may have changed; and what it changes is kept. */
+  guard(part: CommandPart, makesLinks?: boolean): CommandPart;
+  /** Told of parts that may run at the same time as others, in another order, or again. */
   overlaps(): void;
   /** For a second look, in which the order does not count; `undefined` when there is no need for it. */
   readonly again: MovedPaths | undefined;
 }
 
-/** Files that make a repository of a folder. */
-const partOfRepository = /\/(HEAD|config|objects|refs|commondir|\.git)(\/|$)/i;
+interface Changes {
+  /** Links, or folders that may hold some. */
+  links: boolean;
+  /** Any file. */
+  files: boolean;
+  /** Files that may make a repository of a folder. */
+  repositories: boolean;
+}
 
-export function createMovedPaths(known: readonly string[] = []): MovedPaths {
-  const moved = new Set(known);
-  const names = new Set<string>();
-  const before = known.length;
+const partOfRepository = /\/(HEAD|config|objects|refs|commondir|\.git)(\/|$)/i;
+const namesAreAsked: ReadonlySet<Lookup["what"]> = new Set(["dashes", "names-below", "tracked-names"]);
+const searchPath: Touch = {
+  use: "run",
+  class: "read",
+  lookup: { what: "search-path", path: "PATH" },
+  recursive: false,
+};
+
+export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
+  const changes: Changes = known === undefined ? { links: false, files: false, repositories: false } : { ...known };
   let isOrdered = true;
   return {
-    add: (paths) => paths.forEach((path) => void moved.add(path)),
-    guard(part) {
-      const used = part.touches.find(({ lookup }) => [...moved].some((entry) => passes(lookup, entry)));
-      for (const { use, lookup } of part.touches) {
-        if (use !== "write") continue;
-        names.add(lookup.path.split("/").at(-1) ?? "");
-        if (partOfRepository.test(lookup.path)) moved.add(lookup.path);
-      }
-      const runs = part.touches.find(({ use, lookup }) => use === "run" && names.has(lookup.path));
-      if (runs !== undefined && part.class !== "high") {
-        return classed(part, "high", "moved-path", `runs ${runs.lookup.path}, which the command writes itself`);
-      }
-      if (used === undefined || part.class === "high") return part;
-      const why = `uses ${used.lookup.path}, which an earlier part of the command may have changed; it would have to be run by itself`;
-      return classed(part, "high", "moved-path", why);
+    guard(part, makesLinks = false) {
+      const why = whyChanged(part, changes, cwd);
+      const runs = changes.files && part.touches.some(({ use }) => use === "run");
+      const written = part.touches.filter(({ use }) => use === "write").map(({ lookup }) => lookup);
+      changes.files ||= written.length > 0;
+      changes.links ||= makesLinks;
+      changes.repositories ||=
+        makesLinks || written.some(({ what, path }) => what === "matches" || partOfRepository.test(path));
+      const asked = runs ? { ...part, touches: [...part.touches, searchPath] } : part;
+      if (why === undefined || part.class === "high") return asked;
+      return classed(
+        asked,
+        "high",
+        "moved-path",
+        `${why}, which an earlier part of the command may have changed; it can run by itself`,
+      );
     },
     overlaps: () => {
       isOrdered = false;
     },
     get again() {
-      return isOrdered || moved.size === before ? undefined : createMovedPaths([...moved]);
+      const isNew = known === undefined && changes.files;
+      return isOrdered || !isNew ? undefined : createMovedPaths(cwd, changes);
     },
   };
 }
 
-/** Whether a path goes through another one, or a pattern may. */
-function passes({ what, path }: Lookup, entry: string): boolean {
-  if (what === "program") return false;
-  const isBelow = entry.endsWith("/");
-  const base = isBelow ? entry.slice(0, -1) : entry;
-  const reached: string[] = [];
-  for (const name of path.split("/")) {
-    if (name === "" || name === ".") continue;
-    if (what === "matches" && /[*?[\]\\+@!(]/.test(name))
-      return `${base}/`.startsWith(`/${[...reached, ""].join("/")}`);
-    if (name === "..") reached.pop();
-    else reached.push(name);
-    const at = `/${reached.join("/")}`;
-    if (isBelow ? at.startsWith(`${base}/`) : at === base) return true;
+function whyChanged({ touches }: CommandPart, changes: Changes, cwd: string): string | undefined {
+  for (const { use, lookup } of touches) {
+    const { what, path } = lookup;
+    if (what === "program" || what === "search-path") continue;
+    if (use === "git" && changes.repositories) return `uses git in ${path}`;
+    if (changes.links && !(what === "path" && path === cwd) && use !== "git") return `uses ${path}`;
+    if (changes.files && namesAreAsked.has(what)) return `takes names from ${path}`;
   }
-  // Of a folder that is looked through, what was put into it counts as well.
-  return what !== "path" && `${base}/`.startsWith(`/${[...reached, ""].join("/")}`);
+  return undefined;
 }

@@ -61,6 +61,14 @@ export function scopeOf(
   return lies(context.cwd) ? "workspace" : "outside";
 }
 
+/** What belongs to the machine and not to its user. */
+const systemPlaces = /^\/(bin|boot|dev|etc|lib\w*|opt|proc|sbin|sys|usr|var|system|library|applications)(\/|$)/;
+
+/** Whether writing there changes the system. Temporary files lie there on some machines, and do not. */
+export function isSystemPlace(path: string, { temp, foldsCase }: Pick<DecisionContext, "temp" | "foldsCase">): boolean {
+  return systemPlaces.test(folded(plain(path))) && !liesIn(path, temp, foldsCase) && !liesIn(path, "/var/tmp");
+}
+
 export function liesIn(path: string, folder: string, foldsCase = false): boolean {
   return foldsCase ? isInside(folded(path), folded(folder)) : isInside(path, folder);
 }

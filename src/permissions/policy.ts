@@ -7,7 +7,7 @@ import type {
   PermissionPolicy,
 } from "../core/permission.ts";
 import { raised, runsAt, worse } from "./autonomy.ts";
-import { protectedIn, protectedPlaces, scopeOf } from "./path-scope.ts";
+import { isSystemPlace, protectedIn, protectedPlaces, scopeOf } from "./path-scope.ts";
 
 interface Judged {
   readonly class: AccessClass;
@@ -137,6 +137,14 @@ function judge(access: Access, context: DecisionContext, known: CommandKnowledge
   }
   if (scope === "workspace") {
     return { ...judged, class: base, rule: `${access.type}-workspace`, does: `${verb} ${access.path}` };
+  }
+  if (scope === "outside" && access.type === "write" && isSystemPlace(access.path, context)) {
+    return {
+      ...judged,
+      class: "high",
+      rule: "write-system",
+      does: `writes ${access.path}, which belongs to the system`,
+    };
   }
   if (scope === "outside") {
     const does = `${verb} ${access.path}, which is outside the workspace`;

@@ -61,9 +61,17 @@ export function printedBy(
   const from = around.folders;
   if (from === undefined) return undefined;
   if (named.length === 0) return { folders: from, zeros: false, from, ...(isTracked ? { isTracked } : {}) };
+  const included = found.values.filter(({ flag }) => flag === "--include").map(({ arg }) => arg);
+  const isEnding = (arg: Arg): boolean => /^\*\.\w+$/.test("value" in arg ? arg.value : "");
+  const spares = included.length > 0 && included.every(isEnding) ? { sparesGit: true as const } : {};
   const folders = named.map(({ arg }) => (isPlainPath(arg) ? touchesOf(arg, "read", "read", around) : undefined));
   if (folders.some((touches) => touches === undefined)) return undefined;
-  return { folders: folders.flatMap((touches) => touches?.map(({ lookup }) => lookup.path) ?? []), zeros: false, from };
+  return {
+    folders: folders.flatMap((touches) => touches?.map(({ lookup }) => lookup.path) ?? []),
+    zeros: false,
+    from,
+    ...spares,
+  };
 }
 
 /** What begins a line that is taken apart must be one word itself. */

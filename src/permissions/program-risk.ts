@@ -22,13 +22,15 @@ export function judgeProgram(args: readonly Arg[], around: Surroundings): Judgem
   if (written === undefined) return high("unknown-program", "runs a program whose name is not known before it runs");
   const name = systemProgram.exec(written)?.[1] ?? written;
   const builtin = builtins.get(name);
-  if (builtin !== undefined && name === written)
-    return showingNames(builtin(asWritten(first, rest), around), rest, around);
+  const run: Touch = { use: "run", class: "read", lookup: { what: "program", path: name }, recursive: false };
+  if (builtin !== undefined && name === written) {
+    const judgement = showingNames(builtin(asWritten(first, rest), around), rest, around);
+    return around.isExternal === true ? { ...judgement, touches: [...judgement.touches, run] } : judgement;
+  }
   const judgement = judgeExternal(name, rest, around);
   if (judgement.class === "high") return { ...judgement, touches: [...judgement.touches, ...suspects(rest, around)] };
   // One that is written with its path is that file, whatever the PATH says.
   if (written.includes("/")) return judgement;
-  const run: Touch = { use: "run", class: "read", lookup: { what: "program", path: name }, recursive: false };
   return { ...judgement, touches: [...judgement.touches, run] };
 }
 
@@ -75,6 +77,7 @@ function judgeByRow(name: string, row: CommandRow, args: readonly Arg[], around:
   const found = fitted(row, args.slice(sub.length));
   if (found === undefined || harmfulText(row, found) !== undefined) return undefined;
   if (row.needs !== undefined && !isGiven(found, row.needs)) return undefined;
+  if (row.knownWords === true && args.some((arg) => arg.kind === "unknown" || arg.kind === "input")) return undefined;
   const rule = `row ${[name, ...sub].join(" ")}`;
   const recursive = row.recursive === true || isGiven(found, row.recursive);
   if (row.git === true && around.folders === undefined) {
@@ -93,8 +96,8 @@ function judgeByRow(name: string, row: CommandRow, args: readonly Arg[], around:
   ];
   const free = found.operands.filter(({ kind }) => kind === "text" || kind === "rest").map(({ arg }) => arg);
   const others = row.class === "medium" ? suspects(free, around) : [];
-  const moved = row.makesLinks === true || isGiven(found, row.makesLinks) ? movedBy(row, touches, around) : [];
-  return judged(row.class, rule, row.why, { touches: [...touches, ...below, ...git, ...others], prints, moved });
+  const makesLinks = row.makesLinks === true || isGiven(found, row.makesLinks);
+  return judged(row.class, rule, row.why, { touches: [...touches, ...below, ...git, ...others], prints, makesLinks });
 }
 
 const subCommands = new WeakMap<CommandRow, readonly (readonly string[])[]>();
@@ -122,9 +125,11 @@ function touchesFor(
   const writes: AccessClass = worse("low", row.class);
   const isFile = ({ kind }: { readonly kind: string }): boolean => kind === "read" || kind === "write";
   const files = [...operands.filter(isFile), ...values.filter(isFile)];
+  // A device as an operand is moved, linked or changed itself, and not just written to.
+  const devices = row.program === "tee" ? [] : operands.map(({ arg }) => arg);
   const touches = files.map(({ kind, arg }) =>
     kind === "write"
-      ? touchesOf(arg, "write", writes, around, recursive)
+      ? touchesOf(arg, "write", writes, around, recursive, !devices.includes(arg))
       : touchesOf(arg, "read", "read", around, recursive),
   );
   const usesFolder = row.class !== "read" || !operands.some(({ kind }) => kind === "read");
@@ -141,14 +146,6 @@ function touchesFor(
   const dashed = dashes.map((arg) => touchesOf(arg, "read", "read", around)?.map(asking("dashes")));
   touches.push(...dashed);
   return touches.some((found) => found === undefined) ? undefined : touches.flatMap((found) => found ?? []);
-}
-
-function movedBy(row: CommandRow, touches: readonly Touch[], { folders }: Surroundings): readonly string[] {
-  const written = touches.filter(({ use }) => use === "write").map(({ lookup }) => lookup.path);
-  const cwd = folders ?? [];
-  return row.folder === true
-    ? [...written.filter((path) => !cwd.includes(path)), ...cwd.map((path) => `${path}/`)]
-    : written;
 }
 
 const mostSuspects = 100;

@@ -30,6 +30,9 @@ export function readCommand(
       [],
     );
   }
+  if (isReadTwice(command)) {
+    return reading(unreadable(command, "goes on in the next line where bash reads a text twice"), []);
+  }
   const programs: string[] = [];
   try {
     const look = (moved: MovedPaths, trustsVariables: boolean) => {
@@ -38,10 +41,10 @@ export function readCommand(
       const reader = createReader({ whole: command, places, moved, trustsVariables, onProgram });
       return { part: reader.text(command, [places.cwd], 0).part, isDoubtful: reader.isDoubtful() };
     };
-    const moved = createMovedPaths();
+    const moved = createMovedPaths(places.cwd);
     const { part, isDoubtful } = look(moved, true);
     const isFinal = moved.again === undefined && !isDoubtful;
-    return reading(isFinal ? part : look(moved.again ?? createMovedPaths(), !isDoubtful).part, programs);
+    return reading(isFinal ? part : look(moved.again ?? createMovedPaths(places.cwd), !isDoubtful).part, programs);
   } catch (error) {
     // The parser promises not to throw; a fault of ours must not let anything run.
     const why = error instanceof TooMuch ? "has too many parts to be looked through" : "cannot be read";
@@ -54,4 +57,9 @@ function reading(root: CommandPart, programs: readonly string[]): CommandReading
   const names = namesForPeople(programs);
   if (lookups.length <= mostLookups) return { root, programs: names, lookups };
   return { root: unreadable(root.source, "names too many files to be looked up"), programs: names, lookups: [] };
+}
+
+/** A line that is continued is read once with the next one and once without where bash reads a text again. */
+function isReadTwice(command: string): boolean {
+  return command.includes("\\\n") && /`|<<|\(\(/.test(command.replaceAll("\\\n", ""));
 }

@@ -7,7 +7,13 @@ import { touchesOf } from "./touches.ts";
 /** What a redirection to a file or another stream does. */
 export function judgeRedirect(
   part: CommandPart,
-  operator: string,
+  {
+    operator,
+    descriptor,
+  }: {
+    readonly operator: string;
+    readonly descriptor?: { readonly type: string; readonly value?: number } | undefined;
+  },
   targets: readonly Arg[],
   folders: Folders,
 ): CommandPart {
@@ -20,6 +26,10 @@ export function judgeRedirect(
     return unknown("redirects to something that is not known before it runs");
   }
   if (/^\/dev\/(tcp|udp)\//.test(value)) return unknown("redirects to a network");
+  const stream = descriptor?.value ?? (operator.startsWith("<") ? 0 : 1);
+  // Opened by its name again, such a stream is written to wherever it was only read from.
+  const turnsRound = (operator === "<" && stream !== 0) || (operator === ">&" && /^(0|[3-9]|\d\d+)-?$/.test(value));
+  if (turnsRound) return unknown("gives a stream for writing a file for reading");
   if (/^[<>]&$/.test(operator) && /^(\d+-?|-)$/.test(value)) return { ...part, why: "joins two streams" };
   if (operator === "<&") return unknown("reads from a stream that is not known");
   const touches = touchesOf(only, isRead ? "read" : "write", isRead ? "read" : "medium", { folders });

@@ -21,6 +21,7 @@ import { classed, group, inBackground, unreadable } from "./parts.ts";
 import { printedRevision } from "./printed-paths.ts";
 import { judgeProgram } from "./program-risk.ts";
 import { judgeRedirect } from "./redirect-risk.ts";
+import { isCommand, isPlainAssignment } from "./shell-nodes.ts";
 import { assigning, evaluate } from "./shell-words.ts";
 import { type SimpleCommandParts, walkWords } from "./simple-command.ts";
 import { variableRisk } from "./variables.ts";
@@ -97,8 +98,11 @@ export function createReader({
     const parts: CommandPart[] = [];
     let flow = same(place.folders);
     let prints: Printed | undefined;
+    let isPrelude = place.isTop === true;
     for (const { command, background } of list) {
-      const walked = walk(command, { ...place, folders: eitherOf(flow) });
+      // Behind anything else than plain assignments, an error may skip what follows.
+      isPrelude &&= background !== true && isPlainAssignment(command);
+      const walked = walk(command, { ...place, isTop: isPrelude, folders: eitherOf(flow) });
       const isBehind = background === true;
       if (isBehind) moved.overlaps();
       flow = isBehind ? same(eitherOf(flow)) : walked.flow;
@@ -122,6 +126,8 @@ export function createReader({
       case "AndOr":
         return andOr(node, place);
       case "Subshell":
+        // Bash tries arithmetic first, and then reads the text again in another way.
+        if (source.startsWith("((")) return { part: unreadable(source, "may be arithmetic"), flow: same(undefined) };
         return { ...statements(node.body.commands, place, "subshell", source), flow: same(place.folders) };
       case "BraceGroup":
         return statements(node.body.commands, place, "group", source);
@@ -260,8 +266,8 @@ export function createReader({
     const assigned = node.prefix.filter((entry) => entry.type === "Assignment");
     const parts = [
       ...assigned.map((entry) => assignment(entry, place, node.name?.value)),
-      ...redirections(node.redirects, place),
       ...[node.name, ...node.args].flatMap((word) => (word === undefined ? [] : inside(word, place))),
+      ...redirections(node.redirects, place),
     ];
     if (node.name === undefined) return { part: group("command", source, parts), flow: same(place.folders) };
     const args = [node.name, ...node.args].flatMap((word) => argument(word, place));
@@ -281,17 +287,20 @@ export function createReader({
     return { folders: place.folders, home, input: place.input };
   }
 
+  function substitution(node: ParsedScript, place: Place): Walked {
+    const [only, ...more] = node.commands;
+    const isSingle = only?.command.type === "Command" && more.length === 0;
+    const isInside = place.isInside === true || !isSingle;
+    return script(node, { ...place, input: undefined, isInside, isTop: false }, "substitution");
+  }
+
   /** What a word may be. One that stands for what a command prints is known when that is paths. */
   function values(word: Word, place: Place): readonly Arg[] {
     const [only, ...more] = word.parts ?? [];
     const [quoted, ...rest] = only?.type === "DoubleQuoted" ? only.parts : [];
     const sole = more.length > 0 || rest.length > 0 ? undefined : (quoted ?? only);
     if (sole?.type === "CommandExpansion" && sole.script !== undefined) {
-      const { part, prints } = script(
-        sole.script,
-        { ...place, input: undefined, isInside: true, isTop: false },
-        "substitution",
-      );
+      const { part, prints } = substitution(sole.script, place);
       const revision = printedRevision(part.parts);
       if (revision !== undefined) return [{ kind: "text", value: revision, disguised: true }];
       if (prints !== undefined && quoted === undefined) return [{ kind: "input", printed: prints, asWords: true }];
@@ -349,7 +358,7 @@ export function createReader({
       }
       if (node.type !== "Redirect") return part;
       const targets = node.target === undefined ? [] : evaluate(node.target, bindings.in(place.folders));
-      return moved.guard(judgeRedirect(part, node.operator, targets, place.folders));
+      return moved.guard(judgeRedirect(part, node, targets, place.folders));
     });
   }
 
@@ -360,16 +369,16 @@ export function createReader({
     const parts: CommandPart[] = [];
     if (runsScript(node)) {
       if (node.type === "ProcessSubstitution") {
-        moved.overlaps();
         // Bash takes what touches it for the same word; the parser does not, and then reads the rest in another way.
         const around = `${place.source[node.pos - 1] ?? " "}${place.source[node.end] ?? " "}`;
         if (!/^[\s(;&|][\s);&|<>]$/.test(around))
           return [unreadable(source, "has a substitution in the middle of a word")];
       }
-      if (node.script === undefined) return [unreadable(source, "has a substitution that cannot be parsed")];
-      parts.push(
-        script(node.script, { ...place, input: undefined, isInside: true, isTop: false }, "substitution").part,
-      );
+      const isClear = node.script !== undefined && !/^[$<>]\(\(/.test(source);
+      if (node.script === undefined || !isClear)
+        return [unreadable(source, "has a substitution that cannot be parsed")];
+      moved.overlaps();
+      parts.push(substitution(node.script, place).part);
     } else forEachChild(node, (child) => parts.push(...inside(child, place)));
     const why = evaluates(node);
     if (why !== undefined) parts.push(classed(group("expansion", source, []), "high", "evaluation", why));
@@ -381,16 +390,6 @@ export function createReader({
 
 function sourceOf(node: { readonly pos: number; readonly end: number }, { source }: Pick<Place, "source">): string {
   return source.slice(node.pos, node.end);
-}
-
-const commandTypes = new Set(
-  "Command Pipeline AndOr Subshell BraceGroup CompoundList Redirected If While For Case Function TestCommand ArithmeticCommand ArithmeticFor Select Coproc Statement".split(
-    " ",
-  ),
-);
-
-function isCommand(node: SyntaxNode): boolean {
-  return commandTypes.has(node.type);
 }
 
 function runsScript(

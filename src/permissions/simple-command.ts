@@ -29,30 +29,32 @@ export function walkWords(
   depth: number,
   parts: SimpleCommandParts,
 ): Walked {
-  const { class: accessClass, rule, why, touches, runs, prints, moved = [] } = judgeProgram(args, where);
+  const { class: accessClass, rule, why, touches, runs, prints, makesLinks } = judgeProgram(args, where);
   const name = nameOf(args);
   // A shell with a text is shown as what is in the text.
   const isShell = runs.some(({ kind }) => kind === "shell") && /^(ba|da)?sh$/.test(name ?? "");
   if (name !== undefined && !isShell) parts.onProgram(name);
   const inner = runs.map((run) => unwrapped(run, source, depth + 1, parts));
   const { cwd } = parts.places;
+  if (name === "trap") parts.moved.overlaps();
   const walked: Walked = {
-    part: parts.moved.guard({
-      kind: "command",
-      source,
-      class: accessClass,
-      rule,
-      why,
-      touches,
-      words: args.map(textOf),
-      inWorkspaceRoot: where.folders?.length === 1 && where.folders[0] === cwd,
-      parts: inner.map(({ part }) => group("unwrapped", part.source, [part])),
-    }),
+    part: parts.moved.guard(
+      {
+        kind: "command",
+        source,
+        class: accessClass,
+        rule,
+        why,
+        touches,
+        words: args.map(textOf),
+        inWorkspaceRoot: where.folders?.length === 1 && where.folders[0] === cwd,
+        parts: inner.map(({ part }) => group("unwrapped", part.source, [part])),
+      },
+      makesLinks,
+    ),
     flow: runInShell.has(textOf(args[0]) ?? "") ? (inner[0]?.flow ?? same(where.folders)) : movesTo(args, where, parts),
     prints,
   };
-  parts.moved.add(moved);
-  if (name === "trap") parts.moved.overlaps();
   return walked;
 }
 

@@ -18,6 +18,7 @@ export function touchesOf(
   accessClass: AccessClass,
   { folders }: Pick<Surroundings, "folders">,
   recursive = false,
+  takesStreams = true,
 ): readonly Touch[] | undefined {
   const touch = (what: Touch["lookup"]["what"], path: string): Touch => {
     // One question for `a`, `./a` and `.//a`.
@@ -29,13 +30,13 @@ export function touchesOf(
     if (folders?.join("\n") !== printed.from.join("\n")) return undefined;
     // Where links lead is looked up; the folders themselves were, when their paths were printed.
     const what = arg.asWords ? "names-below" : "links-below";
-    const links = printed.folders.map((folder) => ({ ...touch(what, folder), recursive: true }));
-    const below = printed.folders.map((folder) =>
-      touch(printed.isTracked === true ? "tracked-names" : "credentials", folder),
-    );
-    return [...links, ...below];
+    const ask = (other: Touch["lookup"]["what"]) => printed.folders.map((folder) => touch(other, folder));
+    const links = ask(what).map((one) => ({ ...one, recursive: true }));
+    if (printed.isTracked === true) return [...links, ...ask("tracked-names")];
+    if (printed.sparesGit === true) return links;
+    return [...links, ...ask("credentials"), ...(use === "write" ? ask("repositories-below") : [])];
   }
-  if (arg.kind === "text" && isStream(arg.value, use)) return [];
+  if (arg.kind === "text" && takesStreams && isStream(arg.value, use)) return [];
   if (arg.value.includes("\0")) return undefined;
   const what = arg.kind === "pattern" ? "matches" : "path";
   if (arg.value.startsWith("/")) return [touch(what, arg.value)];

@@ -32,8 +32,9 @@ export function prefixing(name: string, flags: string, skipped: number): Judge {
     if (rest === undefined || rest.slice(0, skipped).some((arg) => arg.kind !== "text") || rest.length <= skipped) {
       return high("unknown-wrapper", `runs something by ${name}, in a way that is not known`);
     }
+    const isExternal = name !== "command" && name !== "builtin";
     return judged("read", `unwrapped ${name}`, `runs the command behind ${name}`, {
-      runs: [{ kind: "words", args: rest.slice(skipped), in: around }],
+      runs: [{ kind: "words", args: rest.slice(skipped), in: { ...around, isExternal } }],
     });
   };
 }
@@ -108,7 +109,9 @@ function judgeEnv(args: readonly Arg[], around: Surroundings): Judgement {
   // Without a PATH a shell takes one of its own, which may begin in the working directory.
   const bare = "runs a command without variables that say where programs are";
   if (isBare) return high("dangerous-variable", bare, { runs: [{ kind: "words", args: command, in: around }] });
-  return judged(accessClass, "unwrapped env", why, { runs: [{ kind: "words", args: command, in: around }] });
+  return judged(accessClass, "unwrapped env", why, {
+    runs: [{ kind: "words", args: command, in: { ...around, isExternal: true } }],
+  });
 }
 
 const xargsFlags =
@@ -136,7 +139,7 @@ function judgeXargs(args: readonly Arg[], around: Surroundings): Judgement {
       ? [...full, words]
       : full.map((arg) => (arg.kind === "text" ? filled(arg, marker, words) : arg));
   return judged("read", "unwrapped xargs", "runs a command with words from its input", {
-    runs: [{ kind: "words", args: replaced, in: { ...around, input: undefined } }],
+    runs: [{ kind: "words", args: replaced, in: { ...around, input: undefined, isExternal: true } }],
   });
 }
 

@@ -7,7 +7,8 @@ export const pool: Readonly<Record<AccessClass, readonly string[]>> = {
   read: rowsOf(`ls, ls -la, cat a.txt, head -n 3 a.txt, tail a.txt, wc -l a.txt, grep -n two a.txt, sort a.txt, git status,
     git log --oneline, git diff, git show, git ls-files, diff a.txt b.txt, cut -c1 a.txt, tr a b, find . -name a.txt,
     find ., stat a.txt, basename a.txt, uname -a, du -sh, sed -n 1p a.txt`),
-  low: rowsOf(`touch x.txt, mkdir -p d, mkdir e, cp a.txt c.txt, mv c.txt e.txt, rmdir d, ln -s a.txt l.txt,
+  low: rowsOf(`touch x.txt, mkdir -p d, mkdir e, cp a.txt c.txt, rmdir d, touch y.txt, mkdir f, cp a.txt f.txt,
+    touch -c a.txt, mkdir -p g/h, mv c.txt e.txt, ln -s a.txt l.txt,
     sed -i s/a/b/ a.txt`),
   medium:
     rowsOf(`make, make all, npm test, npm install, npm run build, git add a.txt, git commit -m note, git fetch, pytest,

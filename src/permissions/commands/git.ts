@@ -243,6 +243,9 @@ export const gitRows: readonly CommandRow[] = [
   ...gitReadingRows,
   ...writing.map((row): CommandRow => {
     const makesLinks = putsFiles.test(row.sub ?? "") ? { makesLinks: true as const } : {};
-    return { program: "git", class: "medium", git: true, folder: true, ...makesLinks, ...row };
+    const knownWords = /^(fetch|pull|clone|ls-remote|submodule)\b/.test(row.sub ?? "")
+      ? { knownWords: true as const }
+      : {};
+    return { program: "git", class: "medium", git: true, folder: true, ...makesLinks, ...knownWords, ...row };
   }),
 ];

@@ -281,7 +281,7 @@ const systemRows: readonly CommandRow[] = [
 function ipShows(): string {
   const objects = "a addr address l link r route n neigh rule".split(" ");
   const shows = objects.flatMap((object) => ["", "-br ", "-4 ", "-6 "].map((flag) => `${flag}${object} show`));
-  return [...shows, "-br a", "-br addr", "-br link", "route get"].join("|");
+  return [...shows, "route get"].join("|");
 }
 
 /** Alone, the name of what is shown. */
@@ -295,4 +295,4 @@ export const networkRows: readonly CommandRow[] = [
   ...containerRows,
   ...hostingRows,
   ...systemRows,
-];
+].map((row) => ({ ...row, knownWords: true }));

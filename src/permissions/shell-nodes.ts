@@ -1,0 +1,23 @@
+const commandTypes = new Set(
+  (
+    "Command Pipeline AndOr Subshell BraceGroup CompoundList Redirected If While For Case Function TestCommand " +
+    "ArithmeticCommand ArithmeticFor Select Coproc Statement"
+  ).split(" "),
+);
+
+/** Whether a node of the parser is a command, and not a part of a word. */
+export function isCommand(node: { readonly type: string }): boolean {
+  return commandTypes.has(node.type);
+}
+
+/** Whether a command only sets variables, to texts that need no expansion and so cannot fail. */
+export function isPlainAssignment(node: {
+  readonly type: string;
+  readonly name?: unknown;
+  readonly redirects?: readonly unknown[];
+  readonly prefix?: readonly { readonly type: string; readonly text?: string; readonly value?: unknown }[];
+}): boolean {
+  if (node.type !== "Command" || node.name !== undefined || (node.redirects ?? []).length > 0) return false;
+  const isPlain = (text: string): boolean => !/[$`<>(]/.test(text);
+  return (node.prefix ?? []).every((entry) => entry.type === "Assignment" && isPlain(entry.text ?? "$"));
+}
