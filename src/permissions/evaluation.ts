@@ -41,6 +41,9 @@ export function evaluates(node: Expansion): string | undefined {
   if (node.type !== "ParameterExpansion") return undefined;
   // Where such a command ends is easily got wrong: in `${x/$(a b/c)/d}` the parser takes the first slash for the second.
   if (/`|\$\(|[<>]\(/.test(node.text ?? "")) return "runs a command inside the expansion of a variable";
+  // In quotes, bash decodes such a text and then expands what comes out.
+  if (/\$['"]/.test(node.text ?? ""))
+    return "has a text inside the expansion of a variable that may turn into a command";
   if (node.prefix === "!") return "takes the name of a variable from another one";
   if (node.index !== undefined && !/^([@*]|\d+)$/.test(node.index.value))
     return "has a subscript, which bash evaluates";

@@ -1,7 +1,7 @@
 import type { Touch } from "../core/permission.ts";
 import { type Arg, knownStart, mayBeFlag, type Printed, text, textOf, unknownWords } from "./arg.ts";
 import { high, type Inner, type Judgement, judged, type Surroundings } from "./judgement.ts";
-import { isPlainPath } from "./printed-paths.ts";
+import { hasEnding, isPlainPath } from "./printed-paths.ts";
 import { belowTouches, touchesOf } from "./touches.ts";
 
 /** Tests and actions of `find` that change nothing, with the number of words that follow. */
@@ -124,6 +124,11 @@ function withPaths(command: readonly Arg[], printed: Printed | undefined): reado
 /** Whether all that is found has an ending like `.ts`, by the plain forms in which people say that. */
 function hasEndings(words: readonly Arg[]): boolean {
   const end = words.findIndex((arg) => /^-(exec|ok|print0?)$/.test(textOf(arg) ?? ""));
+  // One action, and nothing behind it that would find anything else.
+  const action = end === -1 ? [] : words.slice(end).map(textOf);
+  const stops = action.findIndex((word, at) => word === ";" || (word === "+" && action[at - 1] === "{}"));
+  const isLast = action[0]?.startsWith("-print") === true ? action.length === 1 : stops === action.length - 1;
+  if (end !== -1 && !isLast) return false;
   const shape = (end === -1 ? words : words.slice(0, end)).map((arg, index, all) => {
     const word = textOf(arg) ?? "?";
     if (/^-i?name$/.test(word)) return hasEnding(all[index + 1]) ? "N" : "?";
@@ -131,8 +136,4 @@ function hasEndings(words: readonly Arg[]): boolean {
     return word === "-type" || textOf(all[index - 1]) === "-type" ? "" : word === "-or" ? "-o" : word;
   });
   return /^\(?N(-oN)*\)?$/.test(shape.join(""));
-}
-
-function hasEnding(arg: Arg | undefined): boolean {
-  return /^\*\.\w+$/.test(arg?.kind === "text" || arg?.kind === "pattern" ? arg.value : "");
 }

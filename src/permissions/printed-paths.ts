@@ -62,8 +62,7 @@ export function printedBy(
   if (from === undefined) return undefined;
   if (named.length === 0) return { folders: from, zeros: false, from, ...(isTracked ? { isTracked } : {}) };
   const included = found.values.filter(({ flag }) => flag === "--include").map(({ arg }) => arg);
-  const isEnding = (arg: Arg): boolean => /^\*\.\w+$/.test("value" in arg ? arg.value : "");
-  const spares = included.length > 0 && included.every(isEnding) ? { sparesGit: true as const } : {};
+  const spares = included.length > 0 && included.every(hasEnding) ? { sparesGit: true as const } : {};
   const folders = named.map(({ arg }) => (isPlainPath(arg) ? touchesOf(arg, "read", "read", around) : undefined));
   if (folders.some((touches) => touches === undefined)) return undefined;
   return {
@@ -93,4 +92,12 @@ export function printedRevision([only, ...more]: readonly CommandPart[]): string
   if (!names.every((word) => word !== undefined && revision.test(word) && !word.includes(".."))) return undefined;
   if (sub === "merge-base" && names.length === 2) return "HEAD";
   return sub === "rev-parse" && names.length === 1 ? names[0] : undefined;
+}
+
+/** Sources and texts; not what settings are kept in. */
+const endings =
+  /^\*\.(ts|tsx|js|jsx|mjs|cjs|py|rb|go|rs|java|kt|c|h|cc|cpp|hpp|cs|php|swift|scala|sh|md|txt|html|css|scss|vue|svelte|sql|ex|hs|lua|pl|dart)$/;
+
+export function hasEnding(arg: Arg | undefined): boolean {
+  return endings.test(arg?.kind === "text" || arg?.kind === "pattern" ? arg.value : "");
 }

@@ -30,9 +30,6 @@ export function readCommand(
       [],
     );
   }
-  if (isReadTwice(command)) {
-    return reading(unreadable(command, "goes on in the next line where bash reads a text twice"), []);
-  }
   const programs: string[] = [];
   try {
     const look = (moved: MovedPaths, trustsVariables: boolean) => {
@@ -57,9 +54,4 @@ function reading(root: CommandPart, programs: readonly string[]): CommandReading
   const names = namesForPeople(programs);
   if (lookups.length <= mostLookups) return { root, programs: names, lookups };
   return { root: unreadable(root.source, "names too many files to be looked up"), programs: names, lookups: [] };
-}
-
-/** A line that is continued is read once with the next one and once without where bash reads a text again. */
-function isReadTwice(command: string): boolean {
-  return command.includes("\\\n") && /`|<<|\(\(/.test(command.replaceAll("\\\n", ""));
 }

@@ -28,9 +28,13 @@ export function judgeRedirect(
   if (/^\/dev\/(tcp|udp)\//.test(value)) return unknown("redirects to a network");
   const stream = descriptor?.value ?? (operator.startsWith("<") ? 0 : 1);
   // Opened by its name again, such a stream is written to wherever it was only read from.
-  const turnsRound = (operator === "<" && stream !== 0) || (operator === ">&" && /^(0|[3-9]|\d\d+)-?$/.test(value));
+  const turnsRound =
+    (/^<&?$/.test(operator) && stream !== 0) || (operator === ">&" && /^(0|[3-9]|\d\d+)-?$/.test(value));
   if (turnsRound) return unknown("gives a stream for writing a file for reading");
   if (/^[<>]&$/.test(operator) && /^(\d+-?|-)$/.test(value)) return { ...part, why: "joins two streams" };
+  // Bash expands such a word a second time.
+  if (operator === ">&" && !/^[\w./+,:@%=-]+$/.test(value))
+    return unknown("redirects to a name that is expanded twice");
   if (operator === "<&") return unknown("reads from a stream that is not known");
   const touches = touchesOf(only, isRead ? "read" : "write", isRead ? "read" : "medium", { folders });
   if (touches === undefined) return unknown("redirects in a folder that is not known before it runs");

@@ -16,3 +16,13 @@ export function refusedText(command: string): string | undefined {
   const code = (left.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
   return `holds the character U+${code}, which cannot be seen or is read in different ways`;
 }
+
+/**
+ * Why a text cannot be read as bash reads it. A line that goes on in the next one is read once with it and once without
+ * where bash reads a text twice; and what is inside another text was not looked at before.
+ */
+export function unclearText(command: string, isInner: boolean): string | undefined {
+  const isReadTwice = command.includes("\\\n") && /`|<<|\(\(/.test(command.replaceAll("\\\n", ""));
+  if (isReadTwice) return "goes on in the next line where bash reads a text twice";
+  return isInner ? refusedText(command) : undefined;
+}

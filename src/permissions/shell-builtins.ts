@@ -25,9 +25,9 @@ export const builtins: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ["read", judgeRead],
   ["export", judgeDeclaration],
   ["readonly", judgeDeclaration],
-  ["local", judgeDeclaration],
-  ["declare", judgeDeclaration],
-  ["typeset", judgeDeclaration],
+  ["local", judgeLocal],
+  ["declare", judgeLocal],
+  ["typeset", judgeLocal],
   ["command", judgeCommand],
   ["builtin", prefixing("builtin", "", 0)],
   ["exec", judgeExec],
@@ -82,6 +82,13 @@ function judgeRead(args: readonly Arg[]): Judgement {
     return judged("read", "shell builtin", "reads a line into variables");
   }
   return high("sets-variable", "reads into variables that can do harm, or that are not known");
+}
+
+/** For a name that is a list already, these take a value in brackets for a list, and expand what is in it. */
+function judgeLocal(args: readonly Arg[]): Judgement {
+  const isPlain = args.every((arg) => arg.kind === "text" && !/^\w+\+?=\s*\(/.test(arg.value));
+  if (isPlain) return judgeDeclaration(args);
+  return high("sets-variable", "sets a variable to a value that may be a list, in which commands are run");
 }
 
 /** `export` and its kind; their assignments are judged where they are found. */

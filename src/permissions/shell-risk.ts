@@ -21,6 +21,7 @@ import { classed, group, inBackground, unreadable } from "./parts.ts";
 import { printedRevision } from "./printed-paths.ts";
 import { judgeProgram } from "./program-risk.ts";
 import { judgeRedirect } from "./redirect-risk.ts";
+import { unclearText } from "./refused-text.ts";
 import { isCommand, isPlainAssignment } from "./shell-nodes.ts";
 import { assigning, evaluate } from "./shell-words.ts";
 import { type SimpleCommandParts, walkWords } from "./simple-command.ts";
@@ -76,6 +77,8 @@ export function createReader({
   /** A text inside a text has variables of its own; what it does to those around it is not known. */
   function text(command: string, folders: Folders, depth: number): Walked {
     const outer = bindings;
+    const unclear = unclearText(command, depth > 0);
+    if (unclear !== undefined) return { part: unreadable(command, unclear), flow: same(undefined) };
     if (depth > 0) {
       hasTexts = true;
       bindings = createBindings(command, home, trustsVariables);
@@ -217,14 +220,8 @@ export function createReader({
         return walk(node.body, { ...place, folders });
       });
       const after = parts.reduce<Folders>((all, { flow }) => either(all, eitherOf(flow)), folders);
-      return {
-        part: group(
-          "rounds",
-          source,
-          parts.map(({ part }) => part),
-        ),
-        flow: same(after),
-      };
+      const walkedParts = parts.map(({ part }) => part);
+      return { part: group("rounds", source, walkedParts), flow: same(after) };
     });
     bindings.forget(name);
     const part = group("loop", source, [...before, walked.part]);

@@ -107,7 +107,7 @@ function fromHome([first, ...rest]: readonly Piece[], variables: Variables): Bui
   const home = variables("HOME");
   const value = first?.value ?? "";
   const isOwn = value.startsWith("~/") || (value === "~" && rest.length === 0);
-  if (!isOwn || home?.kind !== "text") return { ...nothing, isCut: true };
+  if (!isOwn || home?.kind !== "text") return { ...nothing, isCut: true, single: false };
   const start = withText(nothing, home.value + value.slice(1));
   return rest.reduce((built, piece) => add(built, piece, false, variables), start);
 }

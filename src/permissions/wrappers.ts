@@ -115,7 +115,7 @@ function judgeEnv(args: readonly Arg[], around: Surroundings): Judgement {
 }
 
 const xargsFlags =
-  "-0 -r -t -x -n: -L: -P: -s: -d: -I: --null --no-run-if-empty --verbose --exit --max-args: --max-procs: --max-chars: --delimiter: --replace?";
+  "-0 -r -t -x -n: -L: -P: -s: -d: -I: --null --no-run-if-empty --verbose --exit --max-args: --max-procs: --max-chars: --delimiter:";
 
 /** `xargs`: a command, and behind its words those that come on standard input. */
 function judgeXargs(args: readonly Arg[], around: Surroundings): Judgement {
@@ -123,7 +123,7 @@ function judgeXargs(args: readonly Arg[], around: Surroundings): Judgement {
   if (found === undefined) return high("unknown-wrapper", "uses xargs in a way that is not known");
   const { given, values, rest: command } = found;
   // Some versions forget the one when they see the other.
-  const replaces = given.has("-I") || given.has("--replace");
+  const replaces = given.has("-I");
   const bundles = ["-n", "-L", "--max-args", "--max-lines"].some((flag) => given.has(flag));
   if (replaces && (bundles || command.some((arg) => arg.kind !== "text"))) {
     return high("unknown-wrapper", "uses xargs in a way that is not known");
@@ -132,7 +132,7 @@ function judgeXargs(args: readonly Arg[], around: Surroundings): Judgement {
   const whole = given.has("-0") || given.has("--null") ? input?.zeros === true : false;
   const isClear = input !== undefined && (whole || !(given.has("-0") || given.has("--null") || given.has("-d")));
   const words: Arg = isClear ? { kind: "input", printed: input, asWords: !whole } : unknownWords;
-  const marker = given.has("--replace") ? "{}" : values.get("-I");
+  const marker = values.get("-I");
   const full = command.length === 0 ? [text("echo")] : command;
   const replaced =
     marker === undefined
@@ -159,7 +159,12 @@ export function isPlainShell(command: string): boolean {
 /** A shell with a text to run; with a file, or from its input, what it runs is not known. */
 function shell(name: string): Judge {
   return (args, around) => {
-    const first = args.findIndex((arg) => !/^-|^pipefail$/.test(knownStart(arg)));
+    // The name of an option stands only behind a flag that asks for one.
+    const isFlag = (at: number): boolean => {
+      const word = textOf(args[at]) ?? "";
+      return word.startsWith("-") || (word === "pipefail" && /^-\w*o$/.test(textOf(args[at - 1]) ?? ""));
+    };
+    const first = args.findIndex((_, at) => !isFlag(at));
     const flags = args.slice(0, first === -1 ? args.length : first).map(textOf);
     const isKnown = flags.every(
       (flag) => flag !== undefined && /^(-[eulx]*[co]?|pipefail|--no(rc|profile)|--login)$/.test(flag),

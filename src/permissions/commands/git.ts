@@ -237,7 +237,8 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
 ];
 
 /** What puts files of the repository's choice into the working tree, links among them. */
-const putsFiles = /^(switch|merge|rebase|cherry-pick|stash|pull|clone|reset|apply|am|worktree|submodule|mv|bisect)\b/;
+const putsFiles =
+  /^(checkout|switch|merge|rebase|cherry-pick|stash|pull|clone|reset|apply|am|worktree|submodule|mv|bisect)\b/;
 
 export const gitRows: readonly CommandRow[] = [
   ...gitReadingRows,
