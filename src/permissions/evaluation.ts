@@ -5,7 +5,6 @@ export interface Expansion {
   readonly type: string;
   readonly text?: string;
   readonly value?: unknown;
-  readonly elements?: readonly { readonly text: string }[];
   readonly operator?: unknown;
   readonly left?: unknown;
   readonly right?: unknown;
@@ -22,6 +21,8 @@ interface Operation {
   readonly length?: { readonly value: string } | undefined;
 }
 
+/** A name, and what is taken off its value or takes its place: letters, and patterns at most. */
+const plainExpansion = /^\$\{#?[\w@*?#$!-]+(?:(?::?[-+?]|%%?|##?|\^\^?|,,?|\/\/?)[\w.*?/ -]*)?\}$/;
 const compares = "compares numbers, and bash runs commands that it finds in their values";
 const calculates = "calculates with variables, and bash runs commands that it finds in their values";
 
@@ -35,9 +36,7 @@ export function evaluates(node: Expansion): string | undefined {
   if (node.type === "TestUnary" || node.type === "TestBinary") return isHarmlessTest(node) ? undefined : compares;
   if (node.type === "Assignment" && startsList(node.value))
     return "sets a variable to a list that goes on behind its end";
-  if (node.type === "ArrayValue" && node.elements?.some(({ text }) => text.startsWith("["))) {
-    return "has a subscript, which bash evaluates";
-  }
+  if (node.type === "ArrayValue") return "sets a list, whose subscripts and values may be evaluated";
   if (node.type !== "ParameterExpansion") return undefined;
   // Where such a command ends is easily got wrong: in `${x/$(a b/c)/d}` the parser takes the first slash for the second.
   if (/`|\$\(|[<>]\(/.test(node.text ?? "")) return "runs a command inside the expansion of a variable";
@@ -45,8 +44,8 @@ export function evaluates(node: Expansion): string | undefined {
   if (/\$['"]/.test(node.text ?? ""))
     return "has a text inside the expansion of a variable that may turn into a command";
   if (node.prefix === "!") return "takes the name of a variable from another one";
-  if (node.index !== undefined && !/^([@*]|\d+)$/.test(node.index.value))
-    return "has a subscript, which bash evaluates";
+  if (node.index !== undefined) return "has a subscript, which bash evaluates";
+  if (!plainExpansion.test(node.text ?? "")) return "expands a variable in a way that is not followed";
   return node.operation === undefined ? undefined : operates(node.operation);
 }
 

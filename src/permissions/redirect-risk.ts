@@ -29,7 +29,10 @@ export function judgeRedirect(
   const stream = descriptor?.value ?? (operator.startsWith("<") ? 0 : 1);
   // Opened by its name again, such a stream is written to wherever it was only read from.
   const turnsRound =
-    (/^<&?$/.test(operator) && stream !== 0) || (operator === ">&" && /^(0|[3-9]|\d\d+)-?$/.test(value));
+    stream > 2 ||
+    operator === "<&" ||
+    (operator === "<" && stream !== 0) ||
+    (operator === ">&" && /^(0|[3-9]|\d\d+)-?$/.test(value));
   if (turnsRound) return unknown("gives a stream for writing a file for reading");
   if (/^[<>]&$/.test(operator) && /^(\d+-?|-)$/.test(value)) return { ...part, why: "joins two streams" };
   // Bash expands such a word a second time.

@@ -82,7 +82,7 @@ interface Found {
 
 /** What decided on parts that may run a command which stands in a value, a script or a variable. */
 const runsAnything = new Set(
-  "evaluation sets-variable dangerous-variable unknown-script unknown-wrapper unknown-node unknown-test other-shell function git-options".split(
+  "evaluates evaluation sets-variable dangerous-variable unknown-script unknown-wrapper unknown-node unknown-test other-shell function git-options".split(
     " ",
   ),
 );

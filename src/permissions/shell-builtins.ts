@@ -9,8 +9,6 @@ import { type Judge, prefixing } from "./wrappers.ts";
 export const builtins: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   [":", harmless("does nothing")],
   ["cd", harmless("goes to another folder")],
-  ["pushd", harmless("goes to another folder")],
-  ["popd", harmless("goes back to a folder")],
   ["echo", harmless("prints its own words")],
   ["exit", harmless("ends the shell")],
   ["return", harmless("ends a function")],
@@ -84,11 +82,9 @@ function judgeRead(args: readonly Arg[]): Judgement {
   return high("sets-variable", "reads into variables that can do harm, or that are not known");
 }
 
-/** For a name that is a list already, these take a value in brackets for a list, and expand what is in it. */
-function judgeLocal(args: readonly Arg[]): Judgement {
-  const isPlain = args.every((arg) => arg.kind === "text" && !/^\w+\+?=\s*\(/.test(arg.value));
-  if (isPlain) return judgeDeclaration(args);
-  return high("sets-variable", "sets a variable to a value that may be a list, in which commands are run");
+/** What they do to a value depends on what the name was before; for a list, commands in it are run. */
+function judgeLocal(): Judgement {
+  return high("sets-variable", "declares variables, whose values may be evaluated");
 }
 
 /** `export` and its kind; their assignments are judged where they are found. */
@@ -126,7 +122,7 @@ function judgeEval(args: readonly Arg[], around: Parameters<Judge>[1]): Judgemen
     return high("unknown-script", "evaluates a text that is not known before it runs");
   }
   const script = words.join(" ").replace(/^-- /, "");
-  return judged("read", "unwrapped eval", "evaluates the text", {
+  return high("evaluates", "evaluates a text in the shell itself", {
     runs: [{ kind: "shell", text: script, in: around }],
   });
 }
@@ -141,7 +137,5 @@ function judgeTrap(args: readonly Arg[], around: Parameters<Judge>[1]): Judgemen
   if (script === "-" || script === "") return judged("read", "shell builtin", "takes a trap back");
   // It runs later, wherever the shell is by then.
   const later = { ...around, folders: undefined };
-  return judged("read", "unwrapped trap", "runs the text later", {
-    runs: [{ kind: "shell", text: script, in: later }],
-  });
+  return high("evaluates", "has a text run later", { runs: [{ kind: "shell", text: script, in: later }] });
 }

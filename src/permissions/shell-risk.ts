@@ -19,7 +19,6 @@ import type { Surroundings } from "./judgement.ts";
 import type { MovedPaths } from "./moved-paths.ts";
 import { classed, group, inBackground, unreadable } from "./parts.ts";
 import { printedRevision } from "./printed-paths.ts";
-import { judgeProgram } from "./program-risk.ts";
 import { judgeRedirect } from "./redirect-risk.ts";
 import { unclearText } from "./refused-text.ts";
 import { isCommand, isPlainAssignment } from "./shell-nodes.ts";
@@ -163,8 +162,6 @@ export function createReader({
         );
         return { part: group("case", source, [...words, arms.part]), flow: arms.flow };
       }
-      case "Function":
-        return functionDefinition(node, place);
       case "TestCommand":
         return { part: group("test", source, inside(node, place)), flow: same(place.folders) };
       default:
@@ -172,19 +169,9 @@ export function createReader({
     }
   }
 
-  /** What is called by its name is not followed, so it must not take the name of something that is known. */
-  function functionDefinition(node: SyntaxNode & { type: "Function" }, place: Place): Walked {
-    moved.overlaps();
-    const body = walk(node.body, { ...place, folders: undefined });
-    const part = group("function", sourceOf(node, place), [body.part]);
-    const name = node.name.value;
-    const isKnown = judgeProgram([{ kind: "text", value: name }], around(place)).rule !== "unknown-program";
-    const judged = isKnown ? classed(part, "high", "function", `defines ${name} anew, as a function`) : part;
-    return { part: judged, flow: same(place.folders) };
-  }
-
   /** Nodes that are looked into, and never harmless. */
   function notKnown(node: SyntaxNode, place: Place, source: string): CommandPart {
+    moved.overlaps();
     const parts: CommandPart[] = [];
     forEachChild(node, (child) => parts.push(...(isCommand(child) ? [walk(child, place).part] : inside(child, place))));
     const why = `uses ${node.type}, which is not followed`;
@@ -371,7 +358,7 @@ export function createReader({
         if (!/^[\s(;&|][\s);&|<>]$/.test(around))
           return [unreadable(source, "has a substitution in the middle of a word")];
       }
-      const isClear = node.script !== undefined && !/^[$<>]\(\(/.test(source);
+      const isClear = node.script !== undefined && !/^[$<>]\(\(|^>|^`[\s\S]*[\\'"$]/.test(source);
       if (node.script === undefined || !isClear)
         return [unreadable(source, "has a substitution that cannot be parsed")];
       moved.overlaps();

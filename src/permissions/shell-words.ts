@@ -33,7 +33,7 @@ interface Built {
 const nothing: Built = { text: "", pattern: "", isPattern: false, isCut: false, single: true };
 const mostAlternatives = 32;
 /** Escapes that every reader takes for the same. */
-const plainEscapes = /^\$'(?:[^\\']|\\[ntabefrv\\'"]|\\x[0-9A-Fa-f]{2}(?![0-9A-Fa-f])|\\[0-7]{3})*'$/;
+const plainEscapes = /^\$'(?:[^\\']|\\[nt\\'])*'$/;
 
 /** What a word may be when the command runs: one word, or several by a list in braces. */
 export function evaluate(word: WordLike, variables: Variables): readonly Arg[] {

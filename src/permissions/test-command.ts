@@ -33,5 +33,5 @@ function isClear(words: readonly Arg[]): boolean {
 /** In `[[ … ]]` numbers are evaluated, so both must be written out. */
 export function binaryIsHarmless(operator: string, left: string, right: string): boolean {
   if (numeric.test(operator)) return /^-?\d+$/.test(left) && /^-?\d+$/.test(right);
-  return harmlessBinary.test(operator) || operator === "=~";
+  return harmlessBinary.test(operator);
 }
