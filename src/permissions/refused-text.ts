@@ -23,6 +23,8 @@ export function refusedText(command: string): string | undefined {
  */
 export function unclearText(command: string, isInner: boolean): string | undefined {
   const isReadTwice = command.includes("\\\n") && /`|<<|\(\(/.test(command.replaceAll("\\\n", ""));
+  // Elsewhere than between words it joins two signs to another one.
+  if (/(?<![\s\\])\\\n/.test(command)) return "goes on in the next line in the middle of a word";
   if (isReadTwice) return "goes on in the next line where bash reads a text twice";
   return isInner ? refusedText(command) : undefined;
 }

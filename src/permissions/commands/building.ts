@@ -11,6 +11,11 @@ const lints = "checks the code by the project's rules, and may correct it";
 const builds = "builds the project";
 const compiles = "compiles files";
 
+/** With an at sign in front a file holds further words. */
+function noWordsFile(text: string): string | undefined {
+  return /^\\?@|^[*?[]/.test(text) ? "may hold further words" : undefined;
+}
+
 /**
  * Programs that print their version and look at nothing in the working directory before. Others start what a repository
  * names there: a toolchain, options of a virtual machine, a copy of themselves.
@@ -148,10 +153,12 @@ const projectBuildRows = projectRows([
       -Werror -Wpedantic -Wshadow -Wconversion -pedantic -std? -ansi -fPIC -fsyntax-only -fsanitize? -shared -static
       -pthread -lm -lpthread -ldl -lstdc++ -march? -MMD -MD -MP`,
     operands: "read*",
+    path: noWordsFile,
     why: compiles,
   },
   {
     program: "javac",
+    path: noWordsFile,
     longDash: true,
     flags: "-d> -g -nowarn -verbose -Werror -Xlint? -encoding: --release: -source: -target:",
     operands: "write*",

@@ -192,15 +192,6 @@ const rows: readonly CommandRow[] = [
     folder: true,
     why: "makes a file or folder with a new name",
   },
-  {
-    program: "split",
-    class: "medium",
-    flags: `-[dex] -a: -b: -C: -l: -n: --bytes: --lines: --line-bytes: --number: --suffix-length: --numeric-suffixes?
-      --hex-suffixes? --additional-suffix: --elide-empty-files --verbose`,
-    operands: "read write",
-    folder: true,
-    why: "writes a file in pieces",
-  },
   // What it writes is for the patch to say, even where a file is named: it may rename that one.
   {
     program: "patch",

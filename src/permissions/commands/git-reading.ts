@@ -133,8 +133,8 @@ const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
       --ignore-case --word-regexp --invert-match --extended-regexp --basic-regexp --fixed-strings --perl-regexp
       --line-number --column --files-with-matches --name-only --files-without-match --count --only-matching
       --show-function --function-context --color? --no-color --break --heading --all-match --and --or --not
-      --after-context: --before-context: --context: --max-depth: --max-count: --threads: --cached --untracked
-      --exclude-standard --no-exclude-standard --full-name --quiet --null --no-textconv`,
+      --after-context: --before-context: --context: --max-depth: --max-count: --threads: --cached
+      --exclude-standard --full-name --quiet --null --no-textconv`,
     operands: "text*",
     why: "searches the files of the repository",
   },

@@ -204,9 +204,11 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
   {
     sub: "format-patch",
     flags: `-# -n -N -s -o> -v: --numbered --no-numbered --signoff --output-directory> --stdout --root
-      --cover-letter --subject-prefix: --start-number: --suffix: --reroll-count: --no-signature --zero-commit`,
+      --cover-letter --subject-prefix: --start-number: --reroll-count: --no-signature --zero-commit`,
+    // By itself it writes files whose names the commits choose.
+    needs: "--stdout",
     operands: "text*",
-    why: "writes commits as patches",
+    why: "prints commits as patches",
   },
   {
     sub: "notes add|notes append",

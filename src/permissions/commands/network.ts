@@ -66,23 +66,19 @@ const curlFlags = `
 const curlTexts = { operands: "text*", checkedFlags: "-H --header -X --request -w --write-out", script: curlText };
 
 const wgetFlags = `
-  -q -c -N -S -n? -4 -6 -T: -t: -w: -U: -O> -P> --quiet --continue --timestamping --server-response --no-verbose --no-clobber
+  -q -c -S -n? -4 -6 -T: -t: -w: -U: -O> -P> --quiet --continue --server-response --no-verbose --no-clobber
   --timeout: --tries: --wait: --user-agent: --output-document> --directory-prefix> --show-progress --progress: --spider
   --max-redirect: --header: --inet4-only --inet6-only --retry-connrefused`;
+
+/** In the name of a file curl puts a part of the address in the place of `#1`. */
+function noPlaceholder(text: string): string | undefined {
+  return text.includes("#") ? "may be put together from the address" : undefined;
+}
 
 const webRows: readonly CommandRow[] = [
   { program: "curl wget", class: "read", flags: "-V --version", needs: "-V --version", why: version },
   { program: "ssh", class: "read", flags: "-V", needs: "-V", why: version },
-  { program: "curl", class: "medium", flags: curlFlags, ...curlTexts, why: fetches },
-  // The address names the file, which comes into the working directory.
-  {
-    program: "curl",
-    class: "medium",
-    flags: `${curlFlags} -O --remote-name --remote-name-all`,
-    ...curlTexts,
-    folder: true,
-    why: fetches,
-  },
+  { program: "curl", class: "medium", flags: curlFlags, ...curlTexts, path: noPlaceholder, why: fetches },
   {
     program: "wget",
     class: "medium",

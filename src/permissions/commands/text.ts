@@ -15,7 +15,7 @@ const bytes = "prints bytes of files as numbers";
 
 /** With a plus in front it is a command for a pager, and with an at sign a file with further words. */
 function noCommand(text: string): string | undefined {
-  return /^[+@]/.test(text) ? "is no plain file" : undefined;
+  return /^\\?[+@]|^[*?[]/.test(text) ? "may be no plain file" : undefined;
 }
 
 /** Some versions take the name of a file for a character set. */
