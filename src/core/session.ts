@@ -8,7 +8,7 @@ import { Interactions } from "./interactions.ts";
 import { Journal } from "./journal.ts";
 import type { Message, PromptBlock } from "./message.ts";
 import { noUsage, textOf } from "./message.ts";
-import type { CommandRules, PermissionPolicy } from "./permission.ts";
+import type { CommandRules, DecisionContext, PermissionPolicy } from "./permission.ts";
 import type {
   Clock,
   ContextSource,
@@ -39,13 +39,8 @@ export interface EngineParts {
   readonly clock: Clock;
   readonly ids: Ids;
   /** Canonical folders that decisions depend on. */
-  readonly places: {
-    readonly home: string;
-    readonly ownHome: string;
-    readonly loginHome?: string;
-    readonly temp: string;
-    readonly foldsCase?: boolean;
-    outputs(sessionId: string): string;
+  readonly places: Pick<DecisionContext, "home" | "ownHome" | "loginHome" | "temp" | "foldsCase"> & {
+    readonly outputs: (sessionId: string) => string;
   };
   /** JSON Schema of a tool's arguments. */
   toolSchema(tool: Tool): Promise<unknown>;
@@ -271,6 +266,7 @@ export class Session {
 
   private async runNext(taken: readonly QueuedPrompt[], signal: AbortSignal): Promise<void> {
     const { parts, journal } = this;
+    const { outputs, ...places } = parts.places;
     const turnId = parts.ids.next();
     const outcome = await runTurn({
       turnId,
@@ -301,12 +297,8 @@ export class Session {
             autonomy: this.settings.autonomy,
             mode: this.settings.mode,
             cwd: this.cwd,
-            readable: [this.id, journal.state.forkOf ?? this.id].map((id) => parts.places.outputs(id)),
-            home: parts.places.home,
-            ...(parts.places.loginHome === undefined ? {} : { loginHome: parts.places.loginHome }),
-            temp: parts.places.temp,
-            foldsCase: parts.places.foldsCase ?? false,
-            ownHome: parts.places.ownHome,
+            readable: [this.id, journal.state.forkOf ?? this.id].map(outputs),
+            ...places,
             approver: this.interactions.canAsk("permission"),
             unsafe: this.run.unsafe ?? false,
             rules,

@@ -32,6 +32,11 @@ export const unknownWords: Arg = { kind: "unknown", prefix: "", single: false };
 
 const special = /[*?[\]\\+@!(]/;
 
+/** A text as a pattern that stands for nothing but itself. */
+export function escaped(value: string): string {
+  return value.replace(new RegExp(special, "g"), "\\$&");
+}
+
 /** What surely stands at the beginning. */
 export function knownStart(arg: Arg): string {
   if (arg.kind === "text") return arg.value;

@@ -4,7 +4,7 @@ import type { CommandRow } from "./command-row.ts";
 type Takes = "nothing" | "text" | "texts" | "read" | "write" | "attached";
 
 export interface Fit {
-  readonly operands: readonly { readonly kind: "text" | "read" | "write" | "rest"; readonly arg: Arg }[];
+  readonly operands: readonly { readonly kind: "text" | "read" | "write"; readonly arg: Arg }[];
   readonly values: readonly { readonly flag: string; readonly kind: "text" | "read" | "write"; readonly arg: Arg }[];
   readonly given: ReadonlySet<string>;
   /** Patterns that may match a name that begins with a dash, and so become flags. */
@@ -39,11 +39,8 @@ export function fitted(row: CommandRow, args: readonly Arg[]): Fit | undefined {
   const operands: Arg[] = [];
   const dashes: Arg[] = [];
   const kinds = (row.operands ?? "").split(" ").filter((kind) => kind !== "");
-  const beforeRest = kinds.at(-1) === "rest*" ? kinds.length - 1 : Number.POSITIVE_INFINITY;
   // As a flag, a word of which nothing is known could name any file.
   const takesTexts = kinds.every((kind) => kind.startsWith("text"));
-  let rest: readonly Arg[] = [];
-
   let next = 0;
   const take = (flag: string, takes: Takes, attached: Arg | undefined): boolean => {
     given.add(flag);
@@ -87,16 +84,10 @@ export function fitted(row: CommandRow, args: readonly Arg[]): Fit | undefined {
   };
 
   while (next < args.length) {
-    if (operands.length >= beforeRest) {
-      rest = args.slice(next);
-      break;
-    }
     const word = args[next++] as Arg;
     if (!mayBeFlag(word)) operands.push(word);
     else if (word.kind === "text" && word.value === "--") {
-      const free = Math.max(0, beforeRest - operands.length);
-      operands.push(...args.slice(next, next + free));
-      rest = args.slice(next + free);
+      operands.push(...args.slice(next));
       break;
     } else if (knownStart(word).startsWith("--") || (row.longDash === true && knownStart(word).startsWith("-"))) {
       if (!named(word)) return undefined;
@@ -110,14 +101,10 @@ export function fitted(row: CommandRow, args: readonly Arg[]): Fit | undefined {
     } else if (row.anyFlag === true && word.kind === "unknown" && takesTexts) operands.push(word);
     else return undefined;
   }
-  const script = (row.scriptFlags ?? "").split(" ").some((flag) => flag !== "" && given.has(flag));
-  const wanted = script && kinds[0] === "text" ? kinds.slice(1) : kinds;
-  const placed = place(
-    operands,
-    wanted.filter((kind) => kind !== "rest*"),
-  );
-  if (placed === undefined || rest.some((arg) => arg.kind === "unknown")) return undefined;
-  return { operands: [...placed, ...rest.map((arg) => ({ kind: "rest" as const, arg }))], values, given, dashes };
+  const hasScript = (row.scriptFlags ?? "").split(" ").some((flag) => flag !== "" && given.has(flag));
+  const wanted = hasScript && kinds[0] === "text" ? kinds.slice(1) : kinds;
+  const placed = place(operands, wanted);
+  return placed === undefined ? undefined : { operands: placed, values, given, dashes };
 }
 
 /** Operands in their places, of which at most one may stand for any number. */

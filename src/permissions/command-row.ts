@@ -22,8 +22,7 @@ export interface CommandRow {
   readonly longDash?: true;
   /**
    * What the other words are, in their order: `text`, `read` (a file that is read) or `write` (a file that is written), each
-   * with `?` for one that may be missing or `*` for any number. `rest*` at the end is every word that follows, flags too.
-   * Nothing: there must be none.
+   * with `?` for one that may be missing or `*` for any number. Nothing: there must be none.
    */
   readonly operands?: string;
   /** Flags that give what else the first operand is, separated by spaces; with one of them the first `text` is missing. */

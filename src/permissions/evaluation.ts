@@ -9,20 +9,15 @@ export interface Expansion {
   readonly left?: unknown;
   readonly right?: unknown;
   readonly expression?: unknown;
-  readonly prefix?: unknown;
-  readonly index?: { readonly value: string } | undefined;
-  readonly operation?: Operation | undefined;
 }
 
-interface Operation {
-  readonly type: string;
-  readonly operator: string;
-  readonly offset?: { readonly value: string };
-  readonly length?: { readonly value: string } | undefined;
-}
-
-/** A name, and what is taken off its value or takes its place: letters, and patterns at most. */
-const plainExpansion = /^\$\{#?[\w@*?#$!-]+(?:(?::?[-+?]|%%?|##?|\^\^?|,,?|\/\/?)[\w.*?/ -]*)?\}$/;
+/**
+ * A name, and what is taken off its value or takes its place: letters, and patterns at most. Not subscripts, offsets and
+ * other people's names, which bash evaluates; nor quotes and commands, whose ends are easily got wrong: in
+ * `${x/$(a b/c)/d}` the parser takes the first slash for the second, and in `"${x-$'…'}"` bash decodes a text and then
+ * expands what comes out.
+ */
+const plainExpansion = /^\$\{#?(?:\w+|[@*?#$!-])(?:(?::?[-+?]|%%?|##?|\^\^?|,,?|\/\/?)[\w.*?/ -]*)?\}$/;
 const compares = "compares numbers, and bash runs commands that it finds in their values";
 const calculates = "calculates with variables, and bash runs commands that it finds in their values";
 
@@ -37,33 +32,8 @@ export function evaluates(node: Expansion): string | undefined {
   if (node.type === "Assignment" && startsList(node.value))
     return "sets a variable to a list that goes on behind its end";
   if (node.type === "ArrayValue") return "sets a list, whose subscripts and values may be evaluated";
-  if (node.type !== "ParameterExpansion") return undefined;
-  // Where such a command ends is easily got wrong: in `${x/$(a b/c)/d}` the parser takes the first slash for the second.
-  if (/`|\$\(|[<>]\(/.test(node.text ?? "")) return "runs a command inside the expansion of a variable";
-  // In quotes, bash decodes such a text and then expands what comes out.
-  if (/\$['"]/.test(node.text ?? ""))
-    return "has a text inside the expansion of a variable that may turn into a command";
-  if (node.prefix === "!") return "takes the name of a variable from another one";
-  if (node.index !== undefined) return "has a subscript, which bash evaluates";
-  if (!plainExpansion.test(node.text ?? "")) return "expands a variable in a way that is not followed";
-  return node.operation === undefined ? undefined : operates(node.operation);
-}
-
-function operates({ type, operator, offset, length }: Operation): string | undefined {
-  switch (type) {
-    case "Remove":
-    case "Replace":
-    case "CaseModification":
-      return undefined;
-    case "Default":
-      return operator.endsWith("=") ? "sets a variable in an expansion" : undefined;
-    case "Slice":
-      return [offset, length].every((word) => word === undefined || /^\s*-?\d*$/.test(word.value))
-        ? undefined
-        : calculates;
-    default:
-      return "expands a variable in a way that may run commands";
-  }
+  const isPlain = node.type !== "ParameterExpansion" || plainExpansion.test(node.text ?? "");
+  return isPlain ? undefined : "expands a variable in a way that may run commands";
 }
 
 function isHarmlessTest({ operator, left, right }: Expansion): boolean {

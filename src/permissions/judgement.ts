@@ -5,7 +5,6 @@ import type { Arg, Printed } from "./arg.ts";
 export interface Surroundings {
   /** Every folder that may be the working directory, absolute; `undefined` when that is not known. */
   readonly folders: readonly string[] | undefined;
-  readonly home: string;
   /** It is started by another program, and so no builtin of the shell. */
   readonly isExternal?: boolean;
   /** What the part of the pipeline before it prints: paths below these folders. */

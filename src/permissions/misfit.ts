@@ -51,6 +51,7 @@ function isUnknownFlag(word: string, known: readonly ReadonlyMap<string, unknown
   return !known.some((flags) => names.some((name) => flags.has(name)));
 }
 
-function shown(text: string): string {
+/** A word of the command in a sentence. */
+export function shown(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60).toWellFormed()}…` : text);
 }

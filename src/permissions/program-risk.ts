@@ -6,7 +6,7 @@ import type { CommandRow } from "./command-row.ts";
 import { isKnownProgram, rowsOf } from "./commands.ts";
 import { judgeGit } from "./git-options.ts";
 import { high, type Judgement, judged, type Surroundings } from "./judgement.ts";
-import { harmfulText, whyNot } from "./misfit.ts";
+import { harmfulText, shown, whyNot } from "./misfit.ts";
 import { printedBy } from "./printed-paths.ts";
 import { builtins } from "./shell-builtins.ts";
 import { asking, belowTouches, filledFolder, folderTouches, touchesOf } from "./touches.ts";
@@ -94,7 +94,7 @@ function judgeByRow(name: string, row: CommandRow, args: readonly Arg[], around:
     ...(row.git === true && row.class === "read" ? touching("git", "git", around) : []),
     ...(row.showsRemotes === true ? touching("read", "remotes", around) : []),
   ];
-  const free = found.operands.filter(({ kind }) => kind === "text" || kind === "rest").map(({ arg }) => arg);
+  const free = found.operands.filter(({ kind }) => kind === "text").map(({ arg }) => arg);
   const others = row.class === "medium" ? suspects(free, around) : [];
   const makesLinks = row.makesLinks === true || isGiven(found, row.makesLinks);
   return judged(row.class, rule, row.why, { touches: [...touches, ...below, ...git, ...others], prints, makesLinks });
@@ -174,8 +174,4 @@ function splitTarget(
 
 function touching(use: Touch["use"], what: Touch["lookup"]["what"], { folders }: Surroundings): readonly Touch[] {
   return (folders ?? []).map((path) => ({ use, class: "read", lookup: { what, path }, recursive: false }));
-}
-
-function shown(name: string): string {
-  return JSON.stringify(name.length > 40 ? `${name.slice(0, 40).toWellFormed()}…` : name);
 }

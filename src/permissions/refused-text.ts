@@ -5,8 +5,8 @@ const pictures =
   /\p{Extended_Pictographic}(?:\u{fe0f}|[\u{1f3fb}-\u{1f3ff}])*(?:\u{200d}\p{Extended_Pictographic}(?:\u{fe0f}|[\u{1f3fb}-\u{1f3ff}])*)*/gu;
 
 /**
- * Why a text must not run, whoever allows it, to complete "it …": it may look like another one, or a shell and a reader may take it in different
- * ways. `undefined` when there is no such reason.
+ * Why a text must not run, whoever allows it, to complete "it …": it may look like another one, or a shell and a reader
+ * may take it in different ways. `undefined` when there is no such reason.
  */
 export function refusedText(command: string): string | undefined {
   if (!command.isWellFormed()) return "holds half of a character, so what runs would not be what was shown";

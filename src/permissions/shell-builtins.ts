@@ -73,7 +73,7 @@ function isPlain(arg: Arg, pattern: RegExp): boolean {
 }
 
 function judgeRead(args: readonly Arg[]): Judgement {
-  const isKnown = args.every((arg) => isPlain(arg, plainName) || /^-(r|s|d|a|[tn]\d*)$/.test(textOf(arg) ?? ""));
+  const isKnown = args.every((arg) => isPlain(arg, plainName) || /^-(r|s|[tn]\d*)$/.test(textOf(arg) ?? ""));
   const names = args.map((arg) => textOf(arg) ?? "");
   const isSafe = names.every((name) => name.startsWith("-") || variableRisk(name) !== "dangerous");
   if (isKnown && isSafe && args.some((arg) => isPlain(arg, plainName))) {

@@ -27,7 +27,7 @@ import { type SimpleCommandParts, walkWords } from "./simple-command.ts";
 import { variableRisk } from "./variables.ts";
 
 const mostNodes = 2000;
-const mostRounds = 20;
+const mostLoopWords = 20;
 
 interface Place {
   readonly folders: Folders;
@@ -38,8 +38,8 @@ interface Place {
   readonly depth: number;
   /** Directly in the list of commands, where nothing decides whether it is reached. */
   readonly isTop?: boolean;
-  /** Inside a substitution. */
-  readonly isInside?: boolean;
+  /** Inside a substitution with several commands, where bash may join a document to the one behind it. */
+  readonly joinsDocuments?: boolean;
 }
 
 export interface ReaderParts {
@@ -103,12 +103,12 @@ export function createReader({
     let isPrelude = place.isTop === true;
     for (const { command, background } of list) {
       // Behind anything else than plain assignments, an error may skip what follows.
-      isPrelude &&= background !== true && isPlainAssignment(command);
+      const isBackground = background === true;
+      isPrelude &&= !isBackground && isPlainAssignment(command);
       const walked = walk(command, { ...place, isTop: isPrelude, folders: eitherOf(flow) });
-      const isBehind = background === true;
-      if (isBehind) moved.overlaps();
-      flow = isBehind ? same(eitherOf(flow)) : walked.flow;
-      parts.push(isBehind ? inBackground(walked.part) : walked.part);
+      if (isBackground) moved.overlaps();
+      flow = isBackground ? same(eitherOf(flow)) : walked.flow;
+      parts.push(isBackground ? inBackground(walked.part) : walked.part);
       prints = walked.prints;
     }
     const [only] = parts;
@@ -198,7 +198,7 @@ export function createReader({
     const before = words.flatMap((word) => inside(word, place));
     const isDangerous = variableRisk(name) === "dangerous" || !/^[A-Za-z_]\w*$/.test(name);
     const rounds: readonly (Arg | undefined)[] =
-      listed.length === 0 || listed.length > mostRounds ? [undefined] : listed;
+      listed.length === 0 || listed.length > mostLoopWords ? [undefined] : listed;
     const walked = repeated(source, place.folders, (folders) => {
       const parts = rounds.map((value) => {
         // One match of a pattern at a time.
@@ -268,14 +268,14 @@ export function createReader({
   }
 
   function around(place: Place): Surroundings {
-    return { folders: place.folders, home, input: place.input };
+    return { folders: place.folders, input: place.input };
   }
 
   function substitution(node: ParsedScript, place: Place): Walked {
     const [only, ...more] = node.commands;
     const isSingle = only?.command.type === "Command" && more.length === 0;
-    const isInside = place.isInside === true || !isSingle;
-    return script(node, { ...place, input: undefined, isInside, isTop: false }, "substitution");
+    const joinsDocuments = place.joinsDocuments === true || !isSingle;
+    return script(node, { ...place, input: undefined, joinsDocuments, isTop: false }, "substitution");
   }
 
   /** What a word may be. One that stands for what a command prints is known when that is paths. */
@@ -331,7 +331,7 @@ export function createReader({
       if (node.descriptor?.type === "FileDescriptorVariable") {
         return classed(part, "high", "sets-variable", "sets a variable by a redirection");
       }
-      if (node.type === "HereDoc" && place.isInside === true) {
+      if (node.type === "HereDoc" && place.joinsDocuments === true) {
         // `$(cat <<E … find . ; echo -delete)` deletes: bash 5.2 loses the separator behind such a document.
         return classed(
           part,

@@ -1,4 +1,4 @@
-import { type Arg, substitutedFile, unknownWords } from "./arg.ts";
+import { type Arg, escaped, substitutedFile, unknownWords } from "./arg.ts";
 
 /** A part of a word, as the parser gives it. */
 export interface Piece {
@@ -148,7 +148,7 @@ function add(built: Built, piece: Piece, quoted: boolean, variables: Variables):
 
 function withText(built: Built, value: string): Built {
   if (built.isCut) return built;
-  return { ...built, text: built.text + value, pattern: built.pattern + value.replace(/[*?[\]\\+@!(]/g, "\\$&") };
+  return { ...built, text: built.text + value, pattern: built.pattern + escaped(value) };
 }
 
 function withRaw(built: Built, pattern: string): Built {

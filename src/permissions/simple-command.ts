@@ -36,8 +36,7 @@ export function walkWords(
   if (name !== undefined && !isShell) parts.onProgram(name);
   const inner = runs.map((run) => unwrapped(run, source, depth + 1, parts));
   const { cwd } = parts.places;
-  if (name === "trap") parts.moved.overlaps();
-  const walked: Walked = {
+  return {
     part: parts.moved.guard(
       {
         kind: "command",
@@ -55,7 +54,6 @@ export function walkWords(
     flow: runInShell.has(textOf(args[0]) ?? "") ? (inner[0]?.flow ?? same(where.folders)) : movesTo(args, where, parts),
     prints,
   };
-  return walked;
 }
 
 function unwrapped(inner: Inner, source: string, depth: number, parts: SimpleCommandParts): Walked {

@@ -3,7 +3,7 @@ import { high, type Judgement, judged } from "./judgement.ts";
 
 /** Not `-v` and `-R`: a subscript in the name of a variable is evaluated, and that may run commands. */
 export const harmlessUnary = /^-[abcdefghknoprstuwxzGLNOS]$/;
-export const harmlessBinary = /^(=|==|!=|<|>|-(nt|ot|ef))$/;
+const harmlessBinary = /^(=|==|!=|<|>|-(nt|ot|ef))$/;
 const numeric = /^-(eq|ne|lt|le|gt|ge)$/;
 
 /** `[ … ]`: harmless unless a word that is not known could be an operator. */

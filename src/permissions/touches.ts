@@ -1,5 +1,5 @@
 import type { AccessClass, Touch } from "../core/permission.ts";
-import { type Arg, substitutedFile } from "./arg.ts";
+import { type Arg, escaped, substitutedFile } from "./arg.ts";
 import type { Surroundings } from "./judgement.ts";
 
 /** Devices that hold nothing and keep nothing, and the streams that a command has anyway. */
@@ -41,7 +41,7 @@ export function touchesOf(
   const what = arg.kind === "pattern" ? "matches" : "path";
   if (arg.value.startsWith("/")) return [touch(what, arg.value)];
   return folders?.map((folder) => {
-    const base = arg.kind === "pattern" ? folder.replace(/[*?[\]\\+@!(]/g, "\\$&") : folder;
+    const base = arg.kind === "pattern" ? escaped(folder) : folder;
     return touch(what, `${base === "/" ? "" : base}/${arg.value}`);
   });
 }
@@ -87,7 +87,7 @@ export function filledFolder(
   for (const arg of sources) {
     if (arg.kind !== "text" && arg.kind !== "pattern") return undefined;
     const name = arg.value.replace(/\/+$/, "").split("/").at(-1) ?? "";
-    const folder = arg.kind === "pattern" ? target.value.replace(/[*?[\]\\+@!(]/g, "\\$&") : target.value;
+    const folder = arg.kind === "pattern" ? escaped(target.value) : target.value;
     touches.push(touchesOf({ kind: arg.kind, value: `${folder}/${name}` }, "write", accessClass, around));
     if (recursive && arg.kind === "text") {
       touches.push(touchesOf(arg, "write", accessClass, around)?.map(asking("repositories-below")));
