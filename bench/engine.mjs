@@ -89,7 +89,7 @@ export async function benchEngine(folder, home) {
   const unused = /** @type {EngineParts["host"]} */ ({});
   const engine = new Engine({
     store: createJsonlStore({ home }),
-    models: { list: () => [model.info], resolve: async () => model },
+    models: { list: async () => [model.info], resolve: async () => model },
     policy: createPermissionPolicy(() => "bash"),
     tools: [note],
     host: unused,

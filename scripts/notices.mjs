@@ -24,6 +24,12 @@ const manifest = JSON.parse(read("package.json"));
 /** @type {Record<string, Locked>} */
 const locked = JSON.parse(read("package-lock.json")).packages;
 
+/** Needed by what is bundled, and not in the bundle: types alone, and what would load files from addresses. */
+const leftOut = new Set(["@standard-schema/spec", "json-schema", "undici"]);
+
+/** Packages without a licence file of their own, and a package of the same project that has it. */
+const sameProject = new Map([["@ai-sdk/provider-utils", "@ai-sdk/provider"]]);
+
 /** Packages that the source imports, and that the bundler therefore copies into `dist`. */
 function importedPackages() {
   /** @type {Set<string>} */
@@ -63,7 +69,7 @@ function lockedPackage(name) {
 
 /** @param {string} name */
 function licenceText(name) {
-  const folder = join("node_modules", name);
+  const folder = join("node_modules", sameProject.get(name) ?? name);
   const file = readdirSync(join(root, folder)).find((entry) => /^licen[cs]e(\.\w+)?$/i.test(entry));
   if (!file) throw new Error(`${name} comes without a licence file`);
   return read(join(folder, file));
@@ -99,6 +105,18 @@ function ripgrep() {
   };
 }
 
+/** @returns {Notice} */
+function pdfJs() {
+  return {
+    name: "pdf.js",
+    version: `as packed by unpdf ${lockedPackage("unpdf").version}`,
+    licence: "Apache-2.0",
+    note: "Copyright Mozilla Foundation and its contributors. The reader of PDF files inside unpdf.",
+    // The text of the licence is the same for everybody who uses it.
+    text: read("LICENSE"),
+  };
+}
+
 /** @param {Notice} notice */
 function section({ name, version, licence, note, text }) {
   const body = text
@@ -118,7 +136,8 @@ export function thirdPartyNotices() {
     "",
     "# Contained in dist/",
     "",
-    ...bundled.map((name) => section(notice(name))),
+    ...bundled.filter((name) => !leftOut.has(name)).map((name) => section(notice(name))),
+    ...(bundled.includes("unpdf") ? [section(pdfJs())] : []),
     section(notice("rolldown", "The bundler; its helper functions are part of the output.")),
     "# Installed beside it",
     "",

@@ -16,6 +16,10 @@ import { describeEnvironment } from "./host/environment.ts";
 import { createNodeHost } from "./host/node-host.ts";
 import { shellKind } from "./host/shell.ts";
 import { createModelCatalog } from "./models/catalog.ts";
+import { modelOfKeys } from "./models/default-model.ts";
+import type { ModelInspector } from "./models/inspector.ts";
+import type { ModelTimeouts } from "./models/model-spec.ts";
+import type { Network } from "./net/network.ts";
 import { createPermissionPolicy } from "./permissions/policy.ts";
 import { createJsonlStore } from "./store/jsonl-store.ts";
 import { builtinTools } from "./tools/all.ts";
@@ -30,6 +34,8 @@ export interface Composition {
   readonly modelOverride: string | undefined;
   /** For runs that name no model. */
   readonly defaultModel: string;
+  /** What can be said about models beyond what a run needs. */
+  inspectModels(): Promise<ModelInspector>;
   readonly host: Host;
   readonly engine: Engine;
   readonly policy: PermissionPolicy;
@@ -56,28 +62,57 @@ async function real(path: string): Promise<string> {
   }
 }
 
+/** Opened when it is first needed, and one for all: connections are kept and used again. */
+function lazyNetwork(env: NodeJS.ProcessEnv, { network }: UserConfig): () => Promise<Network> {
+  let opened: Promise<Network> | undefined;
+  const options = network?.caFile === undefined ? {} : { caFile: network.caFile };
+  return () => {
+    opened ??= import("./net/network.ts").then(({ createNetwork }) => createNetwork(env, options));
+    return opened;
+  };
+}
+
 /** The only place that knows every adapter. Rejects with `config_invalid`. */
 export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Composition> {
   const homes = await resolved(findHomes(env));
   const config = await loadUserConfig(homes.own);
+  const openNetwork = lazyNetwork(env, config);
   const outputsDir = join(homes.own, "outputs");
   const store = createJsonlStore({
     home: homes.own,
     ...(config.durability === undefined ? {} : { durability: config.durability }),
   });
   const modelOverride = env.TINMAN_MODEL || undefined;
-  const defaultModel = modelOverride ?? config.model ?? "offline";
+  const chosen = config.models?.default ?? config.model ?? modelOfKeys(env);
+  const defaultModel = modelOverride ?? chosen ?? "offline";
+  const openFetch = async (timeouts: ModelTimeouts): Promise<typeof globalThis.fetch> => {
+    const [{ createFetch }, { useOwnHeaders }, network] = await Promise.all([
+      import("./net/fetch.ts"),
+      import("./net/fetch-headers.ts"),
+      openNetwork(),
+    ]);
+    useOwnHeaders();
+    return createFetch(network, timeouts);
+  };
   const models = createModelCatalog({
-    ...(config.model === undefined ? {} : { defaultModel: config.model }),
+    defaultModel,
     ...(modelOverride === undefined ? {} : { override: modelOverride }),
+    ...(config.models === undefined ? {} : { choices: config.models }),
+    env,
     loadScript: readDocument,
+    fetch: openFetch,
     clock,
   });
   const environment = describeEnvironment({ cacheFile: join(homes.own, "cache", "tool-versions.json") });
   const look = async (cwd: string): Promise<readonly string[]> =>
     (await Promise.all([environment(cwd), readInstructions(homes.own, cwd)])).flat();
   const begun = new Map<string, Promise<readonly string[]>>();
-  const host = createNodeHost({ outputsDir, passEnvironment: config.passEnvironment ?? [] });
+  const host = createNodeHost({
+    outputsDir,
+    passEnvironment: config.passEnvironment ?? [],
+    fetch: { allowPrivate: config.fetch?.allowPrivate ?? [] },
+    openNetwork,
+  });
   const policy = createPermissionPolicy(shellKind);
   const rules = await loadRules({ user: config, adminFiles: adminFiles(env), ownHome: homes.own });
   const places = {
@@ -113,6 +148,10 @@ export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Com
     models,
     modelOverride,
     defaultModel,
+    inspectModels: async () => {
+      const { createModelInspector } = await import("./models/inspector.ts");
+      return createModelInspector({ choices: config.models ?? {}, env, fetch: openFetch });
+    },
     host,
     engine,
     policy,

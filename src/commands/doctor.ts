@@ -24,12 +24,16 @@ export async function runDoctor(options: { readonly json?: boolean }, io: Io): P
     check("node", true, async () => checkNode()),
     check("home", true, checkHome),
     check("configuration", true, async () => {
-      const { homes } = await composed;
+      const { homes, config, inspectModels } = await composed;
+      (await inspectModels()).check(config.models ?? {});
       return `${join(homes.own, "config.yaml")} is fine`;
     }),
     check("model", true, async () => {
-      const { models, defaultModel } = await composed;
-      return `${(await models.resolve(defaultModel)).info.id} is used when a run names none`;
+      const { models, defaultModel, inspectModels } = await composed;
+      const { id } = (await models.resolve(defaultModel)).info;
+      const problem = (await inspectModels()).status(id)?.problem;
+      if (problem !== undefined) throw new Error(`${id} is used when a run names none. ${problem}`);
+      return `${id} is used when a run names none`;
     }),
     check("sessions", true, async () => {
       const sessions = await (await composed).store.list();

@@ -144,7 +144,7 @@ const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 const maxTimerMs = 2_147_483_647;
 
 /** Milliseconds; a bare number is seconds. */
-function duration(value: string): number {
+export function duration(value: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(value);
   const ms = Number(match?.[1]) * unitMs[(match?.[2] ?? "s") as keyof typeof unitMs];
   if (match === null || !(ms > 0) || ms > maxTimerMs) {

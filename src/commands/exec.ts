@@ -4,6 +4,7 @@ import { compose } from "../compose.ts";
 import { readBounded } from "../config/bounded-file.ts";
 import { AgentError, failureOf } from "../core/errors.ts";
 import { makeFolders } from "../core/make-folders.ts";
+import { offeredTools } from "../core/offered-tools.ts";
 import type { SessionSettings } from "../core/settings.ts";
 import type { ExecOptions } from "../frontends/exec/exec.ts";
 import { runExec } from "../frontends/exec/exec.ts";
@@ -28,7 +29,8 @@ export async function exec(given: GivenExec, words: readonly string[] | undefine
     const disabledTools = toolNames(given.disabledTools ?? [], engine.tools);
     const enabledTools = toolNames(given.enabledTools ?? [], engine.tools);
     if (given.listTools === true) {
-      await listTools(engine.tools, { ...given, disabledTools, enabledTools }, io.stdout);
+      const { info } = await composition.models.resolve(given.model ?? composition.defaultModel);
+      await listTools(offeredTools(engine.tools, info), { ...given, disabledTools, enabledTools }, io.stdout);
       return 0;
     }
     const options = await unlessStopped(io, execOptions(given, words, composition, io), (signal) => {

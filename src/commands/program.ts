@@ -3,7 +3,7 @@ import { AgentError, failureOf } from "../core/errors.ts";
 import { autonomyLevels } from "../core/settings.ts";
 import { exitCodeOf, exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
-import { defineExec } from "./exec-options.ts";
+import { defineExec, duration } from "./exec-options.ts";
 import { processIo } from "./process-io.ts";
 import { reportUsage } from "./usage.ts";
 
@@ -99,11 +99,7 @@ function defineCommands(
     .command("delete <id...>")
     .description("delete sessions and their tool outputs")
     .action(async (ids) => done(await (await import("./sessions.ts")).deleteSessions(ids, io)));
-  program
-    .command("models")
-    .description("list the models that can be used here")
-    .option(...json)
-    .action(async (options) => done(await (await import("./models.ts")).listModels(options, io)));
+  const models = defineModels(program, io, done);
   program
     .command("doctor")
     .description("check this machine and this configuration")
@@ -128,8 +124,34 @@ function defineCommands(
     .option("--cwd <path>", "the folder that the commands would run in")
     .option(...json)
     .action(async (file, options) => done(await (await import("./policy-test.ts")).testPolicy(file, options, io)));
-  for (const command of [...program.commands, ...sessions.commands, ...policy.commands])
+  for (const command of [...program.commands, ...sessions.commands, ...models.commands, ...policy.commands])
     command.allowExcessArguments(false);
+}
+
+function defineModels(program: Command, io: Io, done: (code: number) => void): Command {
+  const models = program.command("models").description("list models, look for local ones, try one, import some");
+  models
+    .command("list", { isDefault: true })
+    .description("list what can be used here, and why the rest cannot")
+    .option("--discover", "ask the servers that usually run on this machine")
+    .option("--json", "print JSON")
+    .action(async ({ discover, ...options }) => {
+      if (discover === true) done(await (await import("./models-discover.ts")).discoverModels(options, io));
+      else done(await (await import("./models.ts")).listModels(options, io));
+    });
+  models
+    .command("test <id>")
+    .description("send one tiny prompt to a model, and say what happened")
+    .addOption(new Option("--timeout <duration>", "time at most: 90, 90s, 10m (default: 60s)").argParser(duration))
+    .option("--json", "print JSON")
+    .action(async (id, options) => done(await (await import("./models-test.ts")).testModel(id, options, io)));
+  models
+    .command("import")
+    .description("print the custom models of ~/.factory/settings.json as configuration")
+    .option("--from <file>", "another file of that format")
+    .option("--write", "add them to config.yaml")
+    .action(async (options) => done(await (await import("./models-import.ts")).importModels(options, io)));
+  return models;
 }
 
 /** Commander's message as one line, with its suggestion. */

@@ -23,6 +23,7 @@ const groups: readonly { readonly title: string; readonly kinds: readonly ToolKi
   { title: "Read", kinds: ["read", "plan", "ask"] },
   { title: "Edit", kinds: ["edit"] },
   { title: "Execute", kinds: ["execute"] },
+  { title: "Web", kinds: ["fetch"] },
 ];
 
 export async function listTools(tools: readonly Tool[], given: GivenExec, output: Output): Promise<void> {
@@ -34,7 +35,7 @@ export async function listTools(tools: readonly Tool[], given: GivenExec, output
       displayName: tool.title,
       description: tool.description.split("\n")[0],
       category,
-      defaultAllowed: tool.kind !== "edit",
+      defaultAllowed: tool.kind !== "edit" && tool.kind !== "fetch",
       currentlyAllowed: isAllowed(tool, given),
     };
   });
@@ -55,7 +56,8 @@ export async function listTools(tools: readonly Tool[], given: GivenExec, output
 function isAllowed({ name, kind }: Tool, given: GivenExec): boolean {
   if (given.disabledTools?.includes(name) === true) return false;
   if (given.skipPermissionsUnsafe === true) return true;
-  if (kind !== "edit") return true;
+  if (kind !== "edit" && kind !== "fetch") return true;
   if (given.useSpec === true) return false;
+  if (kind === "fetch" && given.auto === "low") return given.enabledTools?.includes(name) === true;
   return given.auto !== undefined || given.enabledTools?.includes(name) === true;
 }

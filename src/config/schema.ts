@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { modelsSchema } from "./model-schema.ts";
 import { ruleWords } from "./rule-words.ts";
 
 /** Commands, each as `ruleWords` understands it. */
@@ -14,7 +15,21 @@ const deny = commandRules("deny").describe("Commands that never run, as words; *
 
 /** `$TINMAN_HOME/config.yaml`. Documented in docs/configuration.md. */
 export const userConfigSchema = z.strictObject({
-  model: z.string().min(1).optional().describe("The model of runs that name none."),
+  model: z.string().min(1).optional().describe("The model of runs that name none; the same as models.default."),
+  models: modelsSchema.optional().describe("Models and their other names."),
+  fetch: z
+    .strictObject({
+      allowPrivate: z
+        .array(z.string().min(1))
+        .optional()
+        .describe("Hosts, addresses or blocks in private networks that FetchUrl may ask; * for all."),
+    })
+    .optional()
+    .describe("What FetchUrl may do."),
+  network: z
+    .strictObject({ caFile: z.string().min(1).optional().describe("Certificates to trust besides the usual ones.") })
+    .optional()
+    .describe("How servers are reached."),
   durability: z
     .enum(["turn", "always"])
     .optional()

@@ -93,7 +93,7 @@ export class Engine {
     return this.parts.store.list(query);
   }
 
-  models(): readonly ModelInfo[] {
+  models(): Promise<readonly ModelInfo[]> {
     return this.parts.models.list();
   }
 

@@ -21,6 +21,8 @@ export type EndReason =
   | "length"
   /** The conversation no longer fits the model's window. */
   | "context_full"
+  /** The model, or its provider, declined to answer. */
+  | "refused"
   | "failed";
 
 /** Events that change what the session is. They are stored before anybody is told, and numbered densely by `seq`. */
@@ -55,8 +57,8 @@ export type DurableBody =
     }
   /** The model's reply is whole, or as whole as it will be (`stop` says which). Replaces its checkpoints. */
   | { readonly type: "message.ended"; readonly message: AssistantMessage }
-  /** Tokens of one model call, and of the session so far. */
-  | { readonly type: "usage.updated"; readonly call: Usage; readonly total: Usage }
+  /** Tokens of one model call, and of the session so far. `cost` is the call's, in dollars, where its prices are known. */
+  | { readonly type: "usage.updated"; readonly call: Usage; readonly total: Usage; readonly cost?: number }
   /** A tool begins to run. If no `tool.ended` follows, it was cut off and is never run again by itself. */
   | { readonly type: "tool.started"; readonly callId: string; readonly name: string }
   /** A call has its result; in the order of the reply's calls. `messageId` is shared by all results of one reply. */

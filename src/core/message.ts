@@ -11,11 +11,22 @@ export interface ReminderBlock {
   readonly text: string;
 }
 
+/**
+ * What a provider wants back with a block that it made (a signature, an item's id, encrypted thoughts), under the name of its
+ * wire. Opaque to everybody else, and not sent to other wires.
+ */
+export type Proof = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** Text of the model. */
+export interface ReplyTextBlock extends TextBlock {
+  readonly proof?: Proof;
+}
+
+/** `text` is empty when the provider keeps the thoughts to itself and gives only their proof. */
 export interface ThinkingBlock {
   readonly type: "thinking";
   readonly text: string;
-  /** Opaque proof that a provider wants back with the block. */
-  readonly signature?: string;
+  readonly proof?: Proof;
 }
 
 export interface ImageBlock {
@@ -41,6 +52,7 @@ export interface ToolCallBlock {
   readonly input: unknown;
   /** The model's own text, kept only when it was not JSON. */
   readonly malformedInput?: string;
+  readonly proof?: Proof;
 }
 
 /** `failed`: it ran and did not succeed. `refused`: it was not allowed to run. `interrupted`: it was stopped, or never came to run. */
@@ -59,7 +71,7 @@ export interface ToolResultBlock {
 
 /** What a client may put into a prompt. */
 export type PromptBlock = TextBlock | ImageBlock | DocumentBlock;
-export type ReplyBlock = TextBlock | ThinkingBlock | ToolCallBlock;
+export type ReplyBlock = ReplyTextBlock | ThinkingBlock | ToolCallBlock;
 
 /** Why the model stopped. `interrupted` and `failed` replies are kept as far as they had come. */
 export type StopReason = "end" | "tool_calls" | "length" | "refusal" | "interrupted" | "failed";

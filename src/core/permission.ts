@@ -5,6 +5,8 @@ export type Access =
   /** `recursive`: the folder with everything in it, of which nothing can be left out. */
   | { readonly type: "read"; readonly path: string; readonly recursive?: boolean }
   | { readonly type: "write"; readonly path: string }
+  /** Something is asked of another machine, or of a server on this one. */
+  | { readonly type: "fetch"; readonly url: string }
   | {
       readonly type: "command";
       readonly command: string;
@@ -182,4 +184,16 @@ export interface PermissionPolicy {
 export type Preview =
   | { readonly type: "command"; readonly command: string }
   | { readonly type: "create"; readonly path: string; readonly content: string; readonly oldContent?: string }
-  | { readonly type: "edit"; readonly path: string; readonly oldContent?: string; readonly newContent?: string };
+  | { readonly type: "edit"; readonly path: string; readonly oldContent?: string; readonly newContent?: string }
+  /** `files` in the order of the patch; contents are left out where the patch does not fit, or a file is too large. */
+  | { readonly type: "patch"; readonly patch: string; readonly files: readonly FileChange[] }
+  | { readonly type: "fetch"; readonly url: string };
+
+export interface FileChange {
+  readonly path: string;
+  /** Where an updated file is moved to. */
+  readonly movedTo?: string;
+  readonly change: "add" | "update" | "delete";
+  readonly oldContent?: string;
+  readonly newContent?: string;
+}

@@ -1,6 +1,6 @@
 import type { Failure } from "./errors.ts";
 import type { DurableEvent } from "./event.ts";
-import type { Message, StopReason, Usage } from "./message.ts";
+import type { Message, Proof, StopReason, Usage } from "./message.ts";
 import type { Lookup } from "./permission.ts";
 import type { ReasoningEffort } from "./settings.ts";
 
@@ -15,6 +15,20 @@ export interface ModelInfo {
   readonly maxOutputTokens: number;
   readonly reasoningEfforts: readonly ReasoningEffort[];
   readonly images: boolean;
+  /** Whether it reads PDF files. */
+  readonly documents?: boolean;
+  /** Files are changed by patches instead of whole texts and replacements. */
+  readonly prefersPatch?: boolean;
+  /** Only what the user's configuration says. */
+  readonly prices?: Prices;
+}
+
+/** In dollars for a million tokens. */
+export interface Prices {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
 }
 
 export interface ToolSpec {
@@ -32,14 +46,23 @@ export interface ModelRequest {
 }
 
 export type ModelEvent =
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "thinking"; readonly text: string; readonly signature?: string }
+  /** `block` tells blocks of one type apart that follow each other; without it they are one. A proof may come with no text. */
+  | { readonly type: "text"; readonly text: string; readonly block?: string; readonly proof?: Proof }
+  | { readonly type: "thinking"; readonly text: string; readonly block?: string; readonly proof?: Proof }
   /** Arguments of a call as they come in. Optional: `tool_call` alone is enough. */
   | { readonly type: "tool_input"; readonly id: string; readonly name: string; readonly text: string }
   /** A whole call. `inputText` is the model's JSON text. */
-  | { readonly type: "tool_call"; readonly id: string; readonly name: string; readonly inputText: string }
+  | {
+      readonly type: "tool_call";
+      readonly id: string;
+      readonly name: string;
+      readonly inputText: string;
+      readonly proof?: Proof;
+    }
   | { readonly type: "usage"; readonly usage: Usage }
-  /** This attempt failed before it showed anything; another follows after `delayMs`. */
+  /** Something that the request asked for is not as it was asked for. */
+  | { readonly type: "notice"; readonly level: "info" | "warning"; readonly text: string }
+  /** This attempt failed; another follows after `delayMs`, and repeats no text that was shown. */
   | { readonly type: "retry"; readonly attempt: number; readonly delayMs: number; readonly failure: Failure }
   /** Last: the reply is whole. */
   | { readonly type: "end"; readonly stop: Exclude<StopReason, "interrupted" | "failed"> }
@@ -57,7 +80,7 @@ export interface ModelPort {
 
 export interface ModelCatalog {
   /** What can be chosen here, the default first. */
-  list(): readonly ModelInfo[];
+  list(): Promise<readonly ModelInfo[]>;
   /** Rejects with `model_unknown`, or with what is wrong with its configuration. */
   resolve(id: string): Promise<ModelPort>;
 }
@@ -129,8 +152,8 @@ export interface DirectoryEntry {
 }
 
 /**
- * The machine's files. Methods reject with Node's own errors (`ENOENT: …`), which tools turn into results. `list`, `read` and
- * `write` take canonical paths, and reject (`ESTALE`) when a part of one has become a link meanwhile.
+ * The machine's files. Methods reject with Node's own errors (`ENOENT: …`), which tools turn into results. `list`, `read`,
+ * `write` and `remove` take canonical paths, and reject (`ESTALE`) when a part of one has become a link meanwhile.
  */
 export interface Files {
   /** Absolute, with symbolic links resolved; the part that does not exist yet is kept as it is. */
@@ -141,7 +164,13 @@ export interface Files {
   /** At most `maxBytes` from offset `from`. */
   read(path: string, range: { readonly from?: number; readonly maxBytes: number }): Promise<Uint8Array>;
   /** Whole or not at all. Makes missing parents, keeps the mode of a file that is there. Returns the new version. */
-  write(path: string, text: string): Promise<string>;
+  write(
+    path: string,
+    text: string,
+    options?: { /** Of a file that is not there yet. */ readonly mode?: number },
+  ): Promise<string>;
+  /** A regular file, which must be there. */
+  remove(path: string): Promise<void>;
 }
 
 export interface CommandSpec {
@@ -224,11 +253,37 @@ export interface Search {
   glob(query: GlobQuery, signal: AbortSignal): Promise<SearchResult>;
 }
 
+/** What a server answered. */
+export interface WebPage {
+  /** Where it came from, after redirects, without fragment. */
+  readonly url: string;
+  readonly status: number;
+  /** As the server wrote it; empty when it did not. */
+  readonly contentType: string;
+  readonly body: Uint8Array;
+  /** The body goes on. */
+  readonly truncated: boolean;
+}
+
+/** Other machines, as far as they may be asked: public ones, and what the user's configuration allows. */
+export interface Web {
+  /**
+   * Asks for a page, with nothing in the request that is the user's, and follows redirects. Resolves whatever the status.
+   * Rejects with words when the address is not allowed or the server does not answer; an abort closes the connection at once.
+   */
+  get(
+    url: string,
+    options: { readonly maxBytes: number; readonly accept: string },
+    signal: AbortSignal,
+  ): Promise<WebPage>;
+}
+
 /** The machine, as the engine and its tools see it. */
 export interface Host {
   readonly files: Files;
   readonly processes: Processes;
   readonly search: Search;
+  readonly web: Web;
   /** Answers what a decision about a command depends on; `undefined` when it cannot be told. Starts nothing, changes nothing. */
   lookUp(lookup: Lookup): Promise<readonly string[] | undefined>;
   /** A fresh, canonical file path for a tool's whole output, readable by the session's own tools. */

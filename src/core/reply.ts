@@ -36,12 +36,14 @@ const maxIdCharacters = 200;
 export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyParts): Promise<Reply> {
   const { messageId, clock, signal } = parts;
   const createdAt = clock.now();
-  const blocks: ReplyBlock[] = [];
+  let blocks: ReplyBlock[] = [];
   let stop: StopReason | undefined;
   let usage: Usage | undefined;
   let failure: Failure | undefined;
   let started = false;
   let characters = 0;
+  /** What the model calls the last of `blocks`. */
+  let openBlock: string | undefined;
   let savedLength = 0;
   let savedAt = clock.monotonic();
 
@@ -71,18 +73,17 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
   const addText = async (event: ModelEvent & { type: "text" | "thinking" }): Promise<void> => {
     await begin();
     const last = blocks.at(-1);
-    const offset = last?.type === event.type ? last.text.length : 0;
-    if (last?.type === event.type) blocks[blocks.length - 1] = { ...last, text: last.text + event.text };
+    const isMore = last?.type === event.type && openBlock === event.block;
+    const offset = isMore ? last.text.length : 0;
+    const proof = event.proof === undefined ? {} : { proof: event.proof };
+    if (isMore) blocks[blocks.length - 1] = { ...last, text: last.text + event.text, ...proof };
     else {
       if (event.text === "" && event.type === "text") return;
       await checkpoint();
       savedLength = 0;
       savedAt = clock.monotonic();
-      blocks.push({ type: event.type, text: event.text });
-    }
-    if (event.type === "thinking" && event.signature !== undefined) {
-      const block = blocks[blocks.length - 1];
-      if (block?.type === "thinking") blocks[blocks.length - 1] = { ...block, signature: event.signature };
+      openBlock = event.block;
+      blocks.push({ type: event.type, text: event.text, ...proof });
     }
     if (event.text !== "") {
       const delta = { messageId, block: blocks.length - 1, kind: event.type, offset, text: event.text };
@@ -110,7 +111,12 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
       case "usage":
         usage = event.usage;
         break;
+      case "notice":
+        await parts.emit(event);
+        break;
       case "retry":
+        // What vouches for a block holds for the answer that it was part of, and that one is not to be.
+        blocks = blocks.map(({ proof: _, ...block }) => block);
         await parts.emit({
           type: "retry.scheduled",
           attempt: event.attempt,
@@ -126,7 +132,7 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
         failure = event.failure;
         break;
     }
-    if ("text" in event) characters += event.text.length;
+    if ("text" in event && event.type !== "notice") characters += event.text.length;
     if (characters > maxReplyCharacters) {
       stop = "failed";
       failure = {
@@ -154,7 +160,8 @@ function toolCall(event: ModelEvent & { type: "tool_call" }, blocks: readonly Re
   const base = event.id === "" ? "call" : event.id.slice(0, maxIdCharacters);
   let id = base;
   for (let n = 2; taken.has(id); n += 1) id = `${base}-${n}`;
-  const call = { type: "tool_call", id, name: event.name } as const;
+  const proof = event.proof === undefined ? {} : { proof: event.proof };
+  const call = { type: "tool_call", id, name: event.name, ...proof } as const;
   const text = event.inputText.trim() === "" ? "{}" : event.inputText;
   if (text.length <= maxInputCharacters && !isTooDeep(text)) {
     try {

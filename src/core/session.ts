@@ -8,6 +8,7 @@ import { Interactions } from "./interactions.ts";
 import { Journal } from "./journal.ts";
 import type { Message, PromptBlock } from "./message.ts";
 import { noUsage, textOf } from "./message.ts";
+import { offeredTools } from "./offered-tools.ts";
 import type { CommandRules, DecisionContext, PermissionPolicy } from "./permission.ts";
 import type {
   Clock,
@@ -79,7 +80,6 @@ export class Session {
   private readonly interactions: Interactions;
   private readonly clients = new Map<EventQueue, Abilities>();
   private readonly tools: ReadonlyMap<string, Tool>;
-  private readonly specs: readonly ToolSpec[];
   private readonly seenFiles = new Map<string, string>();
   private readonly queue: QueuedPrompt[] = [];
   private live: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
@@ -101,11 +101,6 @@ export class Session {
     });
     const disabled = new Set(run.disabledTools);
     this.tools = new Map(parts.tools.filter((tool) => !disabled.has(tool.name)).map((tool) => [tool.name, tool]));
-    this.specs = [...this.tools.values()].map((tool) => ({
-      name: tool.name,
-      description: tool.description,
-      inputSchema: () => parts.toolSchema(tool),
-    }));
     for (const messageId of state.waiting.keys()) {
       this.queue.push({ messageId, limits: {}, leftover: true, settle: () => undefined });
     }
@@ -127,9 +122,13 @@ export class Session {
     return this.journal.state.title;
   }
 
-  /** The names of the tools that the model is offered. */
-  get toolNames(): readonly string[] {
-    return [...this.tools.keys()];
+  /** The tools that a model is offered. */
+  toolSpecs(model: ModelInfo): readonly ToolSpec[] {
+    return offeredTools([...this.tools.values()], model).map((tool) => ({
+      name: tool.name,
+      description: tool.description,
+      inputSchema: () => this.parts.toolSchema(tool),
+    }));
   }
 
   /** The number of the last thing that happened. */
@@ -277,7 +276,7 @@ export class Session {
       clock: parts.clock,
       ids: parts.ids,
       signal,
-      toolSpecs: () => this.specs,
+      toolSpecs: (model) => this.toolSpecs(model),
       runCalls: async (calls) => {
         const rules = await this.rules();
         return runCalls(calls, {
@@ -308,7 +307,7 @@ export class Session {
         });
       },
       reminders: () => this.reminders(),
-      emit: (body: EventBody) => journal.emit(body),
+      emit: (body: EventBody) => (body.type === "notice" ? this.notice(body) : journal.emit(body)),
       room: () => this.room(),
     });
     for (const entry of taken) entry.settle(outcome);
@@ -317,11 +316,14 @@ export class Session {
   /** Read anew for every reply, because the file may have changed; what is to be told of them is told once. */
   private async rules(): Promise<CommandRules> {
     const { rules, notices } = await this.parts.rules(this.cwd);
-    for (const text of notices.filter((notice) => !this.noticed.has(notice))) {
-      this.noticed.add(text);
-      await this.journal.emit({ type: "notice", level: "warning", text });
-    }
+    for (const text of notices) await this.notice({ type: "notice", level: "warning", text });
     return rules;
+  }
+
+  private async notice(body: EventBody & { type: "notice" }): Promise<void> {
+    if (this.noticed.has(body.text)) return;
+    this.noticed.add(body.text);
+    await this.journal.emit(body);
   }
 
   /** Where the model works, once per process; texts that stand in the conversation already are not repeated. */

@@ -5,7 +5,7 @@ import type { Access, Preview } from "./permission.ts";
 import type { Host } from "./ports.ts";
 
 /** Groups tools for listings and for editors. */
-export type ToolKind = "read" | "edit" | "execute" | "plan" | "ask";
+export type ToolKind = "read" | "edit" | "execute" | "fetch" | "plan" | "ask";
 
 /** What a tool may know before it is allowed to run. */
 export interface ToolScope {
@@ -59,6 +59,8 @@ export interface Tool {
   readonly title: string;
   /** The model-facing text. */
   readonly description: string;
+  /** Tools that it takes the place of, for models that prefer it. */
+  readonly replaces?: readonly string[];
   /** True when calls may run beside others of the same reply. Only for tools that change nothing. */
   readonly concurrent: boolean;
   load(): Promise<ToolBody>;

@@ -1,11 +1,12 @@
 import { buildRequest, chosenModel, fitsWindow } from "./context.ts";
+import { costOf } from "./cost.ts";
 import type { Failure } from "./errors.ts";
 import { AgentError, failureOf } from "./errors.ts";
 import type { EndReason, EventBody } from "./event.ts";
 import type { SessionState } from "./history.ts";
 import type { ToolCallBlock, ToolResultBlock, Usage } from "./message.ts";
 import { addUsage, callsOf, noUsage, textOf, totalTokens } from "./message.ts";
-import type { Clock, Ids, ModelCatalog, ToolSpec } from "./ports.ts";
+import type { Clock, Ids, ModelCatalog, ModelInfo, ToolSpec } from "./ports.ts";
 import { readReply } from "./reply.ts";
 import type { TurnLimits } from "./settings.ts";
 import type { CallsOutcome, Denial } from "./tool-calls.ts";
@@ -17,6 +18,8 @@ export interface TurnOutcome {
   /** The last words of the model in this turn, or its plan. */
   readonly finalText: string;
   readonly usage: Usage;
+  /** Dollars. Absent when a model was called whose prices are not known. */
+  readonly cost?: number;
   readonly modelCalls: number;
   readonly denials: readonly Denial[];
   /** Results of the last reply that called tools, when one of them failed: the turn ended on a tool error. */
@@ -36,7 +39,7 @@ export interface TurnParts {
   readonly ids: Ids;
   /** Aborted by an interrupt; its reason may be an AgentError that says more than that. */
   readonly signal: AbortSignal;
-  toolSpecs(): readonly ToolSpec[];
+  toolSpecs(model: ModelInfo): readonly ToolSpec[];
   runCalls(calls: readonly ToolCallBlock[], signal: AbortSignal): Promise<CallsOutcome>;
   reminders(): Promise<readonly string[]>;
   emit(body: EventBody): Promise<void>;
@@ -57,6 +60,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
   const { turnId, state, clock, ids, signal, emit, limits } = parts;
   const startedAt = clock.monotonic();
   let usage = noUsage;
+  let cost: number | undefined = 0;
   let modelCalls = 0;
   let finalText = "";
   let continuations = 0;
@@ -68,7 +72,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     const spent = overLimit(limits, modelCalls, usage);
     if (spent !== undefined) return { reason: "limit", failure: spent };
     const model = await parts.models.resolve(chosenModel(state.settings).id);
-    const request = buildRequest(state.settings, state.messages, parts.toolSpecs());
+    const request = buildRequest(state.settings, state.messages, parts.toolSpecs(model.info));
     if (!fitsWindow(request, model.info)) return contextFull(model.info.contextWindow);
 
     modelCalls += 1;
@@ -78,7 +82,12 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     const told = [emit({ type: "message.ended", message: reply.message })];
     if (reply.usage !== undefined) {
       usage = addUsage(usage, reply.usage);
-      told.push(emit({ type: "usage.updated", call: reply.usage, total: addUsage(state.usage, reply.usage) }));
+      const paid = model.info.prices && costOf(reply.usage, model.info.prices);
+      cost = paid === undefined || cost === undefined ? undefined : cost + paid;
+      const total = addUsage(state.usage, reply.usage);
+      told.push(
+        emit({ type: "usage.updated", call: reply.usage, total, ...(paid === undefined ? {} : { cost: paid }) }),
+      );
     }
     await Promise.all(told);
     const { stop } = reply.message;
@@ -88,21 +97,19 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     const text = textOf(reply.message.content);
     if (text.trim() !== "") finalText = continuations > 0 ? finalText + text : text;
     const calls = callsOf(reply.message);
+    continuations = stop === "length" ? continuations + 1 : 0;
+    const isOver = continuations > maxContinuations;
     if (calls.length > 0) {
-      continuations = 0;
       const outcome = await parts.runCalls(calls, signal);
       denials.push(...outcome.denials);
       failedTool = outcome.results.find((result) => result.status === "failed");
       if (signal.aborted) return interrupted(signal);
-      return outcome.end === undefined ? undefined : endOf(outcome.end, outcome.denials);
+      if (outcome.end !== undefined) return endOf(outcome.end, outcome.denials);
+      return isOver ? outputLimit() : undefined;
     }
-    if (stop === "length") {
-      continuations += 1;
-      return continuations <= maxContinuations ? undefined : outputLimit();
-    }
-    if (stop === "refusal") {
-      return failedWith({ code: "model_refused", message: text.trim() || "The model declined to answer." });
-    }
+    if (isOver) return outputLimit();
+    if (stop === "length") return undefined;
+    if (stop === "refusal") return refused(text);
     if (finalText === "") return failedWith({ code: "model_empty", message: "The model answered with nothing." });
     return { reason: "completed" };
   };
@@ -135,6 +142,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
   return {
     ...facts(end),
     finalText: end.finalText ?? finalText,
+    ...(cost === undefined || modelCalls === 0 ? {} : { cost }),
     modelCalls,
     denials,
     ...(failedTool === undefined ? {} : { failedTool }),
@@ -164,6 +172,11 @@ function interrupted(signal: AbortSignal): End {
 
 function failedWith(failure: Failure): End {
   return { reason: failure.code === "context_full" ? "context_full" : "failed", failure };
+}
+
+function refused(text: string): End {
+  const message = text.trim() || "The model declined to answer.";
+  return { reason: "refused", failure: { code: "model_refused", message } };
 }
 
 function contextFull(window: number): End {

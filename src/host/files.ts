@@ -37,7 +37,7 @@ async function statIfThere(path: string): Promise<BigIntStats | undefined> {
 }
 
 /** A pipe has no end that we could wait for and a device may do anything when it is opened, so neither is touched. */
-function requireRegular(stats: BigIntStats, path: string, action: "read" | "write"): void {
+function requireRegular(stats: BigIntStats, path: string, action: "read" | "write" | "remove"): void {
   if (stats.isFile()) return;
   if (stats.isDirectory()) {
     throw Object.assign(new Error(`EISDIR: illegal operation on a directory, ${action} '${path}'`), { code: "EISDIR" });
@@ -131,7 +131,7 @@ async function oldFile(held: HeldFolder, meant: Meant): Promise<BigIntStats | un
   }
 }
 
-async function write(hold: HoldFolder, path: string, text: string): Promise<string> {
+async function write(hold: HoldFolder, path: string, text: string, mode?: number): Promise<string> {
   const meant = { path, use: "written", make: true } as const;
   return inFolder(hold, dirname(path), meant, async (held) => {
     const old = await oldFile(held, meant);
@@ -143,6 +143,7 @@ async function write(hold: HoldFolder, path: string, text: string): Promise<stri
       await held.confirm({ name, stats: await file.stat({ bigint: true }) });
       await file.writeFile(text, "utf8");
       if (old !== undefined) await keepAttributes(file, old);
+      else if (mode !== undefined) await file.chmod(mode & 0o777);
       await file.datasync();
       // A link that was put there meanwhile is replaced, and not followed.
       await rename(temporary, join(held.reach, basename(path)));
@@ -153,6 +154,18 @@ async function write(hold: HoldFolder, path: string, text: string): Promise<stri
     } finally {
       await file.close();
     }
+  });
+}
+
+async function remove(hold: HoldFolder, path: string): Promise<void> {
+  const meant: Meant = { path, use: "removed" };
+  return inFolder(hold, dirname(path), meant, async (held) => {
+    const name = basename(path);
+    const stats = await lookAt(held, meant);
+    requireRegular(stats, path, "remove");
+    await held.confirm({ name, stats });
+    // A link that was put there meanwhile is removed itself, and not followed.
+    await unlink(join(held.reach, name));
   });
 }
 
@@ -189,7 +202,7 @@ export interface FilesOptions {
 }
 
 /**
- * Files of this machine. What is read, written or listed is meant by its canonical path: where a part of it has become a
+ * Files of this machine. What is read, written, removed or listed is meant by its canonical path: where a part of it has become a
  * link, it is refused. Only `stat` follows links.
  */
 export function createFiles(options: FilesOptions = {}): Files {
@@ -209,6 +222,7 @@ export function createFiles(options: FilesOptions = {}): Files {
     },
     list: (path) => list(hold, path),
     read: (path, range) => read(hold, path, range),
-    write: (path, text) => write(hold, path, text),
+    write: (path, text, options) => write(hold, path, text, options?.mode),
+    remove: (path) => remove(hold, path),
   };
 }

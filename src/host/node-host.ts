@@ -1,6 +1,7 @@
 import { mkdir, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import type { Host, Processes, Search } from "../core/ports.ts";
+import type { Host, Processes, Search, Web } from "../core/ports.ts";
+import type { Network } from "../net/network.ts";
 import { createFiles } from "./files.ts";
 
 const longestName = 60;
@@ -10,6 +11,12 @@ export interface NodeHostOptions {
   readonly outputsDir: string;
   /** Variables that commands get although their names look like credentials. */
   readonly passEnvironment?: readonly string[];
+  readonly fetch?: {
+    /** Servers on this machine and in private networks that may be asked: names, addresses, `host:port`, blocks, or `*`. */
+    readonly allowPrivate?: readonly string[];
+  };
+  /** How other machines are reached; without it, as this process's environment says. */
+  openNetwork?(): Promise<Network>;
 }
 
 /** Something that is one plain name in a path, whatever came in. */
@@ -67,12 +74,28 @@ function lazySearch(): Search {
   };
 }
 
+async function ownNetwork(): Promise<Network> {
+  return (await import("../net/network.ts")).createNetwork(process.env);
+}
+
+function lazyWeb({ fetch = {}, openNetwork = ownNetwork }: NodeHostOptions): Web {
+  let loaded: Promise<Web> | undefined;
+  const load = (): Promise<Web> => {
+    loaded ??= Promise.all([import("./web.ts"), openNetwork()]).then(([{ createWeb }, network]) =>
+      createWeb({ network, ...fetch }),
+    );
+    return loaded;
+  };
+  return { get: async (url, options, signal) => (await load()).get(url, options, signal) };
+}
+
 /** The machine that this process runs on. */
 export function createNodeHost(options: NodeHostOptions): Host {
   return {
     files: createFiles(),
     processes: lazyProcesses(options.passEnvironment ?? []),
     search: lazySearch(),
+    web: lazyWeb(options),
     lookUp: async (lookup) => (await import("./look-up.ts")).lookUp(lookup),
     outputPath: createOutputPaths(options.outputsDir),
   };

@@ -11,7 +11,7 @@ import { isAbsolute, join, parse, sep } from "node:path";
 /** What the words of an error are about: the path that was decided on, and what does not happen to it. */
 export interface Meant {
   readonly path: string;
-  readonly use: "read" | "written";
+  readonly use: "read" | "written" | "removed";
 }
 
 /** A folder that is held, whatever becomes of its path. */

@@ -1,16 +1,24 @@
 import { AgentError } from "../core/errors.ts";
 import type { Clock, ModelCatalog, ModelInfo, ModelPort } from "../core/ports.ts";
+import type { ModelChoices } from "./model-entry.ts";
+import type { ModelTimeouts } from "./model-spec.ts";
 import { offlineInfo } from "./offline/info.ts";
 import { type RetryOptions, withRetries } from "./retry.ts";
 import { scriptInfo } from "./script-info.ts";
 
 export interface ModelCatalogOptions {
-  /** Used when nothing else is asked for; `offline` when it is not set. */
-  readonly defaultModel?: string;
+  /** Used when nothing else is asked for. */
+  readonly defaultModel: string;
   /** Takes the place of every requested model. */
   readonly override?: string;
+  /** What the user's configuration says of models. */
+  readonly choices?: ModelChoices;
+  /** Where keys are looked for. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** Reads and parses a script file. Rejects with what is wrong with it. */
   loadScript(path: string): Promise<unknown>;
+  /** The way to the network, loaded when a provider is first called. */
+  fetch?(timeouts: ModelTimeouts): Promise<typeof globalThis.fetch>;
   readonly clock: Clock;
   readonly retry?: RetryOptions;
 }
@@ -18,41 +26,55 @@ export interface ModelCatalogOptions {
 const scriptPrefix = "script:";
 
 export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
+  const { choices = {}, env = {}, clock, retry } = options;
   const ports = new Map<string, Promise<ModelPort>>();
   const infos = new Map<string, ModelInfo>();
 
+  const named = (id: string): string => {
+    const { aliases = {} } = choices;
+    return Object.hasOwn(aliases, id) ? (aliases[id] ?? id) : id;
+  };
+
   /** The place where an id becomes an adapter; each is loaded when it is first asked for. */
-  const adapterFor = (id: string): (() => Promise<ModelPort>) | undefined => {
-    if (id === offlineInfo.id) {
-      return async () => (await import("./offline/offline-model.ts")).createOfflineModel();
+  const open = async (id: string): Promise<ModelPort | undefined> => {
+    if (id === offlineInfo.id) return (await import("./offline/offline-model.ts")).createOfflineModel();
+    if (isScript(id)) {
+      const path = id.slice(scriptPrefix.length);
+      const loaded = await Promise.all([import("./scripted.ts"), loadedScript(options, path)]);
+      const [{ createScriptedModel }, script] = loaded;
+      return withRetries(createScriptedModel({ id, script, path, clock }), clock, retry);
     }
-    if (id.startsWith(scriptPrefix) && id.length > scriptPrefix.length) {
-      return async () => {
-        const path = id.slice(scriptPrefix.length);
-        const [{ createScriptedModel }, script] = await Promise.all([
-          import("./scripted.ts"),
-          loadedScript(options, path),
-        ]);
-        return withRetries(
-          createScriptedModel({ id, script, path, clock: options.clock }),
-          options.clock,
-          options.retry,
-        );
-      };
-    }
-    return undefined;
+    const { specFor } = await import("./configured.ts");
+    const spec = specFor(id, choices, env);
+    if (spec === undefined || options.fetch === undefined) return undefined;
+    const { createProviderModel } = await import("./provider-model.ts");
+    return withRetries(createProviderModel(spec, await options.fetch(spec.timeouts)), clock, retry);
   };
 
-  const infoFor = (id: string): ModelInfo | undefined => {
-    if (id === offlineInfo.id) return offlineInfo;
-    return (
-      infos.get(id) ?? (id.startsWith(scriptPrefix) && id.length > scriptPrefix.length ? scriptInfo(id) : undefined)
-    );
+  /** One port for all sessions, so that a script's calls are counted together. A failure is not kept. */
+  const port = async (id: string): Promise<ModelPort | undefined> => {
+    const opening = ports.get(id) ?? open(id);
+    if (!ports.has(id)) ports.set(id, opening as Promise<ModelPort>);
+    try {
+      const opened = await opening;
+      if (opened === undefined) ports.delete(id);
+      else infos.set(id, opened.info);
+      return opened;
+    } catch (error) {
+      ports.delete(id);
+      throw error;
+    }
   };
 
-  const list = (): readonly ModelInfo[] => {
-    const ids = new Set([options.override, options.defaultModel, offlineInfo.id]);
-    return [...ids].flatMap((id) => (id === undefined ? [] : (infoFor(id) ?? [])));
+  const list = async (): Promise<readonly ModelInfo[]> => {
+    const { modelStatuses, specFor } = await import("./configured.ts");
+    const usable = modelStatuses(choices, env).filter(({ problem }) => problem === undefined);
+    const infoOf = (id: string): ModelInfo | undefined => {
+      if (id === offlineInfo.id) return offlineInfo;
+      return infos.get(id) ?? (isScript(id) ? scriptInfo(id) : specFor(id, choices, env)?.info);
+    };
+    const ids = new Set([options.override, options.defaultModel, ...usable.map(({ info }) => info.id), offlineInfo.id]);
+    return [...ids].flatMap((id) => (id === undefined ? [] : (infoOf(named(id)) ?? [])));
   };
 
   return {
@@ -60,21 +82,26 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
 
     async resolve(requested) {
       const id = options.override ?? requested;
-      const known = ports.get(id);
-      if (known !== undefined) return known;
-      const load = adapterFor(id);
-      if (load === undefined) throw unknownModel(id, list());
-      // One port for all sessions, so that a script's calls are counted together. A failure is not kept.
-      const loading = load();
-      ports.set(id, loading);
-      try {
-        const port = await loading;
-        infos.set(id, port.info);
-        return port;
-      } catch (error) {
-        ports.delete(id);
-        throw error;
-      }
+      const found = await port(named(id));
+      if (found !== undefined) return found;
+      const { fallback } = choices;
+      const second = fallback === undefined ? undefined : await port(named(fallback));
+      if (second === undefined) throw unknownModel(id, await list());
+      return withNotice(second, `The model "${id}" is not known; ${second.info.id} is used, as models.fallback says.`);
+    },
+  };
+}
+
+function isScript(id: string): boolean {
+  return id.startsWith(scriptPrefix) && id.length > scriptPrefix.length;
+}
+
+function withNotice(port: ModelPort, text: string): ModelPort {
+  return {
+    info: port.info,
+    async *stream(request, signal) {
+      yield { type: "notice", level: "warning", text };
+      yield* port.stream(request, signal);
     },
   };
 }

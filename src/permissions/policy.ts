@@ -126,6 +126,7 @@ function worst(a: Judged, b: Judged): Judged {
 
 function judge(access: Access, context: DecisionContext, known: CommandKnowledge | undefined): Judged {
   if (access.type === "command") return judgeCommand(access, context, known);
+  if (access.type === "fetch") return judgeFetch(access.url);
   const scope = scopeOf(access.path, context, access.type);
   const base: AccessClass = access.type === "read" ? "read" : "low";
   const verb = access.type === "read" ? "reads" : "writes";
@@ -157,6 +158,17 @@ function judge(access: Access, context: DecisionContext, known: CommandKnowledge
     rule: "protected-place",
     does: `${verb} ${access.path}, a protected place`,
   };
+}
+
+/** The sentence is for logs and screens, where the secrets that queries carry do not belong. */
+function judgeFetch(address: string): Judged {
+  const judged = { protected: false, extractedCommands: [], rule: "fetch" };
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined || !["http:", "https:"].includes(url.protocol))
+    return { ...judged, class: "high", does: "fetches an address that is not one of the web" };
+  const plain = `${url.origin}${url.pathname}`;
+  const shown = plain.length > 200 ? `${plain.slice(0, 200)}…` : plain;
+  return { ...judged, class: "medium", does: `fetches ${shown}${url.search === "" ? "" : "?…"}` };
 }
 
 /** A command proven read-only is `read` whatever the model says of it; otherwise its word can only make things worse. */

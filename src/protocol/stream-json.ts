@@ -13,6 +13,7 @@ export const usageSchema = z.object({
   output_tokens: z.number(),
   cache_read_input_tokens: z.number(),
   cache_creation_input_tokens: z.number(),
+  thinking_tokens: z.number().describe("Part of output_tokens."),
 });
 
 const failureSchema = z.object({
@@ -103,6 +104,7 @@ export const completionLine = z.object({
   isError: z.boolean(),
   stopReason: z.string().describe("How the turn ended, or the code of what kept it from starting."),
   exitCode: z.number().int(),
+  totalCostUsd: z.number().optional().describe("Only when the prices of every model that was called are configured."),
   error: failureSchema.optional(),
   denials: z.array(denialSchema).optional(),
 });
@@ -128,6 +130,7 @@ export const resultObject = z.object({
   usage: usageSchema,
   stop_reason: z.string(),
   exit_code: z.number().int(),
+  total_cost_usd: z.number().optional().describe("Only when the prices of every model that was called are configured."),
   error: failureSchema.optional(),
   denials: z.array(denialSchema).optional(),
 });

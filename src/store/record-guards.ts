@@ -1,7 +1,7 @@
 import { errorCodes } from "../core/errors.ts";
 import type { DurableBody, EndReason } from "../core/event.ts";
 import type { StopReason, ToolStatus } from "../core/message.ts";
-import { accessClasses, type Decision } from "../core/permission.ts";
+import { accessClasses, type Decision, type FileChange } from "../core/permission.ts";
 import { autonomyLevels, type Mode, reasoningEfforts } from "../core/settings.ts";
 
 /**
@@ -81,12 +81,16 @@ const isUsage = shape({
   thinking: isNumber,
 });
 
+/** Opaque, so only its outline is looked at. */
+const isProof: Guard = (value) => isFields(value) && Object.values(value).every(isFields);
+
 const isImage = shape({ type: oneOf("image"), mediaType: isText, data: isText });
 const isToolCall = shape({
   type: oneOf("tool_call"),
   id: isText,
   name: isText,
   malformedInput: optional(isText),
+  proof: optional(isProof),
 });
 
 const isPromptBlock = variants("type", {
@@ -101,8 +105,8 @@ const isPromptBlock = variants("type", {
 });
 
 const isReplyBlock = variants("type", {
-  text: shape({ text: isText }),
-  thinking: shape({ text: isText, signature: optional(isText) }),
+  text: shape({ text: isText, proof: optional(isProof) }),
+  thinking: shape({ text: isText, proof: optional(isProof) }),
   tool_call: isToolCall,
 });
 
@@ -141,10 +145,20 @@ const isDecision = shape({
   why: isText,
 });
 
+const isFileChange = shape({
+  path: isText,
+  movedTo: optional(isText),
+  change: everyOneOf<FileChange["change"]>({ add: true, update: true, delete: true }),
+  oldContent: optional(isText),
+  newContent: optional(isText),
+});
+
 const isPreview = variants("type", {
   command: shape({ command: isText }),
   create: shape({ path: isText, content: isText, oldContent: optional(isText) }),
   edit: shape({ path: isText, oldContent: optional(isText), newContent: optional(isText) }),
+  patch: shape({ patch: isText, files: listOf(isFileChange) }),
+  fetch: shape({ url: isText }),
 });
 
 const isInteraction = variants("kind", {
@@ -178,7 +192,7 @@ const bodyGuards: Readonly<Record<Exclude<DurableBody["type"], "session.opened">
     text: isText,
   }),
   "message.ended": shape({ message: isReply }),
-  "usage.updated": shape({ call: isUsage, total: isUsage }),
+  "usage.updated": shape({ call: isUsage, total: isUsage, cost: optional(isNumber) }),
   "tool.started": shape({ callId: isText, name: isText }),
   "tool.ended": shape({ messageId: isText, result: isToolResult }),
   "request.opened": shape({ requestId: isText, interaction: isInteraction }),
@@ -194,6 +208,7 @@ const bodyGuards: Readonly<Record<Exclude<DurableBody["type"], "session.opened">
       limit: true,
       length: true,
       context_full: true,
+      refused: true,
       failed: true,
     }),
     failure: optional(shape({ code: isErrorCode, message: isText })),

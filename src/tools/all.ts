@@ -1,9 +1,11 @@
 import type { Tool } from "../core/tool.ts";
+import applyPatchText from "./descriptions/apply-patch.md";
 import askUserText from "./descriptions/ask-user.md";
 import createText from "./descriptions/create.md";
 import editText from "./descriptions/edit.md";
 import executeText from "./descriptions/execute.md";
 import exitSpecModeText from "./descriptions/exit-spec-mode.md";
+import fetchUrlText from "./descriptions/fetch-url.md";
 import globText from "./descriptions/glob.md";
 import grepText from "./descriptions/grep.md";
 import lsText from "./descriptions/ls.md";
@@ -61,6 +63,15 @@ export const builtinTools: readonly Tool[] = [
     load: async () => (await import("./edit.ts")).editTool,
   },
   {
+    name: "ApplyPatch",
+    kind: "edit",
+    title: "Apply a patch",
+    description: applyPatchText,
+    replaces: ["Create", "Edit"],
+    concurrent: false,
+    load: async () => (await import("./apply-patch.ts")).applyPatchTool,
+  },
+  {
     name: "Execute",
     kind: "execute",
     title: "Run a shell command",
@@ -91,5 +102,13 @@ export const builtinTools: readonly Tool[] = [
     description: exitSpecModeText,
     concurrent: false,
     load: async () => (await import("./exit-spec-mode.ts")).exitSpecModeTool,
+  },
+  {
+    name: "FetchUrl",
+    kind: "fetch",
+    title: "Read a web page",
+    description: fetchUrlText,
+    concurrent: true,
+    load: async () => (await import("./fetch-url.ts")).fetchUrlTool,
   },
 ];

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import type { ToolScope } from "../core/tool.ts";
 
-/** By the parsed input of a call: the path its permission was decided on. */
-const decided = new WeakMap<object, string>();
+/** By the parsed input of a call: the paths its permission was decided on, by what the model calls them. */
+const decided = new WeakMap<object, Map<string, string>>();
 
 /**
  * For `access`: the canonical path. One that cannot be resolved is decided on as it is written, and fails when it runs.
@@ -10,7 +10,8 @@ const decided = new WeakMap<object, string>();
  */
 export async function decidePath(input: object, path: string, scope: ToolScope): Promise<string> {
   const canonical = await scope.host.files.canonical(path, scope.cwd).catch(() => resolve(scope.cwd, path));
-  decided.set(input, canonical);
+  const paths = decided.get(input) ?? new Map<string, string>();
+  decided.set(input, paths.set(path, canonical));
   return canonical;
 }
 
@@ -20,7 +21,10 @@ export async function decidePath(input: object, path: string, scope: ToolScope):
  */
 export async function decidedPath(input: object, path: string, scope: ToolScope): Promise<string> {
   const canonical = await scope.host.files.canonical(path, scope.cwd);
-  const before = decided.get(input);
-  if (before === undefined || before === canonical) return canonical;
+  const paths = decided.get(input);
+  if (paths === undefined) return canonical;
+  const before = paths.get(path);
+  if (before === canonical) return canonical;
+  if (before === undefined) throw new Error(`${path} was not decided on. Nothing was done.`);
   throw new Error(`${path} was decided on as ${before}, but now leads to ${canonical}. Nothing was done.`);
 }

@@ -23,7 +23,7 @@ const spaceForRest = 1000;
 
 /** The result of an edit as existing clients read it: a JSON text, small enough to reach them uncut. */
 export async function editReport(path: string, before: string, after: string): Promise<string> {
-  const hunks = (await hunksOf(before, after)).map(diffLinesOf);
+  const hunks = await diffHunks(before, after);
   const lines = hunks.flat();
   const shown: DiffLine[] = [];
   let used = 0;
@@ -44,6 +44,11 @@ export async function editReport(path: string, before: string, after: string): P
     content,
     ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
   });
+}
+
+/** The changes with three lines around each, one list for each place. */
+export async function diffHunks(before: string, after: string): Promise<readonly (readonly DiffLine[])[]> {
+  return (await hunksOf(before, after)).map(diffLinesOf);
 }
 
 async function hunksOf(before: string, after: string): Promise<readonly Hunk[]> {

@@ -9,11 +9,11 @@ const keptLineBytes = lineCharacters * 4;
 
 export interface LineWindow {
   readonly lines: readonly string[];
-  /** The file goes on after the last of `lines`. */
+  /** The text goes on after the last of `lines`. */
   readonly more: boolean;
   /** The last line read ended with a line feed. */
   readonly finalNewline: boolean;
-  /** Lines of the file up to where reading stopped, the skipped ones included. */
+  /** Lines of the text up to where reading stopped, the skipped ones included. */
   readonly passed: number;
   /** Some bytes were not UTF-8. */
   readonly invalid: boolean;
@@ -26,10 +26,22 @@ export interface WindowRequest {
   readonly maxJsonBytes: number;
 }
 
-/** Reads some lines of a file of any size, a piece at a time. Long lines are cut. Rejects when `signal` is aborted. */
+/** A file's bytes, a piece at a time. */
+export async function* piecesOf(files: Files, path: string): AsyncGenerator<Uint8Array> {
+  for (let from = 0; ; ) {
+    const piece = await files.read(path, { from, maxBytes: chunkBytes });
+    if (piece.length === 0) return;
+    from += piece.length;
+    yield piece;
+  }
+}
+
+/**
+ * Takes some lines of a UTF-8 text of any size, and no more pieces of it than they need. Long lines are cut. Rejects when
+ * `signal` is aborted, and as `pieces` does.
+ */
 export async function readLineWindow(
-  files: Files,
-  path: string,
+  pieces: AsyncIterable<Uint8Array>,
   request: WindowRequest,
   signal: AbortSignal,
 ): Promise<LineWindow> {
@@ -68,12 +80,10 @@ export async function readLineWindow(
   }
 
   let finalNewline = false;
-  for (let from = 0; ; ) {
+  signal.throwIfAborted();
+  for await (const piece of pieces) {
     signal.throwIfAborted();
-    const read = await files.read(path, { from, maxBytes: chunkBytes });
-    if (read.length === 0) break;
-    from += read.length;
-    const chunk = Buffer.from(read.buffer, read.byteOffset, read.byteLength);
+    const chunk = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     for (let at = 0; at < chunk.length; ) {
       if (lines.length >= request.limit) return { lines, more: true, finalNewline, passed, invalid };
       const feed = chunk.indexOf(0x0a, at);

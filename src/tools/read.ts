@@ -1,24 +1,19 @@
 import { extname } from "node:path";
+import type { ImageBlock } from "../core/message.ts";
 import { outputLimit } from "../core/output.ts";
-import { defineTool, failed, succeeded } from "../core/tool.ts";
+import type { FileStat } from "../core/ports.ts";
+import { defineTool, failed, type ToolContext, type ToolOutput } from "../core/tool.ts";
 import { decidedPath, decidePath } from "./decided-path.ts";
-import { type LineWindow, readLineWindow } from "./line-window.ts";
+import { type LineWindow, piecesOf, readLineWindow } from "./line-window.ts";
 import { interrupted, messageOf } from "./outcome.ts";
+import { fromUtf16, utf16Of } from "./utf16.ts";
 import { z } from "./zod.ts";
 
 const defaultLines = 2400;
 const sniffedBytes = 8192;
 const spaceForNotes = 1000;
-const imageExtensions: ReadonlySet<string> = new Set([
-  ".png",
-  ".jpg",
-  ".jpeg",
-  ".gif",
-  ".webp",
-  ".bmp",
-  ".ico",
-  ".tiff",
-]);
+/** Enough to leave text alone; what these files are is told by what reads them. */
+const imageSigns = ["\x89PNG", "\xff\xd8\xff", "GIF8", "RIFF"];
 
 export const readTool = defineTool({
   input: z.strictObject({
@@ -38,45 +33,117 @@ export const readTool = defineTool({
     const limit = Math.floor(input.limit ?? defaultLines);
     if (skip < 0) return failed("offset is the number of lines to skip: 0 or more");
     if (limit < 1) return failed("limit is the number of lines to return: 1 or more");
-    const { files } = context.host;
     try {
       const path = await decidedPath(input, input.file_path, context);
-      const stat = await files.stat(path);
+      const stat = await context.host.files.stat(path);
       if (stat === undefined) return failed(`Error reading file: ENOENT: there is no file ${path}`);
       if (stat.kind === "directory") return failed(`Error reading file: ${path} is a directory. Use LS to list it.`);
       if (stat.kind === "other") return failed(`Error reading file: ${path} is not a regular file.`);
-      const start = await files.read(path, { maxBytes: sniffedBytes });
-      if (start.includes(0)) return failed(`Error reading file: ${path} ${whyUnreadable(path)}`);
-      const window = await readLineWindow(
-        files,
-        path,
-        { skip, limit, maxJsonBytes: outputLimit - spaceForNotes },
-        context.signal,
-      );
-      if (skip > 0 && window.lines.length === 0)
-        return failed(`Error reading file: offset ${skip} is past the end: ${path} has ${window.passed} lines.`);
-      context.seenFiles.set(path, stat.version);
-      return succeeded(render(window, skip));
+      return await readFile({ path, stat, skip, limit, context });
     } catch (error) {
       return context.signal.aborted ? interrupted() : failed(`Error reading file: ${messageOf(error)}`);
     }
   },
 });
 
-function whyUnreadable(path: string): string {
-  if (imageExtensions.has(extname(path).toLowerCase())) return "is an image. Images are not supported yet.";
-  return "is a binary file (or text that is not UTF-8). Use Execute with a program that understands it.";
+interface Reading {
+  readonly path: string;
+  readonly stat: FileStat;
+  readonly skip: number;
+  readonly limit: number;
+  readonly context: ToolContext;
 }
 
-function render(window: LineWindow, skip: number): string {
+/** By what its bytes say it is; only a notebook, being JSON, is known by its name. */
+async function readFile(reading: Reading): Promise<ToolOutput> {
+  const { path, context } = reading;
+  const { files } = context.host;
+  const start = await files.read(path, { maxBytes: sniffedBytes });
+  if (beginsWith(start, imageSigns)) {
+    const { readImage } = await import("./read-image.ts");
+    const image = await readImage(files, path, start);
+    if (image !== undefined) return image;
+  }
+  if (beginsWith(start, ["%PDF-"])) {
+    const { openPdf } = await import("./read-pdf.ts");
+    const pdf = await openPdf(files, path, context.signal);
+    return show(reading, pdf.pieces, { subject: "text", header: pdf.header, notes: pdf.notes });
+  }
+  if (extname(path).toLowerCase() === ".ipynb") return readNotebook(reading, start);
+  const encoding = utf16Of(start);
+  if (encoding !== undefined) {
+    const notes = () => ["[The file is UTF-16, which Edit cannot change.]"];
+    return show(reading, fromUtf16(piecesOf(files, path), encoding), { subject: "file", notes });
+  }
+  return readText(reading, start);
+}
+
+function beginsWith(start: Uint8Array, signs: readonly string[]): boolean {
+  const first = Buffer.from(start.buffer, start.byteOffset, start.byteLength).toString("latin1", 0, 8);
+  return signs.some((sign) => first.startsWith(sign));
+}
+
+async function readText(reading: Reading, start: Uint8Array, note?: string): Promise<ToolOutput> {
+  const { path, stat, context } = reading;
+  if (start.includes(0)) {
+    const { whyNoImage } = await import("./read-image.ts");
+    const why = "is a binary file (or text that is not UTF-8). Use Execute with a program that understands it.";
+    return failed(`Error reading file: ${path} ${whyNoImage(path, start) ?? why}`);
+  }
+  const notes = () => (note === undefined ? [] : [note]);
+  const output = await show(reading, piecesOf(context.host.files, path), { subject: "file", notes });
+  if (output.status === "ok") context.seenFiles.set(path, stat.version);
+  return output;
+}
+
+async function readNotebook(reading: Reading, start: Uint8Array): Promise<ToolOutput> {
+  const { path, stat, skip, context } = reading;
+  const { openNotebook } = await import("./read-notebook.ts");
+  const notebook = await openNotebook(context.host.files, path);
+  if (typeof notebook === "string") return readText(reading, start, `[Not shown as a notebook: ${notebook}.]`);
+  let media: readonly ImageBlock[] = [];
+  const output = await show(reading, notebook.pieces, {
+    subject: "text",
+    header: notebook.header,
+    notes(window) {
+      const pictures = notebook.picturesIn(window, skip);
+      media = pictures.media;
+      return pictures.notes;
+    },
+  });
+  // Edit goes by the exact raw text, so that it fails where the rendering misleads, and does no harm.
+  if (output.status === "ok") context.seenFiles.set(path, stat.version);
+  return media.length === 0 ? output : { ...output, media };
+}
+
+interface Frame {
+  /** What the lines are lines of. */
+  readonly subject: "file" | "text";
+  readonly header?: string;
+  notes(window: LineWindow): readonly string[];
+}
+
+async function show(reading: Reading, pieces: AsyncIterable<Uint8Array>, frame: Frame): Promise<ToolOutput> {
+  const { path, skip, limit, context } = reading;
+  const request = { skip, limit, maxJsonBytes: outputLimit - spaceForNotes };
+  const window = await readLineWindow(pieces, request, context.signal);
+  if (skip > 0 && window.lines.length === 0)
+    return failed(`Error reading file: offset ${skip} is past the end: ${path} has ${window.passed} lines.`);
+  const head = frame.header === undefined ? "" : `${frame.header}\n`;
+  return { status: "ok", text: head + render(window, skip, frame) };
+}
+
+function render(window: LineWindow, skip: number, frame: Frame): string {
   const text = window.lines.join("\n") + (window.finalNewline && window.lines.length > 0 ? "\n" : "");
   const notes: string[] = [];
   const last = skip + window.lines.length;
+  const { subject } = frame;
   if (window.more)
-    notes.push(`[Lines ${skip + 1}-${last}. The file goes on: Read it with offset ${last} for what follows.]`);
-  else if (skip > 0) notes.push(`[Lines ${skip + 1}-${last}, the last of the file.]`);
-  else if (text === "") notes.push("[The file is empty.]");
+    notes.push(`[Lines ${skip + 1}-${last}. The ${subject} goes on: Read it with offset ${last} for what follows.]`);
+  else if (skip > 0) notes.push(`[Lines ${skip + 1}-${last}, the last of the ${subject}.]`);
+  else if (text === "") notes.push(`[The ${subject} is empty.]`);
   if (window.invalid) notes.push("[Some bytes are not UTF-8 and are shown as \uFFFD.]");
+  notes.push(...frame.notes(window));
   if (notes.length === 0) return text;
   const gap = text === "" ? "" : text.endsWith("\n") ? "\n" : "\n\n";
   return text + gap + notes.join("\n");

@@ -110,17 +110,20 @@ test("a model failure ends the turn and keeps what had come", async () => {
   expect((await ask(session, "again")).reason).toBe("completed");
 });
 
-test.each<[string, ModelEvent[], string]>([
-  ["nothing at all", [{ type: "end", stop: "end" }], "model_empty"],
-  ["no end", [{ type: "text", text: "x" }], "model_failed"],
-  [
-    "a refusal",
+test("a refusal is a reason of its own, with the model's words", async () => {
+  const session = await createKit([
     [
       { type: "text", text: "No." },
       { type: "end", stop: "refusal" },
     ],
-    "model_refused",
-  ],
+  ]).open();
+  const outcome = await ask(session, "go");
+  expect([outcome.reason, outcome.failure]).toEqual(["refused", { code: "model_refused", message: "No." }]);
+});
+
+test.each<[string, ModelEvent[], string]>([
+  ["nothing at all", [{ type: "end", stop: "end" }], "model_empty"],
+  ["no end", [{ type: "text", text: "x" }], "model_failed"],
 ])("a model that gives %s has failed with words", async (_, events, code) => {
   const session = await createKit([events]).open();
   const outcome = await ask(session, "go");
@@ -236,7 +239,7 @@ test("thinking keeps its signature and its own block", async () => {
   const kit = createKit([
     [
       { type: "thinking", text: "hm" },
-      { type: "thinking", text: " hm", signature: "s1" },
+      { type: "thinking", text: " hm", proof: { anthropic: { signature: "s1" } } },
       { type: "text", text: "yes" },
       { type: "end", stop: "end" },
     ],
@@ -244,7 +247,7 @@ test("thinking keeps its signature and its own block", async () => {
   const session = await kit.open();
   await ask(session, "think");
   expect(session.history().at(1)?.content).toEqual([
-    { type: "thinking", text: "hm hm", signature: "s1" },
+    { type: "thinking", text: "hm hm", proof: { anthropic: { signature: "s1" } } },
     { type: "text", text: "yes" },
   ]);
 });

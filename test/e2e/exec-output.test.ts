@@ -71,7 +71,13 @@ describe("json", () => {
       num_turns: 1,
       result: "All seen.",
       session_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      usage: { input_tokens: 150, output_tokens: 10, cache_read_input_tokens: 5, cache_creation_input_tokens: 2 },
+      usage: {
+        input_tokens: 150,
+        output_tokens: 10,
+        cache_read_input_tokens: 5,
+        cache_creation_input_tokens: 2,
+        thinking_tokens: 0,
+      },
       stop_reason: "completed",
       exit_code: 0,
     });

@@ -82,7 +82,12 @@ test("tools are listed as they would be allowed", async () => {
       ]),
     );
   };
-  expect(await tools()).toMatchObject({ Read: true, Create: false, Edit: false, Execute: true });
+  const readOnly = { Read: true, Create: false, Edit: false, Execute: true, FetchUrl: false };
+  expect(await tools()).toMatchObject(readOnly);
+  expect(await tools()).not.toHaveProperty("ApplyPatch");
+  const patching = await tools("-m", "gpt-5.1", "--auto", "medium");
+  expect(patching).toMatchObject({ ApplyPatch: true, FetchUrl: true });
+  expect(patching).not.toHaveProperty("Edit");
   expect(await tools("--auto", "low", "--disabled-tools", "execute-cli")).toMatchObject({
     Create: true,
     Execute: false,

@@ -81,7 +81,7 @@ env: {PLANTED: planted-word}
 
 /** All that a run shows and does, but for the notices about the repository's own file. */
 async function behaviour(): Promise<readonly object[]> {
-  const env = { DEMO_TOKEN: "my-token", OPENAI_API_KEY: "my-key" };
+  const env = { DEMO_TOKEN: "my-token", OPENAI_API_KEY: "my-key", TINMAN_MODEL: "offline" };
   const seen: object[] = [];
   for (const cwd of [bench.cwd, join(bench.cwd, "src")]) {
     for (const args of [

@@ -2,7 +2,15 @@ import { Engine } from "../../src/core/engine.ts";
 import { AgentError } from "../../src/core/errors.ts";
 import type { EngineEvent } from "../../src/core/event.ts";
 import type { CommandRules, PermissionPolicy } from "../../src/core/permission.ts";
-import type { Clock, Ids, ModelEvent, ModelInfo, ModelRequest, SessionStore } from "../../src/core/ports.ts";
+import type {
+  Clock,
+  Ids,
+  ModelCatalog,
+  ModelEvent,
+  ModelInfo,
+  ModelRequest,
+  SessionStore,
+} from "../../src/core/ports.ts";
 import type { EngineParts, Session } from "../../src/core/session.ts";
 import type { SessionSettings } from "../../src/core/settings.ts";
 import type { Tool } from "../../src/core/tool.ts";
@@ -110,6 +118,8 @@ export interface KitOptions {
   readonly host?: MemoryHost;
   readonly reminders?: readonly string[];
   readonly model?: Partial<ModelInfo>;
+  /** Instead of the model that gives the replies. */
+  readonly models?: ModelCatalog;
   readonly ids?: Ids;
 }
 
@@ -129,7 +139,7 @@ export function createKit(replies: readonly FakeReply[], options: KitOptions = {
   };
   const parts: EngineParts = {
     store,
-    models: { list: () => [model.info], resolve: async () => model },
+    models: options.models ?? { list: async () => [model.info], resolve: async () => model },
     policy: options.policy ?? createPermissionPolicy(() => "bash"),
     tools: options.tools ?? builtinTools,
     host,

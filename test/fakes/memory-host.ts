@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import type { Lookup } from "../../src/core/permission.ts";
-import type { CommandResult, CommandSpec, DirectoryEntry, FileStat, Host } from "../../src/core/ports.ts";
+import type { CommandResult, CommandSpec, DirectoryEntry, FileStat, Host, WebPage } from "../../src/core/ports.ts";
 
 type Content = string | Uint8Array;
 type Entry =
@@ -16,8 +16,14 @@ export interface MemoryHostOptions {
   readonly others?: readonly string[];
   /** What is said of the repository around a folder; harmless unless given. */
   runsPrograms?(cwd: string): boolean;
+  /** Address -> what its server answers, or the words of a failure; others are refused. An answer without status is 200, HTML. */
+  readonly pages?: Readonly<Record<string, MemoryPage | Error>>;
   /** How a command ends; what is left out is an exit with 0 and no output. */
   onCommand?(command: string, spec: CommandSpec): Partial<CommandResult> | Promise<Partial<CommandResult>>;
+}
+
+export interface MemoryPage extends Partial<Omit<WebPage, "body">> {
+  readonly body: Content;
 }
 
 export interface MemoryHost extends Host {
@@ -27,6 +33,8 @@ export interface MemoryHost extends Host {
   text(path: string): string | undefined;
   /** What `processes` was asked to run and to start. */
   readonly commands: CommandSpec[];
+  /** What `web` was asked for. */
+  readonly fetched: { readonly url: string; readonly maxBytes: number; readonly accept: string }[];
   readonly backgrounds: { readonly command: string; readonly cwd: string; readonly outputPath: string }[];
 }
 
@@ -39,6 +47,7 @@ export function createMemoryHost(
 ): MemoryHost {
   const entries = new Map<string, Entry>([["/", { kind: "directory" }]]);
   const commands: CommandSpec[] = [];
+  const fetched: MemoryHost["fetched"] = [];
   const backgrounds: MemoryHost["backgrounds"] = [];
   let counter = 0;
 
@@ -107,6 +116,10 @@ export function createMemoryHost(
       put(target, text);
       return `v${counter}`;
     },
+    async remove(path) {
+      fileAt(path);
+      entries.delete(follow(path));
+    },
   };
 
   /** Every file at or below a path, as `./relative` with its text. */
@@ -173,11 +186,24 @@ export function createMemoryHost(
         return { pid: 4000 + backgrounds.length };
       },
     },
+    web: {
+      async get(url, asked, signal) {
+        fetched.push({ url, ...asked });
+        signal.throwIfAborted();
+        const page = options.pages?.[url] ?? new Error(`The server at ${new URL(url).host} refused the connection.`);
+        if (page instanceof Error) throw page;
+        const bytes = Buffer.from(page.body);
+        const body = bytes.subarray(0, asked.maxBytes);
+        const common = { url, status: 200, contentType: "text/html", truncated: bytes.length > asked.maxBytes };
+        return { ...common, ...page, body };
+      },
+    },
     outputPath: async (sessionId, name) => `/outputs/${sessionId}/${name}-${++counter}.txt`,
     put,
     link: (path, target) => add(path, { kind: "link", target }),
     text: (path) => (statOf(path)?.kind === "file" ? fileAt(path).bytes.toString() : undefined),
     commands,
+    fetched,
     backgrounds,
   };
 }

@@ -38,7 +38,7 @@ async function contents(folder: string): Promise<Record<string, string>> {
   );
 }
 
-function refusal(path: string, use: "read" | "written"): object {
+function refusal(path: string, use: "read" | "written" | "removed"): object {
   return {
     message: `${path} leads somewhere else than when it was decided on. Nothing was ${use}.`,
     code: "ESTALE",
@@ -54,7 +54,7 @@ describe.each(ways)("a file that was decided on, %s", (_, hasDescriptorPaths) =>
   const holdFolder = createHoldFolder(hasDescriptorPaths);
   const files = createFiles({ holdFolder });
 
-  test("is read, written and listed as it is", async () => {
+  test("is read, written, listed and removed as it is", async () => {
     const { ws, folder, file } = await places();
     expect(await text(files, file)).toBe("inside");
     await files.write(file, "new");
@@ -65,6 +65,9 @@ describe.each(ways)("a file that was decided on, %s", (_, hasDescriptorPaths) =>
       "directory folder",
     ]);
     expect((await files.list("/")).map(({ name }) => name)).toContain("proc");
+    await files.remove(file);
+    await files.remove(join(ws, "a", "b", "c"));
+    expect([await contents(folder), await contents(join(ws, "a", "b"))]).toEqual([{}, {}]);
   });
 
   test("is refused when it has become a link since", async () => {
@@ -74,6 +77,7 @@ describe.each(ways)("a file that was decided on, %s", (_, hasDescriptorPaths) =>
     await symlink(join(out, "file"), file);
     await expect(text(files, decided)).rejects.toMatchObject(refusal(file, "read"));
     await expect(files.write(decided, "new")).rejects.toMatchObject(refusal(file, "written"));
+    await expect(files.remove(decided)).rejects.toMatchObject(refusal(file, "removed"));
     expect(await contents(out)).toEqual({ file: "outside" });
     expect(await readdir(join(ws, "folder"))).toEqual(["file"]);
   });
@@ -86,6 +90,7 @@ describe.each(ways)("a file that was decided on, %s", (_, hasDescriptorPaths) =>
       await expect(text(files, file)).rejects.toMatchObject(refusal(file, "read"));
       await expect(files.list(folder)).rejects.toMatchObject(refusal(folder, "read"));
       await expect(files.write(file, "new")).rejects.toMatchObject(refusal(file, "written"));
+      await expect(files.remove(file)).rejects.toMatchObject(refusal(file, "removed"));
       await expect(files.write(join(folder, "new", "file"), "new")).rejects.toMatchObject(
         refusal(join(folder, "new", "file"), "written"),
       );
@@ -134,6 +139,7 @@ describe.each(ways)("a file that was decided on, %s", (_, hasDescriptorPaths) =>
     for (const path of ["file", `${folder}/../folder/file`, `${ws}/./folder/file`]) {
       await expect(text(files, path)).rejects.toMatchObject({ code: "EINVAL" });
       await expect(files.write(path, "x")).rejects.toMatchObject({ code: "EINVAL" });
+      await expect(files.remove(path)).rejects.toMatchObject({ code: "EINVAL" });
     }
   });
 
@@ -141,6 +147,7 @@ describe.each(ways)("a file that was decided on, %s", (_, hasDescriptorPaths) =>
     const { ws, folder, file } = await places();
     const missing = join(folder, "missing");
     await expect(text(files, missing)).rejects.toThrow(`ENOENT: no such file or directory, lstat '${missing}'`);
+    await expect(files.remove(missing)).rejects.toThrow(`ENOENT: no such file or directory, lstat '${missing}'`);
     const below = join(ws, "none", "file");
     await expect(text(files, below)).rejects.toThrow(/^ENOENT: no such file or directory, \w+ '[^']*\/ws\/none'$/);
     await expect(files.list(file)).rejects.toThrow(`ENOTDIR: not a directory, open '${file}'`);
@@ -175,12 +182,16 @@ describe("a folder that is swapped when it is already held", () => {
     await back();
     await files.write(file, "new");
     expect([await contents(`${folder}-aside`), await contents(out)]).toEqual([{ file: "new" }, { file: "outside" }]);
+    await back();
+    await files.remove(file);
+    expect([await contents(`${folder}-aside`), await contents(out)]).toEqual([{}, { file: "outside" }]);
   });
 
   test("is seen where they have none", async () => {
     for (const act of [
       (files: Files, path: string) => text(files, path),
       (files: Files, path: string) => files.write(path, "new"),
+      (files: Files, path: string) => files.remove(path),
     ]) {
       const { folder, file, out } = await places();
       await expect(act(swappingFiles(false, folder, out), file)).rejects.toMatchObject({ code: "ESTALE" });
@@ -236,6 +247,17 @@ describe("against somebody who swaps a folder all the time", () => {
       return "written";
     });
     const expected = ["written", "ESTALE", "ENOENT", "EEXIST", "ENOTEMPTY"];
+    expect([...outcomes].filter((outcome) => !expected.includes(outcome))).toEqual([]);
+    expect(await contents(out)).toEqual({ file: "outside" });
+  });
+
+  test("nothing of it is ever removed", async () => {
+    const { outcomes, out } = await race(async (files, file) => {
+      await files.write(file, "new");
+      await files.remove(file);
+      return "removed";
+    });
+    const expected = ["removed", "ESTALE", "ENOENT"];
     expect([...outcomes].filter((outcome) => !expected.includes(outcome))).toEqual([]);
     expect(await contents(out)).toEqual({ file: "outside" });
   });

@@ -225,3 +225,30 @@ describe("writing", () => {
     expect(await readdir(folder)).toEqual(["file"]);
   });
 });
+
+describe("removing", () => {
+  test("takes away one name of a file, and leaves its folder", async () => {
+    const folder = await tempFolder();
+    await mkdir(join(folder, "sub"));
+    await writeFile(join(folder, "sub", "file"), "text", { mode: 0o400 });
+    await link(join(folder, "sub", "file"), join(folder, "same-file"));
+    await files.remove(join(folder, "sub", "file"));
+    expect(await readdir(folder)).toEqual(["same-file", "sub"]);
+    expect(await readdir(join(folder, "sub"))).toEqual([]);
+    expect(await readFile(join(folder, "same-file"), "utf8")).toBe("text");
+  });
+
+  test("refuses what is no regular file, or not there", async () => {
+    const folder = await tempFolder();
+    await mkdir(join(folder, "folder"));
+    execFileSync("mkfifo", [join(folder, "pipe")]);
+    const refused = async (path: string) => files.remove(path).catch((error: unknown) => String(error));
+    expect(await Promise.all(["folder", "pipe", "missing"].map((name) => refused(join(folder, name))))).toEqual([
+      `Error: EISDIR: illegal operation on a directory, remove '${folder}/folder'`,
+      `Error: EINVAL: a named pipe is not a regular file, remove '${folder}/pipe'`,
+      `Error: ENOENT: no such file or directory, lstat '${folder}/missing'`,
+    ]);
+    expect(await refused("/")).toBe("Error: EISDIR: illegal operation on a directory, remove '/'");
+    expect(await readdir(folder)).toEqual(["folder", "pipe"]);
+  });
+});

@@ -5,6 +5,7 @@ import { collect, createChat, instantClock, requestOf, userMessage } from "./har
 
 const catalog = (options: Partial<ModelCatalogOptions> = {}) =>
   createModelCatalog({
+    defaultModel: "offline",
     loadScript: () => Promise.reject(new Error("ENOENT: no such file")),
     clock: instantClock(),
     ...options,
@@ -88,21 +89,17 @@ describe("resolve", () => {
 });
 
 describe("list", () => {
-  const ids = (options: Partial<ModelCatalogOptions>) =>
-    catalog(options)
-      .list()
-      .map((info) => info.id);
+  const ids = async (options: Partial<ModelCatalogOptions>) => (await catalog(options).list()).map((info) => info.id);
 
-  test("the default first", () => {
-    expect(ids({})).toEqual(["offline"]);
-    expect(ids({ defaultModel: "offline" })).toEqual(["offline"]);
-    expect(ids({ defaultModel: "script:a.yaml" })).toEqual(["script:a.yaml", "offline"]);
-    expect(ids({ defaultModel: "script:a.yaml", override: "script:b.yaml" })).toEqual([
+  test("the default first", async () => {
+    expect(await ids({})).toEqual(["offline"]);
+    expect(await ids({ defaultModel: "script:a.yaml" })).toEqual(["script:a.yaml", "offline"]);
+    expect(await ids({ defaultModel: "script:a.yaml", override: "script:b.yaml" })).toEqual([
       "script:b.yaml",
       "script:a.yaml",
       "offline",
     ]);
-    expect(ids({ override: "nobody-knows" })).toEqual(["offline"]);
+    expect(await ids({ override: "nobody-knows" })).toEqual(["offline"]);
   });
 
   test("a script's own words, once it was read", async () => {
@@ -110,8 +107,8 @@ describe("list", () => {
       defaultModel: "script:a.yaml",
       ...fromScript({ model: { displayName: "Mine" }, replies: [{ text: "a" }] }),
     });
-    expect(models.list()[0]?.displayName).toBe("Script a.yaml");
+    expect((await models.list())[0]?.displayName).toBe("Script a.yaml");
     await models.resolve("script:a.yaml");
-    expect(models.list()[0]?.displayName).toBe("Mine");
+    expect((await models.list())[0]?.displayName).toBe("Mine");
   });
 });

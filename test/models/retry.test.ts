@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ModelEvent, ModelPort } from "../../src/core/ports.ts";
+import type { ModelEvent, ModelPort, ModelRequest } from "../../src/core/ports.ts";
 import { offlineInfo } from "../../src/models/offline/info.ts";
 import { withRetries } from "../../src/models/retry.ts";
 import { collect, instantClock, requestOf, stoppedClock, userMessage } from "./harness.ts";
@@ -17,14 +17,15 @@ const request = requestOf([userMessage("hi")]);
 /** Each attempt plays the next list of events. */
 function attempts(
   ...lists: readonly (readonly (ModelEvent | Error)[])[]
-): ModelPort & { readonly calls: () => number } {
-  let calls = 0;
+): ModelPort & { readonly calls: () => number; readonly requests: ModelRequest[] } {
+  const requests: ModelRequest[] = [];
   return {
     info: offlineInfo,
-    calls: () => calls,
-    async *stream() {
-      const list = lists[calls] ?? [];
-      calls += 1;
+    calls: () => requests.length,
+    requests,
+    async *stream(asked) {
+      const list = lists[requests.length] ?? [];
+      requests.push(asked);
       for (const event of list) {
         if (event instanceof Error) throw event;
         yield event;
@@ -64,16 +65,105 @@ describe("tries again", () => {
       usage,
       retry(1, 500),
       hello,
-      usage,
+      { type: "usage", usage: { input: 2, output: 2, cacheRead: 0, cacheWrite: 0, thinking: 0 } },
       end,
     ]);
   });
 
   test("as late as the server asks, within bounds", async () => {
     const clock = instantClock();
-    const model = attempts([{ ...busy, retryAfterMs: 7 }], [{ ...busy, retryAfterMs: 900_000 }], [hello, end]);
-    expect(await collect(withRetries(model, clock), request)).toEqual([retry(1, 7), retry(2, 30_000), hello, end]);
-    expect(clock.pauses).toEqual([7, 30_000]);
+    const model = attempts([{ ...busy, retryAfterMs: 7 }], [{ ...busy, retryAfterMs: 50_000 }], [hello, end]);
+    expect(await collect(withRetries(model, clock), request)).toEqual([retry(1, 7), retry(2, 50_000), hello, end]);
+    expect(clock.pauses).toEqual([7, 50_000]);
+  });
+
+  test("with what was said already, and goes on from there in the same block", async () => {
+    const model = attempts(
+      [{ type: "thinking", text: "hm", block: "a" }, { type: "text", text: "hel", block: "b" }, busy],
+      [{ type: "text", text: "lo", block: "b", proof: { test: { id: "2" } } }, end],
+    );
+    expect(await collect(withRetries(model, instantClock()), request)).toEqual([
+      { type: "thinking", text: "hm", block: "a" },
+      { type: "text", text: "hel", block: "b" },
+      retry(1, 500),
+      { type: "text", text: "lo", block: "b" },
+      end,
+    ]);
+    const words =
+      "The connection broke while you answered. Go on exactly where your answer stopped, without repeating anything.";
+    expect(model.requests).toEqual([
+      request,
+      {
+        ...request,
+        messages: [
+          ...request.messages,
+          {
+            id: "",
+            createdAt: 0,
+            role: "assistant",
+            content: [{ type: "text", text: "hel" }],
+            stop: "failed",
+            model: "offline",
+          },
+          { id: "", createdAt: 0, role: "user", content: [{ type: "reminder", text: words }] },
+        ],
+      },
+    ]);
+  });
+
+  test("from the start after thoughts alone, which are then thought anew", async () => {
+    const thought: ModelEvent = { type: "thinking", text: "hm", block: "a", proof: { test: { id: "1" } } };
+    const model = attempts([thought, busy], [thought, hello, end]);
+    expect(await collect(withRetries(model, instantClock()), request)).toEqual([
+      thought,
+      retry(1, 500),
+      { ...thought, block: "2/a" },
+      hello,
+      end,
+    ]);
+    expect(model.requests).toEqual([request, request]);
+  });
+
+  test("without the calls of an answer that failed, and with no arguments twice", async () => {
+    const input: ModelEvent = { type: "tool_input", id: "c", name: "LS", text: "{" };
+    const call: ModelEvent = { type: "tool_call", id: "c", name: "LS", inputText: "{}" };
+    const model = attempts([input, call, busy], [input, call, end]);
+    expect(await collect(withRetries(model, instantClock()), request)).toEqual([input, retry(1, 500), call, end]);
+  });
+
+  test("once, when the answer is empty; what both cost is added up", async () => {
+    const usage: ModelEvent = {
+      type: "usage",
+      usage: { input: 3, output: 1, cacheRead: 0, cacheWrite: 0, thinking: 0 },
+    };
+    const twice: ModelEvent = {
+      type: "usage",
+      usage: { input: 6, output: 2, cacheRead: 0, cacheWrite: 0, thinking: 0 },
+    };
+    const failure = { code: "model_empty", message: "The model answered with nothing." } as const;
+    const model = attempts([usage, end], [usage, end]);
+    expect(await collect(withRetries(model, instantClock()), request)).toEqual([
+      usage,
+      { type: "retry", attempt: 1, delayMs: 500, failure },
+      twice,
+      end,
+    ]);
+  });
+
+  test("not past the time that all pauses may take", async () => {
+    const clock = instantClock();
+    const later = { ...busy, retryAfterMs: 50_000 };
+    const model = attempts([later], [later], [hello, end]);
+    expect(await collect(withRetries(model, clock), request)).toEqual([retry(1, 50_000), later]);
+    expect(clock.pauses).toEqual([50_000]);
+  });
+
+  test("not when the server asks for more patience than a run has", async () => {
+    const model = attempts([{ ...busy, retryAfterMs: 3_600_000 }], [hello, end]);
+    const message = "busy It asks to wait 3600 s, which is longer than a run waits.";
+    expect(await collect(withRetries(model, instantClock()), request)).toEqual([
+      { ...busy, retryAfterMs: 3_600_000, failure: { code: "model_overloaded", message } },
+    ]);
   });
 
   test("with the pauses that are given", async () => {
@@ -94,17 +184,6 @@ describe("tries again", () => {
 });
 
 describe("does not try again", () => {
-  test.each<readonly [string, ModelEvent]>([
-    ["text", hello],
-    ["thinking", { type: "thinking", text: "hm" }],
-    ["arguments", { type: "tool_input", id: "c", name: "LS", text: "{" }],
-    ["a call", { type: "tool_call", id: "c", name: "LS", inputText: "{}" }],
-  ])("after %s was shown", async (_, shown) => {
-    const model = attempts([shown, busy], [hello, end]);
-    expect(await collect(withRetries(model, instantClock()), request)).toEqual([shown, busy]);
-    expect(model.calls()).toBe(1);
-  });
-
   test("what cannot pass", async () => {
     const model = attempts([fatal], [hello, end]);
     expect(await collect(withRetries(model, instantClock()), request)).toEqual([fatal]);

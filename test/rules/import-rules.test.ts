@@ -47,8 +47,18 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
   ],
   [
     "models/a.ts",
-    ["./offline/a.ts", "../core/ports.ts", "zod", "node:fs/promises"],
-    ["../store/a.ts", "../config/a.ts", "../tools/a.ts", "yaml", "commander"],
+    ["./offline/a.ts", "./ai-sdk.ts", "../core/ports.ts", "../net/fetch.ts", "zod", "node:fs/promises"],
+    ["../store/a.ts", "../config/a.ts", "../tools/a.ts", "yaml", "commander", "@ai-sdk/openai", "@ai-sdk/provider"],
+  ],
+  [
+    "models/ai-sdk.ts",
+    ["./prompt.ts", "../core/ports.ts"],
+    ["../net/fetch.ts", "../tools/a.ts", "zod", "node:http", "node:path", "eventsource-parser"],
+  ],
+  [
+    "net/a.ts",
+    ["./b.ts", "../core/errors.ts", "node:http", "node:tls"],
+    ["../models/a.ts", "../host/a.ts", "../config/a.ts", "zod", "undici"],
   ],
   [
     "models/offline/a.ts",
@@ -58,8 +68,8 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
   ["store/a.ts", ["./b.ts", "../core/event.ts", "node:fs"], ["../host/a.ts", "../models/a.ts", "zod", "yaml"]],
   [
     "host/a.ts",
-    ["./b.ts", "../core/ports.ts", "@vscode/ripgrep", "node:child_process"],
-    ["../tools/a.ts", "../store/a.ts", "zod", "diff"],
+    ["./b.ts", "../core/ports.ts", "../net/request.ts", "@vscode/ripgrep", "node:child_process"],
+    ["../tools/a.ts", "../store/a.ts", "../models/a.ts", "zod", "diff"],
   ],
   ["config/a.ts", ["./b.ts", "../core/settings.ts", "yaml", "zod"], ["../models/a.ts", "../host/a.ts", "diff"]],
   ["protocol/a.ts", ["./b.ts", "zod"], ["../core/event.ts", "../tools/a.ts", "node:path", "yaml"]],

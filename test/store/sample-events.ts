@@ -61,7 +61,7 @@ export const everyBody: readonly Exclude<DurableBody, { type: "session.opened" }
       stop: "tool_calls",
       model: "offline",
       content: [
-        { type: "thinking", text: "hm", signature: "proof" },
+        { type: "thinking", text: "hm", proof: { anthropic: { signature: "proof" } } },
         { type: "text", text: "I will look." },
         { type: "tool_call", id: "c1", name: "Read", input: { file_path: "/a", nested: [{ type: "session.titled" }] } },
         { type: "tool_call", id: "c2", name: "Read", input: undefined, malformedInput: "{oops" },

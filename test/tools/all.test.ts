@@ -27,6 +27,7 @@ describe("the built-in tools", () => {
       "LS",
       "Grep",
       "Glob",
+      "FetchUrl",
     ]);
   });
 

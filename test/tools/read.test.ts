@@ -90,7 +90,49 @@ describe("Read", () => {
     });
   });
 
-  it("refuses binary files, images and what is no file, with words", async () => {
+  it("reads UTF-16 that begins with a byte order mark, which Edit could not change", async () => {
+    const little = Buffer.from("\uFEFFeins\r\nzwei 😀\n", "utf16le");
+    const host = createMemoryHost({ "/project/le.txt": little, "/project/be.txt": Buffer.from(little).swap16() });
+    const context = createContext(host);
+    const note = "[The file is UTF-16, which Edit cannot change.]";
+    for (const file_path of ["le.txt", "be.txt"])
+      expect(await call(readTool, { file_path }, context)).toEqual({
+        status: "ok",
+        text: `eins\r\nzwei 😀\n\n${note}`,
+      });
+    expect(await call(readTool, { file_path: "le.txt", offset: 1 }, context)).toEqual({
+      status: "ok",
+      text: `zwei 😀\n\n[Lines 2-2, the last of the file.]\n${note}`,
+    });
+    expect([...context.seenFiles]).toEqual([]);
+  });
+
+  it("reads long UTF-16 in pieces and loses nothing where they meet", async () => {
+    const text = `x${"😀ä".repeat(500)}\n`.repeat(300);
+    const odd = Buffer.from(`\uFEFF${text}`, "utf16le");
+    const memory = createMemoryHost({ "/project/f": odd });
+    const host: Host = {
+      ...memory,
+      files: {
+        ...memory.files,
+        read: (path, { from = 0, maxBytes }) => memory.files.read(path, { from, maxBytes: Math.min(maxBytes, 4099) }),
+      },
+    };
+    const { text: last } = await call(readTool, { file_path: "f", offset: 299 }, createContext(host));
+    expect(last).toBe(
+      `x${"😀ä".repeat(500)}\n\n[Lines 300-300, the last of the file.]\n[The file is UTF-16, which Edit cannot change.]`,
+    );
+  });
+
+  it("takes no binary file for UTF-16", async () => {
+    expect(await read(Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0]))).toEqual({
+      status: "failed",
+      text: "Error: Error reading file: /project/f is a binary file (or text that is not UTF-8). Use Execute with a program that understands it.",
+    });
+    expect((await read(Buffer.from([0xff, 0xfe, 0x00, 0xd8, 0x61, 0x00]))).status).toBe("failed");
+  });
+
+  it("refuses binary files, broken images and what is no file, with words", async () => {
     const host = createMemoryHost(
       {
         "/project/a.bin": new Uint8Array([1, 0, 2]),
@@ -106,7 +148,7 @@ describe("Read", () => {
     expect(results).toEqual(
       [
         "Error: Error reading file: /project/a.bin is a binary file (or text that is not UTF-8). Use Execute with a program that understands it.",
-        "Error: Error reading file: /project/p.PNG is an image. Images are not supported yet.",
+        "Error: Error reading file: /project/p.PNG has the name of an image, but its bytes are none that can be shown (PNG, JPEG, GIF, WebP): it is damaged, or of another kind.",
         "Error: Error reading file: /project/d is a directory. Use LS to list it.",
         "Error: Error reading file: /project/pipe is not a regular file.",
         "Error: Error reading file: ENOENT: there is no file /project/missing.txt",

@@ -118,7 +118,7 @@ function printer(session: Session, io: Io, options: ExecOptions): Printer {
   const line = (value: unknown): Promise<void> => io.stdout.write(`${JSON.stringify(value)}\n`);
   return {
     async start() {
-      if (translator !== undefined) await line(initLine(session, (await session.model()).id));
+      if (translator !== undefined) await line(initLine(session, await session.model()));
     },
     async event(event) {
       progress?.show(event);

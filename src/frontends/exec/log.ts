@@ -19,12 +19,18 @@ export function createLogger(output: Output, level: LogLevel): Logger {
     warn: (text) => say("warn", text),
     event: async (event) => {
       if (event.type === "notice") return say(event.level === "warning" ? "warn" : "info", event.text);
+      if (event.type === "retry.scheduled") return say("warn", retryWords(event));
       if (!wants("info")) return;
       const words = describe(event);
       if (words !== undefined) await say("info", words);
       else if (event.seq !== undefined) await say("debug", `${event.type} (${event.seq})`);
     },
   };
+}
+
+/** A run that seems to hang is told to be waiting, and why. */
+function retryWords({ failure, attempt, delayMs }: EngineEvent & { type: "retry.scheduled" }): string {
+  return `${failure.message} Trying again in ${delayMs / 1_000} s (retry ${attempt}).`;
 }
 
 function describe(event: EngineEvent): string | undefined {
@@ -35,8 +41,6 @@ function describe(event: EngineEvent): string | undefined {
       return `${event.name} started`;
     case "tool.ended":
       return `${event.result.name} ended: ${event.result.status}`;
-    case "retry.scheduled":
-      return `model call failed (${event.failure.message}), try ${event.attempt} in ${event.delayMs} ms`;
     case "turn.ended":
       return `turn ended: ${event.reason} after ${event.durationMs} ms`;
     default:

@@ -24,6 +24,7 @@ export interface RunReport {
   readonly failure?: Failure;
   readonly denials: readonly DenialEntry[];
   readonly usage: Usage;
+  readonly cost?: number;
   readonly turns: number;
   readonly durationMs: number;
   readonly sessionId: string;
@@ -44,6 +45,7 @@ export function reportOutcome(
     ...(failure === undefined ? {} : { failure }),
     denials,
     usage: outcome.usage,
+    ...(outcome.cost === undefined ? {} : { cost: outcome.cost }),
     turns: 1,
     durationMs: run.durationMs,
     sessionId: run.sessionId,
@@ -124,6 +126,7 @@ function resultOf(report: RunReport): ResultObject {
     usage: usageObject(report.usage),
     stop_reason: report.stopReason,
     exit_code: report.exitCode,
+    ...(report.cost === undefined ? {} : { total_cost_usd: report.cost }),
     ...(failure === undefined ? {} : { error: failure }),
     ...(denials.length === 0 ? {} : { denials: [...denials] }),
   };
@@ -149,6 +152,7 @@ function lastLines(report: RunReport, now: number): readonly StreamJsonLine[] {
     isError: failure !== undefined,
     stopReason: report.stopReason,
     exitCode: report.exitCode,
+    ...(report.cost === undefined ? {} : { totalCostUsd: report.cost }),
     ...(failure === undefined ? {} : { error: failure }),
     ...(denials.length === 0 ? {} : { denials: [...denials] }),
   };
@@ -164,6 +168,7 @@ function usageObject(usage: Usage): UsageObject {
     output_tokens: usage.output,
     cache_read_input_tokens: usage.cacheRead,
     cache_creation_input_tokens: usage.cacheWrite,
+    thinking_tokens: usage.thinking,
   };
 }
 

@@ -1,18 +1,19 @@
 import type { EngineEvent } from "../../core/event.ts";
 import type { PromptBlock } from "../../core/message.ts";
 import { callsOf, textOf } from "../../core/message.ts";
+import type { ModelInfo } from "../../core/ports.ts";
 import type { Session } from "../../core/session.ts";
 import type { StreamJsonLine } from "../../protocol/stream-json.ts";
 import { streamJsonVersion } from "../../protocol/stream-json-version.ts";
 
-export function initLine(session: Session, model: string): StreamJsonLine {
+export function initLine(session: Session, model: ModelInfo): StreamJsonLine {
   return {
     type: "system",
     subtype: "init",
     cwd: session.cwd,
     session_id: session.id,
-    tools: [...session.toolNames],
-    model,
+    tools: session.toolSpecs(model).map(({ name }) => name),
+    model: model.id,
     reasoning_effort: session.settings.reasoningEffort,
     autonomy: session.settings.autonomy,
     protocol_version: streamJsonVersion,
@@ -43,7 +44,8 @@ export class StreamJsonTranslator {
         const thinking = content.filter((block) => block.type === "thinking").map((block) => block.text);
         const text = textOf(content);
         const lines: StreamJsonLine[] = [];
-        if (thinking.length > 0) lines.push({ type: "reasoning", id, text: thinking.join("\n"), ...end });
+        if (thinking.some((text) => text !== ""))
+          lines.push({ type: "reasoning", id, text: thinking.join("\n"), ...end });
         if (text !== "") lines.push({ type: "message", role: "assistant", id, text, ...end });
         for (const call of callsOf(event.message)) {
           const parameters = call.malformedInput ?? call.input;

@@ -1,0 +1,146 @@
+import type { z } from "zod";
+import { AgentError } from "../core/errors.ts";
+import { readBounded } from "./bounded-file.ts";
+import { reason } from "./config-document.ts";
+import { parseJsonWithComments } from "./json-with-comments.ts";
+import type { modelEntrySchema } from "./model-schema.ts";
+import { visible } from "./visible.ts";
+
+const mostBytes = 4 * 1024 * 1024;
+
+/** An entry of `models` in config.yaml. */
+export type ModelEntryConfig = z.infer<typeof modelEntrySchema>;
+
+export interface FactoryModels {
+  readonly entries: readonly ModelEntryConfig[];
+  /** What was not understood and is left out, a line each. */
+  readonly notes: readonly string[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The custom models of a settings file, as entries of ours. Rejects with `usage` when there is no such file, or it is none. */
+export async function readFactoryModels(path: string): Promise<FactoryModels> {
+  const bytes = await readBounded(path, mostBytes).catch((error: unknown) => {
+    throw new AgentError("usage", `${path} cannot be read: ${reason(error)}`);
+  });
+  if (bytes.length > mostBytes) throw new AgentError("usage", `${path} is larger than 4 MiB.`);
+  const settings = parseJsonWithComments(bytes.toString("utf8"));
+  if (!isFields(settings)) throw new AgentError("usage", `${path} does not hold a JSON object.`);
+  const listed = settings.customModels ?? settings.custom_models ?? [];
+  if (!Array.isArray(listed)) throw new AgentError("usage", `${path}: customModels is not a list.`);
+  const { modelEntrySchema } = await import("./model-schema.ts");
+  const entries: ModelEntryConfig[] = [];
+  const notes: string[] = [];
+  for (const [index, raw] of listed.entries()) {
+    const place = `customModels[${index}]`;
+    const made = isFields(raw) ? entryOf(raw, index) : "it is not an object";
+    if (typeof made === "string") {
+      notes.push(`${place} is left out: ${made}.`);
+      continue;
+    }
+    const checked = modelEntrySchema.safeParse(made.entry);
+    if (!checked.success) {
+      const [issue] = checked.error.issues;
+      notes.push(`${place} is left out: ${issue?.path.join(".") ?? ""} ${issue?.message ?? "is not valid"}.`);
+    } else if (entries.some(({ id }) => id === checked.data.id)) {
+      notes.push(`${place} is left out: ${visible(checked.data.id)} is there twice.`);
+    } else {
+      entries.push(checked.data);
+      for (const note of made.notes) notes.push(`${place}: ${note}.`);
+    }
+  }
+  return { entries, notes };
+}
+
+/** Whose format it is, in our words. */
+const providers = new Map([
+  ["anthropic", "anthropic"],
+  ["openai", "openai"],
+  ["generic-chat-completion-api", "openai-compatible"],
+]);
+
+/** The key of newer files, and of older ones. */
+const spellings = {
+  displayName: ["displayName", "model_display_name"],
+  baseUrl: ["baseUrl", "base_url"],
+  apiKey: ["apiKey", "api_key"],
+  maxOutputTokens: ["maxOutputTokens", "max_tokens"],
+  contextWindow: ["maxContextLimit"],
+  headers: ["extraHeaders", "extra_headers"],
+  extraArguments: ["extraArgs", "extra_args"],
+} as const;
+const known = new Set<string>([
+  ...["model", "provider", "id", "index", "supportsImages", "noImageSupport"],
+  ...Object.values(spellings).flat(),
+]);
+
+/** An entry and what of it is not used; or why there is none. */
+function entryOf(raw: Fields, position: number): { entry: object; notes: readonly string[] } | string {
+  const given = (name: keyof typeof spellings): unknown =>
+    spellings[name].map((key) => raw[key]).find((value) => value !== undefined && value !== null);
+  const notes = Object.keys(raw)
+    .filter((key) => !known.has(key))
+    .map((key) => `${visible(key)} is not known and is left out`);
+  const optional = (name: keyof typeof spellings, fits: (value: unknown) => boolean): object => {
+    const value = given(name);
+    if (value === undefined) return {};
+    if (fits(value)) return { [name]: value };
+    notes.push(`${spellings[name][0]} is not what it should be and is left out`);
+    return {};
+  };
+
+  const { model } = raw;
+  if (!isText(model)) return "it names no model";
+  const provider = typeof raw.provider === "string" ? providers.get(raw.provider) : undefined;
+  if (provider === undefined) {
+    return `its provider is ${visible(String(raw.provider))}; known are ${[...providers.keys()].join(", ")}`;
+  }
+  const baseUrl = given("baseUrl");
+  if (!isText(baseUrl)) return "it has no baseUrl";
+  const entry = {
+    id: idOf(raw, model, given("displayName"), position),
+    provider,
+    model,
+    ...optional("displayName", isText),
+    baseUrl: provider === "anthropic" ? withVersion(baseUrl) : baseUrl,
+    ...optional("apiKey", isText),
+    ...optional("headers", (value) => isFields(value) && Object.values(value).every((one) => typeof one === "string")),
+    ...optional("extraArguments", isFields),
+    ...optional("contextWindow", isCount),
+    ...optional("maxOutputTokens", isCount),
+    ...imagesOf(raw),
+  };
+  return { entry, notes };
+}
+
+/** What clients of such a file send as the model's id. */
+function idOf(raw: Fields, model: string, displayName: unknown, position: number): string {
+  if (isText(raw.id)) return raw.id;
+  if (!isText(displayName)) return model;
+  const index = Number.isSafeInteger(raw.index) ? Number(raw.index) : position;
+  return `custom:${displayName.trim().replace(/\s+/g, "-")}-${index}`;
+}
+
+/** There the address ends before the version, which their client adds; ours includes it. */
+function withVersion(address: string): string {
+  const bare = address.replace(/\/+$/, "");
+  return /\/v\d+$/.test(bare) ? bare : `${bare}/v1`;
+}
+
+function imagesOf({ supportsImages, noImageSupport }: Fields): { readonly images?: boolean } {
+  if (typeof supportsImages === "boolean") return { images: supportsImages };
+  return typeof noImageSupport === "boolean" ? { images: !noImageSupport } : {};
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value.trim() !== "";
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) > 0;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

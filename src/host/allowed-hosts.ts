@@ -1,0 +1,51 @@
+import { addressBytes, isInBlock, isPublicAddress, parseBlock } from "./private-address.ts";
+
+/** Which servers may be asked for something: every public one, and those private ones that the user's configuration names. */
+export interface AllowedHosts {
+  /** Allowed whatever its addresses are. */
+  byName(url: URL): boolean;
+  byAddress(address: string, url: URL): boolean;
+}
+
+interface Entry {
+  readonly host: string;
+  readonly port: string | undefined;
+}
+
+/** `entries`: host names, addresses, either with `:port`, blocks of addresses (`10.0.0.0/8`), or `*`. Others match nothing. */
+export function createAllowedHosts(entries: readonly string[]): AllowedHosts {
+  const all = entries.includes("*");
+  const named = entries.flatMap(parseEntry);
+  const ranges = entries.flatMap((entry) => parseBlock(entry.trim()) ?? []);
+  const isNamed = (host: string, url: URL): boolean =>
+    named.some((entry) => entry.host === host && (entry.port === undefined || entry.port === portOf(url)));
+  return {
+    byName: (url) => all || isNamed(plainHost(url), url),
+    byAddress(address, url) {
+      if (all || isPublicAddress(address) || isNamed(address, url)) return true;
+      const bytes = addressBytes(address);
+      return bytes !== undefined && ranges.some((range) => isInBlock(bytes, range));
+    },
+  };
+}
+
+/** As names are compared: no brackets around an address, no dot at the end. */
+export function plainHost(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+}
+
+function portOf(url: URL): string {
+  return url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
+}
+
+/** By way of a URL, so that spellings are evened out as they are in the addresses that are asked for. */
+function parseEntry(entry: string): readonly Entry[] {
+  const text = entry.trim();
+  const whole = addressBytes(text)?.length === 16 ? `[${text}]` : text;
+  const port = /^(?:\[[^\]]*\]|[^:[\]]*):(\d{1,5})$/.exec(whole)?.[1];
+  const start = `http://${port === undefined ? whole : whole.slice(0, -port.length - 1)}`;
+  if (!URL.canParse(start)) return [];
+  const url = new URL(start);
+  const isHostAlone = url.href === `http://${url.host}/` && url.port === "";
+  return isHostAlone ? [{ host: plainHost(url), port }] : [];
+}

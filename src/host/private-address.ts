@@ -1,0 +1,93 @@
+import { isIPv4, isIPv6 } from "node:net";
+
+interface Block {
+  readonly bytes: readonly number[];
+  readonly bits: number;
+}
+
+/** The bytes of an address: 4 or 16; `undefined` for anything that is none. A zone (`%eth0`) is passed over. */
+export function addressBytes(text: string): readonly number[] | undefined {
+  if (isIPv4(text)) return text.split(".").map(Number);
+  if (!isIPv6(text)) return undefined;
+  const [address = ""] = text.split("%");
+  const [left = "", right] = address.split("::");
+  const head = groupBytes(left);
+  if (right === undefined) return head;
+  const tail = groupBytes(right);
+  return [...head, ...Array<number>(16 - head.length - tail.length).fill(0), ...tail];
+}
+
+function groupBytes(text: string): readonly number[] {
+  if (text === "") return [];
+  return text.split(":").flatMap((group) => {
+    if (group.includes(".")) return group.split(".").map(Number);
+    const value = Number.parseInt(group, 16);
+    return [value >> 8, value & 0xff];
+  });
+}
+
+/** `10.0.0.0/8`, `fd00::/8`; an address alone is a block of one. */
+export function parseBlock(text: string): Block | undefined {
+  const [address = "", length, ...more] = text.split("/");
+  const bytes = addressBytes(address);
+  if (bytes === undefined || more.length > 0) return undefined;
+  if (length === undefined) return { bytes, bits: bytes.length * 8 };
+  const bits = /^\d{1,3}$/.test(length) ? Number(length) : Number.NaN;
+  return bits <= bytes.length * 8 ? { bytes, bits } : undefined;
+}
+
+export function isInBlock(bytes: readonly number[], block: Block): boolean {
+  if (bytes.length !== block.bytes.length) return false;
+  return block.bytes.every((byte, index) => {
+    const counted = Math.min(8, Math.max(0, block.bits - index * 8));
+    return ((byte ^ (bytes[index] ?? 0)) & (0xff00 >> counted) & 0xff) === 0;
+  });
+}
+
+function blocks(...texts: readonly string[]): readonly Block[] {
+  return texts.flatMap((text) => parseBlock(text) ?? []);
+}
+
+const notPublicV4 = blocks(
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  // Metadata of most clouds.
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+  // Looks public, and is the metadata of every machine in Azure.
+  "168.63.129.16/32",
+);
+
+/** All that is given out to the world; what lies elsewhere is local, reserved or unspecified. */
+const givenOutV6 = blocks("2000::/3");
+
+/** Parts of it for protocols (Teredo among them), documentation, and 6to4, which can lead to any IPv4 address. */
+const notPublicV6 = blocks("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20");
+
+/** The last four bytes are an IPv4 address, and that is where it leads: mapped, and the translators of IPv6-only networks. */
+const wrapsV4 = blocks("::ffff:0:0/96", "64:ff9b::/96");
+
+/** An address that anybody on the internet could reach. What is no address is not public. */
+export function isPublicAddress(address: string): boolean {
+  const bytes = addressBytes(address);
+  if (bytes === undefined) return false;
+  return isPublic(bytes);
+}
+
+function isPublic(bytes: readonly number[]): boolean {
+  const isIn = (block: Block): boolean => isInBlock(bytes, block);
+  if (bytes.length === 4) return !notPublicV4.some(isIn);
+  if (wrapsV4.some(isIn)) return isPublic(bytes.slice(12));
+  return givenOutV6.some(isIn) && !notPublicV6.some(isIn);
+}

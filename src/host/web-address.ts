@@ -1,0 +1,67 @@
+import type { LookupAddress } from "node:dns";
+import { type AllowedHosts, plainHost } from "./allowed-hosts.ts";
+
+/** Every address of a name, best first. */
+export type LookUpAll = (name: string) => Promise<readonly LookupAddress[]>;
+
+export interface AddressSearch {
+  readonly allowed: AllowedHosts;
+  readonly lookUpAll: LookUpAll;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Whether a proxy stands in between, which can look names up itself. */
+  readonly hasProxy: boolean;
+}
+
+const mostAddresses = 4;
+
+/**
+ * Where the server of an address may be connected to, in the order to try. `undefined` stands for wherever its name leads,
+ * when the user has allowed it by that name. Rejects with words when one of its addresses is not allowed, or none is found.
+ */
+export async function addressesOf(url: URL, search: AddressSearch): Promise<readonly (string | undefined)[]> {
+  const { allowed, hasProxy } = search;
+  const host = plainHost(url);
+  const isAllowedByName = allowed.byName(url);
+  if (isAllowedByName && hasProxy) return [undefined];
+  if (!isAllowedByName && (host === "localhost" || host.endsWith(".localhost"))) throw notAllowed(url);
+  const found = await lookUp(host, search);
+  const refused = found.find(({ address }) => !isAllowedByName && !allowed.byAddress(address, url));
+  if (refused !== undefined) throw notAllowed(url, refused.address);
+  return inTurns(found);
+}
+
+function notAllowed(url: URL, address?: string): Error {
+  const where = address === undefined || address === plainHost(url) ? "" : ` leads to ${address}, which`;
+  const words = `${url.host}${where} is not a public address, and this machine and private networks are not reached into.`;
+  return new Error(`${words} The user can allow it with fetch.allowPrivate in the configuration.`);
+}
+
+async function lookUp(host: string, search: AddressSearch): Promise<readonly LookupAddress[]> {
+  const { lookUpAll, timeoutMs, signal } = search;
+  let stop = (): void => undefined;
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(new Error("There was no answer in time."));
+  });
+  stopped.catch(() => undefined);
+  const timer = setTimeout(stop, timeoutMs);
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    const found = await Promise.race([lookUpAll(host), stopped]);
+    if (found.length > 0) return found;
+  } catch {
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
+  }
+  throw new Error(`The name ${host} could not be looked up, and what cannot be checked is not asked.`);
+}
+
+/** The first address, the first of the other family, and then the rest: one family may lead nowhere from here. */
+function inTurns(found: readonly LookupAddress[]): readonly string[] {
+  const [first] = found;
+  const other = found.find(({ family }) => family !== first?.family);
+  const ordered = [first, other, ...found].flatMap((entry) => (entry === undefined ? [] : [entry.address]));
+  return [...new Set(ordered)].slice(0, mostAddresses);
+}

@@ -1,0 +1,84 @@
+import type { ModelInfo } from "../core/ports.ts";
+import { namedModels } from "./known-models.ts";
+import type { ModelChoices } from "./model-entry.ts";
+import type { ModelSpec } from "./model-spec.ts";
+import { shownUrl } from "./provider-failure.ts";
+import { providers } from "./providers.ts";
+import { specOfEntry, specOfName } from "./spec-of.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A model that can be named, and why it cannot be used if it cannot. */
+export interface ModelStatus {
+  readonly info: ModelInfo;
+  /** `configuration`: an entry of config.yaml. `name`: known by name. `own`: part of Tinman, or a script. */
+  readonly from: "configuration" | "name" | "own";
+  /** Where it is called, without what may be secret in it. Absent: in this process. */
+  readonly address?: string;
+  /** Where its key comes from. Absent: it has none. */
+  readonly key?: string;
+  readonly problem?: string;
+}
+
+/** A provider that is known by name, and why none of its models can be used if none can. */
+export interface ProviderStatus {
+  readonly id: string;
+  readonly name: string;
+  /** It would have to run on this machine. */
+  readonly isLocal: boolean;
+  /** Its best models are known by name, and listed. */
+  readonly isListed: boolean;
+  /** The variable that holds its key. */
+  readonly key?: string;
+  readonly problem?: string;
+}
+
+/** The models that are not embedded. Throws `config_invalid` for an entry that cannot be understood. */
+export function specFor(id: string, choices: ModelChoices, env: Environment): ModelSpec | undefined {
+  const entry = choices.entries?.find((candidate) => candidate.id === id);
+  return entry === undefined ? specOfName(id, env) : specOfEntry(entry, env);
+}
+
+/** The same, for people. */
+export function statusFor(id: string, choices: ModelChoices, env: Environment): ModelStatus | undefined {
+  const spec = specFor(id, choices, env);
+  if (spec === undefined) return undefined;
+  const isOwn = choices.entries?.some((entry) => entry.id === id) ?? false;
+  return statusOf(spec, isOwn ? "configuration" : "name");
+}
+
+/** Entries first, then the models that are known by name. Throws `config_invalid`. */
+export function modelStatuses(choices: ModelChoices, env: Environment): readonly ModelStatus[] {
+  const own = (choices.entries ?? []).map((entry) => statusOf(specOfEntry(entry, env), "configuration"));
+  const taken = new Set(own.map(({ info }) => info.id));
+  const named = Object.values(namedModels)
+    .flat()
+    .filter((name) => !taken.has(name))
+    .flatMap((name) => specOfName(name, env) ?? [])
+    .map((spec) => statusOf(spec, "name"));
+  return [...own, ...named];
+}
+
+function statusOf(spec: ModelSpec, from: ModelStatus["from"]): ModelStatus {
+  const { info, missing } = spec;
+  return {
+    info,
+    from,
+    address: shownUrl(spec.baseUrl),
+    ...(spec.apiKey === undefined ? {} : { key: spec.keyPlace }),
+    ...(missing === undefined ? {} : { problem: missing }),
+  };
+}
+
+/** All but the one that can be anywhere. */
+export function providerStatuses(env: Environment): readonly ProviderStatus[] {
+  return providers.flatMap(({ id, name, baseUrl, keyVariables, isLocal = false }) => {
+    if (baseUrl === "") return [];
+    const key = keyVariables.find((variable) => (env[variable] ?? "") !== "");
+    const isListed = Object.hasOwn(namedModels, id);
+    const unset =
+      keyVariables.length === 1 ? `${keyVariables[0]} is not set` : `none of ${keyVariables.join(", ")} is set`;
+    const state = key !== undefined ? { key } : isLocal ? {} : { problem: unset };
+    return [{ id, name, isLocal, isListed, ...state }];
+  });
+}

@@ -1,0 +1,84 @@
+import type { ModelInfo } from "../core/ports.ts";
+import type { ModelStatus, ProviderStatus } from "./configured.ts";
+import { modelStatuses, providerStatuses, statusFor } from "./configured.ts";
+import type { LocalServer } from "./discover.ts";
+import { discoverLocalModels } from "./discover.ts";
+import type { ModelChoices } from "./model-entry.ts";
+import type { ModelTimeouts } from "./model-spec.ts";
+import { offlineInfo } from "./offline/info.ts";
+import { scriptInfo } from "./script-info.ts";
+
+/** Another name of a model, and why it cannot be used if it cannot. */
+export interface NameStatus {
+  readonly name: string;
+  readonly leadsTo: string;
+  readonly problem?: string;
+}
+
+export interface ModelOverview {
+  /** The default, then what can be used, then what cannot. */
+  readonly models: readonly ModelStatus[];
+  readonly providers: readonly ProviderStatus[];
+  readonly aliases: readonly NameStatus[];
+  readonly fallback?: NameStatus;
+}
+
+/** What people may want to know about models beyond what a run needs. */
+export interface ModelInspector {
+  /** `defaultModel` is the one that runs get which name none. Throws `config_invalid`. */
+  overview(defaultModel: ModelInfo): ModelOverview;
+  /** By its id or another name; `undefined` when nobody knows it. Throws `config_invalid`. */
+  status(id: string): ModelStatus | undefined;
+  /** Throws `config_invalid` when one of these entries cannot be understood. */
+  check(choices: ModelChoices): void;
+  /** Asks the servers that usually run on this machine. Never rejects; an abort ends it at once. */
+  discover(signal: AbortSignal): Promise<readonly LocalServer[]>;
+}
+
+export interface InspectorOptions {
+  readonly choices: ModelChoices;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  fetch(timeouts: ModelTimeouts): Promise<typeof globalThis.fetch>;
+}
+
+export function createModelInspector({ choices, env, fetch }: InspectorOptions): ModelInspector {
+  const { aliases = {} } = choices;
+
+  const status = (name: string): ModelStatus | undefined => {
+    const id = Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name;
+    if (id === offlineInfo.id) return { info: offlineInfo, from: "own" };
+    if (id.startsWith("script:")) return { info: scriptInfo(id), from: "own" };
+    return statusFor(id, choices, env);
+  };
+
+  const named = (name: string, leadsTo: string, found: ModelStatus | undefined): NameStatus => {
+    const problem = found === undefined ? `there is no model "${leadsTo}"` : found.problem;
+    return { name, leadsTo, ...(problem === undefined ? {} : { problem }) };
+  };
+
+  return {
+    overview(defaultModel) {
+      const known = [...modelStatuses(choices, env), { info: offlineInfo, from: "own" } as const];
+      const first = { ...(status(defaultModel.id) ?? { from: "own" as const }), info: defaultModel };
+      const others = known.filter(({ info }) => info.id !== defaultModel.id);
+      const { fallback } = choices;
+      return {
+        models: [
+          first,
+          ...others.filter(({ problem }) => problem === undefined),
+          ...others.filter(({ problem }) => problem !== undefined),
+        ],
+        providers: providerStatuses(env),
+        // An alias leads to a model, never to another alias.
+        aliases: Object.entries(aliases).map(([name, id]) => {
+          const isAlias = Object.hasOwn(aliases, id) && id !== name;
+          return named(name, id, isAlias ? statusFor(id, choices, env) : status(id));
+        }),
+        ...(fallback === undefined ? {} : { fallback: named("fallback", fallback, status(fallback)) }),
+      };
+    },
+    status,
+    check: (given) => void modelStatuses(given, env),
+    discover: (signal) => discoverLocalModels(fetch, env, signal),
+  };
+}

@@ -1,0 +1,183 @@
+import type { ErrorCode } from "../core/errors.ts";
+import type { ModelEvent } from "../core/ports.ts";
+import { CutStream, StreamFault } from "./ai-sdk.ts";
+import { httpFailure } from "./http-failure.ts";
+import type { ModelSpec } from "./model-spec.ts";
+
+type ErrorEvent = ModelEvent & { type: "error" };
+type Fields = Readonly<Record<string, unknown>>;
+
+/** How a failure is told: its words cleaned and bounded. */
+type Tell = (code: ErrorCode, message: string, retryable: boolean) => ErrorEvent;
+
+const mostWords = 600;
+
+/** What went wrong with a call of a provider's model: in words, with its code, and whether trying again can help. */
+export function providerFailure(error: unknown, spec: ModelSpec, redact: (text: string) => string): ErrorEvent {
+  const tell: Tell = (code, message, retryable) => {
+    const words = redact(message.replace(/[\s\p{Cc}]+/gu, " ").trim()).slice(0, mostWords);
+    return { type: "error", failure: { code, message: words }, retryable };
+  };
+  if (error instanceof CutStream) {
+    return tell("model_failed", `${spec.providerName}'s answer ended before it was whole.`, true);
+  }
+  const cause = error instanceof StreamFault ? error.detail : error;
+  const known = fromCause(cause, spec, tell);
+  if (known !== undefined) return known;
+  if (error instanceof StreamFault) return streamFailure(cause, spec, tell);
+  return tell("model_failed", `${spec.providerName}: ${messageIn(error)}`, false);
+}
+
+/** Faults of the connection, answers with a status, and answers that are not understood: each may be wrapped in others. */
+function fromCause(error: unknown, spec: ModelSpec, tell: Tell): ErrorEvent | undefined {
+  for (let cause = error, depth = 0; isObject(cause) && depth < 5; cause = cause.cause, depth += 1) {
+    if (cause.name === "NetworkError") return networkFailure(cause, spec, tell);
+  }
+  if (!isObject(error)) return undefined;
+  const { name, statusCode } = error;
+  if (name === "AI_APICallError" && typeof statusCode === "number" && statusCode >= 300) {
+    return statusFailure(error, statusCode, spec, tell);
+  }
+  if (typeof name !== "string" || !misread.has(name)) return undefined;
+  return tell("model_failed", `${spec.providerName} sent what is not understood: ${messageIn(error)}`, true);
+}
+
+/** The SDK's names for an answer that is not in the provider's format. */
+const misread = new Set([
+  "AI_JSONParseError",
+  "AI_TypeValidationError",
+  "AI_InvalidResponseDataError",
+  "AI_EmptyResponseBodyError",
+]);
+
+/** Faults of the connection that trying again does not mend. */
+const lasting = new Set(["tls", "proxy", "invalid"]);
+
+function networkFailure(error: Fields, spec: ModelSpec, tell: Tell): ErrorEvent {
+  const message = `${spec.providerName} cannot be reached. ${messageIn(error)}`;
+  return tell("model_failed", message, !lasting.has(String(error.kind)));
+}
+
+/* ------------------------------------------------------- answers with a status */
+
+function statusFailure(error: Fields, status: number, spec: ModelSpec, tell: Tell): ErrorEvent {
+  const { providerName: name, model } = spec;
+  const detail = detailOf(error);
+  const why = detail === "" ? "" : `: ${detail}`;
+  const body = `${detail} ${typeof error.responseBody === "string" ? error.responseBody.slice(0, 4_000) : ""}`;
+  // Providers disagree about the status of these, and agree about the words.
+  if (isTooLong(body)) {
+    return tell("context_full", `The conversation no longer fits ${model}'s window (${name}, ${status})${why}`, false);
+  }
+  if (/insufficient_quota|credit balance is too low/i.test(body)) {
+    return tell("model_auth", `${name} has nothing left for the key of ${spec.keyPlace} (${status})${why}`, false);
+  }
+  if (status === 401 || /API_KEY_INVALID|API key not valid|invalid_api_key/i.test(body)) {
+    return tell("model_auth", `${name} refused the key (${status})${why} Check ${spec.keyPlace}.`, false);
+  }
+  if (status === 404 || (status === 400 && /model_not_found/.test(body))) {
+    const where = shownUrl(spec.baseUrl);
+    return tell("model_bad_request", `${name} has no model "${model}" at ${where} (${status})${why}`, false);
+  }
+  const { failure, ...event } = httpFailure(status, "", retryAfter(error.responseHeaders));
+  return { ...event, failure: tell(failure.code, statusWords(status, why, spec), false).failure };
+}
+
+function statusWords(status: number, why: string, { providerName: name, model, keyPlace }: ModelSpec): string {
+  switch (status) {
+    case 403:
+      return `${name} does not allow this (403)${why} The key is from ${keyPlace}; the model is ${model}.`;
+    case 413:
+      return `The request is larger than ${name} takes (413)${why} A new session, or smaller files and images, would help.`;
+    case 400:
+    case 422:
+      return `${name} did not accept the request for ${model} (${status})${why}`;
+    case 429:
+      return `${name}'s rate limit is used up (429)${why}`;
+    case 503:
+    case 529:
+      return `${name} is overloaded (${status})${why}`;
+    default:
+      return `${name} failed with status ${status}${why}`;
+  }
+}
+
+/** Milliseconds that a server asks to wait: seconds, or a date. */
+function retryAfter(headers: unknown): number | undefined {
+  if (!isObject(headers)) return undefined;
+  const inMs = headers["retry-after-ms"];
+  if (typeof inMs === "string" && /^\d+$/.test(inMs)) return Number(inMs);
+  const given = headers["retry-after"];
+  if (typeof given !== "string" || given.trim() === "") return undefined;
+  const seconds = Number(given);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1_000);
+  const date = Date.parse(given);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}
+
+/** The provider's own words, ended as a sentence. */
+function detailOf(error: Fields): string {
+  const data = isObject(error.data) ? error.data : {};
+  const inner = isObject(data.error) ? data.error : data;
+  const told = typeof inner.message === "string" ? inner.message : bodyMessage(error.responseBody);
+  const words = (told ?? messageIn(error)).trim();
+  return words === "" || /[.!?]$/.test(words) ? words : `${words}.`;
+}
+
+/** Servers that speak almost the format put their words elsewhere. */
+function bodyMessage(body: unknown): string | undefined {
+  if (typeof body !== "string" || body.length > 100_000) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(body);
+    if (!isObject(parsed)) return undefined;
+    const places = [isObject(parsed.error) && parsed.error.message, parsed.error, parsed.message, parsed.detail];
+    return places.find((text): text is string => typeof text === "string" && text !== "");
+  } catch {
+    return /^\s*</.test(body) ? "it answered with a web page." : body.slice(0, 200);
+  }
+}
+
+/* -------------------------------------------------------- errors in a stream */
+
+/** What providers say in the middle of a stream, where there is no status. */
+function streamFailure(detail: unknown, spec: ModelSpec, tell: Tell): ErrorEvent {
+  const fields = isObject(detail) ? detail : {};
+  const inner = isObject(fields.error) ? fields.error : fields;
+  const kind = [inner.type, inner.code, inner.status, fields.status].filter((part) => part !== undefined).join(" ");
+  const words = messageIn(inner) || messageIn(detail) || kind || "it did not say why";
+  const message = `${spec.providerName} broke off its answer: ${words}`;
+  if (isTooLong(`${kind} ${words}`)) return tell("context_full", message, false);
+  if (/insufficient_quota|billing|auth|permission|api_key/i.test(kind)) return tell("model_auth", message, false);
+  if (/overloaded|rate_limit|unavailable|exhausted|\b(429|503|529)\b/i.test(kind)) {
+    return tell("model_overloaded", message, true);
+  }
+  const isLasting = /invalid_request|invalid_prompt|not_found|invalid_argument|\b(400|404|422)\b/i.test(kind);
+  return isLasting ? tell("model_bad_request", message, false) : tell("model_failed", message, true);
+}
+
+function isTooLong(text: string): boolean {
+  return /context_length_exceeded|prompt is too long|maximum context length|exceed_context_size|exceeds the maximum number of tokens|input token count .{0,40}exceeds/i.test(
+    text,
+  );
+}
+
+/* -------------------------------------------------------------------- words */
+
+/** An address without what may be secret in it. */
+export function shownUrl(text: string): string {
+  try {
+    const { origin, pathname } = new URL(text);
+    return `${origin}${pathname === "/" ? "" : pathname}`;
+  } catch {
+    return "an address that is none";
+  }
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null;
+}
+
+function messageIn(value: unknown): string {
+  if (typeof value === "string") return value;
+  return isObject(value) && typeof value.message === "string" ? value.message : "";
+}

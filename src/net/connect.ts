@@ -1,0 +1,165 @@
+import { isIP, connect as openSocket, type Socket } from "node:net";
+import { after } from "./after.ts";
+import { aborted, brokenOff, connectFailure, timedOut } from "./failure.ts";
+import type { Network } from "./network.ts";
+import { NetworkError } from "./network-error.ts";
+import { onAbort } from "./on-abort.ts";
+import type { Pool } from "./pool.ts";
+import { describeProxy } from "./proxy.ts";
+import { describeRoute, type Route } from "./route.ts";
+import { openTunnel } from "./tunnel.ts";
+
+export interface ConnectOptions {
+  readonly network: Network;
+  readonly pool: Pool;
+  readonly connectMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Node tries a name's addresses one after another; its own quarter of a second for each is too short for slow lines. */
+const addressAttemptMs = 500;
+
+/** A connection that is ready for HTTP. Rejects with `NetworkError`; by then whatever it had opened is closed. */
+export function connect(route: Route, options: ConnectOptions): Promise<Socket> {
+  const { connectMs, signal } = options;
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(aborted(route.where));
+      return;
+    }
+    const opened: Socket[] = [];
+    let settled = false;
+    const settle = () => {
+      settled = true;
+      clearTimeout(timer);
+      stopListening();
+    };
+    const fail = (error: NetworkError) => {
+      if (settled) return;
+      settle();
+      for (const socket of opened) socket.destroy();
+      reject(error);
+    };
+    const stop = () => fail(aborted(route.where));
+    const timer = after(connectMs, () => {
+      fail(timedOut("connect_timeout", `There was no connection to ${describeRoute(route)}`, connectMs));
+    });
+    const stopListening = onAbort(signal, stop);
+    const keep = <S extends Socket>(socket: S): S => {
+      // A socket that nobody listens to ends the process with its first error.
+      socket.on("error", ignore);
+      opened.push(socket);
+      if (settled) socket.destroy();
+      return socket;
+    };
+    open(route, options, keep).then(
+      (socket) => {
+        if (settled) return;
+        if (socket.destroyed) return fail(brokenOff(route.where, asSoonAsOpen, ""));
+        settle();
+        resolve(socket);
+      },
+      (error: unknown) =>
+        fail(error instanceof NetworkError ? error : connectFailure(error, route.host, route.where, asSoonAsOpen)),
+    );
+  });
+}
+
+/** Remembers a socket, so that it is closed when the connection does not come about. */
+type Keep = <S extends Socket>(socket: S) => S;
+
+/** Who is to answer: the name for TLS, and the words for people. */
+interface Target {
+  readonly host: string;
+  readonly where: string;
+}
+
+const asSoonAsOpen = "as soon as it was open";
+const beforeTls = "before TLS was agreed on";
+
+async function open(route: Route, options: ConnectOptions, keep: Keep): Promise<Socket> {
+  const { proxy } = route;
+  if (proxy === undefined) {
+    const direct = await reach(route.address ?? route.host, route.port, route, keep);
+    return route.secure ? await secure(direct, route, options.network, keep) : direct;
+  }
+  const toProxy = await proxied(async () => {
+    const target = { host: proxy.host, where: describeProxy(proxy) };
+    const plain = await reach(proxy.host, proxy.port, target, keep);
+    return proxy.secure ? await secure(plain, target, options.network, keep) : plain;
+  });
+  if (!route.tunnel) return toProxy;
+  const through = await openTunnel(options.pool, toProxy, route, proxy);
+  return route.secure ? await secure(through, route, options.network, keep) : through;
+}
+
+/** Whatever keeps us from the proxy is the proxy's matter, not the server's. */
+async function proxied(reachProxy: () => Promise<Socket>): Promise<Socket> {
+  try {
+    return await reachProxy();
+  } catch (error) {
+    throw error instanceof NetworkError ? new NetworkError("proxy", error.message, error.detail) : error;
+  }
+}
+
+async function reach(address: string, port: number, { host, where }: Target, keep: Keep): Promise<Socket> {
+  const socket = keep(openSocket({ host: address, port, autoSelectFamilyAttemptTimeout: addressAttemptMs }));
+  socket.setNoDelay(true);
+  await until(socket, "connect", (error) => connectFailure(error, host, where, asSoonAsOpen));
+  return socket;
+}
+
+async function secure(carrier: Socket, { host, where }: Target, network: Network, keep: Keep): Promise<Socket> {
+  const { tls, context, remark } = await network.trust();
+  if (carrier.destroyed) throw brokenOff(where, beforeTls, "");
+  const socket = keep(
+    tls.connect({
+      socket: carrier,
+      host,
+      // An address is no name that a server could choose its certificate by.
+      ...(isIP(host) === 0 ? { servername: host } : {}),
+      secureContext: context,
+      ALPNProtocols: ["http/1.1"],
+    }),
+  );
+  // Inside another TLS connection the socket has no handle of its own, and closing or unref'ing it would not reach the carrier.
+  if (carrier instanceof tls.TLSSocket) {
+    socket.once("close", () => carrier.destroy());
+    Object.assign(socket, {
+      ref: () => {
+        carrier.ref();
+        return socket;
+      },
+      unref: () => {
+        carrier.unref();
+        return socket;
+      },
+    });
+  }
+  await until(socket, "secureConnect", (error) => connectFailure(error, host, where, beforeTls, remark));
+  return socket;
+}
+
+/** Rejects with what `explain` makes of an error, or of none when the socket closed without one. */
+function until(
+  socket: Socket,
+  event: "connect" | "secureConnect",
+  explain: (error: unknown) => NetworkError,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (settle: () => void) => {
+      socket.off(event, reached);
+      socket.off("error", failed);
+      socket.off("close", closed);
+      settle();
+    };
+    const reached = () => done(resolve);
+    const failed = (error: Error) => done(() => reject(explain(error)));
+    const closed = () => done(() => reject(explain(undefined)));
+    socket.on(event, reached);
+    socket.on("error", failed);
+    socket.on("close", closed);
+  });
+}
+
+function ignore(): void {}

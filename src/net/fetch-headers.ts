@@ -1,0 +1,78 @@
+/** What a `fetch` accepts as headers. */
+export type HeadersLike =
+  | Iterable<readonly [string, string | undefined]>
+  | Readonly<Record<string, string | undefined>>
+  | null
+  | undefined;
+
+/**
+ * A stand-in for the platform's `Headers`, which loads all of Node's own `fetch` when it is first touched (some 30 ms).
+ * Names are in lower case and iteration goes by name, as there. Values are taken as they are: what cannot be sent is refused when it is
+ * sent, by words that leave the value out, whereas the platform's own error quotes it, and it may be a key.
+ */
+export class FetchHeaders {
+  readonly #values = new Map<string, string>();
+
+  constructor(init?: HeadersLike) {
+    for (const [name, value] of pairsOf(init)) this.append(name, value);
+  }
+
+  append(name: string, value: string): void {
+    const before = this.get(name);
+    this.set(name, before === null ? value : `${before}, ${value}`);
+  }
+
+  delete(name: string): void {
+    this.#values.delete(name.toLowerCase());
+  }
+
+  get(name: string): string | null {
+    return this.#values.get(name.toLowerCase()) ?? null;
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name.toLowerCase());
+  }
+
+  set(name: string, value: string): void {
+    this.#values.set(name.toLowerCase(), value);
+  }
+
+  forEach(act: (value: string, name: string, headers: FetchHeaders) => void, self?: unknown): void {
+    for (const [name, value] of this) act.call(self, value, name, this);
+  }
+
+  *entries(): Generator<[string, string], undefined, void> {
+    yield* [...this.#values].sort(([a], [b]) => (a < b ? -1 : 1));
+    return undefined;
+  }
+
+  *keys(): Generator<string, undefined, void> {
+    for (const [name] of this) yield name;
+    return undefined;
+  }
+
+  *values(): Generator<string, undefined, void> {
+    for (const [, value] of this) yield value;
+    return undefined;
+  }
+
+  [Symbol.iterator](): Generator<[string, string], undefined, void> {
+    return this.entries();
+  }
+}
+
+/** Name and value of each header that has a value, whatever way they were given. */
+export function* pairsOf(headers: HeadersLike): Generator<[string, string], void, void> {
+  if (headers === null || headers === undefined) return;
+  const pairs =
+    Symbol.iterator in headers ? (headers as Iterable<readonly [string, string | undefined]>) : Object.entries(headers);
+  for (const [name, value] of pairs) {
+    if (value !== undefined && value !== null) yield [name, value];
+  }
+}
+
+/** For libraries that make `Headers` themselves before they call a `fetch` of ours. For a process that has no other use of it. */
+export function useOwnHeaders(): void {
+  Object.defineProperty(globalThis, "Headers", { value: FetchHeaders, writable: true, configurable: true });
+}

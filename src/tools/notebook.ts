@@ -1,0 +1,131 @@
+import { stripVTControlCharacters } from "node:util";
+
+/** A picture among the outputs, with the line of the rendered text that names it (the first line is 0). */
+export interface NotebookPicture {
+  readonly line: number;
+  readonly label: string;
+  /** base64, as it stands in the file. */
+  readonly data: string;
+}
+
+export interface RenderedNotebook {
+  readonly cells: number;
+  readonly language: string;
+  /** Without a final line feed. */
+  readonly text: string;
+  readonly pictures: readonly NotebookPicture[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const pictureTypes: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+/** The first of these that an output has is shown; what an output has beside it says the same in another form. */
+const readableTypes = ["text/plain", "text/markdown", "text/latex"];
+
+/** The cells of a notebook in their order, with their outputs. Words say why a text is no notebook. */
+export function renderNotebook(json: string): RenderedNotebook | string {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(json);
+  } catch {
+    return "it is not valid JSON";
+  }
+  const cells = isFields(parsed) ? parsed.cells : undefined;
+  if (!isFields(parsed) || !Array.isArray(cells)) return "its JSON has no list of cells, as format 4 has";
+  const language = languageOf(parsed);
+  const lines: string[] = [];
+  const pictures: NotebookPicture[] = [];
+  const add = (text: string): void => {
+    for (const line of linesOf(text)) lines.push(line);
+  };
+
+  for (const [index, cell] of cells.entries()) {
+    const fields: Fields = isFields(cell) ? cell : {};
+    const type = typeof fields.cell_type === "string" ? fields.cell_type : "unknown";
+    const kind = type === "code" && language !== "" ? `code, ${language}` : type;
+    if (index > 0) lines.push("");
+    lines.push(`--- cell ${index + 1} of ${cells.length} (${kind}) ---`);
+    add(joined(fields.source) ?? "");
+    const outputs: readonly unknown[] = Array.isArray(fields.outputs) ? fields.outputs : [];
+    for (const output of outputs) {
+      const shown = showOutput(isFields(output) ? output : {});
+      lines.push(`--- output of cell ${index + 1}${shown.name} ---`);
+      add(shown.text);
+      for (const [mediaType, data] of shown.pictures) {
+        const label = `image ${pictures.length + 1}`;
+        pictures.push({ line: lines.length, label, data });
+        lines.push(`[${label}: ${mediaType}]`);
+      }
+      if (shown.others.length > 0) lines.push(`[not shown: ${shown.others.join(", ")}]`);
+    }
+  }
+  return { cells: cells.length, language, text: lines.join("\n"), pictures };
+}
+
+interface ShownOutput {
+  /** Follows the number of the cell. */
+  readonly name: string;
+  readonly text: string;
+  readonly pictures: readonly (readonly [mediaType: string, data: string])[];
+  /** Media types that cannot be shown. */
+  readonly others: readonly string[];
+}
+
+function showOutput(output: Fields): ShownOutput {
+  const nothing = { name: "", text: "", pictures: [], others: [] };
+  if (output.output_type === "stream") {
+    const name = output.name === "stderr" ? " (stderr)" : "";
+    return { ...nothing, name, text: plain(joined(output.text) ?? "") };
+  }
+  if (output.output_type === "error") {
+    const traceback = Array.isArray(output.traceback)
+      ? output.traceback.filter((line) => typeof line === "string")
+      : [];
+    const text = traceback.length > 0 ? traceback.join("\n") : `${output.ename ?? "Error"}: ${output.evalue ?? ""}`;
+    return { ...nothing, name: " (error)", text: plain(text) };
+  }
+  const data: Fields = isFields(output.data) ? output.data : {};
+  const shownType = readableTypes.find((type) => joined(data[type]) !== undefined);
+  const pictures = Object.entries(data).flatMap(([type, value]): [string, string][] => {
+    const encoded = pictureTypes.has(type) ? joined(value) : undefined;
+    return encoded === undefined ? [] : [[type, encoded]];
+  });
+  const isShown = shownType !== undefined || pictures.length > 0;
+  return {
+    ...nothing,
+    text: shownType === undefined ? "" : plain(joined(data[shownType]) ?? ""),
+    pictures,
+    others: isShown ? [] : Object.keys(data),
+  };
+}
+
+/** Texts are one string or a list of its parts. */
+function joined(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (!Array.isArray(value)) return undefined;
+  return value.every((part) => typeof part === "string") ? value.join("") : undefined;
+}
+
+/** What a terminal would show: without colours, and of a line that was written over its last state. */
+function plain(text: string): string {
+  const lines = stripVTControlCharacters(text).split(/\r?\n/);
+  return lines.map((line) => line.split("\r").findLast((state) => state !== "") ?? "").join("\n");
+}
+
+/** None for an empty text, and none after a final line feed. */
+function linesOf(text: string): readonly string[] {
+  const trimmed = text.endsWith("\n") ? text.slice(0, -1) : text;
+  return trimmed === "" ? [] : trimmed.split("\n");
+}
+
+function languageOf(notebook: Fields): string {
+  const metadata: Fields = isFields(notebook.metadata) ? notebook.metadata : {};
+  const info: Fields = isFields(metadata.language_info) ? metadata.language_info : {};
+  const kernel: Fields = isFields(metadata.kernelspec) ? metadata.kernelspec : {};
+  const name = info.name ?? kernel.language;
+  return typeof name === "string" && /^[\w+#.-]{1,40}$/.test(name) ? name : "";
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

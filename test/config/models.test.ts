@@ -1,0 +1,278 @@
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { withModels, writeConfig } from "../../src/config/add-models.ts";
+import { readFactoryModels } from "../../src/config/factory-models.ts";
+import { loadUserConfig } from "../../src/config/load.ts";
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "tinman-models-"));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+const config = (): string => join(home, "config.yaml");
+const write = (text: string): Promise<void> => writeFile(config(), text);
+
+/* ------------------------------------------------------------------ schema */
+
+test("models are read in their long form and in their short one", async () => {
+  const entry = { id: "mine", provider: "ollama", model: "qwen3:8b" };
+  await write(
+    JSON.stringify({ models: { default: "fast", fallback: "mine", aliases: { fast: "mine" }, entries: [entry] } }),
+  );
+  expect(await loadUserConfig(home)).toEqual({
+    models: { default: "fast", fallback: "mine", aliases: { fast: "mine" }, entries: [entry] },
+  });
+  await write("models:\n  - {id: mine, provider: ollama, model: 'qwen3:8b'}\n");
+  expect(await loadUserConfig(home)).toEqual({ models: { entries: [entry] } });
+});
+
+test.each([
+  ["models: {defalt: x}", /models: Unrecognized key: "defalt"/],
+  ["models: [{id: x}]", /models\.entries\.0\.provider: /],
+  ["models: [{id: a b, provider: ollama}]", /models\.entries\.0\.id: must have no spaces/],
+  ["models: [{id: x, provider: ollama, apikey: k}]", /models\.entries\.0: Unrecognized key: "apikey"/],
+  ["models: [{id: x, provider: a}, {id: x, provider: b}]", /models\.entries\.1\.id: "x" is there twice/],
+  ["models: [{id: x, provider: a, contextWindow: 0}]", /contextWindow: /],
+  ["models: [{id: x, provider: a, prices: {input: 1}}]", /prices\.output: /],
+  ["models: [{id: x, provider: a, timeouts: {idle: 0}}]", /timeouts\.idle: /],
+  ["models: [{id: x, provider: a, reasoningEfforts: [huge]}]", /reasoningEfforts\.0: /],
+  ["models: {aliases: {a: ''}}", /models\.aliases\.a: /],
+  ["network: {caFile: ''}", /network\.caFile: /],
+  ["fetch: {allowPrivate: all}", /fetch\.allowPrivate: /],
+])("%j is one line that names the place", async (text, message) => {
+  await write(text);
+  await expect(loadUserConfig(home)).rejects.toMatchObject({
+    code: "config_invalid",
+    message: expect.stringMatching(message),
+  });
+});
+
+/* ---------------------------------------------------------------- addition */
+
+const added = { id: "new", provider: "ollama", model: "m:1" };
+const addition = { entries: [added], aliases: { "m:1": "new" } };
+
+test("models are added to every form of a configuration, and all else stays", async () => {
+  const block = "    - id: new\n      provider: ollama\n      model: m:1\n";
+  const cases: readonly (readonly [before: string, after: string])[] = [
+    ["", `models:\n  aliases:\n    m:1: new\n  entries:\n${block}`],
+    ["# nothing yet\n", `# nothing yet\n\nmodels:\n  aliases:\n    m:1: new\n  entries:\n${block}`],
+    [
+      "# top\nmodel: offline # mine\n\n# rules\npermissions: {deny: [git push *]}\n",
+      `# top\nmodel: offline # mine\n\n# rules\npermissions: {deny: [git push *]}\nmodels:\n  aliases:\n    m:1: new\n  entries:\n${block}`,
+    ],
+    [
+      "models:\n  # the first\n  - id: old # kept\n    provider: vllm\n",
+      `models:\n  entries:\n    # the first\n    - id: old # kept\n      provider: vllm\n${block}  aliases:\n    m:1: new\n`,
+    ],
+    [
+      "models:\n  entries:\n    - id: old\n      provider: vllm\n      # behind\n  aliases: {a: old} # names\ndurability: turn\n",
+      `models:\n  entries:\n    - id: old\n      provider: vllm\n      # behind\n${block}  aliases: {a: old, m:1: new} # names\ndurability: turn\n`,
+    ],
+    ["models: {}\n", `models:\n  aliases:\n    m:1: new\n  entries:\n${block}`],
+    ["models:\n  entries: []\n", `models:\n  entries:\n${block}  aliases:\n    m:1: new\n`],
+    ["models:\n", `models:\n  aliases:\n    m:1: new\n  entries:\n${block}`],
+  ];
+  for (const [before, after] of cases) {
+    await write(before);
+    const changed = await withModels(home, addition);
+    expect(changed.text).toBe(after);
+    expect(changed.config.models).toMatchObject({ aliases: { "m:1": "new" } });
+    expect(changed.config.models?.entries?.at(-1)).toEqual(added);
+  }
+});
+
+test("a configuration in JSON stays one", async () => {
+  await write('{"model": "offline", "models": {"entries": [{"id": "old", "provider": "vllm"}]}}');
+  const { text } = await withModels(home, addition);
+  await write(text);
+  expect(await loadUserConfig(home)).toEqual({
+    model: "offline",
+    models: { entries: [{ id: "old", provider: "vllm" }, added], aliases: { "m:1": "new" } },
+  });
+});
+
+test("what would not be valid is refused", async () => {
+  for (const text of [
+    "models: &m [{id: old, provider: x}]\nmodel: offline\n",
+    "models: [{id: new, provider: vllm}]\n",
+  ]) {
+    await write(text);
+    const changing = withModels(home, { entries: [added, added], aliases: {} });
+    await expect(changing).rejects.toMatchObject({ code: "config_invalid", message: expect.stringContaining("twice") });
+  }
+  for (const text of ["a: &a [{id: old, provider: x}]\nmodels: *a\n", "- 1\n", "models: [\n"]) {
+    await write(text);
+    await expect(withModels(home, addition)).rejects.toMatchObject({ code: "config_invalid" });
+    expect(await readFile(config(), "utf8")).toBe(text);
+  }
+});
+
+test("the file is written whole, for its owner alone, and where a link says that it is", async () => {
+  await writeConfig(await withModels(join(home, "a", "b"), addition));
+  const fresh = join(home, "a", "b");
+  expect([(await stat(fresh)).mode & 0o777, (await stat(join(fresh, "config.yaml"))).mode & 0o777]).toEqual([
+    0o700, 0o600,
+  ]);
+  expect(await readdir(fresh)).toEqual(["config.yaml"]);
+
+  await mkdir(join(home, "dotfiles"));
+  await writeFile(join(home, "dotfiles", "tinman.yaml"), "model: offline\n", { mode: 0o644 });
+  await symlink(join("dotfiles", "tinman.yaml"), config());
+  await writeConfig(await withModels(home, addition));
+  expect((await lstat(config())).isSymbolicLink()).toBe(true);
+  expect((await stat(config())).mode & 0o777).toBe(0o600);
+  expect(await loadUserConfig(home)).toMatchObject({ model: "offline", models: { entries: [added] } });
+});
+
+test("a file that changed meanwhile is not overwritten", async () => {
+  const fromNothing = await withModels(home, addition);
+  await write("model: mine\n");
+  await expect(writeConfig(fromNothing)).rejects.toMatchObject({ message: expect.stringContaining("meanwhile") });
+  const fromSomething = await withModels(home, addition);
+  await write("model: other\n");
+  await expect(writeConfig(fromSomething)).rejects.toMatchObject({ code: "config_invalid" });
+  expect(await readFile(config(), "utf8")).toBe("model: other\n");
+  expect(await readdir(home)).toEqual(["config.yaml"]);
+});
+
+/* --------------------------------------------------------- custom models */
+
+async function read(text: string) {
+  const path = join(home, "settings.json");
+  await writeFile(path, text);
+  return readFactoryModels(path);
+}
+
+test("custom models become entries, with the ids that clients send", async () => {
+  const reference = "$" + "{SOME_KEY}";
+  const { entries, notes } = await read(`\uFEFF// a comment with "quotes"
+{
+  "theme": "dark", /* and , } more */
+  "customModels": [
+    {
+      "model": "claude-sonnet-4-5", "id": "custom:Sonnet-[Mine]-4", "index": 4, "displayName": "Sonnet [Mine]",
+      "baseUrl": "https://api.anthropic.com/", "apiKey": "sk-1", "provider": "anthropic",
+      "maxOutputTokens": 8192, "maxContextLimit": 100000, "noImageSupport": false,
+    },
+    {
+      "model": "kimi-k2", "displayName": "My  Model // one", "baseUrl": "https://models.example.com/v1",
+      "apiKey": "${reference}", "provider": "generic-chat-completion-api", "supportsImages": true,
+      "extraArgs": { "top_p": 0.9 }, "extraHeaders": { "X-Team": "blue" },
+    },
+    { "model": "gpt-5", "baseUrl": "https://api.openai.com/v1", "apiKey": "sk-2", "provider": "openai", "noImageSupport": true },
+  ],
+}`);
+  expect(notes).toEqual([]);
+  expect(entries).toEqual([
+    {
+      id: "custom:Sonnet-[Mine]-4",
+      provider: "anthropic",
+      model: "claude-sonnet-4-5",
+      displayName: "Sonnet [Mine]",
+      baseUrl: "https://api.anthropic.com/v1",
+      apiKey: "sk-1",
+      contextWindow: 100_000,
+      maxOutputTokens: 8_192,
+      images: true,
+    },
+    {
+      id: "custom:My-Model-//-one-1",
+      provider: "openai-compatible",
+      model: "kimi-k2",
+      displayName: "My  Model // one",
+      baseUrl: "https://models.example.com/v1",
+      apiKey: reference,
+      headers: { "X-Team": "blue" },
+      extraArguments: { top_p: 0.9 },
+      images: true,
+    },
+    {
+      id: "gpt-5",
+      provider: "openai",
+      model: "gpt-5",
+      baseUrl: "https://api.openai.com/v1",
+      apiKey: "sk-2",
+      images: false,
+    },
+  ]);
+});
+
+test("the older spelling is read, too", async () => {
+  const { entries } = await read(
+    JSON.stringify({
+      custom_models: [
+        {
+          model_display_name: "Old One",
+          model: "m",
+          base_url: "http://127.0.0.1:1/anthropic/v1",
+          api_key: "k",
+          provider: "anthropic",
+          max_tokens: 5,
+          extra_headers: { A: "b" },
+          extra_args: { c: 1 },
+        },
+      ],
+    }),
+  );
+  expect(entries).toEqual([
+    {
+      id: "custom:Old-One-0",
+      provider: "anthropic",
+      model: "m",
+      displayName: "Old One",
+      baseUrl: "http://127.0.0.1:1/anthropic/v1",
+      apiKey: "k",
+      headers: { A: "b" },
+      extraArguments: { c: 1 },
+      maxOutputTokens: 5,
+    },
+  ]);
+});
+
+test("what is not understood is named and left out, and a key is never quoted", async () => {
+  const good = { model: "m", baseUrl: "http://127.0.0.1:1/v1", apiKey: "sk-secret", provider: "openai" };
+  const { entries, notes } = await read(
+    JSON.stringify({
+      customModels: [
+        { ...good, enableThinking: true, maxOutputTokens: "many", extraHeaders: { A: 1 }, apiKey: 7 },
+        { ...good, provider: "bedrock-converse" },
+        { ...good, baseUrl: undefined },
+        { ...good, model: " " },
+        { ...good, displayName: "a,b" },
+        good,
+        null,
+      ],
+    }),
+  );
+  expect(entries).toEqual([{ id: "m", provider: "openai", model: "m", baseUrl: good.baseUrl }]);
+  expect(notes).toEqual([
+    'customModels[0]: "enableThinking" is not known and is left out.',
+    "customModels[0]: apiKey is not what it should be and is left out.",
+    "customModels[0]: extraHeaders is not what it should be and is left out.",
+    "customModels[0]: maxOutputTokens is not what it should be and is left out.",
+    'customModels[1] is left out: its provider is "bedrock-converse"; known are anthropic, openai, generic-chat-completion-api.',
+    "customModels[2] is left out: it has no baseUrl.",
+    "customModels[3] is left out: it names no model.",
+    "customModels[4] is left out: id must have no spaces and no commas.",
+    'customModels[5] is left out: "m" is there twice.',
+    "customModels[6] is left out: it is not an object.",
+  ]);
+  expect(await read('{"theme": "dark"}')).toEqual({ entries: [], notes: [] });
+});
+
+test.each(['{"apiKey": "sk-secret", nonsense', "[]", "", '"x"', '{"customModels": {}}', `{"a": "sk-secret}`])(
+  "%j is one line without what the file holds",
+  async (text) => {
+    const error = await read(text).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "usage", message: expect.stringMatching(/settings\.json[^\n]*$/) });
+    expect(error).toMatchObject({ message: expect.not.stringContaining("secret") });
+  },
+);
+
+test("a file that is not there is said to be missing", async () => {
+  await expect(readFactoryModels(join(home, "none.json"))).rejects.toMatchObject({ code: "usage" });
+});

@@ -1,0 +1,181 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Bench } from "./tinman.ts";
+import { createBench } from "./tinman.ts";
+
+let bench: Bench;
+beforeEach(async () => {
+  bench = await createBench();
+});
+afterEach(() => bench.remove());
+
+const configure = (text: string): Promise<unknown> =>
+  bench.shell(`mkdir -p ~/.tinman && cat > ~/.tinman/config.yaml`, { stdin: text });
+
+const variables = [
+  ["anthropic", "ANTHROPIC_API_KEY is not set"],
+  ["openai", "OPENAI_API_KEY is not set"],
+  ["google", "none of GEMINI_API_KEY, GOOGLE_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY is set"],
+  ["openrouter", "OPENROUTER_API_KEY is not set"],
+  ["moonshot", "MOONSHOT_API_KEY is not set"],
+  ["groq", "GROQ_API_KEY is not set"],
+  ["deepseek", "DEEPSEEK_API_KEY is not set"],
+  ["together", "TOGETHER_API_KEY is not set"],
+  ["fireworks", "FIREWORKS_API_KEY is not set"],
+  ["mistral", "MISTRAL_API_KEY is not set"],
+  ["xai", "XAI_API_KEY is not set"],
+] as const;
+
+/** The lines under a heading, or those before the first one, as words. */
+function part(text: string, heading?: string): readonly (readonly string[])[] {
+  const parts = text.split("\n\n");
+  const found = heading === undefined ? parts[0] : parts.find((one) => one.startsWith(heading));
+  const lines = (found ?? "").split("\n").filter((line) => line !== "");
+  return (heading === undefined ? lines : lines.slice(1)).map((line) => line.trim().split(/\s{2,}/));
+}
+
+test("without keys and configuration, only what needs none is usable, and every provider says why it is not", async () => {
+  const { stdout, stderr, code } = await bench.tinman(["models"]);
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(part(stdout)).toEqual([["* offline", "tinman", "200000 tokens", "no key"]]);
+  expect(part(stdout, "Not usable:")).toEqual(variables.map((row) => [...row]));
+  expect(stdout).toContain("ollama/<model>, lmstudio/<model>, llamacpp/<model>, vllm/<model>");
+});
+
+test("a key makes its provider's models usable, and its first one the default", async () => {
+  const { stdout } = await bench.tinman(["models"], { env: { GEMINI_API_KEY: "g-secret", GROQ_API_KEY: "q-secret" } });
+  const rows = part(stdout);
+  expect(rows[0]).toEqual(["* gemini-pro-latest", "google", "1048576 tokens", "GEMINI_API_KEY"]);
+  expect(rows.filter(([, provider]) => provider === "google").length).toBeGreaterThan(3);
+  expect(rows).toContainEqual(["groq/<model>", "groq", "GROQ_API_KEY"]);
+  const missing = part(stdout, "Not usable:").map(([id]) => id);
+  expect(missing).toEqual(variables.map(([id]) => id).filter((id) => id !== "google" && id !== "groq"));
+  expect(stdout).not.toContain("secret");
+});
+
+test("entries, other names and a fallback are told with what is wrong with them", async () => {
+  await configure(`
+models:
+  default: near
+  fallback: local
+  aliases: {near: local, far: shut, lost: nowhere}
+  entries:
+    - {id: local, provider: ollama, model: "qwen3:8b", contextWindow: 32000}
+    - {id: shut, provider: openai-compatible, baseUrl: "http://127.0.0.1:9/v1", apiKey: "\${DEMO_KEY}"}
+    - {id: own, provider: openai-compatible, baseUrl: "http://user:word@127.0.0.1:9/v1?key=word", apiKey: word-for-word}
+`);
+  const { stdout } = await bench.tinman(["models"]);
+  expect(part(stdout)).toEqual([
+    ["* local", "ollama", "32000 tokens", "no key"],
+    ["own", "openai-compatible", "128000 tokens", 'apiKey of model "own" in config.yaml'],
+    ["offline", "tinman", "200000 tokens", "no key"],
+  ]);
+  expect(part(stdout, "Other names:")).toEqual([["near", "means local"]]);
+  expect(stdout).toContain("\nA model that is not known is replaced by local.\n");
+  const unset = 'The configuration of model "shut" needs DEMO_KEY, which is not set.';
+  expect(part(stdout, "Not usable:").slice(0, 3)).toEqual([
+    ["shut", unset],
+    ["alias far", `(shut): ${unset}`],
+    ["alias lost", '(nowhere): there is no model "nowhere"'],
+  ]);
+
+  const json = await bench.tinman(["models", "--json"]);
+  expect(json.stderr).toBe(
+    `tinman: alias far (shut): ${unset}\ntinman: alias lost (nowhere): there is no model "nowhere"\n`,
+  );
+  const [local, own, offline, shut, ...rest] = JSON.parse(json.stdout);
+  const plain = {
+    maxOutputTokens: 16_384,
+    reasoningEfforts: ["none"],
+    images: false,
+    documents: false,
+    prefersPatch: false,
+  };
+  expect([local, own, offline, shut]).toEqual([
+    {
+      ...{
+        id: "local",
+        provider: "ollama",
+        displayName: "qwen3:8b",
+        contextWindow: 32_000,
+        ...plain,
+        maxOutputTokens: 32_000,
+      },
+      ...{ isDefault: true, usable: true, address: "http://127.0.0.1:11434/v1", key: null, aliases: ["near"] },
+    },
+    {
+      ...{ id: "own", provider: "openai-compatible", displayName: "own", contextWindow: 128_000, ...plain },
+      ...{ isDefault: false, usable: true, address: "http://127.0.0.1:9/v1", aliases: [] },
+      key: 'apiKey of model "own" in config.yaml',
+    },
+    expect.objectContaining({ id: "offline", isDefault: false, usable: true, address: null, key: null }),
+    {
+      ...{ id: "shut", provider: "openai-compatible", displayName: "shut", contextWindow: 128_000, ...plain },
+      ...{
+        isDefault: false,
+        usable: false,
+        address: "http://127.0.0.1:9/v1",
+        key: null,
+        aliases: ["far"],
+        problem: unset,
+      },
+    },
+  ]);
+  expect(rest.length).toBeGreaterThan(10);
+  const reasons = new Set(rest.map(({ usable, problem }: Record<string, unknown>) => `${usable} ${problem}`));
+  expect([...reasons]).toEqual([
+    "false There is no key for Anthropic: set ANTHROPIC_API_KEY.",
+    "false There is no key for OpenAI: set OPENAI_API_KEY.",
+    "false There is no key for Google: set GEMINI_API_KEY or GOOGLE_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY.",
+  ]);
+  expect(json.stdout + stdout).not.toContain("word-for-word");
+  expect(json.stdout + stdout).not.toContain("user:word");
+});
+
+test("a default without its key is marked where it is told why; doctor fails with the same words", async () => {
+  await configure("model: claude-opus-5-5\n");
+  const { stdout, code } = await bench.tinman(["models"]);
+  const why = "There is no key for Anthropic: set ANTHROPIC_API_KEY.";
+  expect([code, part(stdout, "Not usable:")[0]]).toEqual([0, ["* claude-opus-5-5", why]]);
+  expect(part(stdout)).toEqual([["offline", "tinman", "200000 tokens", "no key"]]);
+  const doctor = await bench.tinman(["doctor", "--json"]);
+  expect(doctor.code).toBe(1);
+  expect(JSON.parse(doctor.stdout).checks).toContainEqual({
+    name: "model",
+    status: "failed",
+    detail: `claude-opus-5-5 is used when a run names none. ${why}`,
+  });
+  expect(await bench.tinman(["doctor"], { env: { ANTHROPIC_API_KEY: "x" } })).toMatchObject({ code: 0 });
+});
+
+test("an entry that cannot be understood is one line and exit 2; doctor names it", async () => {
+  await configure("models: [{id: x, provider: gorq}]\n");
+  const { code, stdout, stderr } = await bench.tinman(["models"]);
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toMatch(/^tinman: config\.yaml: models: "x": there is no provider "gorq"; [^\n]*\n$/);
+  const doctor = await bench.tinman(["doctor"]);
+  expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringMatching(/failed +configuration +.*"gorq"/)]);
+});
+
+test("TINMAN_MODEL is the model of every run", async () => {
+  const { stdout } = await bench.tinman(["models"], { env: { TINMAN_MODEL: "groq/x", GROQ_API_KEY: "k" } });
+  expect(part(stdout)[0]).toEqual(["* groq/x", "groq", "128000 tokens", "GROQ_API_KEY"]);
+  expect(stdout).toContain("* is used by every run: TINMAN_MODEL says so.\n");
+});
+
+test("--discover asks four servers, changes nothing, and says what it found of each", async () => {
+  const run = await bench.tinman(["models", "--discover", "--json"]);
+  const found = JSON.parse(run.stdout) as { provider: string; address: string; models: unknown[]; problem?: string }[];
+  expect(run.code).toBe(0);
+  expect(found.map(({ provider, address }) => `${provider} ${address}`)).toEqual([
+    "ollama http://127.0.0.1:11434/v1",
+    "lmstudio http://127.0.0.1:1234/v1",
+    "llamacpp http://127.0.0.1:8080/v1",
+    "vllm http://127.0.0.1:8000/v1",
+  ]);
+  // Somebody may have such a server running.
+  for (const { models, problem } of found) expect(models.length === 0).toBe(problem !== undefined);
+  const text = (await bench.tinman(["models", "--discover"])).stdout;
+  for (const name of ["Ollama", "LM Studio", "llama.cpp", "vLLM"])
+    expect(text).toMatch(new RegExp(`^${name} at http://127`, "m"));
+  expect((await bench.shell("ls -A ~")).stdout).toBe("");
+});

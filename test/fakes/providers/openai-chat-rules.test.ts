@@ -1,0 +1,121 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { ProviderServer } from "./base.ts";
+import type { OpenAIChatOptions } from "./openai-chat-server.ts";
+import { chatDialects, createOpenAIChatServer } from "./openai-chat-server.ts";
+import { send } from "./openai-client.ts";
+
+type Json = Record<string, unknown>;
+
+let server: ProviderServer;
+afterEach(() => server.close());
+
+const user = { role: "user", content: "hello" };
+const said = { role: "assistant", content: "hi" };
+const base = { model: "gpt-4.1", messages: [user], stream: true };
+const png = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
+
+function calls(...ids: string[]): Json {
+  const made = ids.map((id) => ({ id, type: "function", function: { name: "read", arguments: "{}" } }));
+  return { role: "assistant", content: null, tool_calls: made };
+}
+
+function result(id: string): Json {
+  return { role: "tool", tool_call_id: id, content: "done" };
+}
+
+function messages(...list: Json[]): Json {
+  return { ...base, messages: list };
+}
+
+function tool(parameters: Json, more: Json = {}): Json {
+  return { type: "function", function: { name: "read", parameters, ...more } };
+}
+
+async function ask(body: unknown) {
+  const { key } = server;
+  const { status, text } = await send(`${server.url}/chat/completions`, { ...(key === "" ? {} : { key }), body });
+  return { status, text };
+}
+
+async function expectAccepted(body: Json): Promise<void> {
+  server.enqueue({ text: ["ok"] });
+  const { status } = await ask(body);
+  expect([server.requests.at(-1)?.faults, status]).toEqual([[], 200]);
+}
+
+async function expectRefused(body: Json, error: Json, status = 400): Promise<void> {
+  const answer = await ask(body);
+  expect({ status: answer.status, body: JSON.parse(answer.text) }).toEqual({ status, body: error });
+  expect(server.requests.at(-1)?.faults.length).toBeGreaterThan(0);
+}
+
+describe("what only some servers refuse", () => {
+  const openAI = (message: string, param: string | null = null, type = "invalid_request_error") => {
+    return { error: { message, type, param, code: null } };
+  };
+  const template = (message: string) => ({ error: { message, type: "BadRequestError", param: null, code: 400 } });
+  const alternate =
+    "After the optional system message, conversation roles must alternate user/assistant/user/assistant/...";
+  const id = "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.";
+  const local = { ...base, model: "local-model" };
+  test.each<[string, OpenAIChatOptions, Json, Json]>([
+    [
+      "tools",
+      { noTools: true },
+      { ...local, tools: [tool({ type: "object" })] },
+      openAI("registry.ollama.ai/library/local-model does not support tools", null, "api_error"),
+    ],
+    [
+      "images",
+      { images: false },
+      messages({ role: "user", content: [{ type: "text", text: "x" }, png] }),
+      openAI("Invalid content type. image_url is only supported by certain models.", "messages.[0].content.[1].type"),
+    ],
+    ["the user twice", { strictTemplate: true }, messages(user, user), template(alternate)],
+    [
+      "the user after a result",
+      { strictTemplate: true },
+      messages(user, calls("c"), result("c"), user),
+      template(alternate),
+    ],
+    ["the assistant first", { strictTemplate: true }, messages(said, user), template(alternate)],
+    [
+      "a late system message",
+      { strictTemplate: true },
+      messages(user, said, { role: "system", content: "x" }, user),
+      template("Only user and assistant roles are supported, with the exception of an initial system message."),
+    ],
+    [
+      "the assistant last",
+      { strictTemplate: true },
+      messages(user, said),
+      template("Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant"),
+    ],
+    [
+      "long ids",
+      { mistralIds: true },
+      messages(user, calls("call_1"), result("call_1")),
+      { object: "error", message: id, type: "invalid_function_call", param: null, code: "3280" },
+    ],
+    [
+      "calls without what was thought",
+      chatDialects.moonshot,
+      { ...messages(user, calls("c"), result("c")), model: "kimi-k2.5" },
+      openAI("thinking is enabled but reasoning_content is missing in assistant tool call message at index 1"),
+    ],
+    [
+      "an empty message",
+      { refuseEmpty: true },
+      messages(user, { role: "assistant", content: "" }, user),
+      openAI("Invalid request: the message at position 1 with role 'assistant' must not be empty"),
+    ],
+  ])("%s", async (_name, options, body, error) => {
+    server = await createOpenAIChatServer(options);
+    await expectRefused(body, error);
+    const { strictTemplate: _, mistralIds: __, noTools: ___, images: ____, ...rest } = options;
+    const { reasoningRequired: _____, refuseEmpty: ______, ...lenient } = rest;
+    await server.close();
+    server = await createOpenAIChatServer(lenient);
+    await expectAccepted(body);
+  });
+});

@@ -1,0 +1,31 @@
+import { createHmac } from "node:crypto";
+
+/**
+ * Opaque proofs of what a provider said, as thinking signatures are: whoever changes the words or the proof is found out.
+ * Servers with the same secret know each other's, as a provider's machines do, so a conversation may go on at another one.
+ */
+export interface Seal {
+  /** Another proof at every call. */
+  sign(content: string): string;
+  holds(proof: string, content: string): boolean;
+}
+
+export function createSeal(secret: string): Seal {
+  let last = 0;
+  const proofOf = (serial: string, content: string) =>
+    Buffer.concat([
+      Buffer.from(serial, "hex"),
+      createHmac("sha512", secret).update(`${serial} ${content}`).digest(),
+      createHmac("sha256", secret).update(content).digest(),
+    ]).toString("base64");
+  return {
+    sign: (content) => {
+      last += 1;
+      return proofOf(last.toString(16).padStart(8, "0"), content);
+    },
+    holds: (proof, content) => {
+      const serial = Buffer.from(proof, "base64").subarray(0, 4).toString("hex");
+      return serial.length === 8 && proofOf(serial, content) === proof;
+    },
+  };
+}

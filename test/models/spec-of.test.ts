@@ -1,0 +1,154 @@
+import { expect, test } from "vitest";
+import type { ModelEntry } from "../../src/models/model-entry.ts";
+import { providers } from "../../src/models/providers.ts";
+import { specOfEntry, specOfName } from "../../src/models/spec-of.ts";
+
+const reference = (name: string): string => `\${${name}}`;
+const entry = (more: Partial<ModelEntry>): ModelEntry => ({ id: "mine", provider: "groq", ...more });
+
+test.each([
+  ["claude-sonnet-5-5", "anthropic", "claude-sonnet-5-5"],
+  ["claude-opus-4-5-20251101", "anthropic", "claude-opus-4-5-20251101"],
+  ["gpt-5", "openai", "gpt-5"],
+  ["gpt-5-2025-08-07", "openai", "gpt-5-2025-08-07"],
+  ["gemini-2.5-pro", "google", "gemini-2.5-pro"],
+  ["openai/gpt-9-that-is-new", "openai", "gpt-9-that-is-new"],
+  ["openrouter/deepseek/deepseek-r1", "openrouter", "deepseek/deepseek-r1"],
+  ["ollama/llama3.2:latest", "ollama", "llama3.2:latest"],
+  ["gemini/gemini-2.5-pro", "google", "gemini-2.5-pro"],
+])("%s is a model of %s", (id, provider, model) => {
+  expect(specOfName(id, {})).toMatchObject({ model, info: { id, provider } });
+});
+
+test.each(["gpt-9", "claude", "nobody/x", "groq/", "/x", "openai-compatible/x", "constructor", ""])(
+  "%j is no name of a model",
+  (id) => {
+    expect(specOfName(id, {})).toBeUndefined();
+  },
+);
+
+test("what is known without configuration, whole", () => {
+  expect(specOfName("groq/some-model", { GROQ_API_KEY: " gsk-1\n" })).toEqual({
+    info: {
+      id: "groq/some-model",
+      provider: "groq",
+      displayName: "some-model",
+      contextWindow: 128_000,
+      maxOutputTokens: 16_384,
+      reasoningEfforts: ["none"],
+      images: false,
+      documents: false,
+      prefersPatch: false,
+    },
+    wire: "openai-chat",
+    providerName: "Groq",
+    model: "some-model",
+    baseUrl: "https://api.groq.com/openai/v1",
+    apiKey: "gsk-1",
+    keyPlace: "GROQ_API_KEY",
+    headers: {},
+    extraArguments: {},
+    effortStyle: "none",
+    thinkingField: "reasoning",
+    timeouts: { connectMs: 15_000, firstByteMs: 180_000, idleMs: 120_000 },
+  });
+});
+
+test("an entry goes before what is known", () => {
+  const spec = specOfEntry(
+    entry({
+      model: "gpt-oss-120b",
+      displayName: "Mine",
+      baseUrl: `https://${reference("HOST")}/v1//`,
+      apiKey: reference("KEY"),
+      headers: { "X-Team": `team ${reference("TEAM")}` },
+      extraArguments: { top_p: 0.5 },
+      contextWindow: 9_000,
+      maxOutputTokens: 800,
+      images: true,
+      documents: true,
+      prefersPatch: true,
+      reasoningEfforts: ["low", "high"],
+      thinkingField: "none",
+      prices: { input: 1, output: 2, cacheRead: 0.5, cacheWrite: undefined },
+      timeouts: { connect: 1, idle: 2.5 },
+    }),
+    { HOST: "models.example.com", KEY: "key-123", TEAM: "blue", GROQ_API_KEY: "other" },
+  );
+  expect(spec).toEqual({
+    info: {
+      id: "mine",
+      provider: "groq",
+      displayName: "Mine",
+      contextWindow: 9_000,
+      maxOutputTokens: 800,
+      reasoningEfforts: ["none", "low", "high"],
+      images: true,
+      documents: true,
+      prefersPatch: true,
+      prices: { input: 1, output: 2, cacheRead: 0.5 },
+    },
+    wire: "openai-chat",
+    providerName: "Groq",
+    model: "gpt-oss-120b",
+    baseUrl: "https://models.example.com/v1",
+    apiKey: "key-123",
+    keyPlace: "KEY",
+    headers: { "X-Team": "team blue" },
+    extraArguments: { top_p: 0.5 },
+    outputLimit: 800,
+    effortStyle: "word",
+    timeouts: { connectMs: 1_000, firstByteMs: 180_000, idleMs: 2_500 },
+  });
+});
+
+test("a provider's variable is sent to the provider's own address only", () => {
+  for (const { id, keyVariables } of providers) {
+    const env = Object.fromEntries(keyVariables.map((name) => [name, "the-key"]));
+    const elsewhere = specOfEntry(entry({ provider: id, baseUrl: "https://elsewhere.example.com/v1" }), env);
+    expect([id, elsewhere.apiKey]).toEqual([id, undefined]);
+    if (keyVariables.length > 0) expect([id, specOfName(`${id}/x`, env)?.apiKey]).toEqual([id, "the-key"]);
+  }
+});
+
+test("the first of several variables counts, and an empty one does not", () => {
+  const [first = "", second = ""] = providers.find(({ id }) => id === "google")?.keyVariables ?? [];
+  expect(specOfName("google/x", { [first]: "a", [second]: "b" })).toMatchObject({ apiKey: "a", keyPlace: first });
+  expect(specOfName("google/x", { [first]: "", [second]: "b" })).toMatchObject({ apiKey: "b", keyPlace: second });
+});
+
+test("a key that is missing is told by its variable; servers on this machine need none", () => {
+  for (const { id, name, keyVariables, baseUrl, isLocal } of providers) {
+    if (baseUrl === "") continue;
+    const expected = isLocal === true ? undefined : `There is no key for ${name}: set ${keyVariables.join(" or ")}.`;
+    expect([id, specOfName(`${id}/x`, {})?.missing]).toEqual([id, expected]);
+  }
+});
+
+test("variables of an entry that are not set are named together", () => {
+  const spec = specOfEntry(
+    entry({ baseUrl: `http://${reference("HOST")}/v1`, apiKey: reference("KEY"), headers: { A: reference("TEAM") } }),
+    { TEAM: "" },
+  );
+  expect(spec.missing).toBe('The configuration of model "mine" needs HOST and TEAM and KEY, which are not set.');
+  expect(specOfEntry(entry({ apiKey: reference("KEY") }), {}).missing).toBe(
+    'The configuration of model "mine" needs KEY, which is not set.',
+  );
+});
+
+test.each([
+  [{ provider: "gorq" }, /^config\.yaml: models: "mine": there is no provider "gorq"; known are anthropic, openai, /],
+  [{ provider: "openai-compatible" }, /"mine": baseUrl is missing/],
+  [{ baseUrl: "models.example.com/v1" }, /"mine": baseUrl must begin with http/],
+  [{ baseUrl: "file:///etc/passwd" }, /"mine": baseUrl must begin with http/],
+])("%j is an error of the configuration", (more, message) => {
+  expect(() => specOfEntry(entry(more), {})).toThrow(
+    expect.objectContaining({ code: "config_invalid", message: expect.stringMatching(message) }),
+  );
+});
+
+test("the names that other programs use are understood", () => {
+  const generic = { provider: "generic-chat-completion-api", baseUrl: "http://127.0.0.1:1/v1" };
+  expect(specOfEntry(entry(generic), {}).info.provider).toBe("openai-compatible");
+  expect(specOfEntry(entry({ provider: "llama.cpp" }), {}).info.provider).toBe("llamacpp");
+});

@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { ask, eventually, failureOf, httpServer, patient, rawServer, testNetwork, textOf } from "./support.ts";
+
+const error = (kind: string, message: string) => ({ name: "NetworkError", kind, message });
+
+describe("no connection in time", () => {
+  const timeouts = { ...patient, connectMs: 60 };
+
+  test("TLS is not answered", async () => {
+    const { port, connections } = await rawServer((socket) => socket.resume());
+    expect(await failureOf(ask(`https://127.0.0.1:${port}/`, testNetwork(), { timeouts }))).toEqual(
+      error("connect_timeout", `There was no connection to 127.0.0.1:${port} within 0.06 s.`),
+    );
+    expect(await eventually(() => connections.every((socket) => socket.destroyed))).toBe(true);
+  });
+
+  test("the proxy does not answer", async () => {
+    const { port, connections } = await rawServer((socket) => socket.resume());
+    const network = testNetwork({ HTTPS_PROXY: `http://user:secret@127.0.0.1:${port}` });
+    expect(await failureOf(ask("https://service.test/", network, { timeouts }))).toEqual(
+      error(
+        "connect_timeout",
+        `There was no connection to service.test:443 through the proxy 127.0.0.1:${port} (HTTPS_PROXY) within 0.06 s.`,
+      ),
+    );
+    expect(await eventually(() => connections.every((socket) => socket.destroyed))).toBe(true);
+  });
+});
+
+describe("no answer in time", () => {
+  test.each(["", "HTTP/1.1 200 OK\r\nX: y\r\n", "HTTP/1.1 100 Continue\r\n\r\n"])("after %j", async (said) => {
+    const { port, connections } = await rawServer((socket) => socket.resume().write(said));
+    const timeouts = { ...patient, firstByteMs: 60 };
+    expect(await failureOf(ask(`http://127.0.0.1:${port}/`, testNetwork(), { timeouts }))).toEqual(
+      error("first_byte_timeout", `There was no answer from 127.0.0.1:${port} within 0.06 s.`),
+    );
+    expect(await eventually(() => connections.every((socket) => socket.destroyed))).toBe(true);
+  });
+});
+
+describe("silence in the body", () => {
+  const silent = (port: number) =>
+    error("idle_timeout", `127.0.0.1:${port} went silent: no more of its answer came within 0.06 s.`);
+
+  test.each([
+    ["identity", ""],
+    ["identity", "some"],
+    ["gzip", ""],
+    ["deflate", ""],
+  ])("%s, after %j", async (coding, said) => {
+    const { port, connections } = await httpServer((_incoming, response) => {
+      response.writeHead(200, { "Content-Encoding": coding }).flushHeaders();
+      if (said !== "") response.write(said);
+    });
+    const timeouts = { ...patient, idleMs: 60 };
+    const response = await ask(`http://127.0.0.1:${port}/`, testNetwork(), { timeouts });
+    expect(await failureOf(textOf(response))).toEqual(silent(port));
+    expect(await eventually(() => connections.every((socket) => socket.destroyed))).toBe(true);
+  });
+
+  test("is none while pieces come, however long the whole takes", async () => {
+    const { port } = await httpServer(async (_incoming, response) => {
+      for (let i = 0; i < 12; i += 1) {
+        response.write(".");
+        await sleep(100);
+      }
+      response.end();
+    });
+    const timeouts = { ...patient, idleMs: 1_000 };
+    expect(await textOf(await ask(`http://127.0.0.1:${port}/`, testNetwork(), { timeouts }))).toBe("............");
+  });
+
+  test("is none while compressed bytes come that do not yet amount to anything", async () => {
+    // A long file name in the header keeps the text waiting.
+    const bytes = Buffer.concat([Buffer.from("1f8b080800000000000a", "hex"), Buffer.from(`${"n".repeat(30)}\0`)]);
+    const { port } = await httpServer(async (_incoming, response) => {
+      response.writeHead(200, { "Content-Encoding": "gzip" });
+      for (const byte of bytes) {
+        response.write(Buffer.of(byte));
+        await sleep(60);
+      }
+      response.end(gzipSync("hello").subarray(10));
+    });
+    const timeouts = { ...patient, idleMs: 700 };
+    expect(await textOf(await ask(`http://127.0.0.1:${port}/`, testNetwork(), { timeouts }))).toBe("hello");
+  });
+
+  test("is none while the reader is the slow one", async () => {
+    const bytes = Buffer.alloc(8 * 1024 * 1024);
+    const { port } = await httpServer((_incoming, response) => response.end(bytes));
+    const timeouts = { ...patient, idleMs: 150 };
+    const response = await ask(`http://127.0.0.1:${port}/`, testNetwork(), { timeouts });
+    let [read, waits] = [0, 0];
+    for await (const piece of response.body) {
+      read += piece.byteLength;
+      if (waits < 2) await sleep(400);
+      waits += 1;
+    }
+    expect(read).toBe(bytes.length);
+  });
+
+  test("no limit at all is possible", async () => {
+    const { port } = await httpServer((_incoming, response) => response.end("ok"));
+    const timeouts = {
+      connectMs: Number.POSITIVE_INFINITY,
+      firstByteMs: Number.POSITIVE_INFINITY,
+      idleMs: Number.POSITIVE_INFINITY,
+    };
+    expect(await textOf(await ask(`http://127.0.0.1:${port}/`, testNetwork(), { timeouts }))).toBe("ok");
+  });
+});

@@ -1,0 +1,131 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { TLSSocket } from "node:tls";
+import { describe, expect, test } from "vitest";
+import {
+  ask,
+  cannedServer,
+  failureOf,
+  fixture,
+  httpsServer,
+  rawServer,
+  tempFolder,
+  testNetwork,
+  textOf,
+} from "./support.ts";
+
+const authority = fixture("authority.pem");
+const advice = "; NODE_EXTRA_CA_CERTS or caFile can name your company's";
+const tlsError = (message: string) => ({ name: "NetworkError", kind: "tls", message });
+const pinned = { address: "127.0.0.1" };
+
+const saysHello = (certificate: string) => httpsServer(certificate, (_incoming, response) => response.end("hello"));
+
+describe("a certificate that is trusted", () => {
+  test.each([
+    ["caFile", {}, { caFile: authority }],
+    ["SSL_CERT_FILE", { SSL_CERT_FILE: authority }, {}],
+    ["NODE_EXTRA_CA_CERTS beside a caFile", { NODE_EXTRA_CA_CERTS: authority }, { caFile: fixture("self-signed.pem") }],
+    ["both", { SSL_CERT_FILE: authority }, { caFile: fixture("self-signed.pem") }],
+  ])("by %s", async (_how, env, options) => {
+    const { port } = await saysHello("server.pem");
+    const network = testNetwork(env, options);
+    expect(await textOf(await ask(`https://service.test:${port}/`, network, pinned))).toBe("hello");
+    expect(await textOf(await ask(`https://127.0.0.1:${port}/`, network))).toBe("hello");
+  });
+
+  test("the server is told which name is wanted, but no address", async () => {
+    const { port } = await httpsServer("server.pem", (incoming, response) => {
+      response.end(JSON.stringify((incoming.socket as TLSSocket).servername));
+    });
+    const network = testNetwork({}, { caFile: authority });
+    expect(await textOf(await ask(`https://service.test:${port}/`, network, pinned))).toBe('"service.test"');
+    expect(await textOf(await ask(`https://127.0.0.1:${port}/`, network))).toBe("false");
+  });
+
+  test("a self-signed one that the file holds itself", async () => {
+    const { port } = await saysHello("self-signed.pem");
+    const network = testNetwork({}, { caFile: fixture("self-signed.pem") });
+    expect(await textOf(await ask(`https://service.test:${port}/`, network, pinned))).toBe("hello");
+  });
+
+  test("Node's own roots stay trusted beside the file's", async () => {
+    const { rootCertificates } = await import("node:tls");
+    const { ca = [] } = await testNetwork({}, { caFile: authority }).trust();
+    const trusted = new Set(ca.map((pem) => pem.trim()));
+    const wanted = [...rootCertificates, await readFile(authority, "utf8")].map((pem) => pem.trim());
+    expect(wanted.filter((pem) => !trusted.has(pem))).toEqual([]);
+  });
+});
+
+describe("a certificate that is not", () => {
+  test.each([
+    ["server.pem", {}, `is signed by an authority that is not known here${advice}`],
+    ["self-signed.pem", {}, `is self-signed${advice}`],
+    ["self-signed.pem", { caFile: authority }, `is self-signed${advice}`],
+    ["expired.pem", { caFile: authority }, "has expired"],
+    ["other-name.pem", { caFile: authority }, "is for another name"],
+  ])("%s with %j", async (certificate, options, words) => {
+    const { port } = await saysHello(certificate);
+    const asked = ask(`https://service.test:${port}/?key=secret`, testNetwork({}, options), pinned);
+    expect(await failureOf(asked)).toEqual(tlsError(`The certificate of service.test:${port} ${words}.`));
+  });
+
+  test("a variable that names no certificates is remarked on", async () => {
+    const { port } = await saysHello("server.pem");
+    const network = testNetwork({ SSL_CERT_FILE: "/nowhere/certificates.pem" });
+    expect(await failureOf(ask(`https://service.test:${port}/`, network, pinned))).toEqual(
+      tlsError(
+        `The certificate of service.test:${port} is signed by an authority that is not known here${advice} (SSL_CERT_FILE could not be read or holds no certificate).`,
+      ),
+    );
+  });
+
+  test("a caFile that cannot be read or holds none is an error until it does", async () => {
+    const { port } = await saysHello("server.pem");
+    const file = join(await tempFolder(), "authority.pem");
+    const network = testNetwork({}, { caFile: file });
+    const get = () => ask(`https://service.test:${port}/`, network, pinned);
+    const wrong = tlsError(`The file of certificates ${file} (caFile) could not be read or holds none.`);
+    expect(await failureOf(get())).toEqual(wrong);
+    await writeFile(file, "not a certificate");
+    expect(await failureOf(get())).toEqual(wrong);
+    await writeFile(file, await readFile(authority));
+    expect(await textOf(await get())).toBe("hello");
+  });
+
+  test("one that begins like a certificate and is none", async () => {
+    const file = join(await tempFolder(), "broken.pem");
+    await writeFile(file, "-----BEGIN CERTIFICATE-----\nxx\n-----END CERTIFICATE-----\n");
+    const { port } = await saysHello("server.pem");
+    const seen = await failureOf(ask(`https://service.test:${port}/`, testNetwork({}, { caFile: file }), pinned));
+    expect(seen.kind).toBe("tls");
+  });
+});
+
+describe("a server without TLS", () => {
+  test("that speaks HTTP", async () => {
+    const { port } = await cannedServer("HTTP/1.1 400 Bad Request\r\n\r\n");
+    expect(await failureOf(ask(`https://127.0.0.1:${port}/`, testNetwork()))).toEqual(
+      tlsError(`There is no TLS at 127.0.0.1:${port}; is it an http address?`),
+    );
+  });
+
+  test.each([
+    ["ends", (socket: import("node:net").Socket) => socket.end()],
+    ["resets", (socket: import("node:net").Socket) => socket.resetAndDestroy()],
+  ])("that %s the connection", async (_how, hangUp) => {
+    const { port } = await rawServer((socket) => socket.once("data", () => hangUp(socket)));
+    expect(await failureOf(ask(`https://127.0.0.1:${port}/`, testNetwork()))).toEqual({
+      name: "NetworkError",
+      kind: "reset",
+      message: `The connection to 127.0.0.1:${port} was closed before TLS was agreed on.`,
+    });
+  });
+
+  test("http to a server that wants TLS", async () => {
+    const { port } = await saysHello("server.pem");
+    const seen = await failureOf(ask(`http://127.0.0.1:${port}/`, testNetwork()));
+    expect(["reset", "malformed"]).toContain(seen.kind);
+  });
+});

@@ -1,0 +1,135 @@
+import { describe, expect, it } from "vitest";
+import type { Host } from "../../src/core/ports.ts";
+import { applyPatchTool } from "../../src/tools/apply-patch.ts";
+import { decidedPath, decidePath } from "../../src/tools/decided-path.ts";
+import { createMemoryHost } from "../fakes/memory-host.ts";
+import { createContext } from "./call.ts";
+import { patch } from "./patch-support.ts";
+
+describe("what is decided on", () => {
+  const scopeOf = (host: Host) => createContext(host);
+  const accesses = async (input: string, host = createMemoryHost({ "/project/a": "" })) =>
+    applyPatchTool.access(applyPatchTool.input.parse({ input }), scopeOf(host));
+
+  it("is every path that the patch names, once, where it leads", async () => {
+    const host = createMemoryHost({ "/elsewhere/x": "" }, { links: { "/project/out": "/elsewhere" } });
+    const input = patch(
+      ...["*** Update File: out/x", "-a", "*** Update File: /elsewhere/x", "-b", "*** Add File: n"],
+      ...["*** Update File: m", "*** Move to: out/m", "*** Delete File: out/d"],
+    );
+    const both = (path: string) => [
+      { type: "read", path },
+      { type: "write", path },
+    ];
+    expect(await accesses(input, host)).toEqual([
+      ...both("/elsewhere/x"),
+      ...both("/project/n"),
+      ...both("/project/m"),
+      { type: "write", path: "/elsewhere/m" },
+      ...both("/elsewhere/d"),
+    ]);
+  });
+
+  it("is nothing when the patch cannot be read", async () => {
+    expect(await accesses("*** Update File: a\n-x")).toEqual([]);
+    expect(await accesses(patch("*** Update File: a", "what is this?"))).toEqual([]);
+  });
+
+  it("is every path by the name that was decided on", async () => {
+    const scope = scopeOf(createMemoryHost({ "/project/a": "" }));
+    const input = {};
+    await decidePath(input, "a", scope);
+    await decidePath(input, "b", scope);
+    expect(await Promise.all(["a", "b"].map((name) => decidedPath(input, name, scope)))).toEqual([
+      "/project/a",
+      "/project/b",
+    ]);
+    await expect(decidedPath(input, "c", scope)).rejects.toThrow("c was not decided on. Nothing was done.");
+  });
+
+  it("is not swapped for something else", async () => {
+    for (const swapped of ["d", "e"]) {
+      const host = createMemoryHost({ "/etc/x": "secret\n", "/project/a": "1\n" });
+      const context = createContext(host);
+      const input = applyPatchTool.input.parse({
+        input: patch("*** Update File: a", "-1", "+2", "*** Update File: d/x", "*** Move to: e/x", "-secret", "+gone"),
+      });
+      await applyPatchTool.access(input, context);
+      if (swapped === "e") host.put("/project/d/x", "secret\n");
+      host.link(`/project/${swapped}`, "/etc");
+      const words = `${swapped}/x was decided on as /project/${swapped}/x, but now leads to /etc/x. Nothing was done.`;
+      expect(await applyPatchTool.run(input, context)).toEqual({
+        status: "failed",
+        text: `Error: Cannot apply the patch. ${words}\nNothing was changed.`,
+      });
+      expect([host.text("/etc/x"), host.text("/project/a")]).toEqual(["secret\n", "1\n"]);
+    }
+  });
+});
+
+describe("the preview", () => {
+  const previewOf = async (files: Readonly<Record<string, string>>, input: string) => {
+    const context = createContext(createMemoryHost(files));
+    const parsed = applyPatchTool.input.parse({ input });
+    await applyPatchTool.access(parsed, context);
+    return applyPatchTool.preview?.(parsed, context);
+  };
+
+  it("has every file as it is and as it will be", async () => {
+    const input = patch(
+      ...["*** Update File: a", "*** Move to: b", "-1", "+2", "*** Add File: n", "+n"],
+      ...["*** Delete File: d", "*** Update File: b", "-2", "+3"],
+    );
+    expect(await previewOf({ "/project/a": "1\n", "/project/d": "d\n" }, input)).toEqual({
+      type: "patch",
+      patch: input,
+      files: [
+        { path: "/project/a", movedTo: "/project/b", change: "update", oldContent: "1\n", newContent: "2\n" },
+        { path: "/project/n", change: "add", newContent: "n\n" },
+        { path: "/project/d", change: "delete", oldContent: "d\n" },
+        { path: "/project/b", change: "update", oldContent: "2\n", newContent: "3\n" },
+      ],
+    });
+  });
+
+  it("leaves contents out when the patch does not fit or cannot be read", async () => {
+    const input = patch("*** Add File: n", "+n", "*** Update File: a", "*** Move to: b", "-2", "+3");
+    expect(await previewOf({ "/project/a": "1\n" }, input)).toEqual({
+      type: "patch",
+      patch: input,
+      files: [
+        { path: "/project/n", change: "add" },
+        { path: "/project/a", movedTo: "/project/b", change: "update" },
+      ],
+    });
+    expect(await previewOf({}, "nothing")).toEqual({ type: "patch", patch: "nothing", files: [] });
+  });
+
+  it("leaves out what is too large, by itself or together", async () => {
+    const most = 1024 * 1024;
+    const big = `${"x".repeat(most)}\n`;
+    const half = `${"y".repeat(most / 2)}\n`;
+    const input = patch(
+      ...["*** Delete File: big", "*** Delete File: h1", "*** Delete File: h2", "*** Delete File: h3"],
+      ...["*** Delete File: h4", "*** Delete File: small"],
+    );
+    const files = { big, h1: half, h2: half, h3: half, h4: half, small: "s" };
+    const preview = await previewOf(
+      Object.fromEntries(Object.entries(files).map(([name, text]) => [`/project/${name}`, text])),
+      input,
+    );
+    expect(preview).toMatchObject({ type: "patch" });
+    const shown = preview?.type === "patch" ? preview.files.filter((file) => file.oldContent !== undefined) : [];
+    expect(shown.map((file) => file.path)).toEqual(["/project/h1", "/project/h2", "/project/h3", "/project/small"]);
+  });
+
+  it("shows the head of a huge patch", async () => {
+    const input = patch("*** Add File: n", `+${"x".repeat(2 * 1024 * 1024)}`);
+    const preview = await previewOf({}, input);
+    expect(preview).toEqual({
+      type: "patch",
+      patch: `${input.slice(0, 1024 * 1024)}\n[${input.length - 1024 * 1024} more characters: see the call]`,
+      files: [{ path: "/project/n", change: "add" }],
+    });
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, it } from "vitest";
+import { applyPatchTool } from "../../src/tools/apply-patch.ts";
+import { applyHunks } from "../../src/tools/patch-apply.ts";
+import { createBudget } from "../../src/tools/patch-match.ts";
+import { parsePatch } from "../../src/tools/patch-parse.ts";
+import { createMemoryHost } from "../fakes/memory-host.ts";
+import { call, createContext } from "./call.ts";
+import { patch } from "./patch-support.ts";
+
+async function update(text: string, lines: readonly string[]) {
+  const host = createMemoryHost({ "/project/f": text });
+  const input = patch(`*** Update File: f\n${lines.join("\n")}`);
+  const output = await call(applyPatchTool, { input }, createContext(host));
+  return { ...output, after: host.text("/project/f") };
+}
+
+const repeat = <Item>(count: number, item: (index: number) => Item) => Array.from({ length: count }, (_, i) => item(i));
+const tooMuch =
+  "it takes too much searching: lines repeat too often, or large files come up too many times. Give less at once, with context lines that are rare in the file.";
+
+/** Tests of time are none of ours: these would take hours if the work grew with the square of the sizes. */
+describe("a huge patch", () => {
+  it("of 100,000 hunks is applied", async () => {
+    const text = repeat(100_000, (index) => `line ${index}\n`).join("");
+    const lines = repeat(100_000, (index) => ["@@", `-line ${index}`, `+new ${index}`]).flat();
+    const { status, after } = await update(text, lines);
+    expect({ status, same: after === text.replaceAll("line", "new") }).toEqual({ status: "ok", same: true });
+  });
+
+  it("of 100,000 hunks that fit only loosely, in lines that are all the same, is applied", async () => {
+    const lines = repeat(100_000, () => ["@@", "-a", "+b"]).flat();
+    const { status, after } = await update("\ta\n".repeat(100_000), lines);
+    expect({ status, same: after === "b\n".repeat(100_000) }).toEqual({ status: "ok", same: true });
+  });
+
+  it("of 100,000 headers and of 100,000 appended hunks is applied", async () => {
+    const text = repeat(100_000, (index) => `f ${index}\nx\n`).join("");
+    const named = await update(text, repeat(100_000, (index) => [`@@ f ${index}`, "-x", "+y"]).flat());
+    expect({ status: named.status, same: named.after === text.replaceAll("x", "y") }).toEqual({
+      status: "ok",
+      same: true,
+    });
+    const added = await update("a\n", repeat(100_000, () => ["@@", "+b"]).flat());
+    expect({ status: added.status, length: added.after?.length }).toEqual({ status: "ok", length: 200_002 });
+  });
+
+  it("of 5 MB is applied", async () => {
+    const added = repeat(2_500_000, () => "+");
+    const grown = await update("a\n", [" a", ...added]);
+    expect({ status: grown.status, length: grown.after?.length }).toEqual({ status: "ok", length: 2_500_002 });
+    const long = "x".repeat(5_000_000);
+    const { status, after } = await update(`${long}\n`, [`-${long}`, "+y"]);
+    expect({ status, after }).toEqual({ status: "ok", after: "y\n" });
+  });
+
+  it("of 5 MB that is nothing but signs, blanks or marks fails with words", async () => {
+    const bodyOf = (piece: string) => piece.repeat(Math.floor(5_000_000 / piece.length));
+    const bare = ["\n", "`", "<<", "\r", "*** Begin Patch\n"].map(bodyOf);
+    const framed = ["\n", " ", "-\n", "@@ a\n", "*** \n", "*** End of File\n"].map(
+      (piece) => `*** Begin Patch\n*** Update File: f\n${bodyOf(piece)}\n*** End Patch`,
+    );
+    for (const input of [...bare, ...framed]) {
+      const host = createMemoryHost({ "/project/f": "a\n" });
+      const { status, text } = await call(applyPatchTool, { input }, createContext(host));
+      expect({ status, text: text.slice(0, 30) }).toEqual({ status: "failed", text: "Error: Cannot apply the patch." });
+      expect(text.length).toBeLessThan(5000);
+      expect(host.text("/project/f")).toBe("a\n");
+    }
+  });
+
+  it("that searches repeated lines again and again is stopped", async () => {
+    const text = "a\nb\n".repeat(500_000);
+    const pairs = repeat(500, () => [" a", " b"]).flat();
+    const absent = await update(text, [...pairs, " b", "-x"]);
+    expect({ status: absent.status, same: absent.after === text }).toEqual({ status: "failed", same: true });
+    expect(absent.text).toContain("does not fit");
+    const stopped = await update(text, [...pairs, " b", "+x"]);
+    expect({ status: stopped.status, text: stopped.text, same: stopped.after === text }).toEqual({
+      status: "failed",
+      text: `Error: Cannot apply the patch. In f: ${tooMuch}\nNothing was changed.`,
+      same: true,
+    });
+  });
+
+  it("that takes up a large file again and again is stopped", async () => {
+    const text = `${"x".repeat(5_000_000)}\na\n`;
+    const {
+      status,
+      text: words,
+      after,
+    } = await update(
+      text,
+      repeat(1000, () => ["-a", "+a", "*** Update File: f"])
+        .flat()
+        .slice(0, -1),
+    );
+    expect({ status, words, same: after === text }).toEqual({
+      status: "failed",
+      words: `Error: Cannot apply the patch. In f: ${tooMuch}\nNothing was changed.`,
+      same: true,
+    });
+  });
+
+  it("that adds to a large file again and again is stopped", async () => {
+    const text = `${"x".repeat(5_000_000)}\n`;
+    const sections = repeat(1000, () => ["+a", "*** Update File: f"]).flat();
+    const { status, text: words, after } = await update(text, sections.slice(0, -1));
+    expect({ status, words, same: after === text }).toEqual({
+      status: "failed",
+      words: `Error: Cannot apply the patch. In f: ${tooMuch}\nNothing was changed.`,
+      same: true,
+    });
+  });
+
+  it("for a file of too many lines is refused", async () => {
+    const { status, text } = await update("\n".repeat(1_000_001), ["+a"]);
+    expect({ status, text }).toEqual({
+      status: "failed",
+      text: "Error: Cannot apply the patch. In f: it has more than 1000000 lines. Use Execute for such a change.\nNothing was changed.",
+    });
+  });
+});
+
+it("the work grows with the patch and not with its square", () => {
+  const needed = (count: number): number => {
+    let steps = 0;
+    const text = repeat(count, () => " a\n").join("");
+    const [section] = parsePatch(patch("*** Update File: f", ...repeat(count, () => "@@\n-a\n+b")));
+    if (section?.change !== "update") throw new Error("no update");
+    const budget = createBudget();
+    applyHunks(text, section.hunks, {
+      spend(more) {
+        steps += more;
+        budget.spend(more);
+      },
+    });
+    return steps;
+  };
+  expect(needed(20_000)).toBeLessThanOrEqual(2 * needed(10_000) + 100);
+});
