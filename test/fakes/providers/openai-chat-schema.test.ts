@@ -1,53 +1,24 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { ProviderServer } from "./base.ts";
+import {
+  base,
+  calls,
+  close,
+  expectAccepted,
+  expectRefused,
+  type Json,
+  messages,
+  open,
+  png,
+  result,
+  said,
+  tool,
+  user,
+} from "./openai-chat-fixture.ts";
 import type { OpenAIChatOptions } from "./openai-chat-server.ts";
-import { chatDialects, createOpenAIChatServer } from "./openai-chat-server.ts";
+import { chatDialects } from "./openai-chat-server.ts";
 import { send } from "./openai-client.ts";
 
-type Json = Record<string, unknown>;
-
-let server: ProviderServer;
-afterEach(() => server.close());
-
-const user = { role: "user", content: "hello" };
-const said = { role: "assistant", content: "hi" };
-const base = { model: "gpt-4.1", messages: [user], stream: true };
-const png = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
-
-function calls(...ids: string[]): Json {
-  const made = ids.map((id) => ({ id, type: "function", function: { name: "read", arguments: "{}" } }));
-  return { role: "assistant", content: null, tool_calls: made };
-}
-
-function result(id: string): Json {
-  return { role: "tool", tool_call_id: id, content: "done" };
-}
-
-function messages(...list: Json[]): Json {
-  return { ...base, messages: list };
-}
-
-function tool(parameters: Json, more: Json = {}): Json {
-  return { type: "function", function: { name: "read", parameters, ...more } };
-}
-
-async function ask(body: unknown) {
-  const { key } = server;
-  const { status, text } = await send(`${server.url}/chat/completions`, { ...(key === "" ? {} : { key }), body });
-  return { status, text };
-}
-
-async function expectAccepted(body: Json): Promise<void> {
-  server.enqueue({ text: ["ok"] });
-  const { status } = await ask(body);
-  expect([server.requests.at(-1)?.faults, status]).toEqual([[], 200]);
-}
-
-async function expectRefused(body: Json, error: Json, status = 400): Promise<void> {
-  const answer = await ask(body);
-  expect({ status: answer.status, body: JSON.parse(answer.text) }).toEqual({ status, body: error });
-  expect(server.requests.at(-1)?.faults.length).toBeGreaterThan(0);
-}
+afterEach(close);
 
 describe("requests that are right", () => {
   test.each<[string, Json, OpenAIChatOptions]>([
@@ -103,7 +74,7 @@ describe("requests that are right", () => {
       chatDialects.mistral,
     ],
   ])("%s", async (_name, body, options) => {
-    server = await createOpenAIChatServer(options);
+    await open(options);
     await expectAccepted(body);
   });
 });
@@ -311,12 +282,12 @@ describe("requests that are refused", () => {
       "unsupported_value",
     ],
   ])("%s", async (_name, body, message, param, code) => {
-    server = await createOpenAIChatServer();
+    await open();
     await expectRefused(body, { error: { message, type: "invalid_request_error", param, code } });
   });
 
   test("a wrong key, an unknown model, another path", async () => {
-    server = await createOpenAIChatServer({ key: "right" });
+    const server = await open({ key: "right" });
     const url = `${server.url}/chat/completions`;
     const wrong = await send(url, { key: "gsk_0123456789abcdef", body: base });
     expect([wrong.status, JSON.parse(wrong.text).error]).toEqual([
