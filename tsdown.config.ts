@@ -1,21 +1,45 @@
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "tsdown";
+import { standIns } from "./scripts/stand-ins-plugin.mjs";
 import { textFiles } from "./scripts/text-plugin.mjs";
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
 
-/**
- * What every run needs goes into one file: each further one costs a millisecond at the start. Left out are the entry, and
- * what is loaded only when it is needed.
- */
-const lazy =
-  /\/src\/(main|compile-cache|commands\/(doctor|models[^/]*|policy[^/]*|sessions)|permissions\/(?!(policy|autonomy|path-scope)\.ts).+|config\/(schema|model-schema|add-models|factory-models|json-with-comments|yaml-text)|tools\/(?!all|descriptions)[^/]+|net\/[^/]+|models\/(?!(catalog|retry|pause|default-model|script-info|offline\/info)\.ts).+|host\/(processes|process-tree|shell-start|output-pipe|spool-file|command-(output|progress)|ripgrep(-lines)?|search-walk|glob-pattern|look-up|where-it-leads|matching-files|name-pattern|links-below|git-credentials|program-file|web|web-address|allowed-hosts|private-address))\.ts$/;
-const always = (id: string): boolean =>
-  (id.includes("/src/") && !lazy.test(id)) || id.includes("/node_modules/commander/");
+interface Modules {
+  getModuleInfo(id: string): { readonly importedIds: readonly string[] } | null;
+}
 
-/** What is needed to call any provider, besides the provider's own part of the SDK. */
-const provider =
-  /\/src\/models\/(configured|known-models|providers|spec-of|model-spec|provider-[^/]+|ai-sdk|prompt|effort|redact|call-ids-of-wires|http-failure)\.ts$|\/node_modules\/(@ai-sdk\/provider|@ai-sdk\/provider-utils|eventsource-parser)\//;
+/** What these modules need to be loaded, themselves included: all that is reached without an `import()`. */
+function neededBy(...roots: readonly string[]): (id: string, modules: Modules) => boolean {
+  let needed: Set<string> | undefined;
+  const find = (modules: Modules): Set<string> => {
+    const found = new Set<string>();
+    const waiting = roots.map((root) => fileURLToPath(new URL(`src/${root}`, import.meta.url)));
+    for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+      const info = found.has(id) ? null : modules.getModuleInfo(id);
+      if (info === null) continue;
+      found.add(id);
+      waiting.push(...info.importedIds);
+    }
+    return found;
+  };
+  return (id, modules) => {
+    needed ??= find(modules);
+    return needed.has(id);
+  };
+}
+
+/** Each further file costs a millisecond at the start, so what is loaded together goes into one. */
+const everyRun = neededBy("commands/program.ts", "commands/exec.ts");
+const everyProvider = neededBy(
+  "models/configured.ts",
+  "models/provider-model.ts",
+  "net/fetch.ts",
+  "net/network.ts",
+  "tools/json-schema.ts",
+);
+const sharedBySdk = /\/node_modules\/(@ai-sdk\/provider|@ai-sdk\/provider-utils|eventsource-parser)\//;
 
 /** Commander starts other programs for sub-commands that are programs. There are none, and loading what it takes is slow. */
 const commanderStartsNothing = {
@@ -23,6 +47,20 @@ const commanderStartsNothing = {
   resolveId: (source: string, importer: string | undefined) =>
     source === "node:child_process" && importer?.includes("/commander/") ? "\0no-child-process" : undefined,
   load: (id: string) => (id === "\0no-child-process" ? "export {};" : undefined),
+};
+
+/** The SDK takes schemas of an older zod, too. Nobody gives it one, and that library is as large as the SDK itself. */
+const noOlderZod = {
+  name: "no-older-zod",
+  resolveId: (source: string) => (source === "zod/v3" ? "\0no-older-zod" : undefined),
+  load: (id: string) => (id === "\0no-older-zod" ? "export const ZodFirstPartyTypeKind = {};" : undefined),
+};
+
+/** What Node has built in needs none of its loader for ES modules, which takes milliseconds to set up. */
+const builtinsWithoutLoader = {
+  name: "builtins-without-loader",
+  renderChunk: (code: string) =>
+    code.replace(/\bimport\("(node:[\w/]+)"\)/g, 'Promise.resolve().then(() => require("$1"))'),
 };
 
 export default defineConfig({
@@ -38,13 +76,13 @@ export default defineConfig({
   hash: false,
   fixedExtension: true,
   define: { TINMAN_VERSION: JSON.stringify(version) },
-  plugins: [textFiles(), commanderStartsNothing],
+  plugins: [textFiles(), standIns(), commanderStartsNothing, noOlderZod, builtinsWithoutLoader],
   outputOptions: {
     codeSplitting: {
       groups: [
-        { name: "run", test: always },
-        { name: "network", test: /\/src\/net\// },
-        { name: "provider", test: provider },
+        { name: (id, modules) => (everyRun(id, modules) ? "run" : null) },
+        { name: "zod", test: /\/node_modules\/zod\// },
+        { name: (id, modules) => (everyProvider(id, modules) || sharedBySdk.test(id) ? "provider" : null) },
       ],
     },
   },

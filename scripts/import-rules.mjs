@@ -36,7 +36,8 @@ export const importRules = [
   { room: "core", may: [], libraries: ["zod"], builtins: "none" },
   { room: "permissions/shell-risk.ts", may: ["core", "permissions"], libraries: ["unbash"], builtins: "none" },
   { room: "permissions", may: ["core", "permissions/shell-risk.ts"], builtins: "no-machine" },
-  { room: "tools", may: ["core"], libraries: ["diff", "entities", "zod"], lazily: ["unpdf"], builtins: "no-machine" },
+  { room: "tools", may: ["core"], libraries: ["diff", "entities", "zod"], builtins: "no-machine" },
+  { room: "pdf", may: ["core"], lazily: ["unpdf"], builtins: "no-machine" },
   { room: "net", may: ["core"], builtins: "all" },
   {
     room: "models/ai-sdk.ts",
@@ -75,7 +76,7 @@ export const importRules = [
   },
   {
     room: "commands",
-    may: ["core", "config", "compose.ts", "frontends/exit-codes.ts", "frontends/front-end.ts", "frontends/*"],
+    may: ["core", "config", "pdf", "compose.ts", "frontends/exit-codes.ts", "frontends/front-end.ts", "frontends/*"],
     libraries: ["commander"],
     builtins: "all",
   },

@@ -5,9 +5,11 @@ import type { Homes } from "./config/home.ts";
 import { findHomes } from "./config/home.ts";
 import { readInstructions } from "./config/instructions.ts";
 import { loadUserConfig, readDocument } from "./config/load.ts";
+import { namedVariables } from "./config/named-variables.ts";
 import { adminFiles, loadRules } from "./config/rules.ts";
 import type { UserConfig } from "./config/schema.ts";
 import { Engine } from "./core/engine.ts";
+import { seenPlaces } from "./core/evidence.ts";
 import type { DecisionContext, PermissionPolicy } from "./core/permission.ts";
 import type { Host, ModelCatalog, SessionStore } from "./core/ports.ts";
 import { canonicalPath } from "./host/canonical-path.ts";
@@ -110,6 +112,7 @@ export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Com
   const host = createNodeHost({
     outputsDir,
     passEnvironment: config.passEnvironment ?? [],
+    hideEnvironment: namedVariables(config),
     fetch: { allowPrivate: config.fetch?.allowPrivate ?? [] },
     openNetwork,
   });
@@ -158,8 +161,9 @@ export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Com
     decisionContext: async (cwd) => {
       const found = await rules(cwd);
       const run = { tool: "Execute", autonomy: "off", mode: "auto", approver: true, unsafe: false } as const;
+      const seen = await seenPlaces({ policy, host }, { ...places, cwd }, []);
       return {
-        context: { ...run, ...places, cwd, readable: [], enabledTools: [], rules: found.rules },
+        context: { ...run, ...places, ...seen, cwd, enabledTools: [], rules: found.rules },
         notices: found.notices,
       };
     },

@@ -9,10 +9,17 @@ async function main(argv: readonly string[]): Promise<void> {
     process.stdout.write(`${TINMAN_VERSION}\n`);
     return;
   }
-  await enableCompileCache();
+  // Not for people: the host starts it, and it neither reads nor keeps anything of the user's.
+  if (argv[0] === "pdf-pages") {
+    await (await import("./commands/pdf-pages.ts")).runPdfPages(argv.slice(1));
+    return;
+  }
+  const keepCompiled = enableCompileCache(argv[0]);
   const { runProgram } = await import("./commands/program.ts");
+  const exitCode = await runProgram(argv);
+  keepCompiled();
   // Everything was written and drained by then; what is left open (an idle pipe, a timer) must not keep us.
-  process.exit(await runProgram(argv));
+  process.exit(exitCode);
 }
 
 /** The last resort: a fault of ours is one line too, and a failure. `TINMAN_DEBUG=1` shows where it happened. */

@@ -5,7 +5,6 @@ import type { ModelEntryConfig } from "../config/factory-models.ts";
 import { readFactoryModels } from "../config/factory-models.ts";
 import { printable } from "../config/visible.ts";
 import { yamlText } from "../config/yaml-text.ts";
-import { failureOf } from "../core/errors.ts";
 import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 
@@ -22,7 +21,7 @@ export async function importModels(
 
   const fresh: ModelEntryConfig[] = [];
   for (const entry of entries) {
-    const problem = problemWith(entry, config.models?.entries ?? [], (one) => inspector.check({ entries: [one] }));
+    const problem = problemWith(entry, config.models?.entries ?? [], inspector.faultIn);
     if (problem === undefined) fresh.push(entry);
     else await note(problem);
   }
@@ -33,7 +32,6 @@ export async function importModels(
   const isFree = (name: string): boolean => inspector.status(name) === undefined;
   const addition = { entries: fresh, aliases: aliasesOf(fresh, config.models?.aliases ?? {}, isFree) };
   const changed = await withModels(homes.own, addition);
-  inspector.check(changed.config.models ?? {});
   const path = printable(changed.path);
   if (options.write === true) {
     await writeConfig(changed);
@@ -51,16 +49,12 @@ export async function importModels(
 function problemWith(
   entry: ModelEntryConfig,
   there: readonly ModelEntryConfig[],
-  check: (entry: ModelEntryConfig) => void,
+  faultIn: (entry: ModelEntryConfig) => string | undefined,
 ): string | undefined {
   if (there.some(({ id }) => id === entry.id))
     return `"${entry.id}" is in the configuration already and stays as it is.`;
-  try {
-    check(entry);
-    return undefined;
-  } catch (error) {
-    return `"${entry.id}" is left out: ${failureOf(error).message}`;
-  }
+  const fault = faultIn(entry);
+  return fault === undefined ? undefined : `"${entry.id}" is left out: ${fault}.`;
 }
 
 /** A model's plain name leads to its entry, unless it means something else already. */

@@ -11,8 +11,10 @@ type Model = Overview["models"][number];
 /** `tinman models`: what can be used here, and why the rest cannot. */
 export async function listModels(options: { readonly json?: boolean }, io: Io): Promise<number> {
   const { models, defaultModel, modelOverride, inspectModels } = await compose();
-  // A default that does not exist would fail every run; the list alone would hide it.
-  const [{ info }, inspector] = await Promise.all([models.resolve(defaultModel), inspectModels()]);
+  const inspector = await inspectModels();
+  const status = inspector.status(defaultModel);
+  // A default that does not exist would fail every run; the list alone would hide it. One that cannot be used is listed.
+  const { info } = status?.problem === undefined ? await models.resolve(defaultModel) : status;
   const overview = inspector.overview(info);
   if (options.json === true) {
     await io.stdout.write(`${JSON.stringify(jsonOf(overview))}\n`);

@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from "commander";
 import { AgentError, failureOf } from "../core/errors.ts";
 import { autonomyLevels } from "../core/settings.ts";
+import { terminalLine } from "../core/terminal-text.ts";
 import { exitCodeOf, exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 import { defineExec, duration } from "./exec-options.ts";
@@ -48,10 +49,12 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       for (const text of help) await io.stdout.write(text);
       return (await outputProblem(io)) ?? exitCodes.success;
     }
-    if (error instanceof CommanderError) return reportUsage(flags, usageWords(error, flags), io);
+    if (error instanceof CommanderError) {
+      return reportUsage(flags, unknownWord(error, program, flags) ?? usageWords(error, flags), io);
+    }
     const failure = failureOf(error);
     if (failure.code === "usage") return reportUsage(flags, failure.message, io);
-    await io.stderr.write(`tinman: ${failure.message.split("\n")[0]}\n`);
+    await io.stderr.write(`tinman: ${terminalLine(failure.message.split("\n")[0] ?? "")}\n`);
     return exitCodeOf(failure.code);
   }
 }
@@ -152,6 +155,24 @@ function defineModels(program: Command, io: Io, done: (code: number) => void): C
     .option("--write", "add them to config.yaml")
     .action(async (options) => done(await (await import("./models-import.ts")).importModels(options, io)));
   return models;
+}
+
+/** A group of commands takes a misspelt one for an argument of its default command, which says nothing about the spelling. */
+function unknownWord(error: CommanderError, program: Command, [name]: readonly string[]): string | undefined {
+  const { commands = [], args: [first = ""] = [] } = program.commands.find((one) => one.name() === name) ?? {};
+  const known = commands.map((one) => one.name());
+  const word = commands.find(({ args }) => args.length > 0)?.args[0];
+  if (error.code !== "commander.excessArguments" || word === undefined) return undefined;
+  if (known.includes(first) || known.includes(word)) return undefined;
+  const group = new Command().exitOverride().configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
+  for (const one of known) group.command(one);
+  try {
+    group.parse([word], { from: "user" });
+  } catch (unknown) {
+    const hint = /\(Did you mean [^)]*\)/.exec(unknown instanceof CommanderError ? unknown.message : "")?.[0];
+    return `unknown command "${word}"${hint === undefined ? "" : ` ${hint}`}`;
+  }
+  return undefined;
 }
 
 /** Commander's message as one line, with its suggestion. */

@@ -1,3 +1,4 @@
+import { terminalLine } from "../core/terminal-text.ts";
 import type { OutputFormat } from "../frontends/exec/report.ts";
 import { printReport, reportFailure } from "../frontends/exec/report.ts";
 import { exitCodes } from "../frontends/exit-codes.ts";
@@ -10,7 +11,7 @@ export async function reportUsage(argv: readonly string[], message: string, io: 
     await printReport(formatIn(argv), report, io, Date.now());
     return report.exitCode;
   }
-  await io.stderr.write(`tinman: ${message}\n`);
+  await io.stderr.write(`tinman: ${terminalLine(message)}\n`);
   return exitCodes.usage;
 }
 

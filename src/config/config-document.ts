@@ -38,7 +38,9 @@ export async function parseConfig(text: string, path: string): Promise<unknown> 
 
 /** What a schema makes of a value; its first complaint becomes the one line of the error. */
 export function checked<T>(schema: z.ZodType<T>, value: unknown, path: string): T {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, {
+    error: ({ code, input }) => (code === "invalid_type" && input === undefined ? "is missing" : undefined),
+  });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const where = issue?.path.join(".") ?? "";

@@ -98,8 +98,11 @@ function entryOf(raw: Fields, position: number): { entry: object; notes: readonl
   }
   const baseUrl = given("baseUrl");
   if (!isText(baseUrl)) return "it has no baseUrl";
+  const asked = idOf(raw, model, given("displayName"), position);
+  const id = odd.test(asked) ? asked.replaceAll(new RegExp(odd, "gu"), "-").replaceAll(/-+/g, "-") : asked;
+  if (id !== asked) notes.push(`its id has characters that an id cannot have; it is ${visible(id)} here`);
   const entry = {
-    id: idOf(raw, model, given("displayName"), position),
+    id,
     provider,
     model,
     ...optional("displayName", isText),
@@ -114,6 +117,9 @@ function entryOf(raw: Fields, position: number): { entry: object; notes: readonl
   return { entry, notes };
 }
 
+/** What would part an id, or not be seen in one. */
+const odd = /[\s,\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
+
 /** What clients of such a file send as the model's id. */
 function idOf(raw: Fields, model: string, displayName: unknown, position: number): string {
   if (isText(raw.id)) return raw.id;
@@ -124,8 +130,9 @@ function idOf(raw: Fields, model: string, displayName: unknown, position: number
 
 /** There the address ends before the version, which their client adds; ours includes it. */
 function withVersion(address: string): string {
-  const bare = address.replace(/\/+$/, "");
-  return /\/v\d+$/.test(bare) ? bare : `${bare}/v1`;
+  const [, path = "", query = ""] = /^([^?]*)(.*)$/s.exec(address.trim()) ?? [];
+  const bare = path.replace(/\/+$/, "").replace(/\/messages$/, "");
+  return `${/\/v\d+$/.test(bare) ? bare : `${bare}/v1`}${query}`;
 }
 
 function imagesOf({ supportsImages, noImageSupport }: Fields): { readonly images?: boolean } {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { readBounded } from "./bounded-file.ts";
 import { checked, invalid, parseConfig, reason } from "./config-document.ts";
+import { forgetConfig, keepConfig, keptConfig } from "./kept-config.ts";
 import type { UserConfig } from "./schema.ts";
 
 const maxConfigBytes = 4 * 1024 * 1024;
@@ -9,10 +10,17 @@ const maxConfigBytes = 4 * 1024 * 1024;
 export async function loadUserConfig(ownHome: string): Promise<UserConfig> {
   const path = join(ownHome, "config.yaml");
   const text = await readIfThere(path);
-  if (text === undefined || text.trim() === "") return {};
+  if (text === undefined || text.trim() === "") {
+    forgetConfig(ownHome);
+    return {};
+  }
+  const kept = keptConfig(ownHome, text);
+  if (kept !== undefined) return kept;
   const value = await parseConfig(text, path);
   const { userConfigSchema } = await import("./schema.ts");
-  return checked(userConfigSchema, value ?? {}, path);
+  const config = checked(userConfigSchema, value ?? {}, path);
+  keepConfig(ownHome, text, config);
+  return config;
 }
 
 /** Any YAML or JSON file, as plain data. JSON is tried first: it is quicker, and needs no YAML parser. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { modelsSchema } from "./model-schema.ts";
+import { privateHostFault } from "./private-host.ts";
 import { ruleWords } from "./rule-words.ts";
 
 /** Commands, each as `ruleWords` understands it. */
@@ -11,6 +12,14 @@ function commandRules(use: "allow" | "deny") {
   return z.array(rule).optional();
 }
 
+const privateHost = z
+  .string()
+  .min(1)
+  .superRefine((text, context) => {
+    const fault = privateHostFault(text);
+    if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
+  });
+
 const deny = commandRules("deny").describe("Commands that never run, as words; * as the last one: any further words.");
 
 /** `$TINMAN_HOME/config.yaml`. Documented in docs/configuration.md. */
@@ -20,7 +29,7 @@ export const userConfigSchema = z.strictObject({
   fetch: z
     .strictObject({
       allowPrivate: z
-        .array(z.string().min(1))
+        .array(privateHost)
         .optional()
         .describe("Hosts, addresses or blocks in private networks that FetchUrl may ask; * for all."),
     })

@@ -59,7 +59,7 @@ export class EventQueue {
         const batch = this.events;
         this.events = [];
         this.letWritersGo();
-        yield* batch;
+        for (const event of batch) yield event;
         if (this.events.length > 0) continue;
         if (this.closed) return;
         await new Promise<void>((resolve) => {

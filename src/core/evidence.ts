@@ -1,8 +1,19 @@
-import type { Access, AccessClass, Decision, DecisionContext, Found, Lookup, PermissionPolicy } from "./permission.ts";
+import type {
+  Access,
+  AccessClass,
+  CommandReading,
+  Decision,
+  DecisionContext,
+  Evidence,
+  Found,
+  Lookup,
+  Met,
+  PermissionPolicy,
+} from "./permission.ts";
 import { accessClasses, lookupKey } from "./permission.ts";
 import type { Host } from "./ports.ts";
 
-/** Takes the commands among the accesses apart, and looks up what their decision depends on. */
+/** Takes the commands among the accesses apart, and looks up what the decision depends on. */
 export function withEvidence(
   accesses: readonly Access[],
   policy: PermissionPolicy,
@@ -11,11 +22,14 @@ export function withEvidence(
 ): Promise<readonly Access[]> {
   return Promise.all(
     accesses.map(async (access) => {
-      if (access.type !== "command") return access;
-      const reading = await policy.read(access.command, places);
-      return { ...access, evidence: { reading, found: await lookUp(reading.lookups, host) } };
+      if (access.type !== "command") return lookedAt(access, host);
+      return lookedAt({ ...access, evidence: await evidenceOf(await policy.read(access.command, places), host) }, host);
     }),
   );
+}
+
+async function evidenceOf(reading: CommandReading, host: Host): Promise<Evidence> {
+  return { reading, found: await lookUp(reading.lookups, host) };
 }
 
 /** What is no longer as it was when it was decided on (a link in the way of a path, another program), and the accesses now. */
@@ -23,20 +37,32 @@ export async function changedSince(
   accesses: readonly Access[],
   host: Host,
 ): Promise<{ readonly path: string; readonly accesses: readonly Access[] } | undefined> {
-  let changed: Lookup | undefined;
+  let changed: string | undefined;
   const now = await Promise.all(
     accesses.map(async (access) => {
-      if (access.type !== "command" || access.evidence === undefined) return access;
-      const { reading, found: before } = access.evidence;
-      const found = await lookUp(reading.lookups, host);
+      if (access.type !== "command") {
+        const fresh = await lookedAt(access, host);
+        if ("path" in fresh && "path" in access && !isSame(access.met, fresh.met)) changed ??= access.path;
+        return fresh;
+      }
+      if (access.evidence === undefined) return access;
+      const { reading, found: before, met } = access.evidence;
+      const fresh = await lookedAt({ ...access, evidence: await evidenceOf(reading, host) }, host);
+      const { evidence } = fresh;
       changed ??= reading.lookups.find((lookup) => {
         const key = lookupKey(lookup);
-        return JSON.stringify(before.get(key)) !== JSON.stringify(found.get(key));
-      });
-      return { ...access, evidence: { reading, found } };
+        return JSON.stringify(before.get(key)) !== JSON.stringify(evidence?.found.get(key));
+      })?.path;
+      if (!isSame(met, evidence?.met)) changed ??= "What git keeps around it";
+      return fresh;
     }),
   );
-  return changed === undefined ? undefined : { path: changed.path, accesses: now };
+  return changed === undefined ? undefined : { path: changed, accesses: now };
+}
+
+function isSame(a: Met | undefined, b: Met | undefined): boolean {
+  const plain = (met: Met | undefined) => met && [[...met.ways], met.around];
+  return JSON.stringify(plain(a)) === JSON.stringify(plain(b));
 }
 
 /** Whether what was allowed, by a level or by somebody's yes, is still no more than that. */
@@ -59,4 +85,58 @@ async function lookUp(lookups: readonly Lookup[], host: Host): Promise<Found> {
     }),
   );
   return found;
+}
+
+/** The access with what lies in the way of its paths and around them, as it is now. */
+async function lookedAt<T extends Access>(access: T, host: Host): Promise<T> {
+  if (access.type === "fetch") return access;
+  if (access.type !== "command") {
+    const written: readonly Lookup[] = access.written === undefined ? [] : [{ what: "path", path: access.written }];
+    return { ...access, met: await meet(written, [access.path], host) };
+  }
+  const { evidence } = access;
+  if (evidence === undefined) return access;
+  const asked = evidence.reading.lookups.filter(({ what }) => !namesNoFile.has(what));
+  const paths = asked.flatMap((lookup) => {
+    const answer = evidence.found.get(lookupKey(lookup)) ?? [];
+    // Of very many files the folders must do.
+    return answer.length > mostPaths ? answer.map((path) => path.slice(0, path.lastIndexOf("/")) || "/") : answer;
+  });
+  const written = asked.filter(({ what }) => what === "path" || what === "matches");
+  return { ...access, evidence: { ...evidence, met: await meet(written, paths, host) } };
+}
+
+const mostPaths = 100;
+const namesNoFile: ReadonlySet<Lookup["what"]> = new Set(["git", "program", "search-path", "dashes", "tracked-names"]);
+
+async function meet(written: readonly Lookup[], paths: readonly string[], { guards }: Host): Promise<Met> {
+  const unique = new Map(written.map((lookup) => [lookupKey(lookup), lookup]));
+  const ways = await Promise.all(
+    [...unique].map(async ([key, { what, path }]) => {
+      return [key, await guards.way(what === "matches" ? beforePattern(path) : path)] as const;
+    }),
+  );
+  return { ways: new Map(ways), around: await guards.repositories([...new Set(paths)]) };
+}
+
+/** The folder in which a pattern begins. */
+function beforePattern(pattern: string): string {
+  const plain = /^(?:\\.|[^\\*?[])*/s.exec(pattern)?.[0] ?? "";
+  return plain.slice(0, plain.lastIndexOf("/") + 1).replace(/\\(.)/gs, "$1");
+}
+
+type Seen = Required<Pick<DecisionContext, "readable" | "reached" | "repositories">>;
+
+/** What is seen anew for every reply: links may have been made, and repositories. `outputs`: folders that may be read. */
+export async function seenPlaces(
+  { policy, host }: { readonly policy: PermissionPolicy; readonly host: Host },
+  { cwd, ...homes }: Pick<DecisionContext, "cwd" | "home" | "ownHome" | "loginHome">,
+  outputs: readonly string[],
+): Promise<Seen> {
+  const [reached, repositories, readable] = await Promise.all([
+    host.guards.leadTo(policy.namedPlaces(homes)),
+    host.guards.repositories([cwd], { below: true }),
+    Promise.all(outputs.map((path) => host.files.canonical(path, "/").catch(() => path))),
+  ]);
+  return { reached, repositories, readable };
 }

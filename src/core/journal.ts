@@ -1,5 +1,5 @@
 import { AgentError } from "./errors.ts";
-import type { DurableBody, DurableEvent, EngineEvent, EventBody } from "./event.ts";
+import type { DurableBody, DurableEvent, EngineEvent, EventBody, LiveBody } from "./event.ts";
 import { isDurable } from "./event.ts";
 import type { SessionState } from "./history.ts";
 import { applyEvent } from "./history.ts";
@@ -40,9 +40,9 @@ export class Journal {
 
   /** Resolves when the event is stored and told. Rejects with `storage_failed`, and then it did not happen. */
   emit(body: EventBody): Promise<void> {
-    if (!isDurable(body) && !this.flushing) {
-      for (const event of this.stamp([body])) this.publish(event);
-      return Promise.resolve();
+    if (!this.flushing && !isDurable(body)) {
+      this.publish(this.stampLive(body));
+      return told;
     }
     return new Promise((resolve, reject) => {
       this.pending.push({ body, resolve, reject });
@@ -95,6 +95,16 @@ export class Journal {
     }
   }
 
+  private stampLive(body: LiveBody): EngineEvent {
+    const { id: sessionId, turn } = this.state;
+    const at = this.clock.now();
+    if (turn === undefined) return { at, sessionId, ...body };
+    if (body.type !== "message.delta") return { at, sessionId, turnId: turn.id, ...body };
+    // There is one for every piece of an answer, and a spread costs more than all the rest of its way.
+    const { type, messageId, block, kind, offset, text } = body;
+    return { at, sessionId, turnId: turn.id, type, messageId, block, kind, offset, text };
+  }
+
   private stamp(bodies: readonly EventBody[]): EngineEvent[] {
     const at = this.clock.now();
     const sessionId = this.state.id;
@@ -110,6 +120,8 @@ export class Journal {
     });
   }
 }
+
+const told = Promise.resolve();
 
 function hasNumber(event: EngineEvent): event is DurableEvent {
   return event.seq !== undefined;

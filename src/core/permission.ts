@@ -3,8 +3,8 @@ import type { Autonomy, Mode } from "./settings.ts";
 /** What a call would do, as far as a decision needs to know. Paths are canonical: absolute, symbolic links resolved. */
 export type Access =
   /** `recursive`: the folder with everything in it, of which nothing can be left out. */
-  | { readonly type: "read"; readonly path: string; readonly recursive?: boolean }
-  | { readonly type: "write"; readonly path: string }
+  | (PathAccess & { readonly type: "read"; readonly recursive?: boolean })
+  | (PathAccess & { readonly type: "write" })
   /** Something is asked of another machine, or of a server on this one. */
   | { readonly type: "fetch"; readonly url: string }
   | {
@@ -18,9 +18,37 @@ export type Access =
       readonly evidence?: Evidence;
     };
 
+interface PathAccess {
+  readonly path: string;
+  /** The path as the model wrote it, absolute but not resolved, where it leads to `path` in a way of its own. */
+  readonly written?: string;
+  readonly met?: Met;
+}
+
 export interface Evidence {
   readonly reading: CommandReading;
   readonly found: Found;
+  readonly met?: Met;
+}
+
+/** What lies in the way of a call's paths, and around them. */
+export interface Met {
+  /** By `lookupKey` of a written path or pattern: the links that it leads through, and where it leads or the pattern begins. */
+  readonly ways: Found;
+  /** Of the repositories around the paths. */
+  readonly around: ProtectedPaths;
+}
+
+/** Paths that need an explicit yes, with everything below them. */
+export interface ProtectedPaths {
+  /** For any use. */
+  readonly closed: readonly string[];
+  /** For writing: what starts programs, or says which. */
+  readonly kept: readonly string[];
+  /** For writing, unless the session works there: folders in which programs are looked for. */
+  readonly programs: readonly string[];
+  /** Links on which the others depend: they must not be replaced. */
+  readonly links: readonly string[];
 }
 
 /**
@@ -37,6 +65,7 @@ export interface Evidence {
  * - `tracked-names`: nothing, when every name that git tracks around a folder is surely one word and no flag; else no answer.
  * - `dashes`: nothing, when no name that a pattern matches begins with a dash; else no answer.
  * - `repositories-below`: what is called `.git` or `.tinman` in or below a folder.
+ * - `hooks-below`: folders in or below a folder that hold a file which git would take for a hook.
  * - `search-path`: the folders in which programs are looked for, whether they are there or not.
  * - `program`: the file that the system would run for a name; no answer where that depends on the folder.
  */
@@ -52,6 +81,7 @@ export interface Lookup {
     | "tracked-names"
     | "dashes"
     | "repositories-below"
+    | "hooks-below"
     | "program"
     | "search-path";
   /** Absolute; with `matches` a pattern, in which a backslash takes the meaning from the character behind it. With `program` a name. */
@@ -73,6 +103,8 @@ export interface Touch {
   readonly lookup: Lookup;
   /** With everything below it. */
   readonly recursive: boolean;
+  /** It is taken away from there. */
+  readonly moves?: true;
 }
 
 /** One node of a command: itself, without the parts below it. */
@@ -159,6 +191,10 @@ export interface DecisionContext {
   readonly foldsCase?: boolean;
   /** Tinman's own home: its configuration and session logs. */
   readonly ownHome: string;
+  /** Where the protected places lead that are links, or hold some. Canonical, as all below. */
+  readonly reached?: ProtectedPaths;
+  /** Of the repositories around the working directory, and of those right below it. */
+  readonly repositories?: ProtectedPaths;
   /** Rules that hold in this folder. */
   readonly rules: CommandRules;
   /** Whether somebody can be asked. Nobody there means no. */
@@ -171,7 +207,11 @@ export interface DecisionContext {
 /** Nothing of it ever throws or rejects. */
 export interface PermissionPolicy {
   /** Canonical paths whose content is shown only after an explicit yes; a search through a folder above them leaves them out. */
-  protectedPlaces(homes: Pick<DecisionContext, "home" | "ownHome" | "loginHome">): readonly string[];
+  protectedPlaces(
+    context: Pick<DecisionContext, "home" | "ownHome" | "loginHome" | "reached" | "repositories">,
+  ): readonly string[];
+  /** The protected places that are known by name, whether or not there is anything. */
+  namedPlaces(homes: Pick<DecisionContext, "home" | "ownHome" | "loginHome">): ProtectedPaths;
   /** Takes a command apart. Touches nothing. */
   read(command: string, places: Pick<DecisionContext, "cwd" | "home">): Promise<CommandReading>;
   /** Every part of a command with its class and what decided. */

@@ -1,7 +1,7 @@
 import type { Failure } from "./errors.ts";
 import type { DurableEvent } from "./event.ts";
 import type { Message, Proof, StopReason, Usage } from "./message.ts";
-import type { Lookup } from "./permission.ts";
+import type { Lookup, ProtectedPaths } from "./permission.ts";
 import type { ReasoningEffort } from "./settings.ts";
 
 /* ------------------------------------------------------------------ models */
@@ -278,6 +278,39 @@ export interface Web {
   ): Promise<WebPage>;
 }
 
+/** What comes of reading a PDF: `opened`, then its pages from the first on, and when it was not read to its end, why. */
+export type PdfPart =
+  | { readonly type: "opened"; readonly pages: number }
+  | {
+      readonly type: "page";
+      /** Empty when there is none. */
+      readonly text: string;
+      /** Text up to here was left out because it needs a table of characters that is not in the file. */
+      readonly lacksTables: boolean;
+    }
+  /** Last: what comes now is broken, or all of it needs a password. */
+  | { readonly type: "failed"; readonly encrypted: boolean; readonly message: string }
+  /** Last: what comes now takes more than it may. */
+  | { readonly type: "exceeded"; readonly bound: PdfBound; readonly limit: number };
+
+export type PdfBound = "milliseconds" | "memoryBytes" | "textBytes";
+
+/** Finds by which other names protected places can be reached. Starts nothing, changes nothing, and never rejects. */
+export interface Guards {
+  /**
+   * Where places lead by links on their way, or in them (two folders deep, and not in very many files; not in those of
+   * `programs`), as far as that is elsewhere; and the links on which that depends.
+   */
+  leadTo(places: ProtectedPaths): Promise<ProtectedPaths>;
+  /** The links that an absolute path leads through, each by its canonical folder and its own name, and then where it leads. */
+  way(path: string): Promise<readonly string[]>;
+  /**
+   * Of every repository in or around these canonical paths: its settings and hooks as `closed`; its own folders, and others
+   * whose hooks it runs, as `kept`. With `below` also of those in the folders right below.
+   */
+  repositories(paths: readonly string[], options?: { readonly below?: boolean }): Promise<ProtectedPaths>;
+}
+
 /** The machine, as the engine and its tools see it. */
 export interface Host {
   readonly files: Files;
@@ -286,6 +319,12 @@ export interface Host {
   readonly web: Web;
   /** Answers what a decision about a command depends on; `undefined` when it cannot be told. Starts nothing, changes nothing. */
   lookUp(lookup: Lookup): Promise<readonly string[] | undefined>;
+  readonly guards: Guards;
+  /**
+   * The text of a PDF, whose bytes nobody vouches for: bounded in time, memory and length, and nothing else waits for it.
+   * Throws only when `signal` is aborted, and then at once. Whoever stops asking early leaves nothing running either.
+   */
+  pdfPages(bytes: Uint8Array, mostPages: number, signal: AbortSignal): AsyncIterable<PdfPart>;
   /** A fresh, canonical file path for a tool's whole output, readable by the session's own tools. */
   outputPath(sessionId: string, name: string): Promise<string>;
 }

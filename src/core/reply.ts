@@ -3,12 +3,17 @@ import type { EventBody } from "./event.ts";
 import type { AssistantMessage, ReplyBlock, StopReason, Usage } from "./message.ts";
 import type { Clock, ModelEvent } from "./ports.ts";
 
+/** Nobody else sees a block before the reply is whole, so text is added in place. */
+type Growing<Block> = Block extends unknown ? { -readonly [Key in keyof Block]: Block[Key] } : never;
+
 export interface Reply {
   readonly message: AssistantMessage;
   readonly usage: Usage | undefined;
   /** Set when `message.stop` is `failed`. */
   readonly failure: Failure | undefined;
 }
+
+type TextEvent = ModelEvent & { type: "text" | "thinking" };
 
 interface ReplyParts {
   readonly messageId: string;
@@ -31,16 +36,19 @@ const maxReplyCharacters = 5_500_000;
 const maxInputCharacters = 5_000_000;
 const maxInputDepth = 500;
 const maxIdCharacters = 200;
+/** Calls of one reply. */
+const maxCalls = 256;
 
 /** Reads one model stream to its end, telling everybody as it comes. The stream never throws; a model that does is a bug that `turn` reports. */
 export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyParts): Promise<Reply> {
   const { messageId, clock, signal } = parts;
   const createdAt = clock.now();
-  let blocks: ReplyBlock[] = [];
+  let blocks: Growing<ReplyBlock>[] = [];
   let stop: StopReason | undefined;
   let usage: Usage | undefined;
   let failure: Failure | undefined;
   let started = false;
+  const callIds = new Set<string>();
   let characters = 0;
   /** What the model calls the last of `blocks`. */
   let openBlock: string | undefined;
@@ -70,27 +78,35 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
     });
   };
 
-  const addText = async (event: ModelEvent & { type: "text" | "thinking" }): Promise<void> => {
+  const tell = (event: TextEvent, offset: number): Promise<void> | undefined => {
+    if (event.text === "") return undefined;
+    const [block, kind] = [blocks.length - 1, event.type];
+    return parts.emit({ type: "message.delta", messageId, block, kind, offset, text: event.text });
+  };
+
+  const beginBlock = async (event: TextEvent): Promise<void> => {
     await begin();
+    if (event.text === "" && event.type === "text") return;
+    await checkpoint();
+    savedLength = 0;
+    savedAt = clock.monotonic();
+    openBlock = event.block;
+    const { type, text, proof } = event;
+    blocks.push(proof === undefined ? { type, text } : { type, text, proof });
+    await tell(event, 0);
+    if (text.length >= checkpointCharacters) await checkpoint();
+  };
+
+  /** Nearly all of an answer goes this way: nothing is waited for that need not be. */
+  const addText = (event: TextEvent): Promise<void> | undefined => {
     const last = blocks.at(-1);
-    const isMore = last?.type === event.type && openBlock === event.block;
-    const offset = isMore ? last.text.length : 0;
-    const proof = event.proof === undefined ? {} : { proof: event.proof };
-    if (isMore) blocks[blocks.length - 1] = { ...last, text: last.text + event.text, ...proof };
-    else {
-      if (event.text === "" && event.type === "text") return;
-      await checkpoint();
-      savedLength = 0;
-      savedAt = clock.monotonic();
-      openBlock = event.block;
-      blocks.push({ type: event.type, text: event.text, ...proof });
-    }
-    if (event.text !== "") {
-      const delta = { messageId, block: blocks.length - 1, kind: event.type, offset, text: event.text };
-      await parts.emit({ type: "message.delta", ...delta });
-    }
-    const length = offset + event.text.length;
-    if (length - savedLength >= checkpointCharacters || clock.monotonic() - savedAt >= checkpointMs) await checkpoint();
+    if (last?.type !== event.type || openBlock !== event.block) return beginBlock(event);
+    const offset = last.text.length;
+    last.text += event.text;
+    if (event.proof !== undefined) last.proof = event.proof;
+    const told = tell(event, offset);
+    const isDue = last.text.length - savedLength >= checkpointCharacters || clock.monotonic() - savedAt >= checkpointMs;
+    return isDue ? Promise.resolve(told).then(checkpoint) : told;
   };
 
   for await (const event of stream) {
@@ -106,7 +122,8 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
       case "tool_call":
         await begin();
         await checkpoint();
-        blocks.push(toolCall(event, blocks));
+        blocks.push(toolCall(event, callIds));
+        characters += event.inputText.length;
         break;
       case "usage":
         usage = event.usage;
@@ -133,12 +150,10 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
         break;
     }
     if ("text" in event && event.type !== "notice") characters += event.text.length;
-    if (characters > maxReplyCharacters) {
+    if (characters > maxReplyCharacters || callIds.size > maxCalls) {
+      const what = callIds.size > maxCalls ? `${maxCalls} calls` : `${maxReplyCharacters} characters`;
       stop = "failed";
-      failure = {
-        code: "model_failed",
-        message: `The answer grew past ${maxReplyCharacters} characters and was stopped.`,
-      };
+      failure = { code: "model_failed", message: `The answer grew past ${what} and was stopped.` };
     }
     if (signal.aborted || stop !== undefined) break;
     const room = parts.room();
@@ -155,11 +170,12 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
   return { message, usage, failure };
 }
 
-function toolCall(event: ModelEvent & { type: "tool_call" }, blocks: readonly ReplyBlock[]): ReplyBlock {
-  const taken = new Set(blocks.map((block) => (block.type === "tool_call" ? block.id : "")));
+/** `taken` are the ids of the reply's calls so far; this one's is added. */
+function toolCall(event: ModelEvent & { type: "tool_call" }, taken: Set<string>): ReplyBlock {
   const base = event.id === "" ? "call" : event.id.slice(0, maxIdCharacters);
   let id = base;
   for (let n = 2; taken.has(id); n += 1) id = `${base}-${n}`;
+  taken.add(id);
   const proof = event.proof === undefined ? {} : { proof: event.proof };
   const call = { type: "tool_call", id, name: event.name, ...proof } as const;
   const text = event.inputText.trim() === "" ? "{}" : event.inputText;

@@ -3,6 +3,7 @@ import { EventQueue } from "./attachment.ts";
 import { chosenModel } from "./context.ts";
 import { AgentError } from "./errors.ts";
 import type { DurableBody, EngineEvent, EventBody, SettingsChanges } from "./event.ts";
+import { seenPlaces } from "./evidence.ts";
 import type { SessionState } from "./history.ts";
 import { Interactions } from "./interactions.ts";
 import { Journal } from "./journal.ts";
@@ -160,7 +161,8 @@ export class Session {
     else this.clients.set(queue, abilities);
     return {
       abilities,
-      events: (options = {}) => this.readEvents(queue, options),
+      events: ({ after, signal } = {}) =>
+        after === undefined ? queue.read(signal) : this.readEvents(queue, after, signal),
       answer: (requestId, answer) => this.interactions.settle(requestId, answer),
       detach: () => {
         queue.close();
@@ -277,13 +279,16 @@ export class Session {
       ids: parts.ids,
       signal,
       toolSpecs: (model) => this.toolSpecs(model),
-      runCalls: async (calls) => {
+      runCalls: async (calls, model, isCut) => {
         const rules = await this.rules();
+        const own = [this.id, journal.state.forkOf ?? this.id].map(outputs);
+        const seen = await seenPlaces(parts, { ...places, cwd: this.cwd }, own);
         return runCalls(calls, {
           sessionId: this.id,
           cwd: this.cwd,
           messageId: parts.ids.next(),
-          tools: this.tools,
+          tools: new Map(offeredTools([...this.tools.values()], model).map((tool) => [tool.name, tool])),
+          isCut,
           host: parts.host,
           clock: parts.clock,
           policy: parts.policy,
@@ -296,8 +301,8 @@ export class Session {
             autonomy: this.settings.autonomy,
             mode: this.settings.mode,
             cwd: this.cwd,
-            readable: [this.id, journal.state.forkOf ?? this.id].map(outputs),
             ...places,
+            ...seen,
             approver: this.interactions.canAsk("permission"),
             unsafe: this.run.unsafe ?? false,
             rules,
@@ -337,6 +342,9 @@ export class Session {
       const told = new Set(state.messages.flatMap(remindersOf));
       news.push(...(await this.parts.context.reminders(this.cwd)).filter((text) => !told.has(text)));
     }
+    if (state.lastEnd === "failed" && state.messages.at(-1)?.role === "assistant") {
+      news.push("Your last answer broke off because the connection to you failed.");
+    }
     if (state.lastEnd === "interrupted") news.push("The previous turn was interrupted before it was finished.");
     return news;
   }
@@ -346,24 +354,24 @@ export class Session {
   }
 
   private room(): Promise<void> | undefined {
-    const waits = [...this.clients.keys()].map((queue) => queue.room()).filter((wait) => wait !== undefined);
+    const waits: Promise<void>[] = [];
+    for (const queue of this.clients.keys()) {
+      const wait = queue.room();
+      if (wait !== undefined) waits.push(wait);
+    }
     return waits.length === 0 ? undefined : Promise.all(waits).then(() => undefined);
   }
 
-  private async *readEvents(
-    queue: EventQueue,
-    options: { readonly after?: number; readonly signal?: AbortSignal },
-  ): AsyncGenerator<EngineEvent> {
-    let last = options.after;
-    if (last !== undefined) {
-      for (const event of (await this.parts.store.read(this.id)).events) {
-        if (event.seq <= last) continue;
-        last = event.seq;
-        yield event;
-      }
+  /** First what is stored behind `after`, then what is in the queue and not among it. */
+  private async *readEvents(queue: EventQueue, after: number, signal?: AbortSignal): AsyncGenerator<EngineEvent> {
+    let last = after;
+    for (const event of (await this.parts.store.read(this.id)).events) {
+      if (event.seq <= last) continue;
+      last = event.seq;
+      yield event;
     }
-    for await (const event of queue.read(options.signal)) {
-      if (event.seq === undefined || last === undefined || event.seq > last) yield event;
+    for await (const event of queue.read(signal)) {
+      if (event.seq === undefined || event.seq > last) yield event;
     }
   }
 }

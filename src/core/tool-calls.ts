@@ -14,7 +14,10 @@ export interface CallsContext {
   readonly cwd: string;
   /** The id that all results of this reply share. */
   readonly messageId: string;
+  /** Those that the model was offered. */
   readonly tools: ReadonlyMap<string, Tool>;
+  /** The reply was cut at the output limit. */
+  readonly isCut: boolean;
   readonly host: Host;
   readonly clock: Clock;
   readonly policy: PermissionPolicy;
@@ -88,7 +91,8 @@ async function prepare(call: ToolCallBlock, context: CallsContext): Promise<Prep
     };
   }
   if (call.malformedInput !== undefined) {
-    return { call, tool, result: failed(`The arguments of ${call.name} are not valid JSON.`) };
+    const why = context.isCut ? "were cut at the output limit. Write less at once" : "are not valid JSON";
+    return { call, tool, result: failed(`The arguments of ${call.name} ${why}.`) };
   }
   const body = await tool.load();
   const parsed = body.input.safeParse(call.input);

@@ -40,7 +40,8 @@ export interface TurnParts {
   /** Aborted by an interrupt; its reason may be an AgentError that says more than that. */
   readonly signal: AbortSignal;
   toolSpecs(model: ModelInfo): readonly ToolSpec[];
-  runCalls(calls: readonly ToolCallBlock[], signal: AbortSignal): Promise<CallsOutcome>;
+  /** `isCut`: the reply ended at the output limit, maybe in the middle of a call. */
+  runCalls(calls: readonly ToolCallBlock[], model: ModelInfo, isCut: boolean): Promise<CallsOutcome>;
   reminders(): Promise<readonly string[]>;
   emit(body: EventBody): Promise<void>;
   room(): Promise<void> | undefined;
@@ -60,7 +61,8 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
   const { turnId, state, clock, ids, signal, emit, limits } = parts;
   const startedAt = clock.monotonic();
   let usage = noUsage;
-  let cost: number | undefined = 0;
+  let cost: number | undefined;
+  let isPriced = true;
   let modelCalls = 0;
   let finalText = "";
   let continuations = 0;
@@ -83,7 +85,8 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     if (reply.usage !== undefined) {
       usage = addUsage(usage, reply.usage);
       const paid = model.info.prices && costOf(reply.usage, model.info.prices);
-      cost = paid === undefined || cost === undefined ? undefined : cost + paid;
+      if (paid === undefined) isPriced = false;
+      else cost = (cost ?? 0) + paid;
       const total = addUsage(state.usage, reply.usage);
       told.push(
         emit({ type: "usage.updated", call: reply.usage, total, ...(paid === undefined ? {} : { cost: paid }) }),
@@ -91,16 +94,17 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     }
     await Promise.all(told);
     const { stop } = reply.message;
+    const text = textOf(reply.message.content);
+    if (text.trim() !== "") finalText = continuations > 0 ? finalText + text : text;
+    if (reply.usage === undefined) isPriced = false;
     if (stop === "interrupted") return interrupted(signal);
     if (reply.failure !== undefined) return failedWith(reply.failure);
 
-    const text = textOf(reply.message.content);
-    if (text.trim() !== "") finalText = continuations > 0 ? finalText + text : text;
     const calls = callsOf(reply.message);
     continuations = stop === "length" ? continuations + 1 : 0;
     const isOver = continuations > maxContinuations;
     if (calls.length > 0) {
-      const outcome = await parts.runCalls(calls, signal);
+      const outcome = await parts.runCalls(calls, model.info, stop === "length");
       denials.push(...outcome.denials);
       failedTool = outcome.results.find((result) => result.status === "failed");
       if (signal.aborted) return interrupted(signal);
@@ -142,7 +146,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
   return {
     ...facts(end),
     finalText: end.finalText ?? finalText,
-    ...(cost === undefined || modelCalls === 0 ? {} : { cost }),
+    ...(cost === undefined || !isPriced ? {} : { cost }),
     modelCalls,
     denials,
     ...(failedTool === undefined ? {} : { failedTool }),
@@ -175,7 +179,8 @@ function failedWith(failure: Failure): End {
 }
 
 function refused(text: string): End {
-  const message = text.trim() || "The model declined to answer.";
+  const message =
+    text.trim() === "" ? "The model declined to answer." : "The model declined to answer, in its own words.";
   return { reason: "refused", failure: { code: "model_refused", message } };
 }
 

@@ -1,10 +1,11 @@
-import { addressBytes, isInBlock, isPublicAddress, parseBlock } from "./private-address.ts";
+import { addressBytes, type Block, isInBlock, isPublicAddress, leadsInto, parseBlock } from "./private-address.ts";
 
 /** Which servers may be asked for something: every public one, and those private ones that the user's configuration names. */
 export interface AllowedHosts {
-  /** Allowed whatever its addresses are. */
+  /** Allowed whatever its addresses are, by its host as it is written. */
   byName(url: URL): boolean;
-  byAddress(address: string, url: URL): boolean;
+  /** Allowed whatever name led there. `own`: this machine and its neighbours, which count as private. */
+  byAddress(address: string, own: readonly Block[]): boolean;
 }
 
 interface Entry {
@@ -12,17 +13,22 @@ interface Entry {
   readonly port: string | undefined;
 }
 
-/** `entries`: host names, addresses, either with `:port`, blocks of addresses (`10.0.0.0/8`), or `*`. Others match nothing. */
+/**
+ * `entries`: host names, addresses, either with `:port`, blocks of addresses (`10.0.0.0/8`), or `*`. Others match nothing.
+ * A name or an address stands for itself, as it is written: anybody can point a name of theirs at an address, and who is
+ * asked about that name does not see where it leads. A block stands for a network and all names that lead into it.
+ */
 export function createAllowedHosts(entries: readonly string[]): AllowedHosts {
   const all = entries.includes("*");
   const named = entries.flatMap(parseEntry);
-  const ranges = entries.flatMap((entry) => parseBlock(entry.trim()) ?? []);
-  const isNamed = (host: string, url: URL): boolean =>
-    named.some((entry) => entry.host === host && (entry.port === undefined || entry.port === portOf(url)));
+  const ranges = entries.flatMap((entry) => (entry.includes("/") ? (parseBlock(entry.trim()) ?? []) : []));
   return {
-    byName: (url) => all || isNamed(plainHost(url), url),
-    byAddress(address, url) {
-      if (all || isPublicAddress(address) || isNamed(address, url)) return true;
+    byName(url) {
+      const host = plainHost(url);
+      return all || named.some((entry) => entry.host === host && (entry.port ?? portOf(url)) === portOf(url));
+    },
+    byAddress(address, own) {
+      if (all || (isPublicAddress(address) && !leadsInto(address, own))) return true;
       const bytes = addressBytes(address);
       return bytes !== undefined && ranges.some((range) => isInBlock(bytes, range));
     },

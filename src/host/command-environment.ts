@@ -62,16 +62,21 @@ function isPrivate(name: string): boolean {
 }
 
 /**
- * The user's environment as programs that we start see it: without variables whose names say that they hold a credential
- * and without our own (`TINMAN_*`), except the names in `pass`; without any that change what a command text means; and set
- * so that nothing waits for a person.
+ * The user's environment as programs that we start see it: without variables whose names say that they hold a credential,
+ * those in `hide` and our own (`TINMAN_*`), except the names in `pass`; without any that change what a command text means;
+ * and set so that nothing waits for a person.
  */
-export function commandEnvironment(user: NodeJS.ProcessEnv, pass: readonly string[]): Record<string, string> {
+export function commandEnvironment(
+  user: NodeJS.ProcessEnv,
+  pass: readonly string[],
+  hide: readonly string[] = [],
+): Record<string, string> {
   const allowed = new Set(pass);
+  const hidden = new Set(hide);
   const result: Record<string, string> = {};
   for (const [name, value] of Object.entries(user)) {
     if (value === undefined || isMisleading(name)) continue;
-    if (allowed.has(name) || !isPrivate(name)) result[name] = value;
+    if (allowed.has(name) || !(hidden.has(name) || isPrivate(name))) result[name] = value;
   }
   return { ...result, ...unattended };
 }

@@ -34,3 +34,12 @@ export function plainValues(config: string, name: string): readonly string[] | u
   const plain = values.flatMap((match) => match?.[1] ?? match?.[2] ?? []);
   return plain.length === values.length ? plain : undefined;
 }
+
+/** The folders of hooks that settings name, however they are written: rather one too many than one too few. */
+export function namedHookFolders(config: string): readonly string[] {
+  const values = settingsOf(config.replace(/\\\r?\n/g, ""), "hookspath").flatMap((rest) => {
+    const value = /^\s*=(.*)$/.exec(rest.replace(/\r/g, ""))?.[1] ?? "";
+    return [value, value.replace(/[;#].*$/, "")].map((text) => text.replace(/["\\]/g, "").trim());
+  });
+  return [...new Set(values)].filter((value) => value !== "" && !value.includes("\0"));
+}

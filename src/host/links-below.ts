@@ -1,6 +1,6 @@
 import type { Dirent } from "node:fs";
 import { opendir } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isMissing, liesBelow, sortedUnique, whereItLeads } from "./where-it-leads.ts";
 
 const mostEntries = 20_000;
@@ -36,6 +36,20 @@ export async function repositoriesBelow(folder: string): Promise<readonly string
   if (isRepository(basename(root))) found.push(root);
   const isWalked = await walkBelow(folder, async (entry, path) => {
     if (isRepository(entry.name)) found.push(path);
+    return true;
+  });
+  return isWalked ? sortedUnique(found) : undefined;
+}
+
+/** What git runs by itself when it finds it among a repository's hooks. */
+const hookName =
+  /^(applypatch-msg|pre-applypatch|post-applypatch|pre-commit|pre-merge-commit|prepare-commit-msg|commit-msg|post-commit|pre-rebase|post-checkout|post-merge|pre-push|pre-receive|update|proc-receive|post-receive|post-update|reference-transaction|push-to-checkout|pre-auto-gc|post-rewrite|sendemail-validate|fsmonitor-watchman|p4-\w+|p4-\w+-\w+|post-index-change)$/i;
+
+/** Folders in or below a folder that hold a file which git would take for a hook. The same holds as above. */
+export async function hooksBelow(folder: string): Promise<readonly string[] | undefined> {
+  const found: string[] = [];
+  const isWalked = await walkBelow(folder, async (entry, path) => {
+    if (!entry.isDirectory() && hookName.test(entry.name)) found.push(dirname(path));
     return true;
   });
   return isWalked ? sortedUnique(found) : undefined;

@@ -26,6 +26,7 @@ const answers: Readonly<Record<Lookup["what"], (path: string) => Promise<Answer>
   "tracked-names": async (path) => (await import("./tracked-names.ts")).trackedNames(await onlyReading(path)),
   dashes: async (path) => (await import("./matching-files.ts")).noDashes(path),
   "repositories-below": async (path) => (await import("./links-below.ts")).repositoriesBelow(path),
+  "hooks-below": async (path) => (await import("./links-below.ts")).hooksBelow(path),
   "search-path": async () => (await import("./program-file.ts")).searchPath(),
   program: async (name) => (await import("./program-file.ts")).programFile(name),
 };

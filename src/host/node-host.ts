@@ -1,6 +1,6 @@
 import { mkdir, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import type { Host, Processes, Search, Web } from "../core/ports.ts";
+import type { Guards, Host, Processes, Search, Web } from "../core/ports.ts";
 import type { Network } from "../net/network.ts";
 import { createFiles } from "./files.ts";
 
@@ -11,6 +11,8 @@ export interface NodeHostOptions {
   readonly outputsDir: string;
   /** Variables that commands get although their names look like credentials. */
   readonly passEnvironment?: readonly string[];
+  /** Variables that commands do not get, whatever their names look like, unless they are passed. */
+  readonly hideEnvironment?: readonly string[];
   readonly fetch?: {
     /** Servers on this machine and in private networks that may be asked: names, addresses, `host:port`, blocks, or `*`. */
     readonly allowPrivate?: readonly string[];
@@ -50,10 +52,12 @@ function createOutputPaths(outputsDir: string): Host["outputPath"] {
 }
 
 /** Most runs start no program, and then they do not pay for loading what it takes. */
-function lazyProcesses(passEnvironment: readonly string[]): Processes {
+function lazyProcesses({ passEnvironment = [], hideEnvironment = [] }: NodeHostOptions): Processes {
   let loaded: Promise<Processes> | undefined;
   const load = (): Promise<Processes> => {
-    loaded ??= import("./processes.ts").then(({ createProcesses }) => createProcesses({ passEnvironment }));
+    loaded ??= import("./processes.ts").then(({ createProcesses }) =>
+      createProcesses({ passEnvironment, hideEnvironment }),
+    );
     return loaded;
   };
   return {
@@ -74,6 +78,15 @@ function lazySearch(): Search {
   };
 }
 
+function lazyGuards(): Guards {
+  const load = () => import("./guards.ts");
+  return {
+    leadTo: async (places) => (await load()).leadTo(places),
+    way: async (path) => (await load()).way(path),
+    repositories: async (paths, options) => (await load()).repositories(paths, options),
+  };
+}
+
 async function ownNetwork(): Promise<Network> {
   return (await import("../net/network.ts")).createNetwork(process.env);
 }
@@ -89,14 +102,24 @@ function lazyWeb({ fetch = {}, openNetwork = ownNetwork }: NodeHostOptions): Web
   return { get: async (url, options, signal) => (await load()).get(url, options, signal) };
 }
 
+function lazyPdfPages(): Host["pdfPages"] {
+  let loaded: Promise<Host["pdfPages"]> | undefined;
+  return async function* pdfPages(...asked) {
+    loaded ??= import("./pdf-pages.ts").then(({ createPdfPages }) => createPdfPages());
+    yield* (await loaded)(...asked);
+  };
+}
+
 /** The machine that this process runs on. */
 export function createNodeHost(options: NodeHostOptions): Host {
   return {
     files: createFiles(),
-    processes: lazyProcesses(options.passEnvironment ?? []),
+    processes: lazyProcesses(options),
     search: lazySearch(),
     web: lazyWeb(options),
     lookUp: async (lookup) => (await import("./look-up.ts")).lookUp(lookup),
+    guards: lazyGuards(),
+    pdfPages: lazyPdfPages(),
     outputPath: createOutputPaths(options.outputsDir),
   };
 }

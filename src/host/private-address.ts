@@ -1,6 +1,7 @@
 import { isIPv4, isIPv6 } from "node:net";
 
-interface Block {
+/** Addresses that begin alike. */
+export interface Block {
   readonly bytes: readonly number[];
   readonly bits: number;
 }
@@ -78,16 +79,46 @@ const notPublicV6 = blocks("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20
 /** The last four bytes are an IPv4 address, and that is where it leads: mapped, and the translators of IPv6-only networks. */
 const wrapsV4 = blocks("::ffff:0:0/96", "64:ff9b::/96");
 
+/** What lies behind an address that wraps another one, and else the address itself. */
+function unwrapped(bytes: readonly number[]): readonly number[] {
+  return wrapsV4.some((block) => isInBlock(bytes, block)) ? bytes.slice(12) : bytes;
+}
+
 /** An address that anybody on the internet could reach. What is no address is not public. */
 export function isPublicAddress(address: string): boolean {
   const bytes = addressBytes(address);
   if (bytes === undefined) return false;
-  return isPublic(bytes);
+  const target = unwrapped(bytes);
+  const isIn = (block: Block): boolean => isInBlock(target, block);
+  return target.length === 4 ? !notPublicV4.some(isIn) : givenOutV6.some(isIn) && !notPublicV6.some(isIn);
 }
 
-function isPublic(bytes: readonly number[]): boolean {
-  const isIn = (block: Block): boolean => isInBlock(bytes, block);
-  if (bytes.length === 4) return !notPublicV4.some(isIn);
-  if (wrapsV4.some(isIn)) return isPublic(bytes.slice(12));
-  return givenOutV6.some(isIn) && !notPublicV6.some(isIn);
+/** The network interfaces of this machine, as Node tells them. */
+export type Interfaces = Readonly<
+  Record<string, readonly { readonly address: string; readonly cidr: string | null }[] | undefined>
+>;
+
+const linkBits = 64;
+
+/**
+ * This machine under every address that it has, and its neighbours in IPv6: there a link is 64 bits wide, and everything on
+ * it has a global address, printers too. A single address (DHCPv6 hands those out) says nothing of its link, so 64 bits of
+ * it are taken; a narrower link is taken as it is. Neighbours in IPv4 that have public addresses are other people's.
+ */
+export function ownBlocks(interfaces: Interfaces): readonly Block[] {
+  return Object.values(interfaces).flatMap((entries = []) =>
+    entries.flatMap(({ address, cidr }) => {
+      const bytes = addressBytes(address);
+      if (bytes === undefined) return [];
+      if (bytes.length === 4) return [{ bytes, bits: 32 }];
+      const bits = Number(cidr?.split("/")[1] ?? 128);
+      return [{ bytes, bits: bits > linkBits && bits < 128 ? bits : linkBits }];
+    }),
+  );
+}
+
+/** Whether an address leads into one of the blocks, also when it is wrapped in another one. */
+export function leadsInto(address: string, into: readonly Block[]): boolean {
+  const bytes = addressBytes(address);
+  return bytes !== undefined && into.some((block) => isInBlock(unwrapped(bytes), block));
 }

@@ -18,6 +18,8 @@ const exitLimitMs = 2000;
 export interface ProcessesOptions {
   /** Variables that commands get although their names look like credentials. */
   readonly passEnvironment?: readonly string[];
+  /** Variables that commands do not get, whatever their names look like, unless they are passed. */
+  readonly hideEnvironment?: readonly string[];
   /** Where the variables come from: `process.env` unless said. */
   readonly environment?: NodeJS.ProcessEnv;
 }
@@ -128,7 +130,8 @@ async function run(
 }
 
 export function createProcesses(options: ProcessesOptions = {}): Processes {
-  const environment = () => commandEnvironment(options.environment ?? process.env, options.passEnvironment ?? []);
+  const { passEnvironment = [], hideEnvironment = [] } = options;
+  const environment = () => commandEnvironment(options.environment ?? process.env, passEnvironment, hideEnvironment);
   return {
     run: (spec, signal) => run(spec, signal, environment()),
     async startBackground(spec) {

@@ -49,7 +49,7 @@ async function pathIn(file: string, intro: string): Promise<string | undefined> 
 }
 
 /** The repository whose folder this is. `unclear`: its files are not as git writes them. */
-async function repositoryAt(root: string, folder: string): Promise<Repository | "unclear"> {
+export async function repositoryAt(root: string, folder: string): Promise<Repository | "unclear"> {
   const pointer = join(folder, "commondir");
   const common = isThere(pointer) ? await pathIn(pointer, "") : folder;
   return common === undefined ? "unclear" : { root, folder, common };
@@ -65,12 +65,15 @@ export async function repositoryIn(root: string): Promise<Repository | "unclear"
   return folder === undefined ? "unclear" : repositoryAt(root, folder);
 }
 
+/** Whether git would take a folder for a repository's own, whatever it is called. */
+export function looksLikeGit(folder: string): boolean {
+  const has = (name: string): boolean => isThere(join(folder, name));
+  return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
+}
+
 /** A folder that git would take for a repository although it is not called `.git`. */
 async function bareRepository(folder: string): Promise<Repository | "unclear" | undefined> {
-  const has = (name: string): boolean => isThere(join(folder, name));
-  return has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
-    ? repositoryAt(folder, folder)
-    : undefined;
+  return looksLikeGit(folder) ? repositoryAt(folder, folder) : undefined;
 }
 
 function isOpenFolder(path: string): boolean {

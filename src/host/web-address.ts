@@ -1,5 +1,6 @@
 import type { LookupAddress } from "node:dns";
 import { type AllowedHosts, plainHost } from "./allowed-hosts.ts";
+import { type Block, type Interfaces, isPublicAddress, ownBlocks } from "./private-address.ts";
 
 /** Every address of a name, best first. */
 export type LookUpAll = (name: string) => Promise<readonly LookupAddress[]>;
@@ -7,6 +8,8 @@ export type LookUpAll = (name: string) => Promise<readonly LookupAddress[]>;
 export interface AddressSearch {
   readonly allowed: AllowedHosts;
   readonly lookUpAll: LookUpAll;
+  /** Asked for every request: addresses come and go with networks. */
+  readonly interfaces: () => Interfaces;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** Whether a proxy stands in between, which can look names up itself. */
@@ -26,14 +29,27 @@ export async function addressesOf(url: URL, search: AddressSearch): Promise<read
   if (isAllowedByName && hasProxy) return [undefined];
   if (!isAllowedByName && (host === "localhost" || host.endsWith(".localhost"))) throw notAllowed(url);
   const found = await lookUp(host, search);
-  const refused = found.find(({ address }) => !isAllowedByName && !allowed.byAddress(address, url));
+  if (isAllowedByName) return inTurns(found);
+  const own = ownAddresses(search);
+  const refused = found.find(({ address }) => !allowed.byAddress(address, own));
   if (refused !== undefined) throw notAllowed(url, refused.address);
   return inTurns(found);
 }
 
+function ownAddresses({ interfaces }: AddressSearch): readonly Block[] {
+  try {
+    return ownBlocks(interfaces());
+  } catch {
+    const words = "This machine does not tell which addresses are its own, and what cannot be checked is not asked.";
+    throw new Error(`${words} The user can allow servers by name with fetch.allowPrivate in the configuration.`);
+  }
+}
+
 function notAllowed(url: URL, address?: string): Error {
   const where = address === undefined || address === plainHost(url) ? "" : ` leads to ${address}, which`;
-  const words = `${url.host}${where} is not a public address, and this machine and private networks are not reached into.`;
+  const isPublic = address !== undefined && isPublicAddress(address);
+  const what = isPublic ? "an address of this machine or of its own network" : "not a public address";
+  const words = `${url.host}${where} is ${what}, and this machine and private networks are not reached into.`;
   return new Error(`${words} The user can allow it with fetch.allowPrivate in the configuration.`);
 }
 

@@ -1,8 +1,10 @@
+import { networkInterfaces } from "node:os";
 import type { Web, WebPage } from "../core/ports.ts";
 import type { Network } from "../net/network.ts";
 import { NetworkError, type NetworkErrorKind } from "../net/network-error.ts";
 import { type HttpResponse, request, type Timeouts } from "../net/request.ts";
 import { type AllowedHosts, createAllowedHosts } from "./allowed-hosts.ts";
+import type { Interfaces } from "./private-address.ts";
 import { addressesOf, type LookUpAll } from "./web-address.ts";
 
 export interface WebOptions {
@@ -10,6 +12,7 @@ export interface WebOptions {
   /** Servers that may be asked although their addresses are not public: see `createAllowedHosts`. */
   readonly allowPrivate?: readonly string[];
   readonly lookUpAll?: LookUpAll;
+  readonly interfaces?: () => Interfaces;
   readonly timeouts?: WebTimeouts;
 }
 
@@ -28,6 +31,7 @@ interface Trip {
   readonly network: Network;
   readonly allowed: AllowedHosts;
   readonly lookUpAll: LookUpAll;
+  readonly interfaces: () => Interfaces;
   readonly timeouts: WebTimeouts;
   readonly accept: string;
   readonly signal: AbortSignal;
@@ -38,7 +42,7 @@ interface Trip {
  * means something else a moment later leads nowhere new; every redirect starts over.
  */
 export function createWeb(options: WebOptions): Web {
-  const { network, timeouts = defaultTimeouts, lookUpAll = systemLookUp } = options;
+  const { network, timeouts = defaultTimeouts, lookUpAll = systemLookUp, interfaces = networkInterfaces } = options;
   const allowed = createAllowedHosts(options.allowPrivate ?? []);
   return {
     async get(url, { maxBytes, accept }, signal) {
@@ -52,7 +56,7 @@ export function createWeb(options: WebOptions): Web {
         stop.abort();
       }, timeouts.overallMs);
       try {
-        const trip = { network, allowed, lookUpAll, timeouts, accept, signal: stop.signal };
+        const trip = { network, allowed, lookUpAll, interfaces, timeouts, accept, signal: stop.signal };
         const { response, at } = await follow(new URL(url), trip);
         return await readPage(response, at, maxBytes);
       } catch (error) {

@@ -2,20 +2,21 @@ import type { LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3Stream
 import type { Proof, Usage } from "../core/message.ts";
 import type { ModelEvent, ModelRequest, ToolSpec } from "../core/ports.ts";
 import type { ReasoningEffort } from "../core/settings.ts";
-import { thinkingBudget } from "./effort.ts";
+import type { ChatExtras } from "./chat-extras.ts";
+import { ChatExtrasReader } from "./chat-extras.ts";
 import type { ModelSpec, Wire } from "./model-spec.ts";
 import { promptOf, proofNames } from "./prompt.ts";
+import { optionsOf } from "./provider-options.ts";
 
 /** The one file that knows the AI SDK: a request becomes a call of `doStream`, and its parts become our events. */
 
-export type LanguageModel = LanguageModelV3;
 export type Prompt = LanguageModelV3CallOptions["prompt"];
 export type PromptMessage = Prompt[number];
 type PartOf<Role> = Extract<PromptMessage, { role: Role }>["content"][number];
 export type UserPart = PartOf<"user">;
 export type AssistantPart = PartOf<"assistant">;
 export type ToolPart = PartOf<"tool">;
-type ProviderOptions = NonNullable<LanguageModelV3CallOptions["providerOptions"]>;
+export type ProviderOptions = NonNullable<LanguageModelV3CallOptions["providerOptions"]>;
 type Json = ProviderOptions[string];
 
 /** Thrown for what a provider said in the middle of its stream. */
@@ -32,7 +33,7 @@ export class StreamFault extends Error {
 export class CutStream extends Error {}
 
 /** Only the provider that is used is loaded. */
-export async function openModel(spec: ModelSpec, fetch: typeof globalThis.fetch): Promise<LanguageModelV3> {
+async function openModel(spec: ModelSpec, fetch: typeof globalThis.fetch): Promise<LanguageModelV3> {
   const { model, baseUrl: baseURL, headers } = spec;
   const apiKey = spec.apiKey ?? "";
   switch (spec.wire) {
@@ -52,19 +53,44 @@ export async function openModel(spec: ModelSpec, fetch: typeof globalThis.fetch)
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
       const key = spec.apiKey === undefined ? {} : { apiKey: spec.apiKey };
       const name = proofNames[spec.wire];
-      return createOpenAICompatible({ name, baseURL, headers, fetch, includeUsage: true, ...key }).chatModel(model);
+      const metadataExtractor = extrasExtractor(name);
+      const settings = { name, baseURL, headers, fetch, metadataExtractor, includeUsage: true, ...key };
+      return createOpenAICompatible(settings).chatModel(model);
     }
   }
 }
 
-/** One attempt. Throws what the SDK throws, `StreamFault` and `CutStream`; returns early when `signal` is aborted. */
-export async function* streamOnce(
-  model: LanguageModelV3,
+function extrasExtractor(name: string) {
+  return {
+    extractMetadata: () => Promise.resolve(undefined),
+    createStreamExtractor: () => {
+      const reader = new ChatExtrasReader();
+      return {
+        processChunk: (chunk: unknown) => reader.read(chunk),
+        buildMetadata: () => ({ [name]: reader.extras() as Json }),
+      };
+    },
+  };
+}
+
+/** An answer that is coming in. */
+export interface OpenAnswer {
+  /** The events of its next part, which may be none. Rejects with what the SDK throws, `StreamFault` and `CutStream`. */
+  next(): Promise<readonly ModelEvent[]>;
+  /** Closes the socket when the answer is left in the middle. */
+  close(): void;
+}
+
+/** One attempt. Rejects with what the SDK throws. */
+export async function openAnswer(
   spec: ModelSpec,
+  fetch: typeof globalThis.fetch,
   request: ModelRequest,
   effort: ReasoningEffort,
   signal: AbortSignal,
-): AsyncGenerator<ModelEvent> {
+  watch: { readonly saysDone: boolean },
+): Promise<OpenAnswer> {
+  const model = await openModel(spec, fetch);
   const { stream } = await model.doStream({
     prompt: promptOf(request, spec),
     tools: await functionTools(request.tools, spec.wire),
@@ -73,20 +99,15 @@ export async function* streamOnce(
     abortSignal: signal,
   });
   const reader = stream.getReader();
-  const translate = translator(spec);
-  try {
-    for (;;) {
+  const translate = translator(spec, watch);
+  return {
+    async next() {
       const { done, value } = await reader.read();
       if (done) throw new CutStream();
-      for (const event of translate(value)) {
-        yield event;
-        if (event.type === "end") return;
-      }
-    }
-  } finally {
-    // Closes the socket when the answer is left in the middle.
-    void reader.cancel().catch(() => undefined);
-  }
+      return translate(value);
+    },
+    close: () => void reader.cancel().catch(() => undefined),
+  };
 }
 
 async function functionTools(
@@ -108,101 +129,36 @@ function withoutFormats(schema: unknown): unknown {
   return Object.fromEntries(kept.map(([key, value]) => [key, withoutFormats(value)]));
 }
 
-/* ---------------------------------------------------------------- options */
-
-function optionsOf(spec: ModelSpec, request: ModelRequest, effort: ReasoningEffort): ProviderOptions {
-  switch (spec.wire) {
-    case "anthropic":
-      return { anthropic: anthropicOptions(spec, request, effort) };
-    case "openai-responses":
-      return { openai: openaiOptions(effort, spec) };
-    case "google":
-      return { google: googleOptions(effort, spec) };
-    case "openai-chat":
-      return { [proofNames[spec.wire]]: chatOptions(effort, spec) };
-  }
-}
-
-const isWord = (effort: ReasoningEffort): boolean => effort !== "none" && effort !== "dynamic";
-
-function anthropicOptions(spec: ModelSpec, request: ModelRequest, effort: ReasoningEffort): Json {
-  if (effort === "none" || spec.effortStyle === "none") return {};
-  if (effort === "off") return { thinking: { type: "disabled" } };
-  // A tool loop that began without thoughts cannot go on with them.
-  if (spec.effortStyle === "budget") {
-    if (loopBeganWithoutThoughts(request)) return {};
-    const budgetTokens = thinkingBudget(effort === "dynamic" ? "medium" : effort, spec.info.maxOutputTokens) ?? 1_024;
-    return { thinking: { type: "enabled", budgetTokens } };
-  }
-  const thinking = { type: "adaptive", display: "summarized" };
-  return effort === "dynamic" ? { thinking } : { thinking, effort: effort === "minimal" ? "low" : effort };
-}
-
-function loopBeganWithoutThoughts({ messages }: ModelRequest): boolean {
-  // Words behind the results of calls belong to the loop for the provider.
-  const start = messages.findLastIndex(({ role }, index) => role === "user" && messages[index - 1]?.role !== "tool");
-  const first = messages.slice(start + 1).find((message) => message.role === "assistant");
-  if (first === undefined) return false;
-  const [block] = first.content;
-  return block?.type !== "thinking" || block.proof?.anthropic === undefined;
-}
-
-function openaiOptions(effort: ReasoningEffort, spec: ModelSpec): Json {
-  // Nothing of a conversation is kept by the provider; what it thought comes back to it encrypted.
-  const options: Json = { store: false };
-  if (spec.effortStyle !== "word") return options;
-  options.include = ["reasoning.encrypted_content"];
-  if (isWord(effort)) options.reasoningEffort = effort === "off" ? "none" : effort;
-  if (effort !== "none" && effort !== "off") options.reasoningSummary = "auto";
-  return options;
-}
-
-function googleOptions(effort: ReasoningEffort, spec: ModelSpec): Json {
-  if (effort === "none" || spec.effortStyle === "none") return {};
-  if (effort === "dynamic") return { thinkingConfig: { includeThoughts: true } };
-  if (spec.effortStyle === "level") return { thinkingConfig: { thinkingLevel: effort, includeThoughts: true } };
-  if (effort === "off") return { thinkingConfig: { thinkingBudget: 0 } };
-  const budget = Math.min(thinkingBudget(effort, spec.info.maxOutputTokens) ?? 1_024, 24_576);
-  return { thinkingConfig: { thinkingBudget: budget, includeThoughts: true } };
-}
-
-function chatOptions(effort: ReasoningEffort, spec: ModelSpec): Json {
-  if (!isWord(effort)) return {};
-  const word = effort === "off" ? "none" : effort;
-  if (spec.effortStyle === "nested-word") return { reasoning: { effort: word } };
-  return spec.effortStyle === "word" ? { reasoningEffort: word } : {};
-}
-
 /* ----------------------------------------------------------------- events */
 
 type Part = LanguageModelV3StreamPart;
 
 /** Parts of one answer, in order, as events. Remembers the names of calls whose arguments are coming in. */
-function translator(spec: ModelSpec): (part: Part) => readonly ModelEvent[] {
+function translator(spec: ModelSpec, watch: { readonly saysDone: boolean }): (part: Part) => readonly ModelEvent[] {
   const names = new Map<string, string>();
   const proofName = proofNames[spec.wire];
-  const proofOf = (part: { readonly providerMetadata?: Proof | undefined }): { readonly proof?: Proof } => {
+  const proofOf = (part: { readonly providerMetadata?: Proof | undefined }): Proof | undefined => {
     const own = part.providerMetadata?.[proofName];
-    return own === undefined || Object.keys(own).length === 0 ? {} : { proof: { [proofName]: own } };
+    return own === undefined || Object.keys(own).length === 0 ? undefined : { [proofName]: own };
   };
   /** There nothing proves a thought; that it came from this wire is what must be known. */
-  const thought = spec.wire === "openai-chat" ? { proof: { [proofName]: {} } } : {};
+  const thought = spec.wire === "openai-chat" ? { [proofName]: {} } : undefined;
 
   return (part) => {
     switch (part.type) {
       case "text-delta":
-        return [{ type: "text", text: part.delta, block: part.id, ...proofOf(part) }];
+        return [said("text", part.delta, part.id, proofOf(part))];
       case "text-start":
       case "text-end": {
         const proof = proofOf(part);
-        return proof.proof === undefined ? [] : [{ type: "text", text: "", block: part.id, ...proof }];
+        return proof === undefined ? [] : [said("text", "", part.id, proof)];
       }
       case "reasoning-delta":
-        return [{ type: "thinking", text: part.delta, block: part.id, ...thought, ...proofOf(part) }];
+        return [said("thinking", part.delta, part.id, proofOf(part) ?? thought)];
       case "reasoning-start":
       case "reasoning-end": {
         const proof = proofOf(part);
-        return proof.proof === undefined ? [] : [{ type: "thinking", text: "", block: part.id, ...proof }];
+        return proof === undefined ? [] : [said("thinking", "", part.id, proof)];
       }
       case "tool-input-start":
         names.set(part.id, part.toolName);
@@ -211,39 +167,103 @@ function translator(spec: ModelSpec): (part: Part) => readonly ModelEvent[] {
         return [{ type: "tool_input", id: part.id, name: names.get(part.id) ?? "", text: part.delta }];
       case "tool-call": {
         const { toolCallId: id, toolName: name, input: inputText } = part;
-        return [{ type: "tool_call", id, name, inputText, ...proofOf(part as { providerMetadata?: Proof }) }];
+        const proof = proofOf(part as { providerMetadata?: Proof });
+        return [{ type: "tool_call", id, name, inputText, ...(proof === undefined ? {} : { proof }) }];
       }
       case "error":
+        if (isUnknownEvent(part.error, spec.wire) || (watch.saysDone && lacksReason(part.error))) return [];
         throw new StreamFault(part.error);
       case "finish":
-        return lastEvents(part);
+        return [...extraEvents(part, proofName), ...lastEvents(part, proofName, watch.saysDone)];
       default:
         return [];
     }
   };
 }
 
-function lastEvents(part: Part & { type: "finish" }): readonly ModelEvent[] {
-  const { unified, raw } = part.finishReason;
-  const usage: ModelEvent = { type: "usage", usage: usageOf(part.usage) };
+/** Made for every piece of an answer, and so without a spread, which would cost more than the rest of it. */
+function said(type: "text" | "thinking", text: string, block: string, proof: Proof | undefined): ModelEvent {
+  return proof === undefined ? { type, text, block } : { type, text, block, proof };
+}
+
+/** Anthropic adds kinds of events, blocks and deltas, and says to pass over those that are not known. */
+const anthropicKinds: Readonly<Record<string, readonly string[]>> = {
+  type: [
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+    "error",
+  ],
+  content_block: ["text", "thinking", "redacted_thinking", "tool_use"],
+  delta: ["text_delta", "thinking_delta", "signature_delta", "input_json_delta"],
+};
+
+function isUnknownEvent(error: unknown, wire: Wire): boolean {
+  const { name, value } = (error ?? {}) as { name?: unknown; value?: unknown };
+  if (wire !== "anthropic" || name !== "AI_TypeValidationError" || typeof value !== "object") return false;
+  const event = (value ?? {}) as Readonly<Record<string, { readonly type?: unknown } | string | undefined>>;
+  return Object.entries(anthropicKinds).some(([key, known]) => {
+    const found = event[key];
+    const kind = typeof found === "object" ? found.type : found;
+    return typeof kind === "string" && !known.includes(kind);
+  });
+}
+
+/** The SDK's word for a stream that is over without a reason. */
+function lacksReason(error: unknown): boolean {
+  return error instanceof Error && /ended without a finish reason/.test(error.message);
+}
+
+type Finish = Part & { type: "finish" };
+
+/** What a chat completions server said beside its answer. */
+function extraEvents({ providerMetadata }: Finish, proofName: string): readonly ModelEvent[] {
+  const { refusal, reasoning_details } = (providerMetadata?.[proofName] ?? {}) as ChatExtras;
+  const events: ModelEvent[] = [];
+  if (reasoning_details !== undefined) {
+    events.push({ type: "thinking", text: "", block: "details", proof: { [proofName]: { reasoning_details } } });
+  }
+  if (refusal !== undefined) events.push({ type: "text", text: refusal, block: "refusal" });
+  return events;
+}
+
+function lastEvents(
+  { finishReason, usage, providerMetadata }: Finish,
+  proofName: string,
+  saysDone: boolean,
+): readonly ModelEvent[] {
+  const { unified, raw } = finishReason;
+  const told = usageOf(usage);
+  const end = (stop: (ModelEvent & { type: "end" })["stop"]): readonly ModelEvent[] => {
+    const last = { type: "end", stop } as const;
+    return told === undefined ? [last] : [{ type: "usage", usage: told }, last];
+  };
+  if (raw === "model_context_window_exceeded") throw new StreamFault({ type: "context_length_exceeded", message: raw });
+  if (providerMetadata?.[proofName]?.refusal !== undefined) return end("refusal");
   switch (unified) {
     case "stop":
-      return [usage, { type: "end", stop: "end" }];
+      return end("end");
     case "tool-calls":
-      return [usage, { type: "end", stop: "tool_calls" }];
+      return end("tool_calls");
     case "length":
-      return [usage, { type: "end", stop: "length" }];
+      return end("length");
     case "content-filter":
-      return [usage, { type: "end", stop: "refusal" }];
+      return end("refusal");
     default:
       // The SDK's word for an answer whose end was never told.
-      if (raw === undefined) throw new CutStream();
-      if (unified === "error") throw new StreamFault({ message: `The answer ended with "${raw}".`, type: raw });
-      return [usage, { type: "end", stop: "end" }];
+      if (raw === undefined && !saysDone) throw new CutStream();
+      if (unified === "error" && !saysDone)
+        throw new StreamFault({ message: `The answer ended with "${raw}".`, type: raw });
+      return end("end");
   }
 }
 
-function usageOf({ inputTokens, outputTokens, raw }: (Part & { type: "finish" })["usage"]): Usage {
+/** `undefined` when the server does not count. */
+function usageOf({ inputTokens, outputTokens, raw }: Finish["usage"]): Usage | undefined {
+  if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined;
   // DeepSeek and Moonshot tell it in their own words.
   const { prompt_cache_hit_tokens: hit, cached_tokens: cached } = raw ?? {};
   const own = [hit, cached].find((count) => typeof count === "number") as number | undefined;

@@ -67,11 +67,11 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
   };
 
   const list = async (): Promise<readonly ModelInfo[]> => {
-    const { modelStatuses, specFor } = await import("./configured.ts");
+    const { modelStatuses, statusFor } = await import("./configured.ts");
     const usable = modelStatuses(choices, env).filter(({ problem }) => problem === undefined);
     const infoOf = (id: string): ModelInfo | undefined => {
       if (id === offlineInfo.id) return offlineInfo;
-      return infos.get(id) ?? (isScript(id) ? scriptInfo(id) : specFor(id, choices, env)?.info);
+      return infos.get(id) ?? (isScript(id) ? scriptInfo(id) : statusFor(id, choices, env)?.info);
     };
     const ids = new Set([options.override, options.defaultModel, ...usable.map(({ info }) => info.id), offlineInfo.id]);
     return [...ids].flatMap((id) => (id === undefined ? [] : (infoOf(named(id)) ?? [])));
@@ -86,7 +86,7 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
       if (found !== undefined) return found;
       const { fallback } = choices;
       const second = fallback === undefined ? undefined : await port(named(fallback));
-      if (second === undefined) throw unknownModel(id, await list());
+      if (second === undefined) throw await unknownModel(id, await list());
       return withNotice(second, `The model "${id}" is not known; ${second.info.id} is used, as models.fallback says.`);
     },
   };
@@ -116,9 +116,11 @@ async function loadedScript(options: ModelCatalogOptions, path: string): Promise
   }
 }
 
-function unknownModel(id: string, known: readonly ModelInfo[]): AgentError {
-  const names = [...new Set([...known.map((info) => info.id), `${scriptPrefix}<file>`])];
-  const near = known.map((info) => info.id).find((name) => distance(name, id.toLowerCase()) <= 2);
+async function unknownModel(id: string, known: readonly ModelInfo[]): Promise<AgentError> {
+  const { wellKnownNames } = await import("./known-models.ts");
+  const names = [...new Set([...known.map((info) => info.id), "<provider>/<model>", `${scriptPrefix}<file>`])];
+  const candidates = [...known.map((info) => info.id), ...wellKnownNames()];
+  const near = id.length < 5 ? undefined : candidates.find((name) => distance(name, id.toLowerCase()) <= 2);
   const hint =
     near !== undefined
       ? ` Did you mean "${near}"?`

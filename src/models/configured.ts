@@ -2,9 +2,9 @@ import type { ModelInfo } from "../core/ports.ts";
 import { namedModels } from "./known-models.ts";
 import type { ModelChoices } from "./model-entry.ts";
 import type { ModelSpec } from "./model-spec.ts";
-import { shownUrl } from "./provider-failure.ts";
 import { providers } from "./providers.ts";
-import { specOfEntry, specOfName } from "./spec-of.ts";
+import { shownUrl } from "./redact.ts";
+import { type FaultyModel, movedFault, readEntry, readName, specOfEntry, specOfName } from "./spec-of.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -39,27 +39,28 @@ export function specFor(id: string, choices: ModelChoices, env: Environment): Mo
   return entry === undefined ? specOfName(id, env) : specOfEntry(entry, env);
 }
 
-/** The same, for people. */
+/** The same, for people, who are told what cannot be understood as a problem of that model. */
 export function statusFor(id: string, choices: ModelChoices, env: Environment): ModelStatus | undefined {
-  const spec = specFor(id, choices, env);
-  if (spec === undefined) return undefined;
-  const isOwn = choices.entries?.some((entry) => entry.id === id) ?? false;
-  return statusOf(spec, isOwn ? "configuration" : "name");
+  const entry = choices.entries?.find((candidate) => candidate.id === id);
+  if (entry !== undefined) return statusOf(readEntry(entry, env), "configuration");
+  const found = readName(id, env);
+  return found === undefined ? undefined : statusOf(found, "name");
 }
 
-/** Entries first, then the models that are known by name. Throws `config_invalid`. */
+/** Entries first, then the models that are known by name. */
 export function modelStatuses(choices: ModelChoices, env: Environment): readonly ModelStatus[] {
-  const own = (choices.entries ?? []).map((entry) => statusOf(specOfEntry(entry, env), "configuration"));
+  const own = (choices.entries ?? []).map((entry) => statusOf(readEntry(entry, env), "configuration"));
   const taken = new Set(own.map(({ info }) => info.id));
   const named = Object.values(namedModels)
     .flat()
     .filter((name) => !taken.has(name))
-    .flatMap((name) => specOfName(name, env) ?? [])
-    .map((spec) => statusOf(spec, "name"));
+    .flatMap((name) => readName(name, env) ?? [])
+    .map((found) => statusOf(found, "name"));
   return [...own, ...named];
 }
 
-function statusOf(spec: ModelSpec, from: ModelStatus["from"]): ModelStatus {
+function statusOf(spec: ModelSpec | FaultyModel, from: ModelStatus["from"]): ModelStatus {
+  if ("fault" in spec) return { info: spec.info, from, problem: spec.fault };
   const { info, missing } = spec;
   return {
     info,
@@ -72,13 +73,15 @@ function statusOf(spec: ModelSpec, from: ModelStatus["from"]): ModelStatus {
 
 /** All but the one that can be anywhere. */
 export function providerStatuses(env: Environment): readonly ProviderStatus[] {
-  return providers.flatMap(({ id, name, baseUrl, keyVariables, isLocal = false }) => {
+  return providers.flatMap((provider) => {
+    const { id, name, baseUrl, keyVariables, isLocal = false } = provider;
     if (baseUrl === "") return [];
     const key = keyVariables.find((variable) => (env[variable] ?? "") !== "");
     const isListed = Object.hasOwn(namedModels, id);
     const unset =
       keyVariables.length === 1 ? `${keyVariables[0]} is not set` : `none of ${keyVariables.join(", ")} is set`;
-    const state = key !== undefined ? { key } : isLocal ? {} : { problem: unset };
+    const problem = key === undefined && !isLocal ? unset : movedFault(provider, env);
+    const state = { ...(key === undefined ? {} : { key }), ...(problem === undefined ? {} : { problem }) };
     return [{ id, name, isLocal, isListed, ...state }];
   });
 }

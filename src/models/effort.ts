@@ -9,7 +9,7 @@ export interface ChosenEffort {
   readonly notice?: string;
 }
 
-/** The nearest effort that a model has: the next lower one, or its lowest. */
+/** The nearest effort that a model has: the next lower one, or its lowest. Who wants it to think does not get "off". */
 export function chooseEffort(
   wanted: ReasoningEffort,
   offered: readonly ReasoningEffort[],
@@ -17,10 +17,10 @@ export function chooseEffort(
 ): ChosenEffort {
   if (wanted === "none" || offered.includes(wanted)) return { effort: wanted };
   const known = order.filter((effort) => offered.includes(effort));
-  // A model that does not think has nothing to switch off, and nothing to decide.
-  if (wanted === "dynamic" || (wanted === "off" && known.length === 0)) return { effort: "none" };
+  if (wanted === "dynamic") return { effort: "none" };
   const place = order.indexOf(wanted);
-  const effort = known.findLast((name) => order.indexOf(name) < place) ?? known[0] ?? "none";
+  const thinking = known.filter((name) => name !== "off");
+  const effort = thinking.findLast((name) => order.indexOf(name) < place) ?? thinking[0] ?? "none";
   const instead =
     effort === "none"
       ? "nothing about it is sent"

@@ -1,12 +1,14 @@
+import { AgentError, failureOf } from "../core/errors.ts";
 import type { ModelInfo } from "../core/ports.ts";
 import type { ModelStatus, ProviderStatus } from "./configured.ts";
 import { modelStatuses, providerStatuses, statusFor } from "./configured.ts";
 import type { LocalServer } from "./discover.ts";
 import { discoverLocalModels } from "./discover.ts";
-import type { ModelChoices } from "./model-entry.ts";
+import type { ModelChoices, ModelEntry } from "./model-entry.ts";
 import type { ModelTimeouts } from "./model-spec.ts";
 import { offlineInfo } from "./offline/info.ts";
 import { scriptInfo } from "./script-info.ts";
+import { readEntry, specOfEntry } from "./spec-of.ts";
 
 /** Another name of a model, and why it cannot be used if it cannot. */
 export interface NameStatus {
@@ -25,12 +27,14 @@ export interface ModelOverview {
 
 /** What people may want to know about models beyond what a run needs. */
 export interface ModelInspector {
-  /** `defaultModel` is the one that runs get which name none. Throws `config_invalid`. */
+  /** `defaultModel` is the one that runs get which name none. */
   overview(defaultModel: ModelInfo): ModelOverview;
-  /** By its id or another name; `undefined` when nobody knows it. Throws `config_invalid`. */
+  /** By its id or another name; `undefined` when nobody knows it. */
   status(id: string): ModelStatus | undefined;
-  /** Throws `config_invalid` when one of these entries cannot be understood. */
+  /** Throws `config_invalid`, in one line, when entries cannot be understood. */
   check(choices: ModelChoices): void;
+  /** Why an entry cannot be understood, if it cannot. */
+  faultIn(entry: ModelEntry): string | undefined;
   /** Asks the servers that usually run on this machine. Never rejects; an abort ends it at once. */
   discover(signal: AbortSignal): Promise<readonly LocalServer[]>;
 }
@@ -78,7 +82,21 @@ export function createModelInspector({ choices, env, fetch }: InspectorOptions):
       };
     },
     status,
-    check: (given) => void modelStatuses(given, env),
+    check(given) {
+      const faults = (given.entries ?? []).flatMap((entry) => {
+        try {
+          specOfEntry(entry, env);
+          return [];
+        } catch (error) {
+          return [failureOf(error).message];
+        }
+      });
+      if (faults.length > 0) throw new AgentError("config_invalid", faults.join(" "));
+    },
+    faultIn(entry) {
+      const found = readEntry(entry, env);
+      return "fault" in found ? found.fault : undefined;
+    },
     discover: (signal) => discoverLocalModels(fetch, env, signal),
   };
 }

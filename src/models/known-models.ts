@@ -172,3 +172,7 @@ export function providerOfName(model: string): string | undefined {
   const bare = model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, "");
   return Object.entries(namedModels).find(([, names]) => names.includes(bare))?.[0];
 }
+
+export function wellKnownNames(): readonly string[] {
+  return Object.values(namedModels).flat();
+}

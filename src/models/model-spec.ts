@@ -21,6 +21,8 @@ export interface ModelSpec {
   /** The model, as its provider calls it. */
   readonly model: string;
   readonly baseUrl: string;
+  /** Put behind every address, without its question mark. */
+  readonly query?: string;
   /** Absent: the provider wants none. */
   readonly apiKey?: string;
   /** Where a key is looked for, for words about keys: variables, or a place in the configuration. */

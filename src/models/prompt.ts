@@ -34,13 +34,13 @@ const takenImages = new Set(["image/png", "image/jpeg", "image/gif", "image/webp
  */
 export function promptOf(request: ModelRequest, spec: ModelSpec): Prompt {
   const messages: PromptMessage[] = [];
-  const conversation = paired(request.messages);
-  for (const message of conversation) {
+  const ids = callIds(spec);
+  for (const message of paired(request.messages)) {
     if (message.role === "assistant") {
-      const content = assistantParts(message, spec);
-      if (content.length > 0) messages.push({ role: "assistant", content });
+      const content = assistantParts(message, spec, ids.ofReply(message));
+      if (content.length > 0) messages.push({ role: "assistant", content, ...thoughtsBeside(message, spec) });
     } else if (message.role === "tool") {
-      messages.push({ role: "tool", content: message.content.map((result) => resultPart(result, spec)) });
+      messages.push({ role: "tool", content: message.content.map((result) => resultPart(result, spec, ids.ofResult)) });
       // There the result of a call is text alone.
       const media = spec.wire === "openai-chat" ? message.content.flatMap((result) => shownMedia(result, spec)) : [];
       if (media.length > 0) addUser(messages, media);
@@ -77,6 +77,28 @@ function answering(calls: readonly ToolCallBlock[], given?: ToolMessage): ToolMe
     return result ?? { type: "tool_result", callId: id, name, status: "interrupted", text };
   });
   return { id: given?.id ?? "", role: "tool", createdAt: given?.createdAt ?? 0, content };
+}
+
+type IdOf = (id: string) => string;
+
+/** Servers count their calls anew in every answer, and providers want every id once in a conversation. */
+function callIds(spec: ModelSpec): { ofReply(message: AssistantMessage): IdOf; ofResult: IdOf } {
+  const used = new Set<string>();
+  let last = new Map<string, string>();
+  const ofResult: IdOf = (id) => last.get(id) ?? callIdFor(spec, id);
+  return {
+    ofReply(message) {
+      last = new Map();
+      for (const { id } of callsOf(message)) {
+        let own = callIdFor(spec, id);
+        for (let count = 2; used.has(own); count += 1) own = callIdFor(spec, `${id}#${count}`);
+        used.add(own);
+        last.set(id, own);
+      }
+      return ofResult;
+    },
+    ofResult,
+  };
 }
 
 /* --------------------------------------------------------------------- user */
@@ -137,31 +159,49 @@ export function countLeftOut(request: ModelRequest, spec: ModelSpec): number {
 
 /* ---------------------------------------------------------------- assistant */
 
-function assistantParts(message: AssistantMessage, spec: ModelSpec): AssistantPart[] {
+function assistantParts(message: AssistantMessage, spec: ModelSpec, idOf: IdOf): AssistantPart[] {
   const parts: AssistantPart[] = [];
   for (const [index, block] of message.content.entries()) {
     // Proofs are good for the model that gave them; and thoughts that led to nothing are not taken back.
     const isOwn =
       message.model === spec.info.id && index < message.content.length - (block.type === "thinking" ? 1 : 0);
-    parts.push(...replyParts(block, isOwn ? block.proof : undefined, spec));
+    parts.push(...replyParts(block, isOwn ? block.proof : undefined, spec, idOf));
   }
   return parts;
 }
 
-function replyParts(block: ReplyBlock, proof: Proof | undefined, spec: ModelSpec): readonly AssistantPart[] {
+function replyParts(
+  block: ReplyBlock,
+  proof: Proof | undefined,
+  spec: ModelSpec,
+  idOf: IdOf,
+): readonly AssistantPart[] {
   const own = proof?.[proofNames[spec.wire]];
   switch (block.type) {
     case "text":
       return textParts(block.text).map((part) => ({ ...part, ...providerOptions(own, spec) }));
     case "thinking":
-      if (spec.wire === "openai-chat" && spec.thinkingField === undefined) return [];
-      return own === undefined ? [] : [{ type: "reasoning", text: sound(block.text), ...providerOptions(own, spec) }];
+      if (own === undefined || spec.wire === "openai-chat") return [];
+      return [{ type: "reasoning", text: sound(block.text), ...providerOptions(own, spec) }];
     case "tool_call": {
-      const id = callIdFor(spec, block.id);
+      const id = idOf(block.id);
       const options = providerOptions(own, spec);
       return [{ type: "tool-call", toolCallId: id, toolName: block.name, input: objectOf(block.input), ...options }];
     }
   }
+}
+
+/** There thoughts are a field of the message, whose name depends on the server. */
+function thoughtsBeside(message: AssistantMessage, spec: ModelSpec): Pick<PromptMessage, "providerOptions"> {
+  const field = spec.thinkingField;
+  if (spec.wire !== "openai-chat" || field === undefined || message.model !== spec.info.id) return {};
+  const thoughts = message.content.filter((block) => block.type === "thinking");
+  const own = thoughts.map(({ proof }) => proof?.[proofNames[spec.wire]]).filter((part) => part !== undefined);
+  if (own.length === 0) return {};
+  const text = thoughts.map((block) => sound(block.text)).join("");
+  const details = own.findLast(({ reasoning_details }) => reasoning_details !== undefined);
+  const fields = { ...(text === "" ? {} : { [field]: text }), ...details };
+  return { providerOptions: { openaiCompatible: fields } as NonNullable<PromptMessage["providerOptions"]> };
 }
 
 function providerOptions(own: Proof[string] | undefined, spec: ModelSpec): Pick<AssistantPart, "providerOptions"> {
@@ -185,10 +225,10 @@ function wellFormed(value: unknown): unknown {
 
 /* ------------------------------------------------------------------ results */
 
-function resultPart(result: ToolResultBlock, spec: ModelSpec): ToolPart {
+function resultPart(result: ToolResultBlock, spec: ModelSpec, idOf: IdOf): ToolPart {
   const media = spec.wire === "openai-chat" ? [] : (result.media ?? []);
   const text = result.text.trim() === "" ? "(no output)" : sound(result.text);
-  const part = { type: "tool-result", toolCallId: callIdFor(spec, result.callId), toolName: result.name } as const;
+  const part = { type: "tool-result", toolCallId: idOf(result.callId), toolName: result.name } as const;
   if (media.length === 0) {
     return { ...part, output: { type: result.status === "ok" ? "text" : "error-text", value: text } };
   }

@@ -3,6 +3,8 @@ import type { ModelEvent } from "../core/ports.ts";
 import { CutStream, StreamFault } from "./ai-sdk.ts";
 import { httpFailure } from "./http-failure.ts";
 import type { ModelSpec } from "./model-spec.ts";
+import { shownUrl } from "./redact.ts";
+import { UnstreamedAnswer } from "./watched-fetch.ts";
 
 type ErrorEvent = ModelEvent & { type: "error" };
 type Fields = Readonly<Record<string, unknown>>;
@@ -13,7 +15,12 @@ type Tell = (code: ErrorCode, message: string, retryable: boolean) => ErrorEvent
 const mostWords = 600;
 
 /** What went wrong with a call of a provider's model: in words, with its code, and whether trying again can help. */
-export function providerFailure(error: unknown, spec: ModelSpec, redact: (text: string) => string): ErrorEvent {
+export function providerFailure(
+  error: unknown,
+  spec: ModelSpec,
+  redact: (text: string) => string,
+  watch: { readonly status: number },
+): ErrorEvent {
   const tell: Tell = (code, message, retryable) => {
     const words = redact(message.replace(/[\s\p{Cc}]+/gu, " ").trim()).slice(0, mostWords);
     return { type: "error", failure: { code, message: words }, retryable };
@@ -21,41 +28,62 @@ export function providerFailure(error: unknown, spec: ModelSpec, redact: (text: 
   if (error instanceof CutStream) {
     return tell("model_failed", `${spec.providerName}'s answer ended before it was whole.`, true);
   }
+  if (error instanceof UnstreamedAnswer) return unstreamedFailure(error, spec, tell);
   const cause = error instanceof StreamFault ? error.detail : error;
-  const known = fromCause(cause, spec, tell);
+  // The SDK gives an error at the head of a stream a status of its own making.
+  if (isObject(cause) && cause.name === "AI_APICallError" && watch.status >= 200 && watch.status < 300) {
+    const wrapped = fromNetwork(cause, spec, tell);
+    return wrapped ?? streamFailure(parsed(cause.responseBody) ?? cause, spec, tell);
+  }
+  const known = fromNetwork(cause, spec, tell) ?? fromAnswer(cause, spec, tell);
   if (known !== undefined) return known;
   if (error instanceof StreamFault) return streamFailure(cause, spec, tell);
   return tell("model_failed", `${spec.providerName}: ${messageIn(error)}`, false);
 }
 
-/** Faults of the connection, answers with a status, and answers that are not understood: each may be wrapped in others. */
-function fromCause(error: unknown, spec: ModelSpec, tell: Tell): ErrorEvent | undefined {
+/** Faults of the connection, and answers that no model gives; they may be wrapped in others. */
+function fromNetwork(error: unknown, spec: ModelSpec, tell: Tell): ErrorEvent | undefined {
   for (let cause = error, depth = 0; isObject(cause) && depth < 5; cause = cause.cause, depth += 1) {
     if (cause.name === "NetworkError") return networkFailure(cause, spec, tell);
+    if (cause.name === "WrongAnswer") return tell("model_failed", `${spec.providerName}: ${messageIn(cause)}`, false);
   }
+  return undefined;
+}
+
+/** Answers with a status, and answers that are not understood. */
+function fromAnswer(error: unknown, spec: ModelSpec, tell: Tell): ErrorEvent | undefined {
   if (!isObject(error)) return undefined;
   const { name, statusCode } = error;
   if (name === "AI_APICallError" && typeof statusCode === "number" && statusCode >= 300) {
     return statusFailure(error, statusCode, spec, tell);
   }
-  if (typeof name !== "string" || !misread.has(name)) return undefined;
-  return tell("model_failed", `${spec.providerName} sent what is not understood: ${messageIn(error)}`, true);
+  const what = typeof name === "string" ? misread.get(name) : undefined;
+  return what === undefined ? undefined : tell("model_failed", `${spec.providerName} ${what}.`, true);
 }
 
 /** The SDK's names for an answer that is not in the provider's format. */
-const misread = new Set([
-  "AI_JSONParseError",
-  "AI_TypeValidationError",
-  "AI_InvalidResponseDataError",
-  "AI_EmptyResponseBodyError",
+const misread = new Map([
+  ["AI_JSONParseError", "sent an event that is not JSON"],
+  ["AI_TypeValidationError", "sent an event that is not in its format"],
+  ["AI_InvalidResponseDataError", "sent an answer that is not whole or not in its format"],
+  ["AI_EmptyResponseBodyError", "sent an answer without a body"],
 ]);
 
 /** Faults of the connection that trying again does not mend. */
 const lasting = new Set(["tls", "proxy", "invalid"]);
 
 function networkFailure(error: Fields, spec: ModelSpec, tell: Tell): ErrorEvent {
-  const message = `${spec.providerName} cannot be reached. ${messageIn(error)}`;
-  return tell("model_failed", message, !lasting.has(String(error.kind)));
+  const kind = String(error.kind);
+  const lead = kind === "invalid" ? ":" : " cannot be reached.";
+  return tell("model_failed", `${spec.providerName}${lead} ${messageIn(error)}`, !lasting.has(kind));
+}
+
+/** JSON where a stream should be: mostly an error whose status says that all is well. */
+function unstreamedFailure({ detail }: UnstreamedAnswer, spec: ModelSpec, tell: Tell): ErrorEvent {
+  if (isObject(detail) && detail.error !== undefined) {
+    return streamFailure(typeof detail.error === "string" ? { message: detail.error } : detail, spec, tell);
+  }
+  return tell("model_failed", `${spec.providerName} did not stream its answer.`, false);
 }
 
 /* ------------------------------------------------------- answers with a status */
@@ -63,23 +91,29 @@ function networkFailure(error: Fields, spec: ModelSpec, tell: Tell): ErrorEvent 
 function statusFailure(error: Fields, status: number, spec: ModelSpec, tell: Tell): ErrorEvent {
   const { providerName: name, model } = spec;
   const detail = detailOf(error);
-  const why = detail === "" ? "" : `: ${detail}`;
+  const why = detail === "" ? "." : `: ${detail}`;
   const body = `${detail} ${typeof error.responseBody === "string" ? error.responseBody.slice(0, 4_000) : ""}`;
   // Providers disagree about the status of these, and agree about the words.
   if (isTooLong(body)) {
     return tell("context_full", `The conversation no longer fits ${model}'s window (${name}, ${status})${why}`, false);
   }
   if (/insufficient_quota|credit balance is too low/i.test(body)) {
-    return tell("model_auth", `${name} has nothing left for the key of ${spec.keyPlace} (${status})${why}`, false);
+    return tell(
+      "model_auth",
+      `${name} has nothing left to spend (${status})${why} The key is from ${spec.keyPlace}.`,
+      false,
+    );
   }
   if (status === 401 || /API_KEY_INVALID|API key not valid|invalid_api_key/i.test(body)) {
     return tell("model_auth", `${name} refused the key (${status})${why} Check ${spec.keyPlace}.`, false);
   }
   if (status === 404 || (status === 400 && /model_not_found/.test(body))) {
     const where = shownUrl(spec.baseUrl);
-    return tell("model_bad_request", `${name} has no model "${model}" at ${where} (${status})${why}`, false);
+    const isModel = error.data !== undefined || /model/i.test(body);
+    const what = isModel ? `no model "${model}" at ${where}` : `nothing at ${where}`;
+    return tell("model_bad_request", `${name} has ${what} (${status})${why}${isModel ? "" : " Check baseUrl."}`, false);
   }
-  const { failure, ...event } = httpFailure(status, "", retryAfter(error.responseHeaders));
+  const { failure, ...event } = httpFailure(status, "", retryAfter(error.responseHeaders, body));
   return { ...event, failure: tell(failure.code, statusWords(status, why, spec), false).failure };
 }
 
@@ -102,8 +136,13 @@ function statusWords(status: number, why: string, { providerName: name, model, k
   }
 }
 
-/** Milliseconds that a server asks to wait: seconds, or a date. */
-function retryAfter(headers: unknown): number | undefined {
+/** Milliseconds that a server asks to wait: seconds, or a date; Google says it in the body. */
+function retryAfter(headers: unknown, body: string): number | undefined {
+  const [, told] = /"retryDelay":\s*"([\d.]{1,12})s"/.exec(body) ?? [];
+  return inHeaders(headers) ?? (told === undefined ? undefined : Number(told) * 1_000);
+}
+
+function inHeaders(headers: unknown): number | undefined {
   if (!isObject(headers)) return undefined;
   const inMs = headers["retry-after-ms"];
   if (typeof inMs === "string" && /^\d+$/.test(inMs)) return Number(inMs);
@@ -127,13 +166,18 @@ function detailOf(error: Fields): string {
 /** Servers that speak almost the format put their words elsewhere. */
 function bodyMessage(body: unknown): string | undefined {
   if (typeof body !== "string" || body.length > 100_000) return undefined;
+  const value = parsed(body);
+  if (value === undefined) return /^\s*</.test(body) ? "it answered with a web page." : body;
+  if (!isObject(value)) return undefined;
+  const places = [isObject(value.error) && value.error.message, value.error, value.message, value.detail];
+  return places.find((text): text is string => typeof text === "string" && text !== "");
+}
+
+function parsed(text: unknown): unknown {
   try {
-    const parsed: unknown = JSON.parse(body);
-    if (!isObject(parsed)) return undefined;
-    const places = [isObject(parsed.error) && parsed.error.message, parsed.error, parsed.message, parsed.detail];
-    return places.find((text): text is string => typeof text === "string" && text !== "");
+    return typeof text === "string" ? (JSON.parse(text) as unknown) : undefined;
   } catch {
-    return /^\s*</.test(body) ? "it answered with a web page." : body.slice(0, 200);
+    return undefined;
   }
 }
 
@@ -145,7 +189,7 @@ function streamFailure(detail: unknown, spec: ModelSpec, tell: Tell): ErrorEvent
   const inner = isObject(fields.error) ? fields.error : fields;
   const kind = [inner.type, inner.code, inner.status, fields.status].filter((part) => part !== undefined).join(" ");
   const words = messageIn(inner) || messageIn(detail) || kind || "it did not say why";
-  const message = `${spec.providerName} broke off its answer: ${words}`;
+  const message = `${spec.providerName} broke off its answer: ${/[.!?]$/.test(words) ? words : `${words}.`}`;
   if (isTooLong(`${kind} ${words}`)) return tell("context_full", message, false);
   if (/insufficient_quota|billing|auth|permission|api_key/i.test(kind)) return tell("model_auth", message, false);
   if (/overloaded|rate_limit|unavailable|exhausted|\b(429|503|529)\b/i.test(kind)) {
@@ -162,16 +206,6 @@ function isTooLong(text: string): boolean {
 }
 
 /* -------------------------------------------------------------------- words */
-
-/** An address without what may be secret in it. */
-export function shownUrl(text: string): string {
-  try {
-    const { origin, pathname } = new URL(text);
-    return `${origin}${pathname === "/" ? "" : pathname}`;
-  } catch {
-    return "an address that is none";
-  }
-}
 
 function isObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null;

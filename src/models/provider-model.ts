@@ -1,17 +1,18 @@
 import type { ModelEvent, ModelPort, ModelRequest } from "../core/ports.ts";
-import type { LanguageModel } from "./ai-sdk.ts";
-import { openModel, streamOnce } from "./ai-sdk.ts";
+import type { OpenAnswer } from "./ai-sdk.ts";
+import { openAnswer } from "./ai-sdk.ts";
 import { chooseEffort } from "./effort.ts";
 import type { ModelSpec } from "./model-spec.ts";
 import { countLeftOut } from "./prompt.ts";
-import { providerFailure, shownUrl } from "./provider-failure.ts";
+import { providerFailure } from "./provider-failure.ts";
 import { redactor } from "./redact.ts";
+import type { Watch } from "./watched-fetch.ts";
+import { watchedFetch } from "./watched-fetch.ts";
 
 /** A provider's model: one attempt for every call, and every fault an event. `fetch` is all that it knows of the network. */
 export function createProviderModel(spec: ModelSpec, fetch: typeof globalThis.fetch): ModelPort {
-  const redact = redactor([spec.apiKey, ...Object.values(spec.headers), ...secretsIn(spec.baseUrl)]);
-  const guarded = guardedFetch(spec, fetch);
-  let opened: Promise<LanguageModel> | undefined;
+  const redact = redactor([spec.apiKey, ...Object.values(spec.headers), ...new URLSearchParams(spec.query).values()]);
+  const { firstByteMs, idleMs } = spec.timeouts;
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     if (spec.missing !== undefined) {
@@ -25,58 +26,43 @@ export function createProviderModel(spec: ModelSpec, fetch: typeof globalThis.fe
       const what = leftOut === 1 ? "1 image or document is" : `${leftOut} images or documents are`;
       yield { type: "notice", level: "warning", text: `${what} not sent: ${spec.info.id} does not take them.` };
     }
+    const watch: Watch = { status: 0, saysDone: false };
+    const own = new AbortController();
+    const stop = (): void => own.abort();
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    // Signs of life that say nothing keep a connection open for ever: this clock heeds events alone.
+    let isSilent = false;
+    const clock = setTimeout(() => {
+      isSilent = true;
+      stop();
+    }, firstByteMs + idleMs);
+    let answer: OpenAnswer | undefined;
     try {
-      opened ??= openModel(spec, guarded);
-      yield* streamOnce(await opened, spec, request, effort, signal);
+      answer = await openAnswer(spec, watchedFetch(spec, fetch, watch), request, effort, own.signal, watch);
+      for (;;) {
+        const events = await answer.next();
+        if (events.length > 0) clock.refresh();
+        for (const event of events) {
+          yield event;
+          if (event.type === "end") return;
+        }
+      }
     } catch (error) {
-      if (!signal.aborted) yield providerFailure(error, spec, redact);
+      if (isSilent) yield silence(spec);
+      else if (!signal.aborted) yield providerFailure(error, spec, redact, watch);
+    } finally {
+      clearTimeout(clock);
+      signal.removeEventListener("abort", stop);
+      answer?.close();
     }
   }
 
   return { info: spec.info, stream };
 }
 
-/** Adds the entry's own arguments, and tells a web page from an answer: a wrong address often leads to one. */
-function guardedFetch(spec: ModelSpec, fetch: typeof globalThis.fetch): typeof globalThis.fetch {
-  return async (url, init) => {
-    const headers = { ...(init?.headers as Readonly<Record<string, string>>), "user-agent": agentOf(spec) };
-    const response = await fetch(url, { ...init, headers, ...bodyOf(spec, init?.body) });
-    const type = response.headers.get("content-type") ?? "";
-    if (response.ok && /^text\/html\b/i.test(type)) {
-      await response.body?.cancel();
-      const message = `${shownUrl(spec.baseUrl)} answered with a web page: it is not the address of a model.`;
-      throw Object.assign(new Error(message), { name: "NetworkError", kind: "invalid" });
-    }
-    return response;
-  };
-}
-
-function agentOf({ headers }: ModelSpec): string {
-  const [, own] = Object.entries(headers).find(([name]) => name.toLowerCase() === "user-agent") ?? [];
-  return own ?? `tinman/${TINMAN_VERSION}`;
-}
-
-function bodyOf(spec: ModelSpec, body: unknown): { readonly body?: string } {
-  const isRenamed = spec.thinkingField === "reasoning";
-  if (typeof body !== "string" || (!isRenamed && Object.keys(spec.extraArguments).length === 0)) return {};
-  const value = { ...(JSON.parse(body) as Record<string, unknown>), ...spec.extraArguments };
-  return { body: JSON.stringify(isRenamed ? withReasoningField(value) : value) };
-}
-
-/** The SDK knows one name of the field in which thoughts go back. */
-function withReasoningField(body: Record<string, unknown>): Record<string, unknown> {
-  const messages = body.messages as readonly Record<string, unknown>[];
-  const renamed = messages.map(({ reasoning_content: reasoning, ...message }) =>
-    reasoning === undefined ? message : { ...message, reasoning },
-  );
-  return { ...body, messages: renamed };
-}
-
-function secretsIn(url: string): readonly string[] {
-  try {
-    const { username, password, searchParams } = new URL(url);
-    return [username, password, ...searchParams.values()].map(decodeURIComponent);
-  } catch {
-    return [];
-  }
+function silence({ providerName, timeouts }: ModelSpec): ModelEvent {
+  const seconds = (timeouts.firstByteMs + timeouts.idleMs) / 1_000;
+  const message = `${providerName} kept the connection open and said nothing for ${seconds} s.`;
+  return { type: "error", failure: { code: "model_failed", message }, retryable: true };
 }

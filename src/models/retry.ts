@@ -51,12 +51,42 @@ export function withRetries(model: ModelPort, clock: Clock, options: RetryOption
     };
     let waited = 0;
     for (let attempt = 1; ; attempt += 1) {
-      const failed = yield* oneAttempt(model, request, signal, reply, attempt);
-      if (failed === undefined || signal.aborted) return;
+      const passing = passingOn(reply, attempt);
+      const asked = reply.text === "" ? request : continued(request, reply.text, model.info.id);
+      let failed = cut;
+      // Here and not in a generator of its own, which would add to the cost of every piece of an answer.
+      try {
+        for await (const event of model.stream(asked, signal)) {
+          if (event.type === "error") {
+            failed = event;
+            break;
+          }
+          if (event.type === "end") {
+            if (!passing.isEmptyEnd(event)) {
+              yield* passing.calls;
+              yield event;
+              return;
+            }
+            failed = empty;
+            break;
+          }
+          const shown = passing.shown(event);
+          if (shown !== undefined) yield shown;
+        }
+      } catch (error) {
+        // A model must not throw; one that does is told as a fault instead of taking the session down.
+        failed = { type: "error", failure: failureOf(error), retryable: false };
+      }
+      passing.keep();
+      if (signal.aborted) return;
       const ownPause = pauses[attempt - 1];
       const delayMs = failed.retryAfterMs ?? ownPause ?? 0;
-      if (ownPause === undefined || !failed.retryable || delayMs > longestPauseMs || waited + delayMs > mostWaitMs) {
-        yield delayMs > longestPauseMs && failed.retryable ? tooLong(failed, delayMs) : failed;
+      if (ownPause === undefined || !failed.retryable) {
+        yield failed;
+        return;
+      }
+      if (delayMs > longestPauseMs || waited + delayMs > mostWaitMs) {
+        yield tooLong(failed, delayMs);
         return;
       }
       yield { type: "retry", attempt, delayMs, failure: failed.failure };
@@ -79,73 +109,65 @@ interface Shown {
   spent: typeof noUsage;
 }
 
-/** Passes an attempt on, but for the error that ends it. `undefined`: it ended well. */
-async function* oneAttempt(
-  model: ModelPort,
-  request: ModelRequest,
-  signal: AbortSignal,
-  reply: Shown,
-  attempt: number,
-): AsyncGenerator<ModelEvent, ErrorEvent | undefined> {
+/** How the events of one attempt are passed on. */
+interface Passing {
+  /** Held back: only the calls of the attempt that ends well may run. */
+  readonly calls: readonly ModelEvent[];
+  /** What is shown of an event, if anything. */
+  shown(event: ModelEvent): ModelEvent | undefined;
+  /** Whether nothing came before this end, and that is to be tried again. */
+  isEmptyEnd(end: ModelEvent & { type: "end" }): boolean;
+  /** Keeps what the next attempt must know. */
+  keep(): void;
+}
+
+function passingOn(reply: Shown, attempt: number): Passing {
   const isResumed = reply.text !== "";
-  const asked = isResumed ? continued(request, reply.text, model.info.id) : request;
-  // Only those of the attempt that ends well may run.
   const calls: ModelEvent[] = [];
   let isEmpty = !isResumed;
   let isInput = reply.showsInput;
   let { spent } = reply;
-  try {
-    for await (const event of model.stream(asked, signal)) {
-      switch (event.type) {
-        case "error":
-          return event;
-        case "end":
-          if (isEmpty && event.stop === "end" && attempt <= emptyAnswers) return empty;
-          yield* calls;
-          yield event;
-          return undefined;
-        case "tool_call":
-          isEmpty = false;
-          calls.push(event);
-          break;
-        case "usage":
-          spent = addUsage(reply.spent, event.usage);
-          yield { type: "usage", usage: spent };
-          break;
-        case "notice":
-          if (attempt === 1) yield event;
-          break;
-        case "text": {
-          isEmpty &&= event.text === "";
-          reply.text += event.text;
-          const goesOn = isResumed && reply.endsInText;
-          if (!goesOn) reply.textBlock = event.block;
-          reply.endsInText = true;
-          yield isResumed ? textIn(reply.textBlock, event.text) : event;
-          break;
-        }
-        case "thinking":
-          isEmpty = false;
-          reply.endsInText = false;
-          yield attempt === 1 ? event : { ...event, block: `${attempt}/${event.block ?? ""}` };
-          break;
-        case "tool_input":
-          if (reply.showsInput && attempt > 1) break;
-          isInput = true;
-          yield event;
-          break;
-        default:
-          yield event;
+
+  const shown = (event: ModelEvent): ModelEvent | undefined => {
+    switch (event.type) {
+      case "tool_call":
+        isEmpty = false;
+        calls.push(event);
+        return undefined;
+      case "usage":
+        spent = addUsage(reply.spent, event.usage);
+        return { type: "usage", usage: spent };
+      case "notice":
+        return attempt === 1 ? event : undefined;
+      case "text": {
+        isEmpty &&= event.text === "";
+        reply.text += event.text;
+        const goesOn = isResumed && reply.endsInText;
+        if (!goesOn) reply.textBlock = event.block;
+        reply.endsInText = true;
+        return isResumed ? textIn(reply.textBlock, event.text) : event;
       }
+      case "thinking":
+        reply.endsInText = false;
+        return attempt === 1 ? event : { ...event, block: `${attempt}/${event.block ?? ""}` };
+      case "tool_input":
+        if (reply.showsInput && attempt > 1) return undefined;
+        isInput = true;
+        return event;
+      default:
+        return event;
     }
-  } catch (error) {
-    // A model must not throw; one that does is told as a fault instead of taking the session down.
-    return { type: "error", failure: failureOf(error), retryable: false };
-  } finally {
-    reply.spent = spent;
-    reply.showsInput = isInput;
-  }
-  return signal.aborted ? undefined : cut;
+  };
+
+  return {
+    calls,
+    shown,
+    isEmptyEnd: ({ stop }) => isEmpty && stop === "end" && attempt <= emptyAnswers,
+    keep: () => {
+      reply.spent = spent;
+      reply.showsInput = isInput;
+    },
+  };
 }
 
 /** Text that goes on belongs to the block that it goes on with. No proof covers what two answers made together. */
@@ -163,7 +185,7 @@ function continued(request: ModelRequest, text: string, model: string): ModelReq
 }
 
 function tooLong(failed: ErrorEvent, delayMs: number): ErrorEvent {
-  const wait = `It asks to wait ${Math.ceil(delayMs / 1_000)} s, which is longer than a run waits.`;
+  const wait = `It asks to wait ${Math.ceil(delayMs / 1_000)} s, and that is longer than a reply is waited for.`;
   const failure: Failure = { ...failed.failure, message: `${failed.failure.message} ${wait}` };
   return { ...failed, failure };
 }

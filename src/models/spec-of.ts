@@ -1,5 +1,6 @@
 import { AgentError } from "../core/errors.ts";
 import type { ModelInfo, Prices } from "../core/ports.ts";
+import { type Address, readAddress } from "./address.ts";
 import { factsOf, providerOfName } from "./known-models.ts";
 import type { ModelEntry } from "./model-entry.ts";
 import { defaultTimeouts, type ModelSpec } from "./model-spec.ts";
@@ -7,8 +8,28 @@ import { type Provider, providers } from "./providers.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `<provider>/<model>`, or a well-known model's bare name. */
+/** A model that cannot be called because what is said of it cannot be understood. */
+export interface FaultyModel {
+  /** As far as it is known. */
+  readonly info: ModelInfo;
+  readonly fault: string;
+}
+
+/** `<provider>/<model>`, or a well-known model's bare name. Throws `config_invalid` when its address was moved to none. */
 export function specOfName(id: string, env: Environment): ModelSpec | undefined {
+  const found = readName(id, env);
+  if (found !== undefined && "fault" in found) throw new AgentError("config_invalid", `${found.fault}.`);
+  return found;
+}
+
+/** Throws `config_invalid` when the entry cannot be understood. */
+export function specOfEntry(entry: ModelEntry, env: Environment): ModelSpec {
+  const found = readEntry(entry, env);
+  if ("fault" in found) throw invalid(entry, found.fault);
+  return found;
+}
+
+export function readName(id: string, env: Environment): ModelSpec | FaultyModel | undefined {
   const slash = id.indexOf("/");
   const bare = providerOfName(id);
   if (slash < 0 && bare === undefined) return undefined;
@@ -18,17 +39,25 @@ export function specOfName(id: string, env: Environment): ModelSpec | undefined 
   return specOf({ id, provider: provider.id, model }, provider, env);
 }
 
-/** Throws `config_invalid` when the entry cannot be understood. */
-export function specOfEntry(entry: ModelEntry, env: Environment): ModelSpec {
+export function readEntry(entry: ModelEntry, env: Environment): ModelSpec | FaultyModel {
   const provider = providerNamed(entry.provider);
   if (provider === undefined) {
     const names = providers.map(({ id }) => id).join(", ");
-    throw invalid(entry, `there is no provider "${entry.provider}"; known are ${names}`);
+    const fault = `there is no provider "${entry.provider}"; known are ${names}`;
+    return { info: infoOf(entry, undefined), fault };
   }
   if (provider.baseUrl === "" && entry.baseUrl === undefined) {
-    throw invalid(entry, `baseUrl is missing: a provider "${provider.id}" can be anywhere`);
+    const fault = `baseUrl is missing: a provider "${provider.id}" can be anywhere`;
+    return { info: infoOf(entry, provider), fault };
   }
   return specOf(entry, provider, env);
+}
+
+/** What is wrong with the address to which a variable moves a provider, if anything. */
+export function movedFault(provider: Provider, env: Environment): string | undefined {
+  const { addressVariable = "" } = provider;
+  const address = readAddress(env[addressVariable] || provider.baseUrl, provider.wire);
+  return typeof address === "string" ? `${addressVariable} ${address}` : undefined;
 }
 
 export function providerNamed(name: string): Provider | undefined {
@@ -43,9 +72,9 @@ const otherNames = new Map([
   ["llama.cpp", "llamacpp"],
 ]);
 
-function specOf(entry: ModelEntry, provider: Provider, env: Environment): ModelSpec {
+function specOf(entry: ModelEntry, provider: Provider, env: Environment): ModelSpec | FaultyModel {
+  const info = infoOf(entry, provider);
   const model = entry.model ?? entry.id;
-  const facts = factsOf(model);
   const unset: string[] = [];
   const filled = (text: string): string =>
     text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
@@ -53,44 +82,30 @@ function specOf(entry: ModelEntry, provider: Provider, env: Environment): ModelS
       if (value === undefined || value === "") unset.push(name);
       return value ?? "";
     });
-  const moved = provider.addressVariable === undefined ? undefined : env[provider.addressVariable] || undefined;
-  const baseUrl = entry.baseUrl === undefined ? (moved ?? provider.baseUrl) : filled(entry.baseUrl);
-  if (!/^https?:\/\/[^/]/.test(baseUrl) && unset.length === 0) {
-    throw invalid(entry, "baseUrl must begin with http:// or https://");
-  }
+  const address = addressOf(entry, provider, env, filled, unset);
+  if (typeof address === "string") return { info, fault: address };
   const headers = Object.fromEntries(Object.entries(entry.headers ?? {}).map(([key, text]) => [key, filled(text)]));
   const key = keyOf(entry, provider, env, filled);
   const missing =
     unset.length > 0
       ? `The configuration of model "${entry.id}" needs ${unset.join(" and ")}, which ${unset.length === 1 ? "is" : "are"} not set.`
       : key.missing;
-  const efforts = entry.reasoningEfforts ?? (facts.efforts.length > 1 ? facts.efforts : (provider.efforts ?? ["none"]));
-  const { outputLimit, ...limits } = limitsOf(entry, provider, facts);
-  const info: ModelInfo = {
-    id: entry.id,
-    provider: provider.id,
-    displayName: entry.displayName ?? model,
-    ...limits,
-    reasoningEfforts: efforts.includes("none") ? efforts : ["none", ...efforts],
-    images: entry.images ?? facts.images,
-    documents: entry.documents ?? facts.documents,
-    prefersPatch: entry.prefersPatch ?? facts.prefersPatch ?? false,
-    ...(entry.prices === undefined ? {} : { prices: pricesOf(entry.prices) }),
-  };
+  // Only Anthropic insists on a bound; elsewhere the provider's own is best.
+  const outputLimit = provider.wire === "anthropic" ? info.maxOutputTokens : entry.maxOutputTokens;
   const field = entry.thinkingField ?? provider.thinkingField ?? "none";
   return {
     info,
     wire: provider.wire,
     providerName: provider.name,
     model,
-    baseUrl: versioned(baseUrl.replace(/\/+$/, ""), provider),
+    ...address,
     ...(key.value === undefined ? {} : { apiKey: key.value }),
     keyPlace: key.place,
     ...(missing === undefined ? {} : { missing }),
     headers,
     extraArguments: entry.extraArguments ?? {},
     ...(outputLimit === undefined ? {} : { outputLimit }),
-    effortStyle: entry.reasoningStyle ?? styleOf(entry, provider, facts.effortStyle),
+    effortStyle: entry.reasoningStyle ?? styleOf(entry, provider, factsOf(model).effortStyle),
     ...(provider.wire !== "openai-chat" || field === "none" ? {} : { thinkingField: field }),
     ...(provider.callIds === undefined ? {} : { callIds: provider.callIds }),
     timeouts: {
@@ -101,10 +116,42 @@ function specOf(entry: ModelEntry, provider: Provider, env: Environment): ModelS
   };
 }
 
-/** These two are mostly written without the version of their interface, as their own libraries want it. */
-function versioned(baseUrl: string, { wire }: Provider): string {
-  if ((wire !== "anthropic" && wire !== "google") || /\/v\d[^/]*$/.test(baseUrl)) return baseUrl;
-  return `${baseUrl}${wire === "anthropic" ? "/v1" : "/v1beta"}`;
+/** `unset` is what `filled` did not find: as long as something is missing from an address, it need not be one. */
+function addressOf(
+  entry: ModelEntry,
+  provider: Provider,
+  env: Environment,
+  filled: (text: string) => string,
+  unset: readonly string[],
+): Address | string {
+  const { addressVariable = "" } = provider;
+  const moved = env[addressVariable] || undefined;
+  const given = entry.baseUrl === undefined ? (moved ?? provider.baseUrl) : filled(entry.baseUrl);
+  if (unset.length > 0) return { baseUrl: given };
+  const address = readAddress(given, provider.wire);
+  if (typeof address !== "string") return address;
+  return `${entry.baseUrl === undefined ? addressVariable : "baseUrl"} ${address}`;
+}
+
+function infoOf(entry: ModelEntry, provider: Provider | undefined): ModelInfo {
+  const model = entry.model ?? entry.id;
+  const facts = factsOf(model);
+  const { contextWindow = facts.contextWindow, maxOutputTokens = Math.min(facts.maxOutputTokens, contextWindow) } =
+    entry;
+  const known = facts.efforts.length > 1 ? facts.efforts : (provider?.efforts ?? ["none"]);
+  const efforts = entry.reasoningEfforts ?? known;
+  return {
+    id: entry.id,
+    provider: provider?.id ?? entry.provider,
+    displayName: entry.displayName ?? model,
+    contextWindow,
+    maxOutputTokens,
+    reasoningEfforts: efforts.includes("none") ? efforts : ["none", ...efforts],
+    images: entry.images ?? facts.images,
+    documents: entry.documents ?? facts.documents,
+    prefersPatch: entry.prefersPatch ?? facts.prefersPatch ?? false,
+    ...(entry.prices === undefined ? {} : { prices: pricesOf(entry.prices) }),
+  };
 }
 
 /** Efforts that were declared are told in the way of the wire, also for a model that is not known. */
@@ -113,14 +160,6 @@ function styleOf(entry: ModelEntry, provider: Provider, known: ModelSpec["effort
   if (known !== "none" && (known === "word") === provider.wire.startsWith("openai")) return known;
   if (entry.reasoningEfforts === undefined) return "none";
   return provider.wire === "anthropic" ? "adaptive" : provider.wire === "google" ? "level" : "word";
-}
-
-function limitsOf(entry: ModelEntry, provider: Provider, facts: ReturnType<typeof factsOf>) {
-  const { contextWindow = facts.contextWindow, maxOutputTokens = Math.min(facts.maxOutputTokens, contextWindow) } =
-    entry;
-  // Only Anthropic insists on a bound; elsewhere the provider's own is best.
-  const outputLimit = provider.wire === "anthropic" ? maxOutputTokens : entry.maxOutputTokens;
-  return { contextWindow, maxOutputTokens, outputLimit };
 }
 
 interface Key {

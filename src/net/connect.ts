@@ -5,7 +5,7 @@ import type { Network } from "./network.ts";
 import { NetworkError } from "./network-error.ts";
 import { onAbort } from "./on-abort.ts";
 import type { Pool } from "./pool.ts";
-import { describeProxy } from "./proxy.ts";
+import { describeProxy, type ProxyServer } from "./proxy.ts";
 import { describeRoute, type Route } from "./route.ts";
 import { openTunnel } from "./tunnel.ts";
 
@@ -28,6 +28,7 @@ export function connect(route: Route, options: ConnectOptions): Promise<Socket> 
       return;
     }
     const opened: Socket[] = [];
+    const stage: Stage = { proxyAwaited: route.proxy };
     let settled = false;
     const settle = () => {
       settled = true;
@@ -41,9 +42,7 @@ export function connect(route: Route, options: ConnectOptions): Promise<Socket> 
       reject(error);
     };
     const stop = () => fail(aborted(route.where));
-    const timer = after(connectMs, () => {
-      fail(timedOut("connect_timeout", `There was no connection to ${describeRoute(route)}`, connectMs));
-    });
+    const timer = after(connectMs, () => fail(tooLate(route, stage, connectMs)));
     const stopListening = onAbort(signal, stop);
     const keep = <S extends Socket>(socket: S): S => {
       // A socket that nobody listens to ends the process with its first error.
@@ -52,7 +51,7 @@ export function connect(route: Route, options: ConnectOptions): Promise<Socket> 
       if (settled) socket.destroy();
       return socket;
     };
-    open(route, options, keep).then(
+    open(route, options, stage, keep).then(
       (socket) => {
         if (settled) return;
         if (socket.destroyed) return fail(brokenOff(route.where, asSoonAsOpen, ""));
@@ -63,6 +62,17 @@ export function connect(route: Route, options: ConnectOptions): Promise<Socket> 
         fail(error instanceof NetworkError ? error : connectFailure(error, route.host, route.where, asSoonAsOpen)),
     );
   });
+}
+
+interface Stage {
+  /** The proxy on the way, until it is reached. */
+  proxyAwaited: ProxyServer | undefined;
+}
+
+function tooLate(route: Route, { proxyAwaited }: Stage, connectMs: number): NetworkError {
+  return proxyAwaited === undefined
+    ? timedOut("connect_timeout", `There was no connection to ${describeRoute(route)}`, connectMs)
+    : timedOut("proxy_failed", `There was no connection to ${describeProxy(proxyAwaited)}`, connectMs);
 }
 
 /** Remembers a socket, so that it is closed when the connection does not come about. */
@@ -77,7 +87,7 @@ interface Target {
 const asSoonAsOpen = "as soon as it was open";
 const beforeTls = "before TLS was agreed on";
 
-async function open(route: Route, options: ConnectOptions, keep: Keep): Promise<Socket> {
+async function open(route: Route, options: ConnectOptions, stage: Stage, keep: Keep): Promise<Socket> {
   const { proxy } = route;
   if (proxy === undefined) {
     const direct = await reach(route.address ?? route.host, route.port, route, keep);
@@ -88,17 +98,19 @@ async function open(route: Route, options: ConnectOptions, keep: Keep): Promise<
     const plain = await reach(proxy.host, proxy.port, target, keep);
     return proxy.secure ? await secure(plain, target, options.network, keep) : plain;
   });
+  stage.proxyAwaited = undefined;
   if (!route.tunnel) return toProxy;
   const through = await openTunnel(options.pool, toProxy, route, proxy);
   return route.secure ? await secure(through, route, options.network, keep) : through;
 }
 
-/** Whatever keeps us from the proxy is the proxy's matter, not the server's. */
+/** Whatever keeps us from the proxy is the proxy's matter: another address of the server would not help. */
 async function proxied(reachProxy: () => Promise<Socket>): Promise<Socket> {
   try {
     return await reachProxy();
   } catch (error) {
-    throw error instanceof NetworkError ? new NetworkError("proxy", error.message, error.detail) : error;
+    if (!(error instanceof NetworkError) || error.kind === "tls") throw error;
+    throw new NetworkError("proxy_failed", error.message, error.detail);
   }
 }
 
@@ -119,6 +131,8 @@ async function secure(carrier: Socket, { host, where }: Target, network: Network
       // An address is no name that a server could choose its certificate by.
       ...(isIP(host) === 0 ? { servername: host } : {}),
       secureContext: context,
+      // Said here, because otherwise a variable of the environment (NODE_TLS_REJECT_UNAUTHORIZED) decides.
+      rejectUnauthorized: true,
       ALPNProtocols: ["http/1.1"],
     }),
   );

@@ -4,6 +4,7 @@ import { FetchHeaders, type HeadersLike } from "./fetch-headers.ts";
 import type { Network } from "./network.ts";
 import { NetworkError } from "./network-error.ts";
 import type { Timeouts } from "./request.ts";
+import { ValueStream } from "./streams.ts";
 
 export type Fetch = typeof globalThis.fetch;
 
@@ -13,7 +14,7 @@ const highWaterMark = 256 * 1024;
 /**
  * A `fetch` over our own HTTP, as far as libraries that talk to an API need one: bodies of text or bytes, answers that are streamed.
  * It follows no redirect (a 3xx is an answer like any other, so that no key travels to a second server), and rejects with `NetworkError`,
- * whose name is `AbortError` after an abort. The answer's headers are `FetchHeaders`; `clone`, `blob` and `formData` are not there.
+ * whose name is `AbortError` after an abort. The answer's headers are `FetchHeaders`, its body is a `ValueStream`; `clone`, `blob` and `formData` are not there.
  */
 export function createFetch(network: Network, timeouts: Timeouts): Fetch {
   const fetch = async (input: string | URL, init: RequestInit = {}): Promise<ReturnType<typeof toResponse>> => {
@@ -66,8 +67,8 @@ function toResponse(url: URL, { status, statusText, headers, body }: Exchange) {
 }
 
 /** Made by hand: Node's own bridge from its streams to these halves the number of pieces a second. */
-function streamOf(body: Body): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>(
+function streamOf(body: Body): ValueStream<Uint8Array> {
+  return new ValueStream<Uint8Array>(
     {
       start(controller) {
         body.flowTo({
@@ -86,7 +87,7 @@ function streamOf(body: Body): ReadableStream<Uint8Array> {
   );
 }
 
-async function readAll(stream: ReadableStream<Uint8Array> | null): Promise<Uint8Array<ArrayBuffer>> {
+async function readAll(stream: ValueStream<Uint8Array> | null): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   if (stream !== null) {

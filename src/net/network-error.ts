@@ -1,6 +1,8 @@
 /**
  * What went wrong between us and a server.
  * `invalid`: the request itself cannot be sent; `malformed`: what came back is not HTTP or cannot be decompressed.
+ * `proxy`: the proxy refuses, or is none that can be used; `proxy_failed`: it cannot be reached or is in trouble, which may pass.
+ * A server that the proxy did not get through to is `unreachable`, and certificates are `tls`, the proxy's too.
  */
 export type NetworkErrorKind =
   | "refused"
@@ -12,6 +14,7 @@ export type NetworkErrorKind =
   | "idle_timeout"
   | "tls"
   | "proxy"
+  | "proxy_failed"
   | "aborted"
   | "invalid"
   | "malformed";

@@ -37,6 +37,8 @@ export interface CommandRow {
   readonly folder?: true;
   /** Whether it reads everything below a folder: always, or with one of these flags. */
   readonly recursive?: true | string;
+  /** Folders among its sources go to another place as a whole. */
+  readonly movesFolders?: true;
   /** It shows nothing of what is in `.git`: it prints names only, or passes over hidden files. */
   readonly sparesGit?: true;
   /** Whether it follows the symbolic links in a folder: always, or with one of these flags when it reads all of it. */

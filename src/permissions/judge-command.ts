@@ -1,17 +1,21 @@
-import type { CommandPart, DecisionContext, Found, JudgedPart, Lookup, Touch } from "../core/permission.ts";
+import type { CommandPart, DecisionContext, Evidence, Found, JudgedPart, Lookup, Touch } from "../core/permission.ts";
 import { lookupKey } from "../core/permission.ts";
 import { raised, worse } from "./autonomy.ts";
-import { isSystemPlace, liesIn, protectedIn, scopeOf } from "./path-scope.ts";
+import { liesIn } from "./path-names.ts";
+import { isSystemPlace, scopeOf } from "./path-scope.ts";
+import { type KnownPlaces, namedLink, protectedIn } from "./protected-paths.ts";
 import { allowingRule } from "./rules.ts";
 
 type Own = Pick<JudgedPart, "class" | "protected" | "rule" | "why">;
-type Places = Pick<
-  DecisionContext,
-  "cwd" | "home" | "ownHome" | "loginHome" | "readable" | "temp" | "foldsCase" | "rules"
->;
+type Places = KnownPlaces &
+  Pick<DecisionContext, "readable" | "temp" | "foldsCase" | "rules"> & { readonly ways?: Found | undefined };
 
-/** What a part can do, with what was found where it points. */
-export function judgePart(part: CommandPart, found: Found, places: Places, isCovered = false): JudgedPart {
+/** What a command can do, part by part, with what was found where it points. */
+export function judgeReading({ reading, found, met }: Evidence, context: DecisionContext): JudgedPart {
+  return judgePart(reading.root, found, { ...context, around: met?.around, ways: met?.ways });
+}
+
+function judgePart(part: CommandPart, found: Found, places: Places, isCovered = false): JudgedPart {
   const { kind, source } = part;
   const rule = part.words === undefined ? undefined : allowingRule(part, places.rules);
   const isAllowed = isCovered || rule !== undefined;
@@ -51,15 +55,33 @@ function judgeTouch(touch: Touch, found: Found, places: Places): Own {
   const { path } = touch.lookup;
   if (answer === undefined) return noAnswer(touch);
   if (touch.use === "git") return { class: touch.class, protected: false, rule: "git", why: "asks git" };
-  const judged = answer.map((real) =>
-    touch.use === "run" ? judgeRun(path, real, places) : judgeFile(touch, real, places),
-  );
+  const through = judgeWay(touch, places);
+  if (through !== undefined) return through;
+  if (touch.lookup.what === "hooks-below" && answer[0] !== undefined) {
+    return protectedPlace(`copies ${answer[0]}, with what git would take for hooks`);
+  }
+  // Of what a pattern matches, the folders around the matches are not moved themselves.
+  const around = touch.lookup.what === "matches" && touch.use === "write" ? new Set(answer.map(folderOf)) : undefined;
+  const judged = answer.map((real) => {
+    if (touch.use === "run") return judgeRun(path, real, places);
+    return judgeFile(around?.has(real) === true ? { ...touch, recursive: false } : touch, real, places);
+  });
   return judged.reduce(worst, {
     class: touch.class,
     protected: false,
     rule: `${touch.use}-workspace`,
     why: `${touch.use}s ${path}`,
   });
+}
+
+/** A path may lead out of a protected place by a link, and is of that place all the same. */
+function judgeWay({ use, lookup }: Touch, places: Places): Own | undefined {
+  if (use !== "read" && use !== "write") return undefined;
+  const way = places.ways?.get(lookupKey(lookup)) ?? [];
+  const through = way.find((link) => scopeOf(link, places, use) === "protected");
+  if (through !== undefined) return protectedPlace(`${use}s ${through}, a protected place`);
+  const link = use === "write" ? namedLink(lookup.path, way, places) : undefined;
+  return link === undefined ? undefined : protectedPlace(`writes ${link}, by which a protected place is found`);
 }
 
 function noAnswer({ use, lookup }: Touch): Own {
@@ -76,6 +98,7 @@ function noAnswer({ use, lookup }: Touch): Own {
     "tracked-names": `takes names that git tracks below ${lookup.path}, of which one has a blank, a quote or a dash in front`,
     dashes: `uses the pattern ${lookup.path}, which matches a name that begins with a dash; with ./ in front it would be no flag`,
     "repositories-below": `copies ${lookup.path}, where there are too many files to look through`,
+    "hooks-below": `copies ${lookup.path}, where there are too many files to look through`,
     "links-below": `follows links below ${lookup.path}, where there are too many files to look through`,
   };
   const why = words[lookup.what] ?? `uses ${lookup.path}, and where that leads cannot be told`;
@@ -96,7 +119,7 @@ function judgeRun(name: string, real: string, { cwd, foldsCase }: Places): Own {
 function judgeFile(touch: Touch, path: string, places: Places): Own {
   const use = touch.use === "write" ? "write" : "read";
   const verb = `${use}s`;
-  const contained = touch.recursive ? protectedIn(path, places) : undefined;
+  const contained = touch.recursive ? protectedIn(path, places, touch.moves === true ? "move" : use) : undefined;
   if (contained !== undefined) {
     return protectedPlace(`${verb} all of ${path}, and in it ${contained}, a protected place`);
   }
@@ -126,6 +149,10 @@ function judgeFile(touch: Touch, path: string, places: Places): Own {
     rule: `${use}-outside`,
     why: `${verb} ${path}, which is outside the workspace`,
   };
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/")) || "/";
 }
 
 function protectedPlace(why: string): Own {

@@ -6,8 +6,11 @@ import type {
   JudgedPart,
   PermissionPolicy,
 } from "../core/permission.ts";
+import { lookupKey } from "../core/permission.ts";
 import { raised, runsAt, worse } from "./autonomy.ts";
-import { isSystemPlace, protectedIn, protectedPlaces, scopeOf } from "./path-scope.ts";
+import { namedPlaces } from "./named-places.ts";
+import { isSystemPlace, scopeOf } from "./path-scope.ts";
+import { protectedIn, protectedPlaces } from "./protected-paths.ts";
 
 interface Judged {
   readonly class: AccessClass;
@@ -41,11 +44,12 @@ export function createPermissionPolicy(shell: () => "bash" | "sh"): PermissionPo
   let known: CommandKnowledge | undefined;
   return {
     protectedPlaces,
+    namedPlaces,
     async read(command, places) {
       known ??= await loadKnowledge();
       return known.reading.readCommand(command, places, shell());
     },
-    explain: ({ reading, found }, context) => known?.judging.judgePart(reading.root, found, context) ?? notRead,
+    explain: (evidence, context) => known?.judging.judgeReading(evidence, context) ?? notRead,
     decide: (accesses, context) => decide(accesses, context, known),
   };
 }
@@ -124,16 +128,24 @@ function worst(a: Judged, b: Judged): Judged {
   return { ...chosen, class: worse(a.class, b.class), extractedCommands };
 }
 
-function judge(access: Access, context: DecisionContext, known: CommandKnowledge | undefined): Judged {
-  if (access.type === "command") return judgeCommand(access, context, known);
+function judge(access: Access, context: DecisionContext, knowledge: CommandKnowledge | undefined): Judged {
+  if (access.type === "command") return judgeCommand(access, context, knowledge);
   if (access.type === "fetch") return judgeFetch(access.url);
-  const scope = scopeOf(access.path, context, access.type);
+  const { met, path, written } = access;
+  const known = { ...context, around: met?.around };
+  const scope = scopeOf(path, known, access.type);
   const base: AccessClass = access.type === "read" ? "read" : "low";
   const verb = access.type === "read" ? "reads" : "writes";
   const judged = { protected: false, extractedCommands: [] };
-  const contained = access.type === "read" && access.recursive === true ? protectedIn(access.path, context) : undefined;
+  const contained = access.type === "read" && access.recursive === true ? protectedIn(path, known, "read") : undefined;
   if (contained !== undefined) {
     const does = `reads all of ${access.path}, and in it ${contained}, a protected place`;
+    return { ...judged, class: "high", protected: true, rule: "protected-place", does };
+  }
+  const way = written === undefined ? undefined : met?.ways.get(lookupKey({ what: "path", path: written }));
+  const through = way?.find((link) => scopeOf(link, known, access.type) === "protected");
+  if (scope !== "protected" && through !== undefined) {
+    const does = `${verb} ${path} by way of ${through}, a protected place`;
     return { ...judged, class: "high", protected: true, rule: "protected-place", does };
   }
   if (scope === "workspace") {
@@ -181,7 +193,7 @@ function judgeCommand(
   const part =
     evidence === undefined || known === undefined
       ? notRead
-      : known.judging.worstPart(known.judging.judgePart(evidence.reading.root, evidence.found, context));
+      : known.judging.worstPart(known.judging.judgeReading(evidence, context));
   const shown = access.command.length > 200 ? `${access.command.slice(0, 200).toWellFormed()}…` : access.command;
   const does = `runs ${JSON.stringify(shown)}: it ${part.why}`;
   const extractedCommands = evidence?.reading.programs ?? [];

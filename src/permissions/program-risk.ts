@@ -135,6 +135,13 @@ function touchesFor(
   const usesFolder = row.class !== "read" || !operands.some(({ kind }) => kind === "read");
   if (row.folder === true && usesFolder) touches.push(folderTouches(around, row.class, recursive));
   if (row.fillsFolder === true) touches.push(filledFolder(splitTarget(operands, values), writes, around, recursive));
+  if (row.movesFolders === true) {
+    const { sources } = splitTarget(operands, values);
+    for (const arg of sources) {
+      const moved = touchesOf(arg, "write", writes, around, true, false);
+      touches.push(moved?.map((touch) => ({ ...touch, moves: true })));
+    }
+  }
   for (const { arg } of [...operands, ...values])
     if (arg.kind === "input") touches.push(touchesOf(arg, "read", "read", around));
   for (const suffix of row.suffixes?.split(" ") ?? []) {

@@ -90,7 +90,8 @@ export function filledFolder(
     const folder = arg.kind === "pattern" ? escaped(target.value) : target.value;
     touches.push(touchesOf({ kind: arg.kind, value: `${folder}/${name}` }, "write", accessClass, around));
     if (recursive && arg.kind === "text") {
-      touches.push(touchesOf(arg, "write", accessClass, around)?.map(asking("repositories-below")));
+      for (const what of ["repositories-below", "hooks-below"] as const)
+        touches.push(touchesOf(arg, "write", accessClass, around)?.map(asking(what)));
     }
   }
   return touches.some((found) => found === undefined) ? undefined : touches.flatMap((found) => found ?? []);

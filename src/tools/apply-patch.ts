@@ -1,6 +1,6 @@
 import type { Access, FileChange, Preview } from "../core/permission.ts";
 import { defineTool, failed, succeeded, type ToolContext, type ToolOutput, type ToolScope } from "../core/tool.ts";
-import { decidedPath, decidePath } from "./decided-path.ts";
+import { decidedPath, decideUse } from "./decided-path.ts";
 import { interrupted, messageOf } from "./outcome.ts";
 import { commitPatch, isChanged } from "./patch-commit.ts";
 import { type PatchSection, parsePatch } from "./patch-parse.ts";
@@ -19,8 +19,10 @@ export const applyPatchTool = defineTool({
   async access(input, scope) {
     const accesses = new Map<string, Access>();
     for (const { types, name } of touched(sectionsOf(input))) {
-      const path = await decidePath(input, name, scope);
-      for (const type of types) accesses.set(`${type} ${path}`, { type, path });
+      for (const type of types) {
+        const access = await decideUse(type, input, name, scope);
+        accesses.set(`${type} ${access.path} ${access.written ?? ""}`, access);
+      }
     }
     return [...accesses.values()];
   },

@@ -1,5 +1,5 @@
 import { defineTool, failed, succeeded } from "../core/tool.ts";
-import { decidedPath, decidePath } from "./decided-path.ts";
+import { decidedPath, decideUse } from "./decided-path.ts";
 import { messageOf } from "./outcome.ts";
 import { previewText } from "./text-file.ts";
 import { z } from "./zod.ts";
@@ -11,7 +11,7 @@ export const createTool = defineTool({
   }),
 
   async access(input, scope) {
-    return [{ type: "write", path: await decidePath(input, input.file_path, scope) }];
+    return [await decideUse("write", input, input.file_path, scope)];
   },
 
   async preview(input, scope) {

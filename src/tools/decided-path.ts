@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
+import type { Access } from "../core/permission.ts";
 import type { ToolScope } from "../core/tool.ts";
 
 /** By the parsed input of a call: the paths its permission was decided on, by what the model calls them. */
@@ -13,6 +14,24 @@ export async function decidePath(input: object, path: string, scope: ToolScope):
   const paths = decided.get(input) ?? new Map<string, string>();
   decided.set(input, paths.set(path, canonical));
   return canonical;
+}
+
+/** For `access`: the use of a path, also with how it is written where that says more than where it leads. Never rejects. */
+export async function decideUse<T extends "read" | "write">(
+  type: T,
+  input: object,
+  path: string,
+  scope: ToolScope,
+): Promise<Extract<Access, { type: T }>>;
+export async function decideUse(
+  type: "read" | "write",
+  input: object,
+  path: string,
+  scope: ToolScope,
+): Promise<Extract<Access, { type: "read" | "write" }>> {
+  const canonical = await decidePath(input, path, scope);
+  if (canonical === resolve(scope.cwd, path)) return { type, path: canonical };
+  return { type, path: canonical, written: isAbsolute(path) ? path : `${scope.cwd}/${path}` };
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Preview } from "../core/permission.ts";
 import { defineTool, failed, succeeded, type ToolContext, type ToolOutput, type ToolScope } from "../core/tool.ts";
-import { decidedPath, decidePath } from "./decided-path.ts";
+import { decidedPath, decideUse } from "./decided-path.ts";
 import { editReport } from "./edit-report.ts";
 import { replaceText } from "./edit-text.ts";
 import { messageOf } from "./outcome.ts";
@@ -21,11 +21,8 @@ export const editTool = defineTool({
   input,
 
   async access(input, scope) {
-    const path = await decidePath(input, input.file_path, scope);
-    return [
-      { type: "read", path },
-      { type: "write", path },
-    ];
+    const read = await decideUse("read", input, input.file_path, scope);
+    return [read, { ...read, type: "write" }];
   },
 
   preview,

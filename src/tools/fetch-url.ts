@@ -33,7 +33,9 @@ export const fetchUrlTool = defineTool({
       const page = await context.host.web.get(address.url, { maxBytes: mostBytes, accept }, context.signal);
       const isGood = page.status >= 200 && page.status <= 299;
       const text = await textOf(page, isGood ? longestText : longestErrorText);
-      const head = [`URL Content from: "${input.url.replace(/\p{Cc}/gu, "")}"`, `Status: ${page.status}`];
+      // All of ours stands in front: what comes after the first "Markdown content:" is the page's, whatever it looks like,
+      // so that no mark is needed for its end. The notes behind it say nothing that a page could gain by saying it.
+      const head = [`URL Content from: "${onOneLine(input.url)}"`, `Status: ${page.status}`];
       if (page.url !== address.url) head.push(`Redirected to: ${page.url}`);
       const result = [...head, "Markdown content:", "", text].join("\n");
       return isGood ? succeeded(result) : failed(`The server answered with status ${page.status}.\n${result}`);
@@ -42,6 +44,10 @@ export const fetchUrlTool = defineTool({
     }
   },
 });
+
+function onOneLine(url: string): string {
+  return url.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, "");
+}
 
 /** The address as it is asked for: without its fragment, which no server sees. */
 function webAddress(text: string): { readonly url: string } | { readonly fault: string } {
@@ -58,13 +64,16 @@ function webAddress(text: string): { readonly url: string } | { readonly fault: 
 async function textOf(page: WebPage, limit: number): Promise<string> {
   const read = readPage(page);
   if ("type" in read) return describeFile(page, read.type);
+  const { visible } = await import("./html-elements.ts");
   const notes: string[] = [];
-  let { text } = read;
+  // Of the control characters only line ends and tabs are text: others steer the terminal of whoever looks at the result.
+  const plain = (words: string): string => visible(words.replace(/\r\n?|\f/g, "\n"));
+  let text = read.isHtml ? read.text : plain(read.text);
   let truncated = false;
   if (read.isHtml) {
     const { htmlToMarkdown } = await import("./html-to-markdown.ts");
     const converted = htmlToMarkdown(text, { url: page.url, limit });
-    text = converted.markdown;
+    text = plain(converted.markdown);
     truncated = converted.truncated;
     if (!converted.hasText) notes.push("[The page has no text of its own. It may need scripts, which are not run.]");
   } else if (text.trim() === "") notes.push("[The answer is empty.]");

@@ -1,5 +1,5 @@
 import { defineTool, failed, succeeded } from "../core/tool.ts";
-import { decidedPath, decidePath } from "./decided-path.ts";
+import { decidedPath, decideUse } from "./decided-path.ts";
 import { interrupted, messageOf } from "./outcome.ts";
 import { placesBelow } from "./places-below.ts";
 import { searchReport } from "./search-report.ts";
@@ -19,7 +19,7 @@ export const globTool = defineTool({
   }),
 
   async access(input, scope) {
-    return [{ type: "read", path: await decidePath(input, input.folder ?? ".", scope) }];
+    return [await decideUse("read", input, input.folder ?? ".", scope)];
   },
 
   async run(input, context) {

@@ -1,6 +1,6 @@
 import type { GrepQuery } from "../core/ports.ts";
 import { defineTool, failed, succeeded } from "../core/tool.ts";
-import { decidedPath, decidePath } from "./decided-path.ts";
+import { decidedPath, decideUse } from "./decided-path.ts";
 import { interrupted, messageOf } from "./outcome.ts";
 import { placesBelow } from "./places-below.ts";
 import { searchReport } from "./search-report.ts";
@@ -30,7 +30,7 @@ export const grepTool = defineTool({
   input,
 
   async access(input, scope) {
-    return [{ type: "read", path: await decidePath(input, input.path ?? ".", scope) }];
+    return [await decideUse("read", input, input.path ?? ".", scope)];
   },
 
   async run(input, context) {

@@ -1,8 +1,14 @@
 import type { Tool } from "../core/tool.ts";
-import { z } from "./zod.ts";
+import { builtinTools } from "./all.ts";
+import parameters from "./parameters.json" with { type: "json" };
 
-/** The arguments of a tool as providers and clients want them described. */
+const known: Readonly<Record<string, unknown>> = parameters;
+
+/**
+ * The arguments of a tool as providers and clients want them described. Those of the built-in tools are written down: every
+ * request to a model needs all of them, and deriving them would load every tool.
+ */
 export async function toolJsonSchema(tool: Tool): Promise<unknown> {
-  const { input } = await tool.load();
-  return z.toJSONSchema(input, { target: "draft-7", io: "input" });
+  if (builtinTools.includes(tool)) return known[tool.name];
+  return (await import("./derived-schema.ts")).derivedSchema(tool);
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { jsonBytes, outputLimit } from "../core/output.ts";
 import type { DirectoryEntry } from "../core/ports.ts";
 import { defineTool, failed, succeeded } from "../core/tool.ts";
-import { decidedPath, decidePath } from "./decided-path.ts";
+import { decidedPath, decideUse } from "./decided-path.ts";
 import { messageOf } from "./outcome.ts";
 import { compileWildcard } from "./wildcard.ts";
 import { z } from "./zod.ts";
@@ -18,7 +18,7 @@ export const lsTool = defineTool({
   }),
 
   async access(input, scope) {
-    return [{ type: "read", path: await decidePath(input, input.directory_path ?? ".", scope) }];
+    return [await decideUse("read", input, input.directory_path ?? ".", scope)];
   },
 
   async run(input, context) {

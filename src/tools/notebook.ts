@@ -10,13 +10,24 @@ export interface NotebookPicture {
 
 export interface RenderedNotebook {
   readonly cells: number;
+  /** The first so many of them are rendered. */
+  readonly shownCells: number;
   readonly language: string;
-  /** Without a final line feed. */
-  readonly text: string;
+  /** Rendered as they are asked for. */
+  readonly lines: Iterable<string>;
+  /** Those of the lines so far. */
   readonly pictures: readonly NotebookPicture[];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
+
+const mostCells = 20_000;
+const mostOutputs = 1000;
+/** Of a source or an output. */
+const mostCharacters = 1_000_000;
+/** What is a little longer is not worth cutting, and a text with its note is not cut again. */
+const mostNoteCharacters = 100;
+const mostNames = 20;
 
 const pictureTypes: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 /** The first of these that an output has is shown; what an output has beside it says the same in another form. */
@@ -33,33 +44,45 @@ export function renderNotebook(json: string): RenderedNotebook | string {
   const cells = isFields(parsed) ? parsed.cells : undefined;
   if (!isFields(parsed) || !Array.isArray(cells)) return "its JSON has no list of cells, as format 4 has";
   const language = languageOf(parsed);
-  const lines: string[] = [];
   const pictures: NotebookPicture[] = [];
-  const add = (text: string): void => {
-    for (const line of linesOf(text)) lines.push(line);
-  };
+  const lines = renderCells(cells, language, pictures);
+  return { cells: cells.length, shownCells: Math.min(cells.length, mostCells), language, lines, pictures };
+}
 
-  for (const [index, cell] of cells.entries()) {
+/** Adds to `pictures` as it goes. */
+function* renderCells(cells: readonly unknown[], language: string, pictures: NotebookPicture[]): Generator<string> {
+  let line = 0;
+  for (const [index, cell] of cells.slice(0, mostCells).entries()) {
+    const number = index + 1;
     const fields: Fields = isFields(cell) ? cell : {};
     const type = typeof fields.cell_type === "string" ? fields.cell_type : "unknown";
     const kind = type === "code" && language !== "" ? `code, ${language}` : type;
-    if (index > 0) lines.push("");
-    lines.push(`--- cell ${index + 1} of ${cells.length} (${kind}) ---`);
-    add(joined(fields.source) ?? "");
+    const mark = `--- cell ${number} of ${cells.length} (${kind}) ---`;
+    for (const text of [...(index > 0 ? [""] : []), mark, ...linesOf(joined(fields.source) ?? "")]) {
+      yield text;
+      line += 1;
+    }
     const outputs: readonly unknown[] = Array.isArray(fields.outputs) ? fields.outputs : [];
-    for (const output of outputs) {
+    for (const output of outputs.slice(0, mostOutputs)) {
       const shown = showOutput(isFields(output) ? output : {});
-      lines.push(`--- output of cell ${index + 1}${shown.name} ---`);
-      add(shown.text);
+      for (const text of [`--- output of cell ${number}${shown.name} ---`, ...linesOf(shown.text)]) {
+        yield text;
+        line += 1;
+      }
       for (const [mediaType, data] of shown.pictures) {
         const label = `image ${pictures.length + 1}`;
-        pictures.push({ line: lines.length, label, data });
-        lines.push(`[${label}: ${mediaType}]`);
+        pictures.push({ line, label, data });
+        yield `[${label}: ${mediaType}]`;
+        line += 1;
       }
-      if (shown.others.length > 0) lines.push(`[not shown: ${shown.others.join(", ")}]`);
+      if (shown.others.length === 0) continue;
+      yield `[not shown: ${shown.others.slice(0, mostNames).join(", ")}${shown.others.length > mostNames ? ", …" : ""}]`;
+      line += 1;
     }
+    if (outputs.length <= mostOutputs) continue;
+    yield `[not shown: ${outputs.length - mostOutputs} more outputs of cell ${number}]`;
+    line += 1;
   }
-  return { cells: cells.length, language, text: lines.join("\n"), pictures };
 }
 
 interface ShownOutput {
@@ -108,14 +131,22 @@ function joined(value: unknown): string | undefined {
 
 /** What a terminal would show: without colours, and of a line that was written over its last state. */
 function plain(text: string): string {
-  const lines = stripVTControlCharacters(text).split(/\r?\n/);
+  const lines = stripVTControlCharacters(shortened(text)).split(/\r?\n/);
   return lines.map((line) => line.split("\r").findLast((state) => state !== "") ?? "").join("\n");
 }
 
 /** None for an empty text, and none after a final line feed. */
 function linesOf(text: string): readonly string[] {
-  const trimmed = text.endsWith("\n") ? text.slice(0, -1) : text;
+  const short = shortened(text);
+  const trimmed = short.endsWith("\n") ? short.slice(0, -1) : short;
   return trimmed === "" ? [] : trimmed.split("\n");
+}
+
+function shortened(text: string): string {
+  if (text.length <= mostCharacters + mostNoteCharacters) return text;
+  const kept = text.slice(0, mostCharacters);
+  const gap = kept.endsWith("\n") ? "" : "\n";
+  return `${kept}${gap}[cut: ${text.length - mostCharacters} more characters]`;
 }
 
 function languageOf(notebook: Fields): string {

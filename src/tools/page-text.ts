@@ -1,4 +1,5 @@
 import type { WebPage } from "../core/ports.ts";
+import { decodeText, encodingOfLabel } from "./web-encoding.ts";
 
 /** What a page turned out to be. */
 export type PageText =
@@ -28,7 +29,7 @@ export function readPage({ body, contentType }: WebPage): PageText {
   const encoding = encodingOf(start, contentType);
   if (!encoding.startsWith("utf-16") && start.includes("\0"))
     return { type: type === "" ? "application/octet-stream" : type };
-  const text = new TextDecoder(encoding).decode(body);
+  const text = decodeText(body, encoding);
   const looksHtml = /^\s*(?:<!doctype html|<html|<head|<body)/i.test(text.slice(0, sniffedBytes));
   return { isHtml: htmlTypes.has(type) || (unknownTypes.has(type) && looksHtml), text };
 }
@@ -40,18 +41,11 @@ function encodingOf(start: string, contentType: string): string {
   if (start.startsWith("\xfe\xff")) return "utf-16be";
   const said = /;\s*charset\s*=\s*["']?([\w.:+-]+)/i.exec(contentType)?.[1];
   const declared = /<(?:meta|\?xml)\s[^>]{0,1000}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:+-]+)/i.exec(start)?.[1];
-  return known(said) ?? asRead(known(declared)) ?? "utf-8";
+  const [outer, inner] = [said, declared].map((label) => (label === undefined ? undefined : encodingOfLabel(label)));
+  return outer ?? asRead(inner) ?? "utf-8";
 }
 
 /** A page in UTF-16 could not have been read so far. */
 function asRead(encoding: string | undefined): string | undefined {
   return encoding?.startsWith("utf-16") ? "utf-8" : encoding;
-}
-
-function known(label: string | undefined): string | undefined {
-  try {
-    return label === undefined ? undefined : new TextDecoder(label).encoding;
-  } catch {
-    return undefined;
-  }
 }

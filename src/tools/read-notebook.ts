@@ -1,15 +1,21 @@
+import { setImmediate } from "node:timers/promises";
 import type { ImageBlock } from "../core/message.ts";
 import type { Files } from "../core/ports.ts";
+import { hasMoreParts } from "./json-weight.ts";
 import type { LineWindow } from "./line-window.ts";
 import { type NotebookPicture, renderNotebook } from "./notebook.ts";
 import { checkImage } from "./read-image.ts";
 import { sizeWords } from "./size-words.ts";
 import { decodeExactly, readWhole } from "./text-file.ts";
 
-const mostBytes = 50 * 1024 * 1024;
+/**
+ * All of it is parsed at once, and everything else waits meanwhile. It also keeps the pictures of a result within one record
+ * of the log, which may have 16 MiB.
+ */
+const mostBytes = 10 * 1024 * 1024;
+const mostParts = 200_000;
+const pieceCharacters = 16 * 1024;
 const mostPictures = 4;
-/** All of a result is one record of the log, and that may have 16 MiB. */
-const mostPictureCharacters = 10 * 1024 * 1024;
 
 export interface NotebookText {
   readonly header: string;
@@ -25,21 +31,32 @@ export interface NotebookText {
 export async function openNotebook(files: Files, path: string): Promise<NotebookText | string> {
   const bytes = await readWhole(files, path, mostBytes);
   if (bytes === undefined) return `it has more than ${sizeWords(mostBytes)}`;
+  if (hasMoreParts(bytes, mostParts)) return `its JSON has more than ${mostParts} parts`;
   const json = decodeExactly(bytes);
   if (json === undefined) return "it is not UTF-8";
   const notebook = renderNotebook(json.startsWith("\uFEFF") ? json.slice(1) : json);
   if (typeof notebook === "string") return notebook;
-  const { cells, language, text, pictures } = notebook;
+  const { cells, shownCells, language, lines, pictures } = notebook;
   const about = `${cells === 1 ? "1 cell" : `${cells} cells`}${language === "" ? "" : `, ${language}`}`;
+  const part = shownCells < cells ? ` Only its first ${shownCells} cells are shown.` : "";
   return {
-    header: `[Notebook, ${about}: rendered, not the file's own text. Edit changes the raw JSON, which Grep and Execute show.]`,
-    pieces: once(text === "" ? "" : `${text}\n`),
+    header: `[Notebook, ${about}: rendered, not the file's own text. Edit changes the raw JSON, which Grep and Execute show.${part}]`,
+    pieces: inPieces(lines),
     picturesIn: (window, skip) => choosePictures(pictures, skip, skip + window.lines.length),
   };
 }
 
-async function* once(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
+async function* inPieces(lines: Iterable<string>): AsyncGenerator<Uint8Array> {
+  let piece = "";
+  for (const line of lines) {
+    piece += `${line}\n`;
+    if (piece.length < pieceCharacters) continue;
+    yield Buffer.from(piece);
+    piece = "";
+    // Otherwise no timer and no interrupt would come through before the last line.
+    await setImmediate();
+  }
+  yield Buffer.from(piece);
 }
 
 function choosePictures(
@@ -50,13 +67,11 @@ function choosePictures(
   const media: ImageBlock[] = [];
   const labels: string[] = [];
   const damaged: string[] = [];
-  let characters = 0;
   let left = 0;
   let firstLeft = 0;
   for (const { line, label, data } of pictures) {
     if (line < from || line >= to) continue;
-    const hasRoom = media.length < mostPictures && characters + data.length <= mostPictureCharacters;
-    if (!hasRoom) {
+    if (media.length === mostPictures) {
       if (left === 0) firstLeft = line;
       left += 1;
       continue;
@@ -66,7 +81,6 @@ function choosePictures(
       damaged.push(`${label} (${image.why})`);
       continue;
     }
-    characters += image.block.data.length;
     labels.push(label);
     media.push(image.block);
   }

@@ -1,100 +1,106 @@
-import type { Files } from "../core/ports.ts";
-import { messageOf } from "./outcome.ts";
-import { openPdfReader, type PdfReader } from "./pdf-library.ts";
-import { unpacksTooFar } from "./pdf-streams.ts";
+import type { Host, PdfPart } from "../core/ports.ts";
 import { sizeWords } from "./size-words.ts";
 import { readWhole } from "./text-file.ts";
 
 const mostBytes = 50 * 1024 * 1024;
 const mostPages = 500;
-const mostMilliseconds = 30_000;
 
 export interface PdfText {
   /** What is said above the text. */
   readonly header: string;
-  /** The text, a page at a time. Pages are read when they are asked for. Rejects as `openPdf` does. */
+  /** The text, a page at a time. Pages are read when they are asked for. Rejects as `openPdf` does, before the first page. */
   readonly pieces: AsyncIterable<Uint8Array>;
-  /** What is to be said below what was taken of the text. */
+  /** Why the text ends before its end; `undefined` as long as it does not. */
+  unread(): string | undefined;
+  /** What else is to be said below what was taken of the text. */
   notes(): readonly string[];
 }
 
-/**
- * The text of a PDF. Rejects with words when it is too large, broken, encrypted, or not read before the `deadline`, and when
- * `signal` is aborted.
- */
-export async function openPdf(
-  files: Files,
-  path: string,
-  signal: AbortSignal,
-  deadline: AbortSignal = AbortSignal.timeout(mostMilliseconds),
-): Promise<PdfText> {
-  const bytes = await readWhole(files, path, mostBytes);
+type Stop = Extract<PdfPart, { readonly type: "failed" | "exceeded" }>;
+
+/** The text of a PDF. Rejects with words when it is too large or none of it can be read, and when `signal` is aborted. */
+export async function openPdf(host: Host, path: string, signal: AbortSignal): Promise<PdfText> {
+  const bytes = await readWhole(host.files, path, mostBytes);
   if (bytes === undefined)
     throw new Error(`${path} is a PDF of more than ${sizeWords(mostBytes)}. Execute with pdftotext may read it.`);
   const fileSize = bytes.length;
-  const stop = AbortSignal.any([signal, deadline]);
-
-  const inWords = <T>(work: Promise<T>, place: string): Promise<T> =>
-    work.catch((error: unknown) => {
-      signal.throwIfAborted();
-      throw new Error(deadline.aborted ? tooSlow(path, place) : unreadable(path, error));
-    });
-
-  const reader = await inWords(openSafely(bytes, stop), "its beginning");
-  const { pages } = reader;
-  const taken = Math.min(pages, mostPages);
-  let emptyPages = 0;
+  const parts = host.pdfPages(bytes, mostPages, signal)[Symbol.asyncIterator]();
+  const { value: opened } = await parts.next();
+  if (opened?.type !== "opened") {
+    await parts.return?.();
+    throw new Error(unreadable(path, isStop(opened) ? opened : nothingCame));
+  }
+  const { pages } = opened;
+  let taken = 0;
+  let hasText = false;
+  let lacksTables = false;
+  let unread: string | undefined;
 
   async function* pieces(): AsyncGenerator<Uint8Array> {
     try {
-      for (let page = 1; page <= taken; page += 1) {
-        const text = await inWords(reader.text(page), `page ${page} of ${pages}`);
-        if (text === "") emptyPages += 1;
-        const mark = `--- page ${page} of ${pages}${text === "" ? ": no text" : ""} ---`;
-        yield Buffer.from(text === "" ? `${mark}\n` : `${mark}\n${text}\n`);
+      for (let next = await parts.next(); next.done !== true; next = await parts.next()) {
+        const part = next.value;
+        if (isStop(part) && taken === 0) throw new Error(unreadable(path, part));
+        if (isStop(part)) unread = notToItsEnd(part, `page ${taken + 1} of ${pages}`);
+        if (part.type !== "page") return;
+        taken += 1;
+        hasText ||= part.text !== "";
+        lacksTables = part.lacksTables;
+        const mark = `--- page ${taken} of ${pages}${part.text === "" ? ": no text" : ""} ---`;
+        yield Buffer.from(part.text === "" ? `${mark}\n` : `${mark}\n${part.text}\n`);
       }
     } finally {
-      reader.close();
+      await parts.return?.();
     }
   }
 
   return {
-    header: headerOf(pages, taken, fileSize),
+    header: headerOf(pages, fileSize),
     pieces: pieces(),
-    notes: () => notesOn(reader, emptyPages === taken),
+    unread: () => unread,
+    notes() {
+      if (lacksTables) return [tablesMissing];
+      return taken === Math.min(pages, mostPages) && !hasText ? [noText] : [];
+    },
   };
 }
 
-async function openSafely(bytes: Uint8Array, stop: AbortSignal): Promise<PdfReader> {
-  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (await unpacksTooFar(file, stop)) throw new Error("a part of it unpacks to more than it should");
-  // The library refuses Node's buffers.
-  return openPdfReader(new Uint8Array(bytes), stop);
+const nothingCame: Stop = { type: "failed", encrypted: false, message: "it has no pages" };
+
+const tablesMissing =
+  "[Text in fonts whose characters are not told in the file is missing. Execute with pdftotext may read it.]";
+const noText = "[There is no text in these pages: they may be scanned. Execute with an OCR program may read them.]";
+
+function isStop(part: PdfPart | undefined): part is Stop {
+  return part?.type === "failed" || part?.type === "exceeded";
 }
 
-function headerOf(pages: number, taken: number, bytes: number): string {
+function headerOf(pages: number, bytes: number): string {
   const size = `${pages === 1 ? "1 page" : `${pages} pages`}, ${sizeWords(bytes)}`;
-  const part = taken < pages ? ` Only its first ${taken} pages are read: Execute with pdftotext reads others.` : "";
+  const part =
+    mostPages < pages ? ` Only its first ${mostPages} pages are read: Execute with pdftotext reads others.` : "";
   return `[PDF, ${size}: its text, without pictures and layout.${part}]`;
 }
 
-function notesOn(reader: PdfReader, isEmpty: boolean): readonly string[] {
-  const notes: string[] = [];
-  if (reader.lacksTables())
-    notes.push(
-      "[Text in fonts whose characters are not told in the file is missing. Execute with pdftotext may read it.]",
-    );
-  else if (isEmpty)
-    notes.push("[There is no text in these pages: they may be scanned. Execute with an OCR program may read them.]");
-  return notes;
+function needs({ bound, limit }: Extract<Stop, { readonly type: "exceeded" }>): string {
+  if (bound === "milliseconds") return `needs more than ${limit / 1000} seconds`;
+  return bound === "memoryBytes"
+    ? `needs more than ${sizeWords(limit)} of memory`
+    : `has more than ${sizeWords(limit)} of text`;
 }
 
-function tooSlow(path: string, place: string): string {
-  return `${path} is a PDF that takes too long: after ${mostMilliseconds / 1000} seconds ${place} was being read. Execute with pdftotext may read it.`;
+function notToItsEnd(stop: Stop, place: string): string {
+  const why =
+    stop.type === "exceeded"
+      ? `The PDF ${needs(stop)} and was not read to its end: it stopped at ${place}.`
+      : `The PDF was not read to its end: ${place} is broken (${stop.message}).`;
+  return `[${why} Execute with pdftotext may read more.]`;
 }
 
-function unreadable(path: string, error: unknown): string {
-  if (error instanceof Error && error.name === "PasswordException")
+function unreadable(path: string, stop: Stop): string {
+  if (stop.type === "exceeded")
+    return `${path} is a PDF that ${needs(stop)}, and no page of it was read. Execute with pdftotext may read it.`;
+  if (stop.encrypted)
     return `${path} is an encrypted PDF, and its password is not known. Execute with qpdf can make a copy without one.`;
-  return `${path} cannot be read as a PDF: ${messageOf(error)}. Execute with pdftotext may still read it.`;
+  return `${path} cannot be read as a PDF: ${stop.message}. Execute with pdftotext may still read it.`;
 }

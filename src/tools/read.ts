@@ -3,7 +3,7 @@ import type { ImageBlock } from "../core/message.ts";
 import { outputLimit } from "../core/output.ts";
 import type { FileStat } from "../core/ports.ts";
 import { defineTool, failed, type ToolContext, type ToolOutput } from "../core/tool.ts";
-import { decidedPath, decidePath } from "./decided-path.ts";
+import { decidedPath, decideUse } from "./decided-path.ts";
 import { type LineWindow, piecesOf, readLineWindow } from "./line-window.ts";
 import { interrupted, messageOf } from "./outcome.ts";
 import { fromUtf16, utf16Of } from "./utf16.ts";
@@ -24,7 +24,7 @@ export const readTool = defineTool({
   }),
 
   async access(input, scope) {
-    return [{ type: "read", path: await decidePath(input, input.file_path, scope) }];
+    return [await decideUse("read", input, input.file_path, scope)];
   },
 
   async run(input, context) {
@@ -66,8 +66,8 @@ async function readFile(reading: Reading): Promise<ToolOutput> {
   }
   if (beginsWith(start, ["%PDF-"])) {
     const { openPdf } = await import("./read-pdf.ts");
-    const pdf = await openPdf(files, path, context.signal);
-    return show(reading, pdf.pieces, { subject: "text", header: pdf.header, notes: pdf.notes });
+    const { pieces, ...frame } = await openPdf(context.host, path, context.signal);
+    return show(reading, pieces, { subject: "text", ...frame });
   }
   if (extname(path).toLowerCase() === ".ipynb") return readNotebook(reading, start);
   const encoding = utf16Of(start);
@@ -120,6 +120,8 @@ interface Frame {
   /** What the lines are lines of. */
   readonly subject: "file" | "text";
   readonly header?: string;
+  /** Why the lines end before the subject does; `undefined` when they do not. */
+  unread?(): string | undefined;
   notes(window: LineWindow): readonly string[];
 }
 
@@ -127,8 +129,12 @@ async function show(reading: Reading, pieces: AsyncIterable<Uint8Array>, frame: 
   const { path, skip, limit, context } = reading;
   const request = { skip, limit, maxJsonBytes: outputLimit - spaceForNotes };
   const window = await readLineWindow(pieces, request, context.signal);
-  if (skip > 0 && window.lines.length === 0)
-    return failed(`Error reading file: offset ${skip} is past the end: ${path} has ${window.passed} lines.`);
+  if (skip > 0 && window.lines.length === 0) {
+    const unread = frame.unread?.();
+    const end = unread === undefined ? `${path} has` : `of ${path} could be read`;
+    const why = unread === undefined ? "" : ` ${unread}`;
+    return failed(`Error reading file: offset ${skip} is past the end: ${end} ${window.passed} lines.${why}`);
+  }
   const head = frame.header === undefined ? "" : `${frame.header}\n`;
   return { status: "ok", text: head + render(window, skip, frame) };
 }
@@ -138,8 +144,10 @@ function render(window: LineWindow, skip: number, frame: Frame): string {
   const notes: string[] = [];
   const last = skip + window.lines.length;
   const { subject } = frame;
+  const unread = frame.unread?.();
   if (window.more)
     notes.push(`[Lines ${skip + 1}-${last}. The ${subject} goes on: Read it with offset ${last} for what follows.]`);
+  else if (unread !== undefined) notes.push(unread);
   else if (skip > 0) notes.push(`[Lines ${skip + 1}-${last}, the last of the ${subject}.]`);
   else if (text === "") notes.push(`[The ${subject} is empty.]`);
   if (window.invalid) notes.push("[Some bytes are not UTF-8 and are shown as \uFFFD.]");

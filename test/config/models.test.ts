@@ -29,19 +29,62 @@ test("models are read in their long form and in their short one", async () => {
   expect(await loadUserConfig(home)).toEqual({ models: { entries: [entry] } });
 });
 
+test("models with nothing below are no models", async () => {
+  for (const text of ["models:\n", "models:\n  # - id: x\n", "models: {entries: , aliases: }\n"]) {
+    await write(text);
+    expect(await loadUserConfig(home)).toEqual({ models: {} });
+  }
+});
+
+const variable = /has a variable that cannot be read: write \$\{NAME\}$/;
+test.each([
+  ["apiKey", "$" + "{KEY"],
+  ["apiKey", "sk-$" + "{}"],
+  ["apiKey", "$" + "{bad name}"],
+  ["apiKey", "$" + "{A$" + "{B}}"],
+  ["apiKey", "$KEY"],
+  ["apiKey", " $KEY "],
+  ["baseUrl", "$BASE_URL"],
+  ["baseUrl", "https://$" + "{}/v1"],
+  ["headers", "Bearer $" + "{1}"],
+  ["headers", "$" + "{KEY"],
+])("a variable in %s cannot be written %j", async (key, value) => {
+  const entry = { id: "x", provider: "ollama", [key]: key === "headers" ? { "X-Key": value } : value };
+  await write(JSON.stringify({ models: [entry] }));
+  const place = key === "headers" ? "headers.X-Key" : key;
+  const error = await loadUserConfig(home).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: "config_invalid", message: expect.stringMatching(variable) });
+  expect(error).toMatchObject({ message: expect.stringContaining(`: models.entries.0.${place}: has`) });
+});
+
+test("a dollar sign may be part of a key", async () => {
+  const entry = { id: "x", provider: "ollama", apiKey: "a$b$", headers: { A: "$1", B: "$" } };
+  await write(JSON.stringify({ models: [entry] }));
+  expect(await loadUserConfig(home)).toEqual({ models: { entries: [entry] } });
+});
+
 test.each([
   ["models: {defalt: x}", /models: Unrecognized key: "defalt"/],
-  ["models: [{id: x}]", /models\.entries\.0\.provider: /],
+  ["models: [{id: x}]", /models\.entries\.0\.provider: is missing$/],
+  ["models: [{provider: ollama}]", /models\.entries\.0\.id: is missing$/],
+  ["models: [{id: x, provider: 3}]", /models\.entries\.0\.provider: .*received number$/],
+  ["models: [{id: x, provider: a, apiKey: ''}]", /models\.entries\.0\.apiKey: is empty: leave it out/],
+  ["models: [{id: offline, provider: a}]", /models\.entries\.0\.id: "offline" stands for the offline model/],
+  ["models: [{id: 'script:x', provider: a}]", /models\.entries\.0\.id: "script:x" stands for scripted models/],
+  ["models: {aliases: {offline: x}}", /models\.aliases\.offline: "offline" stands for the offline model/],
+  ["models: {aliases: {'script:a.yaml': x}}", /models\.aliases\.script:a\.yaml: "script:a\.yaml" stands for/],
   ["models: [{id: a b, provider: ollama}]", /models\.entries\.0\.id: must have no spaces/],
   ["models: [{id: x, provider: ollama, apikey: k}]", /models\.entries\.0: Unrecognized key: "apikey"/],
   ["models: [{id: x, provider: a}, {id: x, provider: b}]", /models\.entries\.1\.id: "x" is there twice/],
   ["models: [{id: x, provider: a, contextWindow: 0}]", /contextWindow: /],
-  ["models: [{id: x, provider: a, prices: {input: 1}}]", /prices\.output: /],
+  ["models: [{id: x, provider: a, prices: {input: 1}}]", /prices\.output: is missing$/],
   ["models: [{id: x, provider: a, timeouts: {idle: 0}}]", /timeouts\.idle: /],
   ["models: [{id: x, provider: a, reasoningEfforts: [huge]}]", /reasoningEfforts\.0: /],
   ["models: {aliases: {a: ''}}", /models\.aliases\.a: /],
   ["network: {caFile: ''}", /network\.caFile: /],
   ["fetch: {allowPrivate: all}", /fetch\.allowPrivate: /],
+  ["fetch: {allowPrivate: [localhost, 127.0.0.1/99]}", /fetch\.allowPrivate\.1: "127\.0\.0\.1\/99" is not a block/],
+  ["fetch: {allowPrivate: ['http://x']}", /fetch\.allowPrivate\.0: "http:\/\/x" is an address of a page/],
 ])("%j is one line that names the place", async (text, message) => {
   await write(text);
   await expect(loadUserConfig(home)).rejects.toMatchObject({
@@ -242,7 +285,7 @@ test("what is not understood is named and left out, and a key is never quoted", 
         { ...good, provider: "bedrock-converse" },
         { ...good, baseUrl: undefined },
         { ...good, model: " " },
-        { ...good, displayName: "a,b" },
+        { ...good, id: "offline" },
         good,
         null,
       ],
@@ -257,11 +300,39 @@ test("what is not understood is named and left out, and a key is never quoted", 
     'customModels[1] is left out: its provider is "bedrock-converse"; known are anthropic, openai, generic-chat-completion-api.',
     "customModels[2] is left out: it has no baseUrl.",
     "customModels[3] is left out: it names no model.",
-    "customModels[4] is left out: id must have no spaces and no commas.",
+    'customModels[4] is left out: id "offline" stands for the offline model: choose another name.',
     'customModels[5] is left out: "m" is there twice.',
     "customModels[6] is left out: it is not an object.",
   ]);
   expect(await read('{"theme": "dark"}')).toEqual({ entries: [], notes: [] });
+});
+
+test("an id is one that runs can ask for, whatever the name is", async () => {
+  const good = { model: "m", baseUrl: "http://127.0.0.1:1/v1", provider: "openai" };
+  const names = ["Big, fast\tmodel", "a\u200bb\u0000c", "\u3000x\ufe0f", "Ünï (1)", ",", "plain one"];
+  const { entries, notes } = await read(
+    JSON.stringify({
+      customModels: [...names.map((displayName) => ({ ...good, displayName })), { ...good, id: "a b,c" }],
+    }),
+  );
+  const ids = ["Big-fast-model-0", "a-b-c-1", "x-2", "Ünï-(1)-3", "-4", "plain-one-5"].map((id) => `custom:${id}`);
+  expect(entries.map(({ id }) => id)).toEqual([...ids, "a-b-c"]);
+  expect(entries[0]?.displayName).toBe(names[0]);
+  const changed = [0, 1, 2, 4, 6].map((index) => {
+    const id = [...ids, "a-b-c"][index];
+    return `customModels[${index}]: its id has characters that an id cannot have; it is "${id}" here.`;
+  });
+  expect(notes).toEqual(changed);
+});
+
+test.each([
+  ["https://x.example.com", "https://x.example.com/v1"],
+  ["https://x.example.com/v1/messages", "https://x.example.com/v1"],
+  ["https://x.example.com/messages/?a=b/", "https://x.example.com/v1?a=b/"],
+  ["https://x.example.com/v2/?a=b", "https://x.example.com/v2?a=b"],
+])("Anthropic's address %s is %s in our words", async (baseUrl, ours) => {
+  const { entries } = await read(JSON.stringify({ customModels: [{ model: "m", baseUrl, provider: "anthropic" }] }));
+  expect(entries.map((entry) => entry.baseUrl)).toEqual([ours]);
 });
 
 test.each(['{"apiKey": "sk-secret", nonsense', "[]", "", '"x"', '{"customModels": {}}', `{"a": "sk-secret}`])(

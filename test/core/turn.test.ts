@@ -118,7 +118,10 @@ test("a refusal is a reason of its own, with the model's words", async () => {
     ],
   ]).open();
   const outcome = await ask(session, "go");
-  expect([outcome.reason, outcome.failure]).toEqual(["refused", { code: "model_refused", message: "No." }]);
+  expect([outcome.reason, outcome.failure]).toEqual([
+    "refused",
+    { code: "model_refused", message: "The model declined to answer, in its own words." },
+  ]);
 });
 
 test.each<[string, ModelEvent[], string]>([

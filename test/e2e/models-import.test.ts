@@ -31,7 +31,7 @@ test("what would be added is shown without its keys, and nothing is written", as
       model: "gpt-5",
       displayName: undefined,
       apiKey: reference,
-      baseUrl: "https://u:url-secret@x.example.com/v1",
+      baseUrl: "https://x.example.com/v1?key=url-secret",
     }),
   ];
   await writeFile(settings(), `// mine\n${JSON.stringify({ customModels: models })}`);
@@ -86,6 +86,19 @@ test("--write adds them to the configuration, and such a model then answers to i
   } finally {
     await server.close();
   }
+});
+
+test("an address with a password in it is left out with words; an entry that is wrong already is in nobody's way", async () => {
+  await mkdir(join(bench.home, ".tinman"));
+  await writeFile(config(), "models: [{id: wrong, provider: gorq}]\n");
+  const models = [custom({ baseUrl: "https://u:url-secret@x.example.com/v1" }), custom({ displayName: "A, b" })];
+  await writeFile(settings(), JSON.stringify({ customModels: models }));
+  const { code, stdout, stderr } = await bench.tinman(["models", "import", "--write"]);
+  expect([code, stdout]).toEqual([0, `Added to ${config()}:\n  custom:A-b-1\n`]);
+  expect(stderr).toBe(
+    `tinman: customModels[1]: its id has characters that an id cannot have; it is "custom:A-b-1" here.\ntinman: "custom:My-Model-0" is left out: baseUrl has a user or a password in it, which are never sent: use apiKey or headers.\n`,
+  );
+  expect(await readFile(config(), "utf8")).not.toContain("url-secret");
 });
 
 test("a name that means something already is not given away", async () => {

@@ -61,7 +61,7 @@ models:
   entries:
     - {id: local, provider: ollama, model: "qwen3:8b", contextWindow: 32000}
     - {id: shut, provider: openai-compatible, baseUrl: "http://127.0.0.1:9/v1", apiKey: "\${DEMO_KEY}"}
-    - {id: own, provider: openai-compatible, baseUrl: "http://user:word@127.0.0.1:9/v1?key=word", apiKey: word-for-word}
+    - {id: own, provider: openai-compatible, baseUrl: "http://127.0.0.1:9/v1?key=user:word", apiKey: word-for-word}
 `);
   const { stdout } = await bench.tinman(["models"]);
   expect(part(stdout)).toEqual([
@@ -147,13 +147,77 @@ test("a default without its key is marked where it is told why; doctor fails wit
   expect(await bench.tinman(["doctor"], { env: { ANTHROPIC_API_KEY: "x" } })).toMatchObject({ code: 0 });
 });
 
-test("an entry that cannot be understood is one line and exit 2; doctor names it", async () => {
-  await configure("models: [{id: x, provider: gorq}]\n");
+test("entries that cannot be understood are told with why, and take nothing else down; doctor names them", async () => {
+  const entries = `
+    - {id: good, provider: ollama, model: m}
+    - {id: other, provider: gorq}
+    - {id: nowhere, provider: openai-compatible}
+    - {id: open, provider: openai-compatible, baseUrl: "http://me:pass-word@127.0.0.1:9/v1"}
+`;
+  await configure(`models:\n  default: good\n  aliases: {far: nowhere}\n  entries:${entries}`);
   const { code, stdout, stderr } = await bench.tinman(["models"]);
-  expect([code, stdout]).toEqual([2, ""]);
-  expect(stderr).toMatch(/^tinman: config\.yaml: models: "x": there is no provider "gorq"; [^\n]*\n$/);
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(part(stdout).map(([id]) => id)).toEqual(["* good", "offline"]);
+  const missing = 'baseUrl is missing: a provider "openai-compatible" can be anywhere';
+  const problems = [
+    ["other", expect.stringMatching(/^there is no provider "gorq"; known are anthropic, /)],
+    ["nowhere", missing],
+    ["open", "baseUrl has a user or a password in it, which are never sent: use apiKey or headers"],
+  ];
+  expect(part(stdout, "Not usable:").slice(0, 4)).toEqual([...problems, ["alias far", `(nowhere): ${missing}`]]);
+
+  const json = await bench.tinman(["models", "--json"]);
+  const told = (JSON.parse(json.stdout) as Record<string, unknown>[]).slice(0, 5);
+  expect(told.map(({ id, usable, problem }) => [id, usable, problem])).toEqual([
+    ["good", true, undefined],
+    ["offline", true, undefined],
+    ...problems.map(([id, why]) => [id, false, why]),
+  ]);
+
+  expect(await bench.tinman(["exec", "-m", "offline", "Just reply OK."])).toMatchObject({ code: 0, stdout: "OK\n" });
+  for (const args of [
+    ["exec", "-m", "nowhere", "hi"],
+    ["exec", "-m", "far", "hi"],
+    ["models", "test", "nowhere"],
+  ]) {
+    const run = await bench.tinman(args);
+    expect([args, run.code, run.stderr]).toEqual([args, 2, `tinman: config.yaml: models: "nowhere": ${missing}.\n`]);
+  }
   const doctor = await bench.tinman(["doctor"]);
-  expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringMatching(/failed +configuration +.*"gorq"/)]);
+  expect([doctor.code, doctor.stdout]).toEqual([
+    1,
+    expect.stringMatching(/^failed +configuration +config\.yaml: models: "other": .*"nowhere": .*"open": .*$/m),
+  ]);
+  expect([stdout, json.stdout, doctor.stdout].join("")).not.toContain("pass-word");
+
+  await configure(`models:\n  default: far\n  aliases: {far: nowhere}\n  entries:${entries}`);
+  const listed = await bench.tinman(["models"]);
+  expect([listed.code, part(listed.stdout, "Not usable:")[0]]).toEqual([0, ["* nowhere", missing]]);
+  expect(await bench.tinman(["exec", "hi"])).toMatchObject({ code: 2, stderr: expect.stringContaining(missing) });
+  expect(await bench.tinman(["exec", "-m", "offline", "Just reply OK."])).toMatchObject({ code: 0, stdout: "OK\n" });
+});
+
+test("a variable that moves a provider to no address is told where the provider is", async () => {
+  const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "gateway.example.com", OPENAI_API_KEY: "k" };
+  const { code, stdout } = await bench.tinman(["models"], { env: { ...env, TINMAN_MODEL: "offline" } });
+  const why = "ANTHROPIC_BASE_URL must begin with http:// or https://";
+  expect([code, part(stdout, "Not usable:")[0]]).toEqual([0, ["anthropic", why]]);
+  expect(part(stdout)[1]).toEqual(["gpt-5.6", "openai", "400000 tokens", "OPENAI_API_KEY"]);
+});
+
+test("a misspelt command of a group is said to be one", async () => {
+  const words = async (...args: readonly string[]): Promise<unknown> => {
+    const { code, stdout, stderr } = await bench.tinman(args);
+    return [code, stdout, stderr];
+  };
+  const unknown = (name: string, hint = ""): unknown => [2, "", `tinman: unknown command "${name}"${hint}\n`];
+  expect(await words("models", "tset", "x")).toEqual(unknown("tset", " (Did you mean test?)"));
+  expect(await words("models", "tset")).toEqual(unknown("tset", " (Did you mean test?)"));
+  expect(await words("models", "--json", "imprt")).toEqual(unknown("imprt", " (Did you mean import?)"));
+  expect(await words("models", "qwertz", "x")).toEqual(unknown("qwertz"));
+  expect(await words("sessions", "--cwd", "show", "delte")).toEqual(unknown("delte", " (Did you mean delete?)"));
+  const tooMany = [2, "", "tinman: too many arguments for 'list'. Expected 0 arguments but got 1.\n"];
+  expect(await words("models", "list", "tset")).toEqual(tooMany);
 });
 
 test("TINMAN_MODEL is the model of every run", async () => {

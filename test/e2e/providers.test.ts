@@ -167,7 +167,8 @@ describe("what ends a run", () => {
     expect(lines(done.stdout).at(-1)).toMatchObject({
       type: "completion",
       stopReason: "refused",
-      error: { code: "model_refused", message: "I would rather not." },
+      finalText: "I would rather not.",
+      error: { code: "model_refused", message: "The model declined to answer, in its own words." },
     });
   });
 

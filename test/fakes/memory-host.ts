@@ -1,6 +1,7 @@
 import { posix } from "node:path";
-import type { Lookup } from "../../src/core/permission.ts";
+import type { Lookup, ProtectedPaths } from "../../src/core/permission.ts";
 import type { CommandResult, CommandSpec, DirectoryEntry, FileStat, Host, WebPage } from "../../src/core/ports.ts";
+import { readPdfPages } from "../../src/pdf/pages.ts";
 
 type Content = string | Uint8Array;
 type Entry =
@@ -14,6 +15,8 @@ export interface MemoryHostOptions {
   readonly links?: Readonly<Record<string, string>>;
   /** Paths that are neither file nor directory, like a pipe. */
   readonly others?: readonly string[];
+  /** What is said of the repositories around paths; nothing unless given. */
+  repositories?(paths: readonly string[]): Partial<ProtectedPaths>;
   /** What is said of the repository around a folder; harmless unless given. */
   runsPrograms?(cwd: string): boolean;
   /** Address -> what its server answers, or the words of a failure; others are refused. An answer without status is 200, HTML. */
@@ -162,6 +165,18 @@ export function createMemoryHost(
     return what === "path" ? [follow(posix.normalize(path))] : [];
   }
 
+  const nothing: ProtectedPaths = { closed: [], kept: [], programs: [], links: [] };
+  /** Only whole places are followed, and of a way only where it leads. */
+  const guards: Host["guards"] = {
+    leadTo: async ({ closed, kept, programs }) => {
+      const elsewhere = (places: readonly string[]) =>
+        places.flatMap((place) => (follow(place) === place ? [] : [follow(place)]));
+      return { closed: elsewhere(closed), kept: elsewhere(kept), programs: elsewhere(programs), links: [] };
+    },
+    way: async (path) => [follow(posix.normalize(path))],
+    repositories: async (paths) => ({ ...nothing, ...options.repositories?.(paths) }),
+  };
+
   for (const [path, content] of Object.entries(files)) put(path, content);
   for (const [path, target] of Object.entries(options.links ?? {})) add(path, { kind: "link", target });
   for (const path of options.others ?? []) add(path, { kind: "other" });
@@ -170,6 +185,7 @@ export function createMemoryHost(
     files: fileAccess,
     search,
     lookUp: async (lookup) => answer(lookup),
+    guards,
     processes: {
       /** An abort ends a command that is still running. */
       async run(spec, signal) {
@@ -198,6 +214,7 @@ export function createMemoryHost(
         return { ...common, ...page, body };
       },
     },
+    pdfPages: readPdfPages,
     outputPath: async (sessionId, name) => `/outputs/${sessionId}/${name}-${++counter}.txt`,
     put,
     link: (path, target) => add(path, { kind: "link", target }),

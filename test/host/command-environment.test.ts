@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { commandEnvironment } from "../../src/host/command-environment.ts";
 import { createProcesses } from "../../src/host/processes.ts";
+import { providers } from "../../src/models/providers.ts";
 import { eventually, longNap, processesWith, saying, tempFolder } from "./support.ts";
 
 const unattended = {
@@ -102,6 +103,20 @@ describe("the environment of commands", () => {
   test("has what the user lets through by name", () => {
     const passed = ["GITHUB_TOKEN", "TINMAN_HOME", "NOT_SET"];
     expect(commandEnvironment(setTo(credentials), passed)).toEqual({ ...setTo(passed.slice(0, 2)), ...unattended });
+  });
+
+  test("has none that is to be hidden, whatever its name, unless the user lets it through", () => {
+    const user = setTo(["MODEL_ACCESS", "HOME", "OTHER", "GH_TOKEN"]);
+    expect(commandEnvironment(user, ["HOME"], ["MODEL_ACCESS", "HOME", "NOT_SET"])).toEqual({
+      ...setTo(["HOME", "OTHER"]),
+      ...unattended,
+    });
+  });
+
+  test("has no key of any provider that is known by name", () => {
+    const keys = providers.flatMap(({ keyVariables }) => keyVariables);
+    expect(keys.length).toBeGreaterThan(10);
+    expect(commandEnvironment(setTo(keys), [])).toEqual(unattended);
   });
 
   test("never waits for a person, whatever the user has set", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createAllowedHosts } from "../../src/host/allowed-hosts.ts";
-import { isPublicAddress } from "../../src/host/private-address.ts";
+import { isPublicAddress, leadsInto, ownBlocks } from "../../src/host/private-address.ts";
 
 describe("public addresses", () => {
   it("are those that anybody could reach", () => {
@@ -97,10 +97,44 @@ describe("public addresses", () => {
   });
 });
 
+describe("this machine and its neighbours", () => {
+  const entry = (cidr: string) => ({ address: cidr.split("/")[0] ?? "", cidr });
+  const leads = (cidrs: readonly string[], address: string): boolean =>
+    leadsInto(address, ownBlocks({ lo: undefined, eth0: cidrs.map(entry) }));
+
+  it("are its own addresses, and the link of each one in IPv6", () => {
+    expect([
+      leads(["8.8.4.4/24"], "8.8.4.4"),
+      leads(["10.0.0.1/8", "8.8.4.4/24"], "::ffff:8.8.4.4"),
+      leads(["8.8.4.4/24"], "64:ff9b::8.8.4.4"),
+      leads(["2606:4700:1:2::5/64"], "2606:4700:1:2::5"),
+      leads(["2606:4700:1:2::5/64"], "2606:4700:1:2:ffff::1"),
+      leads(["2606:4700:1:2::5/128"], "2606:4700:1:2::6"),
+      leads(["2606:4700:1:2::5/48"], "2606:4700:1:2::6"),
+      leads(["2606:4700:1:2::5/120"], "2606:4700:1:2::ff"),
+      leadsInto("2606:4700:1:2::6", ownBlocks({ tun0: [{ address: "2606:4700:1:2::5", cidr: null }] })),
+    ]).toEqual(Array(9).fill(true));
+  });
+
+  it("are not others", () => {
+    expect([
+      leads([], "8.8.4.4"),
+      leads(["8.8.4.4/24"], "8.8.4.5"),
+      leads(["8.8.4.4/24"], "::808:404"),
+      leads(["2606:4700:1:2::5/64"], "2606:4700:1:3::5"),
+      leads(["2606:4700:1:2::5/48"], "2606:4700:1:3::5"),
+      leads(["2606:4700:1:2::5/120"], "2606:4700:1:2::100"),
+      leads(["fe80::1%eth0/64", "nonsense"], "2606:4700:1:2::5"),
+      leads(["8.8.4.4/24"], "localhost"),
+    ]).toEqual(Array(8).fill(false));
+  });
+});
+
 describe("hosts that a configuration allows", () => {
   const byName = (entries: readonly string[], url: string): boolean => createAllowedHosts(entries).byName(new URL(url));
-  const byAddress = (entries: readonly string[], address: string, url = "http://intranet.test/"): boolean =>
-    createAllowedHosts(entries).byAddress(address, new URL(url));
+  const own = ownBlocks({ eth0: [{ address: "8.8.4.4", cidr: "8.8.4.4/24" }] });
+  const byAddress = (entries: readonly string[], address: string): boolean =>
+    createAllowedHosts(entries).byAddress(address, own);
 
   it("are named in any spelling, with a port or for all of them", () => {
     expect([
@@ -133,20 +167,23 @@ describe("hosts that a configuration allows", () => {
     ]).toEqual(Array(9).fill(false));
   });
 
-  it("are addresses and blocks of them, whatever name led there", () => {
+  it("are blocks of addresses, whatever name led there, and never an address alone", () => {
     expect([
       byAddress([], "8.8.8.8"),
-      byAddress(["10.1.2.3"], "10.1.2.3"),
+      byAddress(["10.1.2.3/32"], "10.1.2.3"),
       byAddress(["10.0.0.0/8"], "10.255.0.1"),
-      byAddress(["127.0.0.1:3000"], "127.0.0.1", "http://intranet.test:3000/"),
+      byAddress([" ::1/128 "], "::1"),
+      byAddress(["8.8.4.0/24"], "8.8.4.4"),
       byAddress(["fd00::/8"], "fd12:3456::1"),
       byAddress(["0.0.0.0/0"], "192.168.0.1"),
       byAddress(["192.168.4.0/22"], "192.168.7.255"),
       byAddress(["*"], "::1"),
-    ]).toEqual(Array(8).fill(true));
+    ]).toEqual(Array(9).fill(true));
     expect([
       byAddress([], "10.1.2.3"),
-      byAddress(["10.1.2.3"], "10.1.2.4"),
+      byAddress([], "8.8.4.4"),
+      byAddress(["10.1.2.3"], "10.1.2.3"),
+      byAddress(["::1", "[::1]"], "::1"),
       byAddress(["10.0.0.0/8"], "11.0.0.1:80"),
       byAddress(["10.0.0.0/8"], "192.168.0.1"),
       byAddress(["192.168.4.0/22"], "192.168.8.0"),
@@ -154,6 +191,6 @@ describe("hosts that a configuration allows", () => {
       byAddress(["10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/8/8", "10/8"], "10.0.0.1"),
       byAddress(["::/0"], "10.0.0.1"),
       byAddress(["0.0.0.0/0"], "::1"),
-    ]).toEqual(Array(9).fill(false));
+    ]).toEqual(Array(11).fill(false));
   });
 });

@@ -58,12 +58,24 @@ describe("resolve", () => {
   });
 
   test.each([
-    ["gpt-99", 'Unknown model "gpt-99". Known models: offline, script:<file>.'],
-    ["ofline", 'Unknown model "ofline". Did you mean "offline"? Known models: offline, script:<file>.'],
-    ["Offlin", 'Unknown model "Offlin". Did you mean "offline"? Known models: offline, script:<file>.'],
-    ["script", 'Unknown model "script". Did you mean "script:<file>"? Known models: offline, script:<file>.'],
-    ["script:", 'Unknown model "script:". Did you mean "script:<file>"? Known models: offline, script:<file>.'],
-    ["", 'Unknown model "". Known models: offline, script:<file>.'],
+    ["gpt-99-turbo", 'Unknown model "gpt-99-turbo". Known models: offline, <provider>/<model>, script:<file>.'],
+    [
+      "ofline",
+      'Unknown model "ofline". Did you mean "offline"? Known models: offline, <provider>/<model>, script:<file>.',
+    ],
+    [
+      "Offlin",
+      'Unknown model "Offlin". Did you mean "offline"? Known models: offline, <provider>/<model>, script:<file>.',
+    ],
+    [
+      "script",
+      'Unknown model "script". Did you mean "script:<file>"? Known models: offline, <provider>/<model>, script:<file>.',
+    ],
+    [
+      "script:",
+      'Unknown model "script:". Did you mean "script:<file>"? Known models: offline, <provider>/<model>, script:<file>.',
+    ],
+    ["", 'Unknown model "". Known models: offline, <provider>/<model>, script:<file>.'],
   ])("%j is unknown", async (id, message) => {
     expect(await failureOf(catalog().resolve(id))).toEqual({ code: "model_unknown", message });
   });

@@ -154,13 +154,22 @@ describe("tries again", () => {
     const clock = instantClock();
     const later = { ...busy, retryAfterMs: 50_000 };
     const model = attempts([later], [later], [hello, end]);
-    expect(await collect(withRetries(model, clock), request)).toEqual([retry(1, 50_000), later]);
+    expect(await collect(withRetries(model, clock), request)).toEqual([
+      retry(1, 50_000),
+      {
+        ...later,
+        failure: {
+          code: "model_overloaded",
+          message: "busy It asks to wait 50 s, and that is longer than a reply is waited for.",
+        },
+      },
+    ]);
     expect(clock.pauses).toEqual([50_000]);
   });
 
   test("not when the server asks for more patience than a run has", async () => {
     const model = attempts([{ ...busy, retryAfterMs: 3_600_000 }], [hello, end]);
-    const message = "busy It asks to wait 3600 s, which is longer than a run waits.";
+    const message = "busy It asks to wait 3600 s, and that is longer than a reply is waited for.";
     expect(await collect(withRetries(model, instantClock()), request)).toEqual([
       { ...busy, retryAfterMs: 3_600_000, failure: { code: "model_overloaded", message } },
     ]);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { modelStatuses, providerStatuses, statusFor } from "../../src/models/configured.ts";
 import type { ModelEntry } from "../../src/models/model-entry.ts";
 import { providers } from "../../src/models/providers.ts";
 import { specOfEntry, specOfName } from "../../src/models/spec-of.ts";
@@ -145,6 +146,91 @@ test.each([
   expect(() => specOfEntry(entry(more), {})).toThrow(
     expect.objectContaining({ code: "config_invalid", message: expect.stringMatching(message) }),
   );
+});
+
+const at = (baseUrl: string, provider = "openai-compatible") => {
+  const { baseUrl: address, query } = specOfEntry(entry({ provider, baseUrl }), {});
+  return query === undefined ? [address] : [address, query];
+};
+
+test("a query is kept beside the address, which is shortened to what is put before the endpoint", () => {
+  expect(at("https://x.example.com/v1?api-version=2")).toEqual(["https://x.example.com/v1", "api-version=2"]);
+  expect(at("https://x.example.com/v1/?a=b/?c&d=e%20f")).toEqual(["https://x.example.com/v1", "a=b/?c&d=e%20f"]);
+  expect(at(" https://x.example.com?\n")).toEqual(["https://x.example.com"]);
+  expect(at("https://x.example.com/v1/chat/completions")).toEqual(["https://x.example.com/v1"]);
+  expect(at("https://x.example.com/v1/chat/completions/?k=v")).toEqual(["https://x.example.com/v1", "k=v"]);
+  expect(at("https://x.example.com/v1/responses", "openai")).toEqual(["https://x.example.com/v1"]);
+  expect(at("https://x.example.com/v1/messages", "anthropic")).toEqual(["https://x.example.com/v1"]);
+  expect(at("https://x.example.com/messages?a=b", "anthropic")).toEqual(["https://x.example.com/v1", "a=b"]);
+  expect(at("https://x.example.com?a=b", "google")).toEqual(["https://x.example.com/v1beta", "a=b"]);
+  // Another wire's endpoint may be part of an address.
+  expect(at("https://x.example.com/messages")).toEqual(["https://x.example.com/messages"]);
+  expect(at("https://x.example.com/v1/chat/completions", "openai")).toEqual([
+    "https://x.example.com/v1/chat/completions",
+  ]);
+});
+
+test.each([
+  ["http://me:secret@x.example.com/v1", "has a user or a password in it, which are never sent: use apiKey or headers"],
+  ["https://secret@x.example.com/v1", "has a user or a password in it, which are never sent: use apiKey or headers"],
+  ["https://x.example.com/v1#secret", "has a part behind #, which is never sent: leave it out"],
+  ["https://x.example.com/v1?a=b#", "has a part behind #, which is never sent: leave it out"],
+  ["https://x.example.com:secret/v1", "is not an address"],
+  ["https://x.example.com/v1 secret", "is not an address"],
+  ["https:///secret", "must begin with http:// or https://"],
+])("%s is no address, and is not quoted", (baseUrl, why) => {
+  const [given, named] = [entry({ baseUrl }), entry({ baseUrl: reference("ADDRESS") })];
+  const error = expect.objectContaining({
+    code: "config_invalid",
+    message: `config.yaml: models: "mine": baseUrl ${why}.`,
+  });
+  expect(() => specOfEntry(given, {})).toThrow(error);
+  expect(() => specOfEntry(named, { ADDRESS: baseUrl })).toThrow(error);
+});
+
+test("a variable that moves a provider to no address is named", () => {
+  const env = { ANTHROPIC_BASE_URL: "gateway.example.com", ANTHROPIC_API_KEY: "k" };
+  const why = "ANTHROPIC_BASE_URL must begin with http:// or https://";
+  expect(() => specOfName("claude-opus-5", env)).toThrow(
+    expect.objectContaining({ code: "config_invalid", message: `${why}.` }),
+  );
+  const [first, second] = providerStatuses(env);
+  expect([first?.problem, second?.problem]).toEqual([why, "OPENAI_API_KEY is not set"]);
+  expect(modelStatuses({}, env).find(({ info }) => info.id === "claude-opus-5")).toMatchObject({ problem: why });
+});
+
+test("an entry that cannot be understood is a problem of its own, told with what is known of it", () => {
+  const entries: readonly ModelEntry[] = [
+    {
+      id: "bad",
+      provider: "gorq",
+      model: "gpt-5",
+      displayName: "Bad",
+      prices: { input: 1, output: 2, cacheRead: undefined, cacheWrite: undefined },
+    },
+    { id: "good", provider: "ollama" },
+    { id: "nowhere", provider: "openai-compatible", contextWindow: 9_000, reasoningEfforts: ["low"] },
+  ];
+  const [bad, good, nowhere] = modelStatuses({ entries }, {});
+  expect(bad).toEqual({
+    info: {
+      id: "bad",
+      provider: "gorq",
+      displayName: "Bad",
+      contextWindow: 400_000,
+      maxOutputTokens: 128_000,
+      reasoningEfforts: ["none", "minimal", "low", "medium", "high", "dynamic"],
+      images: true,
+      documents: true,
+      prefersPatch: true,
+      prices: { input: 1, output: 2 },
+    },
+    from: "configuration",
+    problem: expect.stringMatching(/^there is no provider "gorq"; known are anthropic, /),
+  });
+  expect([good?.problem, nowhere?.info.reasoningEfforts]).toEqual([undefined, ["none", "low"]]);
+  expect(statusFor("nowhere", { entries }, {})).toEqual(nowhere);
+  expect(nowhere?.problem).toBe('baseUrl is missing: a provider "openai-compatible" can be anywhere');
 });
 
 test("the names that other programs use are understood", () => {

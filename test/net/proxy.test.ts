@@ -1,6 +1,8 @@
+import type { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import {
   ask,
+  cannedServer,
   closedPort,
   failureOf,
   fixture,
@@ -13,7 +15,8 @@ import {
 import { startProxy } from "./test-proxy.ts";
 
 const trusting = { caFile: fixture("authority.pem") };
-const proxyError = (message: string) => ({ name: "NetworkError", kind: "proxy", message });
+const error = (kind: string, message: string) => ({ name: "NetworkError", kind, message });
+const proxyError = (message: string) => error("proxy", message);
 
 describe("through a proxy", () => {
   test("http: the proxy is handed the whole address, and one connection serves several servers", async () => {
@@ -111,12 +114,22 @@ describe("a proxy that does not help", () => {
     );
   });
 
-  test.each([403, 502, 302])("refuses the tunnel with %d", async (refuses) => {
+  test.each([
+    ["proxy", "was refused", 302],
+    ["proxy", "was refused", 403],
+    ["proxy_failed", "could not be given now", 408],
+    ["proxy_failed", "could not be given now", 429],
+    ["unreachable", "could not be given now", 500],
+    ["unreachable", "could not be given now", 502],
+    ["unreachable", "could not be given now", 503],
+    ["unreachable", "could not be given now", 504],
+  ])("%s: a tunnel %s with status %d", async (kind, outcome, refuses) => {
     const proxy = await startProxy({ target: 1, refuses });
     const network = testNetwork({ https_proxy: `http://me:secret@127.0.0.1:${proxy.port}` });
     expect(await failureOf(ask("https://service.test:8443/", network))).toEqual(
-      proxyError(
-        `A connection to service.test:8443 was refused by the proxy 127.0.0.1:${proxy.port} (https_proxy) with status ${refuses}.`,
+      error(
+        kind,
+        `A connection to service.test:8443 ${outcome} by the proxy 127.0.0.1:${proxy.port} (https_proxy) with status ${refuses}.`,
       ),
     );
     expect(proxy.asked).toEqual(["CONNECT service.test:8443"]);
@@ -127,7 +140,23 @@ describe("a proxy that does not help", () => {
     const network = testNetwork({ ALL_PROXY: `http://me:secret@127.0.0.1:${port}` });
     for (const scheme of ["http", "https"]) {
       expect(await failureOf(ask(`${scheme}://service.test/`, network))).toEqual(
-        proxyError(`Nothing accepts connections at the proxy 127.0.0.1:${port} (ALL_PROXY).`),
+        error("proxy_failed", `Nothing accepts connections at the proxy 127.0.0.1:${port} (ALL_PROXY).`),
+      );
+    }
+  });
+
+  test.each([
+    ["ends", (socket: Socket) => socket.end()],
+    ["resets", (socket: Socket) => socket.resetAndDestroy()],
+  ])("%s the connection before TLS with it stands", async (_how, hangUp) => {
+    const { port } = await rawServer((socket) => socket.once("data", () => hangUp(socket)));
+    const network = testNetwork({ ALL_PROXY: `https://me:secret@127.0.0.1:${port}` });
+    for (const scheme of ["http", "https"]) {
+      expect(await failureOf(ask(`${scheme}://service.test/`, network))).toEqual(
+        error(
+          "proxy_failed",
+          `The connection to the proxy 127.0.0.1:${port} (ALL_PROXY) was closed before TLS was agreed on.`,
+        ),
       );
     }
   });
@@ -136,23 +165,32 @@ describe("a proxy that does not help", () => {
     const proxy = await startProxy({ target: 1, secure: true });
     const network = testNetwork({ HTTPS_PROXY: `https://127.0.0.1:${proxy.port}` });
     expect(await failureOf(ask("https://service.test/", network))).toEqual(
-      proxyError(
+      error(
+        "tls",
         `The certificate of the proxy 127.0.0.1:${proxy.port} (HTTPS_PROXY) is signed by an authority that is not known here; NODE_EXTRA_CA_CERTS or caFile can name your company's.`,
       ),
     );
   });
 
+  test("is called over TLS and speaks none", async () => {
+    const { port } = await cannedServer("HTTP/1.1 400 Bad Request\r\n\r\n");
+    const network = testNetwork({ HTTPS_PROXY: `https://127.0.0.1:${port}` });
+    expect(await failureOf(ask("https://service.test/", network))).toEqual(
+      error("tls", `There is no TLS at the proxy 127.0.0.1:${port} (HTTPS_PROXY); is it an http address?`),
+    );
+  });
+
   test.each([
-    ["", "The connection was closed by PROXY before it led to service.test:443."],
-    ["HTTP/1.1 200", "The connection was closed by PROXY before it led to service.test:443."],
-    ["SSH-2.0\r\n", "The answer of PROXY is not proper HTTP."],
-    ["HTTP/1.1 200 OK\r\n\r\nand more", "The answer of PROXY is not proper HTTP."],
-  ])("answers %j", async (answer, message) => {
+    ["", "proxy_failed", "The connection was closed by PROXY before it led to service.test:443."],
+    ["HTTP/1.1 200", "proxy_failed", "The connection was closed by PROXY before it led to service.test:443."],
+    ["SSH-2.0\r\n", "proxy", "The answer of PROXY is not proper HTTP."],
+    ["HTTP/1.1 200 OK\r\n\r\nand more", "proxy", "The answer of PROXY is not proper HTTP."],
+  ])("answers %j", async (answer, kind, message) => {
     const { port } = await rawServer((socket) => socket.once("data", () => socket.end(answer)));
     const network = testNetwork({ HTTPS_PROXY: `http://127.0.0.1:${port}` });
     const seen = await failureOf(ask("https://service.test/", network));
     expect({ ...seen, message: seen.message.replace(`the proxy 127.0.0.1:${port} (HTTPS_PROXY)`, "PROXY") }).toEqual(
-      proxyError(message),
+      error(kind, message),
     );
   });
 

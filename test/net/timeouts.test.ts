@@ -16,13 +16,24 @@ describe("no connection in time", () => {
     expect(await eventually(() => connections.every((socket) => socket.destroyed))).toBe(true);
   });
 
+  test.each(["http", "https"])("the proxy is not reached, for %s", async (scheme) => {
+    const { port, connections } = await rawServer((socket) => socket.resume());
+    const network = testNetwork({ ALL_PROXY: `https://user:secret@127.0.0.1:${port}` });
+    expect(await failureOf(ask(`${scheme}://service.test/`, network, { timeouts }))).toEqual(
+      error("proxy_failed", `There was no connection to the proxy 127.0.0.1:${port} (ALL_PROXY) within 0.06 s.`),
+    );
+    expect(await eventually(() => connections.every((socket) => socket.destroyed))).toBe(true);
+  });
+
   test("the proxy does not answer", async () => {
+    // Long enough to reach the proxy first.
+    const later = { ...patient, connectMs: 500 };
     const { port, connections } = await rawServer((socket) => socket.resume());
     const network = testNetwork({ HTTPS_PROXY: `http://user:secret@127.0.0.1:${port}` });
-    expect(await failureOf(ask("https://service.test/", network, { timeouts }))).toEqual(
+    expect(await failureOf(ask("https://service.test/", network, { timeouts: later }))).toEqual(
       error(
         "connect_timeout",
-        `There was no connection to service.test:443 through the proxy 127.0.0.1:${port} (HTTPS_PROXY) within 0.06 s.`,
+        `There was no connection to service.test:443 through the proxy 127.0.0.1:${port} (HTTPS_PROXY) within 0.5 s.`,
       ),
     );
     expect(await eventually(() => connections.every((socket) => socket.destroyed))).toBe(true);

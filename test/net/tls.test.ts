@@ -1,7 +1,10 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { describe, expect, test } from "vitest";
+import { bundleForChild } from "../fakes/bundle-for-child.ts";
 import {
   ask,
   cannedServer,
@@ -13,6 +16,7 @@ import {
   testNetwork,
   textOf,
 } from "./support.ts";
+import { startProxy } from "./test-proxy.ts";
 
 const authority = fixture("authority.pem");
 const advice = "; NODE_EXTRA_CA_CERTS or caFile can name your company's";
@@ -100,6 +104,60 @@ describe("a certificate that is not", () => {
     const { port } = await saysHello("server.pem");
     const seen = await failureOf(ask(`https://service.test:${port}/`, testNetwork({}, { caFile: file }), pinned));
     expect(seen.kind).toBe("tls");
+  });
+});
+
+describe("with NODE_TLS_REJECT_UNAUTHORIZED=0", () => {
+  /** What a process of its own gets to say, and the requests that reached the server by then. */
+  async function outcome(certificate: string, proxied: "directly" | "http" | "https", env: Record<string, string>) {
+    const asked: (string | undefined)[] = [];
+    const { port } = await httpsServer(certificate, (incoming, response) => {
+      asked.push(incoming.headers.authorization);
+      response.end("hello");
+    });
+    const proxy = proxied === "directly" ? undefined : await startProxy({ target: port, secure: proxied === "https" });
+    const way = proxy === undefined ? {} : { HTTPS_PROXY: `${proxied}://127.0.0.1:${proxy.port}` };
+    const url = proxy === undefined ? `https://127.0.0.1:${port}/` : "https://service.test/";
+    const program = await bundleForChild(join(import.meta.dirname, "tls-child.ts"), await tempFolder());
+    const child = spawn(process.execPath, [program, url], {
+      env: { NODE_TLS_REJECT_UNAUTHORIZED: "0", ...way, ...env },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const [said] = await Promise.all([child.stdout.toArray(), once(child, "close")]);
+    const words = said
+      .join("")
+      .replace(`127.0.0.1:${port}`, "SERVER")
+      .replace(`127.0.0.1:${proxy?.port}`, "PROXY")
+      .replace("service.test:443", "SERVER");
+    return { words, asked, tunnels: proxy?.asked };
+  }
+
+  const trusting = { CA_FILE: authority };
+  const tunnel = ["CONNECT service.test:443"];
+  const selfSigned = `tls: The certificate of SERVER is self-signed${advice}.`;
+  const unknownProxy = `tls: The certificate of the proxy PROXY (HTTPS_PROXY) is signed by an authority that is not known here${advice}.`;
+
+  test.each([
+    ["self-signed.pem", "directly", {}, { words: selfSigned, asked: [], tunnels: undefined }],
+    [
+      "other-name.pem",
+      "directly",
+      trusting,
+      { words: "tls: The certificate of SERVER is for another name.", asked: [], tunnels: undefined },
+    ],
+    [
+      "expired.pem",
+      "directly",
+      trusting,
+      { words: "tls: The certificate of SERVER has expired.", asked: [], tunnels: undefined },
+    ],
+    ["server.pem", "directly", trusting, { words: "status 200", asked: ["Bearer key"], tunnels: undefined }],
+    ["self-signed.pem", "http", {}, { words: selfSigned, asked: [], tunnels: tunnel }],
+    ["self-signed.pem", "https", trusting, { words: selfSigned, asked: [], tunnels: tunnel }],
+    ["server.pem", "https", {}, { words: unknownProxy, asked: [], tunnels: [] }],
+    ["server.pem", "https", trusting, { words: "status 200", asked: ["Bearer key"], tunnels: tunnel }],
+  ] as const)("%s, %s, with %j", async (certificate, proxied, env, expected) => {
+    expect(await outcome(certificate, proxied, env)).toEqual(expected);
   });
 });
 

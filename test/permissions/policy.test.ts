@@ -3,7 +3,8 @@ import { withEvidence } from "../../src/core/evidence.ts";
 import type { Access, DecisionContext, Lookup } from "../../src/core/permission.ts";
 import type { Host } from "../../src/core/ports.ts";
 import { autonomyLevels } from "../../src/core/settings.ts";
-import { isInside, scopeOf } from "../../src/permissions/path-scope.ts";
+import { isInside } from "../../src/permissions/path-names.ts";
+import { scopeOf } from "../../src/permissions/path-scope.ts";
 import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 

@@ -43,7 +43,14 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
       "node:child_process",
       "@vscode/ripgrep",
       "yaml",
+      "unpdf",
+      "../pdf/pages.ts",
     ],
+  ],
+  [
+    "pdf/a.ts",
+    ["./b.ts", "../core/ports.ts", "unpdf/pdfjs", "node:timers/promises"],
+    ["../tools/a.ts", "../host/a.ts", "zod", "node:fs", "node:child_process", "node:worker_threads"],
   ],
   [
     "models/a.ts",
@@ -69,7 +76,7 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
   [
     "host/a.ts",
     ["./b.ts", "../core/ports.ts", "../net/request.ts", "@vscode/ripgrep", "node:child_process"],
-    ["../tools/a.ts", "../store/a.ts", "../models/a.ts", "zod", "diff"],
+    ["../tools/a.ts", "../pdf/pages.ts", "../store/a.ts", "../models/a.ts", "zod", "diff"],
   ],
   ["config/a.ts", ["./b.ts", "../core/settings.ts", "yaml", "zod"], ["../models/a.ts", "../host/a.ts", "diff"]],
   ["protocol/a.ts", ["./b.ts", "zod"], ["../core/event.ts", "../tools/a.ts", "node:path", "yaml"]],
@@ -97,6 +104,7 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
     [
       "./b.ts",
       "../core/errors.ts",
+      "../pdf/pages.ts",
       "../compose.ts",
       "../frontends/exec/a.ts",
       "../frontends/exit-codes.ts",

@@ -1,10 +1,11 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import type { Tool } from "../../src/core/tool.ts";
 import { builtinTools } from "../../src/tools/all.ts";
 import { toolJsonSchema } from "../../src/tools/json-schema.ts";
+import parameters from "../../src/tools/parameters.json" with { type: "json" };
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { createContext } from "./call.ts";
-import parameters from "./tool-parameters.json" with { type: "json" };
 
 const named = (name: string) => {
   const tool = builtinTools.find((candidate) => candidate.name === name);
@@ -14,11 +15,12 @@ const named = (name: string) => {
 
 describe("the built-in tools", () => {
   it("have exactly the parameters that existing clients render, in a fixed order", async () => {
-    const schemas = await Promise.all(
-      builtinTools.map(async (tool): Promise<[string, unknown]> => [tool.name, await toolJsonSchema(tool)]),
-    );
-    expect(schemas.map(([name]) => name)).toEqual(Object.keys(parameters));
-    expect(Object.fromEntries(schemas)).toEqual(parameters);
+    const schemas = async (tools: readonly Tool[]) =>
+      Object.fromEntries(await Promise.all(tools.map(async (tool) => [tool.name, await toolJsonSchema(tool)])));
+    expect(await schemas(builtinTools)).toEqual(parameters);
+    // A copy is not built in, so its schema is derived. Byte by byte: a provider's cache must hit.
+    const derived = await schemas(builtinTools.map((tool) => ({ ...tool })));
+    expect(JSON.stringify(parameters, null, 2)).toBe(JSON.stringify(derived, null, 2));
   });
 
   it("run beside others only when they change nothing", () => {
@@ -69,15 +71,21 @@ describe("the built-in tools", () => {
       const { input, access } = await named(name).load();
       return access(input.parse(given), scope);
     };
-    expect(await accesses("Read", { file_path: "out/a.txt" })).toEqual([{ type: "read", path: "/elsewhere/a.txt" }]);
+    expect(await accesses("Read", { file_path: "out/a.txt" })).toEqual([
+      { type: "read", path: "/elsewhere/a.txt", written: "/project/out/a.txt" },
+    ]);
     expect(await accesses("LS", {})).toEqual([{ type: "read", path: "/project" }]);
-    expect(await accesses("LS", { directory_path: "out" })).toEqual([{ type: "read", path: "/elsewhere" }]);
-    expect(await accesses("Grep", { pattern: "x", path: "out" })).toEqual([{ type: "read", path: "/elsewhere" }]);
+    expect(await accesses("LS", { directory_path: "out" })).toEqual([
+      { type: "read", path: "/elsewhere", written: "/project/out" },
+    ]);
+    expect(await accesses("Grep", { pattern: "x", path: "out" })).toEqual([
+      { type: "read", path: "/elsewhere", written: "/project/out" },
+    ]);
     expect(await accesses("Glob", { patterns: "*", folder: "../project" })).toEqual([
       { type: "read", path: "/project" },
     ]);
     expect(await accesses("Create", { file_path: "out/new/c.txt", content: "" })).toEqual([
-      { type: "write", path: "/elsewhere/new/c.txt" },
+      { type: "write", path: "/elsewhere/new/c.txt", written: "/project/out/new/c.txt" },
     ]);
     expect(await accesses("Edit", { file_path: "/project/b.txt", old_str: "b", new_str: "c" })).toEqual([
       { type: "read", path: "/project/b.txt" },

@@ -122,13 +122,15 @@ describe("a path that goes through links", () => {
     ]) {
       found[file_path] = (await decided(createTool, { file_path, content: "" }, context)).access;
     }
-    const write = (path: string) => [{ type: "write", path }];
+    const write = (path: string, written?: string) => [
+      { type: "write", path, ...(written === undefined ? {} : { written: `${ws}/${written}` }) },
+    ];
     expect(found).toEqual({
-      "leaves/src/a.txt": write(join(out, "src", "a.txt")),
-      "leaves/back/a.txt": write(join(ws, "src", "a.txt")),
-      "leaves/back/../src/a.txt": write(join(ws, "src", "a.txt")),
-      "deep/../src/a.txt": write(join(out, "src", "a.txt")),
-      "leaves/new/folder/file": write(join(out, "new", "folder", "file")),
+      "leaves/src/a.txt": write(join(out, "src", "a.txt"), "leaves/src/a.txt"),
+      "leaves/back/a.txt": write(join(ws, "src", "a.txt"), "leaves/back/a.txt"),
+      "leaves/back/../src/a.txt": write(join(ws, "src", "a.txt"), "leaves/back/../src/a.txt"),
+      "deep/../src/a.txt": write(join(out, "src", "a.txt"), "deep/../src/a.txt"),
+      "leaves/new/folder/file": write(join(out, "new", "folder", "file"), "leaves/new/folder/file"),
       "../ws-other/src/a.txt": write(join(out, "src", "a.txt")),
       "src/../../ws/src/a.txt": write(join(ws, "src", "a.txt")),
     });

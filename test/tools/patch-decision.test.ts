@@ -11,22 +11,23 @@ describe("what is decided on", () => {
   const accesses = async (input: string, host = createMemoryHost({ "/project/a": "" })) =>
     applyPatchTool.access(applyPatchTool.input.parse({ input }), scopeOf(host));
 
-  it("is every path that the patch names, once, where it leads", async () => {
+  it("is every path that the patch names, once for each way in which it leads there", async () => {
     const host = createMemoryHost({ "/elsewhere/x": "" }, { links: { "/project/out": "/elsewhere" } });
     const input = patch(
       ...["*** Update File: out/x", "-a", "*** Update File: /elsewhere/x", "-b", "*** Add File: n"],
       ...["*** Update File: m", "*** Move to: out/m", "*** Delete File: out/d"],
     );
-    const both = (path: string) => [
-      { type: "read", path },
-      { type: "write", path },
+    const both = (path: string, written: { written?: string } = {}) => [
+      { type: "read", path, ...written },
+      { type: "write", path, ...written },
     ];
     expect(await accesses(input, host)).toEqual([
+      ...both("/elsewhere/x", { written: "/project/out/x" }),
       ...both("/elsewhere/x"),
       ...both("/project/n"),
       ...both("/project/m"),
-      { type: "write", path: "/elsewhere/m" },
-      ...both("/elsewhere/d"),
+      { type: "write", path: "/elsewhere/m", written: "/project/out/m" },
+      ...both("/elsewhere/d", { written: "/project/out/d" }),
     ]);
   });
 

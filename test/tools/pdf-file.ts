@@ -1,4 +1,4 @@
-import { deflateSync } from "node:zlib";
+import { constants, deflateRawSync, deflateSync } from "node:zlib";
 
 /** What stands between `obj` and `endobj`. */
 type PdfObject = string | Buffer;
@@ -47,10 +47,15 @@ const helvetica = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>";
 /** One page for each content stream. `more` are objects that follow, from number `4 + 2 * pages.length` on. */
 export function pagesPdf(
   pages: readonly Buffer[],
-  given: { readonly font?: string; readonly resources?: string; readonly more?: readonly PdfObject[] } = {},
+  given: {
+    readonly font?: string;
+    readonly fonts?: string;
+    readonly resources?: string;
+    readonly more?: readonly PdfObject[];
+  } = {},
 ): Buffer {
   const kids = pages.map((_, index) => `${4 + 2 * index} 0 R`).join(" ");
-  const resources = `/Font << /F1 3 0 R >> ${given.resources ?? ""}`;
+  const resources = `/Font << /F1 3 0 R ${given.fonts ?? ""} >> ${given.resources ?? ""}`;
   return pdfOf([
     "<< /Type /Catalog /Pages 2 0 R >>",
     `<< /Type /Pages /Kids [${kids}] /Count ${pages.length} >>`,
@@ -61,4 +66,54 @@ export function pagesPdf(
     ]),
     ...(given.more ?? []),
   ]);
+}
+
+/** Forms that each draw the next one ten times over, and the last one a word. Not packed: unpacking would let others have their turn. */
+export function endlessPdf(): Buffer {
+  const depth = 12;
+  const forms = Array.from({ length: depth }, (_, index) => {
+    const next = `/Font << /F1 3 0 R >> /XObject << /X ${6 + index + 1} 0 R >>`;
+    const body = index === depth - 1 ? drawn("ha") : "/X Do ".repeat(10);
+    return pdfStream(body, `/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << ${next} >>`);
+  });
+  return pagesPdf([pdfStream("/X Do")], { resources: "/XObject << /X 6 0 R >>", more: forms });
+}
+
+/** A font whose table of characters says the same over and over: a few kilobytes that take minutes, without a pause. */
+export function busyPdf(before: readonly string[] = []): Buffer {
+  return tablePdf("<0000> <ffff> <0041>", 100_000, before);
+}
+
+/** A table of so many characters that it takes gigabytes. */
+export function vastTablePdf(): Buffer {
+  return tablePdf("<00000000> <00ffffff> <0041>", 50);
+}
+
+function tablePdf(range: string, times: number, before: readonly string[] = []): Buffer {
+  const table = `begincmap 1 begincodespacerange <00000000> <ffffffff> endcodespacerange\n${`1 beginbfrange\n${range}\nendbfrange\n`.repeat(times)}endcmap`;
+  const pages = [...before.map((text) => pdfStream(drawn(text))), pdfStream("BT /F2 12 Tf 72 700 Td (abc) Tj ET")];
+  const font = 4 + 2 * pages.length;
+  return pagesPdf(pages, {
+    fonts: `/F2 ${font} 0 R`,
+    more: [`<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode ${font + 1} 0 R >>`, packedStream(table)],
+  });
+}
+
+/** A page packed so that it unpacks to so many megabytes of spaces. */
+export function vastPagePdf(how: "flate" | "spaced" | "hex" | "run-length", megabytes: number): Buffer {
+  const packed =
+    how === "run-length" ? deflateSync(Buffer.alloc(megabytes * 16_384, "\x81 ", "latin1")) : spaces(megabytes);
+  if (how === "run-length") return pagesPdf([pdfStream(packed, "/Filter [/FlateDecode /RunLengthDecode]")]);
+  if (how === "hex")
+    return pagesPdf([pdfStream(`${packed.toString("hex")}>`, "/Filter [/ASCIIHexDecode /FlateDecode]")]);
+  const page = pdfStream(packed, "/Filter /FlateDecode");
+  if (how === "flate") return pagesPdf([page]);
+  const start = page.indexOf("stream\n") + "stream".length;
+  return pagesPdf([Buffer.concat([page.subarray(0, start), Buffer.from("  "), page.subarray(start)])]);
+}
+
+/** The same packed megabyte over and over; what stands before a full flush depends on nothing before it. */
+function spaces(megabytes: number): Buffer {
+  const one = deflateRawSync(Buffer.alloc(1024 * 1024, " "), { finishFlush: constants.Z_FULL_FLUSH });
+  return Buffer.concat([Buffer.from([0x78, 0xda]), ...Array<Buffer>(megabytes).fill(one), Buffer.from([0x03, 0x00])]);
 }

@@ -54,6 +54,24 @@ describe("Read of an image", () => {
     expect(await read(jpegOf(9, 9).subarray(0, -1))).toEqual(cannotBeShown("JPEG", "it is cut short"));
   });
 
+  it("goes through as many parts as fit into a file", async () => {
+    const most = 3.75 * 1024 * 1024 - 1024;
+    const fill = (part: string) => Buffer.alloc(most - (most % part.length), part, "latin1");
+    const png = pngOf(31, 17);
+    const emptyParts = fill("\0\0\0\0teSt\x12\x34\x56\x78");
+    expect((await read(Buffer.concat([png.subarray(0, 33), emptyParts, png.subarray(33)]))).status).toBe("ok");
+    const gif = gifOf(300, 2);
+    const comments = fill("\x21\xfe\x01x\0");
+    expect((await read(Buffer.concat([gif.subarray(0, 19), comments, gif.subarray(19)]))).status).toBe("ok");
+    const jpeg = jpegOf(640, 480);
+    for (const marks of [fill("\xff"), fill("\xff\xd0"), fill("\xff\xfe\0\x02")])
+      expect((await read(Buffer.concat([jpeg.subarray(0, 2), marks, jpeg.subarray(2)]))).status).toBe("ok");
+    const webp = webpOf(extended(70, 80), lossy(70, 80));
+    const longer = Buffer.concat([webp.subarray(0, 30), fill("JUNK\0\0\0\0"), webp.subarray(30)]);
+    longer.writeUInt32LE(longer.length - 8, 4);
+    expect((await read(longer)).status).toBe("ok");
+  });
+
   it("notices an image whose parts do not fit together", async () => {
     const flipped = (bytes: Buffer, at: number) => Buffer.from(bytes).fill((bytes[at] ?? 0) ^ 0x40, at, at + 1);
     const noPixels = Buffer.concat([pngOf(3, 3).subarray(0, 33), pngOf(3, 3).subarray(-12)]);

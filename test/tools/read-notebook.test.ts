@@ -136,12 +136,105 @@ describe("Read of a notebook", () => {
     expect((await read(content, { limit: 4 })).media).toBeUndefined();
   });
 
-  it("keeps the images of one result within what a record of the log may have", async () => {
-    const large = pngOf(9, 9, Buffer.alloc(3 * 1024 * 1024)).toString("base64");
-    const outputs = Array.from({ length: 4 }, () => display({ "image/png": large }));
-    const { media, text } = await read(notebook([code("x", outputs)]));
-    expect(media?.length).toBe(2);
-    expect(text).toContain("[2 more of these images are left out: Read with offset 7 to see them.]");
+  it("shows the plain text of a file of more than 10 MB", async () => {
+    const content = (bytes: number) => `{"cells":[],\n"x":"${"x".repeat(bytes - 21)}"}\n`;
+    const most = 10 * 1024 * 1024;
+    expect(content(most)).toHaveLength(most);
+    expect(await read(content(most))).toEqual({ status: "ok", text: `${header("0 cells")}\n[The text is empty.]` });
+    expect(await read(content(most + 1), { limit: 1 })).toEqual({
+      status: "ok",
+      text: '{"cells":[],\n\n[Lines 1-1. The file goes on: Read it with offset 1 for what follows.]\n[Not shown as a notebook: it has more than 10 MB.]',
+    });
+  });
+
+  it("renders no more cells and outputs than somebody could want, and says what is left out", async () => {
+    const zeros = await read(`{"cells":[${"0,".repeat(999_999)}0]}`, { offset: 39_997 });
+    expect(zeros).toEqual({
+      status: "ok",
+      text: [
+        header("1000000 cells").replace(/\]$/, " Only its first 20000 cells are shown.]"),
+        "",
+        "--- cell 20000 of 1000000 (unknown) ---",
+        "",
+        "[Lines 39998-39999, the last of the text.]",
+      ].join("\n"),
+    });
+    const cell = `{"cell_type":"code","source":"x","outputs":[${"0,".repeat(1_999_999)}0]}`;
+    const outputs = await read(`{"cells":[${cell},0]}`, { offset: 1001 });
+    expect(outputs).toEqual({
+      status: "ok",
+      text: [
+        header("2 cells"),
+        "--- output of cell 1 ---",
+        "[not shown: 1999000 more outputs of cell 1]",
+        "",
+        "--- cell 2 of 2 (unknown) ---",
+        "",
+        "[Lines 1002-1005, the last of the text.]",
+      ].join("\n"),
+    });
+  });
+
+  it("shows the plain text of JSON that is all brackets, and counts none in its texts", async () => {
+    const note = "\n[Not shown as a notebook: its JSON has more than 200000 parts.]";
+    const lists = (count: number) => `{"cells":[${"[],".repeat(count - 1)}[]]}`;
+    for (const content of [
+      lists(200_000),
+      `{"cells":${"[".repeat(4e6)}${"]".repeat(4e6)}}`,
+      `[${'{"a":0},'.repeat(1e6)}0]`,
+    ])
+      expect((await read(content)).text.endsWith(note)).toBe(true);
+    const fits = await read(lists(200_000 - 3), { limit: 1 });
+    expect(fits.text.split("\n")[1]).toBe("--- cell 1 of 199997 (unknown) ---");
+    const inText = await read(notebook([code(`\\"${"[{:".repeat(100_000)}`)]), { limit: 1 });
+    expect(inText.text.split("\n")[1]).toBe("--- cell 1 of 1 (code, python) ---");
+  });
+
+  it("cuts texts without end, and lists of names", async () => {
+    const stream = { output_type: "stream", text: "\n".repeat(3_000_000) };
+    const many = display(Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`a/${index}`, 1])));
+    const content = notebook([code("a\n".repeat(1_000_000), [stream, many])]);
+    const names = Array.from({ length: 20 }, (_, index) => `a/${index}`).join(", ");
+    const { text } = await read(content, { offset: 500_001 });
+    expect(text.split("\n").slice(1, 5)).toEqual([
+      "[cut: 1000000 more characters]",
+      "--- output of cell 1 ---",
+      "",
+      "",
+    ]);
+    expect(await read(content, { offset: 1_500_003 })).toEqual({
+      status: "ok",
+      text: [
+        header("1 cell, python"),
+        "[cut: 2000000 more characters]",
+        "--- output of cell 1 ---",
+        `[not shown: ${names}, …]`,
+        "",
+        "[Lines 1500004-1500006, the last of the text.]",
+      ].join("\n"),
+    });
+  });
+
+  it("renders only what is asked for, and can be interrupted", async () => {
+    const { renderNotebook } = await import("../../src/tools/notebook.ts");
+    const picture = display({ "image/png": pngOf(1, 1).toString("base64") });
+    const rendered = renderNotebook(notebook(Array.from({ length: 100 }, () => code("x", [picture]))));
+    if (typeof rendered === "string") throw new Error(rendered);
+    const lines = rendered.lines[Symbol.iterator]();
+    expect([1, 2, 3, 4].map(() => lines.next().value)).toEqual([
+      "--- cell 1 of 100 (code, python) ---",
+      "x",
+      "--- output of cell 1 ---",
+      "[image 1: image/png]",
+    ]);
+    expect(rendered.pictures.map(({ label }) => label)).toEqual(["image 1"]);
+
+    const stop = new AbortController();
+    const host = createMemoryHost({ "/project/n.ipynb": `{"cells":[${"0,".repeat(19_999)}0]}` });
+    const context = createContext(host, { signal: stop.signal });
+    const reading = call(readTool, { file_path: "n.ipynb", offset: 1_000_000 }, context);
+    setImmediate(() => stop.abort());
+    expect(await reading).toEqual({ status: "interrupted", text: "Error: Tool execution cancelled by user" });
   });
 
   it("counts `offset` and `limit` in rendered lines", async () => {

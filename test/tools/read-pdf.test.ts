@@ -1,12 +1,11 @@
-import { createDeflate, deflateSync } from "node:zlib";
+import { deflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import type { Host } from "../../src/core/ports.ts";
+import type { Host, PdfPart } from "../../src/core/ports.ts";
 import { readTool } from "../../src/tools/read.ts";
-import { openPdf } from "../../src/tools/read-pdf.ts";
 import { sizeWords } from "../../src/tools/size-words.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { call, createContext } from "./call.ts";
-import { drawn, packedStream, pagesPdf, pdfOf, pdfStream } from "./pdf-file.ts";
+import { drawn, endlessPdf, packedStream, pagesPdf, pdfOf, pdfStream } from "./pdf-file.ts";
 
 async function read(bytes: Buffer, input: object = {}) {
   const context = createContext(createMemoryHost({ "/project/a.pdf": bytes }));
@@ -22,30 +21,6 @@ const cannotBeRead = (why: string) => ({
   status: "failed",
   text: `Error: Error reading file: /project/a.pdf cannot be read as a PDF: ${why}. Execute with pdftotext may still read it.`,
 });
-
-/** Forms that each draw the next one ten times over, and the last one a word. Not packed: unpacking would let others have their turn. */
-function endless(): Buffer {
-  const depth = 12;
-  const forms = Array.from({ length: depth }, (_, index) => {
-    const next = `/Font << /F1 3 0 R >> /XObject << /X ${6 + index + 1} 0 R >>`;
-    const body = index === depth - 1 ? drawn("ha") : "/X Do ".repeat(10);
-    return pdfStream(body, `/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << ${next} >>`);
-  });
-  return pagesPdf([pdfStream("/X Do")], { resources: "/XObject << /X 6 0 R >>", more: forms });
-}
-
-/** Bytes that unpack to so many megabytes of spaces. */
-async function packedSpaces(megabytes: number): Promise<Buffer> {
-  const deflate = createDeflate({ level: 1 });
-  const spaces = Buffer.alloc(1024 * 1024, " ");
-  const parts: Buffer[] = [];
-  deflate.on("data", (part: Buffer) => parts.push(part));
-  for (let index = 0; index < megabytes; index += 1)
-    await new Promise<void>((done) => void deflate.write(spaces, () => done()));
-  await new Promise<void>((done) => void deflate.end(done));
-  await new Promise<void>((done) => (deflate.readableEnded ? done() : deflate.once("end", done)));
-  return Buffer.concat(parts);
-}
 
 describe("Read of a PDF", () => {
   it("gives the text of each page, packed or not", async () => {
@@ -193,16 +168,77 @@ describe("Read of a PDF", () => {
     }
   });
 
-  it("refuses a file whose parts unpack to more than they should", async () => {
-    const far = pdfStream(await packedSpaces(257), "/Filter /FlateDecode");
-    const often = [0, 1, 2, 3].reduce((inner: Buffer) => deflateSync(inner), Buffer.from(drawn("matryoshka")));
+  it("unpacks what is packed more than once", async () => {
     const twice = deflateSync(deflateSync(drawn("packed twice")));
-    const filters = (count: number) => `/Filter [${"/FlateDecode ".repeat(count)}]`;
-    const why = "a part of it unpacks to more than it should";
-    expect(await read(pagesPdf([far]))).toEqual(cannotBeRead(why));
-    expect(await read(pagesPdf([pdfStream(often, filters(4))]))).toEqual(cannotBeRead(why));
-    const harmless = pagesPdf([pdfStream(twice, filters(2))]);
-    expect((await read(harmless)).text).toBe(`${header("1 page", harmless)}\n--- page 1 of 1 ---\npacked twice\n`);
+    const bytes = pagesPdf([pdfStream(twice, "/Filter [/FlateDecode /FlateDecode]")]);
+    expect((await read(bytes)).text).toBe(`${header("1 page", bytes)}\n--- page 1 of 1 ---\npacked twice\n`);
+  });
+
+  describe("that is not read to its end", () => {
+    const bytes = Buffer.from("%PDF-1.7\n");
+    const opened: PdfPart = { type: "opened", pages: 12 };
+    const page: PdfPart = { type: "page", text: "some words", lacksTables: false };
+
+    /** What Read says when the host reads these parts, and whether it let go of the host's reader. */
+    async function readParts(parts: readonly PdfPart[], input: object = {}) {
+      let released = 0;
+      async function* pdfPages(): AsyncGenerator<PdfPart> {
+        try {
+          yield* parts;
+        } finally {
+          released += 1;
+        }
+      }
+      const host: Host = { ...createMemoryHost({ "/project/a.pdf": bytes }), pdfPages };
+      const output = await call(readTool, { file_path: "a.pdf", ...input }, createContext(host));
+      expect(released).toBe(1);
+      return output;
+    }
+
+    it.each([
+      ["milliseconds", 30_000, "needs more than 30 seconds"],
+      ["memoryBytes", 512 * 1024 * 1024, "needs more than 512 MB of memory"],
+      ["textBytes", 64 * 1024 * 1024, "has more than 64 MB of text"],
+    ] as const)("gives the pages before its bound, and words: %s", async (bound, limit, words) => {
+      const exceeded: PdfPart = { type: "exceeded", bound, limit };
+      const note = `[The PDF ${words} and was not read to its end: it stopped at page 3 of 12. Execute with pdftotext may read more.]`;
+      expect(await readParts([opened, page, page, exceeded])).toEqual({
+        status: "ok",
+        text: `${header("12 pages", bytes)}\n--- page 1 of 12 ---\nsome words\n--- page 2 of 12 ---\nsome words\n\n${note}`,
+      });
+      expect(await readParts([opened, page, page, exceeded], { offset: 3 })).toEqual({
+        status: "ok",
+        text: `${header("12 pages", bytes)}\nsome words\n\n${note}`,
+      });
+      expect(await readParts([opened, page, page, exceeded], { offset: 4 })).toEqual({
+        status: "failed",
+        text: `Error: Error reading file: offset 4 is past the end: of /project/a.pdf could be read 4 lines. ${note}`,
+      });
+      const nothing = {
+        status: "failed",
+        text: `Error: Error reading file: /project/a.pdf is a PDF that ${words}, and no page of it was read. Execute with pdftotext may read it.`,
+      };
+      expect([await readParts([exceeded]), await readParts([opened, exceeded])]).toEqual([nothing, nothing]);
+    });
+
+    it("gives the pages before a broken one", async () => {
+      const broken: PdfPart = { type: "failed", encrypted: false, message: "no such font" };
+      expect(await readParts([opened, page, broken])).toEqual({
+        status: "ok",
+        text: `${header("12 pages", bytes)}\n--- page 1 of 12 ---\nsome words\n\n[The PDF was not read to its end: page 2 of 12 is broken (no such font). Execute with pdftotext may read more.]`,
+      });
+      expect([await readParts([opened, broken]), await readParts([])]).toEqual([
+        cannotBeRead("no such font"),
+        cannotBeRead("it has no pages"),
+      ]);
+    });
+
+    it("lets go of the reader when it has what was asked for", async () => {
+      expect(await readParts([opened, page, page], { limit: 1 })).toEqual({
+        status: "ok",
+        text: `${header("12 pages", bytes)}\n--- page 1 of 12 ---\n\n[Lines 1-1. The text goes on: Read it with offset 1 for what follows.]`,
+      });
+    });
   });
 
   it("refuses a file of more than 50 MB without reading further", async () => {
@@ -226,16 +262,8 @@ describe("Read of a PDF", () => {
     expect(read).toBe(50 * 1024 * 1024 + 1);
   });
 
-  it("gives up on a page without end, and stops in its middle when it is interrupted", async () => {
-    const { files } = createMemoryHost({ "/project/a.pdf": endless() });
-    const deadline = new AbortController();
-    const pdf = await openPdf(files, "/project/a.pdf", new AbortController().signal, deadline.signal);
-    const first = pdf.pieces[Symbol.asyncIterator]().next();
-    setTimeout(() => deadline.abort(), 50);
-    await expect(first).rejects.toThrow(
-      "/project/a.pdf is a PDF that takes too long: after 30 seconds page 1 of 1 was being read. Execute with pdftotext may read it.",
-    );
-    const context = createContext(createMemoryHost({ "/project/a.pdf": endless() }), {
+  it("stops in the middle of a page when it is interrupted", async () => {
+    const context = createContext(createMemoryHost({ "/project/a.pdf": endlessPdf() }), {
       signal: AbortSignal.timeout(50),
     });
     expect(await call(readTool, { file_path: "a.pdf" }, context)).toEqual({

@@ -10,7 +10,7 @@ import type { FrontEnd, Io } from "../front-end.ts";
 import type { Logger } from "./log.ts";
 import { Progress } from "./progress.ts";
 import type { OutputFormat } from "./report.ts";
-import { printReport, reportFailure, reportOutcome } from "./report.ts";
+import { printJson, printReport, reportFailure, reportOutcome } from "./report.ts";
 import { initLine, StreamJsonTranslator } from "./stream-json.ts";
 
 export interface ExecOptions {
@@ -115,7 +115,7 @@ interface Printer {
 function printer(session: Session, io: Io, options: ExecOptions): Printer {
   const translator = options.format === "stream-json" ? new StreamJsonTranslator(session.waiting()) : undefined;
   const progress = io.stderr.isTerminal && translator === undefined ? new Progress(io.stderr) : undefined;
-  const line = (value: unknown): Promise<void> => io.stdout.write(`${JSON.stringify(value)}\n`);
+  const line = (value: unknown): Promise<void> => printJson(value, io.stdout);
   return {
     async start() {
       if (translator !== undefined) await line(initLine(session, await session.model()));

@@ -1,4 +1,5 @@
 import type { EngineEvent } from "../../core/event.ts";
+import { terminalLine } from "../../core/terminal-text.ts";
 import type { Output } from "../front-end.ts";
 
 export const logLevels = ["off", "error", "warn", "info", "debug"] as const;
@@ -13,7 +14,7 @@ export interface Logger {
 export function createLogger(output: Output, level: LogLevel): Logger {
   const wants = (needed: LogLevel): boolean => logLevels.indexOf(level) >= logLevels.indexOf(needed);
   const say = async (needed: LogLevel, text: string): Promise<void> => {
-    if (wants(needed)) await output.write(`tinman: ${text.replace(/\p{Cc}/gu, " ")}\n`);
+    if (wants(needed)) await output.write(`tinman: ${terminalLine(text)}\n`);
   };
   return {
     warn: (text) => say("warn", text),

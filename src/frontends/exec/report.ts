@@ -1,6 +1,7 @@
 import type { Failure } from "../../core/errors.ts";
 import type { Usage } from "../../core/message.ts";
 import { noUsage } from "../../core/message.ts";
+import { terminalJson, terminalLine, terminalText } from "../../core/terminal-text.ts";
 import type { Denial } from "../../core/tool-calls.ts";
 import type { TurnOutcome } from "../../core/turn.ts";
 import type {
@@ -12,7 +13,7 @@ import type {
 } from "../../protocol/stream-json.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
-import type { Io } from "../front-end.ts";
+import type { Io, Output } from "../front-end.ts";
 
 export type OutputFormat = "text" | "json" | "stream-json";
 
@@ -97,20 +98,28 @@ function denialEntry(denial: Denial): DenialEntry {
 export async function printReport(format: OutputFormat, report: RunReport, io: Io, now: number): Promise<void> {
   const { failure } = report;
   if (format === "text" && report.finalText !== "" && hasAnswer(report)) {
-    await io.stdout.write(`${report.finalText.replace(/[\r\n]+$/, "")}\n`);
+    const text = report.finalText.replace(/[\r\n]+$/, "");
+    // Scripts get the text as it is.
+    await io.stdout.write(`${io.stdout.isTerminal ? terminalText(text) : text}\n`);
   }
-  if (format === "json") await io.stdout.write(`${JSON.stringify(resultOf(report))}\n`);
+  if (format === "json") await printJson(resultOf(report), io.stdout);
   if (format === "stream-json") {
-    for (const line of lastLines(report, now)) await io.stdout.write(`${JSON.stringify(line)}\n`);
+    for (const line of lastLines(report, now)) await printJson(line, io.stdout);
   }
   if (failure !== undefined && report.exitCode !== exitCodes.brokenPipe) {
     await io.stderr.write(`tinman: ${firstLine(failure.message)}\n`);
   }
 }
 
+/** One line of JSON, on a terminal with escapes for all that is not to be seen there. */
+export function printJson(value: unknown, output: Output): Promise<void> {
+  const json = JSON.stringify(value);
+  return output.write(`${output.isTerminal ? terminalJson(json) : json}\n`);
+}
+
 /** Whether the text is the model's last word, rather than what it said on the way. */
 function hasAnswer({ stopReason }: RunReport): boolean {
-  return stopReason === "completed" || stopReason === "planned" || stopReason === "length";
+  return ["completed", "planned", "length", "refused"].includes(stopReason);
 }
 
 function resultOf(report: RunReport): ResultObject {
@@ -174,6 +183,5 @@ function usageObject(usage: Usage): UsageObject {
 
 function firstLine(text: string): string {
   const line = text.split(/[\r\n]/).find((part) => part.trim() !== "") ?? "";
-  // Control characters of untrusted text must not reach a terminal.
-  return line.replace(/\p{Cc}/gu, " ").slice(0, 2_000);
+  return terminalLine(line.slice(0, 2_000));
 }

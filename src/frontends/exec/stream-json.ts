@@ -41,11 +41,12 @@ export class StreamJsonTranslator {
       }
       case "message.ended": {
         const { id, content } = event.message;
-        const thinking = content.filter((block) => block.type === "thinking").map((block) => block.text);
+        const thinking = content.flatMap((block) =>
+          block.type === "thinking" && block.text !== "" ? [block.text] : [],
+        );
         const text = textOf(content);
         const lines: StreamJsonLine[] = [];
-        if (thinking.some((text) => text !== ""))
-          lines.push({ type: "reasoning", id, text: thinking.join("\n"), ...end });
+        if (thinking.length > 0) lines.push({ type: "reasoning", id, text: thinking.join("\n"), ...end });
         if (text !== "") lines.push({ type: "message", role: "assistant", id, text, ...end });
         for (const call of callsOf(event.message)) {
           const parameters = call.malformedInput ?? call.input;

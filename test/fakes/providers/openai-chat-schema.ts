@@ -7,6 +7,7 @@ import { z } from "zod";
 export interface ChatSchemaOptions {
   /** The field of assistant messages with what the model thought. Without it, the field is unknown here. */
   readonly reasoningField?: "reasoning_content" | "reasoning";
+  readonly openRouter?: boolean;
   /** Parameters that this server knows besides the published ones. */
   readonly extraParameters?: readonly string[];
   /** How long ids of calls may be. OpenAI: 40. */
@@ -61,7 +62,19 @@ const functionTool = z.strictObject({
   }),
 });
 
-function messageSchema({ reasoningField, callIdLength = 40 }: ChatSchemaOptions) {
+/** OpenRouter's form of thoughts, whole: the pieces of its stream put together. */
+const reasoningDetail = z.strictObject({
+  type: z.enum(["reasoning.text", "reasoning.summary", "reasoning.encrypted"]),
+  text: z.string().nullable().optional(),
+  summary: z.string().optional(),
+  data: z.string().optional(),
+  signature: z.string().nullable().optional(),
+  id: z.string().nullable().optional(),
+  format: z.string().optional(),
+  index: z.number().int().optional(),
+});
+
+function messageSchema({ reasoningField, openRouter, callIdLength = 40 }: ChatSchemaOptions) {
   const callId = z.string().min(1).max(callIdLength);
   const toolCall = z.strictObject({
     id: callId,
@@ -81,6 +94,7 @@ function messageSchema({ reasoningField, callIdLength = 40 }: ChatSchemaOptions)
   const reasoned = assistant.extend({
     ...(reasoningField === "reasoning_content" ? { reasoning_content: z.string().nullable().optional() } : {}),
     ...(reasoningField === "reasoning" ? { reasoning: z.string().nullable().optional() } : {}),
+    ...(openRouter === true ? { reasoning_details: z.array(reasoningDetail).optional() } : {}),
   });
   return z.discriminatedUnion("role", [
     z.strictObject({ role: z.literal("system"), content: words, name }),

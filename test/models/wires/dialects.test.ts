@@ -27,7 +27,7 @@ test.each(presets)(
     const kit = createKit([], { models, files: { "/ws/a.txt": "alpha\n", "/ws/b.txt": "beta\n" } });
     server.enqueue(
       {
-        thinking: ["Let me look."],
+        thinking: ["Let me ", "look."],
         calls: ["a.txt", "b.txt"].map((file_path) => ({ name: "Read", input: { file_path } })),
         usage: { input: 100, cacheRead: 40, output: 20, thinking: 5 },
       },
@@ -35,7 +35,9 @@ test.each(presets)(
       { text: ["Nothing more."] },
     );
     const session = await kit.open({ modelId: "model" });
-    expect(await ask(session, "Read both.")).toMatchObject({ reason: "completed", finalText: "Both read." });
+    const first = await ask(session, "Read both.");
+    expect(server.requests.flatMap(({ faults }) => faults)).toEqual([]);
+    expect(first).toMatchObject({ reason: "completed", finalText: "Both read." });
     expect(await ask(session, "And now?")).toMatchObject({ reason: "completed", finalText: "Nothing more." });
     expect(server.requests.map(({ faults }) => faults)).toEqual([[], [], []]);
     const body = server.requests.at(-1)?.body as { messages: Record<string, unknown>[] } | undefined;
@@ -44,6 +46,9 @@ test.each(presets)(
       field === "reasoning",
       field === "reasoning_content",
     ]);
+    // In pieces it came, and whole it goes back.
+    const details = [{ type: "reasoning.text", text: "Let me look.", format: "unknown", index: 0 }];
+    expect(sent.reasoning_details).toEqual(provider === "openrouter" ? details : undefined);
     // Where a server counts cached tokens at all, in whatever words, they are counted once.
     const counted =
       "usageFields" in dialect && dialect.usageFields === "plain" ? { input: 140 } : { input: 100, cacheRead: 40 };

@@ -25,14 +25,14 @@ const lasting: readonly Row[] = [
   ["404", { status: 404 }, 1, "model_bad_request", /has no model ".+" at http:\/\/127\.0\.0\.1:\d+.* \(404\)/],
   ["413", { status: 413 }, 1, "model_bad_request", /larger than .+ takes \(413\)/],
   ["422", { status: 422 }, 1, "model_bad_request", /did not accept the request for .+ \(422\)/],
-  ["a web page", "html-body", 1, "model_failed", /answered with a web page: it is not the address of a model/],
+  ["a web page", "html-body", 1, "model_failed", /: http.* answered with a web page: it is not the address of a model/],
 ];
 
 const passing: readonly Row[] = [
   ["408", { status: 408 }, 4, "model_failed", /status 408/],
   ["409", { status: 409 }, 4, "model_failed", /status 409/],
   ["425", { status: 425 }, 4, "model_failed", /status 425/],
-  ["429", { status: 429 }, 4, "model_overloaded", /rate limit is used up \(429\)/],
+  ["429", { status: 429, headers: { "retry-after": "1" } }, 4, "model_overloaded", /rate limit is used up \(429\)/],
   ["500", { status: 500 }, 4, "model_failed", /status 500/],
   [
     "502",
@@ -60,7 +60,9 @@ describe.each(wireNames)("%s", (name) => {
     expect(ended).toMatchObject({ reason: "failed", failure: { code, message: expect.stringMatching(words) } });
     const failure = ended?.type === "turn.ended" ? ended.failure : undefined;
     expect(retriesIn(events)).toEqual(
-      [500, 1_000, 2_000].slice(0, attempts - 1).map((delayMs, index) => ({ attempt: index + 1, delayMs, failure })),
+      pausesAfter(fault)
+        .slice(0, attempts - 1)
+        .map((delayMs, index) => ({ attempt: index + 1, delayMs, failure })),
     );
     expect(JSON.stringify(events)).not.toContain(server.key);
   });
@@ -85,7 +87,7 @@ describe.each(wireNames)("%s", (name) => {
     const outcome = await ask(session, "again");
     expect(outcome.failure).toEqual({
       code: "model_overloaded",
-      message: expect.stringMatching(/ It asks to wait 3600 s, which is longer than a run waits\.$/),
+      message: expect.stringMatching(/ It asks to wait 3600 s, and that is longer than a reply is waited for\.$/),
     });
     expect(server.requests).toHaveLength(3);
   });
@@ -160,6 +162,12 @@ describe.each(wireNames)("%s", (name) => {
     expect(events.at(-1)).toMatchObject({ failure: { message: expect.stringContaining("[hidden]") } });
   });
 });
+
+/** What the server asks for, or our own. */
+function pausesAfter(fault: Fault): readonly number[] {
+  const asks = typeof fault === "object" && "headers" in fault && fault.headers?.["retry-after"] !== undefined;
+  return asks ? [1_000, 1_000, 1_000] : [500, 1_000, 2_000];
+}
 
 function retriesIn(events: readonly EngineEvent[]): readonly unknown[] {
   return events.flatMap((event) => {

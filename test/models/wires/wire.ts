@@ -17,7 +17,13 @@ import { createOpenAIResponsesServer } from "../../fakes/providers/openai-respon
 /** The four wires: their server, and the model that is asked for there. */
 export const wires = {
   anthropic: { create: () => createAnthropicServer(), provider: "anthropic", model: "claude-sonnet-4-5" },
-  "openai-responses": { create: () => createOpenAIResponsesServer(), provider: "openai", model: "gpt-5.1" },
+  "openai-responses": {
+    create: () => createOpenAIResponsesServer(),
+    provider: "openai",
+    model: "gpt-5.1",
+    // The same tools as the others, so that the same turns can be played.
+    entry: { prefersPatch: false },
+  },
   "openai-chat": {
     create: () => createOpenAIChatServer({ reasoningField: "reasoning_content" }),
     provider: "openai-compatible",

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 
-const mostPageCharacters = 8_000_000;
+const mostPageCharacters = 2_000_000;
 
 export interface PdfReader {
   readonly pages: number;
@@ -55,7 +55,7 @@ export async function openPdfReader(bytes: Uint8Array<ArrayBuffer>, stop: AbortS
           if (done) break;
           for (const item of value.items) if ("str" in item) text += item.hasEOL ? `${item.str}\n` : item.str;
           if (text.length > mostPageCharacters)
-            throw new Error(`page ${number} has more than ${mostPageCharacters} characters`);
+            throw new Error(`a page has more than ${mostPageCharacters} characters`);
         }
         page.cleanup();
         return tidy(text);

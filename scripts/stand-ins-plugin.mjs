@@ -1,0 +1,31 @@
+import { fileURLToPath } from "node:url";
+
+/** What is taken from the platform on an answer's way through the SDK, and what of ours does all that is needed, much lighter. */
+const names = [
+  { name: "Headers", file: "fetch-headers", ours: "FetchHeaders" },
+  { name: "ReadableStream", file: "streams", ours: "ValueStream" },
+  { name: "TransformStream", file: "streams", ours: "ValueTransform" },
+  { name: "TextDecoderStream", file: "streams", ours: "TextDecoding" },
+];
+
+const onTheWay = /\/node_modules\/(@ai-sdk\/[^/]+|eventsource-parser)\/|\/src\/models\/[^/]+\.ts$/;
+
+/**
+ * Gives the modules on that way our stand-ins under the platform's names. Their own tests run without them, and with them.
+ * @returns {{ name: string, transform(code: string, id: string): { code: string, map: null } | undefined }}
+ */
+export function standIns() {
+  return {
+    name: "tinman-stand-ins",
+    transform(code, id) {
+      if (!onTheWay.test(id)) return undefined;
+      const used = names.filter(({ name }) => new RegExp(`\\b(new|extends|instanceof) ${name}\\b`).test(code));
+      const imports = used.map(({ name, file, ours }) => {
+        const path = fileURLToPath(new URL(`../src/net/${file}.ts`, import.meta.url));
+        return `import { ${ours} as ${name} } from ${JSON.stringify(path)};`;
+      });
+      // On the first line, so that the others keep their numbers.
+      return imports.length === 0 ? undefined : { code: `${imports.join(" ")} ${code}`, map: null };
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import type { z } from "zod";
+import { reasoningEfforts } from "../core/settings.ts";
+import type { modelEntrySchema } from "./model-schema.ts";
+import { ruleWords } from "./rule-words.ts";
+import type { UserConfig } from "./schema.ts";
+
+export const reasoningStyles = [
+  "adaptive",
+  "always-adaptive",
+  "budget",
+  "level",
+  "word",
+  "nested-word",
+  "none",
+] as const;
+export const thinkingFields = ["reasoning", "reasoning_content", "none"] as const;
+
+type Check = (value: unknown) => boolean;
+type Entry = z.infer<typeof modelEntrySchema>;
+type Models = NonNullable<UserConfig["models"]>;
+/** Every key of `T`: one that is added to the schema and forgotten here does not compile. */
+type Fields<T> = { readonly [Key in keyof T]-?: Check };
+
+const isString: Check = (value) => typeof value === "string";
+const isText: Check = (value) => typeof value === "string" && value !== "";
+const isFlag: Check = (value) => typeof value === "boolean";
+const isAmount: Check = (value) => typeof value === "number" && value >= 0;
+const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) > 0;
+const oneOf =
+  (words: readonly string[]): Check =>
+  (value) =>
+    words.some((word) => word === value);
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+const mapOf =
+  (check: Check): Check =>
+  (value) =>
+    isObject(value) && Object.values(value).every(check);
+
+function fieldsOf<T>(checks: Fields<T>, ...needed: readonly (keyof T & string)[]): Check {
+  const known = new Map<string, Check>(Object.entries<Check>(checks));
+  return (value) =>
+    isObject(value) &&
+    needed.every((key) => Object.hasOwn(value, key)) &&
+    Object.entries(value).every(([key, one]) => known.get(key)?.(one) ?? false);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const rules = (use: "allow" | "deny"): Check =>
+  listOf((value) => typeof value === "string" && "words" in ruleWords(value, use));
+
+const entry = fieldsOf<Entry>(
+  {
+    id: isText,
+    provider: isText,
+    model: isText,
+    displayName: isText,
+    baseUrl: isText,
+    apiKey: isText,
+    headers: mapOf(isString),
+    extraArguments: isObject,
+    contextWindow: isCount,
+    maxOutputTokens: isCount,
+    images: isFlag,
+    documents: isFlag,
+    prefersPatch: isFlag,
+    reasoningEfforts: listOf(oneOf(reasoningEfforts)),
+    reasoningStyle: oneOf(reasoningStyles),
+    thinkingField: oneOf(thinkingFields),
+    prices: fieldsOf<NonNullable<Entry["prices"]>>(
+      { input: isAmount, output: isAmount, cacheRead: isAmount, cacheWrite: isAmount },
+      "input",
+      "output",
+    ),
+    timeouts: fieldsOf<NonNullable<Entry["timeouts"]>>({ connect: isAmount, firstByte: isAmount, idle: isAmount }),
+  },
+  "id",
+  "provider",
+);
+
+const config = fieldsOf<UserConfig>({
+  model: isText,
+  models: fieldsOf<Models>({ default: isText, fallback: isText, aliases: mapOf(isText), entries: listOf(entry) }),
+  fetch: fieldsOf<NonNullable<UserConfig["fetch"]>>({ allowPrivate: listOf(isText) }),
+  network: fieldsOf<NonNullable<UserConfig["network"]>>({ caFile: isText }),
+  durability: oneOf(["turn", "always"]),
+  passEnvironment: listOf(isText),
+  permissions: fieldsOf<NonNullable<UserConfig["permissions"]>>({ allow: rules("allow"), deny: rules("deny") }),
+});
+
+/**
+ * Whether a value has the form of a checked configuration, found out without the schema, which is slow to load. It takes
+ * the place of the schema nowhere: it only tells what was kept from what somebody has damaged.
+ */
+export function hasConfigShape(value: unknown): value is UserConfig {
+  return config(value);
+}

@@ -1,0 +1,22 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+
+/** How much memory a process has at the moment; `undefined` when that cannot be told, or the process is gone. */
+export async function residentBytes(pid: number): Promise<number | undefined> {
+  const kilobytes = process.platform === "linux" ? await fromStatus(pid) : await fromPs(pid);
+  return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
+}
+
+/** `statm` has the same, but in pages, whose size Node does not tell. */
+async function fromStatus(pid: number): Promise<string | undefined> {
+  const status = await readFile(`/proc/${pid}/status`, "latin1").catch(() => "");
+  return /^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1];
+}
+
+function fromPs(pid: number): Promise<string | undefined> {
+  return new Promise((done) => {
+    execFile("/bin/ps", ["-o", "rss=", "-p", String(pid)], { timeout: 2000 }, (_error, stdout) =>
+      done(/^\s*(\d+)\s*$/.exec(stdout)?.[1]),
+    );
+  });
+}

@@ -1,0 +1,55 @@
+/** What compatible servers say in a chunk beside what the SDK reads of it. */
+
+export interface ChatExtras {
+  /** The words of a refusal that is told apart from the answer. */
+  readonly refusal?: string;
+  /** OpenRouter's form of thoughts, with their signatures: they want to go back as they came. */
+  readonly reasoning_details?: readonly Detail[];
+}
+
+type Detail = Readonly<Record<string, unknown>>;
+
+/** Reads the chunks of one answer. */
+export class ChatExtrasReader {
+  private refusal = "";
+  private readonly details: Record<string, unknown>[] = [];
+
+  read(chunk: unknown): void {
+    const delta = deltaOf(chunk);
+    if (delta === undefined) return;
+    if (typeof delta.refusal === "string") this.refusal += delta.refusal;
+    if (!Array.isArray(delta.reasoning_details)) return;
+    for (const detail of delta.reasoning_details) if (isFields(detail)) this.add(detail);
+  }
+
+  extras(): ChatExtras {
+    return {
+      ...(this.refusal === "" ? {} : { refusal: this.refusal }),
+      ...(this.details.length === 0 ? {} : { reasoning_details: this.details }),
+    };
+  }
+
+  /** A detail comes in pieces: texts grow, everything else is said once. */
+  private add(piece: Detail): void {
+    const open = this.details.findLast(({ type, index }) => type === piece.type && index === piece.index);
+    if (open === undefined) {
+      this.details.push({ ...piece });
+      return;
+    }
+    for (const [key, value] of Object.entries(piece)) {
+      const isGrowing = key === "text" || key === "summary" || key === "data";
+      if (isGrowing && typeof value === "string" && typeof open[key] === "string") open[key] += value;
+      else if (value !== null && value !== undefined) open[key] = value;
+    }
+  }
+}
+
+function deltaOf(chunk: unknown): Detail | undefined {
+  if (!isFields(chunk) || !Array.isArray(chunk.choices)) return undefined;
+  const choice: unknown = chunk.choices[0];
+  return isFields(choice) && isFields(choice.delta) ? choice.delta : undefined;
+}
+
+function isFields(value: unknown): value is Detail {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

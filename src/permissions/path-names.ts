@@ -1,0 +1,24 @@
+/** Whether a path is a folder or lies in it; `/a-b` is not inside `/a`. */
+export function isInside(path: string, folder: string): boolean {
+  const base = plain(folder);
+  return base === "/" || `${plain(path)}/`.startsWith(`${base}/`);
+}
+
+export function liesIn(path: string, folder: string, foldsCase = false): boolean {
+  return foldsCase ? isInside(folded(path), folded(folder)) : isInside(path, folder);
+}
+
+/** What some file systems pass over in names. */
+const ignorable = /\p{Default_Ignorable_Code_Point}/gu;
+
+/** A name as the least exact file system compares it: `.SSH`, and `.ſsh` with the long s, are `.ssh`. */
+export function folded(path: string): string {
+  if (/^[ -@[-~]*$/.test(path)) return path;
+  return path.normalize("NFKC").replace(ignorable, "").toUpperCase().toLowerCase();
+}
+
+/** Without doubled slashes, and without one at the end. */
+export function plain(path: string): string {
+  if (!path.includes("//") && !path.endsWith("/")) return path;
+  return path.replace(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "");
+}

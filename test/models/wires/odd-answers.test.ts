@@ -1,0 +1,232 @@
+import type { ServerResponse } from "node:http";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import type { ModelEntry } from "../../../src/models/model-entry.ts";
+import { ask, createKit } from "../../fakes/kit.ts";
+import { catalogOf } from "./wire.ts";
+
+/** Servers that do what the providers' own would not, or not often. */
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+type Answer = (response: ServerResponse, path: string) => void;
+
+async function serve(answers: readonly Answer[]): Promise<{ url: string; paths: string[]; bodies: string[] }> {
+  const paths: string[] = [];
+  const bodies: string[] = [];
+  const server = createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on("data", (piece: Buffer) => pieces.push(piece));
+    request.on("end", () => {
+      bodies.push(Buffer.concat(pieces).toString());
+      paths.push(request.url ?? "");
+      (answers[paths.length - 1] ?? answers.at(-1))?.(response, request.url ?? "");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths, bodies };
+}
+
+const events =
+  (...parts: readonly (object | string)[]): Answer =>
+  (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(parts.map((part) => `data: ${typeof part === "string" ? part : JSON.stringify(part)}\n\n`).join(""));
+  };
+
+const chunk = (delta: object, finish_reason: string | null = null) => {
+  return {
+    id: "c",
+    object: "chat.completion.chunk",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, delta, finish_reason }],
+  };
+};
+
+async function talk(entry: Partial<ModelEntry>, answers: readonly Answer[], prompts: readonly string[] = ["go"]) {
+  const { url, paths, bodies } = await serve(answers);
+  const whole = {
+    id: "model",
+    provider: "openai-compatible",
+    model: "m",
+    ...entry,
+    baseUrl: `${url}${entry.baseUrl ?? ""}`,
+  };
+  const kit = createKit([], { models: catalogOf([whole]) });
+  const session = await kit.open({ modelId: "model" });
+  const outcomes = [];
+  for (const prompt of prompts) outcomes.push(await ask(session, prompt));
+  return { outcomes, outcome: outcomes[0], paths, bodies, session };
+}
+
+describe("chat completions", () => {
+  test("a refusal that is told beside the answer", async () => {
+    const { outcome, paths } = await talk({}, [
+      events(chunk({ refusal: "I can" }), chunk({ refusal: "not." }, "stop"), "[DONE]"),
+    ]);
+    expect(outcome).toMatchObject({ reason: "refused", finalText: "I cannot.", failure: { code: "model_refused" } });
+    expect(paths).toHaveLength(1);
+  });
+
+  test("an end without a reason, when the stream says that it is over", async () => {
+    const { outcome, paths } = await talk({}, [
+      events(chunk({ content: "All " }), chunk({ content: "said." }), "[DONE]"),
+    ]);
+    expect(outcome).toMatchObject({ reason: "completed", finalText: "All said." });
+    expect(paths).toHaveLength(1);
+  });
+
+  test("no count of tokens is no cost", async () => {
+    const entry = { prices: { input: 1, output: 1 } };
+    const { outcome } = await talk(entry, [events(chunk({ content: "Hi." }, "stop"), "[DONE]")]);
+    expect(outcome).toMatchObject({ reason: "completed" });
+    expect(outcome).not.toHaveProperty("cost");
+  });
+
+  test.each([
+    [
+      "an error with a status that says otherwise",
+      { error: { message: "model not loaded" } },
+      /broke off its answer: model not loaded\./,
+      4,
+    ],
+    ["an answer in one piece", { choices: [{ message: { content: "Hi." } }] }, /did not stream its answer/, 1],
+  ] as const)("JSON instead of a stream: %s", async (_, body, words, requests) => {
+    const json: Answer = (response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify(body));
+    };
+    const { outcome, paths } = await talk({}, [json]);
+    expect(outcome?.failure?.message).toMatch(words);
+    expect(paths).toHaveLength(requests);
+  });
+
+  test("a redirect is named and not followed", async () => {
+    const { url: other, paths: asked } = await serve([events("[DONE]")]);
+    const { outcome, paths } = await talk({}, [
+      (response) => response.writeHead(307, { location: `${other}/x` }).end(),
+    ]);
+    expect(outcome?.failure).toEqual({
+      code: "model_failed",
+      message: expect.stringContaining(`redirects to ${other}, and redirects are not followed. Check baseUrl.`),
+    });
+    expect([paths.length, asked.length]).toEqual([1, 0]);
+  });
+
+  test("an address with a query keeps it behind the path", async () => {
+    const good = events(chunk({ content: "Hi." }, "stop"), "[DONE]");
+    const { outcome, paths } = await talk({ baseUrl: "/v1?api-version=2" }, [good]);
+    expect([outcome?.finalText, paths]).toEqual(["Hi.", ["/v1/chat/completions?api-version=2"]]);
+  });
+
+  test("signs of life that say nothing are not waited for without end", async () => {
+    const alive: Answer = (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const timer = setInterval(() => response.write(": keepalive\n\n"), 20);
+      response.on("close", () => clearInterval(timer));
+    };
+    const { outcome, paths } = await talk({ timeouts: { firstByte: 0.2, idle: 0.1 } }, [alive]);
+    expect(outcome?.failure?.message).toMatch(/kept the connection open and said nothing for 0\.3\d* s\./);
+    expect(paths).toHaveLength(4);
+  });
+
+  test("an event without an end is cut off, and not asked for again", async () => {
+    const endless: Answer = (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const piece = Buffer.alloc(1024 * 1024, "x");
+      const write = (): void => {
+        while (!response.destroyed && response.write(piece));
+      };
+      response.on("drain", write);
+      response.write("data: ");
+      write();
+    };
+    const { outcome, paths } = await talk({}, [endless]);
+    expect(outcome?.failure?.message).toMatch(/an event of more than 16 MB/);
+    expect(paths).toHaveLength(1);
+  });
+
+  test("more calls than any model makes", async () => {
+    const call = (index: number) => ({
+      index,
+      id: "same",
+      type: "function",
+      function: { name: "LS", arguments: "{}" },
+    });
+    const many = Array.from({ length: 300 }, (_, index) => chunk({ tool_calls: [call(index)] }));
+    const { outcome, session } = await talk({}, [events(...many, chunk({}, "tool_calls"), "[DONE]")]);
+    expect(outcome?.failure?.message).toBe("The answer grew past 256 calls and was stopped.");
+    expect(session.history().map(({ role }) => role)).toEqual(["user"]);
+  });
+
+  test("calls that are counted anew in every answer have ids of their own in the next request", async () => {
+    const call = { index: 0, id: "call_0", type: "function", function: { name: "LS", arguments: "{}" } };
+    const calls = events(chunk({ tool_calls: [call] }, "tool_calls"), "[DONE]");
+    const good = events(chunk({ content: "Done." }, "stop"), "[DONE]");
+    const { bodies } = await talk({}, [calls, calls, good]);
+    const { messages } = JSON.parse(bodies.at(-1) ?? "") as { messages: Record<string, never>[] };
+    const made = messages.flatMap(({ tool_calls }) => ((tool_calls ?? []) as { id: string }[]).map(({ id }) => id));
+    expect(made).toEqual(["call_0", "call_0#2"]);
+    expect(messages.flatMap(({ tool_call_id }) => tool_call_id ?? [])).toEqual(made);
+  });
+});
+
+describe("Anthropic", () => {
+  const start = {
+    type: "message_start",
+    message: {
+      id: "m",
+      type: "message",
+      role: "assistant",
+      model: "m",
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { input_tokens: 1, output_tokens: 1 },
+    },
+  };
+  const text = [
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hello." } },
+    { type: "content_block_stop", index: 0 },
+  ];
+  const end = (stop_reason: string) => [
+    { type: "message_delta", delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 2 } },
+    { type: "message_stop" },
+  ];
+  const entry = { provider: "anthropic", model: "claude-sonnet-4-5", baseUrl: "/v1" };
+
+  test("events, blocks and deltas that are not known are passed over", async () => {
+    const odd = [
+      { type: "future_event", anything: 1 },
+      { type: "content_block_start", index: 1, content_block: { type: "future_block", x: 1 } },
+      { type: "content_block_delta", index: 1, delta: { type: "future_delta", x: 1 } },
+      { type: "content_block_stop", index: 1 },
+    ];
+    const { outcome, paths } = await talk(entry, [events(start, ...text, ...odd, ...end("end_turn"))]);
+    expect(outcome).toMatchObject({ reason: "completed", finalText: "Hello." });
+    expect(paths).toHaveLength(1);
+  });
+
+  test("an error at the head of a stream has no made-up status", async () => {
+    const broken = events({ type: "error", error: { type: "invalid_request_error", message: "No." } });
+    const { outcome, paths } = await talk(entry, [broken]);
+    expect(outcome?.failure).toEqual({ code: "model_bad_request", message: "Anthropic broke off its answer: No." });
+    expect(paths).toHaveLength(1);
+  });
+
+  test("a window that is full ends it at once", async () => {
+    const { outcome, paths } = await talk(entry, [events(start, ...text, ...end("model_context_window_exceeded"))]);
+    expect(outcome).toMatchObject({ reason: "context_full", failure: { code: "context_full" } });
+    expect(paths).toHaveLength(1);
+  });
+});
