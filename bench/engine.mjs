@@ -79,6 +79,16 @@ const note = {
 /** @type {import("../src/core/settings.ts").SessionSettings} */
 const settings = { modelId: "offline", reasoningEffort: "none", autonomy: "off", mode: "auto" };
 
+/** A machine on which every path is what it says, and that is asked nothing else. */
+function quietHost() {
+  const nothing = { closed: [], kept: [], programs: [], links: [] };
+  const asked = {
+    files: { canonical: async (/** @type {string} */ path) => path },
+    guards: { leadTo: async () => nothing, repositories: async () => nothing },
+  };
+  return /** @type {EngineParts["host"]} */ (/** @type {unknown} */ (asked));
+}
+
 /**
  * @param {string} folder for the bundle
  * @param {string} home Tinman's home, where the logs go
@@ -86,13 +96,13 @@ const settings = { modelId: "offline", reasoningEffort: "none", autonomy: "off",
 export async function benchEngine(folder, home) {
   const { Engine, context, createJsonlStore, createPermissionPolicy } = await loadEngine(folder);
   const model = benchModel();
-  const unused = /** @type {EngineParts["host"]} */ ({});
+  const host = quietHost();
   const engine = new Engine({
     store: createJsonlStore({ home }),
     models: { list: async () => [model.info], resolve: async () => model },
     policy: createPermissionPolicy(() => "bash"),
     tools: [note],
-    host: unused,
+    host,
     context: { reminders: async () => [] },
     clock: {
       now: Date.now,

@@ -62,6 +62,8 @@ function compileFrom(root: string, command: string | undefined): KeepCompiled {
   const { checksum, crc32 } = checksums();
   const place = `${TINMAN_VERSION}-${process.version}-${process.arch}-${crc32(Buffer.from(program)).toString(36)}`;
   const folder = join(root, place, /^[a-z]{1,20}$/.test(command ?? "") ? String(command) : "other");
+  // Where every run has a home of its own, keeping it would cost each of them a good part of its time, for nothing.
+  const isFirstRun = !existsSync(dirname(dirname(root)));
   const compiled: { readonly path: string; readonly stamp: Buffer; readonly script: Script }[] = [];
 
   const kept = (path: string, stamp: Buffer): Buffer | undefined => {
@@ -98,7 +100,7 @@ function compileFrom(root: string, command: string | undefined): KeepCompiled {
 
   return () => {
     try {
-      if (compiled.length === 0 || !existsSync(dirname(dirname(root)))) return;
+      if (compiled.length === 0 || isFirstRun) return;
       removeOlder(root);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       for (const { path, stamp, script } of compiled) {

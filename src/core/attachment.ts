@@ -51,29 +51,50 @@ export class EventQueue {
     return new Promise((resolve) => this.waitingForRoom.push(resolve));
   }
 
-  async *read(signal?: AbortSignal): AsyncGenerator<EngineEvent> {
+  /** By hand and not as a generator: with every piece of an answer this is gone through. */
+  read(signal?: AbortSignal): AsyncIterableIterator<EngineEvent> {
     const stop = (): void => this.close();
     signal?.addEventListener("abort", stop, { once: true });
-    try {
-      while (!(signal?.aborted ?? false)) {
-        const batch = this.events;
+    let batch: readonly EngineEvent[] = [];
+    let taken = 0;
+    const end = (): IteratorResult<EngineEvent> => {
+      signal?.removeEventListener("abort", stop);
+      this.close();
+      return { done: true, value: undefined };
+    };
+    const next = async (): Promise<IteratorResult<EngineEvent>> => {
+      for (;;) {
+        const value = batch[taken];
+        if (value !== undefined) {
+          taken += 1;
+          return { done: false, value };
+        }
+        if (signal?.aborted === true) return end();
+        batch = this.events;
+        taken = 0;
         this.events = [];
         this.letWritersGo();
-        for (const event of batch) yield event;
-        if (this.events.length > 0) continue;
-        if (this.closed) return;
+        if (batch.length > 0) continue;
+        if (this.closed) return end();
         await new Promise<void>((resolve) => {
           this.wakeReader = resolve;
         });
         this.wakeReader = undefined;
       }
-    } finally {
-      signal?.removeEventListener("abort", stop);
-      this.close();
-    }
+    };
+    const reading: AsyncIterableIterator<EngineEvent> = {
+      next,
+      return: async () => {
+        [batch, this.events] = [[], []];
+        return end();
+      },
+      [Symbol.asyncIterator]: () => reading,
+    };
+    return reading;
   }
 
   private letWritersGo(): void {
+    if (this.waitingForRoom.length === 0) return;
     for (const go of this.waitingForRoom.splice(0)) go();
   }
 }

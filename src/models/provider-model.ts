@@ -33,16 +33,23 @@ export function createProviderModel(spec: ModelSpec, fetch: typeof globalThis.fe
     if (signal.aborted) stop();
     // Signs of life that say nothing keep a connection open for ever: this clock heeds events alone.
     let isSilent = false;
-    const clock = setTimeout(() => {
+    let heardAt = performance.now();
+    const listen = (): void => {
+      const leftMs = heardAt + firstByteMs + idleMs - performance.now();
+      if (leftMs > 0) {
+        clock = setTimeout(listen, leftMs);
+        return;
+      }
       isSilent = true;
       stop();
-    }, firstByteMs + idleMs);
+    };
+    let clock = setTimeout(listen, firstByteMs + idleMs);
     let answer: OpenAnswer | undefined;
     try {
       answer = await openAnswer(spec, watchedFetch(spec, fetch, watch), request, effort, own.signal, watch);
       for (;;) {
         const events = await answer.next();
-        if (events.length > 0) clock.refresh();
+        if (events.length > 0) heardAt = performance.now();
         for (const event of events) {
           yield event;
           if (event.type === "end") return;

@@ -45,11 +45,11 @@ export class ValueStream<T> {
   private filling: Promise<Result<T>> | undefined;
   private wake: (() => void) | undefined;
   private isLocked = false;
-  private readonly sizeOf: (value: T) => number;
+  private readonly sizeOf: ((value: T) => number) | undefined;
   /** Of what waits to be taken, by that measure. */
   private size = 0;
 
-  constructor(source: StreamSource<T> = {}, { highWaterMark = 1, size = () => 1 }: Strategy<T> = {}) {
+  constructor(source: StreamSource<T> = {}, { highWaterMark = 1, size }: Strategy<T> = {}) {
     this.source = source;
     this.sizeOf = size;
     const desiredSize = (): number | null => {
@@ -63,7 +63,7 @@ export class ValueStream<T> {
       enqueue: (value) => {
         if (this.state !== "open") throw new TypeError("The stream has ended.");
         this.values.push(value);
-        this.size += size(value);
+        this.size += size === undefined ? 1 : size(value);
         this.wake?.();
       },
       close: () => this.settle("ended"),
@@ -173,7 +173,7 @@ export class ValueStream<T> {
     if (this.taken < this.values.length) {
       const value = this.values[this.taken] as T;
       this.taken += 1;
-      this.size -= this.sizeOf(value);
+      this.size -= this.sizeOf === undefined ? 1 : this.sizeOf(value);
       if (this.taken === this.values.length) this.empty();
       return { done: false, value };
     }

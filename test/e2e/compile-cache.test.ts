@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Bench, createBench } from "./tinman.ts";
@@ -38,7 +38,17 @@ describe.runIf(process.versions.node.startsWith("20."))("compiled code on Node 2
   const changesOf = async (): Promise<readonly number[]> =>
     Promise.all([...(await kept()).values()].map(async (path) => (await stat(path)).mtimeMs));
 
-  test("is kept by the first run, used by the next, and for the user alone", async () => {
+  beforeEach(() => mkdir(join(bench.home, ".tinman")));
+
+  test("is not kept by the very first run, which may be the only one", async () => {
+    await rm(join(bench.home, ".tinman"), { recursive: true });
+    expect(await run()).toEqual(well);
+    expect(existsSync(folder())).toBe(false);
+    expect(await run()).toEqual(well);
+    expect(existsSync(folder())).toBe(true);
+  });
+
+  test("is kept by a run in a home that is there, used by the next, and for the user alone", async () => {
     expect(await run()).toEqual(well);
     const files = await kept();
     expect([...files.keys()].map((name) => name.split("/").slice(1).join("/"))).toContain("exec/run.cjs");
