@@ -1,15 +1,18 @@
 import { readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
+import { standIns } from "./scripts/stand-ins-plugin.mjs";
 import { textFiles } from "./scripts/text-plugin.mjs";
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
 
 export default defineConfig({
   define: { TINMAN_VERSION: JSON.stringify(version) },
-  plugins: [{ ...textFiles(), enforce: "pre" }],
+  plugins: [{ ...textFiles(), enforce: "pre" }, standIns()],
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/build-once.ts"],
+    // The SDK runs on our streams here as it does in the bundle.
+    server: { deps: { inline: [/@ai-sdk/, /eventsource-parser/] } },
     pool: "forks",
     maxWorkers: "100%",
     testTimeout: 30_000,
