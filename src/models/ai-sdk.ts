@@ -7,6 +7,7 @@ import { ChatExtrasReader } from "./chat-extras.ts";
 import type { ModelSpec, Wire } from "./model-spec.ts";
 import { promptOf, proofNames } from "./prompt.ts";
 import { optionsOf } from "./provider-options.ts";
+import { WrongAnswer } from "./watched-fetch.ts";
 
 /** The one file that knows the AI SDK: a request becomes a call of `doStream`, and its parts become our events. */
 
@@ -133,6 +134,9 @@ function withoutFormats(schema: unknown): unknown {
 
 type Part = LanguageModelV3StreamPart;
 
+/** A stream of calls without an end must not be kept until it has one. */
+const mostCalls = 256;
+
 /** Parts of one answer, in order, as events. Remembers the names of calls whose arguments are coming in. */
 function translator(spec: ModelSpec, watch: { readonly saysDone: boolean }): (part: Part) => readonly ModelEvent[] {
   const names = new Map<string, string>();
@@ -162,6 +166,7 @@ function translator(spec: ModelSpec, watch: { readonly saysDone: boolean }): (pa
       }
       case "tool-input-start":
         names.set(part.id, part.toolName);
+        if (names.size > mostCalls) throw new WrongAnswer(`It made more than ${mostCalls} calls in one answer.`);
         return [];
       case "tool-input-delta":
         return [{ type: "tool_input", id: part.id, name: names.get(part.id) ?? "", text: part.delta }];

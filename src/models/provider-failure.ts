@@ -185,7 +185,8 @@ function parsed(text: unknown): unknown {
 
 /** What providers say in the middle of a stream, where there is no status. */
 function streamFailure(detail: unknown, spec: ModelSpec, tell: Tell): ErrorEvent {
-  const fields = isObject(detail) ? detail : {};
+  const outer = isObject(detail) ? detail : {};
+  const fields = isObject(outer.response) ? outer.response : outer;
   const inner = isObject(fields.error) ? fields.error : fields;
   const kind = [inner.type, inner.code, inner.status, fields.status].filter((part) => part !== undefined).join(" ");
   const words = messageIn(inner) || messageIn(detail) || kind || "it did not say why";

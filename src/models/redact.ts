@@ -12,8 +12,9 @@ export function redactor(secrets: readonly (string | undefined)[]): (text: strin
   const words = secrets.flatMap((secret) => [secret ?? "", ...(secret ?? "").split(/[\s:]+/)]);
   const known = [...new Set(words)].filter((word) => word.length >= shortest);
   if (known.length === 0) return (text) => text;
-  const forms = [...new Set(known.flatMap(formsOf))].sort((a, b) => b.length - a.length);
-  const pattern = new RegExp(forms.map((form) => [...form].map(escaped).join("\\s*")).join("|"), "giu");
+  const forms = [...new Set(known.flatMap(formsOf))].map((form) => [...form].map(escaped).join("\\s*"));
+  const patterns = [...forms, ...known.flatMap(base64Patterns)].sort((a, b) => b.length - a.length);
+  const pattern = new RegExp(patterns.join("|"), "giu");
   const parts = new Set(known.flatMap(partsOf));
   return (text) => withoutParts(text.replace(pattern, hidden), parts);
 }
@@ -22,13 +23,21 @@ const hidden = "[hidden]";
 
 function formsOf(secret: string): readonly string[] {
   const sound = secret.toWellFormed();
-  const bytes = Buffer.from(sound);
-  // In base64 a text looks otherwise wherever something stands before it; its middle is the same for one of three places.
-  const inBase64 = [0, 1, 2].map((shift) => Buffer.from("x".repeat(shift) + sound).toString("base64"));
-  const middles = inBase64.map((text, shift) => text.slice(shift === 0 ? 0 : 4).replace(/.{0,3}=*$/, ""));
-  return [sound, encodeURIComponent(sound), bytes.toString("hex"), ...middles].filter(
-    (form) => form.length >= shortest,
-  );
+  return [sound, encodeURIComponent(sound), Buffer.from(sound).toString("hex")];
+}
+
+/**
+ * In base64 a text looks otherwise wherever something stands before it; its middle is the same for one of three places. The
+ * letters around that hold the rest of it.
+ */
+function base64Patterns(secret: string): readonly string[] {
+  return [0, 1, 2].flatMap((shift) => {
+    const text = Buffer.from("x".repeat(shift) + secret.toWellFormed()).toString("base64");
+    const middle = text.slice(shift === 0 ? 0 : 4).replace(/.{0,3}=*$/, "");
+    if (middle.length < shortest) return [];
+    const letters = middle.replace(/[+/]/g, (sign) => (sign === "+" ? "[+-]" : "[/_]"));
+    return [`[A-Za-z0-9+/_-]{0,${shift === 0 ? 0 : 4}}${letters}[A-Za-z0-9+/_-]{0,4}={0,2}`];
+  });
 }
 
 /** Every part of a secret that is long enough to matter, in lower case. */

@@ -17,7 +17,7 @@ const mostErrorBytes = 1024 * 1024;
 const tailBytes = 64;
 
 /** The server's answer is not what a model's would be, and would not be another time. */
-class WrongAnswer extends Error {
+export class WrongAnswer extends Error {
   override readonly name = "WrongAnswer";
 }
 

@@ -25,6 +25,17 @@ describe("a secret is hidden", () => {
     for (let at = 0; at + 12 <= key.length; at += 1) expect(shown).not.toContain(key.slice(at, at + 12));
     expect(shown).not.toContain("98765432109876");
   });
+
+  test.each(["", "u:", "me:", "user:", "a-name:"])("in base64 behind %j, to its last letter", (before) => {
+    for (const coding of ["base64", "base64url"] as const) {
+      const coded = Buffer.from(`${before}${key}`).toString(coding);
+      const shown = redact(`no: ${coded} !`);
+      expect(shown).toMatch(/^no: [A-Za-z0-9]*\[hidden\] !$/);
+      // What is left holds nothing of the key.
+      const left = Buffer.from(shown.slice(4, shown.indexOf("[")), "base64").toString();
+      expect(before.startsWith(left)).toBe(true);
+    }
+  });
 });
 
 test("ordinary words stay, also those that short values would take out", () => {
