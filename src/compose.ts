@@ -88,12 +88,7 @@ export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Com
   const chosen = config.models?.default ?? config.model ?? modelOfKeys(env);
   const defaultModel = modelOverride ?? chosen ?? "offline";
   const openFetch = async (timeouts: ModelTimeouts): Promise<typeof globalThis.fetch> => {
-    const [{ createFetch }, { useOwnHeaders }, network] = await Promise.all([
-      import("./net/fetch.ts"),
-      import("./net/fetch-headers.ts"),
-      openNetwork(),
-    ]);
-    useOwnHeaders();
+    const [{ createFetch }, network] = await Promise.all([import("./net/fetch.ts"), openNetwork()]);
     return createFetch(network, timeouts);
   };
   const models = createModelCatalog({

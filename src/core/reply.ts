@@ -37,7 +37,7 @@ const maxInputCharacters = 5_000_000;
 const maxInputDepth = 500;
 const maxIdCharacters = 200;
 /** Calls of one reply. */
-const maxCalls = 256;
+export const maxCalls = 256;
 
 /** Reads one model stream to its end, telling everybody as it comes. The stream never throws; a model that does is a bug that `turn` reports. */
 export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyParts): Promise<Reply> {

@@ -1,6 +1,7 @@
 import type { LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3StreamPart } from "@ai-sdk/provider";
 import type { Proof, Usage } from "../core/message.ts";
 import type { ModelEvent, ModelRequest, ToolSpec } from "../core/ports.ts";
+import { maxCalls } from "../core/reply.ts";
 import type { ReasoningEffort } from "../core/settings.ts";
 import type { ChatExtras } from "./chat-extras.ts";
 import { ChatExtrasReader } from "./chat-extras.ts";
@@ -134,9 +135,6 @@ function withoutFormats(schema: unknown): unknown {
 
 type Part = LanguageModelV3StreamPart;
 
-/** A stream of calls without an end must not be kept until it has one. */
-const mostCalls = 256;
-
 /** Parts of one answer, in order, as events. Remembers the names of calls whose arguments are coming in. */
 function translator(spec: ModelSpec, watch: { readonly saysDone: boolean }): (part: Part) => readonly ModelEvent[] {
   const names = new Map<string, string>();
@@ -166,7 +164,8 @@ function translator(spec: ModelSpec, watch: { readonly saysDone: boolean }): (pa
       }
       case "tool-input-start":
         names.set(part.id, part.toolName);
-        if (names.size > mostCalls) throw new WrongAnswer(`It made more than ${mostCalls} calls in one answer.`);
+        // A stream of calls without an end must not be kept until it has one.
+        if (names.size > maxCalls) throw new WrongAnswer(`It made more than ${maxCalls} calls in one answer.`);
         return [];
       case "tool-input-delta":
         return [{ type: "tool_input", id: part.id, name: names.get(part.id) ?? "", text: part.delta }];

@@ -1,6 +1,7 @@
 import { AgentError } from "../core/errors.ts";
 import type { Clock, ModelCatalog, ModelInfo, ModelPort } from "../core/ports.ts";
 import type { ModelChoices } from "./model-entry.ts";
+import { unaliased } from "./model-entry.ts";
 import type { ModelTimeouts } from "./model-spec.ts";
 import { offlineInfo } from "./offline/info.ts";
 import { type RetryOptions, withRetries } from "./retry.ts";
@@ -27,13 +28,8 @@ const scriptPrefix = "script:";
 
 export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
   const { choices = {}, env = {}, clock, retry } = options;
-  const ports = new Map<string, Promise<ModelPort>>();
+  const ports = new Map<string, Promise<ModelPort | undefined>>();
   const infos = new Map<string, ModelInfo>();
-
-  const named = (id: string): string => {
-    const { aliases = {} } = choices;
-    return Object.hasOwn(aliases, id) ? (aliases[id] ?? id) : id;
-  };
 
   /** The place where an id becomes an adapter; each is loaded when it is first asked for. */
   const open = async (id: string): Promise<ModelPort | undefined> => {
@@ -54,7 +50,7 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
   /** One port for all sessions, so that a script's calls are counted together. A failure is not kept. */
   const port = async (id: string): Promise<ModelPort | undefined> => {
     const opening = ports.get(id) ?? open(id);
-    if (!ports.has(id)) ports.set(id, opening as Promise<ModelPort>);
+    if (!ports.has(id)) ports.set(id, opening);
     try {
       const opened = await opening;
       if (opened === undefined) ports.delete(id);
@@ -74,7 +70,7 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
       return infos.get(id) ?? (isScript(id) ? scriptInfo(id) : statusFor(id, choices, env)?.info);
     };
     const ids = new Set([options.override, options.defaultModel, ...usable.map(({ info }) => info.id), offlineInfo.id]);
-    return [...ids].flatMap((id) => (id === undefined ? [] : (infoOf(named(id)) ?? [])));
+    return [...ids].flatMap((id) => (id === undefined ? [] : (infoOf(unaliased(id, choices)) ?? [])));
   };
 
   return {
@@ -82,10 +78,10 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
 
     async resolve(requested) {
       const id = options.override ?? requested;
-      const found = await port(named(id));
+      const found = await port(unaliased(id, choices));
       if (found !== undefined) return found;
       const { fallback } = choices;
-      const second = fallback === undefined ? undefined : await port(named(fallback));
+      const second = fallback === undefined ? undefined : await port(unaliased(fallback, choices));
       if (second === undefined) throw await unknownModel(id, await list());
       return withNotice(second, `The model "${id}" is not known; ${second.info.id} is used, as models.fallback says.`);
     },

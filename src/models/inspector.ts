@@ -4,7 +4,7 @@ import type { ModelStatus, ProviderStatus } from "./configured.ts";
 import { modelStatuses, providerStatuses, statusFor } from "./configured.ts";
 import type { LocalServer } from "./discover.ts";
 import { discoverLocalModels } from "./discover.ts";
-import type { ModelChoices, ModelEntry } from "./model-entry.ts";
+import { type ModelChoices, type ModelEntry, unaliased } from "./model-entry.ts";
 import type { ModelTimeouts } from "./model-spec.ts";
 import { offlineInfo } from "./offline/info.ts";
 import { scriptInfo } from "./script-info.ts";
@@ -49,7 +49,7 @@ export function createModelInspector({ choices, env, fetch }: InspectorOptions):
   const { aliases = {} } = choices;
 
   const status = (name: string): ModelStatus | undefined => {
-    const id = Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name;
+    const id = unaliased(name, choices);
     if (id === offlineInfo.id) return { info: offlineInfo, from: "own" };
     if (id.startsWith("script:")) return { info: scriptInfo(id), from: "own" };
     return statusFor(id, choices, env);

@@ -42,3 +42,8 @@ export interface ModelChoices {
   readonly aliases?: Readonly<Record<string, string>> | undefined;
   readonly entries?: readonly ModelEntry[] | undefined;
 }
+
+/** The model that a name stands for. An alias leads to a model, never to another alias. */
+export function unaliased(name: string, { aliases = {} }: ModelChoices): string {
+  return Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name;
+}

@@ -1,6 +1,6 @@
 import type { Failure } from "../core/errors.ts";
 import { failureOf } from "../core/errors.ts";
-import type { Message } from "../core/message.ts";
+import type { Message, Usage } from "../core/message.ts";
 import { addUsage, noUsage } from "../core/message.ts";
 import type { Clock, ModelEvent, ModelPort, ModelRequest } from "../core/ports.ts";
 import { pause } from "./pause.ts";
@@ -42,13 +42,7 @@ export function withRetries(model: ModelPort, clock: Clock, options: RetryOption
   const { pauses = defaultPauses, longestPauseMs = defaultLongestPauseMs, mostWaitMs = defaultMostWaitMs } = options;
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    const reply = {
-      text: "",
-      textBlock: undefined as string | undefined,
-      endsInText: false,
-      showsInput: false,
-      spent: noUsage,
-    };
+    const reply: Shown = { text: "", textBlock: undefined, endsInText: false, inputOf: undefined, spent: noUsage };
     let waited = 0;
     for (let attempt = 1; ; attempt += 1) {
       const passing = passingOn(reply, attempt);
@@ -77,7 +71,6 @@ export function withRetries(model: ModelPort, clock: Clock, options: RetryOption
         // A model must not throw; one that does is told as a fault instead of taking the session down.
         failed = { type: "error", failure: failureOf(error), retryable: false };
       }
-      passing.keep();
       if (signal.aborted) return;
       const ownPause = pauses[attempt - 1];
       const delayMs = failed.retryAfterMs ?? ownPause ?? 0;
@@ -104,9 +97,9 @@ interface Shown {
   text: string;
   textBlock: string | undefined;
   endsInText: boolean;
-  /** Arguments of a call that did not come to its end were shown. */
-  showsInput: boolean;
-  spent: typeof noUsage;
+  /** The attempt whose calls were shown as they came in; those of later ones would be shown twice. */
+  inputOf: number | undefined;
+  spent: Usage;
 }
 
 /** How the events of one attempt are passed on. */
@@ -117,16 +110,13 @@ interface Passing {
   shown(event: ModelEvent): ModelEvent | undefined;
   /** Whether nothing came before this end, and that is to be tried again. */
   isEmptyEnd(end: ModelEvent & { type: "end" }): boolean;
-  /** Keeps what the next attempt must know. */
-  keep(): void;
 }
 
 function passingOn(reply: Shown, attempt: number): Passing {
   const isResumed = reply.text !== "";
   const calls: ModelEvent[] = [];
+  const { spent } = reply;
   let isEmpty = !isResumed;
-  let isInput = reply.showsInput;
-  let { spent } = reply;
 
   const shown = (event: ModelEvent): ModelEvent | undefined => {
     switch (event.type) {
@@ -135,8 +125,8 @@ function passingOn(reply: Shown, attempt: number): Passing {
         calls.push(event);
         return undefined;
       case "usage":
-        spent = addUsage(reply.spent, event.usage);
-        return { type: "usage", usage: spent };
+        reply.spent = addUsage(spent, event.usage);
+        return { type: "usage", usage: reply.spent };
       case "notice":
         return attempt === 1 ? event : undefined;
       case "text": {
@@ -151,9 +141,8 @@ function passingOn(reply: Shown, attempt: number): Passing {
         reply.endsInText = false;
         return attempt === 1 ? event : { ...event, block: `${attempt}/${event.block ?? ""}` };
       case "tool_input":
-        if (reply.showsInput && attempt > 1) return undefined;
-        isInput = true;
-        return event;
+        reply.inputOf ??= attempt;
+        return reply.inputOf === attempt ? event : undefined;
       default:
         return event;
     }
@@ -163,10 +152,6 @@ function passingOn(reply: Shown, attempt: number): Passing {
     calls,
     shown,
     isEmptyEnd: ({ stop }) => isEmpty && stop === "end" && attempt <= emptyAnswers,
-    keep: () => {
-      reply.spent = spent;
-      reply.showsInput = isInput;
-    },
   };
 }
 

@@ -71,8 +71,3 @@ export function* pairsOf(headers: HeadersLike): Generator<[string, string], void
     if (value !== undefined && value !== null) yield [name, value];
   }
 }
-
-/** For libraries that make `Headers` themselves before they call a `fetch` of ours. For a process that has no other use of it. */
-export function useOwnHeaders(): void {
-  Object.defineProperty(globalThis, "Headers", { value: FetchHeaders, writable: true, configurable: true });
-}
