@@ -8,7 +8,7 @@ import { loadBundled } from "./bundle.mjs";
  * that does nothing: what is left is the engine's own work.
  *
  * @typedef {import("../src/core/session.ts").Session} Session
- * @typedef {import("../src/core/session.ts").EngineParts} EngineParts
+ * @typedef {import("../src/core/engine-parts.ts").EngineParts} EngineParts
  * @typedef {import("../src/core/ports.ts").ModelPort} ModelPort
  * @typedef {import("../src/core/ports.ts").ModelRequest} ModelRequest
  * @typedef {import("../src/core/tool.ts").Tool} Tool

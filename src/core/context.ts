@@ -19,7 +19,7 @@ export function buildRequest(
   messages: readonly Message[],
   tools: readonly ToolSpec[],
 ): ModelRequest {
-  const parts = [systemPrompt.trim()];
+  const parts = [settings.systemPrompt ?? systemPrompt.trim()];
   if (settings.mode === "spec") parts.push(specModePrompt.trim());
   if (settings.appendSystemPrompt !== undefined) parts.push(settings.appendSystemPrompt);
   const system = parts.join("\n\n");

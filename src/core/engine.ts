@@ -1,8 +1,8 @@
+import type { EngineParts } from "./engine-parts.ts";
 import { AgentError } from "./errors.ts";
 import type { DurableBody, DurableEvent, SettingsChanges } from "./event.ts";
 import { closingEvents, foldLog } from "./history.ts";
 import type { ModelInfo, SessionInfo } from "./ports.ts";
-import type { EngineParts } from "./session.ts";
 import { Session } from "./session.ts";
 import type { RunOptions, SessionSettings } from "./settings.ts";
 
@@ -21,6 +21,8 @@ export interface ResumedSession {
   /** Where the workspace is now, if it moved. */
   readonly cwd?: string;
   readonly run?: RunOptions;
+  /** Also when its model is not known here: the conversation can be read, and the settings changed. */
+  readonly anyModel?: boolean;
 }
 
 /** Opened again, with what was wrong with its log. */
@@ -60,9 +62,11 @@ export class Engine {
         ...closingEvents(state, this.parts.ids),
         ...moved(state.cwd, options.cwd),
       ]);
-      await this.checkModels({ ...session.settings, ...definite(options.changes ?? {}) });
+      if (options.anyModel !== true) {
+        await this.checkModels({ ...session.settings, ...definite(options.changes ?? {}) });
+      }
       if (options.changes !== undefined) await session.update(options.changes);
-      this.open.add(session);
+      this.keep(session);
       return { session, damagedLines };
     } catch (error) {
       await log.release();
@@ -71,12 +75,15 @@ export class Engine {
   }
 
   /** A new session that begins with the conversation of another one, which is only read. */
-  async fork(id: string, options: ResumedSession & { readonly atSeq?: number } = {}): Promise<Resumed> {
+  async fork(
+    id: string,
+    options: ResumedSession & { readonly atSeq?: number; readonly title?: string } = {},
+  ): Promise<Resumed> {
     const { events, damagedLines } = await this.parts.store.read(id);
     const kept = events.filter((event) => event.seq <= (options.atSeq ?? Number.POSITIVE_INFINITY));
     const source = foldLog(kept);
     const settings = { ...source.settings, ...definite(options.changes ?? {}) };
-    await this.checkModels(settings);
+    if (options.anyModel !== true) await this.checkModels(settings);
     await this.checkFolder(options.cwd ?? source.cwd);
     const opened = {
       type: "session.opened",
@@ -86,6 +93,7 @@ export class Engine {
     } as const;
     const copied = kept.filter((event) => isConversation(event) && !isWaiting(event, source.waiting));
     const session = await this.start(opened, undefined, options.run, copied);
+    if (options.title !== undefined) await session.rename(options.title);
     return { session, damagedLines };
   }
 
@@ -103,6 +111,11 @@ export class Engine {
     this.open.clear();
   }
 
+  private keep(session: Session): void {
+    for (const other of this.open) if (other.isClosed) this.open.delete(other);
+    this.open.add(session);
+  }
+
   private async start(
     opened: DurableBody & { type: "session.opened" },
     id: string | undefined,
@@ -117,7 +130,7 @@ export class Engine {
       for (let from = 0; from < events.length; from += 200) await log.append(events.slice(from, from + 200));
       const state = foldLog([first, ...events]);
       const session = new Session(this.parts, log, state, run ?? {}, closingEvents(state, this.parts.ids));
-      this.open.add(session);
+      this.keep(session);
       return session;
     } catch (error) {
       await log.release();
@@ -131,8 +144,9 @@ export class Engine {
     throw new AgentError("usage", `The session's folder ${cwd} is not there any more. Continue it in another one.`);
   }
 
-  private async checkModels(settings: SessionSettings): Promise<void> {
-    await this.parts.models.resolve(settings.modelId);
+  /** Rejects with `model_unknown`, or with what is wrong with a model's configuration. */
+  async checkModels(settings: Partial<Pick<SessionSettings, "modelId" | "specModelId">>): Promise<void> {
+    if (settings.modelId !== undefined) await this.parts.models.resolve(settings.modelId);
     if (settings.specModelId !== undefined) await this.parts.models.resolve(settings.specModelId);
   }
 }

@@ -85,6 +85,8 @@ export type DurableBody =
 export type LiveBody =
   /** Accepted while a turn runs; `position` 1 is next. */
   | { readonly type: "prompt.queued"; readonly messageId: string; readonly position: number }
+  /** The model is asked for its next reply. */
+  | { readonly type: "model.called"; readonly messageId: string; readonly model: string }
   /** The model begins to answer. */
   | { readonly type: "message.started"; readonly messageId: string }
   /** Streamed text. `offset` is where it belongs in its block. */

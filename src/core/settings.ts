@@ -21,6 +21,8 @@ export interface SessionSettings {
   readonly mode: Mode;
   readonly specModelId?: string;
   readonly specReasoningEffort?: ReasoningEffort;
+  /** Takes the place of the text that the model is told about itself and its work. */
+  readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
   readonly tags?: readonly Tag[];
 }

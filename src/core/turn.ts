@@ -43,6 +43,8 @@ export interface TurnParts {
   /** `isCut`: the reply ended at the output limit, maybe in the middle of a call. */
   runCalls(calls: readonly ToolCallBlock[], model: ModelInfo, isCut: boolean): Promise<CallsOutcome>;
   reminders(): Promise<readonly string[]>;
+  /** Prompts that came while calls ran and belong to this turn. */
+  takeJoining(): readonly string[];
   emit(body: EventBody): Promise<void>;
   room(): Promise<void> | undefined;
 }
@@ -79,6 +81,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
 
     modelCalls += 1;
     const messageId = ids.next();
+    await emit({ type: "model.called", messageId, model: model.info.id });
     const stream = model.stream(request, signal);
     const reply = await readReply(stream, { messageId, model: model.info.id, clock, signal, emit, room: parts.room });
     const told = [emit({ type: "message.ended", message: reply.message })];
@@ -109,6 +112,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
       failedTool = outcome.results.find((result) => result.status === "failed");
       if (signal.aborted) return interrupted(signal);
       if (outcome.end !== undefined) return endOf(outcome.end, outcome.denials);
+      for (const messageId of parts.takeJoining()) await emit({ type: "prompt.taken", messageId, reminders: [] });
       return isOver ? outputLimit() : undefined;
     }
     if (isOver) return outputLimit();

@@ -23,6 +23,7 @@ test("a plain turn tells its events in one fixed order", async () => {
     { type: "session.titled", title: "hello", ...at(3) },
     { type: "turn.started", turnId: "id-3", model: "fake", ...at(4) },
     { type: "prompt.taken", messageId: "id-2", reminders: [], ...at(5), turnId: "id-3" },
+    { type: "model.called", messageId: "id-4", model: "fake", ...at(), turnId: "id-3" },
     { type: "message.started", messageId: "id-4", ...at(), turnId: "id-3" },
     {
       type: "message.delta",

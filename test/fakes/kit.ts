@@ -1,4 +1,5 @@
 import { Engine } from "../../src/core/engine.ts";
+import type { EngineParts } from "../../src/core/engine-parts.ts";
 import { AgentError } from "../../src/core/errors.ts";
 import type { EngineEvent } from "../../src/core/event.ts";
 import type { CommandRules, PermissionPolicy } from "../../src/core/permission.ts";
@@ -11,7 +12,7 @@ import type {
   ModelRequest,
   SessionStore,
 } from "../../src/core/ports.ts";
-import type { EngineParts, Session } from "../../src/core/session.ts";
+import type { Session } from "../../src/core/session.ts";
 import type { SessionSettings } from "../../src/core/settings.ts";
 import type { Tool } from "../../src/core/tool.ts";
 import { createPermissionPolicy } from "../../src/permissions/policy.ts";

@@ -1,0 +1,54 @@
+import type { EngineParts } from "./engine-parts.ts";
+import type { EventBody } from "./event.ts";
+import type { Journal } from "./journal.ts";
+import type { Message } from "./message.ts";
+import type { CommandRules } from "./permission.ts";
+
+/** What a session tells its model beside the prompts, and its user once. */
+export class Briefing {
+  private readonly parts: EngineParts;
+  private readonly journal: Journal;
+  private readonly noticed = new Set<string>();
+  private oriented = false;
+
+  constructor(parts: EngineParts, journal: Journal) {
+    this.parts = parts;
+    this.journal = journal;
+  }
+
+  /** Read anew for every reply, because the file may have changed; what is to be told of them is told once. */
+  async rules(): Promise<CommandRules> {
+    const { rules, notices } = await this.parts.rules(this.journal.state.cwd);
+    for (const text of notices) await this.notice({ type: "notice", level: "warning", text });
+    return rules;
+  }
+
+  async notice(body: EventBody & { type: "notice" }): Promise<void> {
+    if (this.noticed.has(body.text)) return;
+    this.noticed.add(body.text);
+    await this.journal.emit(body);
+  }
+
+  /** Where the model works, once per process; texts that stand in the conversation already are not repeated. */
+  async reminders(): Promise<readonly string[]> {
+    const { state } = this.journal;
+    const news: string[] = [];
+    // A broken rule is told before anything else is done.
+    await this.rules();
+    if (!this.oriented) {
+      this.oriented = true;
+      const told = new Set(state.messages.flatMap(remindersOf));
+      news.push(...(await this.parts.context.reminders(state.cwd)).filter((text) => !told.has(text)));
+    }
+    if (state.lastEnd === "failed" && state.messages.at(-1)?.role === "assistant") {
+      news.push("Your last answer broke off because the connection to you failed.");
+    }
+    if (state.lastEnd === "interrupted") news.push("The previous turn was interrupted before it was finished.");
+    return news;
+  }
+}
+
+function remindersOf(message: Message): readonly string[] {
+  if (message.role !== "user") return [];
+  return message.content.flatMap((block) => (block.type === "reminder" ? [block.text] : []));
+}

@@ -1,0 +1,23 @@
+import type { CommandRules, DecisionContext, PermissionPolicy } from "./permission.ts";
+import type { Clock, ContextSource, Host, Ids, ModelCatalog, SessionStore } from "./ports.ts";
+import type { Tool } from "./tool.ts";
+
+/** Everything the engine stands on. Built once, by `compose`. */
+export interface EngineParts {
+  readonly store: SessionStore;
+  readonly models: ModelCatalog;
+  readonly policy: PermissionPolicy;
+  readonly tools: readonly Tool[];
+  readonly host: Host;
+  readonly context: ContextSource;
+  /** The rules on commands in a folder, and what to tell the user of them. Rejects with `config_invalid`. */
+  rules(cwd: string): Promise<{ readonly rules: CommandRules; readonly notices: readonly string[] }>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Canonical folders that decisions depend on. */
+  readonly places: Pick<DecisionContext, "home" | "ownHome" | "loginHome" | "temp" | "foldsCase"> & {
+    readonly outputs: (sessionId: string) => string;
+  };
+  /** JSON Schema of a tool's arguments. */
+  toolSchema(tool: Tool): Promise<unknown>;
+}

@@ -1,0 +1,81 @@
+import type { AgentError } from "./errors.ts";
+import type { PromptBlock } from "./message.ts";
+import { noUsage, textOf } from "./message.ts";
+import type { TurnLimits } from "./settings.ts";
+import type { TurnOutcome } from "./turn.ts";
+
+export interface QueuedPrompt {
+  readonly messageId: string;
+  readonly limits: TurnLimits;
+  /** Of an earlier process: it joins the next turn instead of getting its own. */
+  readonly leftover: boolean;
+  /** It came while calls of the live turn ran, and may become part of that turn. */
+  readonly joins: boolean;
+  /** In the log. */
+  stored: boolean;
+  settle(outcome: TurnOutcome): void;
+}
+
+/** Accepted prompts that no turn has taken up yet, in the order in which they came. */
+export class PromptQueue {
+  private entries: QueuedPrompt[] = [];
+
+  get length(): number {
+    return this.entries.length;
+  }
+
+  add(entry: QueuedPrompt): void {
+    this.entries.push(entry);
+  }
+
+  remove(entry: QueuedPrompt): void {
+    this.entries = this.entries.filter((other) => other !== entry);
+  }
+
+  /** Counts from 1; 0 when it is not waiting any more. */
+  position(entry: QueuedPrompt): number {
+    return this.entries.indexOf(entry) + 1;
+  }
+
+  /** The next prompt that gets a turn, behind the leftovers before it. Empty when there is none. */
+  takeForTurn(): readonly QueuedPrompt[] {
+    const own = this.entries.findIndex((entry) => !entry.leftover);
+    return own < 0 ? [] : this.entries.splice(0, own + 1);
+  }
+
+  takeJoining(): readonly QueuedPrompt[] {
+    return this.takeWhere((entry) => entry.joins && entry.stored);
+  }
+
+  /** All but the leftovers. */
+  drop(): readonly QueuedPrompt[] {
+    return this.takeWhere((entry) => !entry.leftover);
+  }
+
+  private takeWhere(isTaken: (entry: QueuedPrompt) => boolean): readonly QueuedPrompt[] {
+    const taken = this.entries.filter(isTaken);
+    this.entries = this.entries.filter((entry) => !isTaken(entry));
+    return taken;
+  }
+}
+
+/** How a prompt ends that no turn took up. */
+export function notRun(cause?: AgentError): TurnOutcome {
+  const nothing = { turnId: "", finalText: "", usage: noUsage, modelCalls: 0, denials: [], durationMs: 0 };
+  if (cause?.code === "timeout") return { ...nothing, reason: "limit", failure: cause.failure };
+  const message = "The prompt was dropped before it was run.";
+  return { ...nothing, reason: "interrupted", failure: { code: "interrupted", message } };
+}
+
+const maxTitleCharacters = 150;
+
+/** What a session is called after its first prompt. */
+export function titleFrom(content: readonly PromptBlock[]): string {
+  const line = textOf(content).replace(/\s+/g, " ").trim();
+  return line === "" ? "(no text)" : shortTitle(line);
+}
+
+export function shortTitle(line: string): string {
+  if (line.length <= maxTitleCharacters) return line;
+  return `${line.slice(0, maxTitleCharacters).toWellFormed()}...`;
+}

@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import { ask, calls, createKit, info, listen, says, until } from "../fakes/kit.ts";
+
+test("a system prompt of the user's takes the place of ours, and what is appended still follows", async () => {
+  const kit = createKit([says("ok")]);
+  const session = await kit.open({ systemPrompt: "You are a poet.", appendSystemPrompt: "In rhymes." });
+  await ask(session, "hello");
+
+  expect(kit.requests[0]?.system).toBe("You are a poet.\n\nIn rhymes.");
+});
+
+test("a session can be renamed, and keeps its title when it is opened again", async () => {
+  const kit = createKit([says("ok")]);
+  const session = await kit.open();
+  await ask(session, "hello");
+  await session.rename("  Two\n words ");
+  expect(session.title).toBe("Two words");
+  await expect(session.rename(" \n")).rejects.toMatchObject({ code: "usage" });
+  await session.close();
+
+  const again = await kit.engine.resume(session.id);
+  expect(again.session.title).toBe("Two words");
+});
+
+test("a fork can have a title of its own", async () => {
+  const kit = createKit([says("ok")]);
+  const session = await kit.open();
+  await ask(session, "hello");
+  const { session: fork } = await kit.engine.fork(session.id, { title: "Another way" });
+
+  expect([session.title, fork.title]).toEqual(["hello", "Another way"]);
+});
+
+test("tools can be taken away between two model calls", async () => {
+  const kit = createKit([says("a"), says("b")]);
+  const session = await kit.open();
+  await ask(session, "one");
+  session.limitTools(["Read", "LS"]);
+  await ask(session, "two");
+
+  expect(kit.requests[1]?.tools.map(({ name }) => name)).toEqual(["Read", "LS"]);
+});
+
+test("a client that stops answering has its open request cancelled, and goes on listening", async () => {
+  const kit = createKit([calls(["Create", { file_path: "/ws/a.txt", content: "a" }]), says("unreached")]);
+  const session = await kit.open({ autonomy: "off" });
+  const attachment = session.attach({ approve: true, answer: true, onDetach: "cancel" });
+  const types: string[] = [];
+  const heard = (async () => {
+    for await (const event of attachment.events()) types.push(event.type);
+  })();
+  const handle = session.prompt([{ type: "text", text: "create it" }]);
+  await until(() => session.openRequests().size === 1);
+  attachment.stopAnswering();
+
+  expect((await handle.outcome).reason).toBe("cancelled");
+  await session.close();
+  await heard;
+  expect(types.slice(-3)).toEqual(["tool.ended", "turn.ended", "session.closed"]);
+});
+
+test("how full the window is can be asked", async () => {
+  const kit = createKit([says("ok")]);
+  const session = await kit.open();
+  const before = await session.contextUse();
+  await ask(session, "x".repeat(4_000));
+  const after = await session.contextUse();
+
+  expect(before.window).toBe(info.contextWindow);
+  expect(after.tokens - before.tokens).toBeGreaterThan(1_000);
+});
+
+test("a session whose model is not known any more can still be opened to be read", async () => {
+  let isKnown = true;
+  const unknown = Object.assign(new Error("Unknown model"), { code: "model_unknown" });
+  const port = { info, stream: () => (async function* () {})() };
+  const models = {
+    list: async () => [info],
+    resolve: async () => {
+      if (!isKnown) throw unknown;
+      return port;
+    },
+  };
+  const kit = createKit([], { models });
+  const session = await kit.open();
+  await session.close();
+  isKnown = false;
+
+  await expect(kit.engine.resume(session.id)).rejects.toBe(unknown);
+  expect((await kit.engine.resume(session.id, { anyModel: true })).session.id).toBe(session.id);
+});
+
+test("every model call is announced before it is made", async () => {
+  const kit = createKit([calls(["LS", {}]), says("done")]);
+  const session = await kit.open();
+  const heard = listen(session);
+  await ask(session, "look");
+  await heard.stop();
+
+  const order = heard.types().filter((type) => ["model.called", "message.started", "tool.ended"].includes(type));
+  expect(order).toEqual(["model.called", "message.started", "tool.ended", "model.called", "message.started"]);
+});
