@@ -50,11 +50,12 @@ export const importRules = [
   { room: "host", may: ["core", "net"], libraries: ["@vscode/ripgrep"], builtins: "all" },
   { room: "config", may: ["core"], libraries: ["yaml", "zod"], builtins: "all" },
   { room: "protocol", may: [], libraries: ["zod"], builtins: "none" },
+  { room: "rpc", may: ["protocol"], builtins: "none" },
   { room: "frontends/exit-codes.ts", may: ["core"], builtins: "none" },
   { room: "frontends/front-end.ts", may: ["core", "protocol", "frontends/exit-codes.ts"], builtins: "all" },
   {
     room: "frontends/*",
-    may: ["core", "protocol", "frontends/exit-codes.ts", "frontends/front-end.ts"],
+    may: ["core", "protocol", "rpc", "frontends/exit-codes.ts", "frontends/front-end.ts"],
     builtins: "all",
   },
   {
@@ -69,6 +70,7 @@ export const importRules = [
       "host",
       "config",
       "protocol",
+      "rpc",
       "frontends/front-end.ts",
       "frontends/*",
     ],

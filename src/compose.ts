@@ -16,6 +16,7 @@ import { canonicalPath } from "./host/canonical-path.ts";
 import { systemClock as clock, createIds } from "./host/clock-and-ids.ts";
 import { describeEnvironment } from "./host/environment.ts";
 import { createNodeHost } from "./host/node-host.ts";
+import type { RepositoryName } from "./host/repository-name.ts";
 import { shellKind } from "./host/shell.ts";
 import { createModelCatalog } from "./models/catalog.ts";
 import { modelOfKeys } from "./models/default-model.ts";
@@ -46,6 +47,8 @@ export interface Composition {
    * should be told of the rules there. Rejects with `config_invalid`.
    */
   decisionContext(cwd: string): Promise<{ readonly context: DecisionContext; readonly notices: readonly string[] }>;
+  /** What the repository around a folder is called; `undefined` where there is none. */
+  repositoryName(cwd: string): Promise<RepositoryName | undefined>;
   /** Begins to look around in a folder that is about to be worked in, while the rest is being loaded. */
   lookAround(cwd: string): void;
 }
@@ -106,6 +109,7 @@ export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Com
   const begun = new Map<string, Promise<readonly string[]>>();
   const host = createNodeHost({
     outputsDir,
+    specsDir: join(homes.own, "specs"),
     passEnvironment: config.passEnvironment ?? [],
     hideEnvironment: namedVariables(config),
     fetch: { allowPrivate: config.fetch?.allowPrivate ?? [] },
@@ -162,6 +166,7 @@ export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Com
         notices: found.notices,
       };
     },
+    repositoryName: async (cwd) => (await import("./host/repository-name.ts")).repositoryName(cwd),
     lookAround: (cwd) => void begun.set(cwd, look(cwd)),
   };
 }

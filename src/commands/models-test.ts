@@ -114,8 +114,9 @@ async function ask(
   for await (const event of port.stream(request, signal)) {
     if (event.type === "retry") {
       const { attempt, delayMs, failure } = event;
-      retries.push({ attempt, delayMs, error: failure });
-      await tell(`try ${attempt} failed, the next one follows in ${delayMs / 1_000} s: ${failure.message}`);
+      const { code, message } = failure;
+      retries.push({ attempt, delayMs, error: { code, message } });
+      await tell(`try ${attempt} failed, the next one follows in ${delayMs / 1_000} s: ${message}`);
     } else if (event.type === "notice") {
       notices.push(event.text);
       await tell(event.text);
@@ -145,7 +146,10 @@ function failureIn(
   text: string,
 ): Failure | undefined {
   if (last === undefined) return { code: "model_failed", message: "The model's answer ended before it was whole." };
-  if (last.type === "error") return last.failure;
+  if (last.type === "error") {
+    const { code, message } = last.failure;
+    return { code, message };
+  }
   if (last.stop === "refusal") {
     return { code: "model_refused", message: text.trim() === "" ? "The model declined to answer." : text };
   }

@@ -105,6 +105,11 @@ export class Engine {
     return this.parts.models.list();
   }
 
+  /** Rejects with `model_unknown`. */
+  async model(id: string): Promise<ModelInfo> {
+    return (await this.parts.models.resolve(id)).info;
+  }
+
   /** Closes every session that is open here. */
   async close(): Promise<void> {
     await Promise.all([...this.open].map((session) => session.close()));

@@ -35,10 +35,19 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
+/**
+ * Why a call of a model failed, where that is known: what its code does not tell and a client may act on.
+ * `network`: the model was not reached, or the connection was lost; `timeout`: it was silent for too long.
+ */
+export const failureCauses = ["rate_limited", "overloaded", "timeout", "network", "empty_response"] as const;
+
+export type FailureCause = (typeof failureCauses)[number];
+
 /** The data of a failure, as events and wires carry it. */
 export interface Failure {
   readonly code: ErrorCode;
   readonly message: string;
+  readonly cause?: FailureCause;
 }
 
 export class AgentError extends Error {

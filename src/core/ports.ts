@@ -327,6 +327,8 @@ export interface Host {
   pdfPages(bytes: Uint8Array, mostPages: number, signal: AbortSignal): AsyncIterable<PdfPart>;
   /** A fresh, canonical file path for a tool's whole output, readable by the session's own tools. */
   outputPath(sessionId: string, name: string): Promise<string>;
+  /** Keeps an approved plan as a file of the user's; resolves with its canonical path. Rejects when it cannot be written. */
+  savePlan(plan: { readonly title?: string; readonly text: string }): Promise<string>;
 }
 
 /** What the model is told beside the user's words. Never rejects; slow or missing parts are left out. */

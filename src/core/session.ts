@@ -54,6 +54,7 @@ export class Session {
   private readonly seenFiles = new Map<string, string>();
   private readonly queue = new PromptQueue();
   private callsRun = false;
+  private isNamed: boolean;
   private live: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
   private closed = false;
 
@@ -70,6 +71,7 @@ export class Session {
       settings: () => state.settings,
       ids: parts.ids,
     });
+    this.isNamed = state.title !== "" || state.messages.length + state.waiting.size > 0;
     this.tools = parts.tools.filter((tool) => run.disabledTools?.includes(tool.name) !== true);
     for (const messageId of state.waiting.keys()) {
       const settle = (): void => undefined;
@@ -243,13 +245,15 @@ export class Session {
       const limit = Math.floor(maxPromptCharacters / 1_000_000);
       throw new AgentError("input_too_large", `The prompt has ${size} characters; at most ${limit} million are taken.`);
     }
-    const isFirst = this.title === "" && this.history().length === 0 && this.queue.length === 0;
+    const isFirst = !this.isNamed;
+    this.isNamed = true;
     // In the queue before it is in the log, so that an interrupt that comes meanwhile finds it.
     this.queue.add(entry);
     try {
-      const stored = [this.journal.emit({ type: "prompt.accepted", messageId: entry.messageId, content })];
-      if (isFirst) stored.push(this.journal.emit({ type: "session.titled", title: titleFrom(content) }));
-      await Promise.all(stored);
+      const stored = this.journal.emit({ type: "prompt.accepted", messageId: entry.messageId, content });
+      // A title that cannot be stored is no reason to lose the prompt.
+      if (isFirst) this.journal.emit({ type: "session.titled", title: titleFrom(content) }).catch(() => undefined);
+      await stored;
       entry.stored = true;
     } catch (error) {
       this.queue.remove(entry);

@@ -55,6 +55,12 @@ interface End {
   readonly finalText?: string;
 }
 
+const nothingSaid: Failure = {
+  code: "model_empty",
+  message: "The model answered with nothing.",
+  cause: "empty_response",
+};
+
 /** An answer that was cut at the output limit is continued this often. */
 const maxContinuations = 3;
 
@@ -118,7 +124,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     if (isOver) return outputLimit();
     if (stop === "length") return undefined;
     if (stop === "refusal") return refused(text);
-    if (finalText === "") return failedWith({ code: "model_empty", message: "The model answered with nothing." });
+    if (finalText === "") return failedWith(nothingSaid);
     return { reason: "completed" };
   };
 

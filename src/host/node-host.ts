@@ -9,6 +9,8 @@ const longestName = 60;
 export interface NodeHostOptions {
   /** Where whole outputs of tools go, in a folder for each session. */
   readonly outputsDir: string;
+  /** Where approved plans go; without it none can be kept. */
+  readonly specsDir?: string;
   /** Variables that commands get although their names look like credentials. */
   readonly passEnvironment?: readonly string[];
   /** Variables that commands do not get, whatever their names look like, unless they are passed. */
@@ -110,6 +112,13 @@ function lazyPdfPages(): Host["pdfPages"] {
   };
 }
 
+function lazySavePlan({ specsDir }: NodeHostOptions): Host["savePlan"] {
+  return async (plan) => {
+    if (specsDir === undefined) throw new Error("there is no folder for plans");
+    return (await import("./save-plan.ts")).savePlan(specsDir, plan);
+  };
+}
+
 /** The machine that this process runs on. */
 export function createNodeHost(options: NodeHostOptions): Host {
   return {
@@ -121,5 +130,6 @@ export function createNodeHost(options: NodeHostOptions): Host {
     guards: lazyGuards(),
     pdfPages: lazyPdfPages(),
     outputPath: createOutputPaths(options.outputsDir),
+    savePlan: lazySavePlan(options),
   };
 }

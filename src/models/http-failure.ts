@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../core/errors.ts";
+import type { ErrorCode, FailureCause } from "../core/errors.ts";
 import type { ModelEvent } from "../core/ports.ts";
 
 type ErrorEvent = ModelEvent & { type: "error" };
@@ -6,13 +6,22 @@ type ErrorEvent = ModelEvent & { type: "error" };
 /** How a model's HTTP status is told: what is wrong, and whether trying again can help. */
 export function httpFailure(status: number, message: string, retryAfterMs?: number): ErrorEvent {
   const { code, retryable } = meaning(status);
+  const cause = causes.get(status);
   return {
     type: "error",
-    failure: { code, message },
+    failure: { code, message, ...(cause === undefined ? {} : { cause }) },
     retryable,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
 }
+
+const causes: ReadonlyMap<number, FailureCause> = new Map([
+  [408, "timeout"],
+  [429, "rate_limited"],
+  [503, "overloaded"],
+  [504, "timeout"],
+  [529, "overloaded"],
+]);
 
 function meaning(status: number): { readonly code: ErrorCode; readonly retryable: boolean } {
   if (status === 401 || status === 403) return { code: "model_auth", retryable: false };

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../core/errors.ts";
+import type { ErrorCode, FailureCause } from "../core/errors.ts";
 import type { ModelEvent } from "../core/ports.ts";
 import { CutStream, StreamFault } from "./ai-sdk.ts";
 import { httpFailure } from "./http-failure.ts";
@@ -10,7 +10,7 @@ type ErrorEvent = ModelEvent & { type: "error" };
 type Fields = Readonly<Record<string, unknown>>;
 
 /** How a failure is told: its words cleaned and bounded. */
-type Tell = (code: ErrorCode, message: string, retryable: boolean) => ErrorEvent;
+type Tell = (code: ErrorCode, message: string, retryable: boolean, cause?: FailureCause) => ErrorEvent;
 
 const mostWords = 600;
 
@@ -21,12 +21,12 @@ export function providerFailure(
   redact: (text: string) => string,
   watch: { readonly status: number },
 ): ErrorEvent {
-  const tell: Tell = (code, message, retryable) => {
+  const tell: Tell = (code, message, retryable, cause) => {
     const words = redact(message.replace(/[\s\p{Cc}]+/gu, " ").trim()).slice(0, mostWords);
-    return { type: "error", failure: { code, message: words }, retryable };
+    return { type: "error", failure: { code, message: words, ...(cause === undefined ? {} : { cause }) }, retryable };
   };
   if (error instanceof CutStream) {
-    return tell("model_failed", `${spec.providerName}'s answer ended before it was whole.`, true);
+    return tell("model_failed", `${spec.providerName}'s answer ended before it was whole.`, true, "network");
   }
   if (error instanceof UnstreamedAnswer) return unstreamedFailure(error, spec, tell);
   const cause = error instanceof StreamFault ? error.detail : error;
@@ -58,7 +58,9 @@ function fromAnswer(error: unknown, spec: ModelSpec, tell: Tell): ErrorEvent | u
     return statusFailure(error, statusCode, spec, tell);
   }
   const what = typeof name === "string" ? misread.get(name) : undefined;
-  return what === undefined ? undefined : tell("model_failed", `${spec.providerName} ${what}.`, true);
+  if (what === undefined) return undefined;
+  const cause = name === "AI_EmptyResponseBodyError" ? "empty_response" : undefined;
+  return tell("model_failed", `${spec.providerName} ${what}.`, true, cause);
 }
 
 /** The SDK's names for an answer that is not in the provider's format. */
@@ -75,7 +77,13 @@ const lasting = new Set(["tls", "proxy", "invalid"]);
 function networkFailure(error: Fields, spec: ModelSpec, tell: Tell): ErrorEvent {
   const kind = String(error.kind);
   const lead = kind === "invalid" ? ":" : " cannot be reached.";
-  return tell("model_failed", `${spec.providerName}${lead} ${messageIn(error)}`, !lasting.has(kind));
+  return tell("model_failed", `${spec.providerName}${lead} ${messageIn(error)}`, !lasting.has(kind), causeOf(kind));
+}
+
+/** A request that cannot be sent and an answer that is no HTTP say nothing about the network. */
+function causeOf(kind: string): FailureCause | undefined {
+  if (kind === "invalid" || kind === "malformed") return undefined;
+  return kind.endsWith("_timeout") ? "timeout" : "network";
 }
 
 /** JSON where a stream should be: mostly an error whose status says that all is well. */
@@ -114,7 +122,7 @@ function statusFailure(error: Fields, status: number, spec: ModelSpec, tell: Tel
     return tell("model_bad_request", `${name} has ${what} (${status})${why}${isModel ? "" : " Check baseUrl."}`, false);
   }
   const { failure, ...event } = httpFailure(status, "", retryAfter(error.responseHeaders, body));
-  return { ...event, failure: tell(failure.code, statusWords(status, why, spec), false).failure };
+  return { ...event, failure: tell(failure.code, statusWords(status, why, spec), false, failure.cause).failure };
 }
 
 function statusWords(status: number, why: string, { providerName: name, model, keyPlace }: ModelSpec): string {
@@ -193,11 +201,12 @@ function streamFailure(detail: unknown, spec: ModelSpec, tell: Tell): ErrorEvent
   const message = `${spec.providerName} broke off its answer: ${/[.!?]$/.test(words) ? words : `${words}.`}`;
   if (isTooLong(`${kind} ${words}`)) return tell("context_full", message, false);
   if (/insufficient_quota|billing|auth|permission|api_key/i.test(kind)) return tell("model_auth", message, false);
-  if (/overloaded|rate_limit|unavailable|exhausted|\b(429|503|529)\b/i.test(kind)) {
-    return tell("model_overloaded", message, true);
-  }
+  if (/rate_limit|exhausted|\b429\b/i.test(kind)) return tell("model_overloaded", message, true, "rate_limited");
+  if (/overloaded|unavailable|\b(503|529)\b/i.test(kind)) return tell("model_overloaded", message, true, "overloaded");
   const isLasting = /invalid_request|invalid_prompt|not_found|invalid_argument|\b(400|404|422)\b/i.test(kind);
-  return isLasting ? tell("model_bad_request", message, false) : tell("model_failed", message, true);
+  if (isLasting) return tell("model_bad_request", message, false);
+  const isLate = /timeout|deadline_exceeded|\b(408|504)\b/i.test(kind);
+  return tell("model_failed", message, true, isLate ? "timeout" : undefined);
 }
 
 function isTooLong(text: string): boolean {

@@ -71,5 +71,5 @@ export function createProviderModel(spec: ModelSpec, fetch: typeof globalThis.fe
 function silence({ providerName, timeouts }: ModelSpec): ModelEvent {
   const seconds = (timeouts.firstByteMs + timeouts.idleMs) / 1_000;
   const message = `${providerName} kept the connection open and said nothing for ${seconds} s.`;
-  return { type: "error", failure: { code: "model_failed", message }, retryable: true };
+  return { type: "error", failure: { code: "model_failed", message, cause: "timeout" }, retryable: true };
 }

@@ -24,12 +24,12 @@ const defaultMostWaitMs = 90_000;
 const emptyAnswers = 1;
 const empty: ErrorEvent = {
   type: "error",
-  failure: { code: "model_empty", message: "The model answered with nothing." },
+  failure: { code: "model_empty", message: "The model answered with nothing.", cause: "empty_response" },
   retryable: true,
 };
 const cut: ErrorEvent = {
   type: "error",
-  failure: { code: "model_failed", message: "The model's answer ended before it was whole." },
+  failure: { code: "model_failed", message: "The model's answer ended before it was whole.", cause: "network" },
   retryable: true,
 };
 

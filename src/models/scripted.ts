@@ -158,5 +158,5 @@ function lastEvent(reply: ScriptReply): ModelEvent {
     );
   }
   const message = error === "cut" ? "The model's answer was cut off." : "The connection to the model failed.";
-  return { type: "error", failure: { code: "model_failed", message }, retryable: true };
+  return { type: "error", failure: { code: "model_failed", message, cause: "network" }, retryable: true };
 }

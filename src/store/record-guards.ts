@@ -1,4 +1,4 @@
-import { errorCodes } from "../core/errors.ts";
+import { errorCodes, failureCauses } from "../core/errors.ts";
 import type { DurableBody, EndReason } from "../core/event.ts";
 import type { StopReason, ToolStatus } from "../core/message.ts";
 import { accessClasses, type Decision, type FileChange } from "../core/permission.ts";
@@ -61,6 +61,7 @@ const settingsGuards = {
   mode: everyOneOf<Mode>({ auto: true, spec: true }),
   specModelId: optional(isText),
   specReasoningEffort: optional(oneOf(...reasoningEfforts)),
+  systemPrompt: optional(isText),
   appendSystemPrompt: optional(isText),
   tags: optional(listOf(shape({ name: isText, metadata: optional(isFields) }))),
 };
@@ -211,7 +212,7 @@ const bodyGuards: Readonly<Record<Exclude<DurableBody["type"], "session.opened">
       refused: true,
       failed: true,
     }),
-    failure: optional(shape({ code: isErrorCode, message: isText })),
+    failure: optional(shape({ code: isErrorCode, message: isText, cause: optional(oneOf(...failureCauses)) })),
     usage: isUsage,
     durationMs: isNumber,
   }),

@@ -1,9 +1,9 @@
+import type { Host } from "../core/ports.ts";
 import { defineTool, failed, succeeded, type ToolOutput } from "../core/tool.ts";
-import { interrupted } from "./outcome.ts";
+import { interrupted, messageOf } from "./outcome.ts";
 import { z } from "./zod.ts";
 
 const notApproved = "Error: Plan not approved - remaining in Spec Mode. Provide feedback to refine the spec.";
-const approved = "The plan is approved. Carry it out now.";
 const handedOver = "Nobody is here to approve the plan: it is handed over as the answer of this run.";
 
 export const exitSpecModeTool = defineTool({
@@ -32,13 +32,28 @@ export const exitSpecModeTool = defineTool({
     if (answer === undefined)
       return { text: handedOver, status: "ok", endTurn: { reason: "planned", finalText: withHeading(plan, title) } };
     if (answer.kind === "approve") {
+      const kept = await keep(context.host, { ...titled, text: withHeading(plan, title) });
       const handoff = { plan, ...titled, isNewSession: false };
-      return succeeded(JSON.stringify({ approved: true, message: approved, handoff, isEdited: false }));
+      return succeeded(JSON.stringify({ approved: true, ...kept, handoff, isEdited: false }));
     }
     const why = answer.kind === "cancel" && answer.why !== undefined ? ` (${answer.why})` : "";
     return { text: notApproved + why, status: "refused", endTurn: { reason: "cancelled" } };
   },
 });
+
+/** The approval holds, whether or not the plan can be kept. */
+async function keep(
+  host: Host,
+  plan: Parameters<Host["savePlan"]>[0],
+): Promise<{ readonly message: string; readonly filePath?: string }> {
+  const approved = "The plan is approved. Carry it out now.";
+  try {
+    const filePath = await host.savePlan(plan);
+    return { message: `${approved} It is kept in ${filePath}.`, filePath };
+  } catch (error) {
+    return { message: `${approved} It could not be saved: ${messageOf(error)}` };
+  }
+}
 
 function withHeading(plan: string, title: string | undefined): string {
   if (title === undefined) return plan;

@@ -100,3 +100,15 @@ test("every model call is announced before it is made", async () => {
   const order = heard.types().filter((type) => ["model.called", "message.started", "tool.ended"].includes(type));
   expect(order).toEqual(["model.called", "message.started", "tool.ended", "model.called", "message.started"]);
 });
+
+test("of two prompts that come at once the first one names the session", async () => {
+  const kit = createKit([says("a"), says("b")]);
+  const session = await kit.open();
+  const heard = listen(session);
+  const first = session.prompt([{ type: "text", text: "one" }]);
+  const second = session.prompt([{ type: "text", text: "two" }]);
+  await Promise.all([first.outcome, second.outcome]);
+  await heard.stop();
+
+  expect(heard.events.flatMap((event) => (event.type === "session.titled" ? [event.title] : []))).toEqual(["one"]);
+});

@@ -216,6 +216,11 @@ export function createMemoryHost(
     },
     pdfPages: readPdfPages,
     outputPath: async (sessionId, name) => `/outputs/${sessionId}/${name}-${++counter}.txt`,
+    async savePlan({ text }) {
+      const path = `/specs/plan-${counter + 1}.md`;
+      put(path, text);
+      return path;
+    },
     put,
     link: (path, target) => add(path, { kind: "link", target }),
     text: (path) => (statOf(path)?.kind === "file" ? fileAt(path).bytes.toString() : undefined),

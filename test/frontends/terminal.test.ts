@@ -56,6 +56,13 @@ describe("the answer", () => {
   });
 });
 
+test.each(["json", "stream-json"] as const)("%s tells code and message of a failure, and no more", async (format) => {
+  const plain = { code: "model_overloaded", message: "busy" } as const;
+  const { stdout } = await printed(format, false, { failure: { ...plain, cause: "rate_limited" } });
+  expect(stdout).toBe((await printed(format, false, { failure: plain })).stdout);
+  expect(stdout).toContain('"error":{"code":"model_overloaded","message":"busy"}');
+});
+
 describe("the words on stderr", () => {
   test.each([true, false])("of a failure are one clean line (terminal: %s)", async (isTerminal) => {
     const failure = { code: "model_failed", message: `\n \r\n${evil}` } as const;

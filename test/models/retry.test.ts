@@ -6,7 +6,7 @@ import { collect, instantClock, requestOf, stoppedClock, userMessage } from "./h
 
 const busy: ModelEvent & { type: "error" } = {
   type: "error",
-  failure: { code: "model_overloaded", message: "busy" },
+  failure: { code: "model_overloaded", message: "busy", cause: "overloaded" },
   retryable: true,
 };
 const fatal: ModelEvent = { type: "error", failure: { code: "model_auth", message: "no key" }, retryable: false };
@@ -140,7 +140,8 @@ describe("tries again", () => {
       type: "usage",
       usage: { input: 6, output: 2, cacheRead: 0, cacheWrite: 0, thinking: 0 },
     };
-    const failure = { code: "model_empty", message: "The model answered with nothing." } as const;
+    const message = "The model answered with nothing.";
+    const failure = { code: "model_empty", message, cause: "empty_response" } as const;
     const model = attempts([usage, end], [usage, end]);
     expect(await collect(withRetries(model, instantClock()), request)).toEqual([
       usage,
@@ -161,6 +162,7 @@ describe("tries again", () => {
         failure: {
           code: "model_overloaded",
           message: "busy It asks to wait 50 s, and that is longer than a reply is waited for.",
+          cause: "overloaded",
         },
       },
     ]);
@@ -171,7 +173,7 @@ describe("tries again", () => {
     const model = attempts([{ ...busy, retryAfterMs: 3_600_000 }], [hello, end]);
     const message = "busy It asks to wait 3600 s, and that is longer than a reply is waited for.";
     expect(await collect(withRetries(model, instantClock()), request)).toEqual([
-      { ...busy, retryAfterMs: 3_600_000, failure: { code: "model_overloaded", message } },
+      { ...busy, retryAfterMs: 3_600_000, failure: { code: "model_overloaded", message, cause: "overloaded" } },
     ]);
   });
 
@@ -183,7 +185,8 @@ describe("tries again", () => {
   });
 
   test("when the answer ends without an end", async () => {
-    const failure = { code: "model_failed", message: "The model's answer ended before it was whole." } as const;
+    const message = "The model's answer ended before it was whole.";
+    const failure = { code: "model_failed", message, cause: "network" } as const;
     expect(await collect(withRetries(attempts([], [hello, end]), instantClock()), request)).toEqual([
       { type: "retry", attempt: 1, delayMs: 500, failure },
       hello,

@@ -267,32 +267,34 @@ describe("what a reply can do", () => {
 });
 
 describe("failures", () => {
-  const codes: readonly (readonly [status: number, code: string, retryable: boolean])[] = [
+  const codes: readonly (readonly [status: number, code: string, retryable: boolean, cause?: string])[] = [
     [400, "model_bad_request", false],
     [401, "model_auth", false],
     [403, "model_auth", false],
     [404, "model_bad_request", false],
-    [408, "model_failed", true],
+    [408, "model_failed", true, "timeout"],
     [409, "model_failed", true],
     [413, "model_bad_request", false],
     [422, "model_bad_request", false],
     [425, "model_failed", true],
-    [429, "model_overloaded", true],
+    [429, "model_overloaded", true, "rate_limited"],
     [500, "model_failed", true],
     [502, "model_failed", true],
-    [503, "model_overloaded", true],
-    [529, "model_overloaded", true],
+    [503, "model_overloaded", true, "overloaded"],
+    [504, "model_failed", true, "timeout"],
+    [529, "model_overloaded", true, "overloaded"],
   ];
-  test.each(codes)("status %i is %s", async (status, code, retryable) => {
+  test.each(codes)("status %i is %s", async (status, code, retryable, cause) => {
     const message = `The model answered with HTTP status ${status}.`;
-    expect(await ask([{ error: { status } }])).toEqual([{ type: "error", failure: { code, message }, retryable }]);
+    const failure = { code, message, ...(cause === undefined ? {} : { cause }) };
+    expect(await ask([{ error: { status } }])).toStrictEqual([{ type: "error", failure, retryable }]);
   });
 
   test("words and patience of the server", async () => {
     expect(await ask([{ error: { status: 429, message: "slow down", retry_after_ms: 1_200 } }])).toEqual([
       {
         type: "error",
-        failure: { code: "model_overloaded", message: "slow down" },
+        failure: { code: "model_overloaded", message: "slow down", cause: "rate_limited" },
         retryable: true,
         retryAfterMs: 1_200,
       },
@@ -304,12 +306,16 @@ describe("failures", () => {
       { type: "text", text: "half a" },
       { type: "text", text: " sent" },
       { type: "usage", usage: { input: 4, output: 0, cacheRead: 0, cacheWrite: 0, thinking: 0 } },
-      { type: "error", failure: { code: "model_failed", message: "The model's answer was cut off." }, retryable: true },
+      {
+        type: "error",
+        failure: { code: "model_failed", message: "The model's answer was cut off.", cause: "network" },
+        retryable: true,
+      },
     ]);
     expect(await ask([{ error: "connection" }])).toEqual([
       {
         type: "error",
-        failure: { code: "model_failed", message: "The connection to the model failed." },
+        failure: { code: "model_failed", message: "The connection to the model failed.", cause: "network" },
         retryable: true,
       },
     ]);

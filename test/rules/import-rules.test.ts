@@ -80,7 +80,12 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
   ],
   ["config/a.ts", ["./b.ts", "../core/settings.ts", "yaml", "zod"], ["../models/a.ts", "../host/a.ts", "diff"]],
   ["protocol/a.ts", ["./b.ts", "zod"], ["../core/event.ts", "../tools/a.ts", "node:path", "yaml"]],
-  ["protocol/droid/a.ts", ["../b.ts", "zod"], ["../../core/event.ts"]],
+  ["protocol/droid/a.ts", ["../b.ts", "zod"], ["../../core/event.ts", "../../rpc/a.ts"]],
+  [
+    "rpc/a.ts",
+    ["./b.ts", "../protocol/a.ts", "../protocol/droid/a.ts"],
+    ["../core/event.ts", "../frontends/exec/a.ts", "../compose.ts", "zod", "ws", "node:stream", "node:fs"],
+  ],
   [
     "frontends/front-end.ts",
     ["../core/event.ts", "../protocol/a.ts"],
@@ -88,7 +93,7 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
   ],
   [
     "frontends/exec/a.ts",
-    ["./b.ts", "../front-end.ts", "../../core/event.ts", "../../protocol/a.ts", "node:stream"],
+    ["./b.ts", "../front-end.ts", "../../core/event.ts", "../../protocol/a.ts", "../../rpc/a.ts", "node:stream"],
     [
       "../acp/a.ts",
       "../../tools/a.ts",

@@ -99,6 +99,20 @@ describe("other lines", () => {
     }
   });
 
+  it("may tell the cause of a failure, and only one that is known", () => {
+    const ended = everyEvent("s1").find((event) => event.type === "turn.ended");
+    const lineWith = (cause: unknown): string =>
+      JSON.stringify({ ...ended, failure: { code: "model_failed", message: "It hung up.", cause } });
+    expect(decodeRecord(lineWith("timeout"), "s1")).toMatchObject({
+      kind: "event",
+      event: { failure: { code: "model_failed", message: "It hung up.", cause: "timeout" } },
+    });
+    expect([decodeRecord(lineWith(undefined), "s1").kind, decodeRecord(lineWith("weather"), "s1").kind]).toEqual([
+      "event",
+      "damaged",
+    ]);
+  });
+
   it("never make a reader throw, whatever part of them is wrong", () => {
     const strange = [null, 0, -1, "", "x", true, [], [null], {}, { type: "text" }, { kind: "allow" }];
     for (const event of everyEvent("s1").slice(1)) {

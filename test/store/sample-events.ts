@@ -130,7 +130,7 @@ export const everyBody: readonly Exclude<DurableBody, { type: "session.opened" }
     type: "turn.ended",
     turnId: "t1",
     reason: "failed",
-    failure: { code: "model_failed", message: "It hung up." },
+    failure: { code: "model_failed", message: "It hung up.", cause: "network" },
     usage,
     durationMs: 12.5,
   },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Answer } from "../../src/core/interaction.ts";
+import type { Host } from "../../src/core/ports.ts";
 import { askUserTool } from "../../src/tools/ask-user.ts";
 import { exitSpecModeTool } from "../../src/tools/exit-spec-mode.ts";
 import { todoWriteTool } from "../../src/tools/todo-write.ts";
@@ -106,15 +107,53 @@ describe("ExitSpecMode", () => {
     const input = { plan: "1. do it", title: "Do it", optionNames: ["A", "B"] };
     const { text, ...rest } = await call(exitSpecModeTool, input, context);
     expect(rest).toEqual({ status: "ok" });
-    expect(JSON.parse(text)).toEqual({
+    const filePath = expect.stringMatching(/^\/specs\/plan-\d+\.md$/);
+    const result = JSON.parse(text) as { readonly filePath: string };
+    expect(result).toEqual({
       approved: true,
-      message: "The plan is approved. Carry it out now.",
+      message: `The plan is approved. Carry it out now. It is kept in ${result.filePath}.`,
+      filePath,
       handoff: { plan: "1. do it", title: "Do it", isNewSession: false },
       isEdited: false,
     });
+    expect(Object.keys(result)).toEqual(["approved", "message", "filePath", "handoff", "isEdited"]);
+    expect(host.text(result.filePath)).toBe("# Do it\n\n1. do it");
     expect(context.asked).toEqual([{ kind: "plan", callId: "c1", ...input }]);
     const untitled = await hand({ plan: "x", title: " " }, { kind: "approve", autonomy: "off" });
     expect(JSON.parse(untitled.text).handoff).toEqual({ plan: "x", isNewSession: false });
+  });
+
+  it("keeps the approval when the plan cannot be saved, and says why", async () => {
+    const full: Host = {
+      ...host,
+      savePlan: () => Promise.reject(new Error("ENOSPC: no space left on device, write")),
+    };
+    const context = createContext(full, { answer: { kind: "approve", autonomy: "off" } });
+    const { text, status } = await call(exitSpecModeTool, { plan: "1. do it" }, context);
+    expect(status).toBe("ok");
+    expect(JSON.parse(text)).toEqual({
+      approved: true,
+      message: "The plan is approved. Carry it out now. It could not be saved: ENOSPC: no space left on device, write",
+      handoff: { plan: "1. do it", isNewSession: false },
+      isEdited: false,
+    });
+  });
+
+  it("saves only what was approved", async () => {
+    const saved: unknown[] = [];
+    const watching: Host = { ...host, savePlan: async (plan) => `/specs/${saved.push(plan)}.md` };
+    const hands = (answer?: Answer, signal = new AbortController().signal) =>
+      call(
+        exitSpecModeTool,
+        { plan: "## Fix\nx", title: "fix" },
+        createContext(watching, answer === undefined ? { signal } : { answer, signal }),
+      );
+    await hands();
+    await hands({ kind: "cancel" });
+    await hands({ kind: "approve", autonomy: "off" }, AbortSignal.abort());
+    expect(saved).toEqual([]);
+    await hands({ kind: "approve", autonomy: "off" });
+    expect(saved).toEqual([{ title: "fix", text: "## Fix\nx" }]);
   });
 
   it("ends the turn when the plan is turned down", async () => {

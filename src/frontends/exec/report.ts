@@ -136,7 +136,7 @@ function resultOf(report: RunReport): ResultObject {
     stop_reason: report.stopReason,
     exit_code: report.exitCode,
     ...(report.cost === undefined ? {} : { total_cost_usd: report.cost }),
-    ...(failure === undefined ? {} : { error: failure }),
+    ...(failure === undefined ? {} : { error: errorObject(failure) }),
     ...(denials.length === 0 ? {} : { denials: [...denials] }),
   };
 }
@@ -162,13 +162,18 @@ function lastLines(report: RunReport, now: number): readonly StreamJsonLine[] {
     stopReason: report.stopReason,
     exitCode: report.exitCode,
     ...(report.cost === undefined ? {} : { totalCostUsd: report.cost }),
-    ...(failure === undefined ? {} : { error: failure }),
+    ...(failure === undefined ? {} : { error: errorObject(failure) }),
     ...(denials.length === 0 ? {} : { denials: [...denials] }),
   };
   if (failure === undefined) return [completion];
   const source = report.turns === 0 ? "cli" : "agent_loop";
   const { code, message } = failure;
   return [{ type: "error", source, message, timestamp: now, session_id: report.sessionId, code }, completion];
+}
+
+/** What the formats say of a failure, whatever else events tell of it. */
+function errorObject({ code, message }: Failure): NonNullable<ResultObject["error"]> {
+  return { code, message };
 }
 
 function usageObject(usage: Usage): UsageObject {

@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { FailureCause } from "../../../src/core/errors.ts";
 import type { EngineEvent } from "../../../src/core/event.ts";
 import { ask } from "../../fakes/kit.ts";
 import type { Fault, Turn } from "../../fakes/providers/base.ts";
@@ -42,6 +43,7 @@ const passing: readonly Row[] = [
     /status 502: it answered with a web page/,
   ],
   ["503", { status: 503 }, 4, "model_overloaded", /overloaded \(503\)/],
+  ["504", { status: 504 }, 4, "model_failed", /status 504/],
   ["529", { status: 529 }, 4, "model_overloaded", /overloaded \(529\)/],
   ["a connection that is closed", "refuse-connection-after-accept", 4, "model_failed", /cannot be reached\. .*closed/],
   ["no answer", "silence", 4, "model_failed", /cannot be reached\. .*0\.3 s/],
@@ -55,8 +57,28 @@ const passing: readonly Row[] = [
   ],
 ];
 
+/** By the name of the row; the others have none. */
+const causes: Readonly<Record<string, FailureCause>> = {
+  "408": "timeout",
+  "429": "rate_limited",
+  "503": "overloaded",
+  "504": "timeout",
+  "529": "overloaded",
+  "a connection that is closed": "network",
+  "no answer": "timeout",
+  "headers and no answer": "timeout",
+};
+
 describe.each(wireNames)("%s", (name) => {
-  test.each([...lasting, ...passing])("%s ends the turn with words", async (_, fault, attempts, code, words) => {
+  // Loading the provider's library can take longer than the silence that the tests allow.
+  beforeAll(async () => {
+    const { server, open } = await openWire(name);
+    server.enqueue(good);
+    expect(await ask(await open(), "go")).toMatchObject({ reason: "completed" });
+    await closeServers();
+  });
+
+  test.each([...lasting, ...passing])("%s ends the turn with words", async (row, fault, attempts, code, words) => {
     const { server, open } = await openWire(name, { entry: { timeouts } });
     server.enqueue(...Array.from({ length: attempts }, () => ({ ...good, fault })), good);
     const session = await open();
@@ -65,6 +87,8 @@ describe.each(wireNames)("%s", (name) => {
     const ended = events.find((event) => event.type === "turn.ended");
     expect(ended).toMatchObject({ reason: "failed", failure: { code, message: expect.stringMatching(words) } });
     const failure = ended?.type === "turn.ended" ? ended.failure : undefined;
+    // Each wire has its own way to notice that there is no body.
+    if (fault !== "empty-body") expect(failure?.cause).toBe(causes[row]);
     expect(retriesIn(events)).toEqual(
       pausesAfter(fault)
         .slice(0, attempts - 1)
@@ -94,6 +118,7 @@ describe.each(wireNames)("%s", (name) => {
     expect(outcome.failure).toEqual({
       code: "model_overloaded",
       message: expect.stringMatching(/ It asks to wait 3600 s, and that is longer than a reply is waited for\.$/),
+      cause: "rate_limited",
     });
     expect(server.requests).toHaveLength(3);
   });
@@ -139,8 +164,10 @@ describe.each(wireNames)("%s", (name) => {
     const { server, open } = await openWire(name);
     server.enqueue({ fault: "empty-answer" }, { fault: "empty-answer" }, good);
     const session = await open();
-    const outcome = await ask(session, "go");
-    expect(outcome.failure).toEqual({ code: "model_empty", message: "The model answered with nothing." });
+    const events = await eventsOf(session, () => ask(session, "go"));
+    const failure = { code: "model_empty", message: "The model answered with nothing." };
+    expect(retriesIn(events)).toEqual([{ attempt: 1, delayMs: 500, failure: { ...failure, cause: "empty_response" } }]);
+    expect(events.at(-1)).toMatchObject({ type: "turn.ended", failure });
     expect(server.requests).toHaveLength(2);
   });
 
@@ -151,7 +178,11 @@ describe.each(wireNames)("%s", (name) => {
     const events = await eventsOf(session, () => ask(session, "go"));
     expect(events.at(-1)).toMatchObject({
       reason: "failed",
-      failure: { code: "model_failed", message: expect.stringMatching(/cannot be reached\. .*127\.0\.0\.1:\d+/) },
+      failure: {
+        code: "model_failed",
+        message: expect.stringMatching(/cannot be reached\. .*127\.0\.0\.1:\d+/),
+        cause: "network",
+      },
     });
     expect(retriesIn(events)).toHaveLength(3);
   });

@@ -136,6 +136,7 @@ describe("chat completions", () => {
     };
     const { outcome, paths } = await talk({ timeouts: { firstByte: 0.2, idle: 0.1 } }, [alive]);
     expect(outcome?.failure?.message).toMatch(/kept the connection open and said nothing for 0\.3\d* s\./);
+    expect(outcome?.failure?.cause).toBe("timeout");
     expect(paths).toHaveLength(4);
   });
 
@@ -222,6 +223,26 @@ describe("Anthropic", () => {
     const { outcome, paths } = await talk(entry, [broken]);
     expect(outcome?.failure).toEqual({ code: "model_bad_request", message: "Anthropic broke off its answer: No." });
     expect(paths).toHaveLength(1);
+  });
+
+  test.each([
+    ["overloaded_error", "model_overloaded", "overloaded"],
+    ["rate_limit_error", "model_overloaded", "rate_limited"],
+    ["timeout_error", "model_failed", "timeout"],
+    ["api_error", "model_failed", undefined],
+  ] as const)("an error in a stream tells its cause: %s", async (type, code, cause) => {
+    const { outcome } = await talk(entry, [events(start, { type: "error", error: { type, message: "No." } })]);
+    const failure = { code, message: "Anthropic broke off its answer: No." };
+    expect(outcome?.failure).toEqual(cause === undefined ? failure : { ...failure, cause });
+  });
+
+  test("an answer that is cut tells that the connection was lost", async () => {
+    const { outcome } = await talk(entry, [events(start, ...text)]);
+    expect(outcome?.failure).toMatchObject({
+      code: "model_failed",
+      message: expect.stringContaining("ended before it was whole"),
+      cause: "network",
+    });
   });
 
   test("a window that is full ends it at once", async () => {
