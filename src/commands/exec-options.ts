@@ -10,8 +10,8 @@ import type { OutputFormat } from "../frontends/exec/report.ts";
 export interface GivenExec {
   readonly prompt: string | undefined;
   readonly file?: string;
-  readonly outputFormat: OutputFormat;
-  readonly inputFormat: "text";
+  readonly outputFormat?: OutputFormat | "stream-jsonrpc";
+  readonly inputFormat: "text" | "stream-jsonrpc";
   readonly model?: string;
   readonly reasoningEffort?: (typeof reasoningEfforts)[number];
   readonly auto?: "low" | "medium" | "high";
@@ -52,6 +52,10 @@ Output (-o):
   json          one object: {"type":"result","subtype":"success","result":…,"session_id":…}
   stream-json   one JSON line per event as it happens; the last is always "completion"
 
+A program as the client:
+  tinman exec --input-format stream-jsonrpc --output-format stream-jsonrpc
+speaks JSON-RPC on standard input and output until it is closed: several turns, permissions, questions.
+
 Examples:
   tinman exec "summarize this repo"
   tinman exec -o json "start task" | jq -r .session_id
@@ -71,11 +75,18 @@ export function defineExec(program: Command, run: (given: GivenExec) => Promise<
     .argument("[prompt]", "what to do; - reads it from standard input")
     .option("-f, --file <path>", "read the prompt from a file")
     .addOption(
-      new Option("-o, --output-format <format>", "how to print")
-        .choices(["text", "json", "stream-json"])
+      new Option("-o, --output-format <format>", 'how to print (default: "text")').choices([
+        "text",
+        "json",
+        "stream-json",
+        "stream-jsonrpc",
+      ]),
+    )
+    .addOption(
+      new Option("--input-format <format>", "how the prompt is given")
+        .choices(["text", "stream-jsonrpc"])
         .default("text"),
     )
-    .addOption(new Option("--input-format <format>", "how the prompt is given").choices(["text"]).default("text"))
     .option("-m, --model <id>", "the model; see: tinman models")
     .addOption(new Option("-r, --reasoning-effort <effort>", "how hard the model thinks").choices(efforts))
     .addOption(new Option("--auto <level>", "what runs unasked").choices(levels))

@@ -1,7 +1,6 @@
 import { mkdirSync } from "node:fs";
 import type { Composition } from "../compose.ts";
 import { compose } from "../compose.ts";
-import { readBounded } from "../config/bounded-file.ts";
 import { AgentError, failureOf } from "../core/errors.ts";
 import { makeFolders } from "../core/make-folders.ts";
 import { offeredTools } from "../core/offered-tools.ts";
@@ -9,19 +8,23 @@ import type { SessionSettings } from "../core/settings.ts";
 import type { ExecOptions } from "../frontends/exec/exec.ts";
 import { runExec } from "../frontends/exec/exec.ts";
 import { createLogger } from "../frontends/exec/log.ts";
+import type { OutputFormat } from "../frontends/exec/report.ts";
 import { printReport, reportFailure } from "../frontends/exec/report.ts";
 import type { ExitCode, HandledSignal } from "../frontends/exit-codes.ts";
 import { signalCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
+import { appendedPrompt } from "./appended-prompt.ts";
 import type { GivenExec } from "./exec-options.ts";
 import { readPrompt } from "./prompt-input.ts";
 import { listTools, toolNames } from "./tool-names.ts";
 import { workingFolder } from "./working-folder.ts";
 
-const maxAppendedBytes = 1_000_000;
-
 /** `tinman exec`. `words` is what stood behind `--`. */
 export async function exec(given: GivenExec, words: readonly string[] | undefined, io: Io): Promise<number> {
+  const format = outputFormat(given);
+  if (format === "stream-jsonrpc") {
+    return (await import("./stream-jsonrpc.ts")).serveStreamJsonRpc(given, words, io);
+  }
   let signalCode: ExitCode | undefined;
   try {
     const composition = await compose();
@@ -33,7 +36,7 @@ export async function exec(given: GivenExec, words: readonly string[] | undefine
       await listTools(offeredTools(engine.tools, info), { ...given, disabledTools, enabledTools }, io.stdout);
       return 0;
     }
-    const options = await unlessStopped(io, execOptions(given, words, composition, io), (signal) => {
+    const options = await unlessStopped(io, execOptions(given, words, format, composition, io), (signal) => {
       signalCode = signalCodes[signal];
     });
     if (options.cwd !== undefined) composition.lookAround(options.cwd);
@@ -41,9 +44,20 @@ export async function exec(given: GivenExec, words: readonly string[] | undefine
   } catch (error) {
     const failed = reportFailure(failureOf(error), { durationMs: Math.round(process.uptime() * 1_000) });
     const report = { ...failed, exitCode: signalCode ?? failed.exitCode };
-    await printReport(given.outputFormat, report, io, Date.now());
+    await printReport(format, report, io, Date.now());
     return report.exitCode;
   }
+}
+
+/** Requests on one side and lines on the other are one protocol: the one is not there without the other. */
+function outputFormat({ inputFormat, outputFormat: wanted }: GivenExec): OutputFormat | "stream-jsonrpc" {
+  if (inputFormat === "stream-jsonrpc" && (wanted ?? "stream-jsonrpc") !== "stream-jsonrpc") {
+    throw new AgentError("usage", "--input-format stream-jsonrpc goes with --output-format stream-jsonrpc only.");
+  }
+  if (inputFormat !== "stream-jsonrpc" && wanted === "stream-jsonrpc") {
+    throw new AgentError("usage", "--output-format stream-jsonrpc goes with --input-format stream-jsonrpc only.");
+  }
+  return inputFormat === "stream-jsonrpc" ? inputFormat : (wanted ?? "text");
 }
 
 /** A prompt may come from a pipe that nobody closes: a signal ends the waiting. */
@@ -66,6 +80,7 @@ async function unlessStopped<T>(io: Io, work: Promise<T>, note: (signal: Handled
 async function execOptions(
   given: GivenExec,
   words: readonly string[] | undefined,
+  format: OutputFormat,
   { homes, models, store, modelOverride, defaultModel }: Composition,
   io: Io,
 ): Promise<ExecOptions> {
@@ -91,7 +106,7 @@ async function execOptions(
   };
   return {
     prompt,
-    format: given.outputFormat,
+    format,
     from: id === undefined ? { type: "new" } : { type: given.fork === undefined ? "continue" : "fork", id },
     cwd,
     settings: {
@@ -116,14 +131,4 @@ async function makeHome(path: string): Promise<void> {
   await makeFolders(path, async (folder) => mkdirSync(folder, { mode: 0o700 })).catch((error: unknown) => {
     throw new AgentError("storage_failed", `Tinman's home ${path} cannot be made: ${failureOf(error).message}`);
   });
-}
-
-async function appendedPrompt(given: GivenExec): Promise<string | undefined> {
-  if (given.appendSystemPromptFile === undefined) return given.appendSystemPrompt;
-  const path = given.appendSystemPromptFile;
-  const bytes = await readBounded(path, maxAppendedBytes).catch(() => {
-    throw new AgentError("usage", `The file ${path} cannot be read.`);
-  });
-  if (bytes.length > maxAppendedBytes) throw new AgentError("usage", `The file ${path} is larger than 1 MB.`);
-  return bytes.toString("utf8");
 }

@@ -108,6 +108,10 @@ function defineCommands(
     .description("check this machine and this configuration")
     .option(...json)
     .action(async (options) => done(await (await import("./doctor.ts")).runDoctor(options, io)));
+  program
+    .command("schema [name]")
+    .description("print the JSON Schema of a format, or list the formats")
+    .action(async (name) => done(await (await import("./schema.ts")).printSchema(name, io)));
   const policy = program.command("policy").description("say what would be decided about commands");
   policy
     .command("explain [command]")

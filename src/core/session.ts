@@ -149,8 +149,8 @@ export class Session {
   }
 
   /** Accepted prompts that no turn has taken up yet. */
-  waiting(): readonly { readonly messageId: string; readonly content: readonly PromptBlock[] }[] {
-    return [...this.journal.state.waiting].map(([messageId, { content }]) => ({ messageId, content }));
+  waiting(): readonly { readonly messageId: string; readonly content: readonly PromptBlock[]; readonly at: number }[] {
+    return [...this.journal.state.waiting].map(([messageId, { content, at }]) => ({ messageId, content, at }));
   }
 
   attach(abilities: Abilities): Attachment {
@@ -219,6 +219,7 @@ export class Session {
   async rename(title: string): Promise<void> {
     const line = shortTitle(title.replace(/\s+/g, " ").trim());
     if (line === "") throw new AgentError("usage", "A title needs some text.");
+    this.isNamed = true;
     if (line !== this.title) await this.journal.emit({ type: "session.titled", title: line });
   }
 

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { userConfigSchema } from "../../src/config/schema.ts";
 import { scriptJsonSchema } from "../../src/models/script-format.ts";
+import { streamJsonRpcSchema } from "../../src/protocol/droid/json-schema.ts";
 import { resultObject, streamJsonLine } from "../../src/protocol/stream-json.ts";
 
 const options = { target: "draft-2020-12", io: "output" } as const;
@@ -14,6 +15,7 @@ const schemas: Readonly<Record<string, () => unknown>> = {
   "exec-json.schema.json": () => z.toJSONSchema(resultObject, options),
   "config.schema.json": () => z.toJSONSchema(userConfigSchema, { ...options, io: "input" }),
   "script.schema.json": scriptJsonSchema,
+  "stream-jsonrpc.schema.json": streamJsonRpcSchema,
 };
 
 test.each(Object.entries(schemas))("schema/%s is what the source says", async (name, make) => {

@@ -1,0 +1,16 @@
+import { readBounded } from "../config/bounded-file.ts";
+import { AgentError } from "../core/errors.ts";
+import type { GivenExec } from "./exec-options.ts";
+
+const maxAppendedBytes = 1_000_000;
+
+/** What the system prompt is to end with: the text of an option, or of the file that another one names. */
+export async function appendedPrompt(given: GivenExec): Promise<string | undefined> {
+  if (given.appendSystemPromptFile === undefined) return given.appendSystemPrompt;
+  const path = given.appendSystemPromptFile;
+  const bytes = await readBounded(path, maxAppendedBytes).catch(() => {
+    throw new AgentError("usage", `The file ${path} cannot be read.`);
+  });
+  if (bytes.length > maxAppendedBytes) throw new AgentError("usage", `The file ${path} is larger than 1 MB.`);
+  return bytes.toString("utf8");
+}

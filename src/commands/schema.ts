@@ -1,0 +1,28 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { AgentError } from "../core/errors.ts";
+import { exitCodes } from "../frontends/exit-codes.ts";
+import type { Io } from "../frontends/front-end.ts";
+
+/** What each describes. The files are shipped beside the program, so that a person finds them without it too. */
+const schemas: ReadonlyMap<string, string> = new Map([
+  ["exec-json", "the object that exec -o json prints"],
+  ["exec-stream-json", "the lines that exec -o stream-json prints"],
+  ["stream-jsonrpc", "the messages of exec --input-format stream-jsonrpc, by direction and kind"],
+  ["config", "config.yaml"],
+  ["script", "the file of a scripted model"],
+]);
+
+/** `tinman schema`: the JSON Schema of one format, or which there are. */
+export async function printSchema(name: string | undefined, io: Io): Promise<number> {
+  if (name === undefined) {
+    const width = Math.max(...[...schemas.keys()].map((one) => one.length));
+    for (const [one, what] of schemas) await io.stdout.write(`${one.padEnd(width)}  ${what}\n`);
+    return exitCodes.success;
+  }
+  if (!schemas.has(name)) {
+    throw new AgentError("usage", `There is no schema "${name}". There are: ${[...schemas.keys()].join(", ")}.`);
+  }
+  await io.stdout.write(await readFile(join(__dirname, "..", "schema", `${name}.schema.json`), "utf8"));
+  return exitCodes.success;
+}

@@ -1,0 +1,142 @@
+import type { Engine } from "../../core/engine.ts";
+import { failureOf } from "../../core/errors.ts";
+import type { EngineEvent } from "../../core/event.ts";
+import type { Autonomy, ReasoningEffort, RunOptions } from "../../core/settings.ts";
+import type { ClientRequest } from "../../protocol/droid/envelope.ts";
+import type { GitRepo } from "../../protocol/droid/results.ts";
+import type { Frame } from "../../rpc/framing.ts";
+import type { Transport } from "../../rpc/transport.ts";
+import { decode } from "./decode.ts";
+import { type Dialect, dialectOf } from "./dialect.ts";
+import type { Lines } from "./lines.ts";
+import { createLines } from "./lines.ts";
+import type { LiveSession } from "./live-session.ts";
+import { handleRequest } from "./methods.ts";
+import { rejection } from "./rpc-failure.ts";
+
+/** What the sessions of a connection begin with where the client says nothing. */
+export interface ConnectionOptions {
+  readonly defaults: {
+    readonly modelId: string;
+    readonly reasoningEffort: ReasoningEffort;
+    readonly specModelId?: string;
+    readonly specReasoningEffort?: ReasoningEffort;
+    readonly appendSystemPrompt?: string;
+    readonly autonomy?: Autonomy;
+    readonly spec?: boolean;
+    /** Only when it was named. */
+    readonly cwd?: string;
+  };
+  readonly run: RunOptions;
+  /** Canonical. Throws `usage` when it is no folder. */
+  folder(path: string): string;
+  repository(cwd: string): Promise<GitRepo | undefined>;
+  /** Words for people, never for the wire. */
+  readonly log: { warn(text: string): Promise<void>; event(event: EngineEvent): Promise<void> };
+}
+
+/** What the methods share. */
+export interface Context {
+  readonly engine: Engine;
+  readonly transport: Transport;
+  readonly options: ConnectionOptions;
+  readonly lines: Lines;
+  live: LiveSession | undefined;
+  /** Fixed by the first session. */
+  dialect: Dialect | undefined;
+  /** The client has named its protocol. */
+  hasProtocolVersion: boolean;
+}
+
+/** So much may wait to be handled, and so often may a client speak that does not read, before nothing more is read of it. */
+const most = { requests: 64, characters: 64 * 1024 * 1024, unread: 64 };
+
+/** One client: its requests are handled one after the other, and each is answered exactly once. */
+export class Connection {
+  private readonly context: Context;
+  private handling: Promise<void> = Promise.resolve();
+  private waiting = { requests: 0, characters: 0 };
+  private unread = 0;
+
+  constructor(engine: Engine, transport: Transport, options: ConnectionOptions) {
+    this.context = {
+      engine,
+      transport,
+      options,
+      lines: createLines(),
+      live: undefined,
+      dialect: undefined,
+      hasProtocolVersion: false,
+    };
+  }
+
+  /** Until the client sends no more, and what it asked for is done. */
+  async run(): Promise<void> {
+    const { transport } = this.context;
+    for await (const frame of transport.incoming) {
+      this.receive(frame);
+      const { requests, characters } = this.waiting;
+      if (requests >= most.requests || characters >= most.characters) await this.handling;
+      await this.untilRead();
+    }
+    await this.handling;
+    await this.context.live?.finish();
+    await this.close();
+  }
+
+  /** Ends what runs, and waits until it is told. */
+  async close(): Promise<void> {
+    // A session that is just being opened must not be left behind.
+    await this.handling;
+    const { live } = this.context;
+    this.context.live = undefined;
+    await live?.close().catch((error: unknown) => this.context.options.log.warn(failureOf(error).message));
+    await this.context.transport.drained();
+  }
+
+  private receive(frame: Frame): void {
+    const { context } = this;
+    const decoded = decode(frame);
+    if ("failure" in decoded) {
+      const line = context.lines.error(null, decoded.failure);
+      this.inOrder(0, async () => context.transport.send(line));
+      return;
+    }
+    const { message } = decoded;
+    if (message.factoryProtocolVersion !== undefined) context.hasProtocolVersion = true;
+    // A client's notification asks for nothing.
+    if (message.type === "response") context.live?.answer(message);
+    const size = frame.type === "line" ? frame.text.length : 0;
+    if (message.type === "request") this.inOrder(size, () => this.handle(message));
+  }
+
+  private inOrder(size: number, work: () => Promise<void>): void {
+    this.waiting.requests += 1;
+    this.waiting.characters += size;
+    this.handling = this.handling.then(work).finally(() => {
+      this.waiting.requests -= 1;
+      this.waiting.characters -= size;
+    });
+  }
+
+  /** A client that does not read for a while can still interrupt, but not fill the memory with answers. */
+  private async untilRead(): Promise<void> {
+    const room = this.context.transport.room();
+    this.unread = room === undefined ? 0 : this.unread + 1;
+    if (this.unread > most.unread) await room;
+  }
+
+  private async handle(request: ClientRequest): Promise<void> {
+    const { context } = this;
+    const { transport, lines } = context;
+    try {
+      const result = await handleRequest(request, context);
+      if (result !== undefined) transport.send(lines.result(request.id, result));
+    } catch (error) {
+      const { hasProtocolVersion, dialect } = context;
+      const spoken = dialect ?? dialectOf({ hasProtocolVersion, params: request.params });
+      const { id, failure } = rejection(error, request.id, spoken);
+      transport.send(lines.error(id, failure));
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import { type ClientEnvelope, clientEnvelope } from "../../protocol/droid/envelope.ts";
+import { errorCodes } from "../../protocol/droid/version.ts";
+import type { Frame } from "../../rpc/framing.ts";
+import type { RpcFailure } from "./rpc-failure.ts";
+
+/** What a client sent, or what it is told of something that is no message. */
+export type Decoded = { readonly message: ClientEnvelope } | { readonly failure: RpcFailure };
+
+export function decode(frame: Frame): Decoded {
+  if (frame.type === "too_long") return noMessage(`A line of ${frame.bytes} bytes was left out: 32 MiB is the most`);
+  let value: unknown;
+  try {
+    value = JSON.parse(frame.text);
+  } catch {
+    return noMessage("Invalid JSON");
+  }
+  const parsed = clientEnvelope.safeParse(value);
+  return parsed.success ? { message: parsed.data } : noMessage("Invalid JSON-RPC message", idIn(value));
+}
+
+function noMessage(message: string, requestId?: string): Decoded {
+  const failure = { code: errorCodes.parse, message };
+  return { failure: requestId === undefined ? failure : { ...failure, data: { requestId } } };
+}
+
+function idIn(value: unknown): string | undefined {
+  const id = typeof value === "object" && value !== null && "id" in value ? value.id : undefined;
+  return typeof id === "string" || typeof id === "number" ? String(id).slice(0, 200) : undefined;
+}

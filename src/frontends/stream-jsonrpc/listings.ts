@@ -1,0 +1,67 @@
+import { offeredTools } from "../../core/offered-tools.ts";
+import type { ModelInfo } from "../../core/ports.ts";
+import type { Session } from "../../core/session.ts";
+import type { AvailableModel } from "../../protocol/droid/models.ts";
+import type { ListToolsParams } from "../../protocol/droid/params.ts";
+import type { ContextStatsResult, ListModelsResult, ListToolsResult } from "../../protocol/droid/results.ts";
+import type { ModelProvider } from "../../protocol/droid/words.ts";
+import type { Context } from "./connection.ts";
+import { filtersIn, namesUnder } from "./tool-filters.ts";
+
+/** Before any session, too; `modelId` because some models are offered other tools. */
+export async function listTools(params: ListToolsParams, context: Context): Promise<ListToolsResult> {
+  const { engine, live, options } = context;
+  const modelId = params.modelId ?? live?.session.settings.modelId ?? options.defaults.modelId;
+  const offered = offeredTools(engine.tools, await engine.model(modelId));
+  const allowed = namesUnder({ ...live?.filters, ...filtersIn(params) }, context);
+  const tools = offered.map(({ name, title, description, kind }) => ({
+    id: name,
+    llmId: name,
+    displayName: title,
+    description,
+    category: kind,
+    defaultAllowed: true,
+    currentlyAllowed: allowed.includes(name),
+  }));
+  return { tools };
+}
+
+export async function listModels(_: object, context: Context): Promise<ListModelsResult> {
+  return { models: await availableModels(context) };
+}
+
+export async function availableModels({ engine }: Pick<Context, "engine">): Promise<AvailableModel[]> {
+  return (await engine.models()).map(availableModel);
+}
+
+const knownProviders: readonly ModelProvider[] = ["anthropic", "openai", "google", "xai"];
+
+function availableModel(model: ModelInfo): AvailableModel {
+  const { id, displayName, provider } = model;
+  const [firstEffort = "none"] = model.reasoningEfforts;
+  return {
+    id,
+    modelId: id,
+    modelProvider: knownProviders.find((known) => known === provider) ?? "generic-chat-completion-api",
+    displayName,
+    shortDisplayName: displayName,
+    supportedReasoningEfforts: model.reasoningEfforts.length === 0 ? ["none"] : [...model.reasoningEfforts],
+    defaultReasoningEffort: model.reasoningEfforts.includes("none") ? "none" : firstEffort,
+    deprecated: false,
+    noImageSupport: !model.images,
+    supportsPDFs: model.documents ?? false,
+    tokenMultiplier: 1,
+    isCustom: false,
+  };
+}
+
+export async function contextStats(session: Session): Promise<ContextStatsResult> {
+  const { tokens, window } = await session.contextUse();
+  return {
+    used: tokens,
+    remaining: Math.max(0, window - tokens),
+    limit: window,
+    accuracy: "estimated",
+    updatedAt: new Date().toISOString(),
+  };
+}

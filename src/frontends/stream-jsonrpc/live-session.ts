@@ -1,0 +1,158 @@
+import type { Attachment } from "../../core/attachment.ts";
+import type { EngineEvent } from "../../core/event.ts";
+import type { Session } from "../../core/session.ts";
+import type { ClientResponse } from "../../protocol/droid/envelope.ts";
+import type { McpServerParams } from "../../protocol/droid/params.ts";
+import type { Transport } from "../../rpc/transport.ts";
+import { answerOf } from "./answers.ts";
+import type { Dialect } from "./dialect.ts";
+import type { Lines } from "./lines.ts";
+import type { ToolFilters } from "./settings.ts";
+import type { Translator } from "./translate.ts";
+import { createTranslator } from "./translate.ts";
+
+/** Where a prompt came from. */
+export interface Origin {
+  readonly requestId: string;
+  /** The client's own name for the turn. */
+  readonly clientMessageId?: string;
+  readonly traceparent?: unknown;
+}
+
+interface Parts {
+  readonly session: Session;
+  readonly dialect: Dialect;
+  readonly transport: Transport;
+  readonly lines: Lines;
+  readonly filters: ToolFilters;
+  readonly mcpServers: readonly McpServerParams[];
+  /** Whether this client can be asked for permissions. */
+  readonly approve: boolean;
+  /** What happens, for people who read along. */
+  onEvent(event: EngineEvent): void;
+}
+
+/** The session that a connection works with: what happens in it goes out as lines, in the order in which it happens. */
+export class LiveSession {
+  readonly session: Session;
+  readonly mcpServers: readonly McpServerParams[];
+  filters: ToolFilters;
+  private readonly parts: Parts;
+  private readonly attachment: Attachment;
+  private readonly translator: Translator;
+  private readonly origins = new Map<string, Origin>();
+  private readonly turns = new Set<Promise<unknown>>();
+  private readonly pumped: Promise<void>;
+  private passed: number;
+  private waiters: { readonly seq: number; readonly go: () => void }[] = [];
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+    this.session = parts.session;
+    this.filters = parts.filters;
+    this.mcpServers = parts.mcpServers;
+    this.passed = parts.session.seq;
+    const { session, dialect } = parts;
+    this.translator = createTranslator({
+      dialect,
+      sessionId: session.id,
+      settings: session.settings,
+      filters: () => this.filters,
+      lastMessageId: session.history().at(-1)?.id,
+      usage: session.usage,
+      waiting: session.waiting(),
+      origin: (messageId) => this.origins.get(messageId),
+    });
+    this.attachment = parts.session.attach({ approve: parts.approve, answer: true, onDetach: "cancel" });
+    this.pumped = this.pump();
+  }
+
+  /** Takes a prompt in. It is answered in the moment in which everybody is told that it is accepted. */
+  async prompt(content: Parameters<Session["prompt"]>[0], origin: Origin): Promise<void> {
+    const { session } = this;
+    const { clientMessageId } = origin;
+    const isFree = clientMessageId !== undefined && !this.isTaken(clientMessageId);
+    const handle = session.prompt(content, {
+      // Who names a turn waits for its end, so it gets one of its own.
+      joins: clientMessageId === undefined,
+      ...(isFree ? { messageId: clientMessageId } : {}),
+    });
+    this.origins.set(handle.messageId, origin);
+    const turn = handle.outcome
+      .catch(() => undefined)
+      .then(() => this.caughtUp())
+      .finally(() => {
+        this.turns.delete(turn);
+        this.origins.delete(handle.messageId);
+      });
+    this.turns.add(turn);
+    try {
+      await handle.accepted;
+    } catch (error) {
+      this.origins.delete(handle.messageId);
+      throw error;
+    }
+  }
+
+  answer(response: ClientResponse): void {
+    const interaction = this.session.openRequests().get(response.id);
+    // Late, second and unknown answers change nothing.
+    if (interaction !== undefined) this.attachment.answer(response.id, answerOf(interaction, response));
+  }
+
+  /** Resolves when everything that has happened so far has been sent. */
+  caughtUp(): Promise<void> {
+    const { seq } = this.session;
+    if (this.passed >= seq) return Promise.resolve();
+    return Promise.race([new Promise<void>((go) => this.waiters.push({ seq, go })), this.pumped]);
+  }
+
+  /** Filters change without an event. */
+  tellSettings(): void {
+    const { transport, lines } = this.parts;
+    for (const message of this.translator.settingsChanged()) transport.send(lines.outgoing(message));
+  }
+
+  /** Nobody will answer any more. Resolves when every prompt that was taken in has had its turn. */
+  async finish(): Promise<void> {
+    this.attachment.stopAnswering();
+    while (this.turns.size > 0) await Promise.all(this.turns);
+  }
+
+  /** Ends what runs. Resolves when the last of it was sent. */
+  async close(): Promise<void> {
+    await this.session.interrupt();
+    await this.session.close();
+    await this.pumped;
+  }
+
+  private isTaken(messageId: string): boolean {
+    const { session, origins } = this;
+    const isWaiting = session.waiting().some((prompt) => prompt.messageId === messageId);
+    return origins.has(messageId) || isWaiting || session.history().some(({ id }) => id === messageId);
+  }
+
+  private async pump(): Promise<void> {
+    const { transport, lines } = this.parts;
+    for await (const event of this.attachment.events()) {
+      this.parts.onEvent(event);
+      const origin = event.type === "prompt.accepted" ? this.origins.get(event.messageId) : undefined;
+      if (origin !== undefined) transport.send(lines.result(origin.requestId, {}));
+      // The prompt that has waited longest is the one that gets this turn.
+      if (event.type === "turn.started") lines.beginTrace(this.origins.values().next().value?.traceparent);
+      for (const message of this.translator.translate(event)) transport.send(lines.outgoing(message));
+      if (event.type === "prompt.discarded" || event.type === "prompt.taken") this.origins.delete(event.messageId);
+      if (event.seq !== undefined) this.pass(event.seq);
+      const room = transport.room();
+      if (room !== undefined) await room;
+    }
+  }
+
+  private pass(seq: number): void {
+    this.passed = seq;
+    if (this.waiters.length === 0) return;
+    const due = this.waiters.filter((waiter) => waiter.seq <= seq);
+    this.waiters = this.waiters.filter((waiter) => waiter.seq > seq);
+    for (const { go } of due) go();
+  }
+}

@@ -1,0 +1,113 @@
+import { check } from "../../protocol/droid/check.ts";
+import type { ClientRequest } from "../../protocol/droid/envelope.ts";
+import type { ClientMethod, ParamsOf } from "../../protocol/droid/params.ts";
+import { clientParams } from "../../protocol/droid/params.ts";
+import type { ResultOf } from "../../protocol/droid/results.ts";
+import type { Context } from "./connection.ts";
+import { contextStats, listModels, listTools } from "./listings.ts";
+import type { LiveSession } from "./live-session.ts";
+import { initializeSession, loadSession } from "./open-session.ts";
+import { promptBlocks } from "./prompt-blocks.ts";
+import { BadRequest, NoSession, valid } from "./rpc-failure.ts";
+import { engineSettings } from "./settings.ts";
+import { filterTools } from "./tool-filters.ts";
+
+/** Answers, or `undefined` when the answer goes out with an event. */
+type Handler<M extends ClientMethod> = (
+  params: ParamsOf<M>,
+  context: Context,
+  request: ClientRequest,
+) => Promise<ResultOf<M> | undefined>;
+
+const handlers: { readonly [M in ClientMethod]: Handler<M> } = {
+  "droid.initialize_session": initializeSession,
+  "droid.load_session": loadSession,
+
+  async "droid.add_user_message"(params, context, request) {
+    const live = liveOf(context);
+    const content = promptBlocks(params);
+    const { messageId } = params;
+    await live.prompt(content, {
+      requestId: request.id,
+      traceparent: traceparentOf(request),
+      ...(messageId === undefined || messageId === "" ? {} : { clientMessageId: messageId }),
+    });
+    return undefined;
+  },
+
+  async "droid.update_session_settings"(params, context) {
+    const live = liveOf(context);
+    const changes = valid(() => engineSettings(params));
+    const { modelId, specModelId } = changes;
+    await context.engine.checkModels({
+      ...(typeof modelId === "string" ? { modelId } : {}),
+      ...(typeof specModelId === "string" ? { specModelId } : {}),
+    });
+    filterTools(live, params, context);
+    await live.session.update(changes);
+    await live.caughtUp();
+    live.tellSettings();
+    return {};
+  },
+
+  async "droid.interrupt_session"(_, context, request) {
+    const { session } = liveOf(context);
+    // Before its effects, and not after them: to end a process takes a while.
+    context.transport.send(context.lines.result(request.id, {}));
+    session.interrupt().catch((error: unknown) => context.options.log.warn(String(error)));
+    return undefined;
+  },
+
+  async "droid.close_session"(_, context) {
+    const live = liveOf(context);
+    context.live = undefined;
+    await live.close();
+    return {};
+  },
+
+  async "droid.rename_session"({ title }, context) {
+    const live = liveOf(context);
+    await live.session.rename(title);
+    await live.caughtUp();
+    return { success: true };
+  },
+
+  async "droid.fork_session"({ title, tags }, context) {
+    const { session } = liveOf(context);
+    const fork = await context.engine.fork(session.id, {
+      anyModel: true,
+      title: title?.trim() ? title : `[Fork] ${session.title}`,
+      ...(tags === undefined ? {} : { changes: valid(() => engineSettings({ tags })) }),
+    });
+    // Whoever wants to go on with it loads it: the client shall know which session it is in.
+    await fork.session.close();
+    return { newSessionId: fork.session.id };
+  },
+
+  "droid.get_context_stats": async (_, context) => contextStats(liveOf(context).session),
+  "droid.list_tools": listTools,
+  "droid.list_models": listModels,
+  "droid.list_skills": async () => ({ skills: [] }),
+  "droid.list_commands": async () => ({ commands: [] }),
+};
+
+/** Rejects with what the client is to be told. */
+export async function handleRequest(request: ClientRequest, context: Context): Promise<object | undefined> {
+  if (!Object.hasOwn(handlers, request.method)) {
+    throw new BadRequest("method", `There is no method ${JSON.stringify(request.method.slice(0, 200))}`);
+  }
+  const method = request.method as ClientMethod;
+  const params = check(clientParams[method], request.params);
+  if (!params.ok) throw new BadRequest("params", `${method}: ${params.problem}`);
+  const handler = handlers[method] as Handler<ClientMethod>;
+  return handler(params.value, context, request);
+}
+
+function liveOf(context: Context): LiveSession {
+  if (context.live === undefined) throw new NoSession();
+  return context.live;
+}
+
+function traceparentOf({ _meta }: ClientRequest): unknown {
+  return typeof _meta === "object" && _meta !== null && "traceparent" in _meta ? _meta.traceparent : undefined;
+}

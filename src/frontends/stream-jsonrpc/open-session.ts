@@ -1,0 +1,205 @@
+import { damageNotice } from "../../core/engine.ts";
+import { AgentError } from "../../core/errors.ts";
+import { changeSettings } from "../../core/history.ts";
+import type { Session } from "../../core/session.ts";
+import type { SessionSettings } from "../../core/settings.ts";
+import type { ClientRequest } from "../../protocol/droid/envelope.ts";
+import type { McpStatusChanged, Notification } from "../../protocol/droid/notifications.ts";
+import type { InitializeParams, LoadParams, McpServerParams } from "../../protocol/droid/params.ts";
+import type { InitializeResult, LoadResult } from "../../protocol/droid/results.ts";
+import type { Context } from "./connection.ts";
+import { type Dialect, dialectOf } from "./dialect.ts";
+import { availableModels } from "./listings.ts";
+import { LiveSession } from "./live-session.ts";
+import { permissionParams, questionParams } from "./permission-request.ts";
+import { BadRequest, valid } from "./rpc-failure.ts";
+import { engineSettings, wireSettings } from "./settings.ts";
+import { filtersIn, filterTools, namesUnder } from "./tool-filters.ts";
+import { wireHistory, wireUsage } from "./wire-messages.ts";
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Always an empty session; what ran before in this connection is ended first. */
+export async function initializeSession(
+  params: InitializeParams,
+  context: Context,
+  request: ClientRequest,
+): Promise<InitializeResult> {
+  const dialect = dialectFor(context, request);
+  const { engine, options } = context;
+  const settings = firstSettings(params, context, dialect);
+  const cwd = folderFor(params, context);
+  const run = { ...options.run, ...(params.skipPermissionsUnsafe === true ? { unsafe: true } : {}) };
+  const wanted = params.sessionId === "" ? undefined : params.sessionId;
+  const [session, models, gitRepo] = await Promise.all([
+    create(context, { cwd, settings, run }, wanted),
+    availableModels({ engine }),
+    options.repository(cwd),
+  ]);
+  const live = await switchTo(context, session, dialect, {
+    filters: filtersIn(params),
+    mcpServers: params.mcpServers ?? [],
+    approve: params.autoRejectPermissionRequests !== true,
+  });
+  announce(live, context, dialect);
+  return {
+    sessionId: session.id,
+    session: { messages: [] },
+    settings: wireSettings(session.settings, dialect, live.filters),
+    availableModels: models,
+    ...(gitRepo === undefined ? {} : { gitRepo }),
+    ...(params.mcpServers === undefined ? {} : { mcpServers: params.mcpServers.map(withoutType) }),
+  };
+}
+
+/** A session as it was left, or as it is right now when it is the one that this connection works with. */
+export async function loadSession(params: LoadParams, context: Context, request: ClientRequest): Promise<LoadResult> {
+  const dialect = dialectFor(context, request);
+  const { engine, options } = context;
+  const { sessionId } = params;
+  // In this dialect a session that the client named itself is never found again.
+  if (dialect === "early" && !uuid.test(sessionId)) throw new AgentError("session_not_found", sessionId);
+  let { live } = context;
+  const isOther = live?.session.id !== sessionId;
+  if (live === undefined || isOther) {
+    const { session, damagedLines } = await engine.resume(sessionId, { anyModel: true, run: options.run });
+    if (damagedLines.length > 0) await options.log.warn(damageNotice(damagedLines));
+    live = await switchTo(context, session, dialect, {
+      filters: filtersIn(params),
+      mcpServers: params.mcpServers ?? [],
+      approve: params.autoRejectPermissionRequests !== true,
+    });
+  } else {
+    filterTools(live, params, context);
+  }
+  const { session } = live;
+  const [models, gitRepo] = await Promise.all([availableModels({ engine }), options.repository(session.cwd)]);
+  await live.caughtUp();
+  if (isOther) announce(live, context, dialect);
+  else live.tellSettings();
+  return {
+    session: { messages: wireHistory(session.history()), ...(session.title === "" ? {} : { title: session.title }) },
+    settings: wireSettings(session.settings, dialect, live.filters),
+    availableModels: models,
+    isAgentLoopInProgress: session.isWorking,
+    ...(gitRepo === undefined ? {} : { gitRepo }),
+    cwd: session.cwd,
+    tokenUsage: wireUsage(session.usage),
+    ...pending(session),
+    ...(params.mcpServers === undefined ? {} : { mcpServers: params.mcpServers.map(withoutType) }),
+  };
+}
+
+function dialectFor({ dialect, hasProtocolVersion }: Context, { params }: ClientRequest): Dialect {
+  return dialect ?? dialectOf({ hasProtocolVersion, params });
+}
+
+/** What the client says, before what the command line says, before what is usual. */
+function firstSettings(params: InitializeParams, { options }: Context, dialect: Dialect): SessionSettings {
+  const { autonomy, spec, cwd: _, ...defaults } = options.defaults;
+  const isPlanning = spec ?? (autonomy === undefined && dialect === "early");
+  const usual: SessionSettings = { ...defaults, autonomy: autonomy ?? "off", mode: isPlanning ? "spec" : "auto" };
+  return changeSettings(
+    usual,
+    valid(() => engineSettings(params)),
+  );
+}
+
+function folderFor({ cwd }: InitializeParams, { options }: Context): string {
+  const path = cwd ?? options.defaults.cwd;
+  if (path === undefined) throw new BadRequest("params", "cwd is required and must be a string");
+  try {
+    if (path === "") throw new AgentError("usage", "It is empty.");
+    return options.folder(path);
+  } catch (error) {
+    throw new AgentError("usage", `The working directory (cwd) cannot be used. ${(error as Error).message}`);
+  }
+}
+
+/** An id that is in use is left alone: the answer says which one the session got instead. */
+async function create(
+  { engine }: Context,
+  options: Parameters<Context["engine"]["create"]>[0],
+  wanted: string | undefined,
+): Promise<Session> {
+  if (wanted === undefined) return engine.create(options);
+  try {
+    return await engine.create({ ...options, id: wanted });
+  } catch (error) {
+    const code = error instanceof AgentError ? error.code : undefined;
+    if (code === "usage") throw new BadRequest("params", (error as AgentError).message);
+    if (code !== "session_exists" && code !== "session_in_use") throw error;
+    return engine.create(options);
+  }
+}
+
+/** The session before it is ended, and everything about it told, before the first word about the new one. */
+async function switchTo(
+  context: Context,
+  session: Session,
+  dialect: Dialect,
+  client: Pick<ConstructorParameters<typeof LiveSession>[0], "filters" | "mcpServers" | "approve">,
+): Promise<LiveSession> {
+  const { options, transport, lines } = context;
+  await context.live?.close();
+  context.dialect = dialect;
+  session.limitTools(namesUnder(client.filters, context));
+  context.live = new LiveSession({
+    session,
+    dialect,
+    transport,
+    lines,
+    ...client,
+    onEvent: (event) => void options.log.event(event),
+  });
+  return context.live;
+}
+
+function announce(
+  { session, filters, mcpServers }: LiveSession,
+  { transport, lines }: Context,
+  dialect: Dialect,
+): void {
+  const news: Notification[] = [
+    { type: "settings_updated", settings: wireSettings(session.settings, dialect, filters) },
+  ];
+  if (session.title !== "") news.push({ type: "session_title_updated", title: session.title });
+  news.push(mcpStatus(mcpServers));
+  for (const notification of news) transport.send(lines.notification(notification));
+}
+
+/** Nothing is connected yet, and nobody is made to believe it. */
+function mcpStatus(servers: readonly McpServerParams[]): McpStatusChanged {
+  const failed = servers.map(
+    ({ name, type, url }) =>
+      ({
+        name,
+        source: "dynamic",
+        isManaged: false,
+        status: "failed",
+        serverType: type ?? (url === undefined ? "stdio" : "http"),
+        ...(url === undefined ? {} : { hasAuthTokens: false }),
+        error: "MCP servers are not supported yet.",
+      }) as const,
+  );
+  const summary = { total: failed.length, connected: 0, connecting: 0, failed: failed.length, disabled: 0 };
+  return { type: "mcp_status_changed", servers: failed, summary };
+}
+
+function withoutType({ type: _, ...server }: McpServerParams): Record<string, unknown> {
+  return server;
+}
+
+function pending(session: Session): Pick<LoadResult, "pendingPermissions" | "pendingAskUserRequests"> {
+  const open = [...session.openRequests()];
+  const pendingPermissions = open.flatMap(([requestId, interaction]) =>
+    interaction.kind === "question" ? [] : [{ requestId, ...permissionParams(interaction) }],
+  );
+  const pendingAskUserRequests = open.flatMap(([requestId, interaction]) =>
+    interaction.kind === "question" ? [{ requestId, ...questionParams(interaction) }] : [],
+  );
+  return {
+    ...(pendingPermissions.length === 0 ? {} : { pendingPermissions }),
+    ...(pendingAskUserRequests.length === 0 ? {} : { pendingAskUserRequests }),
+  };
+}

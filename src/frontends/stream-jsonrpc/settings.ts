@@ -1,0 +1,162 @@
+import { AgentError } from "../../core/errors.ts";
+import type { SettingsChanges } from "../../core/event.ts";
+import type { Autonomy, Mode, SessionSettings, Tag } from "../../core/settings.ts";
+import type { InitializeParams, UpdateSettingsParams } from "../../protocol/droid/params.ts";
+import type { EarlySettings, LaterSettings, WireSettings, WireTag } from "../../protocol/droid/settings.ts";
+import type { EarlyLevel, LaterLevel } from "../../protocol/droid/words.ts";
+import type { Dialect } from "./dialect.ts";
+
+/** Which tools a client wants to be offered, by their ids. Options of the process: they are not kept with the session. */
+export interface ToolFilters {
+  readonly enabledToolIds?: readonly string[];
+  readonly disabledToolIds?: readonly string[];
+  readonly additionalToolIds?: readonly string[];
+  readonly restrictToolIds?: readonly string[];
+}
+
+type LevelWord = LaterLevel | EarlyLevel;
+/** What parameters of a client may say about the settings of a session. */
+type SettingsParams = UpdateSettingsParams & Pick<InitializeParams, "systemPrompt">;
+
+const modeOfAutonomy = {
+  off: "normal",
+  low: "auto-low",
+  medium: "auto-medium",
+  high: "auto-high",
+} as const satisfies Record<Autonomy, EarlyLevel>;
+
+export function wireSettings(settings: SessionSettings, dialect: Dialect, filters: ToolFilters = {}): WireSettings {
+  return dialect === "early" ? earlySettings(settings) : laterSettings(settings, filters);
+}
+
+function earlySettings(settings: SessionSettings): EarlySettings {
+  return {
+    modelId: settings.modelId,
+    reasoningEffort: settings.reasoningEffort,
+    autonomyLevel: settings.mode === "spec" ? "spec" : modeOfAutonomy[settings.autonomy],
+    specModeReasoningEffort: settings.specReasoningEffort ?? "none",
+  };
+}
+
+function laterSettings(settings: SessionSettings, filters: ToolFilters): LaterSettings {
+  const { specModelId, specReasoningEffort, systemPrompt, appendSystemPrompt: append, tags } = settings;
+  const preset = append === undefined ? undefined : ({ type: "preset", preset: "droid", append } as const);
+  const prompt = systemPrompt ?? preset;
+  const { enabledToolIds, disabledToolIds, additionalToolIds, restrictToolIds } = filters;
+  return {
+    modelId: settings.modelId,
+    reasoningEffort: settings.reasoningEffort,
+    interactionMode: settings.mode,
+    autonomyLevel: settings.autonomy,
+    autonomyMode: settings.mode === "spec" ? "spec" : modeOfAutonomy[settings.autonomy],
+    ...(specModelId === undefined ? {} : { specModeModelId: specModelId }),
+    ...(specReasoningEffort === undefined ? {} : { specModeReasoningEffort: specReasoningEffort }),
+    ...(prompt === undefined ? {} : { systemPrompt: prompt }),
+    ...(tags === undefined ? {} : { tags: tags.map(wireTag) }),
+    ...(enabledToolIds === undefined ? {} : { enabledToolIds: [...enabledToolIds] }),
+    ...(disabledToolIds === undefined ? {} : { disabledToolIds: [...disabledToolIds] }),
+    ...(additionalToolIds === undefined ? {} : { additionalToolIds: [...additionalToolIds] }),
+    ...(restrictToolIds === undefined ? {} : { restrictToolIds: [...restrictToolIds] }),
+  };
+}
+
+/** What was told before and is not there any more: clients keep a setting that is merely not named. */
+export function clearedSettings(
+  before: WireSettings,
+  now: WireSettings,
+): { specModeModelId?: null; specModeReasoningEffort?: null } {
+  const isGone = (key: string): boolean => key in before && !(key in now);
+  return {
+    ...(isGone("specModeModelId") ? { specModeModelId: null } : {}),
+    ...(isGone("specModeReasoningEffort") ? { specModeReasoningEffort: null } : {}),
+  };
+}
+
+/** Clients take texts alone in a tag; the session may hold more, by other ways. */
+function wireTag({ name, metadata }: Tag): WireTag {
+  if (metadata === undefined) return { name };
+  const texts = Object.entries(metadata).map(([key, value]): [string, string] => {
+    return [key, typeof value === "string" ? value : (JSON.stringify(value) ?? "")];
+  });
+  return { name, metadata: Object.fromEntries(texts) };
+}
+
+/**
+ * The settings that parameters name, and no others. Mode and level each win over `autonomyMode`, which says both. Throws
+ * `usage` for ways of working that are not there.
+ */
+export function engineSettings(params: SettingsParams): SettingsChanges {
+  const { modelId, reasoningEffort, specModeModelId, specModeReasoningEffort, systemPrompt, tags } = params;
+  return {
+    ...(modelId === undefined ? {} : { modelId }),
+    ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
+    ...saidBy(params.autonomyMode),
+    ...saidBy(params.autonomyLevel),
+    ...(params.interactionMode === undefined ? {} : { mode: modeOf(params.interactionMode) }),
+    ...(specModeModelId === undefined ? {} : { specModelId: specModeModelId }),
+    ...(specModeReasoningEffort === undefined ? {} : { specReasoningEffort: specModeReasoningEffort }),
+    ...(systemPrompt === undefined ? {} : promptChanges(systemPrompt)),
+    ...(tags === undefined
+      ? {}
+      : { tags: tags.map(({ name, metadata }) => (metadata === undefined ? { name } : { name, metadata })) }),
+  };
+}
+
+/** The words of the one vocabulary say the mode, too; those of the other leave it as it is. */
+function saidBy(word: LevelWord | undefined): { autonomy?: Autonomy; mode?: Mode } {
+  switch (word) {
+    case undefined:
+      return {};
+    case "off":
+    case "low":
+    case "medium":
+    case "high":
+      return { autonomy: word };
+    case "spec":
+      return { autonomy: "off", mode: "spec" };
+    case "normal":
+      return { autonomy: "off", mode: "auto" };
+    case "auto-low":
+      return { autonomy: "low", mode: "auto" };
+    case "auto-medium":
+      return { autonomy: "medium", mode: "auto" };
+    case "auto-high":
+      return { autonomy: "high", mode: "auto" };
+  }
+}
+
+function modeOf(word: string): Mode {
+  if (word === "auto" || word === "spec") return word;
+  throw new AgentError("usage", `interactionMode ${JSON.stringify(word)} is not supported; use "auto" or "spec"`);
+}
+
+/** There is one text on the wire: it replaces ours, or follows it. */
+function promptChanges(prompt: NonNullable<SettingsParams["systemPrompt"]>): SettingsChanges {
+  if (typeof prompt === "string") return { systemPrompt: prompt, appendSystemPrompt: null };
+  return { systemPrompt: null, appendSystemPrompt: prompt.append };
+}
+
+/**
+ * The names of tools that stay offered, in their order: those that nobody takes away, and when only some are wanted, these.
+ * An id is a name in any case, or its words with dashes, with or without `-cli` at the end; ids of no tool mean nothing.
+ */
+export function allowedTools(
+  names: readonly string[],
+  filters: ToolFilters,
+  disabledByCommandLine: readonly string[],
+): readonly string[] {
+  const setOf = (ids: readonly string[] = []): ReadonlySet<string> => new Set(ids.map((id) => id.toLowerCase()));
+  const wanted = setOf([...(filters.enabledToolIds ?? []), ...(filters.additionalToolIds ?? [])]);
+  const unwanted = setOf([...(filters.disabledToolIds ?? []), ...disabledByCommandLine]);
+  const only = filters.restrictToolIds === undefined ? undefined : setOf(filters.restrictToolIds);
+  return names.filter((name) => {
+    const ids = idsOf(name);
+    const isIn = (set: ReadonlySet<string>): boolean => ids.some((id) => set.has(id));
+    return !isIn(unwanted) && (only === undefined || isIn(only) || isIn(wanted));
+  });
+}
+
+function idsOf(name: string): readonly string[] {
+  const kebab = name.replace(/([a-z0-9])([A-Z])/g, "$1-$2").toLowerCase();
+  return [name.toLowerCase(), kebab, `${kebab}-cli`];
+}

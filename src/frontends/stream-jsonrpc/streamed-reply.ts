@@ -1,0 +1,68 @@
+import type { EngineEvent } from "../../core/event.ts";
+import type { AssistantMessage } from "../../core/message.ts";
+import { callsOf } from "../../core/message.ts";
+import type { Outbox, Outgoing } from "./outbox.ts";
+import { createStreamedCalls } from "./tool-input.ts";
+import { toolUse, wireMessage } from "./wire-messages.ts";
+
+/** The reply that is coming in: its text piece by piece, its calls argument by argument, and then the whole of it. */
+export interface StreamedReply {
+  delta(event: EngineEvent & { readonly type: "message.delta" }): readonly Outgoing[];
+  toolInput(event: EngineEvent & { readonly type: "tool.input" }): void;
+  /** The model is asked anew. */
+  restart(): void;
+  /** True when the message is part of the conversation: nothing came of an empty one. */
+  end(message: AssistantMessage, parentId: string | undefined, at: number): boolean;
+  /** Whatever was open is not coming any more. */
+  abandon(at: number): void;
+}
+
+export function createStreamedReply({ tell, enter, take }: Outbox): StreamedReply {
+  const calls = createStreamedCalls();
+  /** The block whose text is coming in. */
+  let open: { messageId: string; block: number; kind: "text" | "thinking"; since: number } | undefined;
+
+  const completeBlock = (at: number): void => {
+    if (open === undefined) return;
+    const { messageId, block: blockIndex, kind, since } = open;
+    open = undefined;
+    if (kind === "text") tell({ type: "assistant_text_complete", messageId, blockIndex });
+    else tell({ type: "thinking_text_complete", messageId, blockIndex, durationMs: at - since });
+  };
+
+  return {
+    // There is one for every piece of an answer: nearly all of them take the short way.
+    delta({ messageId, block: blockIndex, kind, text: textDelta, at }) {
+      const type = kind === "text" ? "assistant_text_delta" : "thinking_text_delta";
+      if (open?.block === blockIndex && open.messageId === messageId && open.kind === kind) {
+        return [{ kind: "notification", notification: { type, messageId, blockIndex, textDelta } }];
+      }
+      completeBlock(at);
+      enter("streaming_assistant_message");
+      open = { messageId, block: blockIndex, kind, since: at };
+      tell({ type, messageId, blockIndex, textDelta });
+      return take();
+    },
+    toolInput({ callId, name, text, at }) {
+      completeBlock(at);
+      for (const use of calls.add(callId, name, text)) tell({ type: "tool_call", toolUse: use });
+    },
+    restart() {
+      calls.restart();
+    },
+    end(message, parentId, at) {
+      completeBlock(at);
+      const uses = callsOf(message).map(toolUse);
+      for (const use of uses) if (!calls.hasShown(use)) tell({ type: "tool_call", toolUse: use });
+      calls.clear();
+      if (message.content.length === 0) return false;
+      tell({ type: "create_message", message: wireMessage(message, parentId) });
+      if (uses.length > 0) enter("executing_tool");
+      return true;
+    },
+    abandon(at) {
+      completeBlock(at);
+      calls.clear();
+    },
+  };
+}

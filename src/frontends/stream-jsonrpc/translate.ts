@@ -1,0 +1,202 @@
+import type { EngineEvent, SettingsChanges } from "../../core/event.ts";
+import { changeSettings } from "../../core/history.ts";
+import type { Interaction } from "../../core/interaction.ts";
+import type { PromptBlock, Usage } from "../../core/message.ts";
+import { noUsage, textOf } from "../../core/message.ts";
+import type { SessionSettings } from "../../core/settings.ts";
+import type { WireSettings } from "../../protocol/droid/settings.ts";
+import type { TurnEndReason } from "../../protocol/droid/words.ts";
+import type { Dialect } from "./dialect.ts";
+import { createOpenRequests } from "./open-requests.ts";
+import type { Outgoing } from "./outbox.ts";
+import { createOutbox } from "./outbox.ts";
+import type { ToolFilters } from "./settings.ts";
+import { clearedSettings, wireSettings } from "./settings.ts";
+import { createStreamedReply } from "./streamed-reply.ts";
+import { retryReason, turnEndReason, turnError } from "./turn-end.ts";
+import { isError, resultContent, wireMessage, wireUsage } from "./wire-messages.ts";
+
+export type { Outgoing };
+
+interface WaitingPrompt {
+  readonly content: readonly PromptBlock[];
+  /** When it was accepted. */
+  readonly at?: number;
+}
+
+/** What a client knows of a session, or is about to be told, in the moment in which it begins to listen. */
+export interface TranslatorStart {
+  readonly dialect: Dialect;
+  readonly sessionId: string;
+  readonly settings: SessionSettings;
+  filters?(): ToolFilters;
+  readonly lastMessageId: string | undefined;
+  readonly usage: Usage;
+  readonly waiting: readonly (WaitingPrompt & { readonly messageId: string })[];
+  /** Of a turn that is under way: what clients know it by, and what is open in it. */
+  readonly turnId?: string;
+  readonly openRequests?: ReadonlyMap<string, Interaction>;
+  /** Where a prompt came from. Not asked any more once the prompt was taken or discarded. */
+  origin(messageId: string): { readonly requestId?: string; readonly clientMessageId?: string } | undefined;
+}
+
+export interface Translator {
+  translate(event: EngineEvent): readonly Outgoing[];
+  /** The settings, when the client was told other ones: filters change without an event. */
+  settingsChanged(): readonly Outgoing[];
+}
+
+type EventOf<Type extends EngineEvent["type"]> = EngineEvent & { readonly type: Type };
+
+/** Engine events -> what is sent. Holds what later events refer to; does no I/O, reads no clock and decides nothing. */
+export function createTranslator(start: TranslatorStart): Translator {
+  const { dialect, sessionId, origin } = start;
+  const outbox = createOutbox();
+  const { tell, enter } = outbox;
+  const prompts = new Map<string, WaitingPrompt>(start.waiting.map((prompt) => [prompt.messageId, prompt]));
+  const reply = createStreamedReply(outbox);
+  let { settings, lastMessageId, usage } = start;
+  let toldSettings = JSON.stringify(wireSettings(settings, dialect, start.filters?.()));
+  /** Of a session whose first prompt is not told yet. */
+  let heldTitle: string | undefined;
+  let { turnId } = start;
+  /** A prompt that joins a turn under way does not rename it. */
+  let isUnderWay = turnId !== undefined;
+  let isUsageTold = false;
+
+  const tellSettings = (): void => {
+    const wire = wireSettings(settings, dialect, start.filters?.());
+    const text = JSON.stringify(wire);
+    if (text === toldSettings) return;
+    const gone = clearedSettings(JSON.parse(toldSettings) as WireSettings, wire);
+    toldSettings = text;
+    tell({ type: "settings_updated", settings: "interactionMode" in wire ? { ...wire, ...gone } : wire });
+  };
+
+  const change = (changes: SettingsChanges): void => {
+    settings = changeSettings(settings, changes);
+    tellSettings();
+  };
+
+  const requests = createOpenRequests({ dialect, outbox, already: start.openRequests, change });
+
+  const tellTitle = (): void => {
+    if (heldTitle !== undefined) tell({ type: "session_title_updated", title: heldTitle });
+    heldTitle = undefined;
+  };
+
+  const tellUsage = (call?: Usage): void => {
+    isUsageTold = true;
+    const told = { type: "session_token_usage_changed", sessionId, tokenUsage: wireUsage(usage) } as const;
+    const last = call && { inputTokens: call.input, cacheReadTokens: call.cacheRead, outputTokens: call.output };
+    tell(last === undefined ? told : { ...told, lastCallTokenUsage: last });
+  };
+
+  const completeTurn = (reason: TurnEndReason, id: string, spent: Usage, durationMs: number): void => {
+    const tokens = { tokenUsage: wireUsage(spent), cumulativeTokenUsage: wireUsage(usage) };
+    tell({ type: "agent_turn_completed", reason, turnId: id, ...tokens, durationMs });
+  };
+
+  const takePrompt = ({ messageId: id, at }: EventOf<"prompt.taken">): void => {
+    const prompt = prompts.get(id);
+    const { requestId, clientMessageId } = origin(id) ?? {};
+    prompts.delete(id);
+    if (!isUnderWay) turnId = clientMessageId ?? id;
+    if (prompt !== undefined) {
+      const own = { id, role: "user", content: prompt.content, createdAt: prompt.at ?? at } as const;
+      const message = wireMessage(own, lastMessageId);
+      tell({ type: "create_message", message, ...(requestId === undefined ? {} : { requestId }) });
+    }
+    lastMessageId = id;
+    tellTitle();
+  };
+
+  const discardPrompt = (messageId: string): void => {
+    const { requestId, clientMessageId } = origin(messageId) ?? {};
+    const text = textOf(prompts.get(messageId)?.content ?? []);
+    prompts.delete(messageId);
+    tell({ type: "queued_messages_discarded", text, ...(requestId === undefined ? {} : { requestId }) });
+    if (clientMessageId !== undefined) completeTurn("cancelled", clientMessageId, noUsage, 0);
+    if (prompts.size === 0) tellTitle();
+  };
+
+  /** The turn's prompt, when the turn failed before it could take it up. */
+  const untakenPrompt = (): string | undefined => {
+    const id = [...prompts.keys()].find((messageId) => origin(messageId) !== undefined);
+    if (id === undefined) return undefined;
+    prompts.delete(id);
+    return origin(id)?.clientMessageId ?? id;
+  };
+
+  const endTurn = (event: EventOf<"turn.ended">): void => {
+    reply.abandon(event.at);
+    tellTitle();
+    if (!isUsageTold) tellUsage();
+    const error = turnError(event.reason, event.failure, event.at);
+    if (error !== undefined) tell(error);
+    const id = turnId ?? untakenPrompt() ?? event.turnId;
+    completeTurn(turnEndReason(event.reason, event.failure), id, event.usage, event.durationMs);
+    enter("idle");
+    turnId = undefined;
+    isUnderWay = false;
+    isUsageTold = false;
+    requests.clear();
+  };
+
+  const handlers: { readonly [Type in EngineEvent["type"]]?: (event: EventOf<Type>) => void } = {
+    "session.updated": ({ changes }) => change(changes),
+    "session.titled": ({ title }) => {
+      heldTitle = title;
+      // The title of a new session comes from its first prompt, and follows it.
+      if (lastMessageId !== undefined || prompts.size === 0) tellTitle();
+    },
+    "prompt.accepted": ({ messageId, content, at }) => void prompts.set(messageId, { content, at }),
+    "prompt.discarded": ({ messageId }) => discardPrompt(messageId),
+    "prompt.taken": takePrompt,
+    "turn.started": () => enter("streaming_assistant_message"),
+    "turn.ended": endTurn,
+    "model.called": () => {
+      isUnderWay = true;
+      enter("streaming_assistant_message");
+    },
+    "message.ended": ({ message, at }) => {
+      if (reply.end(message, lastMessageId, at)) lastMessageId = message.id;
+      isUsageTold = false;
+    },
+    "usage.updated": ({ call, total }) => {
+      usage = total;
+      tellUsage(call);
+    },
+    "retry.scheduled": ({ attempt, failure }) => {
+      reply.restart();
+      tell({ type: "llm_retry", attempt, reason: retryReason(failure) });
+    },
+    "tool.input": reply.toolInput,
+    "tool.started": () => {
+      if (requests.size === 0) enter("executing_tool");
+    },
+    "tool.progress": ({ callId: toolUseId, name: toolName, text, at: timestamp }) =>
+      tell({ type: "tool_progress_update", toolUseId, toolName, update: { type: "status", text, timestamp } }),
+    "tool.heartbeat": ({ callId: toolUseId, name: toolName }) =>
+      tell({ type: "tool_execution_heartbeat", toolUseId, toolName }),
+    "tool.ended": ({ messageId, result }) => {
+      lastMessageId = messageId;
+      const told = { type: "tool_result", toolUseId: result.callId, messageId } as const;
+      tell({ ...told, content: resultContent(result), isError: isError(result) });
+    },
+    "request.opened": ({ requestId, interaction }) => requests.open(requestId, interaction),
+    "request.closed": requests.close,
+  };
+
+  return {
+    translate(event) {
+      if (event.type === "message.delta") return reply.delta(event);
+      (handlers[event.type] as ((event: EngineEvent) => void) | undefined)?.(event);
+      return outbox.take();
+    },
+    settingsChanged() {
+      tellSettings();
+      return outbox.take();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import "./jitless.ts";
+import * as z from "zod/mini";
+import type {
+  errorResponse,
+  notificationEnvelope,
+  resultResponse,
+  rpcError,
+  serverRequest,
+} from "./server-envelope.ts";
+import { factoryApiVersion, jsonRpcVersion } from "./version.ts";
+import type { Wire } from "./zod.ts";
+
+/* What a client may send, before anybody looks at its method. Loaded in every run, so it is made with the small zod. */
+
+const versions = {
+  jsonrpc: z.literal(jsonRpcVersion),
+  factoryApiVersion: z.literal(factoryApiVersion),
+  factoryProtocolVersion: z.optional(z.string()),
+};
+
+export const clientRequest = z.object({
+  ...versions,
+  type: z.literal("request"),
+  id: z.string(),
+  method: z.string(),
+  params: z.optional(z.unknown()),
+  // A trace that cannot be read is no reason to refuse the request.
+  _meta: z.catch(z.optional(z.object({ traceparent: z.optional(z.string()) })), undefined),
+});
+
+export const clientResponse = z.object({
+  ...versions,
+  type: z.literal("response"),
+  id: z.string(),
+  result: z.optional(z.unknown()),
+  error: z.optional(z.unknown()),
+});
+
+export const clientNotification = z.object({ ...versions, type: z.literal("notification"), method: z.string() });
+
+export const clientEnvelope = z.discriminatedUnion("type", [clientRequest, clientResponse, clientNotification]);
+
+export type ClientRequest = Wire<typeof clientRequest>;
+export type ClientResponse = Wire<typeof clientResponse>;
+export type ClientNotification = Wire<typeof clientNotification>;
+export type ClientEnvelope = Wire<typeof clientEnvelope>;
+
+export type RpcError = Wire<typeof rpcError>;
+export type ResultResponse = Wire<ReturnType<typeof resultResponse>>;
+export type ErrorResponse = Wire<typeof errorResponse>;
+export type Response = ResultResponse | ErrorResponse;
+export type NotificationEnvelope = Wire<typeof notificationEnvelope>;
+export type ServerRequest = Wire<typeof serverRequest>;

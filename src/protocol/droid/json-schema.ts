@@ -1,0 +1,115 @@
+import {
+  block,
+  documentBlock,
+  imageBlock,
+  lastCallTokenUsage,
+  message,
+  redactedThinkingBlock,
+  textBlock,
+  thinkingBlock,
+  tokenUsage,
+  toolResultBlock,
+  toolUseBlock,
+} from "./content.ts";
+import { clientNotification, clientRequest, clientResponse } from "./envelope.ts";
+import { availableModel, toolInfo } from "./models.ts";
+import { notification } from "./notifications.ts";
+import { askUserAnswer, clientParams, permissionAnswer } from "./params.ts";
+import { clientResults } from "./results.ts";
+import {
+  errorResponse,
+  notificationEnvelopeOf,
+  resultResponse,
+  rpcError,
+  serverRequestOf,
+  traceMeta,
+} from "./server-envelope.ts";
+import { permissionDetails, permissionOption, permissionToolUse, serverRequests } from "./server-requests.ts";
+import { earlySettings, laterSettings } from "./settings.ts";
+import { z } from "./zod.ts";
+
+type Named = readonly (readonly [name: string, schema: z.core.$ZodType])[];
+
+/** The method without what all methods begin with. */
+const short = (method: string): string => method.replace("droid.", "");
+
+const requests: Named = Object.entries(clientParams).map(([method, params]) => [
+  `client.request.${short(method)}`,
+  z.object({ ...clientRequest.shape, method: z.literal(method), params }),
+]);
+
+const { result: _result, error: _error, ...answer } = clientResponse.shape;
+const failure = z.object({ code: z.number(), message: z.string() });
+
+const answers: Named = [
+  ["client.answer.request_permission", z.object({ ...answer, result: permissionAnswer })],
+  ["client.answer.ask_user", z.object({ ...answer, result: askUserAnswer })],
+  ["client.answer.error", z.object({ ...answer, error: failure })],
+];
+
+const client: Named = [...requests, ...answers, ["client.notification", clientNotification]];
+
+const server: Named = [
+  ...Object.entries(clientResults).map(
+    ([method, result]) => [`server.result.${short(method)}`, resultResponse(result)] as const,
+  ),
+  ["server.error", errorResponse],
+  ...notification.options.map(
+    (one) => [`server.notification.${one.shape.type.value}`, notificationEnvelopeOf(one)] as const,
+  ),
+  ...Object.entries(serverRequests).map(
+    ([method, params]) => [`server.request.${short(method)}`, serverRequestOf(method, params)] as const,
+  ),
+];
+
+/** Parts of several messages, which stand once. */
+const parts: Named = Object.entries({
+  availableModel,
+  block,
+  documentBlock,
+  imageBlock,
+  lastCallTokenUsage,
+  laterSettings,
+  message,
+  permissionDetails,
+  permissionOption,
+  permissionToolUse,
+  redactedThinkingBlock,
+  rpcError,
+  earlySettings,
+  textBlock,
+  thinkingBlock,
+  tokenUsage,
+  toolInfo,
+  toolResultBlock,
+  toolUseBlock,
+  traceMeta,
+});
+
+/** One document for every message of both directions: `$defs` by direction and kind, `client` and `server` for any of them. */
+export function streamJsonRpcSchema(): object {
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "stream-jsonrpc",
+    description:
+      "A line of `tinman exec --input-format stream-jsonrpc --output-format stream-jsonrpc`, of either side.",
+    anyOf: [{ $ref: refOf("client") }, { $ref: refOf("server") }],
+    $defs: {
+      client: { description: "What a client may send.", anyOf: client.map(([name]) => ({ $ref: refOf(name) })) },
+      server: { description: "What the program sends.", anyOf: server.map(([name]) => ({ $ref: refOf(name) })) },
+      ...definitions(client, "input"),
+      ...definitions([...server, ...parts], "output"),
+    },
+  };
+}
+
+const refOf = (name: string): string => `#/$defs/${name}`;
+
+function definitions(named: Named, io: "input" | "output"): Record<string, object> {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of named) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, { target: "draft-2020-12", io, uri: refOf });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, { $schema: _schema, $id: _id, ...schema }]) => [name, schema]),
+  );
+}

@@ -1,0 +1,176 @@
+import "./jitless.ts";
+import * as z from "zod/mini";
+import {
+  autonomyModes,
+  earlyLevels,
+  imageTypes,
+  interactionModes,
+  laterLevels,
+  mcpServerTypes,
+  otherInteractionModes,
+  outcomes,
+  reasoningEfforts,
+} from "./words.ts";
+import type { Wire } from "./zod.ts";
+
+/*
+ * What clients send. Keys that are not listed are passed over; listed ones must have their type. Read them with check.ts,
+ * which says in words what is wrong. Loaded in every run, so it is made with the small zod.
+ */
+
+const text = z.string();
+const notBlank = z.string().check(z.regex(/\S/, "must not be blank"));
+const perhapsText = z.optional(text);
+const perhapsTrue = z.optional(z.boolean());
+const effort = z.enum(reasoningEfforts);
+const ids = z.array(text);
+const perhapsIds = z.optional(ids);
+const tags = z.optional(z.array(z.object({ name: text, metadata: z.optional(z.record(text, text)) })));
+
+/** Kept whole, because it is sent back as it came. */
+const mcpServer = z.looseObject({
+  name: text,
+  type: z.optional(z.enum(mcpServerTypes)),
+  command: perhapsText,
+  args: perhapsIds,
+  env: z.optional(z.record(text, text)),
+  url: perhapsText,
+});
+const mcpServers = z.optional(z.array(mcpServer));
+
+const toolFilters = {
+  enabledToolIds: perhapsIds,
+  disabledToolIds: perhapsIds,
+  additionalToolIds: perhapsIds,
+  restrictToolIds: perhapsIds,
+};
+
+const modes = {
+  interactionMode: z.optional(
+    z
+      .enum([...interactionModes, ...otherInteractionModes], { error: 'must be "auto" or "spec"' })
+      .check(z.describe("Only auto and spec can be had; the others are refused with words.")),
+  ),
+  autonomyLevel: z.optional(z.enum([...laterLevels, ...earlyLevels])),
+  autonomyMode: z.optional(z.enum(autonomyModes)),
+};
+
+const choices = {
+  modelId: perhapsText,
+  reasoningEffort: z.optional(effort),
+  ...modes,
+  specModeModelId: z.optional(z.nullable(text).check(z.describe("null clears it."))),
+  specModeReasoningEffort: z.optional(z.nullable(effort).check(z.describe("null clears it."))),
+};
+
+const promptPreset = z.object({ type: z.literal("preset"), preset: z.literal("droid"), append: text });
+
+export const initializeParams = z.object({
+  machineId: text,
+  cwd: z.optional(z.string().check(z.describe("Else the folder that the command line or the process says."))),
+  sessionId: z.optional(z.string().check(z.describe("A wish; the answer says what it became."))),
+  ...choices,
+  ...toolFilters,
+  systemPrompt: z.optional(
+    z.union([notBlank, promptPreset], {
+      error: 'must be text that is not blank, or {"type":"preset","preset":"droid","append":"…"}',
+    }),
+  ),
+  skipPermissionsUnsafe: perhapsTrue,
+  autoRejectPermissionRequests: z.optional(z.boolean().check(z.describe("Nobody is there to be asked."))),
+  tags,
+  mcpServers,
+});
+
+export const loadParams = z.object({
+  sessionId: text,
+  enabledToolIds: perhapsIds,
+  disabledToolIds: perhapsIds,
+  additionalToolIds: perhapsIds,
+  autoRejectPermissionRequests: perhapsTrue,
+  mcpServers,
+});
+
+const image = z.object({ type: z.optional(z.literal("base64")), mediaType: z.enum(imageTypes), data: text });
+
+const file = z.discriminatedUnion("mediaType", [
+  z.object({
+    type: z.optional(z.literal("base64")),
+    mediaType: z.literal("application/pdf"),
+    data: text,
+    name: perhapsText,
+  }),
+  z.object({
+    type: z.optional(z.literal("text")),
+    mediaType: z.literal("text/plain"),
+    data: text,
+    name: perhapsText,
+  }),
+]);
+
+export const addUserMessageParams = z.object({
+  text,
+  messageId: z.optional(z.string().check(z.describe("Names the turn, which is then the message's own."))),
+  images: z.optional(z.array(image)),
+  files: z.optional(z.array(file)),
+});
+
+export const updateSettingsParams = z.object({ ...choices, ...toolFilters, tags });
+
+export const listToolsParams = z.object({
+  ...toolFilters,
+  ...modes,
+  modelId: perhapsText,
+  specModeModelId: choices.specModeModelId,
+  skipPermissionsUnsafe: perhapsTrue,
+});
+
+export const listModelsParams = z.object({ includeDisabled: perhapsTrue });
+export const renameParams = z.object({ title: notBlank });
+export const forkParams = z.object({ title: perhapsText, tags });
+export const closeParams = z.object({ reason: perhapsText });
+export const noParams = z.object({});
+
+export const clientParams = {
+  "droid.initialize_session": initializeParams,
+  "droid.load_session": loadParams,
+  "droid.add_user_message": addUserMessageParams,
+  "droid.update_session_settings": updateSettingsParams,
+  "droid.interrupt_session": noParams,
+  "droid.close_session": closeParams,
+  "droid.list_tools": listToolsParams,
+  "droid.list_models": listModelsParams,
+  "droid.rename_session": renameParams,
+  "droid.fork_session": forkParams,
+  "droid.get_context_stats": noParams,
+  "droid.list_skills": noParams,
+  "droid.list_commands": noParams,
+};
+
+/** The answer to `droid.request_permission`. */
+export const permissionAnswer = z.object({ selectedOption: z.enum(outcomes), comment: perhapsText });
+
+/** The answer to `droid.ask_user`. Plain strings are taken in the order of the questions. */
+export const askUserAnswer = z.object({
+  cancelled: perhapsTrue,
+  answers: z.optional(
+    z.array(
+      z.union([text, z.object({ index: z.optional(z.int()), question: perhapsText, answer: z.union([text, ids]) })]),
+    ),
+  ),
+});
+
+export type ClientMethod = keyof typeof clientParams;
+export type ParamsOf<M extends ClientMethod> = Wire<(typeof clientParams)[M]>;
+export type InitializeParams = Wire<typeof initializeParams>;
+export type LoadParams = Wire<typeof loadParams>;
+export type AddUserMessageParams = Wire<typeof addUserMessageParams>;
+export type UpdateSettingsParams = Wire<typeof updateSettingsParams>;
+export type ListToolsParams = Wire<typeof listToolsParams>;
+export type ListModelsParams = Wire<typeof listModelsParams>;
+export type RenameParams = Wire<typeof renameParams>;
+export type ForkParams = Wire<typeof forkParams>;
+export type CloseParams = Wire<typeof closeParams>;
+export type McpServerParams = Wire<typeof mcpServer>;
+export type PermissionAnswer = Wire<typeof permissionAnswer>;
+export type AskUserAnswer = Wire<typeof askUserAnswer>;

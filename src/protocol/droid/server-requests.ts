@@ -1,0 +1,104 @@
+import { toolUseBlock } from "./content.ts";
+import { impactLevels, offeredOutcomes } from "./words.ts";
+import { type Wire, z } from "./zod.ts";
+
+/* What the program asks its client. The answers are in params.ts: they come from outside. */
+
+const file = { filePath: z.string(), fileName: z.string() };
+const contents = {
+  oldContent: z.string().optional().describe("The whole file before; absent when there is none."),
+  newContent: z.string().optional().describe("The whole file after; absent when the change does not fit."),
+};
+
+export const execDetails = z.strictObject({
+  type: z.literal("exec"),
+  fullCommand: z.string().describe("The command line; of a tool that is no shell, its name and what it is to touch."),
+  command: z.string().describe('extractedCommands, joined by ", ".'),
+  extractedCommands: z.array(z.string()),
+  impactLevel: z.enum(impactLevels),
+});
+
+export const createDetails = z.strictObject({
+  type: z.literal("create"),
+  ...file,
+  content: z.string(),
+  oldContent: z.string().optional().describe("What would be overwritten."),
+});
+
+export const editDetails = z.strictObject({ type: z.literal("edit"), ...file, ...contents });
+
+export const applyPatchDetails = z.strictObject({
+  type: z.literal("apply_patch"),
+  ...file,
+  patchContent: z.string(),
+  ...contents,
+  files: z
+    .array(
+      z.strictObject({
+        ...file,
+        change: z.enum(["add", "update", "delete"]),
+        movedTo: z.string().optional(),
+        ...contents,
+      }),
+    )
+    .optional()
+    .describe("Every file of the patch; the fields beside it are of the first."),
+});
+
+export const exitSpecModeDetails = z.strictObject({
+  type: z.literal("exit_spec_mode"),
+  plan: z.string(),
+  title: z.string().optional(),
+  optionNames: z.array(z.string()).optional(),
+});
+
+export const permissionDetails = z.discriminatedUnion("type", [
+  execDetails,
+  createDetails,
+  editDetails,
+  applyPatchDetails,
+  exitSpecModeDetails,
+]);
+
+export const permissionOption = z.strictObject({
+  label: z.string(),
+  value: z.enum(offeredOutcomes),
+  selectedColor: z.string(),
+  selectedPrefix: z.string().optional(),
+});
+
+export const permissionToolUse = z.strictObject({
+  toolUse: toolUseBlock,
+  confirmationType: z.enum(["exec", "create", "edit", "apply_patch", "exit_spec_mode"]),
+  details: permissionDetails,
+});
+
+export const requestPermissionParams = z.strictObject({
+  toolUses: z.array(permissionToolUse),
+  options: z.array(permissionOption),
+});
+
+export const askUserParams = z.strictObject({
+  toolCallId: z.string(),
+  questions: z.array(
+    z.strictObject({
+      index: z.number().int().describe("Counts from 1."),
+      topic: z.string(),
+      question: z.string(),
+      options: z.array(z.string()),
+    }),
+  ),
+});
+
+export const serverRequests = {
+  "droid.request_permission": requestPermissionParams,
+  "droid.ask_user": askUserParams,
+};
+
+export type ServerMethod = keyof typeof serverRequests;
+export type PermissionDetails = Wire<typeof permissionDetails>;
+export type ConfirmationType = PermissionDetails["type"];
+export type PermissionOption = Wire<typeof permissionOption>;
+export type PermissionToolUse = Wire<typeof permissionToolUse>;
+export type RequestPermissionParams = Wire<typeof requestPermissionParams>;
+export type AskUserParams = Wire<typeof askUserParams>;

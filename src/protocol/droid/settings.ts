@@ -1,0 +1,55 @@
+import { autonomyModes, earlyLevels, interactionModes, laterLevels, reasoningEfforts } from "./words.ts";
+import { type Wire, z } from "./zod.ts";
+
+/* The settings of a session as they are sent. Which of the two depends on the dialect of the connection. */
+
+export const systemPrompt = z.union([
+  z.string(),
+  z.strictObject({ type: z.literal("preset"), preset: z.literal("droid"), append: z.string() }),
+]);
+
+export const tag = z.strictObject({
+  name: z.string(),
+  metadata: z.record(z.string(), z.string()).optional(),
+});
+
+export const earlySettings = z.strictObject({
+  modelId: z.string(),
+  reasoningEffort: z.enum(reasoningEfforts),
+  autonomyLevel: z.enum(earlyLevels).describe("spec while the session plans."),
+  specModeReasoningEffort: z.enum(reasoningEfforts).describe("none when not set."),
+});
+
+export const laterSettings = z.strictObject({
+  modelId: z.string(),
+  reasoningEffort: z.enum(reasoningEfforts),
+  interactionMode: z.enum(interactionModes),
+  autonomyLevel: z.enum(laterLevels),
+  autonomyMode: z.enum(autonomyModes).describe("Both in one word; spec wins."),
+  specModeModelId: z.string().optional(),
+  specModeReasoningEffort: z.enum(reasoningEfforts).optional(),
+  systemPrompt: systemPrompt.optional().describe("Text that replaces the program's own, or text added to it."),
+  tags: z.array(tag).optional(),
+  enabledToolIds: z.array(z.string()).optional(),
+  disabledToolIds: z.array(z.string()).optional(),
+  additionalToolIds: z.array(z.string()).optional(),
+  restrictToolIds: z.array(z.string()).optional(),
+});
+
+export const settings = z.union([earlySettings, laterSettings]);
+
+/** In a notification `null` says that a setting is not there any more: clients keep what is not named. */
+export const changedSettings = z.union([
+  earlySettings,
+  laterSettings.extend({
+    specModeModelId: z.string().nullable().optional(),
+    specModeReasoningEffort: z.enum(reasoningEfforts).nullable().optional(),
+  }),
+]);
+
+export type SystemPrompt = Wire<typeof systemPrompt>;
+export type WireTag = Wire<typeof tag>;
+export type EarlySettings = Wire<typeof earlySettings>;
+export type LaterSettings = Wire<typeof laterSettings>;
+export type ChangedSettings = Wire<typeof changedSettings>;
+export type WireSettings = EarlySettings | LaterSettings;

@@ -1,0 +1,113 @@
+/* The vocabularies of the wire. Plain lists, so that who only needs the words does not load the schemas. */
+
+export const laterLevels = ["off", "low", "medium", "high"] as const;
+export type LaterLevel = (typeof laterLevels)[number];
+
+export const impactLevels = ["low", "medium", "high"] as const;
+
+export const earlyLevels = ["normal", "auto-low", "auto-medium", "auto-high", "spec"] as const;
+export type EarlyLevel = (typeof earlyLevels)[number];
+
+/** What `autonomyMode` may say; the same words as the levels of the first dialect. */
+export const autonomyModes = earlyLevels;
+export type AutonomyMode = EarlyLevel;
+
+export const interactionModes = ["auto", "spec"] as const;
+export type InteractionMode = (typeof interactionModes)[number];
+
+/** Modes that clients may ask for by name, and that are refused with words. */
+export const otherInteractionModes = ["agi", "mission"] as const;
+
+export const reasoningEfforts = ["none", "dynamic", "off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+export type ReasoningEffort = (typeof reasoningEfforts)[number];
+
+export const workingStates = [
+  "idle",
+  "streaming_assistant_message",
+  "waiting_for_tool_confirmation",
+  "executing_tool",
+] as const;
+export type WorkingState = (typeof workingStates)[number];
+
+/** Every answer to a permission request that a client may know, offered here or not. */
+export const outcomes = [
+  "proceed_once",
+  "proceed_always",
+  "proceed_always_file",
+  "proceed_always_tools",
+  "proceed_always_server",
+  "proceed_auto_run",
+  "proceed_auto_run_low",
+  "proceed_auto_run_medium",
+  "proceed_auto_run_high",
+  "proceed_new_session",
+  "proceed_new_session_low",
+  "proceed_new_session_medium",
+  "proceed_new_session_high",
+  "proceed_edit",
+  "cancel",
+] as const;
+export type Outcome = (typeof outcomes)[number];
+
+/** The answers that are offered. */
+export const offeredOutcomes = [
+  "proceed_once",
+  "proceed_always",
+  "proceed_auto_run_low",
+  "proceed_auto_run_medium",
+  "proceed_auto_run_high",
+  "cancel",
+] as const;
+export type OfferedOutcome = (typeof offeredOutcomes)[number];
+
+export const turnEndReasons = [
+  "completed",
+  "spec_handoff",
+  "cancelled",
+  "permission_rejected",
+  "no_approver_available",
+  "prompt_rejected",
+  "model_authentication_failed",
+  "model_request_rejected",
+  "model_provider_unavailable",
+  "model_provider_unreachable",
+  "completion_persistence_failed",
+  "error",
+] as const;
+export type TurnEndReason = (typeof turnEndReasons)[number];
+
+/** The only names that clients accept in an `error` notification. */
+export const errorTypes = [
+  "ConnectionError",
+  "ProtocolError",
+  "SessionError",
+  "TimeoutError",
+  "DroidClientError",
+  "ProcessExitError",
+  "Error",
+] as const;
+export type ErrorType = (typeof errorTypes)[number];
+
+export const retryReasons = ["overloaded", "rate_limited", "timeout", "network", "empty_response", "unknown"] as const;
+export type RetryReason = (typeof retryReasons)[number];
+
+/** The makers that clients know; everything else is `generic-chat-completion-api`. */
+export const modelProviders = [
+  "anthropic",
+  "openai",
+  "generic-chat-completion-api",
+  "factory",
+  "google",
+  "xai",
+  "voyage",
+] as const;
+export type ModelProvider = (typeof modelProviders)[number];
+
+export const imageTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
+export type ImageType = (typeof imageTypes)[number];
+
+export const mcpStatuses = ["connecting", "connected", "disconnected", "failed", "disabled"] as const;
+export const mcpServerTypes = ["stdio", "http", "sse"] as const;
+export type McpServerType = (typeof mcpServerTypes)[number];
+
+export const mcpSources = ["org", "runtime", "user", "project", "folder", "dynamic", "builtin"] as const;

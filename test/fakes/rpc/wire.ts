@@ -1,0 +1,226 @@
+import { randomUUID } from "node:crypto";
+import type { Bench, RunOptions } from "../../e2e/tinman.ts";
+
+/** What is inside `params.notification`. */
+export interface Notice extends Readonly<Record<string, unknown>> {
+  readonly type: string;
+}
+
+/** A line of the program, as it came. Nothing but "one JSON object" is known of it. */
+export interface Received extends Readonly<Record<string, unknown>> {
+  readonly type?: string;
+  readonly id?: string | null;
+  readonly method?: string;
+  readonly params?: Readonly<Record<string, unknown>> & { readonly notification?: Notice };
+  readonly result?: Readonly<Record<string, unknown>>;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stderr: string;
+}
+
+export interface WireOptions extends RunOptions {
+  /** After the two formats. */
+  readonly args?: readonly string[];
+  /** Sent as `factoryProtocolVersion` with everything, unless a request says otherwise. */
+  readonly protocolVersion?: string;
+  /** How long anything may take to come. */
+  readonly patienceMs?: number;
+}
+
+export interface RequestOptions {
+  readonly id?: string;
+  /** With (true) or without (false) `factoryProtocolVersion`. */
+  readonly later?: boolean;
+  readonly meta?: Readonly<Record<string, string>>;
+  readonly patienceMs?: number;
+}
+
+/** A client that knows only the framing: it sends what it is told, and keeps every line that comes. */
+export interface Wire {
+  readonly received: readonly Received[];
+  readonly sent: readonly Readonly<Record<string, unknown>>[];
+  readonly pid: number;
+  send(message: object): void;
+  sendRaw(text: string): void;
+  /** Resolves with the response, be it a result or an error. A response without an id belongs to no request. */
+  request(method: string, params: object, options?: RequestOptions): Promise<Received>;
+  /** The first message at or behind the place `from` for which it holds, in the past or to come. */
+  waitFor(holds: (message: Received) => boolean, what: string, from?: number): Promise<Received>;
+  waitForNotice(type: string, from?: number, more?: Readonly<Record<string, unknown>>): Promise<Notice>;
+  answer(request: Received, result: object): void;
+  answerError(request: Received, error: object): void;
+  /** Called with every message from now on; the returned function ends that. */
+  subscribe(listener: (message: Received) => void): () => void;
+  eof(): void;
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves when the program is gone; rejects when it does not go (it is killed then), or wrote what is no JSON object. */
+  exit(): Promise<Exit>;
+}
+
+const laterVersion = "1.1.0";
+
+export function openWire(bench: Bench, options: WireOptions = {}): Wire {
+  const { args = [], protocolVersion, patienceMs = 15_000, ...run } = options;
+  const formats = ["exec", "--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc"];
+  const child = bench.start([...formats, ...args], run);
+  const { stdin, stdout, stderr } = child;
+  if (stdin === null || stdout === null || stderr === null) throw new Error("The program was started without pipes.");
+
+  const received: Received[] = [];
+  const sent: Record<string, unknown>[] = [];
+  const listeners = new Set<(message: Received) => void>();
+  /** Told when nothing more will come, or when what came is no protocol. */
+  const givingUp = new Set<(why: string) => void>();
+  let faults: string | undefined;
+  let over: string | undefined;
+  let errors = "";
+  let rest = "";
+
+  const giveUp = (why: string): void => {
+    for (const tell of [...givingUp]) tell(why);
+  };
+  const take = (line: string): void => {
+    const message = objectIn(line);
+    if (message === undefined) {
+      faults ??= `not one JSON object: ${JSON.stringify(line.slice(0, 300))}`;
+      giveUp(faults);
+      return;
+    }
+    received.push(message);
+    for (const listener of [...listeners]) listener(message);
+  };
+  stdout.setEncoding("utf8");
+  stdout.on("data", (text: string) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) take(line);
+  });
+  stderr.setEncoding("utf8");
+  stderr.on("data", (text: string) => {
+    errors += text;
+  });
+  // A program that has gone is found out by its exit.
+  stdin.on("error", () => undefined);
+  const closed = new Promise<Exit>((resolve) => {
+    child.on("error", (error) => giveUp(error.message));
+    child.on("close", (code, signal) => {
+      if (rest !== "") take(rest);
+      over = `the program has ended (${signal ?? code})`;
+      resolve({ code, signal, stderr: errors });
+      giveUp(over);
+    });
+  });
+
+  const within = <T>(promise: Promise<T>, what: string, limitMs = patienceMs): Promise<T> => {
+    let timer: NodeJS.Timeout | undefined;
+    let tell: ((why: string) => void) | undefined;
+    const ending = new Promise<never>((_, reject) => {
+      tell = (why) => reject(new Error(`${why}, while waiting for ${what}\n${lastWords()}`));
+      givingUp.add(tell);
+      timer = setTimeout(() => tell?.(`nothing within ${limitMs} ms`), limitMs);
+      const why = faults ?? over;
+      if (why !== undefined) tell(why);
+    });
+    return Promise.race([promise, ending]).finally(() => {
+      clearTimeout(timer);
+      if (tell !== undefined) givingUp.delete(tell);
+    });
+  };
+  const lastWords = (): string => {
+    const last = received.slice(-12).map((message) => `  ${JSON.stringify(message).slice(0, 400)}`);
+    return ["last messages:", ...last, `stderr: ${JSON.stringify(errors.slice(-2000))}`].join("\n");
+  };
+
+  const sendRaw = (text: string): void => {
+    stdin.write(text);
+  };
+  const send = (message: object): void => {
+    sent.push({ ...message });
+    sendRaw(`${JSON.stringify(message)}\n`);
+  };
+  const envelope = (later: boolean | undefined): object => {
+    const version = later === undefined ? protocolVersion : later ? (protocolVersion ?? laterVersion) : undefined;
+    const old = { jsonrpc: "2.0", factoryApiVersion: "1.0.0" };
+    return version === undefined ? old : { ...old, factoryProtocolVersion: version };
+  };
+  const waitFor = async (holds: (message: Received) => boolean, what: string, from = 0): Promise<Received> => {
+    const found = received.slice(from).find(holds);
+    if (found !== undefined) return found;
+    let stop = (): void => undefined;
+    const coming = new Promise<Received>((resolve) => {
+      stop = subscribe((message) => {
+        if (holds(message)) resolve(message);
+      });
+    });
+    return within(coming, what).finally(stop);
+  };
+  const subscribe = (listener: (message: Received) => void): (() => void) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  };
+
+  return {
+    received,
+    sent,
+    pid: child.pid ?? -1,
+    send,
+    sendRaw,
+    request: async (method, params, { id = randomUUID(), later, meta, patienceMs: limit } = {}) => {
+      let stop = (): void => undefined;
+      const coming = new Promise<Received>((resolve) => {
+        stop = subscribe((message) => {
+          if (message.type === "response" && message.id === id) resolve(message);
+        });
+      });
+      const traced = meta === undefined ? {} : { _meta: meta };
+      send({ ...envelope(later), type: "request", id, method, params, ...traced });
+      return within(coming, `the response to ${method}`, limit).finally(stop);
+    },
+    waitFor,
+    waitForNotice: async (type, from, more = {}) => {
+      const wanted = Object.entries(more);
+      const holds = (notice: Notice): boolean =>
+        notice.type === type && wanted.every(([key, value]) => notice[key] === value);
+      const what = `${type} ${wanted.length === 0 ? "" : JSON.stringify(more)}`.trim();
+      const message = await waitFor((each) => noticesIn([each]).some(holds), what, from);
+      return noticesIn([message])[0] as Notice;
+    },
+    answer: (request, result) => send({ ...envelope(undefined), type: "response", id: request.id, result }),
+    answerError: (request, error) => send({ ...envelope(undefined), type: "response", id: request.id, error }),
+    subscribe,
+    eof: () => {
+      stdin.end();
+    },
+    kill: (signal) => {
+      child.kill(signal);
+    },
+    exit: async () => {
+      const exit = await (over === undefined ? within(closed, "the end of the program") : closed).catch((error) => {
+        child.kill("SIGKILL");
+        throw error;
+      });
+      if (faults !== undefined) throw new Error(faults);
+      return exit;
+    },
+  };
+}
+
+/** The payloads of the notifications among these messages, in order. */
+export function noticesIn(messages: readonly Received[]): readonly Notice[] {
+  return messages.flatMap(({ type, params }) =>
+    type === "notification" && params?.notification !== undefined ? [params.notification] : [],
+  );
+}
+
+function objectIn(line: string): Received | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Received) : undefined;
+  } catch {
+    return undefined;
+  }
+}
