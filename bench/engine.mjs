@@ -99,7 +99,7 @@ export async function benchEngine(folder, home) {
   const host = quietHost();
   const engine = new Engine({
     store: createJsonlStore({ home }),
-    models: { list: async () => [model.info], resolve: async () => model },
+    models: { list: async () => [model.info], unusable: async () => [], resolve: async () => model },
     policy: createPermissionPolicy(() => "bash"),
     tools: [note],
     host,

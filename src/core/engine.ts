@@ -2,7 +2,7 @@ import type { EngineParts } from "./engine-parts.ts";
 import { AgentError } from "./errors.ts";
 import type { DurableBody, DurableEvent, SettingsChanges } from "./event.ts";
 import { closingEvents, foldLog } from "./history.ts";
-import type { ModelInfo, SessionInfo } from "./ports.ts";
+import type { ModelCatalog, ModelInfo, SessionInfo } from "./ports.ts";
 import { Session } from "./session.ts";
 import type { RunOptions, SessionSettings } from "./settings.ts";
 
@@ -103,6 +103,10 @@ export class Engine {
 
   models(): Promise<readonly ModelInfo[]> {
     return this.parts.models.list();
+  }
+
+  unusableModels(): ReturnType<ModelCatalog["unusable"]> {
+    return this.parts.models.unusable();
   }
 
   /** Rejects with `model_unknown`. */

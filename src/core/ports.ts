@@ -81,6 +81,8 @@ export interface ModelPort {
 export interface ModelCatalog {
   /** What can be chosen here, the default first. */
   list(): Promise<readonly ModelInfo[]>;
+  /** What is known by name and cannot be chosen, and why: for most of them a key is missing. */
+  unusable(): Promise<readonly { readonly info: ModelInfo; readonly problem: string }[]>;
   /** Rejects with `model_unknown`, or with what is wrong with its configuration. */
   resolve(id: string): Promise<ModelPort>;
 }

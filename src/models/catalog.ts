@@ -76,6 +76,13 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
   return {
     list,
 
+    async unusable() {
+      const { modelStatuses } = await import("./configured.ts");
+      return modelStatuses(choices, env).flatMap(({ info, problem }) =>
+        problem === undefined ? [] : [{ info, problem }],
+      );
+    },
+
     async resolve(requested) {
       const id = options.override ?? requested;
       const found = await port(unaliased(id, choices));

@@ -76,6 +76,7 @@ test("a session whose model is not known any more can still be opened to be read
   const port = { info, stream: () => (async function* () {})() };
   const models = {
     list: async () => [info],
+    unusable: async () => [],
     resolve: async () => {
       if (!isKnown) throw unknown;
       return port;

@@ -140,7 +140,7 @@ export function createKit(replies: readonly FakeReply[], options: KitOptions = {
   };
   const parts: EngineParts = {
     store,
-    models: options.models ?? { list: async () => [model.info], resolve: async () => model },
+    models: options.models ?? { list: async () => [model.info], unusable: async () => [], resolve: async () => model },
     policy: options.policy ?? createPermissionPolicy(() => "bash"),
     tools: options.tools ?? builtinTools,
     host,

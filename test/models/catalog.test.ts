@@ -124,3 +124,13 @@ describe("list", () => {
     expect((await models.list())[0]?.displayName).toBe("Mine");
   });
 });
+
+test("models that cannot be used are told apart, each with what is missing", async () => {
+  const models = catalog({ env: { OPENAI_API_KEY: "sk-1" } });
+  const unusable = await models.unusable();
+  const chosen = (await models.list()).map(({ id }) => id);
+
+  expect(unusable.filter(({ info }) => chosen.includes(info.id))).toEqual([]);
+  expect(unusable.find(({ info }) => info.provider === "anthropic")?.problem).toContain("ANTHROPIC_API_KEY");
+  expect(unusable.some(({ info }) => info.provider === "openai")).toBe(false);
+});

@@ -105,9 +105,11 @@ export class Connection {
     const { message } = decoded;
     if (message.factoryProtocolVersion !== undefined) context.hasProtocolVersion = true;
     // A client's notification asks for nothing.
-    if (message.type === "response") context.live?.answer(message);
+    if (message.type === "notification") return;
     const size = frame.type === "line" ? frame.text.length : 0;
-    if (message.type === "request") this.inOrder(size, () => this.handle(message));
+    // Answers too: one that was sent behind an interrupt must not come before it.
+    if (message.type === "response") this.inOrder(size, async () => context.live?.answer(message));
+    else this.inOrder(size, () => this.handle(message));
   }
 
   private inOrder(size: number, work: () => Promise<void>): void {

@@ -2,7 +2,7 @@ import { offeredTools } from "../../core/offered-tools.ts";
 import type { ModelInfo } from "../../core/ports.ts";
 import type { Session } from "../../core/session.ts";
 import type { AvailableModel } from "../../protocol/droid/models.ts";
-import type { ListToolsParams } from "../../protocol/droid/params.ts";
+import type { ListModelsParams, ListToolsParams } from "../../protocol/droid/params.ts";
 import type { ContextStatsResult, ListModelsResult, ListToolsResult } from "../../protocol/droid/results.ts";
 import type { ModelProvider } from "../../protocol/droid/words.ts";
 import type { Context } from "./connection.ts";
@@ -26,8 +26,14 @@ export async function listTools(params: ListToolsParams, context: Context): Prom
   return { tools };
 }
 
-export async function listModels(_: object, context: Context): Promise<ListModelsResult> {
-  return { models: await availableModels(context) };
+export async function listModels({ includeDisabled }: ListModelsParams, context: Context): Promise<ListModelsResult> {
+  const models = await availableModels(context);
+  if (includeDisabled !== true) return { models };
+  const unusable = await context.engine.unusableModels();
+  const disabled = unusable.map(({ info, problem }) => {
+    return { ...availableModel(info), disabled: true, disabledReason: problem };
+  });
+  return { models: [...models, ...disabled] };
 }
 
 export async function availableModels({ engine }: Pick<Context, "engine">): Promise<AvailableModel[]> {
