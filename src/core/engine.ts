@@ -21,8 +21,8 @@ export interface ResumedSession {
   /** Where the workspace is now, if it moved. */
   readonly cwd?: string;
   readonly run?: RunOptions;
-  /** Also when its model is not known here: the conversation can be read, and the settings changed. */
-  readonly anyModel?: boolean;
+  /** Also when its model is not known here, or its folder is gone: the conversation can be read, the settings changed. */
+  readonly toRead?: boolean;
 }
 
 /** Opened again, with what was wrong with its log. */
@@ -57,12 +57,12 @@ export class Engine {
     try {
       const { events, lastSeq, damagedLines } = await this.parts.store.read(id);
       const state = foldLog(events, lastSeq);
-      await this.checkFolder(options.cwd ?? state.cwd);
+      if (options.toRead !== true) await this.checkFolder(options.cwd ?? state.cwd);
       const session = new Session(this.parts, log, state, options.run ?? {}, [
         ...closingEvents(state, this.parts.ids),
         ...moved(state.cwd, options.cwd),
       ]);
-      if (options.anyModel !== true) {
+      if (options.toRead !== true) {
         await this.checkModels({ ...session.settings, ...definite(options.changes ?? {}) });
       }
       if (options.changes !== undefined) await session.update(options.changes);
@@ -83,8 +83,10 @@ export class Engine {
     const kept = events.filter((event) => event.seq <= (options.atSeq ?? Number.POSITIVE_INFINITY));
     const source = foldLog(kept);
     const settings = { ...source.settings, ...definite(options.changes ?? {}) };
-    if (options.anyModel !== true) await this.checkModels(settings);
-    await this.checkFolder(options.cwd ?? source.cwd);
+    if (options.toRead !== true) {
+      await this.checkModels(settings);
+      await this.checkFolder(options.cwd ?? source.cwd);
+    }
     const opened = {
       type: "session.opened",
       cwd: options.cwd ?? source.cwd,

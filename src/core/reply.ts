@@ -52,7 +52,8 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
   let characters = 0;
   /** What the model calls the last of `blocks`. */
   let openBlock: string | undefined;
-  let savedLength = 0;
+  /** What the last block has gained since it was saved. By itself: to cut it from the whole text would copy all of that. */
+  let unsaved = "";
   let savedAt = clock.monotonic();
 
   const begin = async (): Promise<void> => {
@@ -64,17 +65,17 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
   /** Writes what the open block has gained since the last time. */
   const checkpoint = async (): Promise<void> => {
     const block = blocks.at(-1);
-    if (block === undefined || block.type === "tool_call" || block.text.length === savedLength) return;
-    const from = savedLength;
-    savedLength = block.text.length;
+    if (block === undefined || block.type === "tool_call" || unsaved === "") return;
+    const text = unsaved;
+    unsaved = "";
     savedAt = clock.monotonic();
     await parts.emit({
       type: "message.checkpoint",
       messageId,
       block: blocks.length - 1,
       kind: block.type,
-      from,
-      text: block.text.slice(from),
+      from: block.text.length - text.length,
+      text,
     });
   };
 
@@ -88,10 +89,10 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
     await begin();
     if (event.text === "" && event.type === "text") return;
     await checkpoint();
-    savedLength = 0;
     savedAt = clock.monotonic();
     openBlock = event.block;
     const { type, text, proof } = event;
+    unsaved = text;
     blocks.push(proof === undefined ? { type, text } : { type, text, proof });
     await tell(event, 0);
     if (text.length >= checkpointCharacters) await checkpoint();
@@ -103,9 +104,10 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
     if (last?.type !== event.type || openBlock !== event.block) return beginBlock(event);
     const offset = last.text.length;
     last.text += event.text;
+    unsaved += event.text;
     if (event.proof !== undefined) last.proof = event.proof;
     const told = tell(event, offset);
-    const isDue = last.text.length - savedLength >= checkpointCharacters || clock.monotonic() - savedAt >= checkpointMs;
+    const isDue = unsaved.length >= checkpointCharacters || clock.monotonic() - savedAt >= checkpointMs;
     return isDue ? Promise.resolve(told).then(checkpoint) : told;
   };
 

@@ -200,11 +200,15 @@ export class Session {
     const dropped = this.queue.drop();
     const { live } = this;
     live?.abort.abort(cause);
+    const failures: unknown[] = [];
     for (const entry of dropped) {
-      await this.journal.emit({ type: "prompt.discarded", messageId: entry.messageId });
+      const discarded = this.journal.emit({ type: "prompt.discarded", messageId: entry.messageId });
+      // Whoever waits for the prompt's end gets it, also when it cannot be written down.
+      await discarded.catch((error: unknown) => failures.push(error));
       entry.settle(notRun(cause));
     }
     await live?.done;
+    if (failures.length > 0) throw failures[0];
   }
 
   /** Changes settings that are kept with the session; `null` removes one. Takes effect with the next model call or decision. */

@@ -145,10 +145,21 @@ async function askForThose(
   if (answer?.kind === "allow") return { prepared, cancelled: false };
   const why = answer?.kind === "cancel" && answer.why !== undefined ? `: ${answer.why}` : " by user";
   const result: ToolOutput = { text: `Error: Tool execution cancelled${why}`, status: "refused" };
-  const cancelled = prepared.map((entry) =>
-    entry.result === undefined && entry.decision?.verdict === "ask" ? { ...entry, result } : entry,
-  );
+  const cancelled = prepared.map((entry) => {
+    if (entry.result !== undefined || isHarmless(entry)) return entry;
+    return entry.decision?.verdict === "ask" ? { ...entry, result } : { ...entry, result: turnedDown };
+  });
   return { prepared: cancelled, cancelled: true };
+}
+
+const turnedDown: ToolOutput = {
+  text: "Error: Not run, because another call of the same reply was turned down.",
+  status: "refused",
+};
+
+/** The turn ends here, so nobody is asked anything more, and nothing is changed that nobody will talk about. */
+function isHarmless({ tool, decision }: Prepared): boolean {
+  return decision?.verdict === "allow" && decision.class === "read" && tool?.kind === "read";
 }
 
 /** Neighbours that only read run together; everything else alone and in order. */

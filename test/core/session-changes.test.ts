@@ -88,7 +88,7 @@ test("a session whose model is not known any more can still be opened to be read
   isKnown = false;
 
   await expect(kit.engine.resume(session.id)).rejects.toBe(unknown);
-  expect((await kit.engine.resume(session.id, { anyModel: true })).session.id).toBe(session.id);
+  expect((await kit.engine.resume(session.id, { toRead: true })).session.id).toBe(session.id);
 });
 
 test("every model call is announced before it is made", async () => {

@@ -1,9 +1,11 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import type { Bench } from "../e2e/tinman.ts";
 import { createBench } from "../e2e/tinman.ts";
+import { openWire } from "../fakes/rpc/wire.ts";
 
 /** One scripted model, the expected output of every front end. `npm run golden` writes what the program says now. */
 
@@ -13,40 +15,78 @@ interface Scenario {
   readonly files: Readonly<Record<string, string>>;
   readonly flags: readonly string[];
   readonly replies: readonly object[];
+  /** What a client chooses that can be asked. */
+  readonly answer?: string;
+  /** Front ends that cannot be told the flags. */
+  readonly without?: readonly string[];
 }
 
 const here = fileURLToPath(new URL("./", import.meta.url));
-const scenarios = readdirSync(here, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-const formats = ["text", "json", "stream-json"] as const;
+const formats = ["text", "json", "stream-json", "stream-jsonrpc"] as const;
+type Format = (typeof formats)[number];
 
-test.each(scenarios.flatMap(({ name }) => formats.map((format) => [name, format] as const)))(
-  "%s, %s",
-  async (name, format) => {
-    const scenario = parse(await readFile(`${here}${name}/scenario.yaml`, "utf8")) as Scenario;
-    const bench = await createBench();
-    try {
-      for (const [path, text] of Object.entries(scenario.files)) await bench.file(path, text);
-      const model = await bench.script(scenario.replies);
-      const run = await bench.tinman(["exec", "-o", format, ...scenario.flags, "-m", model, scenario.prompt]);
-      const shown = `${normalise(run.stdout, bench.root)}--- stderr\n${run.stderr.replaceAll(bench.root, "<root>")}--- exit ${run.code}\n`;
-      const file = `${here}${name}/expected.${format}`;
-      if (process.env.TINMAN_WRITE_GOLDEN === "1") await writeFile(file, shown);
-      expect(shown).toBe(await readFile(file, "utf8"));
-    } finally {
-      await bench.remove();
-    }
-  },
+const scenarios = readdirSync(here, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => ({ name, ...(parse(readFileSync(`${here}${name}/scenario.yaml`, "utf8")) as Scenario) }));
+const cases = scenarios.flatMap((scenario) =>
+  formats.flatMap((format) => (scenario.without?.includes(format) ? [] : [[scenario.name, format, scenario] as const])),
 );
 
-/** Ids become their order of appearance, times become 0, and the workspace its name; nothing else is touched. */
+test.each(cases)("%s, %s", async (name, format, scenario) => {
+  const bench = await createBench();
+  try {
+    for (const [path, text] of Object.entries(scenario.files)) await bench.file(path, text);
+    const model = await bench.script(scenario.replies);
+    const run = await (format === "stream-jsonrpc" ? talk : exec)(bench, scenario, model, format);
+    const shown = `${normalise(run.stdout, bench.root)}--- stderr\n${run.stderr.replaceAll(bench.root, "<root>")}--- exit ${run.code}\n`;
+    const file = `${here}${name}/expected.${format}`;
+    if (process.env.TINMAN_WRITE_GOLDEN === "1") await writeFile(file, shown);
+    expect(shown).toBe(await readFile(file, "utf8"));
+  } finally {
+    await bench.remove();
+  }
+});
+
+interface Shown {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number | null;
+}
+
+function exec(bench: Bench, { flags, prompt }: Scenario, model: string, format: Format): Promise<Shown> {
+  return bench.tinman(["exec", "-o", format, ...flags, "-m", model, prompt]);
+}
+
+/** A client of the later dialect that opens a session, says the prompt, and answers whatever it is asked. */
+async function talk(bench: Bench, { flags, prompt, answer }: Scenario, model: string): Promise<Shown> {
+  const wire = openWire(bench, { args: [...flags, "-m", model], protocolVersion: "1.15.0" });
+  wire.subscribe((message) => {
+    if (message.type === "request") wire.answer(message, { selectedOption: answer });
+  });
+  await wire.request("droid.initialize_session", { machineId: "m", cwd: bench.cwd }, { id: "1" });
+  await wire.request("droid.add_user_message", { text: prompt, messageId: "mine" }, { id: "2" });
+  await wire.waitForNotice("droid_working_state_changed", 0, { newState: "idle" });
+  wire.eof();
+  const { code, stderr } = await wire.exit();
+  return { stdout: wire.received.map((message) => `${JSON.stringify(message)}\n`).join(""), stderr, code };
+}
+
+/** Ids and traces become their order of appearance, times become 0, and the workspace its name; nothing else is touched. */
 function normalise(text: string, root: string): string {
-  const ids = new Map<string, string>();
+  const inOrder = (kind: string): ((id: string) => string) => {
+    const known = new Map<string, string>();
+    return (id) => {
+      const name = known.get(id) ?? `<${kind}-${known.size + 1}>`;
+      known.set(id, name);
+      return name;
+    };
+  };
+  const traces = inOrder("trace");
   return text
     .replaceAll(root, "<root>")
-    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, (id) => {
-      const known = ids.get(id) ?? `<id-${ids.size + 1}>`;
-      ids.set(id, known);
-      return known;
-    })
-    .replace(/"(timestamp|durationMs|duration_ms)":\d+/g, '"$1":0');
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, inOrder("id"))
+    .replace(/00-([0-9a-f]{32})-[0-9a-f]{16}-01/g, (_, trace: string) => `00-${traces(trace)}-<span>-01`)
+    .replace(/"(timestamp|durationMs|duration_ms|createdAt|updatedAt)":\d+/g, '"$1":0')
+    .replace(/"timestamp":"[^"]*"/g, '"timestamp":"<time>"')
+    .replace(/\/specs\/\d{4}-\d\d-\d\d/g, "/specs/<day>");
 }

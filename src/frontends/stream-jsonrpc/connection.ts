@@ -2,7 +2,7 @@ import type { Engine } from "../../core/engine.ts";
 import { failureOf } from "../../core/errors.ts";
 import type { EngineEvent } from "../../core/event.ts";
 import type { Autonomy, ReasoningEffort, RunOptions } from "../../core/settings.ts";
-import type { ClientRequest } from "../../protocol/droid/envelope.ts";
+import type { ClientEnvelope, ClientRequest } from "../../protocol/droid/envelope.ts";
 import type { GitRepo } from "../../protocol/droid/results.ts";
 import type { Frame } from "../../rpc/framing.ts";
 import type { Transport } from "../../rpc/transport.ts";
@@ -102,14 +102,17 @@ export class Connection {
       this.inOrder(0, async () => context.transport.send(line));
       return;
     }
-    const { message } = decoded;
+    const size = frame.type === "line" ? frame.text.length : 0;
+    this.inOrder(size, () => this.take(decoded.message));
+  }
+
+  /** Answers wait their turn too: one that was sent behind an interrupt must not come before it. */
+  private async take(message: ClientEnvelope): Promise<void> {
+    const { context } = this;
     if (message.factoryProtocolVersion !== undefined) context.hasProtocolVersion = true;
     // A client's notification asks for nothing.
-    if (message.type === "notification") return;
-    const size = frame.type === "line" ? frame.text.length : 0;
-    // Answers too: one that was sent behind an interrupt must not come before it.
-    if (message.type === "response") this.inOrder(size, async () => context.live?.answer(message));
-    else this.inOrder(size, () => this.handle(message));
+    if (message.type === "response") context.live?.answer(message);
+    if (message.type === "request") await this.handle(message);
   }
 
   private inOrder(size: number, work: () => Promise<void>): void {

@@ -83,13 +83,13 @@ export class LiveSession {
       .then(() => this.caughtUp())
       .finally(() => {
         this.turns.delete(turn);
-        this.origins.delete(handle.messageId);
+        this.forget(handle.messageId, origin);
       });
     this.turns.add(turn);
     try {
       await handle.accepted;
     } catch (error) {
-      this.origins.delete(handle.messageId);
+      this.forget(handle.messageId, origin);
       throw error;
     }
   }
@@ -125,6 +125,11 @@ export class LiveSession {
     await this.session.interrupt().catch(() => undefined);
     await this.session.close();
     await this.pumped;
+  }
+
+  /** The name of a prompt that was discarded may be another one's by now. */
+  private forget(messageId: string, origin: Origin): void {
+    if (this.origins.get(messageId) === origin) this.origins.delete(messageId);
   }
 
   private isTaken(messageId: string): boolean {

@@ -75,7 +75,7 @@ const handlers: { readonly [M in ClientMethod]: Handler<M> } = {
   async "droid.fork_session"({ title, tags }, context) {
     const { session } = liveOf(context);
     const fork = await context.engine.fork(session.id, {
-      anyModel: true,
+      toRead: true,
       title: title?.trim() ? title : `[Fork] ${session.title}`,
       ...(tags === undefined ? {} : { changes: valid(() => engineSettings({ tags })) }),
     });

@@ -29,6 +29,7 @@ export async function initializeSession(
   const { engine, options } = context;
   const settings = firstSettings(params, context, dialect);
   const cwd = folderFor(params, context);
+  const mcpServers = echoed(params);
   const run = { ...options.run, ...(params.skipPermissionsUnsafe === true ? { unsafe: true } : {}) };
   const wanted = params.sessionId === "" ? undefined : params.sessionId;
   const [session, models, gitRepo] = await Promise.all([
@@ -48,7 +49,7 @@ export async function initializeSession(
     settings: wireSettings(session.settings, dialect, live.filters),
     availableModels: models,
     ...(gitRepo === undefined ? {} : { gitRepo }),
-    ...(params.mcpServers === undefined ? {} : { mcpServers: params.mcpServers.map(withoutType) }),
+    ...(mcpServers === undefined ? {} : { mcpServers }),
   };
 }
 
@@ -57,12 +58,13 @@ export async function loadSession(params: LoadParams, context: Context, request:
   const dialect = dialectFor(context, request);
   const { engine, options } = context;
   const { sessionId } = params;
+  const mcpServers = echoed(params);
   // In this dialect a session that the client named itself is never found again.
   if (dialect === "early" && !uuid.test(sessionId)) throw new AgentError("session_not_found", sessionId);
   let { live } = context;
   const isOther = live?.session.id !== sessionId;
   if (live === undefined || isOther) {
-    const { session, damagedLines } = await engine.resume(sessionId, { anyModel: true, run: options.run });
+    const { session, damagedLines } = await engine.resume(sessionId, { toRead: true, run: options.run });
     if (damagedLines.length > 0) await options.log.warn(damageNotice(damagedLines));
     live = await switchTo(context, session, dialect, {
       filters: filtersIn(params),
@@ -86,7 +88,7 @@ export async function loadSession(params: LoadParams, context: Context, request:
     cwd: session.cwd,
     tokenUsage: wireUsage(session.usage),
     ...pending(session),
-    ...(params.mcpServers === undefined ? {} : { mcpServers: params.mcpServers.map(withoutType) }),
+    ...(mcpServers === undefined ? {} : { mcpServers }),
   };
 }
 
@@ -186,8 +188,14 @@ function mcpStatus(servers: readonly McpServerParams[]): McpStatusChanged {
   return { type: "mcp_status_changed", servers: failed, summary };
 }
 
-function withoutType({ type: _, ...server }: McpServerParams): Record<string, unknown> {
-  return server;
+/** Found out before anything is done: what is nested without end cannot be sent back. */
+function echoed({ mcpServers }: Pick<InitializeParams, "mcpServers">): Record<string, unknown>[] | undefined {
+  try {
+    JSON.stringify(mcpServers);
+  } catch {
+    throw new BadRequest("params", "mcpServers is nested too deeply");
+  }
+  return mcpServers?.map(({ type: _, ...server }) => server);
 }
 
 function pending(session: Session): Pick<LoadResult, "pendingPermissions" | "pendingAskUserRequests"> {

@@ -1,0 +1,72 @@
+#!/usr/bin/env node
+// Gives a prompt, and asks the person at the terminal whenever the agent needs a permission.
+//
+//   node permission.mjs [--yes|--no] [executable] [prompt]
+//
+// --yes allows everything once, --no refuses; with neither you are asked.
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+
+const words = process.argv.slice(2).filter((word) => word !== "--yes" && word !== "--no");
+const [executable = process.env.TINMAN ?? "tinman", text = "create file hello.txt with Hello!"] = words;
+const formats = ["--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc"];
+const versions = { jsonrpc: "2.0", factoryApiVersion: "1.0.0", factoryProtocolVersion: "1.15.0" };
+const say = (line) => process.stdout.write(`${line}\n`);
+
+/** Lines end at LF only: a text may hold other characters that some readers take for line ends. */
+async function* messages(stream) {
+  let rest = "";
+  for await (const piece of stream.setEncoding("utf8")) {
+    const lines = (rest + piece).split("\n");
+    rest = lines.pop();
+    for (const line of lines) if (line.trim() !== "") yield JSON.parse(line);
+  }
+}
+
+/** What would be done, in one line or a few. */
+function describe({ toolUse, details }) {
+  if (details.type === "exec") return `${details.fullCommand}  (${details.impactLevel} impact)`;
+  if (details.type === "exit_spec_mode") return `the plan:\n${details.plan}`;
+  return `${toolUse.name} ${details.filePath}\n${details.newContent ?? details.content ?? details.patchContent ?? ""}`;
+}
+
+let terminal;
+let typed;
+async function choose({ toolUses, options }) {
+  for (const one of toolUses) say(`\n> ${describe(one)}`);
+  if (process.argv.includes("--yes")) return "proceed_once";
+  if (process.argv.includes("--no")) return "cancel";
+  options.forEach(({ label }, index) => {
+    say(`  ${index + 1}. ${label}`);
+  });
+  terminal ??= createInterface({ input: process.stdin });
+  typed ??= terminal[Symbol.asyncIterator]();
+  // No number of the list, or nobody there any more, is a no.
+  const { value = "" } = await typed.next();
+  return options[Number(value) - 1]?.value ?? "cancel";
+}
+
+const child = spawn(executable, ["exec", ...formats], { stdio: ["pipe", "pipe", "inherit"] });
+child.on("error", (error) => {
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+});
+const send = (message) => child.stdin.write(`${JSON.stringify({ ...versions, ...message })}\n`);
+const request = (id, method, params) => send({ type: "request", id, method: `droid.${method}`, params });
+
+request("open", "initialize_session", { machineId: "example", cwd: process.cwd(), autonomyLevel: "off" });
+for await (const message of messages(child.stdout)) {
+  const { id, method, params, error } = message;
+  const news = params?.notification;
+  if (error) process.stderr.write(`${error.message}\n`);
+  if (id === "open" && !error) request("say", "add_user_message", { text });
+  if (method === "droid.request_permission") {
+    send({ type: "response", id, result: { selectedOption: await choose(params) } });
+  }
+  if (news?.type === "assistant_text_delta") process.stdout.write(news.textDelta);
+  if (news?.type === "assistant_text_complete") say("");
+  if (news?.type === "agent_turn_completed") say(`turn ended: ${news.reason}`);
+  if (error || news?.type === "error") process.exitCode = 1;
+  if (error || news?.newState === "idle") child.stdin.end();
+}
+terminal?.close();

@@ -1,0 +1,68 @@
+#!/usr/bin/env node
+// Gives a prompt that makes the agent ask something, and answers it.
+//
+//   node question.mjs [executable] [answer …]
+//
+// The answers are taken in order; what is not answered so is asked at the terminal.
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+
+const [executable = process.env.TINMAN ?? "tinman", ...prepared] = process.argv.slice(2);
+const text = "ask me which colour I want: red or blue";
+const formats = ["--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc"];
+const versions = { jsonrpc: "2.0", factoryApiVersion: "1.0.0", factoryProtocolVersion: "1.15.0" };
+const say = (line) => process.stdout.write(`${line}\n`);
+
+/** Lines end at LF only: a text may hold other characters that some readers take for line ends. */
+async function* messages(stream) {
+  let rest = "";
+  for await (const piece of stream.setEncoding("utf8")) {
+    const lines = (rest + piece).split("\n");
+    rest = lines.pop();
+    for (const line of lines) if (line.trim() !== "") yield JSON.parse(line);
+  }
+}
+
+let terminal;
+let typed;
+/** Undefined when nobody is there any more. */
+async function answerTo({ topic, question, options }) {
+  say(`\n[${topic}] ${question} ${options.join(" / ")}`);
+  if (prepared.length > 0) return prepared.shift();
+  terminal ??= createInterface({ input: process.stdin });
+  typed ??= terminal[Symbol.asyncIterator]();
+  return (await typed.next()).value;
+}
+
+/** All of them, or the word that there are none: a part of the answers is an error for the agent. */
+async function answersTo(questions) {
+  const answers = [];
+  for (const one of questions) {
+    const answer = await answerTo(one);
+    if (answer === undefined) return { cancelled: true, answers: [] };
+    answers.push({ index: one.index, question: one.question, answer });
+  }
+  return { cancelled: false, answers };
+}
+
+const child = spawn(executable, ["exec", ...formats], { stdio: ["pipe", "pipe", "inherit"] });
+child.on("error", (error) => {
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+});
+const send = (message) => child.stdin.write(`${JSON.stringify({ ...versions, ...message })}\n`);
+const request = (id, method, params) => send({ type: "request", id, method: `droid.${method}`, params });
+
+request("open", "initialize_session", { machineId: "example", cwd: process.cwd(), autonomyLevel: "off" });
+for await (const message of messages(child.stdout)) {
+  const { id, method, params, error } = message;
+  const news = params?.notification;
+  if (error) process.stderr.write(`${error.message}\n`);
+  if (id === "open" && !error) request("say", "add_user_message", { text });
+  if (method === "droid.ask_user") send({ type: "response", id, result: await answersTo(params.questions) });
+  if (news?.type === "assistant_text_delta") process.stdout.write(news.textDelta);
+  if (news?.type === "assistant_text_complete") say("");
+  if (error || news?.type === "error") process.exitCode = 1;
+  if (error || news?.newState === "idle") child.stdin.end();
+}
+terminal?.close();

@@ -1,0 +1,39 @@
+import { looksLike } from "../docs/blocks.ts";
+import type { Received } from "../fakes/rpc/wire.ts";
+
+/** Numbers that are others in every run. */
+const measured: ReadonlySet<string> = new Set([
+  "createdAt",
+  "updatedAt",
+  "timestamp",
+  "durationMs",
+  "inputTokens",
+  "outputTokens",
+  "used",
+  "remaining",
+]);
+
+/**
+ * Is this what the page shows? The same keys in the same order, and the same values; `…` stands for any text, alone for
+ * anything, and as the only element of a list for any elements.
+ */
+export function resembles(shown: unknown, sent: unknown, key = ""): boolean {
+  if (shown === "…") return true;
+  if (typeof shown === "string") return typeof sent === "string" && looksLike(shown, sent);
+  if (typeof shown === "number") return measured.has(key) ? typeof sent === "number" : shown === sent;
+  if (typeof shown !== "object" || shown === null) return shown === sent;
+  if (typeof sent !== "object" || sent === null || Array.isArray(shown) !== Array.isArray(sent)) return false;
+  if (Array.isArray(shown) && shown.length === 1 && shown[0] === "…") return true;
+  const [expected, found] = [Object.entries(shown), Object.entries(sent)];
+  return (
+    expected.length === found.length &&
+    expected.every(([name, value], at) => name === found[at]?.[0] && resembles(value, found[at]?.[1], name))
+  );
+}
+
+/** A message, and the parts of it that the page shows alone. */
+export function partsOf(message: Received): readonly unknown[] {
+  const { params } = message;
+  const uses = Array.isArray(params?.toolUses) ? (params.toolUses as readonly { readonly details: unknown }[]) : [];
+  return [message, params?.notification, params, ...uses.map(({ details }) => details)];
+}

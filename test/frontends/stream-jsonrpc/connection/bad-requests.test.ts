@@ -1,0 +1,188 @@
+import { describe, expect, test } from "vitest";
+import type { Received } from "../../../fakes/rpc/wire.ts";
+import { serve } from "./served.ts";
+
+const early = { later: false };
+
+const errorOf = ({ id, error }: Received): object => ({ id, ...error });
+
+const badRequests: readonly [what: string, method: string, params: unknown, words: RegExp][] = [
+  ["an unknown method", "droid.list_everything", {}, /no method "droid\.list_everything"/],
+  ["a method without its prefix", "initialize_session", { machineId: "m", cwd: "/ws" }, /no method/],
+  ["a method that objects have anyway", "toString", {}, /no method/],
+  ["no params", "droid.initialize_session", undefined, /params .*object/],
+  ["params that are null", "droid.initialize_session", null, /params .*object/],
+  ["params that are a list", "droid.initialize_session", [], /params .*object/],
+  ["no machineId", "droid.initialize_session", { cwd: "/ws" }, /machineId is missing/],
+  ["no cwd", "droid.initialize_session", { machineId: "m" }, /cwd is required/],
+  ["a cwd that is a number", "droid.initialize_session", { machineId: "m", cwd: 1 }, /cwd must be a string/],
+  [
+    "an illegal level",
+    "droid.initialize_session",
+    { machineId: "m", cwd: "/ws", autonomyLevel: "mad" },
+    /autonomyLevel must be one of "off"/,
+  ],
+  [
+    "an illegal mode",
+    "droid.initialize_session",
+    { machineId: "m", cwd: "/ws", interactionMode: "wild" },
+    /interactionMode must be "auto" or "spec"/,
+  ],
+  [
+    "a mode that is not there",
+    "droid.initialize_session",
+    { machineId: "m", cwd: "/ws", interactionMode: "agi" },
+    /"agi" is not supported/,
+  ],
+  [
+    "an illegal effort",
+    "droid.initialize_session",
+    { machineId: "m", cwd: "/ws", reasoningEffort: "huge" },
+    /reasoningEffort must be one of/,
+  ],
+  [
+    "a blank system prompt",
+    "droid.initialize_session",
+    { machineId: "m", cwd: "/ws", systemPrompt: " " },
+    /systemPrompt must not be blank/,
+  ],
+  [
+    "servers with a list as env",
+    "droid.initialize_session",
+    { machineId: "m", cwd: "/ws", mcpServers: [{ name: "a", env: [] }] },
+    /mcpServers\[0\]\.env must be an object/,
+  ],
+  [
+    "a session id that leads elsewhere",
+    "droid.initialize_session",
+    { machineId: "m", cwd: "/ws", sessionId: "../evil" },
+    /session/i,
+  ],
+  [
+    "a session id with a slash",
+    "droid.initialize_session",
+    { machineId: "m", cwd: "/ws", sessionId: "a/b" },
+    /session/i,
+  ],
+  [
+    "a session id that is endless",
+    "droid.initialize_session",
+    { machineId: "m", cwd: "/ws", sessionId: "a".repeat(5_000) },
+    /session/i,
+  ],
+  ["load without an id", "droid.load_session", {}, /sessionId is missing/],
+  ["a text that is none", "droid.add_user_message", { text: 5 }, /text must be a string/],
+  [
+    "an image of a strange kind",
+    "droid.add_user_message",
+    { text: "", images: [{ mediaType: "image/tiff", data: "" }] },
+    /images\[0\]\.mediaType/,
+  ],
+  [
+    "an image that is none",
+    "droid.add_user_message",
+    { text: "", images: [{ mediaType: "image/png", data: "AAAA" }] },
+    /images\.0: the data is no image\/png/,
+  ],
+  [
+    "an image without data",
+    "droid.add_user_message",
+    { text: "", images: [{ mediaType: "image/png", data: "" }] },
+    /not valid base64/,
+  ],
+  [
+    "a file that is no PDF",
+    "droid.add_user_message",
+    { text: "", files: [{ mediaType: "application/pdf", data: "AAAA" }] },
+    /files\.0: the data is no PDF/,
+  ],
+  [
+    "an illegal level to change to",
+    "droid.update_session_settings",
+    { autonomyLevel: "wild" },
+    /autonomyLevel must be one of/,
+  ],
+  [
+    "a mode to change to that is not there",
+    "droid.update_session_settings",
+    { interactionMode: "mission" },
+    /"mission" is not supported/,
+  ],
+  ["tags that are texts", "droid.update_session_settings", { tags: ["a"] }, /tags\[0\] must be an object/],
+  ["a blank title", "droid.rename_session", { title: "\n" }, /title must not be blank/],
+  ["interrupt without params", "droid.interrupt_session", undefined, /params .*object/],
+];
+
+describe("a request that cannot be taken", () => {
+  test.each(badRequests)("%s", async (_, method, params, words) => {
+    const isMethod = words.source.startsWith("no method");
+    const old = serve([], early);
+    await old.init({ autonomyLevel: "normal" });
+    expect(errorOf(await old.client.request(method, params))).toEqual({
+      id: null,
+      code: -32600,
+      message: "Invalid request format",
+      data: { requestId: "r2" },
+    });
+    const later = serve([]);
+    await later.init();
+    expect(errorOf(await later.client.request(method, params))).toEqual({
+      id: "r2",
+      code: isMethod ? -32601 : -32602,
+      message: expect.stringMatching(words),
+    });
+  });
+
+  test.each<[what: string, line: string, error: object]>([
+    ["no JSON", "{nope", { message: "Invalid JSON" }],
+    ["two objects", "{} {}", { message: "Invalid JSON" }],
+    ["a list", "[]", { message: "Invalid JSON-RPC message" }],
+    ["a text", '"hello"', { message: "Invalid JSON-RPC message" }],
+    ["nothing", "null", { message: "Invalid JSON-RPC message" }],
+    [
+      "no type",
+      '{"jsonrpc":"2.0","factoryApiVersion":"1.0.0","id":"a","method":"x"}',
+      { message: "Invalid JSON-RPC message", data: { requestId: "a" } },
+    ],
+    [
+      "another version",
+      '{"jsonrpc":"2.0","factoryApiVersion":"2.0.0","type":"request","id":"b","method":"x"}',
+      { message: "Invalid JSON-RPC message", data: { requestId: "b" } },
+    ],
+    [
+      "an id that is a number",
+      '{"jsonrpc":"2.0","factoryApiVersion":"1.0.0","type":"request","id":7,"method":"x"}',
+      { message: "Invalid JSON-RPC message", data: { requestId: "7" } },
+    ],
+    [
+      "an id that is null",
+      '{"jsonrpc":"2.0","factoryApiVersion":"1.0.0","type":"request","id":null,"method":"x"}',
+      { message: "Invalid JSON-RPC message" },
+    ],
+    [
+      "no method",
+      '{"jsonrpc":"2.0","factoryApiVersion":"1.0.0","type":"request","id":"c"}',
+      { message: "Invalid JSON-RPC message", data: { requestId: "c" } },
+    ],
+  ])("a line with %s, in both dialects", async (_, line, error) => {
+    for (const options of [early, {}]) {
+      const { client } = serve([], options);
+      client.sendRaw(line);
+      const answer = await client.waitFor(() => true);
+      expect(errorOf(answer)).toEqual({ id: null, code: -32700, ...error });
+    }
+  });
+
+  test("has an id of any length", async () => {
+    const { client } = serve([]);
+    const id = "x".repeat(10_000);
+    expect((await client.request("droid.list_skills", {}, { id: "" })).id).toBe("");
+    expect((await client.request("droid.list_skills", {}, { id })).id).toBe(id);
+  });
+
+  test("unless it only holds more than it must", async () => {
+    const { client } = serve([]);
+    const params = { machineId: "", cwd: "/ws", bogus: [1], tags: [{ name: "a", value: "b" }] };
+    expect((await client.request("droid.initialize_session", params, { meta: "no trace" })).error).toBeUndefined();
+  });
+});

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "vitest";
+import { AgentError } from "../../../../src/core/errors.ts";
+import type { DurableEvent } from "../../../../src/core/event.ts";
+import type { SessionStore } from "../../../../src/core/ports.ts";
+import { createMemoryStore } from "../../../../src/store/memory-store.ts";
+import { says } from "../../../fakes/kit.ts";
+import { storyOf } from "../../../fakes/rpc/linked-client.ts";
+import type { Received } from "../../../fakes/rpc/wire.ts";
+import { noticesIn } from "../../../fakes/rpc/wire.ts";
+import { hangsAfter, serve } from "./served.ts";
+
+const idIn = ({ result }: Received): string => String(result?.sessionId);
+
+describe("a log that cannot be written", () => {
+  /** A store whose logs take nothing while it is full, or nothing of some type. */
+  function fullStore(): { readonly store: SessionStore; full(now: boolean | DurableEvent["type"]): void } {
+    const store = createMemoryStore();
+    let isFull: boolean | DurableEvent["type"] = false;
+    const guarded = (log: Awaited<ReturnType<SessionStore["create"]>>): typeof log => ({
+      ...log,
+      append: async (...given) => {
+        if (isFull === true || given[0].some(({ type }) => type === isFull))
+          throw new AgentError("storage_failed", "The disk is full.");
+        return log.append(...given);
+      },
+    });
+    return {
+      store: {
+        ...store,
+        create: async (...given) => guarded(await store.create(...given)),
+        acquire: async (...given) => guarded(await store.acquire(...given)),
+      },
+      full: (now) => {
+        isFull = now;
+      },
+    };
+  }
+
+  const failed = (id: string): object => ({
+    id,
+    error: { code: -32603, message: "The disk is full.", data: { code: "storage_failed" } },
+  });
+
+  test("fails the message with its id, once, and the session goes on when there is room again", async () => {
+    const { store, full } = fullStore();
+    const { client, init, say } = serve([says("hi")], { store });
+    await init();
+    full(true);
+    const from = client.mark;
+    expect(await say("hello")).toMatchObject(failed("r2"));
+    expect(await client.request("droid.update_session_settings", { autonomyLevel: "high" })).toMatchObject(
+      failed("r3"),
+    );
+    full(false);
+    await say("hello", { messageId: "m" });
+    await client.state("idle");
+    expect(storyOf(client.received.slice(from)).slice(0, 3)).toEqual(["error r2", "error r3", "result r4"]);
+    expect(noticesIn(client.received).filter(({ type }) => type === "agent_turn_completed")).toMatchObject([
+      { turnId: "m", reason: "completed" },
+    ]);
+  });
+
+  test("in the middle of a turn ends it, and another session can be opened", async () => {
+    const { store, full } = fullStore();
+    const { client, init, say } = serve([hangsAfter({ type: "text", text: "half" }), says("new")], { store });
+    await init();
+    await say("go", { messageId: "m1" });
+    await client.notice("assistant_text_delta");
+    await say("waits", { messageId: "m2" });
+    full(true);
+    await client.request("droid.interrupt_session", {});
+    await client.state("idle");
+    full(false);
+    await init();
+    const from = client.mark;
+    await say("again", { messageId: "m3" });
+    await client.state("idle", from);
+    expect((await client.notice("agent_turn_completed", from)).turnId).toBe("m3");
+  });
+
+  test.each(["droid.close_session", "droid.initialize_session"])("lets %s leave the session", async (method) => {
+    const { store, full } = fullStore();
+    const { client, init, say } = serve([hangsAfter({ type: "text", text: "half" }), says("new")], { store });
+    const sessionId = idIn(await init());
+    await say("go", { messageId: "m1" });
+    await client.notice("assistant_text_delta");
+    await say("waits", { messageId: "m2" });
+    full(true);
+    const from = client.mark;
+    const { error } = await client.request(method, { machineId: "m", cwd: "/ws" });
+    expect(error).toBeUndefined();
+    expect(storyOf(client.received.slice(from)).slice(0, 5)).toEqual([
+      "assistant_text_complete",
+      "session_token_usage_changed",
+      "error",
+      "agent_turn_completed",
+      "state idle",
+    ]);
+    full(false);
+    expect((await client.request("droid.load_session", { sessionId })).error).toBeUndefined();
+  });
+
+  test("when a turn takes its message up ends that turn under its name, and the next has its own name and trace", async () => {
+    const { store, full } = fullStore();
+    const { client, init } = serve([says("two")], { store });
+    await init();
+    full("prompt.taken");
+    const trace = (digit: string): object => ({ traceparent: `00-${digit.repeat(32)}-b7ad6b7169203331-01` });
+    const say = (messageId: string, digit: string): string =>
+      client.ask("droid.add_user_message", { text: messageId, messageId }, { meta: trace(digit) });
+    say("m1", "1");
+    await client.state("idle");
+    expect(await client.notice("agent_turn_completed")).toMatchObject({
+      turnId: "m1",
+      reason: "completion_persistence_failed",
+    });
+    full(false);
+    const from = client.mark;
+    say("m2", "2");
+    await client.state("idle", from);
+    expect(await client.notice("agent_turn_completed", from)).toMatchObject({ turnId: "m2", reason: "completed" });
+    const traces = client.received
+      .slice(from)
+      .flatMap(({ _meta }) => (_meta === undefined ? [] : [JSON.stringify(_meta)]));
+    expect(traces.filter((each) => !each.includes("2".repeat(32)))).toEqual([]);
+  });
+
+  test("does not keep the connection from its end", async () => {
+    const { store, full } = fullStore();
+    const { client, init, say, over } = serve([hangsAfter({ type: "text", text: "half" })], { store });
+    await init();
+    await say("go", { messageId: "m1" });
+    await client.notice("assistant_text_delta");
+    await say("waits", { messageId: "m2" });
+    full(true);
+    await client.request("droid.interrupt_session", {});
+    client.end();
+    await over;
+    expect(storyOf(client.received).at(-1)).toBe("state idle");
+  });
+});

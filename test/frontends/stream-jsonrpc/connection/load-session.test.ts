@@ -1,0 +1,311 @@
+import { describe, expect, test } from "vitest";
+import type { ModelEvent } from "../../../../src/core/ports.ts";
+import { calls, says } from "../../../fakes/kit.ts";
+import { createMemoryHost } from "../../../fakes/memory-host.ts";
+import { storyOf } from "../../../fakes/rpc/linked-client.ts";
+import type { Received } from "../../../fakes/rpc/wire.ts";
+import { createSignal, idOf, serve } from "./served.ts";
+import { chainOf, compareHistory } from "./told-history.ts";
+
+interface Loaded {
+  readonly session: { readonly messages: readonly object[]; readonly title?: string };
+  readonly isAgentLoopInProgress: boolean;
+  readonly pendingPermissions?: readonly { readonly requestId: string }[];
+}
+
+const idIn = ({ result }: Received): string => String(result?.sessionId);
+const tokens = (calls: number): object => ({
+  inputTokens: 10 * calls,
+  outputTokens: 5 * calls,
+  cacheCreationTokens: 0,
+  cacheReadTokens: 0,
+  thinkingTokens: 0,
+});
+
+describe("loading the session that is live", () => {
+  test("with a permission open tells what is asked, and the old id still answers", async () => {
+    const { client, init, say } = serve([calls(["Execute", { command: "git push" }]), says("pushed")]);
+    const sessionId = idIn(await init());
+    await say("go");
+    const { id, params } = await client.asked();
+    const from = client.mark;
+    const { result } = await client.request("droid.load_session", { sessionId });
+    expect(storyOf(client.received.slice(from))).toEqual(["result r3"]);
+    expect(result).toMatchObject({
+      isAgentLoopInProgress: true,
+      cwd: "/ws",
+      tokenUsage: tokens(1),
+      settings: { autonomyLevel: "off" },
+      pendingPermissions: [{ requestId: id, ...params }],
+      session: { title: "go", messages: [{ role: "user" }, { role: "assistant" }] },
+    });
+    expect(result).not.toHaveProperty("pendingAskUserRequests");
+    const pending = (result as unknown as Loaded).pendingPermissions?.[0]?.requestId ?? "";
+    client.answer(pending, { selectedOption: "proceed_once" });
+    await client.state("idle", from);
+    expect(storyOf(client.received.slice(from))).toEqual([
+      "result r3",
+      "permission_resolved",
+      "state executing_tool",
+      "tool_result",
+      "state streaming_assistant_message",
+      "assistant_text_delta",
+      "assistant_text_complete",
+      "create_message assistant",
+      "session_token_usage_changed",
+      "agent_turn_completed",
+      "state idle",
+    ]);
+    const after = (await client.request("droid.load_session", { sessionId })).result as unknown as Loaded;
+    expect(after.isAgentLoopInProgress).toBe(false);
+    expect(after).not.toHaveProperty("pendingPermissions");
+  });
+
+  test("with a question open tells it, too", async () => {
+    const questionnaire = "1. [question] Which?\n[topic] Colour\n[option] Red\n[option] Blue";
+    const { client, init, say } = serve([calls(["AskUser", { questionnaire }]), says("well")]);
+    const sessionId = idIn(await init());
+    await say("go");
+    const { id, params } = await client.asked();
+    const { result } = await client.request("droid.load_session", { sessionId });
+    expect(result).toMatchObject({
+      isAgentLoopInProgress: true,
+      pendingAskUserRequests: [{ requestId: id, ...params }],
+    });
+    expect(result).not.toHaveProperty("pendingPermissions");
+    client.answer(id, { answers: [{ index: 1, question: "Which?", answer: "Red" }] });
+    await client.state("idle");
+    expect((await client.notice("tool_result")).content).toBe("1. [question] Which?\n[answer] Red");
+  });
+
+  test("while a tool runs holds everything that was told before the answer, and the rest is told after it", async () => {
+    const go = createSignal();
+    const host = createMemoryHost(
+      { "/ws/readme.md": "hello\n" },
+      {
+        async onCommand() {
+          await go.come;
+          return {};
+        },
+      },
+    );
+    const { client, init, say } = serve([calls(["Execute", { command: "make" }]), says("made")], {
+      host,
+      defaults: { autonomy: "high" },
+    });
+    const sessionId = idIn(await init());
+    await say("go");
+    await client.state("executing_tool");
+    const history = await compareHistory(client, sessionId);
+    expect(history.told).toEqual(history.loaded);
+    go.give();
+    await client.state("idle");
+    const whole = await compareHistory(client, sessionId);
+    expect(whole.told).toEqual(whole.loaded);
+    expect(whole.loadedParents).toEqual(chainOf(whole.loaded));
+  });
+
+  test("keeps its filters, adds those that come with it, and tells what changed once", async () => {
+    const { client, init, say, kit } = serve([says("hi")]);
+    const sessionId = idIn(await init({ restrictToolIds: ["Read", "LS", "Grep"] }));
+    const from = client.mark;
+    const { result } = await client.request("droid.load_session", { sessionId, disabledToolIds: ["LS"] });
+    expect(result?.settings).toMatchObject({ restrictToolIds: ["Read", "LS", "Grep"], disabledToolIds: ["LS"] });
+    expect(storyOf(client.received.slice(from))).toEqual(["settings_updated", "result r2"]);
+    await say("hi");
+    await client.state("idle");
+    expect(kit.requests[0]?.tools.map(({ name }) => name)).toEqual(["Read", "Grep"]);
+  });
+});
+
+describe("loading a session that was left", () => {
+  const thought: ModelEvent[] = [
+    { type: "thinking", text: "Let me look.", proof: { anthropic: { signature: "sig" } } },
+    { type: "text", text: "I look." },
+    ...calls(["Read", { file_path: "readme.md" }], ["Read", { file_path: "missing.md" }]),
+  ];
+
+  test("gives all of it back: reminders first, results as a message of their own, thoughts with their signature", async () => {
+    const first = serve([thought, says("It says hello.")], { reminders: ["You are in /ws."] });
+    const sessionId = idIn(await first.init({ autonomyLevel: "low" }));
+    await first.say("What does it say?");
+    await first.client.state("idle");
+    const history = await compareHistory(first.client, sessionId);
+    expect(history.told).toEqual(history.loaded);
+    expect(history.toldParents).toEqual([
+      history.loadedParents[0],
+      history.loadedParents[1],
+      undefined,
+      history.loadedParents[3],
+    ]);
+    first.client.end();
+    await first.over;
+
+    const second = serve([], { kit: first.kit, later: false });
+    const { result } = await second.client.request("droid.load_session", { sessionId });
+    const at = { createdAt: 1_000_000, updatedAt: 1_000_000 };
+    expect(result).toEqual({
+      session: {
+        title: "What does it say?",
+        messages: [
+          {
+            id: idOf(2),
+            role: "user",
+            content: [
+              { type: "text", text: "<system-reminder>\nYou are in /ws.\n</system-reminder>" },
+              { type: "text", text: "What does it say?" },
+            ],
+            ...at,
+            parentId: "root",
+          },
+          {
+            id: idOf(4),
+            role: "assistant",
+            content: [
+              { type: "thinking", thinking: "Let me look.", signature: "sig" },
+              { type: "text", text: "I look." },
+              { type: "tool_use", id: "call_1", name: "Read", input: { file_path: "readme.md" } },
+              { type: "tool_use", id: "call_2", name: "Read", input: { file_path: "missing.md" } },
+            ],
+            ...at,
+            parentId: idOf(2),
+          },
+          {
+            id: idOf(5),
+            role: "tool",
+            content: [
+              { type: "tool_result", toolUseId: "call_1", content: expect.stringContaining("hello"), isError: false },
+              { type: "tool_result", toolUseId: "call_2", content: expect.stringContaining("Error"), isError: true },
+            ],
+            ...at,
+            parentId: idOf(4),
+          },
+          {
+            id: idOf(6),
+            role: "assistant",
+            content: [{ type: "text", text: "It says hello." }],
+            ...at,
+            parentId: idOf(5),
+          },
+        ],
+      },
+      settings: {
+        modelId: "fake",
+        reasoningEffort: "none",
+        autonomyLevel: "auto-low",
+        specModeReasoningEffort: "none",
+      },
+      availableModels: [expect.objectContaining({ id: "fake" })],
+      isAgentLoopInProgress: false,
+      cwd: "/ws",
+      tokenUsage: tokens(2),
+    });
+    expect(storyOf(second.client.received)).toEqual([
+      "settings_updated",
+      "session_title_updated",
+      "mcp_status_changed",
+      "result r1",
+    ]);
+  });
+
+  test("goes on where it was: the chain, the sum of tokens, the title and the conversation", async () => {
+    const first = serve([says("one"), says("two")]);
+    const sessionId = idIn(await first.init({ systemPrompt: "Be a cat." }));
+    await first.say("first");
+    await first.client.state("idle");
+    await first.client.request("droid.rename_session", { title: "Cats" });
+    first.client.end();
+    await first.over;
+    const { client, say } = serve([], { kit: first.kit });
+    const { result } = await client.request("droid.load_session", { sessionId });
+    expect(result?.settings).toMatchObject({ systemPrompt: "Be a cat." });
+    const from = client.mark;
+    await say("second");
+    await client.state("idle", from);
+    expect(storyOf(client.received.slice(from))).not.toContain("session_title_updated");
+    expect((await client.notice("create_message", from)).message).toMatchObject({ parentId: idOf(4) });
+    expect((await client.notice("session_token_usage_changed", from)).tokenUsage).toEqual(tokens(2));
+    expect((await client.notice("agent_turn_completed", from)).tokenUsage).toEqual(tokens(1));
+    expect(first.kit.requests[1]?.system).toContain("Be a cat.");
+    expect(first.kit.requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+    const { session } = (await client.request("droid.load_session", { sessionId })).result as unknown as Loaded;
+    expect([session.title, session.messages.length]).toEqual(["Cats", 4]);
+  });
+
+  test("in the middle of a call knows what became of it, and asks nobody any more", async () => {
+    const { client, init, say } = serve([calls(["Execute", { command: "git push" }]), says("ok")]);
+    const sessionId = idIn(await init());
+    await say("go");
+    const { id } = await client.asked();
+    await client.request("droid.close_session", {});
+    const from = client.mark;
+    const { result } = await client.request("droid.load_session", { sessionId });
+    expect(result).not.toHaveProperty("pendingPermissions");
+    client.answer(id, { selectedOption: "proceed_once" });
+    await say("more");
+    await client.state("idle", from);
+    expect(storyOf(client.received.slice(from))).not.toContain("permission_resolved");
+  });
+
+  test("with nobody to ask is told so at once", async () => {
+    const { client, init, say } = serve([calls(["Execute", { command: "git push" }]), says("never")]);
+    await init({ autoRejectPermissionRequests: true });
+    await say("go");
+    await client.state("idle");
+    expect(storyOf(client.received).filter((line) => line.startsWith("request"))).toEqual([]);
+    expect((await client.notice("agent_turn_completed")).reason).toBe("no_approver_available");
+    expect((await client.notice("error")).message).toEqual(expect.any(String));
+  });
+});
+
+describe("a fork", () => {
+  test("is a session of its own, and the client stays where it is", async () => {
+    const { client, init, say } = serve([says("one"), says("two"), says("three")]);
+    const sessionId = idIn(await init());
+    await say("first");
+    await client.state("idle");
+    const { result } = await client.request("droid.fork_session", {});
+    const newSessionId = String(result?.newSessionId);
+    expect(newSessionId).not.toBe(sessionId);
+    const from = client.mark;
+    await say("second");
+    await client.state("idle", from);
+    const here = (await client.request("droid.load_session", { sessionId })).result as unknown as Loaded;
+    const fork = (await client.request("droid.load_session", { sessionId: newSessionId })).result as unknown as Loaded;
+    expect([here.session.messages.length, fork.session.messages.length]).toEqual([4, 2]);
+    expect(fork.session).toMatchObject({ title: "[Fork] first", messages: here.session.messages.slice(0, 2) });
+  });
+
+  test("in the middle of a turn has no half of it", async () => {
+    const { client, init, say } = serve([calls(["Execute", { command: "git push" }]), says("pushed"), says("two")]);
+    await init();
+    await say("first");
+    const { id } = await client.asked();
+    const fork = await client.request("droid.fork_session", { title: "Half" });
+    client.answer(id, { selectedOption: "proceed_once" });
+    await client.state("idle");
+    const loaded = await client.request("droid.load_session", { sessionId: fork.result?.newSessionId });
+    expect(loaded.result).toMatchObject({
+      isAgentLoopInProgress: false,
+      session: { title: "Half", messages: [{ role: "user" }, { role: "assistant" }, { role: "tool" }] },
+    });
+    const from = client.mark;
+    await say("and now?");
+    await client.state("idle", from);
+    expect((await client.notice("agent_turn_completed", from)).reason).toBe("completed");
+  });
+});
+
+test("a session whose model gives no usage says zero", async () => {
+  const { client, init, say } = serve([
+    [
+      { type: "text", text: "a" },
+      { type: "end", stop: "end" },
+    ],
+    says("b"),
+  ]);
+  const sessionId = idIn(await init());
+  await say("go");
+  await client.state("idle");
+  expect((await client.request("droid.load_session", { sessionId })).result?.tokenUsage).toEqual(tokens(0));
+});

@@ -1,0 +1,163 @@
+import { afterEach, expect } from "vitest";
+import { AgentError } from "../../../../src/core/errors.ts";
+import type { EngineEvent } from "../../../../src/core/event.ts";
+import type { Ids, ModelEvent } from "../../../../src/core/ports.ts";
+import type { ConnectionOptions } from "../../../../src/frontends/stream-jsonrpc/connection.ts";
+import { Connection } from "../../../../src/frontends/stream-jsonrpc/connection.ts";
+import type { ClientMethod } from "../../../../src/protocol/droid/params.ts";
+import { clientResults } from "../../../../src/protocol/droid/results.ts";
+import {
+  errorResponse,
+  notificationEnvelope,
+  resultResponse,
+  serverRequest,
+} from "../../../../src/protocol/droid/server-envelope.ts";
+import { createLinkedPair } from "../../../../src/rpc/transport.ts";
+import type { FakeReply, Kit, KitOptions } from "../../../fakes/kit.ts";
+import { createKit, usage } from "../../../fakes/kit.ts";
+import type { LinkedClient } from "../../../fakes/rpc/linked-client.ts";
+import { createLinkedClient } from "../../../fakes/rpc/linked-client.ts";
+import type { Received } from "../../../fakes/rpc/wire.ts";
+
+export interface ServeOptions extends KitOptions {
+  /** Whether the client names its protocol. It does, unless given. */
+  readonly later?: boolean;
+  readonly defaults?: Partial<ConnectionOptions["defaults"]>;
+  readonly run?: ConnectionOptions["run"];
+  readonly folder?: ConnectionOptions["folder"];
+  readonly repository?: ConnectionOptions["repository"];
+  /** How many characters may wait for the client. */
+  readonly maxWaiting?: number;
+  /** Of a connection before, so that there are sessions already. */
+  readonly kit?: Kit;
+}
+
+export interface Served {
+  readonly client: LinkedClient;
+  readonly kit: Kit;
+  /** Resolves when the connection has served its client to the end. */
+  readonly over: Promise<void>;
+  readonly warnings: readonly string[];
+  readonly events: readonly EngineEvent[];
+  init(params?: object): Promise<Received>;
+  say(text: string, params?: object): Promise<Received>;
+}
+
+const served = new Set<Served>();
+
+afterEach(async () => {
+  const all = [...served];
+  served.clear();
+  for (const { client, over } of all) {
+    client.end();
+    await over;
+    for (const message of client.received.slice(0, 300)) check(message, client.methods);
+  }
+});
+
+/** Throws unless the whole line is what the schemas promise, its first keys in their order. */
+function check(message: Received, methods: ReadonlyMap<string, string>): void {
+  if (message.type === "notification") notificationEnvelope.parse(message);
+  else if (message.type === "request") serverRequest.parse(message);
+  else if (message.error !== undefined) errorResponse.parse(message);
+  else resultResponse(clientResults[methods.get(String(message.id)) as ClientMethod]).parse(message);
+  const isRequest = message.type === "request";
+  expect(Object.keys(message).slice(0, 4)).toEqual([
+    ...(isRequest ? ["type", "jsonrpc"] : ["jsonrpc", "type"]),
+    "factoryApiVersion",
+    "factoryProtocolVersion",
+  ]);
+}
+
+/** A connection to an engine on fakes, and a client at the other end of it. */
+export function serve(replies: readonly FakeReply[], options: ServeOptions = {}): Served {
+  const kit = options.kit ?? createKit(replies, { ids: sessionIds(), ...options });
+  const [here, there] = createLinkedPair(options.maxWaiting === undefined ? {} : { maxWaiting: options.maxWaiting });
+  const warnings: string[] = [];
+  const events: EngineEvent[] = [];
+  const connection = new Connection(kit.engine, here, {
+    defaults: { modelId: "fake", reasoningEffort: "none", ...options.defaults },
+    run: options.run ?? {},
+    folder: options.folder ?? knownFolder,
+    repository: options.repository ?? (async () => undefined),
+    log: {
+      warn: async (text) => void warnings.push(text),
+      event: async (event) => void events.push(event),
+    },
+  });
+  const client = createLinkedClient(there, { later: options.later ?? true });
+  const over = connection.run().then(() => here.end());
+  const made: Served = {
+    client,
+    kit,
+    over,
+    warnings,
+    events,
+    init: (params = {}) => client.request("droid.initialize_session", { machineId: "m", cwd: "/ws", ...params }),
+    say: (text, params = {}) => client.request("droid.add_user_message", { text, ...params }),
+  };
+  served.add(made);
+  return made;
+}
+
+function knownFolder(path: string): string {
+  if (path === "/ws" || path === "/other") return path;
+  throw new AgentError("usage", `The folder ${path} does not exist.`);
+}
+
+/** Told apart by their last digits; those of sessions must look like what a store makes. */
+export function sessionIds(): Ids {
+  let last = 0;
+  return { next: () => idOf(++last) };
+}
+
+export function idOf(number: number): string {
+  return `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+}
+
+/** Something that happens when the test says so. */
+export interface Signal {
+  readonly come: Promise<void>;
+  give(): void;
+}
+
+export function createSignal(): Signal {
+  let give = (): void => undefined;
+  const come = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { come, give: () => give() };
+}
+
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** Streams these, and then nothing until it is aborted. */
+export function hangsAfter(...events: readonly ModelEvent[]): FakeReply {
+  return async function* (_, signal) {
+    yield* events;
+    await untilAborted(signal);
+  };
+}
+
+/** Streams these, waits, and goes on with the others. */
+export function waitsBetween(
+  before: readonly ModelEvent[],
+  go: Promise<void>,
+  after: readonly ModelEvent[],
+): FakeReply {
+  return async function* (_, signal) {
+    yield* before;
+    await Promise.race([go, untilAborted(signal)]);
+    if (!signal.aborted) yield* after;
+  };
+}
+
+export const end: readonly ModelEvent[] = [
+  { type: "usage", usage },
+  { type: "end", stop: "end" },
+];

@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import type { ModelEvent } from "../../../../src/core/ports.ts";
+import { says, until } from "../../../fakes/kit.ts";
+import { storyOf } from "../../../fakes/rpc/linked-client.ts";
+import { noticesIn } from "../../../fakes/rpc/wire.ts";
+import { end, serve } from "./served.ts";
+
+const chunks = 50_000;
+
+/** A model that counts what was taken of it. */
+function longReply() {
+  const made = { count: 0, isLeft: false };
+  async function* reply(): AsyncGenerator<ModelEvent> {
+    try {
+      while (made.count < chunks) {
+        yield { type: "text", text: `${made.count} ` };
+        made.count += 1;
+      }
+      yield* end;
+    } finally {
+      made.isLeft = true;
+    }
+  }
+  return { made, reply };
+}
+
+/** Until nothing more is made, because nobody takes it. */
+async function standstill(made: { readonly count: number }): Promise<number> {
+  let before = -1;
+  while (made.count !== before) {
+    before = made.count;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return before;
+}
+
+test("a client that does not read holds the model up, and nothing is lost when it reads again", async () => {
+  const { made, reply } = longReply();
+  const { client, init, say, kit } = serve([reply, says("next")], { maxWaiting: 64 * 1024 });
+  await init();
+  await say("go");
+  client.stopReading();
+  await until(() => made.count > 0);
+  const taken = await standstill(made);
+  expect(taken).toBeLessThan(5_000);
+  // What is asked meanwhile is neither lost nor answered twice.
+  client.ask("droid.add_user_message", { text: "next", messageId: "m2" });
+  expect(await standstill(made)).toBe(taken);
+  client.readOn();
+  await client.waitFor(() => storyOf(client.received.slice(-1))[0] === "state idle" && kit.requests.length === 2);
+  const text = noticesIn(client.received)
+    .filter(({ type }) => type === "assistant_text_delta")
+    .map(({ textDelta }) => textDelta)
+    .join("");
+  const expected = Array.from({ length: chunks }, (_, n) => `${n} `).join("");
+  expect(text === `${expected}next`).toBe(true);
+  expect(storyOf(client.received).filter((line) => line === "result r3")).toHaveLength(1);
+});
+
+test("a client that does not read can still stop the model", async () => {
+  const { made, reply } = longReply();
+  const { client, init, say, over } = serve([reply], { maxWaiting: 64 * 1024 });
+  await init();
+  await say("go", { messageId: "m1" });
+  client.stopReading();
+  await until(() => made.count > 0);
+  const taken = await standstill(made);
+  client.ask("droid.interrupt_session", {});
+  await until(() => made.isLeft);
+  expect(made.count).toBeLessThanOrEqual(taken + 1);
+  client.readOn();
+  await client.state("idle");
+  expect(await client.notice("agent_turn_completed")).toMatchObject({ turnId: "m1", reason: "cancelled" });
+  client.end();
+  await over;
+});

@@ -1,0 +1,65 @@
+import type { LinkedClient } from "../../../fakes/rpc/linked-client.ts";
+import { noticesIn } from "../../../fakes/rpc/wire.ts";
+
+interface WireMessage {
+  readonly id: string;
+  readonly parentId: string;
+  readonly role: string;
+  readonly content: readonly Readonly<Record<string, unknown>>[];
+}
+
+interface Link {
+  readonly id: string;
+  readonly role: string;
+  readonly content: readonly object[];
+}
+
+export interface ComparedHistory {
+  /** What the notifications of a session say about its conversation, from its beginning on. */
+  readonly told: readonly Link[];
+  /** What load_session says, without the reminders, which are not told. */
+  readonly loaded: readonly Link[];
+  /** What each message names as the one before it: in the notifications, where they say it, and in the history. */
+  readonly toldParents: readonly (string | undefined)[];
+  readonly loadedParents: readonly string[];
+}
+
+/** Loads the session, and puts what comes beside what this client was told since `from`. */
+export async function compareHistory(client: LinkedClient, sessionId: string, from = 0): Promise<ComparedHistory> {
+  const told: Link[] = [];
+  const toldParents: (string | undefined)[] = [];
+  for (const notice of noticesIn(client.received.slice(from))) {
+    if (notice.type === "create_message") {
+      const { id, role, content, parentId } = notice.message as WireMessage;
+      told.push({ id, role, content });
+      toldParents.push(parentId);
+    }
+    if (notice.type !== "tool_result") continue;
+    const { toolUseId, messageId, content, isError } = notice;
+    const block = { type: "tool_result", toolUseId, content, isError };
+    const last = told.at(-1);
+    if (last !== undefined && last.id === messageId) {
+      told[told.length - 1] = { ...last, content: [...last.content, block] };
+    } else {
+      told.push({ id: String(messageId), role: "tool", content: [block] });
+      toldParents.push(undefined);
+    }
+  }
+  const answer = await client.request("droid.load_session", { sessionId });
+  const { messages } = (answer.result as { session: { messages: readonly WireMessage[] } }).session;
+  return {
+    told,
+    loaded: messages.map(({ id, role, content }) => ({ id, role, content: content.filter(isNoReminder) })),
+    toldParents,
+    loadedParents: messages.map(({ parentId }) => parentId),
+  };
+}
+
+function isNoReminder({ text }: Readonly<Record<string, unknown>>): boolean {
+  return typeof text !== "string" || !text.startsWith("<system-reminder>");
+}
+
+/** The chain that a history must be: each names the one before it, and the first names the root. */
+export function chainOf(history: readonly { readonly id: string }[]): string[] {
+  return ["root", ...history.map(({ id }) => id)].slice(0, history.length);
+}
