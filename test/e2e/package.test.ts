@@ -37,6 +37,7 @@ test("npm pack gives a tarball that installs and runs in an empty folder", { tim
       "THIRD_PARTY_NOTICES",
       "dist",
       "docs",
+      "examples",
       "package.json",
       "schema",
     ].sort(),
@@ -49,4 +50,6 @@ test("npm pack gives a tarball that installs and runs in an empty folder", { tim
   expect(run.stdout).toContain("unlikely-name.txt");
   const grep = await bench.shell(`'${program}' exec "search for zebra" && '${program}' doctor`);
   expect(grep.code).toBe(0);
+  const schema = await bench.shell(`'${program}' schema stream-jsonrpc`);
+  expect(JSON.parse(schema.stdout)).toHaveProperty("$defs");
 });
