@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ask, calls, createKit, info, listen, says, until } from "../fakes/kit.ts";
+import { ask, calls, createKit, info, listen, says, settings, until } from "../fakes/kit.ts";
 
 test("a system prompt of the user's takes the place of ours, and what is appended still follows", async () => {
   const kit = createKit([says("ok")]);
@@ -112,4 +112,13 @@ test("of two prompts that come at once the first one names the session", async (
   await heard.stop();
 
   expect(heard.events.flatMap((event) => (event.type === "session.titled" ? [event.title] : []))).toEqual(["one"]);
+});
+
+test("a session whose folder is gone can still be opened to be read", async () => {
+  const kit = createKit([says("ok")]);
+  const session = await kit.engine.create({ cwd: "/gone", settings });
+  await session.close();
+
+  await expect(kit.engine.resume(session.id)).rejects.toMatchObject({ code: "usage" });
+  expect((await kit.engine.resume(session.id, { toRead: true })).session.cwd).toBe("/gone");
 });
