@@ -1,5 +1,5 @@
 import type { Engine } from "../core/engine.ts";
-import type { HandledSignal } from "./exit-codes.ts";
+import { type ExitCode, exitCodes, type HandledSignal, signalCodes } from "./exit-codes.ts";
 
 /** A text stream of the process. */
 export interface Output {
@@ -21,3 +21,18 @@ export interface Io {
 
 /** A process's front end: returns the exit code and never ends the process itself. */
 export type FrontEnd<Options> = (engine: Engine, io: Io, options: Options) => Promise<number>;
+
+/** Calls back with the exit code when a signal asks the process to end, or nobody reads any more. The returned function stops that. */
+export function onStop(io: Io, stop: (code: ExitCode) => void): () => void {
+  const { gone } = io.stdout;
+  const ignoreSignals = io.onSignal((signal) => stop(signalCodes[signal]));
+  const leave = (): void => {
+    const isClosed = (gone.reason as NodeJS.ErrnoException).code === "EPIPE";
+    stop(isClosed ? exitCodes.brokenPipe : exitCodes.failed);
+  };
+  gone.addEventListener("abort", leave, { once: true });
+  return () => {
+    ignoreSignals();
+    gone.removeEventListener("abort", leave);
+  };
+}

@@ -5,8 +5,8 @@ import type { EngineEvent } from "../../core/event.ts";
 import type { Session } from "../../core/session.ts";
 import type { RunOptions, SessionSettings, TurnLimits } from "../../core/settings.ts";
 import type { ExitCode } from "../exit-codes.ts";
-import { exitCodes, signalCodes } from "../exit-codes.ts";
 import type { FrontEnd, Io } from "../front-end.ts";
+import { onStop } from "../front-end.ts";
 import type { Logger } from "./log.ts";
 import { Progress } from "./progress.ts";
 import type { OutputFormat } from "./report.ts";
@@ -39,12 +39,7 @@ export const runExec: FrontEnd<ExecOptions> = async (engine, io, options) => {
     signalCode ??= code;
     void session?.interrupt();
   };
-  const ignoreSignals = io.onSignal((signal) => stop(signalCodes[signal]));
-  const leave = (): void => {
-    const isClosed = (io.stdout.gone.reason as NodeJS.ErrnoException).code === "EPIPE";
-    stop(isClosed ? exitCodes.brokenPipe : exitCodes.failed);
-  };
-  io.stdout.gone.addEventListener("abort", leave, { once: true });
+  const stopListening = onStop(io, stop);
   try {
     session = await openSession(engine, options);
     const outcome = await runPrompt(session, io, options, () => signalCode !== undefined);
@@ -62,8 +57,7 @@ export const runExec: FrontEnd<ExecOptions> = async (engine, io, options) => {
     await printReport(options.format, report, io, Date.now());
     return signalCode ?? report.exitCode;
   } finally {
-    ignoreSignals();
-    io.stdout.gone.removeEventListener("abort", leave);
+    stopListening();
   }
 };
 

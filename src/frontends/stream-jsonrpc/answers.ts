@@ -1,6 +1,7 @@
 import type { Answer, Interaction, Question } from "../../core/interaction.ts";
 import type { OfferedOutcome } from "../../protocol/droid/words.ts";
 import { offersAlways } from "./permission-request.ts";
+import { recordOf } from "./record-of.ts";
 
 /** A client's words go to the model; this many of its characters are enough. */
 const maxComment = 10_000;
@@ -97,10 +98,4 @@ function messageIn(error: unknown): string {
 
 function quoted(text: string): string {
   return JSON.stringify(text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text);
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : undefined;
 }

@@ -1,10 +1,10 @@
-import { type ClientEnvelope, clientEnvelope } from "../../protocol/droid/envelope.ts";
+import { type ClientEnvelope, clientEnvelope, type RpcError } from "../../protocol/droid/envelope.ts";
 import { errorCodes } from "../../protocol/droid/version.ts";
 import type { Frame } from "../../rpc/framing.ts";
-import type { RpcFailure } from "./rpc-failure.ts";
+import { recordOf } from "./record-of.ts";
 
 /** What a client sent, or what it is told of something that is no message. */
-export type Decoded = { readonly message: ClientEnvelope } | { readonly failure: RpcFailure };
+export type Decoded = { readonly message: ClientEnvelope } | { readonly failure: RpcError };
 
 export function decode(frame: Frame): Decoded {
   if (frame.type === "too_long") return noMessage(`A line of ${frame.bytes} bytes was left out: 32 MiB is the most`);
@@ -24,6 +24,6 @@ function noMessage(message: string, requestId?: string): Decoded {
 }
 
 function idIn(value: unknown): string | undefined {
-  const id = typeof value === "object" && value !== null && "id" in value ? value.id : undefined;
+  const id = recordOf(value)?.id;
   return typeof id === "string" || typeof id === "number" ? String(id).slice(0, 200) : undefined;
 }

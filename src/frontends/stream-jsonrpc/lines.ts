@@ -1,3 +1,4 @@
+import type { RpcError } from "../../protocol/droid/envelope.ts";
 import type { Notification } from "../../protocol/droid/notifications.ts";
 import {
   factoryApiVersion,
@@ -5,13 +6,12 @@ import {
   jsonRpcVersion,
   notificationMethod,
 } from "../../protocol/droid/version.ts";
-import type { RpcFailure } from "./rpc-failure.ts";
-import type { Outgoing } from "./translate.ts";
+import type { Outgoing } from "./outbox.ts";
 
 /** Makes the lines of one connection. Keys stand in the order in which clients are used to see them. */
 export interface Lines {
   result(id: string, result: object): string;
-  error(id: string | null, failure: RpcFailure): string;
+  error(id: string | null, failure: RpcError): string;
   outgoing(message: Outgoing): string;
   notification(notification: Notification): string;
   /** What follows belongs to one turn; `traceparent` is the client's own word for it. */

@@ -7,7 +7,7 @@ import type { Transport } from "../../rpc/transport.ts";
 import { answerOf } from "./answers.ts";
 import type { Dialect } from "./dialect.ts";
 import type { Lines } from "./lines.ts";
-import type { ToolFilters } from "./settings.ts";
+import type { ToolFilters } from "./tool-filters.ts";
 import type { Translator } from "./translate.ts";
 import { createTranslator } from "./translate.ts";
 

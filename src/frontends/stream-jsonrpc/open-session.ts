@@ -37,11 +37,7 @@ export async function initializeSession(
     availableModels({ engine }),
     options.repository(cwd),
   ]);
-  const live = await switchTo(context, session, dialect, {
-    filters: filtersIn(params),
-    mcpServers: params.mcpServers ?? [],
-    approve: params.autoRejectPermissionRequests !== true,
-  });
+  const live = await switchTo(context, session, dialect, params);
   announce(live, context, dialect);
   return {
     sessionId: session.id,
@@ -66,11 +62,7 @@ export async function loadSession(params: LoadParams, context: Context, request:
   if (live === undefined || isOther) {
     const { session, damagedLines } = await engine.resume(sessionId, { toRead: true, run: options.run });
     if (damagedLines.length > 0) await options.log.warn(damageNotice(damagedLines));
-    live = await switchTo(context, session, dialect, {
-      filters: filtersIn(params),
-      mcpServers: params.mcpServers ?? [],
-      approve: params.autoRejectPermissionRequests !== true,
-    });
+    live = await switchTo(context, session, dialect, params);
   } else {
     filterTools(live, params, context);
   }
@@ -140,18 +132,21 @@ async function switchTo(
   context: Context,
   session: Session,
   dialect: Dialect,
-  client: Pick<ConstructorParameters<typeof LiveSession>[0], "filters" | "mcpServers" | "approve">,
+  params: InitializeParams | LoadParams,
 ): Promise<LiveSession> {
   const { options, transport, lines } = context;
   await context.live?.close();
   context.dialect = dialect;
-  session.limitTools(namesUnder(client.filters, context));
+  const filters = filtersIn(params);
+  session.limitTools(namesUnder(filters, context));
   context.live = new LiveSession({
     session,
     dialect,
     transport,
     lines,
-    ...client,
+    filters,
+    mcpServers: params.mcpServers ?? [],
+    approve: params.autoRejectPermissionRequests !== true,
     onEvent: (event) => void options.log.event(event),
   });
   return context.live;

@@ -1,14 +1,8 @@
 import type { ErrorCode } from "../../core/errors.ts";
 import { AgentError } from "../../core/errors.ts";
+import type { RpcError } from "../../protocol/droid/envelope.ts";
 import { errorCodes } from "../../protocol/droid/version.ts";
 import type { Dialect } from "./dialect.ts";
-
-/** The `error` of a response. */
-export interface RpcFailure {
-  readonly code: number;
-  readonly message: string;
-  readonly data?: { readonly requestId?: string; readonly code?: string };
-}
 
 /** A request that cannot be taken as it is: its method or its params. */
 export class BadRequest extends Error {
@@ -49,7 +43,7 @@ export function rejection(
   error: unknown,
   requestId: string,
   dialect: Dialect,
-): { readonly id: string | null; readonly failure: RpcFailure } {
+): { readonly id: string | null; readonly failure: RpcError } {
   if (error instanceof BadRequest) {
     if (dialect === "early") {
       const failure = { code: errorCodes.invalidRequest, message: "Invalid request format", data: { requestId } };
@@ -61,7 +55,7 @@ export function rejection(
   return { id: requestId, failure: failureOfHandler(error) };
 }
 
-function failureOfHandler(error: unknown): RpcFailure {
+function failureOfHandler(error: unknown): RpcError {
   if (!(error instanceof AgentError)) {
     return { code: errorCodes.internal, message: error instanceof Error ? error.message : String(error) };
   }

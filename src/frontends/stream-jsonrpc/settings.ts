@@ -5,14 +5,7 @@ import type { InitializeParams, UpdateSettingsParams } from "../../protocol/droi
 import type { EarlySettings, LaterSettings, WireSettings, WireTag } from "../../protocol/droid/settings.ts";
 import type { EarlyLevel, LaterLevel } from "../../protocol/droid/words.ts";
 import type { Dialect } from "./dialect.ts";
-
-/** Which tools a client wants to be offered, by their ids. Options of the process: they are not kept with the session. */
-export interface ToolFilters {
-  readonly enabledToolIds?: readonly string[];
-  readonly disabledToolIds?: readonly string[];
-  readonly additionalToolIds?: readonly string[];
-  readonly restrictToolIds?: readonly string[];
-}
+import { filtersIn, type ToolFilters } from "./tool-filters.ts";
 
 type LevelWord = LaterLevel | EarlyLevel;
 /** What parameters of a client may say about the settings of a session. */
@@ -25,6 +18,11 @@ const modeOfAutonomy = {
   high: "auto-high",
 } as const satisfies Record<Autonomy, EarlyLevel>;
 
+/** Both in one word. */
+function modeAndLevel({ mode, autonomy }: SessionSettings): EarlyLevel {
+  return mode === "spec" ? "spec" : modeOfAutonomy[autonomy];
+}
+
 export function wireSettings(settings: SessionSettings, dialect: Dialect, filters: ToolFilters = {}): WireSettings {
   return dialect === "early" ? earlySettings(settings) : laterSettings(settings, filters);
 }
@@ -33,7 +31,7 @@ function earlySettings(settings: SessionSettings): EarlySettings {
   return {
     modelId: settings.modelId,
     reasoningEffort: settings.reasoningEffort,
-    autonomyLevel: settings.mode === "spec" ? "spec" : modeOfAutonomy[settings.autonomy],
+    autonomyLevel: modeAndLevel(settings),
     specModeReasoningEffort: settings.specReasoningEffort ?? "none",
   };
 }
@@ -42,21 +40,17 @@ function laterSettings(settings: SessionSettings, filters: ToolFilters): LaterSe
   const { specModelId, specReasoningEffort, systemPrompt, appendSystemPrompt: append, tags } = settings;
   const preset = append === undefined ? undefined : ({ type: "preset", preset: "droid", append } as const);
   const prompt = systemPrompt ?? preset;
-  const { enabledToolIds, disabledToolIds, additionalToolIds, restrictToolIds } = filters;
   return {
     modelId: settings.modelId,
     reasoningEffort: settings.reasoningEffort,
     interactionMode: settings.mode,
     autonomyLevel: settings.autonomy,
-    autonomyMode: settings.mode === "spec" ? "spec" : modeOfAutonomy[settings.autonomy],
+    autonomyMode: modeAndLevel(settings),
     ...(specModelId === undefined ? {} : { specModeModelId: specModelId }),
     ...(specReasoningEffort === undefined ? {} : { specModeReasoningEffort: specReasoningEffort }),
     ...(prompt === undefined ? {} : { systemPrompt: prompt }),
     ...(tags === undefined ? {} : { tags: tags.map(wireTag) }),
-    ...(enabledToolIds === undefined ? {} : { enabledToolIds: [...enabledToolIds] }),
-    ...(disabledToolIds === undefined ? {} : { disabledToolIds: [...disabledToolIds] }),
-    ...(additionalToolIds === undefined ? {} : { additionalToolIds: [...additionalToolIds] }),
-    ...(restrictToolIds === undefined ? {} : { restrictToolIds: [...restrictToolIds] }),
+    ...filtersIn(filters),
   };
 }
 
@@ -134,29 +128,4 @@ function modeOf(word: string): Mode {
 function promptChanges(prompt: NonNullable<SettingsParams["systemPrompt"]>): SettingsChanges {
   if (typeof prompt === "string") return { systemPrompt: prompt, appendSystemPrompt: null };
   return { systemPrompt: null, appendSystemPrompt: prompt.append };
-}
-
-/**
- * The names of tools that stay offered, in their order: those that nobody takes away, and when only some are wanted, these.
- * An id is a name in any case, or its words with dashes, with or without `-cli` at the end; ids of no tool mean nothing.
- */
-export function allowedTools(
-  names: readonly string[],
-  filters: ToolFilters,
-  disabledByCommandLine: readonly string[],
-): readonly string[] {
-  const setOf = (ids: readonly string[] = []): ReadonlySet<string> => new Set(ids.map((id) => id.toLowerCase()));
-  const wanted = setOf([...(filters.enabledToolIds ?? []), ...(filters.additionalToolIds ?? [])]);
-  const unwanted = setOf([...(filters.disabledToolIds ?? []), ...disabledByCommandLine]);
-  const only = filters.restrictToolIds === undefined ? undefined : setOf(filters.restrictToolIds);
-  return names.filter((name) => {
-    const ids = idsOf(name);
-    const isIn = (set: ReadonlySet<string>): boolean => ids.some((id) => set.has(id));
-    return !isIn(unwanted) && (only === undefined || isIn(only) || isIn(wanted));
-  });
-}
-
-function idsOf(name: string): readonly string[] {
-  const kebab = name.replace(/([a-z0-9])([A-Z])/g, "$1-$2").toLowerCase();
-  return [name.toLowerCase(), kebab, `${kebab}-cli`];
 }

@@ -1,7 +1,8 @@
 import { type ByteSource, createStdioTransport } from "../../rpc/stdio.ts";
 import type { ExitCode } from "../exit-codes.ts";
-import { exitCodes, signalCodes } from "../exit-codes.ts";
+import { exitCodes } from "../exit-codes.ts";
 import type { FrontEnd } from "../front-end.ts";
+import { onStop } from "../front-end.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 
 export interface StreamJsonRpcOptions extends ConnectionOptions {
@@ -21,19 +22,13 @@ export const runStreamJsonRpc: FrontEnd<StreamJsonRpcOptions> = async (engine, i
       resolve();
     };
   });
-  const ignoreSignals = io.onSignal((signal) => stop(signalCodes[signal]));
-  const leave = (): void => {
-    const isClosed = (io.stdout.gone.reason as NodeJS.ErrnoException).code === "EPIPE";
-    stop(isClosed ? exitCodes.brokenPipe : exitCodes.failed);
-  };
-  io.stdout.gone.addEventListener("abort", leave, { once: true });
+  const stopListening = onStop(io, stop);
   try {
     await Promise.race([connection.run(), stopped]);
     await connection.close();
     return code;
   } finally {
     transport.close();
-    ignoreSignals();
-    io.stdout.gone.removeEventListener("abort", leave);
+    stopListening();
   }
 };

@@ -1,9 +1,17 @@
 import type { Context } from "./connection.ts";
 import type { LiveSession } from "./live-session.ts";
-import { allowedTools, type ToolFilters } from "./settings.ts";
+
+/** Which tools a client wants to be offered, by their ids. Options of the process: they are not kept with the session. */
+export interface ToolFilters {
+  readonly enabledToolIds?: readonly string[];
+  readonly disabledToolIds?: readonly string[];
+  readonly additionalToolIds?: readonly string[];
+  readonly restrictToolIds?: readonly string[];
+}
 
 type Given = { readonly [K in keyof ToolFilters]?: ToolFilters[K] | undefined };
 
+/** The filters alone, always in the same order. */
 export function filtersIn(params: Given): ToolFilters {
   const { enabledToolIds, disabledToolIds, additionalToolIds, restrictToolIds } = params;
   return {
@@ -25,4 +33,29 @@ export function filterTools(live: LiveSession, params: Given, context: Context):
   const filters = { ...live.filters, ...filtersIn(params) };
   live.session.limitTools(namesUnder(filters, context));
   live.filters = filters;
+}
+
+/**
+ * The names of tools that stay offered, in their order: those that nobody takes away, and when only some are wanted, these.
+ * An id is a name in any case, or its words with dashes, with or without `-cli` at the end; ids of no tool mean nothing.
+ */
+export function allowedTools(
+  names: readonly string[],
+  filters: ToolFilters,
+  disabledByCommandLine: readonly string[],
+): readonly string[] {
+  const setOf = (ids: readonly string[] = []): ReadonlySet<string> => new Set(ids.map((id) => id.toLowerCase()));
+  const wanted = setOf([...(filters.enabledToolIds ?? []), ...(filters.additionalToolIds ?? [])]);
+  const unwanted = setOf([...(filters.disabledToolIds ?? []), ...disabledByCommandLine]);
+  const only = filters.restrictToolIds === undefined ? undefined : setOf(filters.restrictToolIds);
+  return names.filter((name) => {
+    const ids = idsOf(name);
+    const isIn = (set: ReadonlySet<string>): boolean => ids.some((id) => set.has(id));
+    return !isIn(unwanted) && (only === undefined || isIn(only) || isIn(wanted));
+  });
+}
+
+function idsOf(name: string): readonly string[] {
+  const kebab = name.replace(/([a-z0-9])([A-Z])/g, "$1-$2").toLowerCase();
+  return [name.toLowerCase(), kebab, `${kebab}-cli`];
 }

@@ -1,8 +1,9 @@
 import type { ToolUseBlock } from "../../protocol/droid/content.ts";
+import { recordOf } from "./record-of.ts";
 
 /** Arguments are an object on this wire, whatever the model wrote. */
 export function objectInput(input: unknown): Record<string, unknown> {
-  return typeof input === "object" && input !== null && !Array.isArray(input) ? (input as Record<string, unknown>) : {};
+  return recordOf(input) ?? {};
 }
 
 /**

@@ -10,13 +10,11 @@ import type { Dialect } from "./dialect.ts";
 import { createOpenRequests } from "./open-requests.ts";
 import type { Outgoing } from "./outbox.ts";
 import { createOutbox } from "./outbox.ts";
-import type { ToolFilters } from "./settings.ts";
 import { clearedSettings, wireSettings } from "./settings.ts";
 import { createStreamedReply } from "./streamed-reply.ts";
+import type { ToolFilters } from "./tool-filters.ts";
 import { retryReason, turnEndReason, turnError } from "./turn-end.ts";
 import { isError, resultContent, wireMessage, wireUsage } from "./wire-messages.ts";
-
-export type { Outgoing };
 
 interface WaitingPrompt {
   readonly content: readonly PromptBlock[];

@@ -11,6 +11,7 @@ import type {
   Usage,
 } from "../../core/message.ts";
 import type { TokenUsage, ToolContent, ToolUseBlock, WireBlock, WireMessage } from "../../protocol/droid/content.ts";
+import { imageTypes } from "../../protocol/droid/words.ts";
 import { objectInput } from "./tool-input.ts";
 
 /** The whole conversation, as a client is given it that loads a session. */
@@ -73,8 +74,6 @@ function userBlock(block: ReminderBlock | PromptBlock): WireBlock {
       return documentBlock(block);
   }
 }
-
-const imageTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
 
 function imageBlock({ mediaType: given, data }: ImageBlock) {
   const mediaType = imageTypes.find((type) => type === given);

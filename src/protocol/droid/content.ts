@@ -87,14 +87,7 @@ export const message = z.strictObject({
 });
 
 export type TokenUsage = Wire<typeof tokenUsage>;
-export type LastCallTokenUsage = Wire<typeof lastCallTokenUsage>;
-export type TextBlock = Wire<typeof textBlock>;
-export type ImageBlock = Wire<typeof imageBlock>;
-export type DocumentBlock = Wire<typeof documentBlock>;
-export type ThinkingBlock = Wire<typeof thinkingBlock>;
-export type RedactedThinkingBlock = Wire<typeof redactedThinkingBlock>;
 export type ToolUseBlock = Wire<typeof toolUseBlock>;
-export type ToolResultBlock = Wire<typeof toolResultBlock>;
 export type ToolContent = Wire<typeof toolContent>;
 export type WireBlock = Wire<typeof block>;
 export type WireMessage = Wire<typeof message>;

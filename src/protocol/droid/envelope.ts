@@ -1,12 +1,6 @@
 import "./jitless.ts";
 import * as z from "zod/mini";
-import type {
-  errorResponse,
-  notificationEnvelope,
-  resultResponse,
-  rpcError,
-  serverRequest,
-} from "./server-envelope.ts";
+import type { rpcError } from "./server-envelope.ts";
 import { factoryApiVersion, jsonRpcVersion } from "./version.ts";
 import type { Wire } from "./zod.ts";
 
@@ -42,12 +36,6 @@ export const clientEnvelope = z.discriminatedUnion("type", [clientRequest, clien
 
 export type ClientRequest = Wire<typeof clientRequest>;
 export type ClientResponse = Wire<typeof clientResponse>;
-export type ClientNotification = Wire<typeof clientNotification>;
 export type ClientEnvelope = Wire<typeof clientEnvelope>;
 
 export type RpcError = Wire<typeof rpcError>;
-export type ResultResponse = Wire<ReturnType<typeof resultResponse>>;
-export type ErrorResponse = Wire<typeof errorResponse>;
-export type Response = ResultResponse | ErrorResponse;
-export type NotificationEnvelope = Wire<typeof notificationEnvelope>;
-export type ServerRequest = Wire<typeof serverRequest>;

@@ -12,9 +12,9 @@ import {
   toolUseBlock,
 } from "./content.ts";
 import { clientNotification, clientRequest, clientResponse } from "./envelope.ts";
-import { availableModel, toolInfo } from "./models.ts";
+import { availableModel, listedModel, toolInfo } from "./models.ts";
 import { notification } from "./notifications.ts";
-import { askUserAnswer, clientParams, permissionAnswer } from "./params.ts";
+import { clientParams } from "./params.ts";
 import { clientResults } from "./results.ts";
 import {
   errorResponse,
@@ -24,7 +24,14 @@ import {
   serverRequestOf,
   traceMeta,
 } from "./server-envelope.ts";
-import { permissionDetails, permissionOption, permissionToolUse, serverRequests } from "./server-requests.ts";
+import {
+  askUserAnswer,
+  permissionAnswer,
+  permissionDetails,
+  permissionOption,
+  permissionToolUse,
+  serverRequests,
+} from "./server-requests.ts";
 import { earlySettings, laterSettings } from "./settings.ts";
 import { z } from "./zod.ts";
 
@@ -65,6 +72,7 @@ const server: Named = [
 /** Parts of several messages, which stand once. */
 const parts: Named = Object.entries({
   availableModel,
+  listedModel,
   block,
   documentBlock,
   imageBlock,

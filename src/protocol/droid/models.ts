@@ -1,7 +1,7 @@
 import { modelProviders, reasoningEfforts } from "./words.ts";
 import { type Wire, z } from "./zod.ts";
 
-/** An entry of `availableModels` and of `list_models`. */
+/** An entry of `availableModels`. */
 export const availableModel = z.strictObject({
   id: z.string(),
   modelId: z.string().describe("The same as id."),
@@ -17,6 +17,12 @@ export const availableModel = z.strictObject({
   isCustom: z.boolean(),
 });
 
+/** An entry of `list_models`. */
+export const listedModel = availableModel.extend({
+  disabled: z.literal(true).optional(),
+  disabledReason: z.string().optional().describe("What is missing, for instance the variable with the key."),
+});
+
 /** An entry of `list_tools`. */
 export const toolInfo = z.strictObject({
   id: z.string(),
@@ -29,4 +35,3 @@ export const toolInfo = z.strictObject({
 });
 
 export type AvailableModel = Wire<typeof availableModel>;
-export type ToolInfo = Wire<typeof toolInfo>;

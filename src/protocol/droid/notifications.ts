@@ -14,19 +14,19 @@ import { type Wire, z } from "./zod.ts";
 
 /* `params.notification` of `droid.session_notification`, told apart by `type`. */
 
-export const settingsUpdated = z.strictObject({
+const settingsUpdated = z.strictObject({
   type: z.literal("settings_updated"),
   settings: changedSettings,
 });
 
-export const sessionTitleUpdated = z.strictObject({ type: z.literal("session_title_updated"), title: z.string() });
+const sessionTitleUpdated = z.strictObject({ type: z.literal("session_title_updated"), title: z.string() });
 
-export const workingStateChanged = z.strictObject({
+const workingStateChanged = z.strictObject({
   type: z.literal("droid_working_state_changed"),
   newState: z.enum(workingStates),
 });
 
-export const createMessage = z.strictObject({
+const createMessage = z.strictObject({
   type: z.literal("create_message"),
   message,
   requestId: z.string().optional().describe("Of the request that sent the user's message."),
@@ -35,31 +35,31 @@ export const createMessage = z.strictObject({
 const delta = { messageId: z.string(), blockIndex: z.number().int(), textDelta: z.string() };
 const complete = { messageId: z.string(), blockIndex: z.number().int() };
 
-export const assistantTextDelta = z.strictObject({ type: z.literal("assistant_text_delta"), ...delta });
-export const assistantTextComplete = z.strictObject({ type: z.literal("assistant_text_complete"), ...complete });
-export const thinkingTextDelta = z.strictObject({ type: z.literal("thinking_text_delta"), ...delta });
-export const thinkingTextComplete = z.strictObject({
+const assistantTextDelta = z.strictObject({ type: z.literal("assistant_text_delta"), ...delta });
+const assistantTextComplete = z.strictObject({ type: z.literal("assistant_text_complete"), ...complete });
+const thinkingTextDelta = z.strictObject({ type: z.literal("thinking_text_delta"), ...delta });
+const thinkingTextComplete = z.strictObject({
   type: z.literal("thinking_text_complete"),
   ...complete,
   durationMs: z.number(),
 });
 
-export const toolCall = z.strictObject({
+const toolCall = z.strictObject({
   type: z.literal("tool_call"),
   toolUse: toolUseBlock.describe("While its arguments stream in, input has the keys that are complete."),
 });
 
 const tool = { toolUseId: z.string(), toolName: z.string() };
 
-export const toolProgressUpdate = z.strictObject({
+const toolProgressUpdate = z.strictObject({
   type: z.literal("tool_progress_update"),
   ...tool,
   update: z.strictObject({ type: z.literal("status"), text: z.string(), timestamp: z.number().int() }),
 });
 
-export const toolExecutionHeartbeat = z.strictObject({ type: z.literal("tool_execution_heartbeat"), ...tool });
+const toolExecutionHeartbeat = z.strictObject({ type: z.literal("tool_execution_heartbeat"), ...tool });
 
-export const toolResult = z.strictObject({
+const toolResult = z.strictObject({
   type: z.literal("tool_result"),
   toolUseId: z.string(),
   messageId: z.string().describe("Shared by all results of one assistant message."),
@@ -67,21 +67,21 @@ export const toolResult = z.strictObject({
   isError: z.boolean(),
 });
 
-export const permissionResolved = z.strictObject({
+const permissionResolved = z.strictObject({
   type: z.literal("permission_resolved"),
   requestId: z.string(),
   toolUseIds: z.array(z.string()).describe("The calls that were allowed; none when it was cancelled."),
   selectedOption: z.enum(offeredOutcomes),
 });
 
-export const sessionTokenUsageChanged = z.strictObject({
+const sessionTokenUsageChanged = z.strictObject({
   type: z.literal("session_token_usage_changed"),
   sessionId: z.string(),
   tokenUsage: tokenUsage.describe("Of the session so far."),
   lastCallTokenUsage: lastCallTokenUsage.optional(),
 });
 
-export const mcpStatusChanged = z.strictObject({
+const mcpStatusChanged = z.strictObject({
   type: z.literal("mcp_status_changed"),
   servers: z.array(
     z.strictObject({
@@ -103,7 +103,7 @@ export const mcpStatusChanged = z.strictObject({
   }),
 });
 
-export const agentTurnCompleted = z.strictObject({
+const agentTurnCompleted = z.strictObject({
   type: z.literal("agent_turn_completed"),
   reason: z.enum(turnEndReasons),
   turnId: z.string().describe("The messageId that the client gave, else the id of the turn's first message."),
@@ -112,7 +112,7 @@ export const agentTurnCompleted = z.strictObject({
   durationMs: z.number(),
 });
 
-export const errorHappened = z.strictObject({
+const errorHappened = z.strictObject({
   type: z.literal("error"),
   message: z.string(),
   errorType: z.enum(errorTypes),
@@ -120,13 +120,13 @@ export const errorHappened = z.strictObject({
   error: z.strictObject({ name: z.string(), message: z.string() }),
 });
 
-export const llmRetry = z.strictObject({
+const llmRetry = z.strictObject({
   type: z.literal("llm_retry"),
   attempt: z.number().int(),
   reason: z.enum(retryReasons),
 });
 
-export const queuedMessagesDiscarded = z.strictObject({
+const queuedMessagesDiscarded = z.strictObject({
   type: z.literal("queued_messages_discarded"),
   text: z.string(),
   requestId: z.string().optional(),
@@ -154,24 +154,6 @@ export const notification = z.discriminatedUnion("type", [
   queuedMessagesDiscarded,
 ]);
 
-export type SettingsUpdated = Wire<typeof settingsUpdated>;
-export type SessionTitleUpdated = Wire<typeof sessionTitleUpdated>;
-export type WorkingStateChanged = Wire<typeof workingStateChanged>;
-export type CreateMessage = Wire<typeof createMessage>;
-export type AssistantTextDelta = Wire<typeof assistantTextDelta>;
-export type AssistantTextComplete = Wire<typeof assistantTextComplete>;
-export type ThinkingTextDelta = Wire<typeof thinkingTextDelta>;
-export type ThinkingTextComplete = Wire<typeof thinkingTextComplete>;
-export type ToolCall = Wire<typeof toolCall>;
-export type ToolProgressUpdate = Wire<typeof toolProgressUpdate>;
-export type ToolExecutionHeartbeat = Wire<typeof toolExecutionHeartbeat>;
-export type ToolResult = Wire<typeof toolResult>;
-export type PermissionResolved = Wire<typeof permissionResolved>;
-export type SessionTokenUsageChanged = Wire<typeof sessionTokenUsageChanged>;
 export type McpStatusChanged = Wire<typeof mcpStatusChanged>;
-export type AgentTurnCompleted = Wire<typeof agentTurnCompleted>;
 export type ErrorHappened = Wire<typeof errorHappened>;
-export type LlmRetry = Wire<typeof llmRetry>;
-export type QueuedMessagesDiscarded = Wire<typeof queuedMessagesDiscarded>;
 export type Notification = Wire<typeof notification>;
-export type NotificationType = Notification["type"];

@@ -8,7 +8,6 @@ import {
   laterLevels,
   mcpServerTypes,
   otherInteractionModes,
-  outcomes,
   reasoningEfforts,
 } from "./words.ts";
 import type { Wire } from "./zod.ts";
@@ -23,8 +22,7 @@ const notBlank = z.string().check(z.regex(/\S/, "must not be blank"));
 const perhapsText = z.optional(text);
 const perhapsTrue = z.optional(z.boolean());
 const effort = z.enum(reasoningEfforts);
-const ids = z.array(text);
-const perhapsIds = z.optional(ids);
+const perhapsIds = z.optional(z.array(text));
 const tags = z.optional(z.array(z.object({ name: text, metadata: z.optional(z.record(text, text)) })));
 
 /** Kept whole, because it is sent back as it came. */
@@ -65,7 +63,7 @@ const choices = {
 
 const promptPreset = z.object({ type: z.literal("preset"), preset: z.literal("droid"), append: text });
 
-export const initializeParams = z.object({
+const initializeParams = z.object({
   machineId: text,
   cwd: z.optional(z.string().check(z.describe("Else the folder that the command line or the process says."))),
   sessionId: z.optional(z.string().check(z.describe("A wish; the answer says what it became."))),
@@ -82,7 +80,7 @@ export const initializeParams = z.object({
   mcpServers,
 });
 
-export const loadParams = z.object({
+const loadParams = z.object({
   sessionId: text,
   enabledToolIds: perhapsIds,
   disabledToolIds: perhapsIds,
@@ -108,16 +106,16 @@ const file = z.discriminatedUnion("mediaType", [
   }),
 ]);
 
-export const addUserMessageParams = z.object({
+const addUserMessageParams = z.object({
   text,
   messageId: z.optional(z.string().check(z.describe("Names the turn, which is then the message's own."))),
   images: z.optional(z.array(image)),
   files: z.optional(z.array(file)),
 });
 
-export const updateSettingsParams = z.object({ ...choices, ...toolFilters, tags });
+const updateSettingsParams = z.object({ ...choices, ...toolFilters, tags });
 
-export const listToolsParams = z.object({
+const listToolsParams = z.object({
   ...toolFilters,
   ...modes,
   modelId: perhapsText,
@@ -125,11 +123,11 @@ export const listToolsParams = z.object({
   skipPermissionsUnsafe: perhapsTrue,
 });
 
-export const listModelsParams = z.object({ includeDisabled: perhapsTrue });
-export const renameParams = z.object({ title: notBlank });
-export const forkParams = z.object({ title: perhapsText, tags });
-export const closeParams = z.object({ reason: perhapsText });
-export const noParams = z.object({});
+const listModelsParams = z.object({ includeDisabled: perhapsTrue });
+const renameParams = z.object({ title: notBlank });
+const forkParams = z.object({ title: perhapsText, tags });
+const closeParams = z.object({ reason: perhapsText });
+const noParams = z.object({});
 
 export const clientParams = {
   "droid.initialize_session": initializeParams,
@@ -147,19 +145,6 @@ export const clientParams = {
   "droid.list_commands": noParams,
 };
 
-/** The answer to `droid.request_permission`. */
-export const permissionAnswer = z.object({ selectedOption: z.enum(outcomes), comment: perhapsText });
-
-/** The answer to `droid.ask_user`. Plain strings are taken in the order of the questions. */
-export const askUserAnswer = z.object({
-  cancelled: perhapsTrue,
-  answers: z.optional(
-    z.array(
-      z.union([text, z.object({ index: z.optional(z.int()), question: perhapsText, answer: z.union([text, ids]) })]),
-    ),
-  ),
-});
-
 export type ClientMethod = keyof typeof clientParams;
 export type ParamsOf<M extends ClientMethod> = Wire<(typeof clientParams)[M]>;
 export type InitializeParams = Wire<typeof initializeParams>;
@@ -168,9 +153,4 @@ export type AddUserMessageParams = Wire<typeof addUserMessageParams>;
 export type UpdateSettingsParams = Wire<typeof updateSettingsParams>;
 export type ListToolsParams = Wire<typeof listToolsParams>;
 export type ListModelsParams = Wire<typeof listModelsParams>;
-export type RenameParams = Wire<typeof renameParams>;
-export type ForkParams = Wire<typeof forkParams>;
-export type CloseParams = Wire<typeof closeParams>;
 export type McpServerParams = Wire<typeof mcpServer>;
-export type PermissionAnswer = Wire<typeof permissionAnswer>;
-export type AskUserAnswer = Wire<typeof askUserAnswer>;

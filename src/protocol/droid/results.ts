@@ -1,19 +1,19 @@
 import { message, tokenUsage } from "./content.ts";
-import { availableModel, toolInfo } from "./models.ts";
+import { availableModel, listedModel, toolInfo } from "./models.ts";
 import { askUserParams, requestPermissionParams } from "./server-requests.ts";
 import { settings } from "./settings.ts";
 import { type Wire, z } from "./zod.ts";
 
 /* `result` of every method. */
 
-export const gitRepo = z.strictObject({
+const gitRepo = z.strictObject({
   owner: z.string().optional().describe("Absent without a remote."),
   repoName: z.string(),
 });
 
 const mcpServers = z.array(z.record(z.string(), z.unknown())).describe("What was sent, without type.");
 
-export const initializeResult = z.strictObject({
+const initializeResult = z.strictObject({
   sessionId: z.string(),
   session: z.strictObject({ messages: z.array(message).describe("Always empty.") }),
   settings,
@@ -22,10 +22,10 @@ export const initializeResult = z.strictObject({
   mcpServers: mcpServers.optional(),
 });
 
-export const pendingPermission = requestPermissionParams.extend({ requestId: z.string() });
-export const pendingQuestion = askUserParams.extend({ requestId: z.string() });
+const pendingPermission = requestPermissionParams.extend({ requestId: z.string() });
+const pendingQuestion = askUserParams.extend({ requestId: z.string() });
 
-export const loadResult = z.strictObject({
+const loadResult = z.strictObject({
   session: z.strictObject({ messages: z.array(message), title: z.string().optional() }),
   settings,
   availableModels: z.array(availableModel),
@@ -38,14 +38,14 @@ export const loadResult = z.strictObject({
   mcpServers: mcpServers.optional(),
 });
 
-export const listToolsResult = z.strictObject({ tools: z.array(toolInfo) });
-export const listModelsResult = z.strictObject({ models: z.array(availableModel) });
-export const listSkillsResult = z.strictObject({ skills: z.array(z.never()).describe("There are none yet.") });
-export const listCommandsResult = z.strictObject({ commands: z.array(z.never()).describe("There are none yet.") });
-export const renameResult = z.strictObject({ success: z.boolean() });
-export const forkResult = z.strictObject({ newSessionId: z.string() });
+const listToolsResult = z.strictObject({ tools: z.array(toolInfo) });
+const listModelsResult = z.strictObject({ models: z.array(listedModel) });
+const listSkillsResult = z.strictObject({ skills: z.array(z.never()).describe("There are none yet.") });
+const listCommandsResult = z.strictObject({ commands: z.array(z.never()).describe("There are none yet.") });
+const renameResult = z.strictObject({ success: z.boolean() });
+const forkResult = z.strictObject({ newSessionId: z.string() });
 
-export const contextStatsResult = z.strictObject({
+const contextStatsResult = z.strictObject({
   used: z.number().int(),
   remaining: z.number().int(),
   limit: z.number().int(),
@@ -53,7 +53,7 @@ export const contextStatsResult = z.strictObject({
   updatedAt: z.string().describe("ISO 8601 with its zone."),
 });
 
-export const emptyResult = z.strictObject({});
+const emptyResult = z.strictObject({});
 
 export const clientResults = {
   "droid.initialize_session": initializeResult,
@@ -75,12 +75,6 @@ export type ResultOf<M extends keyof typeof clientResults> = Wire<(typeof client
 export type GitRepo = Wire<typeof gitRepo>;
 export type InitializeResult = Wire<typeof initializeResult>;
 export type LoadResult = Wire<typeof loadResult>;
-export type PendingPermission = Wire<typeof pendingPermission>;
-export type PendingQuestion = Wire<typeof pendingQuestion>;
 export type ListToolsResult = Wire<typeof listToolsResult>;
 export type ListModelsResult = Wire<typeof listModelsResult>;
-export type ListSkillsResult = Wire<typeof listSkillsResult>;
-export type ListCommandsResult = Wire<typeof listCommandsResult>;
-export type RenameResult = Wire<typeof renameResult>;
-export type ForkResult = Wire<typeof forkResult>;
 export type ContextStatsResult = Wire<typeof contextStatsResult>;

@@ -1,8 +1,8 @@
 import { toolUseBlock } from "./content.ts";
-import { impactLevels, offeredOutcomes } from "./words.ts";
+import { impactLevels, offeredOutcomes, outcomes } from "./words.ts";
 import { type Wire, z } from "./zod.ts";
 
-/* What the program asks its client. The answers are in params.ts: they come from outside. */
+/* What the program asks its client, and how it may be answered. */
 
 const file = { filePath: z.string(), fileName: z.string() };
 const contents = {
@@ -10,7 +10,7 @@ const contents = {
   newContent: z.string().optional().describe("The whole file after; absent when the change does not fit."),
 };
 
-export const execDetails = z.strictObject({
+const execDetails = z.strictObject({
   type: z.literal("exec"),
   fullCommand: z.string().describe("The command line; of a tool that is no shell, its name and what it is to touch."),
   command: z.string().describe('extractedCommands, joined by ", ".'),
@@ -18,16 +18,16 @@ export const execDetails = z.strictObject({
   impactLevel: z.enum(impactLevels),
 });
 
-export const createDetails = z.strictObject({
+const createDetails = z.strictObject({
   type: z.literal("create"),
   ...file,
   content: z.string(),
   oldContent: z.string().optional().describe("What would be overwritten."),
 });
 
-export const editDetails = z.strictObject({ type: z.literal("edit"), ...file, ...contents });
+const editDetails = z.strictObject({ type: z.literal("edit"), ...file, ...contents });
 
-export const applyPatchDetails = z.strictObject({
+const applyPatchDetails = z.strictObject({
   type: z.literal("apply_patch"),
   ...file,
   patchContent: z.string(),
@@ -45,7 +45,7 @@ export const applyPatchDetails = z.strictObject({
     .describe("Every file of the patch; the fields beside it are of the first."),
 });
 
-export const exitSpecModeDetails = z.strictObject({
+const exitSpecModeDetails = z.strictObject({
   type: z.literal("exit_spec_mode"),
   plan: z.string(),
   title: z.string().optional(),
@@ -69,7 +69,7 @@ export const permissionOption = z.strictObject({
 
 export const permissionToolUse = z.strictObject({
   toolUse: toolUseBlock,
-  confirmationType: z.enum(["exec", "create", "edit", "apply_patch", "exit_spec_mode"]),
+  confirmationType: z.enum(permissionDetails.options.map(({ shape }) => shape.type.value)),
   details: permissionDetails,
 });
 
@@ -95,9 +95,27 @@ export const serverRequests = {
   "droid.ask_user": askUserParams,
 };
 
+/*
+ * The answers are for the document alone. What a client sends is never read by them: a wrong answer must still be taken as
+ * one, or the turn that waits for it would hang.
+ */
+
+export const permissionAnswer = z.object({ selectedOption: z.enum(outcomes), comment: z.string().optional() });
+
+const oneAnswer = z.object({
+  index: z.number().int().optional(),
+  question: z.string().optional(),
+  answer: z.union([z.string(), z.array(z.string())]),
+});
+
+/** Plain strings are taken in the order of the questions. */
+export const askUserAnswer = z.object({
+  cancelled: z.boolean().optional(),
+  answers: z.array(z.union([z.string(), oneAnswer])).optional(),
+});
+
 export type ServerMethod = keyof typeof serverRequests;
 export type PermissionDetails = Wire<typeof permissionDetails>;
-export type ConfirmationType = PermissionDetails["type"];
 export type PermissionOption = Wire<typeof permissionOption>;
 export type PermissionToolUse = Wire<typeof permissionToolUse>;
 export type RequestPermissionParams = Wire<typeof requestPermissionParams>;

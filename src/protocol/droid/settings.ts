@@ -3,12 +3,12 @@ import { type Wire, z } from "./zod.ts";
 
 /* The settings of a session as they are sent. Which of the two depends on the dialect of the connection. */
 
-export const systemPrompt = z.union([
+const systemPrompt = z.union([
   z.string(),
   z.strictObject({ type: z.literal("preset"), preset: z.literal("droid"), append: z.string() }),
 ]);
 
-export const tag = z.strictObject({
+const tag = z.strictObject({
   name: z.string(),
   metadata: z.record(z.string(), z.string()).optional(),
 });
@@ -47,9 +47,7 @@ export const changedSettings = z.union([
   }),
 ]);
 
-export type SystemPrompt = Wire<typeof systemPrompt>;
 export type WireTag = Wire<typeof tag>;
 export type EarlySettings = Wire<typeof earlySettings>;
 export type LaterSettings = Wire<typeof laterSettings>;
-export type ChangedSettings = Wire<typeof changedSettings>;
 export type WireSettings = EarlySettings | LaterSettings;

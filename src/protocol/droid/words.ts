@@ -10,16 +10,13 @@ export type EarlyLevel = (typeof earlyLevels)[number];
 
 /** What `autonomyMode` may say; the same words as the levels of the first dialect. */
 export const autonomyModes = earlyLevels;
-export type AutonomyMode = EarlyLevel;
 
 export const interactionModes = ["auto", "spec"] as const;
-export type InteractionMode = (typeof interactionModes)[number];
 
 /** Modes that clients may ask for by name, and that are refused with words. */
 export const otherInteractionModes = ["agi", "mission"] as const;
 
 export const reasoningEfforts = ["none", "dynamic", "off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
-export type ReasoningEffort = (typeof reasoningEfforts)[number];
 
 export const workingStates = [
   "idle",
@@ -47,7 +44,6 @@ export const outcomes = [
   "proceed_edit",
   "cancel",
 ] as const;
-export type Outcome = (typeof outcomes)[number];
 
 /** The answers that are offered. */
 export const offeredOutcomes = [
@@ -104,10 +100,8 @@ export const modelProviders = [
 export type ModelProvider = (typeof modelProviders)[number];
 
 export const imageTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
-export type ImageType = (typeof imageTypes)[number];
 
 export const mcpStatuses = ["connecting", "connected", "disconnected", "failed", "disabled"] as const;
 export const mcpServerTypes = ["stdio", "http", "sse"] as const;
-export type McpServerType = (typeof mcpServerTypes)[number];
 
 export const mcpSources = ["org", "runtime", "user", "project", "folder", "dynamic", "builtin"] as const;

@@ -1,12 +1,12 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { calls, type Example, fromClient, fromServer } from "../../fakes/rpc/published-examples.ts";
 import { orderFaults } from "../../fakes/rpc/sdk-order.ts";
 import { checkAll } from "../../fakes/rpc/sdk-strict.ts";
 import type { Received, Wire } from "../../fakes/rpc/wire.ts";
 import { openWire } from "../../fakes/rpc/wire.ts";
 import { type Bench, createBench } from "../tinman.ts";
-import { calls, type Example, fromClient, fromServer } from "./examples.ts";
 import { differences, type ShapeOptions } from "./same-shape.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -133,7 +133,7 @@ test("a command that needs a yes", async () => {
   const request = expectOneLike(messages, fromServer.requestPermission);
   const resolved = expectOneLike(messages, fromServer.permissionResolved);
   expect(resolved.params?.notification?.requestId).toBe(request.id);
-  expectOneLike(messages, fromServer.stateChanged);
+  expectOneLike(messages, fromServer.executing);
   // The command of the example says nothing while it runs; the next one does.
   expectOneLike(messages, fromServer.toolProgress, { own: ["toolUseId"] });
   expectOneLike(messages, fromServer.toolResult);

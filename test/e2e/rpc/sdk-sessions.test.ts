@@ -22,6 +22,12 @@ atBothLevels((stage) => {
       );
       const { models } = (await client.call("droid.list_models")) as { models: readonly Payload[] };
       expect(models.map(({ id }) => id)).toContain("offline");
+      const listed = (await client.call("droid.list_models", { includeDisabled: true })) as {
+        models: readonly Payload[];
+      };
+      const disabled = listed.models.filter((model) => model.disabled === true);
+      expect(disabled.some(({ disabledReason }) => String(disabledReason).includes("ANTHROPIC_API_KEY"))).toBe(true);
+      expect(disabled.every((model) => !models.some(({ id }) => id === model.id))).toBe(true);
       const needing: readonly (readonly [string, Payload])[] = [
         ["droid.add_user_message", { text: "hi" }],
         ["droid.interrupt_session", {}],

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { AgentError } from "../../../src/core/errors.ts";
 import type { SessionSettings } from "../../../src/core/settings.ts";
 import { dialectOf } from "../../../src/frontends/stream-jsonrpc/dialect.ts";
-import { allowedTools, engineSettings, wireSettings } from "../../../src/frontends/stream-jsonrpc/settings.ts";
+import { engineSettings, wireSettings } from "../../../src/frontends/stream-jsonrpc/settings.ts";
+import { allowedTools } from "../../../src/frontends/stream-jsonrpc/tool-filters.ts";
 import { settings as settingsSchema } from "../../../src/protocol/droid/settings.ts";
 
 const plain: SessionSettings = { modelId: "m", reasoningEffort: "low", autonomy: "low", mode: "auto" };

@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import type { z } from "zod";
 import { check } from "../../../src/protocol/droid/check.ts";
 import { clientEnvelope } from "../../../src/protocol/droid/envelope.ts";
-import { askUserAnswer, clientParams, permissionAnswer } from "../../../src/protocol/droid/params.ts";
+import { clientParams } from "../../../src/protocol/droid/params.ts";
 import { clientResults } from "../../../src/protocol/droid/results.ts";
+import { askUserAnswer, permissionAnswer } from "../../../src/protocol/droid/server-requests.ts";
 
 type Method = keyof typeof clientParams;
 const read = (method: Method, params: unknown): unknown => check<z.core.$ZodType>(clientParams[method], params);

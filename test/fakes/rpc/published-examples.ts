@@ -27,6 +27,8 @@ const notification = (notification: Example): Example => ({
   params: { notification },
 });
 
+const state = (newState: string): Example => notification({ type: "droid_working_state_changed", newState });
+
 const error = (code: number, message: string): Example => ({
   jsonrpc: "2.0",
   type: "response",
@@ -34,6 +36,10 @@ const error = (code: number, message: string): Example => ({
   id: null,
   error: { code, message },
 });
+
+const permissionId = "1887395f-fcc3-4703-ac35-349cccca8a1f";
+const questionId = "52e74dee-c6a9-4325-ab2a-e304c3b2f818";
+const planId = "db9be483-...";
 
 /** What the client sends. */
 export const fromClient = {
@@ -46,17 +52,29 @@ export const fromClient = {
     autonomyLevel: "auto-low",
     reasoningEffort: "none",
   }),
+  initializeOfScript: request("1", "droid.initialize_session", {
+    machineId: "m1",
+    cwd: "/tmp/droid-resume-clean",
+    modelId: "kimi-k2.5",
+    autonomyLevel: "auto-low",
+  }),
+  initializeToPlan: request("1", "droid.initialize_session", { machineId: "m1", cwd: "/tmp", autonomyLevel: "spec" }),
   load: request("2", "droid.load_session", { sessionId: "a3179cea-cbc4-404f-aa54-5ba7e82d23b5" }),
   addUserMessage: request("2", "droid.add_user_message", { text: "Just reply OK." }),
   updateEffort: request("3", "droid.update_session_settings", { reasoningEffort: "xhigh" }),
   bogusLevel: request("3", "droid.update_session_settings", { autonomyLevel: "bogus-level" }),
   interrupt: request("4", "droid.interrupt_session", {}),
-  allowOnce: answer("1887395f-fcc3-4703-ac35-349cccca8a1f", { selectedOption: "proceed_once" }),
-  answerQuestion: answer("52e74dee-c6a9-4325-ab2a-e304c3b2f818", {
+  allowOnce: answer(permissionId, { selectedOption: "proceed_once" }),
+  answerQuestion: answer(questionId, {
     cancelled: false,
     answers: [{ index: 1, question: "Which color do you want?", answer: "Red" }],
   }),
-  approvePlan: answer("db9be483-...", { selectedOption: "proceed_once" }),
+  answerWithTexts: answer(questionId, { answers: ["Red"] }),
+  approvePlan: answer(planId, { selectedOption: "proceed_once" }),
+  approvePlanLow: answer(planId, { selectedOption: "proceed_auto_run_low" }),
+  approvePlanMedium: answer(planId, { selectedOption: "proceed_auto_run_medium" }),
+  approvePlanHigh: answer(planId, { selectedOption: "proceed_auto_run_high" }),
+  cancelPlan: answer(planId, { selectedOption: "cancel" }),
 } as const;
 
 const allowed = {
@@ -85,7 +103,7 @@ const planOptions = [
 const planRequest = (input: Example, details: Example): Example => ({
   type: "request",
   method: "droid.request_permission",
-  id: "db9be483-...",
+  id: planId,
   params: {
     toolUses: [
       {
@@ -134,6 +152,8 @@ export const calls = {
 /** What the program sends. */
 export const fromServer = {
   success: answer("2", {}),
+  settingsTaken: answer("3", {}),
+  interrupted: answer("4", {}),
   invalidRequest: error(-32600, "Invalid request format"),
   invalidMessage: error(-32700, "Invalid JSON-RPC message"),
   initialized: {
@@ -194,7 +214,7 @@ export const fromServer = {
   requestPermission: {
     type: "request",
     method: "droid.request_permission",
-    id: "1887395f-fcc3-4703-ac35-349cccca8a1f",
+    id: permissionId,
     params: {
       toolUses: [
         {
@@ -221,7 +241,7 @@ export const fromServer = {
     factoryApiVersion: "1.0.0",
     ...notification({
       type: "permission_resolved",
-      requestId: "1887395f-fcc3-4703-ac35-349cccca8a1f",
+      requestId: permissionId,
       toolUseIds: ["call_bn6NsLqIO1ofhyKmSHzSQcKL"],
       selectedOption: "proceed_once",
     }),
@@ -231,7 +251,7 @@ export const fromServer = {
     jsonrpc: "2.0",
     factoryApiVersion: "1.0.0",
     method: "droid.ask_user",
-    id: "52e74dee-c6a9-4325-ab2a-e304c3b2f818",
+    id: questionId,
     params: {
       toolCallId: "call_dkqxtnKTeUCDhJs0actksoW1",
       questions: [{ index: 1, topic: "Color", question: "Which color do you want?", options: ["Red", "Blue"] }],
@@ -241,7 +261,10 @@ export const fromServer = {
   twoPlans: planRequest(twoPlans, { plan: "## Logging System Design\n\n### Plan A ...", optionNames }),
   settingsUpdated: notification({ type: "settings_updated", settings: { modelId: "gpt-5.1" } }),
   titleUpdated: notification({ type: "session_title_updated", title: "..." }),
-  stateChanged: notification({ type: "droid_working_state_changed", newState: "executing_tool" }),
+  streaming: state("streaming_assistant_message"),
+  executing: state("executing_tool"),
+  waiting: state("waiting_for_tool_confirmation"),
+  idle: state("idle"),
   userMessage: notification({
     type: "create_message",
     message: { id: "...", role: "user", content: [{ type: "text", text: "..." }], parentId: "root" },
@@ -313,5 +336,12 @@ export const fromServer = {
     ],
     summary: { total: 2, connected: 0, connecting: 2, failed: 0, disabled: 0 },
   }),
-  // `mcp_auth_required` is missing: MCP servers are not connected yet, so nothing can ask for their authorisation.
 } as const;
+
+/** What this program never sends: MCP servers are not connected yet, so none of them can want a sign-in. */
+export const neverSent = notification({
+  type: "mcp_auth_required",
+  serverName: "linear",
+  authUrl: "https://mcp.linear.app/authorize?redirect_uri=http%3A%2F%2Flocalhost%3A54622%2Fcallback",
+  message: "Authentication required for linear",
+});
