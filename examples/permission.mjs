@@ -3,7 +3,8 @@
 //
 //   node permission.mjs [--yes|--no] [executable] [prompt]
 //
-// --yes allows everything once, --no refuses; with neither you are asked.
+// --yes allows everything once, --no refuses; with neither you are asked. Questions of the agent are not answered here.
+// The exit code is 0 when the turn was completed.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
@@ -51,22 +52,25 @@ child.on("error", (error) => {
   process.stderr.write(`${error.message}\n`);
   process.exit(1);
 });
+process.exitCode = 1; // Until the turn is completed.
 const send = (message) => child.stdin.write(`${JSON.stringify({ ...versions, ...message })}\n`);
 const request = (id, method, params) => send({ type: "request", id, method: `droid.${method}`, params });
+const respond = (id, result) => send({ type: "response", id, result });
 
 request("open", "initialize_session", { machineId: "example", cwd: process.cwd(), autonomyLevel: "off" });
 for await (const message of messages(child.stdout)) {
   const { id, method, params, error } = message;
   const news = params?.notification;
-  if (error) process.stderr.write(`${error.message}\n`);
+  if (error || news?.type === "error") process.stderr.write(`${(error ?? news).message}\n`);
   if (id === "open" && !error) request("say", "add_user_message", { text });
-  if (method === "droid.request_permission") {
-    send({ type: "response", id, result: { selectedOption: await choose(params) } });
-  }
+  if (method === "droid.request_permission") respond(id, { selectedOption: await choose(params) });
+  if (method === "droid.ask_user") respond(id, { cancelled: true, answers: [] });
   if (news?.type === "assistant_text_delta") process.stdout.write(news.textDelta);
   if (news?.type === "assistant_text_complete") say("");
-  if (news?.type === "agent_turn_completed") say(`turn ended: ${news.reason}`);
-  if (error || news?.type === "error") process.exitCode = 1;
+  if (news?.type === "agent_turn_completed") {
+    say(`turn ended: ${news.reason}`);
+    if (news.reason === "completed") process.exitCode = 0;
+  }
   if (error || news?.newState === "idle") child.stdin.end();
 }
 terminal?.close();

@@ -3,7 +3,8 @@
 
     python3 permission.py [--yes|--no] [executable] [prompt]
 
---yes allows everything once, --no refuses; with neither you are asked.
+--yes allows everything once, --no refuses; with neither you are asked. Questions of the agent are not answered here.
+The exit code is 0 when the turn was completed.
 """
 import json
 import os
@@ -45,33 +46,35 @@ def choose(params):
         return "cancel"  # No number of the list, or nobody there any more, is a no.
 
 
-code = 0
+code = 1  # Until the turn is completed.
 pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
 with subprocess.Popen([executable, "exec", *formats], **pipes) as child:
 
-    def send(message):
+    def send(**message):
         child.stdin.write(json.dumps({**versions, **message}) + "\n")
         child.stdin.flush()
 
     first = {"machineId": "example", "cwd": os.getcwd(), "autonomyLevel": "off"}
-    send({"type": "request", "id": "open", "method": "droid.initialize_session", "params": first})
+    send(type="request", id="open", method="droid.initialize_session", params=first)
     for line in child.stdout:
         message = json.loads(line)
         error, params = message.get("error"), message.get("params", {})
         news = params.get("notification", {})
-        if error:
-            print(error["message"], file=sys.stderr)
+        if error or news.get("type") == "error":
+            print((error or news)["message"], file=sys.stderr)
         elif message.get("id") == "open":
-            send({"type": "request", "id": "say", "method": "droid.add_user_message", "params": {"text": text}})
+            send(type="request", id="say", method="droid.add_user_message", params={"text": text})
         if message.get("method") == "droid.request_permission":
-            send({"type": "response", "id": message["id"], "result": {"selectedOption": choose(params)}})
+            send(type="response", id=message["id"], result={"selectedOption": choose(params)})
+        if message.get("method") == "droid.ask_user":
+            send(type="response", id=message["id"], result={"cancelled": True, "answers": []})
         if news.get("type") == "assistant_text_delta":
             print(news["textDelta"], end="", flush=True)
         if news.get("type") == "assistant_text_complete":
             print()
         if news.get("type") == "agent_turn_completed":
             print(f"turn ended: {news['reason']}")
-        code = 1 if error or news.get("type") == "error" else code
+            code = 0 if news["reason"] == "completed" else 1
         if error or news.get("newState") == "idle":
             child.stdin.close()
 sys.exit(code)

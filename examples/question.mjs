@@ -3,7 +3,8 @@
 //
 //   node question.mjs [executable] [answer …]
 //
-// The answers are taken in order; what is not answered so is asked at the terminal.
+// The answers are taken in order; what is not answered so is asked at the terminal. Nothing is permitted here.
+// The exit code is 0 when the turn was completed.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
@@ -50,19 +51,25 @@ child.on("error", (error) => {
   process.stderr.write(`${error.message}\n`);
   process.exit(1);
 });
+process.exitCode = 1; // Until the turn is completed.
 const send = (message) => child.stdin.write(`${JSON.stringify({ ...versions, ...message })}\n`);
 const request = (id, method, params) => send({ type: "request", id, method: `droid.${method}`, params });
+const respond = (id, result) => send({ type: "response", id, result });
 
 request("open", "initialize_session", { machineId: "example", cwd: process.cwd(), autonomyLevel: "off" });
 for await (const message of messages(child.stdout)) {
   const { id, method, params, error } = message;
   const news = params?.notification;
-  if (error) process.stderr.write(`${error.message}\n`);
+  if (error || news?.type === "error") process.stderr.write(`${(error ?? news).message}\n`);
   if (id === "open" && !error) request("say", "add_user_message", { text });
-  if (method === "droid.ask_user") send({ type: "response", id, result: await answersTo(params.questions) });
+  if (method === "droid.ask_user") respond(id, await answersTo(params.questions));
+  if (method === "droid.request_permission") respond(id, { selectedOption: "cancel" });
   if (news?.type === "assistant_text_delta") process.stdout.write(news.textDelta);
   if (news?.type === "assistant_text_complete") say("");
-  if (error || news?.type === "error") process.exitCode = 1;
+  if (news?.type === "agent_turn_completed") {
+    if (news.reason === "completed") process.exitCode = 0;
+    else process.stderr.write(`turn ended: ${news.reason}\n`);
+  }
   if (error || news?.newState === "idle") child.stdin.end();
 }
 terminal?.close();

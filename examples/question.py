@@ -3,7 +3,8 @@
 
     python3 question.py [executable] [answer ...]
 
-The answers are taken in order; what is not answered so is asked at the terminal.
+The answers are taken in order; what is not answered so is asked at the terminal. Nothing is permitted here.
+The exit code is 0 when the turn was completed.
 """
 import json
 import os
@@ -32,31 +33,36 @@ def answers_to(questions):
     return {"cancelled": False, "answers": answers}
 
 
-code = 0
+code = 1  # Until the turn is completed.
 pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
 with subprocess.Popen([executable, "exec", *formats], **pipes) as child:
 
-    def send(message):
+    def send(**message):
         child.stdin.write(json.dumps({**versions, **message}) + "\n")
         child.stdin.flush()
 
     first = {"machineId": "example", "cwd": os.getcwd(), "autonomyLevel": "off"}
-    send({"type": "request", "id": "open", "method": "droid.initialize_session", "params": first})
+    send(type="request", id="open", method="droid.initialize_session", params=first)
     for line in child.stdout:
         message = json.loads(line)
         error, params = message.get("error"), message.get("params", {})
         news = params.get("notification", {})
-        if error:
-            print(error["message"], file=sys.stderr)
+        if error or news.get("type") == "error":
+            print((error or news)["message"], file=sys.stderr)
         elif message.get("id") == "open":
-            send({"type": "request", "id": "say", "method": "droid.add_user_message", "params": {"text": text}})
+            send(type="request", id="say", method="droid.add_user_message", params={"text": text})
         if message.get("method") == "droid.ask_user":
-            send({"type": "response", "id": message["id"], "result": answers_to(params["questions"])})
+            send(type="response", id=message["id"], result=answers_to(params["questions"]))
+        if message.get("method") == "droid.request_permission":
+            send(type="response", id=message["id"], result={"selectedOption": "cancel"})
         if news.get("type") == "assistant_text_delta":
             print(news["textDelta"], end="", flush=True)
         if news.get("type") == "assistant_text_complete":
             print()
-        code = 1 if error or news.get("type") == "error" else code
+        if news.get("type") == "agent_turn_completed":
+            code = 0 if news["reason"] == "completed" else 1
+            if code == 1:
+                print(f"turn ended: {news['reason']}", file=sys.stderr)
         if error or news.get("newState") == "idle":
             child.stdin.close()
 sys.exit(code)

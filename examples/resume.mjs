@@ -27,10 +27,8 @@ async function* messages(stream) {
 async function converse(method, params, text) {
   const child = spawn(executable, ["exec", ...formats], { stdio: ["pipe", "pipe", "inherit"] });
   child.on("error", (error) => fail(error.message));
-  const request = (id, name, given) => {
-    const message = { ...versions, type: "request", id, method: `droid.${name}`, params: given };
-    child.stdin.write(`${JSON.stringify(message)}\n`);
-  };
+  const send = (message) => child.stdin.write(`${JSON.stringify({ ...versions, ...message })}\n`);
+  const request = (id, name, given) => send({ type: "request", id, method: `droid.${name}`, params: given });
   let opened;
   let answer = "";
   request("open", method, params);
@@ -40,9 +38,14 @@ async function converse(method, params, text) {
       opened = message.result;
       request("say", "add_user_message", { text });
     }
+    // Nobody is here to be asked: no permission, and no answer to a question.
+    const no = { selectedOption: "cancel", cancelled: true, answers: [] };
+    if (message.type === "request") send({ type: "response", id: message.id, result: no });
     const news = message.params?.notification;
     if (news?.type === "assistant_text_delta") answer += news.textDelta;
     if (news?.type === "error") fail(news.message);
+    const hasEnded = news?.type === "agent_turn_completed";
+    if (hasEnded && news.reason !== "completed") fail(`turn ended: ${news.reason}`);
     // The end of its input ends the process.
     if (news?.newState === "idle") child.stdin.end();
   }

@@ -21,24 +21,29 @@ def converse(method, params, text):
     opened, answer = None, ""
     with subprocess.Popen([executable, "exec", *formats], **pipes) as child:
 
-        def request(id, name, given):
-            message = {**versions, "type": "request", "id": id, "method": f"droid.{name}", "params": given}
-            child.stdin.write(json.dumps(message) + "\n")
+        def send(**message):
+            child.stdin.write(json.dumps({**versions, **message}) + "\n")
             child.stdin.flush()
 
-        request("open", method, params)
+        send(type="request", id="open", method=f"droid.{method}", params=params)
         for line in child.stdout:
             message = json.loads(line)
             if "error" in message:
                 sys.exit(message["error"]["message"])
             if message.get("id") == "open":
                 opened = message["result"]
-                request("say", "add_user_message", {"text": text})
+                send(type="request", id="say", method="droid.add_user_message", params={"text": text})
+            if message["type"] == "request":
+                # Nobody is here to be asked: no permission, and no answer to a question.
+                no = {"selectedOption": "cancel", "cancelled": True, "answers": []}
+                send(type="response", id=message["id"], result=no)
             news = message.get("params", {}).get("notification", {})
             if news.get("type") == "assistant_text_delta":
                 answer += news["textDelta"]
             if news.get("type") == "error":
                 sys.exit(news["message"])
+            if news.get("type") == "agent_turn_completed" and news["reason"] != "completed":
+                sys.exit(f"turn ended: {news['reason']}")
             if news.get("newState") == "idle":
                 child.stdin.close()  # The end of its input ends the process.
     if opened is None:

@@ -32,10 +32,8 @@ async function converse(key, method, params, text) {
   const env = { ...process.env, FACTORY_API_KEY: key, [KEY_VARIABLE]: key };
   const child = spawn(executable, ["exec", ...formats], { env, stdio: ["pipe", "pipe", "inherit"] });
   child.on("error", (error) => fail(error.message, 1));
-  const request = (id, name, given) => {
-    const message = { ...versions, type: "request", id, method: `droid.${name}`, params: given };
-    child.stdin.write(`${JSON.stringify(message)}\n`);
-  };
+  const send = (message) => child.stdin.write(`${JSON.stringify({ ...versions, ...message })}\n`);
+  const request = (id, name, given) => send({ type: "request", id, method: `droid.${name}`, params: given });
   let opened = {};
   let answer = "";
   request("open", method, params);
@@ -44,9 +42,14 @@ async function converse(key, method, params, text) {
       opened = message;
       if (message.result) request("say", "add_user_message", { text });
     }
+    // Nobody is here to be asked: no permission, and no answer to a question.
+    const no = { selectedOption: "cancel", cancelled: true, answers: [] };
+    if (message.type === "request") send({ type: "response", id: message.id, result: no });
     const news = message.params?.notification;
     if (news?.type === "assistant_text_delta") answer += news.textDelta;
-    if (news?.type === "error") process.stderr.write(`${news.message}\n`);
+    if (message.error || news?.type === "error") process.stderr.write(`${(message.error ?? news).message}\n`);
+    const hasEnded = news?.type === "agent_turn_completed";
+    if (hasEnded && news.reason !== "completed") process.stderr.write(`turn ended: ${news.reason}\n`);
     if (message.error || news?.newState === "idle") child.stdin.end();
   }
   return { opened, answer };

@@ -30,23 +30,29 @@ def converse(key, method, params, text):
     opened, answer = {}, ""
     with subprocess.Popen([executable, "exec", *formats], env=env, **pipes) as child:
 
-        def request(id, name, given):
-            message = {**versions, "type": "request", "id": id, "method": f"droid.{name}", "params": given}
-            child.stdin.write(json.dumps(message) + "\n")
+        def send(**message):
+            child.stdin.write(json.dumps({**versions, **message}) + "\n")
             child.stdin.flush()
 
-        request("open", method, params)
+        send(type="request", id="open", method=f"droid.{method}", params=params)
         for line in child.stdout:
             message = json.loads(line)
             if message.get("id") == "open":
                 opened = message
                 if "result" in message:
-                    request("say", "add_user_message", {"text": text})
+                    send(type="request", id="say", method="droid.add_user_message", params={"text": text})
+            if message["type"] == "request":
+                # Nobody is here to be asked: no permission, and no answer to a question.
+                no = {"selectedOption": "cancel", "cancelled": True, "answers": []}
+                send(type="response", id=message["id"], result=no)
             news = message.get("params", {}).get("notification", {})
             if news.get("type") == "assistant_text_delta":
                 answer += news["textDelta"]
-            if news.get("type") == "error":
-                print(news["message"], file=sys.stderr)
+            error = message.get("error") or (news if news.get("type") == "error" else None)
+            if error:
+                print(error["message"], file=sys.stderr)
+            if news.get("type") == "agent_turn_completed" and news["reason"] != "completed":
+                print(f"turn ended: {news['reason']}", file=sys.stderr)
             if "error" in message or news.get("newState") == "idle":
                 child.stdin.close()
     return opened, answer

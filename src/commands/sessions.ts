@@ -5,6 +5,8 @@ import { AgentError } from "../core/errors.ts";
 import { foldLog } from "../core/history.ts";
 import type { Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
+import { terminalLine, terminalText } from "../core/terminal-text.ts";
+import { printJson } from "../frontends/exec/report.ts";
 import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 
@@ -20,13 +22,13 @@ export async function listSessions(options: Json & { cwd?: string; limit: string
   const cwd = options.cwd === undefined ? undefined : await realpath(options.cwd).catch(() => options.cwd ?? "");
   const sessions = await store.list({ limit, ...(cwd === undefined ? {} : { cwd }) });
   if (options.json === true) {
-    await io.stdout.write(`${JSON.stringify(sessions)}\n`);
+    await printJson(sessions, io.stdout);
   } else if (sessions.length === 0) {
     await io.stdout.write("No sessions.\n");
   } else {
     const rows = sessions.map(({ id, updatedAt, cwd: folder, title }) => {
       const when = new Date(updatedAt).toISOString().slice(0, 16).replace("T", " ");
-      return `${id}  ${when}  ${printable(folder)}  ${printable(title).slice(0, 80)}\n`;
+      return `${id}  ${when}  ${terminalLine(folder)}  ${terminalLine(start(title, 80))}\n`;
     });
     await io.stdout.write(rows.join(""));
   }
@@ -50,15 +52,15 @@ export async function showSession(id: string, options: Json, io: Io): Promise<nu
       lastEnd: lastEnd ?? null,
       damagedLines,
     };
-    await io.stdout.write(`${JSON.stringify(shown)}\n`);
+    await printJson(shown, io.stdout);
     return exitCodes.success;
   }
   const lines = [
-    `${info.id}  ${printable(info.title)}`,
-    `${printable(state.cwd)}  ${settings.modelId}  ${lastEnd ?? "not run"}`,
+    `${info.id}  ${terminalLine(info.title)}`,
+    `${terminalLine(state.cwd)}  ${terminalLine(settings.modelId)}  ${lastEnd ?? "not run"}`,
   ];
   for (const message of messages) lines.push("", ...describe(message));
-  for (const { content } of waiting) lines.push("", `waiting: ${printable(textOf(content))}`);
+  for (const { content } of waiting) lines.push("", `waiting: ${terminalText(textOf(content))}`);
   if (state.turn !== undefined)
     lines.push("", "The last turn has not ended: it is running, or its process was killed.");
   await io.stdout.write(`${lines.join("\n")}\n`);
@@ -82,18 +84,21 @@ export async function deleteSessions(ids: readonly string[], io: Io): Promise<nu
 }
 
 function describe(message: Message): readonly string[] {
-  if (message.role === "user") return [`user: ${printable(textOf(message.content))}`];
+  if (message.role === "user") return [`user: ${terminalText(textOf(message.content))}`];
   if (message.role === "tool") {
-    return message.content.map(({ name, status, text }) => `${name} (${status}): ${printable(text).slice(0, 2_000)}`);
+    return message.content.map(({ name, status, text }) => {
+      return `${terminalLine(name)} (${status}): ${terminalText(start(text, 2_000))}`;
+    });
   }
   return message.content.flatMap((block) => {
-    if (block.type === "text") return [`assistant: ${printable(block.text)}`];
-    if (block.type === "thinking") return [`thinking: ${printable(block.text)}`];
-    return [`calls ${block.name} ${printable(block.malformedInput ?? JSON.stringify(block.input)).slice(0, 500)}`];
+    if (block.type === "text") return [`assistant: ${terminalText(block.text)}`];
+    if (block.type === "thinking") return [`thinking: ${terminalText(block.text)}`];
+    const input = block.malformedInput ?? JSON.stringify(block.input) ?? "";
+    return [`calls ${terminalLine(block.name)} ${terminalText(start(input, 500))}`];
   });
 }
 
-/** Text of models and tools may hold anything; a terminal gets only what it can show. */
-function printable(text: string): string {
-  return text.replace(/[^\P{Cc}\n\t]/gu, "\u{fffd}");
+/** The first characters; cut before anything is written out, so that no half of an escape is left, nor of a character. */
+function start(text: string, most: number): string {
+  return text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, "");
 }

@@ -1,8 +1,9 @@
-import { link, lstat, mkdir, open, readFile, realpath, rename, rm } from "node:fs/promises";
+import { link, lstat, mkdir, open, realpath, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Document, YAMLMap, YAMLSeq } from "yaml";
 import { makeFolders } from "../core/make-folders.ts";
+import { readPlainText } from "./bounded-file.ts";
 import { checked, invalid, parseConfig, reason } from "./config-document.ts";
 import type { ModelEntryConfig } from "./factory-models.ts";
 import type { UserConfig } from "./schema.ts";
@@ -106,7 +107,7 @@ export async function writeConfig({ path, before, text }: ChangedConfig): Promis
 
 async function textIfThere(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, "utf8");
+    return await readPlainText(path);
   } catch (error) {
     const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
     const isNothing = isMissing && (await lstat(path).catch(() => undefined)) === undefined;

@@ -1,5 +1,26 @@
+import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
-import { open } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
+
+const maxDocumentBytes = 4 * 1024 * 1024;
+
+/**
+ * The text of a plain file of at most 4 MiB. Rejects with Node's own errors, and in words for anything else. Never waits for
+ * somebody to write into a pipe, and opens no device: others may have chosen the name.
+ */
+export async function readPlainText(path: string): Promise<string> {
+  // Opening is an act for some devices, so it is looked at before, and once more in case that it was changed meanwhile.
+  if (!(await stat(path)).isFile()) throw new Error("is not a plain file");
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    if (!(await file.stat()).isFile()) throw new Error("is not a plain file");
+    const bytes = await readBoundedFrom(file, maxDocumentBytes);
+    if (bytes.length > maxDocumentBytes) throw new Error("is larger than 4 MiB");
+    return bytes.toString("utf8");
+  } finally {
+    await file.close();
+  }
+}
 
 /**
  * A file's bytes, or one more than `most` of them when it is larger: a device or a pipe may have no end. Rejects with Node's

@@ -1,10 +1,8 @@
 import { join } from "node:path";
-import { readBounded } from "./bounded-file.ts";
+import { readPlainText } from "./bounded-file.ts";
 import { checked, invalid, parseConfig, reason } from "./config-document.ts";
 import { forgetConfig, keepConfig, keptConfig } from "./kept-config.ts";
 import type { UserConfig } from "./schema.ts";
-
-const maxConfigBytes = 4 * 1024 * 1024;
 
 /** The user's configuration; empty when there is none. Rejects with `config_invalid` and one line that names the place. */
 export async function loadUserConfig(ownHome: string): Promise<UserConfig> {
@@ -23,11 +21,11 @@ export async function loadUserConfig(ownHome: string): Promise<UserConfig> {
   return config;
 }
 
-/** Any YAML or JSON file, as plain data. JSON is tried first: it is quicker, and needs no YAML parser. */
+/** Any YAML or JSON file, as plain data; `config_invalid` for what is no plain file. JSON is tried first: it is quicker, and needs no YAML parser. */
 export async function readDocument(path: string): Promise<unknown> {
   let text: string;
   try {
-    text = await readText(path);
+    text = await readPlainText(path);
   } catch (error) {
     throw invalid(path, reason(error));
   }
@@ -44,15 +42,9 @@ export async function readDocument(path: string): Promise<unknown> {
   }
 }
 
-async function readText(path: string): Promise<string> {
-  const bytes = await readBounded(path, maxConfigBytes);
-  if (bytes.length > maxConfigBytes) throw new Error("is larger than 4 MiB");
-  return bytes.toString("utf8");
-}
-
 async function readIfThere(path: string): Promise<string | undefined> {
   try {
-    return await readText(path);
+    return await readPlainText(path);
   } catch (error) {
     if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR"))
       return undefined;

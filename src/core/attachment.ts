@@ -20,8 +20,8 @@ export interface Attachment {
   events(options?: { readonly after?: number; readonly signal?: AbortSignal }): AsyncIterable<EngineEvent>;
   /** Answers an open request. False when it was not open any more: somebody else was first, or it was cancelled. */
   answer(requestId: string, answer: Answer): boolean;
-  /** Nothing more will be answered, but listened to: as when the other end has closed its way to us. */
-  stopAnswering(): void;
+  /** From now on it can answer other things; what nobody can answer any more is then cancelled, if it leaves nothing open. */
+  change(abilities: Partial<Pick<Abilities, "approve" | "answer">>): void;
   detach(): void;
 }
 

@@ -93,7 +93,9 @@ export class Engine {
       settings,
       forkOf: { sessionId: id, seq: source.seq },
     } as const;
-    const copied = kept.filter((event) => isConversation(event) && !isWaiting(event, source.waiting));
+    const copied = kept
+      .filter((event) => isConversation(event) && !isWaiting(event, source.waiting))
+      .map(withoutChanges);
     const session = await this.start(opened, undefined, options.run, copied);
     if (options.title !== undefined) await session.rename(options.title);
     return { session, damagedLines };
@@ -165,6 +167,13 @@ export class Engine {
 /** A fork has its own opening and its own settings; the rest of the log is the conversation. */
 function isConversation(event: DurableEvent): boolean {
   return event.type !== "session.opened" && event.type !== "session.updated";
+}
+
+/** Levels that were given on the way are part of the settings that the fork begins with, or are not wanted. */
+function withoutChanges(event: DurableEvent): DurableEvent {
+  if (event.type !== "request.closed") return event;
+  const { changes: _, ...rest } = event;
+  return rest;
 }
 
 /** A prompt that waits in the original runs there, not in the fork. */

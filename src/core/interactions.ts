@@ -1,13 +1,15 @@
 import type { Abilities } from "./attachment.ts";
 import type { EventBody, SettingsChanges } from "./event.ts";
 import type { Answer, Interaction } from "./interaction.ts";
+import { levelForGood } from "./permission.ts";
 import type { Ids } from "./ports.ts";
 import type { Autonomy, SessionSettings } from "./settings.ts";
 import { autonomyLevels } from "./settings.ts";
 
 interface Open {
   readonly interaction: Interaction;
-  settle(answer: Answer): void;
+  /** `told`: everybody has been told. */
+  settle(answer: Answer, told: Promise<void>): void;
 }
 
 /** Open requests to whoever is attached. Each is settled exactly once: the first answer wins. */
@@ -39,7 +41,9 @@ export class Interactions {
   async ask(interaction: Interaction, signal: AbortSignal): Promise<Answer | undefined> {
     if (!this.canAsk(interaction.kind)) return undefined;
     const requestId = this.ids.next();
-    const answered = new Promise<Answer>((settle) => this.open.set(requestId, { interaction, settle }));
+    const answered = new Promise<{ answer: Answer; told: Promise<void> }>((resolve) => {
+      this.open.set(requestId, { interaction, settle: (answer, told) => resolve({ answer, told }) });
+    });
     const abort = (): void => void this.settle(requestId, { kind: "cancel", why: "interrupted" });
     try {
       await this.emit({ type: "request.opened", requestId, interaction });
@@ -49,19 +53,27 @@ export class Interactions {
     }
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort, { once: true });
-    const answer = await answered;
+    const { answer, told } = await answered;
     signal.removeEventListener("abort", abort);
-    const changes = changesWith(interaction, answer, this.settings());
-    await this.emit({ type: "request.closed", requestId, answer, ...(changes === undefined ? {} : { changes }) });
+    await told;
     return answer;
   }
 
-  /** True when this answer won. */
+  /** True when this answer won. It happens here and now: whatever is changed afterwards comes after it. */
   settle(requestId: string, answer: Answer): boolean {
     const open = this.open.get(requestId);
     if (open === undefined) return false;
     this.open.delete(requestId);
-    open.settle(answer);
+    const changes = changesWith(open.interaction, answer, this.settings());
+    const told = this.emit({
+      type: "request.closed",
+      requestId,
+      answer,
+      ...(changes === undefined ? {} : { changes }),
+    });
+    // Whoever asked hears of it; nobody else can do anything about it.
+    told.catch(() => undefined);
+    open.settle(answer, told);
     return true;
   }
 
@@ -81,8 +93,8 @@ function canAnswer(client: Abilities, kind: Interaction["kind"]): boolean {
 function changesWith(interaction: Interaction, answer: Answer, settings: SessionSettings): SettingsChanges | undefined {
   if (answer.kind === "approve") return { mode: "auto", autonomy: answer.autonomy };
   if (answer.kind !== "allow" || answer.always !== true || interaction.kind !== "permission") return undefined;
-  const asked = interaction.calls.map(({ decision }) => decision.impact);
-  const highest = asked.reduce(higher, settings.autonomy);
+  const level = levelForGood(interaction.calls.map(({ decision }) => decision)) ?? settings.autonomy;
+  const highest = higher(level, settings.autonomy);
   return highest === settings.autonomy ? undefined : { autonomy: highest };
 }
 

@@ -50,26 +50,40 @@ export class Journal {
     });
   }
 
+  /** Something is being stored, or waits to be: the state is not yet what it will be. */
+  get isBusy(): boolean {
+    return this.flushing;
+  }
+
   private async flush(): Promise<void> {
     this.flushing = true;
     while (this.pending.length > 0) {
       const batch = this.pending;
       this.pending = [];
-      const events = this.stamp(batch.map((entry) => entry.body));
-      const failure = await this.store(events.filter(hasNumber));
-      for (const [index, event] of events.entries()) {
-        const entry = batch[index];
-        if (failure === undefined || !hasNumber(event)) {
-          if (hasNumber(event)) applyEvent(this.state, event);
-          this.publish(event);
-          entry?.resolve();
-        } else {
-          if (event.type === "turn.ended") this.endUnwritten(event);
-          entry?.reject(failure);
-        }
-      }
+      if (await this.write(batch)) continue;
+      // One that is too large must not take the others with it.
+      for (const entry of batch) await this.write([entry]);
     }
     this.flushing = false;
+  }
+
+  /** False when nothing happened, because one of several is too large for the log. */
+  private async write(batch: readonly Pending[]): Promise<boolean> {
+    const events = this.stamp(batch.map((entry) => entry.body));
+    const failure = await this.store(events.filter(hasNumber));
+    if (failure?.code === "input_too_large" && batch.length > 1) return false;
+    for (const [index, event] of events.entries()) {
+      const entry = batch[index];
+      if (failure === undefined || !hasNumber(event)) {
+        if (hasNumber(event)) applyEvent(this.state, event);
+        this.publish(event);
+        entry?.resolve();
+      } else {
+        if (event.type === "turn.ended") this.endUnwritten(event);
+        entry?.reject(failure);
+      }
+    }
+    return true;
   }
 
   /** A turn that began ends for everybody who listens, even when its end cannot be written now. */

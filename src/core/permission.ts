@@ -158,12 +158,24 @@ export interface Decision {
   readonly class: AccessClass;
   /** The class as the wire says it: `read` counts as `low`. */
   readonly impact: "low" | "medium" | "high";
+  /**
+   * The level to which a yes for good would raise the session: by our own class, never by the model's word. Absent where
+   * that would not help: a protected place, or a call that is asked about only because of the model's word.
+   */
+  readonly always?: "low" | "medium" | "high";
   /** The programs of a command. */
   readonly extractedCommands: readonly string[];
   /** What decided, as a stable name. */
   readonly rule: string;
   /** One sentence for a person. */
   readonly why: string;
+}
+
+/** The level to which a yes for good to all of these raises the session; none where that would not help with one of them. */
+export function levelForGood(decisions: readonly Decision[]): Decision["always"] {
+  const levels = decisions.map(({ always }) => always);
+  if (levels.includes(undefined)) return undefined;
+  return (["high", "medium", "low"] as const).find((level) => levels.includes(level));
 }
 
 /** Commands that a configuration allows or denies, as words; `*` as the last one stands for any further words. */
@@ -227,7 +239,9 @@ export type Preview =
   | { readonly type: "edit"; readonly path: string; readonly oldContent?: string; readonly newContent?: string }
   /** `files` in the order of the patch; contents are left out where the patch does not fit, or a file is too large. */
   | { readonly type: "patch"; readonly patch: string; readonly files: readonly FileChange[] }
-  | { readonly type: "fetch"; readonly url: string };
+  | { readonly type: "fetch"; readonly url: string }
+  /** Of a tool that has nothing of its own to show: where the paths of the call lead. Canonical. */
+  | { readonly type: "paths"; readonly paths: readonly string[] };
 
 export interface FileChange {
   readonly path: string;

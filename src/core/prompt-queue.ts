@@ -1,4 +1,4 @@
-import type { AgentError } from "./errors.ts";
+import { AgentError } from "./errors.ts";
 import type { PromptBlock } from "./message.ts";
 import { noUsage, textOf } from "./message.ts";
 import type { TurnLimits } from "./settings.ts";
@@ -7,6 +7,8 @@ import type { TurnOutcome } from "./turn.ts";
 export interface QueuedPrompt {
   readonly messageId: string;
   readonly limits: TurnLimits;
+  /** In characters. */
+  readonly size: number;
   /** Of an earlier process: it joins the next turn instead of getting its own. */
   readonly leftover: boolean;
   /** It came while calls of the live turn ran, and may become part of that turn. */
@@ -16,12 +18,28 @@ export interface QueuedPrompt {
   settle(outcome: TurnOutcome): void;
 }
 
+const most = { waiting: 100, characters: 10_000_000, waitingCharacters: 50_000_000 };
+
 /** Accepted prompts that no turn has taken up yet, in the order in which they came. */
 export class PromptQueue {
   private entries: QueuedPrompt[] = [];
 
+  /** How many wait, without those of an earlier process, of which nobody here is the author. */
   get length(): number {
-    return this.entries.length;
+    return this.entries.filter((entry) => !entry.leftover).length;
+  }
+
+  /** Throws when a prompt is too large, or too much waits already. */
+  checkRoomFor({ size }: QueuedPrompt): void {
+    const waiting = this.entries.reduce((sum, entry) => sum + entry.size, 0);
+    const isCrowded = this.length >= most.waiting;
+    if (!isCrowded && size > most.characters) {
+      const words = `The prompt has ${size} characters; at most ${most.characters / 1_000_000} million are taken.`;
+      throw new AgentError("input_too_large", words);
+    }
+    if (!isCrowded && waiting + size <= most.waitingCharacters) return;
+    const words = isCrowded ? `${most.waiting} prompts are` : `${waiting} characters are`;
+    throw new AgentError("queue_full", `${words} waiting already; wait for one to end.`);
   }
 
   add(entry: QueuedPrompt): void {
@@ -57,6 +75,10 @@ export class PromptQueue {
     this.entries = this.entries.filter((entry) => !isTaken(entry));
     return taken;
   }
+}
+
+export function sizeOf(content: readonly PromptBlock[]): number {
+  return content.reduce((sum, block) => sum + ("text" in block ? block.text.length : block.data.length), 0);
 }
 
 /** How a prompt ends that no turn took up. */

@@ -14,7 +14,7 @@ import type { Message, PromptBlock, Usage } from "./message.ts";
 import { offeredTools } from "./offered-tools.ts";
 import type { ModelInfo, SessionLog, ToolSpec } from "./ports.ts";
 import type { QueuedPrompt } from "./prompt-queue.ts";
-import { notRun, PromptQueue, shortTitle, titleFrom } from "./prompt-queue.ts";
+import { notRun, PromptQueue, shortTitle, sizeOf, titleFrom } from "./prompt-queue.ts";
 import type { RunOptions, SessionSettings, TurnLimits } from "./settings.ts";
 import { estimateTokens } from "./tokens.ts";
 import type { Tool } from "./tool.ts";
@@ -37,9 +37,6 @@ export interface PromptHandle {
   /** The end of the turn that took the prompt up. Rejects only when `accepted` does. */
   readonly outcome: Promise<TurnOutcome>;
 }
-
-const maxQueued = 100;
-const maxPromptCharacters = 10_000_000;
 
 /** One session: its prompt queue, its live turn, and who is attached. */
 export class Session {
@@ -75,7 +72,7 @@ export class Session {
     this.tools = parts.tools.filter((tool) => run.disabledTools?.includes(tool.name) !== true);
     for (const messageId of state.waiting.keys()) {
       const settle = (): void => undefined;
-      this.queue.add({ messageId, limits: {}, leftover: true, joins: false, stored: true, settle });
+      this.queue.add({ messageId, limits: {}, size: 0, leftover: true, joins: false, stored: true, settle });
     }
   }
 
@@ -162,9 +159,10 @@ export class Session {
       events: ({ after, signal } = {}) =>
         after === undefined ? queue.read(signal) : this.readEvents(queue, after, signal),
       answer: (requestId, answer) => this.interactions.settle(requestId, answer),
-      stopAnswering: () => {
-        if (!this.clients.has(queue)) return;
-        this.clients.set(queue, { ...abilities, approve: false, answer: false });
+      change: (changes) => {
+        const before = this.clients.get(queue);
+        if (before === undefined) return;
+        this.clients.set(queue, { ...before, ...changes });
         if (abilities.onDetach === "cancel") this.interactions.cancelUnanswerable();
       },
       detach: () => {
@@ -183,7 +181,8 @@ export class Session {
       settle = resolve;
     });
     const joins = options.joins === true && this.callsRun;
-    const entry = { messageId, limits: options.limits ?? {}, leftover: false, joins, stored: false, settle };
+    const own = { messageId, limits: options.limits ?? {}, size: sizeOf(content) };
+    const entry = { ...own, leftover: false, joins, stored: false, settle };
     const accepted = this.accept(entry, content).then(() => ({ messageId }));
     const outcome = accepted.then(() => ended);
     // Whoever only waits for one of the two must not be punished with an unhandled rejection of the other.
@@ -197,16 +196,17 @@ export class Session {
    * than "interrupted". Prompts left over from an earlier process go on waiting: nobody meant them.
    */
   async interrupt(cause?: AgentError): Promise<void> {
-    const dropped = this.queue.drop();
     const { live } = this;
-    live?.abort.abort(cause);
     const failures: unknown[] = [];
-    for (const entry of dropped) {
-      const discarded = this.journal.emit({ type: "prompt.discarded", messageId: entry.messageId });
+    // Told before the turn hears of it, so that its end is the last thing that happens.
+    const discarded = this.queue.drop().map(async (entry) => {
+      const told = this.journal.emit({ type: "prompt.discarded", messageId: entry.messageId });
       // Whoever waits for the prompt's end gets it, also when it cannot be written down.
-      await discarded.catch((error: unknown) => failures.push(error));
+      await told.catch((error: unknown) => failures.push(error));
       entry.settle(notRun(cause));
-    }
+    });
+    live?.abort.abort(cause);
+    await Promise.all(discarded);
     await live?.done;
     if (failures.length > 0) throw failures[0];
   }
@@ -214,7 +214,9 @@ export class Session {
   /** Changes settings that are kept with the session; `null` removes one. Takes effect with the next model call or decision. */
   async update(changes: SettingsChanges): Promise<void> {
     const current: Readonly<Record<string, unknown>> = { ...this.settings };
-    const changed = Object.entries(changes).filter(([key, value]) => (value ?? undefined) !== current[key]);
+    // What is on its way may change them yet.
+    const isSure = !this.journal.isBusy;
+    const changed = Object.entries(changes).filter(([key, value]) => !isSure || (value ?? undefined) !== current[key]);
     if (changed.length === 0) return;
     await this.journal.emit({ type: "session.updated", changes: Object.fromEntries(changed) });
   }
@@ -242,14 +244,7 @@ export class Session {
 
   private async accept(entry: QueuedPrompt, content: readonly PromptBlock[]): Promise<void> {
     if (this.closed) throw new AgentError("session_closed", "The session is closed.");
-    if (this.queue.length >= maxQueued) {
-      throw new AgentError("queue_full", `${maxQueued} prompts are waiting already; wait for one to end.`);
-    }
-    const size = content.reduce((sum, block) => sum + ("text" in block ? block.text.length : block.data.length), 0);
-    if (size > maxPromptCharacters) {
-      const limit = Math.floor(maxPromptCharacters / 1_000_000);
-      throw new AgentError("input_too_large", `The prompt has ${size} characters; at most ${limit} million are taken.`);
-    }
+    this.queue.checkRoomFor(entry);
     const isFirst = !this.isNamed;
     this.isNamed = true;
     // In the queue before it is in the log, so that an interrupt that comes meanwhile finds it.
@@ -262,6 +257,7 @@ export class Session {
       entry.stored = true;
     } catch (error) {
       this.queue.remove(entry);
+      if (isFirst) this.isNamed = false;
       throw error;
     }
     this.startNext();

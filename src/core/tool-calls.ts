@@ -67,9 +67,7 @@ const maxAtOnce = 8;
 export async function runCalls(calls: readonly ToolCallBlock[], context: CallsContext): Promise<CallsOutcome> {
   const prepared = await Promise.all(calls.map((call) => prepare(call, context)));
   const denials = prepared.flatMap(({ call, decision }) =>
-    decision?.verdict === "deny"
-      ? [{ callId: call.id, tool: call.name, class: decision.class, rule: decision.rule, why: decision.why }]
-      : [],
+    decision?.verdict === "deny" ? [denialOf(call, decision)] : [],
   );
   if (denials.length > 0 && context.onDenied === "stop") {
     const { results } = await runAll(prepared.map(withhold), context);
@@ -78,8 +76,8 @@ export async function runCalls(calls: readonly ToolCallBlock[], context: CallsCo
   const permitted = prepared.map((entry) => (isForbidden(entry) ? withhold(entry) : entry));
   const asked = await askForThose(permitted, context);
   const { results, end } = await runAll(asked.prepared, context);
-  const ending = asked.cancelled ? { reason: "cancelled" as const } : end;
-  return { results, denials, ...(ending === undefined ? {} : { end: ending }) };
+  const ending = asked.end === undefined ? end : { reason: asked.end };
+  return { results, denials: [...denials, ...asked.denials], ...(ending === undefined ? {} : { end: ending }) };
 }
 
 async function prepare(call: ToolCallBlock, context: CallsContext): Promise<Prepared> {
@@ -108,11 +106,18 @@ async function prepare(call: ToolCallBlock, context: CallsContext): Promise<Prep
     const places = context.decisionContext(tool.name);
     const accesses = await withEvidence(await body.access(parsed.data, scope), context.policy, context.host, places);
     const decision = context.policy.decide(accesses, context.decisionContext(tool.name));
-    const preview = decision.verdict === "ask" ? await body.preview?.(parsed.data, scope) : undefined;
+    const shown = async () => (body.preview === undefined ? pathsOf(accesses) : await body.preview(parsed.data, scope));
+    const preview = decision.verdict === "ask" ? await shown() : undefined;
     return { call, tool, body, input: parsed.data, accesses, decision, ...(preview === undefined ? {} : { preview }) };
   } catch (error) {
     return { call, tool, result: failed(error instanceof Error ? error.message : String(error)) };
   }
+}
+
+/** A path as the model wrote it may lead anywhere, so that an approver is shown the one that was decided on. */
+function pathsOf(accesses: readonly Access[]): Preview | undefined {
+  const paths = new Set(accesses.flatMap((access) => ("path" in access ? [access.path] : [])));
+  return paths.size === 0 ? undefined : { type: "paths", paths: [...paths] };
 }
 
 function isForbidden({ decision }: Prepared): boolean {
@@ -131,25 +136,40 @@ function withhold(entry: Prepared): Prepared {
   return { ...entry, result: { text, status: isFault ? "failed" : "refused" } };
 }
 
-async function askForThose(
-  prepared: readonly Prepared[],
-  context: CallsContext,
-): Promise<{ prepared: readonly Prepared[]; cancelled: boolean }> {
+function denialOf(call: ToolCallBlock, { class: kind, rule, why }: Decision): Denial {
+  return { callId: call.id, tool: call.name, class: kind, rule, why };
+}
+
+interface Asked {
+  readonly prepared: readonly Prepared[];
+  readonly denials: readonly Denial[];
+  /** Set when somebody said no, or everybody who could have said yes has left. */
+  readonly end?: "cancelled" | "denied";
+}
+
+async function askForThose(prepared: readonly Prepared[], context: CallsContext): Promise<Asked> {
   const calls = prepared.flatMap(({ call, decision, preview, result }) =>
     result === undefined && decision?.verdict === "ask"
       ? [{ call, decision, ...(preview === undefined ? {} : { preview }) }]
       : [],
   );
-  if (calls.length === 0) return { prepared, cancelled: false };
+  if (calls.length === 0) return { prepared, denials: [] };
   const answer = await context.interactions.ask({ kind: "permission", calls }, context.signal);
-  if (answer?.kind === "allow") return { prepared, cancelled: false };
+  if (answer?.kind === "allow") return { prepared, denials: [] };
+  const isNobody = !context.signal.aborted && !context.interactions.canAsk("permission");
   const why = answer?.kind === "cancel" && answer.why !== undefined ? `: ${answer.why}` : " by user";
   const result: ToolOutput = { text: `Error: Tool execution cancelled${why}`, status: "refused" };
   const cancelled = prepared.map((entry) => {
     if (entry.result !== undefined || isHarmless(entry)) return entry;
     return entry.decision?.verdict === "ask" ? { ...entry, result } : { ...entry, result: turnedDown };
   });
-  return { prepared: cancelled, cancelled: true };
+  if (!isNobody) return { prepared: cancelled, denials: [], end: "cancelled" };
+  const asked = prepared.filter(({ decision, result: known }) => known === undefined && decision?.verdict === "ask");
+  // Decided anew, now that nobody is there: with the words for that.
+  const denials = asked.map(({ call, accesses = [] }) =>
+    denialOf(call, context.policy.decide(accesses, context.decisionContext(call.name))),
+  );
+  return { prepared: cancelled, denials, end: "denied" };
 }
 
 const turnedDown: ToolOutput = {
@@ -171,7 +191,10 @@ async function runAll(
   let end: ToolOutput["endTurn"];
   let next = 0;
   while (next < prepared.length) {
-    const group = prepared.slice(next, next + groupLength(prepared, next));
+    const group = prepared.slice(next, next + groupLength(prepared, next)).map((entry) => {
+      const isStill = end === undefined || entry.result !== undefined || isHarmless(entry);
+      return isStill ? entry : { ...entry, result: turnedDown };
+    });
     next += group.length;
     const running = group.map((entry) => runOne(entry, context));
     // Awaited one by one, so that results are told in the order of the calls; a later one may fail meanwhile.
@@ -203,6 +226,11 @@ async function runOne(
   if (output === undefined && context.signal.aborted) {
     output = { text: "Error: Tool execution cancelled by user", status: "interrupted" };
   }
+  const now = output === undefined && entry.decision && context.policy.decide(entry.accesses ?? [], places);
+  // A level that was lowered, or spec mode, also holds for what has not begun yet; a yes still counts.
+  if (now && (now.verdict === "refuse" || (now.verdict !== "allow" && entry.decision?.verdict === "allow"))) {
+    output = { text: `Error: Not run, because the settings were changed meanwhile. ${now.why}`, status: "refused" };
+  }
   const changed = output === undefined ? await changedSince(entry.accesses ?? [], context.host) : undefined;
   // Calls of the same reply may change what a later one finds; what matters is whether it may still run.
   if (
@@ -221,6 +249,7 @@ async function runOne(
         host: context.host,
         callId: call.id,
         signal: context.signal,
+        mode: places.mode,
         seenFiles: context.seenFiles,
         protectedPlaces: unsafe ? [] : context.policy.protectedPlaces(homes),
         progress,

@@ -3,6 +3,7 @@ import type { Answer, Interaction } from "./interaction.ts";
 import type { ImageBlock, ToolStatus } from "./message.ts";
 import type { Access, Preview } from "./permission.ts";
 import type { Host } from "./ports.ts";
+import type { Mode } from "./settings.ts";
 
 /** Groups tools for listings and for editors. */
 export type ToolKind = "read" | "edit" | "execute" | "fetch" | "plan" | "ask";
@@ -19,6 +20,8 @@ export interface ToolContext extends ToolScope {
   readonly callId: string;
   /** Aborted on interrupt and timeout; `run` then ends soon, with whatever it has. */
   readonly signal: AbortSignal;
+  /** Of the session when the call began. */
+  readonly mode: Mode;
   /** What a search through a folder above them must leave out. */
   readonly protectedPlaces: readonly string[];
   /** File versions that the model has seen in this session, by canonical path. */

@@ -49,8 +49,8 @@ function nameOfFolder({ root, folder }: Repository): RepositoryName | undefined 
 /** Owner and name in an address of a server; `undefined` for a folder of this machine, and for what may hold a credential. */
 function nameInAddress(address: string): RepositoryName | undefined {
   const path = pathInUrl(address) ?? pathBehindHost(address);
-  // A password with a slash in it, or an address without its scheme, would have its end in the path.
-  if (path === undefined || path.length > longestName || /[\p{C}\p{Zl}\p{Zp}@\\]/u.test(path)) return undefined;
+  // A password with a slash in it, or an address without its scheme or its @, would have its end in the path.
+  if (path === undefined || path.length > longestName || /[\p{C}\p{Zl}\p{Zp}@:\\]/u.test(path)) return undefined;
   const parts = path.split("/").filter((part) => part !== "");
   if (parts.length > 1 && parts.at(-1) === ".git") parts.pop();
   const repoName = parts.pop()?.replace(/\.git$/, "") ?? "";

@@ -54,7 +54,7 @@ function parseRule(line: string, base: string): readonly Rule[] {
 }
 
 async function rulesOf(folder: string): Promise<readonly Rule[]> {
-  const text = await readFile(join(folder, ".gitignore"), "utf8").catch(() => "");
+  const text = (await searchableText(join(folder, ".gitignore"))) ?? "";
   return text.split("\n").flatMap((line) => parseRule(line, folder));
 }
 
@@ -113,10 +113,11 @@ function typeFilter(type: string | undefined): (path: string) => boolean {
   return (path) => endings.some((ending) => path.endsWith(`.${ending}`));
 }
 
-/** The text of a file that can be searched; `undefined` for a large or binary one. */
+/** The text of a file that can be searched; `undefined` for a large or binary one, and for a pipe, which may never end. */
 async function searchableText(path: string): Promise<string | undefined> {
   try {
-    if ((await stat(path)).size > largestFile) return undefined;
+    const stats = await stat(path);
+    if (!stats.isFile() || stats.size > largestFile) return undefined;
     const bytes = await readFile(path);
     return bytes.subarray(0, binarySample).includes(0) ? undefined : bytes.toString("utf8");
   } catch {
@@ -179,7 +180,9 @@ async function grepFile(folder: string, path: string, query: GrepQuery, pattern:
 
 export async function walkGrep(query: GrepQuery, signal: AbortSignal): Promise<SearchResult> {
   const pattern = expression(query);
-  const isFolder = (await stat(query.path)).isDirectory();
+  const stats = await stat(query.path);
+  const isFolder = stats.isDirectory();
+  if (!isFolder && !stats.isFile()) throw new Error(`${query.path} is neither a file nor a folder.`);
   const folder = isFolder ? query.path : dirname(query.path);
   const include = query.globs.filter((glob) => !glob.startsWith("!"));
   const exclude = query.globs.filter((glob) => glob.startsWith("!")).map((glob) => glob.slice(1));

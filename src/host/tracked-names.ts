@@ -13,8 +13,8 @@ export async function trackedNames(folder: string): Promise<readonly string[] | 
   for (const repository of repositories) {
     const index = join(repository.folder, "index");
     if (!isThere(index)) continue;
-    const { size } = await stat(index);
-    if (size > largestIndex) return undefined;
+    const stats = await stat(index);
+    if (!stats.isFile() || stats.size > largestIndex) return undefined;
     const settings = (await readSmall(join(repository.common, "config"))) ?? "";
     const idBytes = /\bobjectformat\s*=\s*"?sha256/i.test(settings) ? 32 : 20;
     const paths = pathsInIndex(await readFile(index), idBytes, () => true);

@@ -17,8 +17,9 @@ export interface RetryOptions {
 type ErrorEvent = ModelEvent & { type: "error" };
 
 const defaultPauses = [500, 1_000, 2_000];
-const defaultLongestPauseMs = 60_000;
 const defaultMostWaitMs = 90_000;
+export const defaultLongestPauseMs = 60_000;
+export const defaultAttempts = defaultPauses.length + 1;
 
 /** An answer with nothing in it is asked for once more; the next would be empty, too. */
 const emptyAnswers = 1;
@@ -167,6 +168,18 @@ function continued(request: ModelRequest, text: string, model: string): ModelReq
   const said: Message = { ...common, role: "assistant", content: [{ type: "text", text }], stop: "failed", model };
   const goOn: Message = { ...common, role: "user", content: [{ type: "reminder", text: words }] };
   return { ...request, messages: [...request.messages, said, goOn] };
+}
+
+/** The conversation that a request is about: without what was added to go on with an answer that broke off. */
+export function withoutContinuation(messages: readonly Message[]): readonly Message[] {
+  const [said, goOn] = messages.slice(-2);
+  // No message of a conversation is without an id and a time.
+  const isAdded = said?.role === "assistant" && goOn?.role === "user" && [said, goOn].every(isUndated);
+  return isAdded ? messages.slice(0, -2) : messages;
+}
+
+function isUndated({ id, createdAt }: Message): boolean {
+  return id === "" && createdAt === 0;
 }
 
 function tooLong(failed: ErrorEvent, delayMs: number): ErrorEvent {

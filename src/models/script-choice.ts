@@ -1,7 +1,10 @@
 import type { AssistantMessage, Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
 import type { ModelRequest } from "../core/ports.ts";
+import { defaultAttempts } from "./retry.ts";
+import { isTriedAgain, leavesMessage, shownBy, wentOn } from "./script-attempts.ts";
 import { regexParts, type ScriptConditions, type ScriptReply } from "./script-format.ts";
+import { freshResults, latestToolResult, latestUserText, templateOf } from "./script-template.ts";
 
 export interface Chooser {
   /** The reply for this request; it counts as used from now on. `undefined` when none is left. */
@@ -20,8 +23,9 @@ const longestJournal = 10_000;
 
 /**
  * Which replies are used up is read from the conversation itself: the choice is made again for every assistant message in
- * it. So a session that is resumed in a new process goes on where it was, and many sessions can share one script. What
- * leaves no message (an error, an interrupted silence) is remembered for this process only.
+ * it. So a session that is resumed in a new process goes on where it was, and many sessions can share one script. One message
+ * may have used several replies, when they broke off and were tried again. What the conversation does not show (an error, an
+ * interrupted silence) is remembered for this process only.
  */
 export function createChooser(replies: readonly ScriptReply[]): Chooser {
   const journal = new Map<string, number[]>();
@@ -57,32 +61,36 @@ export function createChooser(replies: readonly ScriptReply[]): Chooser {
     return used;
   };
 
-  /** In an earlier process replies that leave nothing may have come before the one that is seen. */
+  /** What an earlier process must have used for a message: all that were tried again on the way to it. */
   const guess = (
     used: readonly number[],
     use: (index: number) => void,
     situation: Situation,
     seen: AssistantMessage,
   ): number[] => {
+    const fill = templateOf(situation.messages);
     const picked: number[] = [];
-    for (let round = 0; round <= replies.length; round += 1) {
+    let shown = 0;
+    for (let attempt = 1; attempt <= defaultAttempts; attempt += 1) {
       const index = pick(used, situation);
-      if (index < 0) break;
+      const reply = replies[index];
+      if (reply === undefined) break;
       use(index);
       picked.push(index);
-      if (seen.content.length === 0 || leavesMessage(replies[index]) || isUnlimited(replies[index])) break;
+      shown += shownBy(reply, fill);
+      if (isUnlimited(reply) || !wentOn(seen, reply, attempt, shown)) break;
     }
     return picked;
   };
 
   /** A prompt that was never answered: the errors it met are used up. */
   const guessFailure = (used: readonly number[], use: (index: number) => void, situation: Situation): void => {
-    for (let attempt = 0; attempt < 4; attempt += 1) {
+    for (let attempt = 1; attempt <= defaultAttempts; attempt += 1) {
       const index = pick(used, situation);
       const reply = replies[index];
       if (reply === undefined || leavesMessage(reply) || isUnlimited(reply)) return;
       use(index);
-      if (!triedAgain(reply)) return;
+      if (!isTriedAgain(reply, attempt)) return;
     }
   };
 
@@ -120,21 +128,6 @@ function isUnlimited(reply: ScriptReply | undefined): boolean {
   return reply?.times === "any";
 }
 
-function leavesMessage(reply: ScriptReply | undefined): boolean {
-  return (
-    reply !== undefined &&
-    [reply.text, reply.reasoning, reply.repeat_text, reply.error === undefined ? reply.tool_calls : undefined].some(
-      (part) => part !== undefined,
-    )
-  );
-}
-
-function triedAgain(reply: ScriptReply): boolean {
-  if (reply.error === undefined) return false;
-  if (typeof reply.error === "string") return true;
-  return [408, 409, 425, 429].includes(reply.error.status) || reply.error.status >= 500;
-}
-
 function holds(when: ScriptConditions, situation: Situation): boolean {
   const { messages } = situation;
   const results = freshResults(messages);
@@ -158,23 +151,6 @@ function holds(when: ScriptConditions, situation: Situation): boolean {
 function matches(pattern: string, text: string): boolean {
   const parts = regexParts(pattern);
   return parts === undefined ? text.includes(pattern) : new RegExp(parts.source, parts.flags).test(text);
-}
-
-export function latestUserText(messages: readonly Message[]): string {
-  const user = messages.findLast((message) => message.role === "user");
-  return user === undefined ? "" : textOf(user.content);
-}
-
-/** The results that the model has not answered yet, as one text. */
-export function latestToolResult(messages: readonly Message[]): string {
-  return freshResults(messages)
-    .map((result) => result.text)
-    .join("\n");
-}
-
-function freshResults(messages: readonly Message[]): Extract<Message, { role: "tool" }>["content"] {
-  const last = messages.at(-1);
-  return last?.role === "tool" ? last.content : [];
 }
 
 function answeredByTools(messages: readonly Message[]): boolean {

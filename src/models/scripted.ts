@@ -3,11 +3,13 @@ import type { Message, Usage } from "../core/message.ts";
 import type { Clock, ModelEvent, ModelPort, ModelRequest } from "../core/ports.ts";
 import { estimateTokens, textTokens } from "../core/tokens.ts";
 import { nextCallId } from "./call-ids.ts";
-import { httpFailure } from "./http-failure.ts";
 import { pause } from "./pause.ts";
-import { createChooser, latestToolResult, latestUserText } from "./script-choice.ts";
+import { withoutContinuation } from "./retry.ts";
+import { lastEvent } from "./script-attempts.ts";
+import { createChooser } from "./script-choice.ts";
 import { parseScript, type ScriptReply } from "./script-format.ts";
 import { scriptInfo } from "./script-info.ts";
+import { latestToolResult, latestUserText, listOf, templateOf } from "./script-template.ts";
 
 export interface ScriptedModelOptions {
   readonly id: string;
@@ -26,9 +28,11 @@ export function createScriptedModel(options: ScriptedModelOptions): ModelPort {
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     try {
-      const reply = chooser.choose(request);
-      if (reply === undefined) yield exhausted(path, request.messages);
-      else yield* perform(reply, request, clock, signal);
+      // A reply that goes on with one that broke off is still one to the same prompt or result.
+      const messages = withoutContinuation(request.messages);
+      const reply = chooser.choose({ ...request, messages });
+      if (reply === undefined) yield exhausted(path, messages);
+      else yield* perform(reply, request, messages, clock, signal);
     } catch (error) {
       yield { type: "error", failure: failureOf(error), retryable: false };
     }
@@ -59,16 +63,17 @@ function short(text: string): string {
 async function* perform(
   reply: ScriptReply,
   request: ModelRequest,
+  messages: readonly Message[],
   clock: Clock,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
-  const fill = templateOf(request.messages);
+  const fill = templateOf(messages);
   let output = 0;
   let thinking = 0;
   let first = true;
   await pause(clock, reply.delay_ms ?? 0, signal);
 
-  for (const event of eventsOf(reply, request.messages, fill)) {
+  for (const event of eventsOf(reply, messages, fill)) {
     if (!first) await pause(clock, reply.chunk_delay_ms ?? 0, signal);
     if (signal.aborted) return;
     first = false;
@@ -115,18 +120,6 @@ function* eventsOf(
   }
 }
 
-function listOf(chunks: string | readonly string[] | undefined): readonly string[] {
-  if (chunks === undefined) return [];
-  return typeof chunks === "string" ? [chunks] : chunks;
-}
-
-function templateOf(messages: readonly Message[]): (text: string) => string {
-  return (text) =>
-    text.replace(/\{\{\s*(user|tool_result)\s*\}\}/g, (_, name: string) =>
-      name === "user" ? latestUserText(messages) : latestToolResult(messages),
-    );
-}
-
 function filled(value: unknown, fill: (text: string) => string): unknown {
   if (typeof value === "string") return fill(value);
   if (Array.isArray(value)) return value.map((part) => filled(part, fill));
@@ -143,20 +136,4 @@ function usageOf(given: ScriptReply["usage"], estimate: Usage): Usage {
     cacheWrite: given.cache_write ?? 0,
     thinking: given.thinking ?? 0,
   };
-}
-
-function lastEvent(reply: ScriptReply): ModelEvent {
-  const { error } = reply;
-  if (error === undefined) {
-    return { type: "end", stop: reply.stop ?? (reply.tool_calls === undefined ? "end" : "tool_calls") };
-  }
-  if (typeof error === "object") {
-    return httpFailure(
-      error.status,
-      error.message ?? `The model answered with HTTP status ${error.status}.`,
-      error.retry_after_ms,
-    );
-  }
-  const message = error === "cut" ? "The model's answer was cut off." : "The connection to the model failed.";
-  return { type: "error", failure: { code: "model_failed", message, cause: "network" }, retryable: true };
 }

@@ -7,6 +7,7 @@ import type {
   PermissionPolicy,
 } from "../core/permission.ts";
 import { lookupKey } from "../core/permission.ts";
+import type { Autonomy } from "../core/settings.ts";
 import { raised, runsAt, worse } from "./autonomy.ts";
 import { namedPlaces } from "./named-places.ts";
 import { isSystemPlace, scopeOf } from "./path-scope.ts";
@@ -14,6 +15,8 @@ import { protectedIn, protectedPlaces } from "./protected-paths.ts";
 
 interface Judged {
   readonly class: AccessClass;
+  /** The class without the model's word, where that has made it worse. */
+  readonly own?: AccessClass;
   /** Needs an explicit yes at every level. */
   readonly protected: boolean;
   readonly extractedCommands: readonly string[];
@@ -84,9 +87,21 @@ function decide(accesses: readonly Access[], context: DecisionContext, known: Co
       };
     }
   }
-  if (context.approver) return { ...facts, verdict: "ask", rule: judged.rule, why: `${what}.` };
+  if (context.approver) {
+    return { ...facts, ...alwaysAt(context.autonomy, judged), verdict: "ask", rule: judged.rule, why: `${what}.` };
+  }
   const why = `${what}. That needs a permission which this run does not have, and nobody can be asked.`;
   return { ...facts, verdict: "deny", rule: judged.rule, why };
+}
+
+/** At a level where its own class runs, a call is asked about because of the model's word, and would be again. */
+function alwaysAt(level: Autonomy, judged: Judged): Pick<Decision, "always"> {
+  const own = ownClass(judged);
+  return judged.protected || own === "read" || runsAt(level, own) ? {} : { always: own };
+}
+
+function ownClass(judged: Judged): AccessClass {
+  return judged.own ?? judged.class;
 }
 
 /** Texts that must not run, and commands that a rule denies: no level and nobody's yes changes that. */
@@ -125,7 +140,7 @@ function worst(a: Judged, b: Judged): Judged {
   const extractedCommands = [...a.extractedCommands, ...b.extractedCommands];
   const chosen =
     b.protected !== a.protected ? (b.protected ? b : a) : worse(a.class, b.class) === a.class && a !== harmless ? a : b;
-  return { ...chosen, class: worse(a.class, b.class), extractedCommands };
+  return { ...chosen, class: worse(a.class, b.class), own: worse(ownClass(a), ownClass(b)), extractedCommands };
 }
 
 function judge(access: Access, context: DecisionContext, knowledge: CommandKnowledge | undefined): Judged {
@@ -201,7 +216,7 @@ function judgeCommand(
   if (access.background)
     return { ...common, class: worse("medium", part.class), does: `${does}; it goes on in the background` };
   if (part.class === "read") return { ...common, class: "read", does };
-  return { ...common, class: worse(part.class, access.claimed ?? "read"), does };
+  return { ...common, class: worse(part.class, access.claimed ?? "read"), own: part.class, does };
 }
 
 const notRead: JudgedPart = {

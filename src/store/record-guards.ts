@@ -17,6 +17,8 @@ export function isFields(value: unknown): value is Fields {
 }
 
 export const isText = (value: unknown): value is string => typeof value === "string";
+/** Also as another system writes it: a log may have been carried here. Below no folder at all, everything would lie. */
+export const isAbsolutePath = (value: unknown): value is string => isText(value) && /^(?:\/|[a-z]:[\\/])/i.test(value);
 export const isNumber = (value: unknown): value is number => Number.isFinite(value);
 export const isPositiveInteger = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 1;
 const isIndex: Guard = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
@@ -141,6 +143,7 @@ const isDecision = shape({
   verdict: everyOneOf<Decision["verdict"]>({ allow: true, ask: true, deny: true, refuse: true }),
   class: oneOf(...accessClasses),
   impact: everyOneOf<Decision["impact"]>({ low: true, medium: true, high: true }),
+  always: optional(everyOneOf<NonNullable<Decision["always"]>>({ low: true, medium: true, high: true })),
   extractedCommands: listOf(isText),
   rule: isText,
   why: isText,
@@ -160,6 +163,7 @@ const isPreview = variants("type", {
   edit: shape({ path: isText, oldContent: optional(isText), newContent: optional(isText) }),
   patch: shape({ patch: isText, files: listOf(isFileChange) }),
   fetch: shape({ url: isText }),
+  paths: shape({ paths: listOf(isText) }),
 });
 
 const isInteraction = variants("kind", {

@@ -3,6 +3,7 @@ import type { DurableEvent } from "../core/event.ts";
 import {
   bodyGuard,
   type Fields,
+  isAbsolutePath,
   isFields,
   isNumber,
   isPositiveInteger,
@@ -83,7 +84,7 @@ function stringify(event: DurableEvent): string | undefined {
 }
 
 const isOpened = shape({
-  cwd: isText,
+  cwd: isAbsolutePath,
   seq: (value) => value === 1,
   settings: isSettings,
   forkOf: optional(shape({ sessionId: isText, seq: isPositiveInteger })),

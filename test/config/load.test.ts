@@ -1,7 +1,9 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { withModels } from "../../src/config/add-models.ts";
 import { findHomes } from "../../src/config/home.ts";
 import { loadUserConfig, readDocument } from "../../src/config/load.ts";
 
@@ -58,6 +60,25 @@ test("a document that is missing or too large is an error", async () => {
   await writeFile(join(home, "big.yaml"), "x".repeat(5 * 1024 * 1024));
   await expect(readDocument(join(home, "big.yaml"))).rejects.toMatchObject({
     message: expect.stringContaining("4 MiB"),
+  });
+});
+
+describe("what is no plain file is not waited for", () => {
+  test.each([
+    ["a pipe without a writer", (path: string) => execFileSync("mkfifo", [path])],
+    [
+      "a link to such a pipe",
+      (path: string) => execFileSync("sh", ["-c", 'mkfifo "$0.pipe"; ln -s "$0.pipe" "$0"', path]),
+    ],
+    ["a link to a device without an end", (path: string) => symlink("/dev/zero", path)],
+    ["a folder", (path: string) => mkdir(path)],
+  ])("%s", async (_, make) => {
+    const path = join(home, "config.yaml");
+    await make(path);
+    const refused = { code: "config_invalid", message: `${path}: is not a plain file` };
+    await expect(loadUserConfig(home)).rejects.toMatchObject(refused);
+    await expect(readDocument(path)).rejects.toMatchObject(refused);
+    await expect(withModels(home, { entries: [], aliases: {} })).rejects.toMatchObject(refused);
   });
 });
 

@@ -51,9 +51,9 @@ test("a client that stops answering has its open request cancelled, and goes on 
   })();
   const handle = session.prompt([{ type: "text", text: "create it" }]);
   await until(() => session.openRequests().size === 1);
-  attachment.stopAnswering();
+  attachment.change({ approve: false, answer: false });
 
-  expect((await handle.outcome).reason).toBe("cancelled");
+  expect((await handle.outcome).reason).toBe("denied");
   await session.close();
   await heard;
   expect(types.slice(-3)).toEqual(["tool.ended", "turn.ended", "session.closed"]);

@@ -4,6 +4,7 @@ import type { Answer } from "../../src/core/interaction.ts";
 import type { Session } from "../../src/core/session.ts";
 import type { Tool, ToolOutput } from "../../src/core/tool.ts";
 import { defineTool, succeeded } from "../../src/core/tool.ts";
+import { builtinTools } from "../../src/tools/all.ts";
 import { ask, calls, createKit, info, listen, says, settings, until } from "../fakes/kit.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 
@@ -159,6 +160,57 @@ describe("permission", () => {
     expect(session.settings.autonomy).toBe("high");
   });
 
+  test.each([
+    ["raises by our own class, whatever the model calls the risk", "off", "touch a", "low"],
+    ["raises nothing where only the model's word made it a question", "low", "touch a", "low"],
+    ["raises nothing for a protected place", "medium", "cat /home/u/.ssh/id_rsa", "medium"],
+  ] as const)("always %s", async (_, autonomy, command, after) => {
+    const risky = calls(["Execute", { command, riskLevel: "high" }]);
+    const session = await createKit([risky, says("done")]).open({ autonomy });
+    const { asked } = attachApprover(session, { kind: "allow", always: true });
+    await ask(session, "go");
+    expect(asked).toHaveLength(1);
+    expect(session.settings.autonomy).toBe(after);
+  });
+
+  test("one call that a yes for good would not help keeps the level where it is", async () => {
+    const both = calls(["Execute", { command: "touch a", riskLevel: "high" }], ["Execute", { command: "git push" }]);
+    const session = await createKit([both, says("done")]).open({ autonomy: "low" });
+    const { asked } = attachApprover(session, { kind: "allow", always: true });
+    await ask(session, "go");
+    expect(asked).toMatchObject([{ calls: [{ decision: { impact: "high" } }, { decision: { always: "high" } }] }]);
+    expect(session.settings.autonomy).toBe("low");
+  });
+
+  test("who is asked about a tool without a preview sees where its paths lead", async () => {
+    const host = createMemoryHost({ "/etc/hostname": "box", "/ws/a.txt": "a" });
+    host.link("/ws/notes.txt", "/etc/hostname");
+    const wanted = calls(["Read", { file_path: "notes.txt" }], ["Read", { file_path: "a.txt" }], ["Many", {}]);
+    const body = defineTool({
+      input: z.object({}),
+      access: async () => [
+        { type: "write", path: "/ws/b" },
+        { type: "read", path: "/ws/b" },
+        { type: "fetch", url: "https://a.example/" },
+        { type: "read", path: "/etc" },
+      ],
+      run: async () => succeeded("ok"),
+    });
+    const tool: Tool = { ...simpleTool("Many", false, async () => succeeded("ok")), load: async () => body };
+    const tools = [...builtinTools, tool];
+    const session = await createKit([wanted, says("done")], { host, tools }).open({ autonomy: "off" });
+    const { asked } = attachApprover(session, { kind: "allow" });
+    await ask(session, "go");
+    expect(asked).toMatchObject([
+      {
+        calls: [
+          { call: { name: "Read" }, preview: { type: "paths", paths: ["/etc/hostname"] } },
+          { call: { name: "Many" }, preview: { type: "paths", paths: ["/ws/b", "/etc"] } },
+        ],
+      },
+    ]);
+  });
+
   test("a no ends the turn without asking the model again; what needed no yes still ran", async () => {
     const kit = createKit([calls(look, change), says("never")]);
     const session = await kit.open({ autonomy: "off" });
@@ -214,7 +266,7 @@ describe("permission", () => {
     const outcome = ask(session, "go");
     await until(() => heard.types().includes("request.opened"));
     attachment.detach();
-    expect((await outcome).reason).toBe("cancelled");
+    expect((await outcome).reason).toBe("denied");
     await heard.stop();
     expect(heard.types().filter((type) => type === "request.closed")).toHaveLength(1);
   });

@@ -1,7 +1,7 @@
-import { stat } from "node:fs/promises";
+import { appendFile, readFile, stat } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Bench } from "./tinman.ts";
-import { createBench } from "./tinman.ts";
+import { createBench, lines } from "./tinman.ts";
 
 let bench: Bench;
 beforeAll(async () => {
@@ -45,6 +45,31 @@ test("control characters of a conversation do not reach the terminal", async () 
   for (const args of [["sessions"], ["sessions", "show", id]]) {
     expect((await bench.tinman(args)).stdout).not.toContain("\u001b");
   }
+});
+
+test("what turns text around, or is not to be seen, is written out, also in what a client has set", async () => {
+  const own = await createBench();
+  const turned = "Just reply OK.\u202e\u200b\u009b ok";
+  const { session_id: id } = JSON.parse((await own.tinman(["exec", "-o", "json", turned])).stdout);
+  const path = (await own.tinman(["sessions", "path", id])).stdout.trimEnd();
+  const title = `${"x".repeat(76)}\u202e\u{1f600}\u2066\u{1f600}`;
+  const { seq } = lines(await readFile(path, "utf8")).at(-1) as { seq: number };
+  await appendFile(path, `${JSON.stringify({ seq: seq + 1, at: 1, type: "session.titled", title })}\n`);
+
+  const listed = (await own.tinman(["sessions"])).stdout;
+  const written = `${"x".repeat(76)}\\u{202e}\u{1f600}\\u{2066}`;
+  expect(listed.trimEnd().split("  ")).toEqual([id, expect.any(String), own.cwd, written]);
+  const shown = (await own.tinman(["sessions", "show", id])).stdout;
+  expect(shown.split("\n")[0]).toBe(`${id}  ${written}\u{1f600}`);
+  expect(shown).toContain("\nuser: Just reply OK.\\u{202e}\\u{200b}\\u{9b} ok\n");
+
+  // Programs that read it get it as it is; a terminal gets JSON that means the same.
+  const [plain] = JSON.parse((await own.tinman(["sessions", "--json"])).stdout);
+  expect(plain).toMatchObject({ title });
+  const typed = (await own.shell("script -qec 'tinman sessions --json' /dev/null")).stdout;
+  expect(typed).not.toMatch(/[\u202e\u2066]/);
+  expect(JSON.parse(typed)).toEqual([plain]);
+  await own.remove();
 });
 
 test("models are listed, the default first", async () => {

@@ -2,6 +2,7 @@ import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openWire } from "../fakes/rpc/wire.ts";
 import type { Bench } from "./tinman.ts";
 import { createBench, finished, lines } from "./tinman.ts";
 
@@ -84,11 +85,28 @@ describe("input without end", () => {
   test.each([
     ["-f", "/dev/zero"],
     ["--append-system-prompt-file", "/dev/zero", "hi"],
-    ["-m", "script:/dev/zero", "hi"],
   ])("%s %s is refused", async (...args) => {
     const run = await bench.tinman(["exec", ...args]);
     expect(run.code).toBe(2);
     expect(run.stderr).toMatch(/larger than/);
+  });
+
+  test.each([
+    ["a pipe without a writer", "mkfifo script"],
+    ["a device", "ln -s /dev/zero script"],
+    ["a folder", "mkdir script"],
+  ])("%s as a model's script is refused", async (_, make) => {
+    const path = join(bench.cwd, "script");
+    await bench.shell(`rm -rf script; ${make}`);
+    const refused = `${path}: is not a plain file`;
+    const run = await bench.tinman(["exec", "-m", `script:${path}`, "hi"]);
+    expect(run).toEqual({ code: 2, signal: null, stdout: "", stderr: `tinman: ${refused}\n` });
+    const wire = openWire(bench);
+    const params = { machineId: "m", cwd: bench.cwd, modelId: `script:${path}` };
+    const { error } = await wire.request("droid.initialize_session", params);
+    expect(error?.message).toContain(refused);
+    wire.eof();
+    expect(await wire.exit()).toMatchObject({ code: 0, signal: null });
   });
 
   test.each([

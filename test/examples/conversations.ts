@@ -112,6 +112,7 @@ export const conversations: Readonly<Record<string, Conversation>> = {
       ask("add_user_message", { text: "run `sleep 60`", messageId: "turn-1" });
       // The last word before the command runs, so that both sides agree on what came first.
       await until("session_token_usage_changed");
+      await call("add_user_message", { text: "Just reply JOINED." });
       await call("add_user_message", { text: "Just reply LATER.", messageId: "turn-2" });
       ask("interrupt_session", {});
       await until(state, idle);
@@ -130,6 +131,16 @@ export const conversations: Readonly<Record<string, Conversation>> = {
       await until(state, idle);
     });
   },
+  reload: (bench) =>
+    talk(bench, true, async ({ ask, asked, answer, call, until }) => {
+      const { result } = await call("initialize_session", { machineId: "demo", cwd: bench.cwd });
+      ask("add_user_message", { text: "create file x.txt with hello" });
+      const request = await asked("request_permission");
+      await call("add_user_message", { text: "Just reply LATER.", messageId: "turn-2" });
+      await call("load_session", { sessionId: result?.sessionId });
+      answer(request, { selectedOption: "proceed_once" });
+      await until("agent_turn_completed", { turnId: "turn-2" });
+    }),
   model: async (bench) => {
     const input = { command: "echo one; echo two; sleep 0.3", riskLevel: "low" };
     const modelId = await bench.script([

@@ -28,6 +28,9 @@ const languages = [
   { language: "Python", ending: "py", block: "python", program: pythonPath },
 ];
 
+/** What the offline model says when its question was cancelled. */
+const unanswered = 'I could not ask you "Which colour do you want?": User cancelled AskUser\n';
+
 /** In the workspace, with `tinman` on the PATH. */
 function run(bench: Bench, command: readonly string[], { stdin, env }: How = {}): Promise<Finished> {
   const words = command.map((word) => `'${word}'`).join(" ");
@@ -131,7 +134,7 @@ describe.concurrent.each(languages)("in $language", ({ ending, block, program })
     inBench(async (bench) => {
       const asked = `I'll create hello.txt.\n\n> Create ${bench.cwd}/hello.txt\nHello!\n`;
       const no = await example(bench, "permission", ["--no"]);
-      expect([no.code, no.stdout]).toEqual([0, `${asked}turn ended: permission_rejected\n`]);
+      expect([no.code, no.stdout]).toEqual([1, `${asked}turn ended: permission_rejected\n`]);
       expect(readdirSync(bench.cwd)).toEqual([]);
       const typed = await example(bench, "permission", [], { stdin: "1\n" });
       expect([typed.code, typed.stdout]).toEqual([
@@ -169,19 +172,87 @@ describe.concurrent.each(languages)("in $language", ({ ending, block, program })
   );
 
   it(
-    "the client of the page allows one call and prints the text",
+    "what an example is not about is answered with a no",
     inBench(async (bench) => {
+      const ask = "ask me which colour I want: red or blue";
+      const call = { tool_calls: [{ name: "Create", input: { file_path: "a.txt", content: "a" } }] };
+      const creates = async (): Promise<How> => ({ env: { TINMAN_MODEL: await bench.script([call]) } });
+      const [asked, ...permitted] = await Promise.all([
+        example(bench, "permission", ["--yes", "tinman", ask]),
+        example(bench, "question", [], await creates()),
+        example(bench, "resume", [], await creates()),
+      ]);
+      expect([asked.code, asked.stdout, asked.stderr]).toEqual([
+        0,
+        `I'll ask you.\n${unanswered}turn ended: completed\n`,
+        "",
+      ]);
+      for (const { code, stderr } of permitted) {
+        expect([code, stderr]).toEqual([1, "turn ended: permission_rejected\n"]);
+      }
+      expect(readdirSync(bench.cwd)).toEqual([]);
+    }),
+  );
+
+  it(
+    "a turn that fails is told why",
+    inBench(async (bench) => {
+      const env = { TINMAN_MODEL: "gpt-5.1", KEY1: "key-one", KEY2: "key-two" };
+      const names = ["permission", "question", "resume", "two-keys"];
+      const failed = await Promise.all(names.map((name) => example(bench, name, [], { env })));
+      for (const { code, stderr } of failed) {
+        expect([code, stderr.split("\n")[0]]).toEqual([1, "There is no key for OpenAI: set OPENAI_API_KEY."]);
+      }
+    }),
+  );
+
+  describe.concurrent("the client of the page", () => {
+    const client = async (bench: Bench, args: readonly string[] = [], how: How = {}): Promise<Finished> => {
       const page = blocksOf("", readFileSync("docs/stream-jsonrpc.md", "utf8"));
       const clients = page.filter(({ language }) => language === block);
       expect(clients.map(({ text }) => text.trimEnd().split("\n").length <= 40)).toEqual([true]);
       const file = join(bench.root, `client.${ending}`);
       await writeFile(file, clients[0]?.text ?? "");
-      const { code, stdout, stderr } = await run(bench, [program(), file]);
-      expect([code, stderr]).toEqual([0, ""]);
-      expect(stdout).toBe("I'll create hello.txt.\n(allowing Create)\nI created hello.txt.\n(completed)\n");
-      expect(await readFile(join(bench.cwd, "hello.txt"), "utf8")).toBe("Hello!");
-    }),
-  );
+      return run(bench, [program(), file, ...args], how);
+    };
+
+    it(
+      "allows one call and prints the text",
+      inBench(async (bench) => {
+        const { code, stdout, stderr } = await client(bench);
+        expect([code, stderr]).toEqual([0, ""]);
+        expect(stdout).toBe("I'll create hello.txt.\n(allowing Create)\nI created hello.txt.\n(completed)\n");
+        expect(await readFile(join(bench.cwd, "hello.txt"), "utf8")).toBe("Hello!");
+      }),
+    );
+
+    it(
+      "does not hang on a question",
+      inBench(async (bench) => {
+        const { code, stdout, stderr } = await client(bench, ["ask me which colour I want: red or blue"]);
+        expect([code, stdout, stderr]).toEqual([0, `I'll ask you.\n${unanswered}(completed)\n`, ""]);
+      }),
+    );
+
+    it(
+      "says why a turn failed",
+      inBench(async (bench) => {
+        const { code, stdout, stderr } = await client(bench, [], { env: { TINMAN_MODEL: "gpt-5.1" } });
+        const why = "There is no key for OpenAI: set OPENAI_API_KEY.\n";
+        expect([code, stdout, stderr]).toEqual([1, "(model_authentication_failed)\n", why]);
+      }),
+    );
+
+    it(
+      "says why there is no session",
+      inBench(async (bench) => {
+        const home = { TINMAN_HOME: await bench.file("not-a-folder", "") };
+        const { code, stdout, stderr } = await client(bench, [], { env: home });
+        const reason = stderr.trimEnd().split("\n");
+        expect([code, stdout, reason.length, reason[0]?.includes("not-a-folder")]).toEqual([1, "", 1, true]);
+      }),
+    );
+  });
 
   it("no example is longer than 80 lines", () => {
     const files = readdirSync("examples").filter((name) => name.endsWith(`.${ending}`));

@@ -63,6 +63,7 @@ function labelOf(message: Received, methods: ReadonlyMap<unknown, string>): stri
   if (notice.type === "droid_working_state_changed") return `state ${notice.newState}`;
   if (notice.type === "create_message") return `create_message, ${(notice.message as { role: string }).role}`;
   if (notice.type === "permission_resolved") return `permission_resolved, ${notice.selectedOption}`;
+  if (notice.type === "queued_messages_discarded") return `${notice.type} ${JSON.stringify(notice.text)}`;
   if (notice.type !== "agent_turn_completed") return notice.type;
   const turn = /^turn-/.test(String(notice.turnId)) ? ` (${notice.turnId})` : "";
   return `agent_turn_completed, ${notice.reason}${turn}`;

@@ -33,7 +33,8 @@ export function resembles(shown: unknown, sent: unknown, key = ""): boolean {
 
 /** A message, and the parts of it that the page shows alone. */
 export function partsOf(message: Received): readonly unknown[] {
-  const { params } = message;
+  const { params, result } = message;
   const uses = Array.isArray(params?.toolUses) ? (params.toolUses as readonly { readonly details: unknown }[]) : [];
-  return [message, params?.notification, params, ...uses.map(({ details }) => details)];
+  const queued = Array.isArray(result?.queuedMessages) ? result.queuedMessages : [];
+  return [message, params?.notification, params, ...uses.map(({ details }) => details), ...queued];
 }

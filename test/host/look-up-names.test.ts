@@ -30,6 +30,9 @@ test("whether every name that git tracks is one plain word, also of what is not 
   expect(await ask("tracked-names", join(ws, "src"))).toBeUndefined();
   await writeFile(join(ws, ".git", "index"), "damaged");
   expect(await ask("tracked-names", ws)).toBeUndefined();
+  await rm(join(ws, ".git", "index"));
+  execFileSync("mkfifo", [join(ws, ".git", "index")]);
+  expect(await ask("tracked-names", ws)).toBeUndefined();
 });
 
 test("what is called like a repository, in or below a folder", async () => {

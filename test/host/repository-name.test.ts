@@ -109,6 +109,10 @@ describe("the address of a remote", () => {
     ["me:s3cret@github.com:acme/rocket.git", ofFolder],
     ["me:s3cret@github.com/acme/rocket.git", ofFolder],
     ["https:me:s3cret@github.com/acme/rocket.git", ofFolder],
+    ["oauth2:s3cret:github.com/acme/rocket.git", ofFolder],
+    ["git@oauth2:s3cret:github.com/acme/rocket.git", ofFolder],
+    ["https://github.com/oauth2:s3cret/rocket.git", ofFolder],
+    ["https://github.com/acme/oauth2%3as3cret", ofFolder],
   ])("%s does not tell what is secret in it", async (address, name) => {
     expect(await repositoryName(await withRemote(address))).toEqual(name);
   });

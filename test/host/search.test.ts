@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -168,6 +169,13 @@ describe.each([
     await expect(grep("x", join(folder, "missing"))).rejects.toThrow("ENOENT");
   });
 
+  test("does not wait for a pipe", async () => {
+    const folder = await tree({ "a.txt": "x\n" });
+    execFileSync("mkfifo", [join(folder, "pipe")]);
+    await expect(grep("x", join(folder, "pipe"))).rejects.toThrow(/pipe is neither a file nor a folder\.$/);
+    expect(await grep("x", folder)).toEqual(found(["./a.txt:1:x"]));
+  });
+
   test("passes over binary files and links", async () => {
     const folder = await tree({ "text.txt": "x\n", "binary.bin": "\0\0\0x\n" });
     await symlink("text.txt", join(folder, "link.txt"));
@@ -250,4 +258,11 @@ describe("the ripgrep process", () => {
       else process.env.RIPGREP_CONFIG_PATH = before;
     }
   });
+});
+
+test("the built-in search does not wait for rules in a pipe", async () => {
+  const folder = await tree({ "a.txt": "x\n" });
+  execFileSync("mkfifo", [join(folder, ".gitignore")]);
+  const query = { folder, include: ["*.txt"], exclude: [], limit: 10 };
+  expect(await builtIn.glob(query, new AbortController().signal)).toEqual(found(["./a.txt"]));
 });

@@ -11,7 +11,7 @@ test("the scripts of the page are good scripts", async () => {
   const blocks = [...(await page("scripted-models.md")).matchAll(/```yaml\n([\s\S]*?)```/g)].map(
     (match) => match[1] ?? "",
   );
-  expect(blocks.length).toBe(3);
+  expect(blocks.length).toBe(4);
   for (const block of blocks) expect(parseScript(parse(block), "page").replies.length).toBeGreaterThan(2);
 });
 

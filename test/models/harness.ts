@@ -173,11 +173,12 @@ export function createChat(model: ModelPort): {
 function messageFrom(events: readonly ModelEvent[]): { message: AssistantMessage; usage: Usage | undefined } {
   const content: ReplyBlock[] = [];
   let usage: Usage | undefined;
+  let stop: AssistantMessage["stop"] = "interrupted";
   for (const event of events) {
-    if (event.type === "text") {
+    if (event.type === "text" || event.type === "thinking") {
       const last = content.at(-1);
-      if (last?.type === "text") content[content.length - 1] = { ...last, text: last.text + event.text };
-      else content.push({ type: "text", text: event.text });
+      if (last?.type === event.type) content[content.length - 1] = { ...last, text: last.text + event.text };
+      else if (event.text !== "") content.push({ type: event.type, text: event.text });
     } else if (event.type === "tool_call") {
       content.push({
         type: "tool_call",
@@ -186,8 +187,10 @@ function messageFrom(events: readonly ModelEvent[]): { message: AssistantMessage
         input: JSON.parse(event.inputText) as unknown,
       });
     } else if (event.type === "usage") usage = event.usage;
+    else if (event.type === "end") stop = event.stop;
+    else if (event.type === "error") stop = "failed";
   }
-  return { message: assistantMessage(content), usage };
+  return { message: assistantMessage(content, stop), usage };
 }
 
 /** Made-up words, numbers and file names; the same for the same seed. */

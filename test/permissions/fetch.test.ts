@@ -33,6 +33,7 @@ describe("fetching", () => {
       verdict: "ask",
       class: "medium",
       impact: "medium",
+      always: "medium",
       extractedCommands: [],
       rule: "fetch",
       why: "FetchUrl fetches https://example.com/docs.",

@@ -69,6 +69,38 @@ describe("the table", async () => {
     expect(decide(access, { unsafe: true }).verdict).toBe("allow");
   });
 
+  test.each<[string, Access[], (string | undefined)[]]>([
+    ["a write", [{ type: "write", path: "/ws/a" }], ["low", undefined, undefined, undefined]],
+    ["a fetch", [{ type: "fetch", url: "https://a.example/" }], ["medium", "medium", undefined, undefined]],
+    ["a command", [await command("rm x")], ["high", "high", "high", undefined]],
+    ["one that is belittled", [await command("rm x", { claimed: "low" })], ["high", "high", "high", undefined]],
+    ["one that is inflated", [await command("touch a", { claimed: "high" })], ["low", undefined, undefined, undefined]],
+    ["one in the background", [await command("ls", { background: true })], ["medium", "medium", undefined, undefined]],
+    [
+      "an inflated one beside a fetch",
+      [await command("touch a", { claimed: "high" }), { type: "fetch", url: "https://a.example/" }],
+      ["medium", "medium", undefined, undefined],
+    ],
+    [
+      "a protected place",
+      [{ type: "read", path: "/home/u/.ssh/id_rsa" }],
+      [undefined, undefined, undefined, undefined],
+    ],
+    [
+      "a protected place beside a command",
+      [await command("make"), { type: "read", path: "/home/u/.ssh/id_rsa" }],
+      [undefined, undefined, undefined, undefined],
+    ],
+  ])("a yes for good raises by our own class, where that helps: %s", (_, accesses, levels) => {
+    const always = (changes: Partial<DecisionContext>) => policy.decide(accesses, { ...context, ...changes }).always;
+    expect(autonomyLevels.map((autonomy) => always({ autonomy }))).toEqual(levels);
+    expect([always({ approver: false }), always({ unsafe: true }), always({ mode: "spec" })]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
   test("nobody to ask turns every ask into a denial with words", () => {
     const decision = decide({ type: "write", path: "/ws/a" }, { approver: false });
     expect(decision).toEqual({

@@ -122,7 +122,7 @@ describe.each(stores)("$name", ({ make }) => {
     await log.release();
     const { events, damagedLines } = await store.read("s1");
     expect({ seqs: events.map(({ seq }) => seq), damagedLines }).toEqual({ seqs: [1, 2], damagedLines: [] });
-    await expect(store.create(opened("s2", "x".repeat(maxRecordBytes)))).rejects.toMatchObject({
+    await expect(store.create(opened("s2", `/${"x".repeat(maxRecordBytes)}`))).rejects.toMatchObject({
       code: "input_too_large",
     });
   });

@@ -26,7 +26,7 @@ describe("files", () => {
   it("never share a folder between working directories", async () => {
     const store = createJsonlStore({ home: await tempHome() });
     const deep = `/${"d".repeat(300)}`;
-    const folders = ["/a-b", "/a/b", "/a_b", "/a.b", "/a b", "/A/b", "/", "//", "", "-a-b", "/é", "/è"];
+    const folders = ["/a-b", "/a/b", "/a_b", "/a.b", "/a b", "/A/b", "/", "//", "/-a-b", "C:\\a", "c:/a", "/é", "/è"];
     const cwds = [...folders, deep, `${deep}/`, `/x${deep}`, `/${"深".repeat(200)}`, "/\ud800", "/\ud801"];
     for (const [index, cwd] of cwds.entries()) await (await store.create(opened(`s${index}`, cwd))).release();
     const names = (await store.list()).map(({ path }) => basename(dirname(path)));

@@ -12,7 +12,7 @@ const preview: Preview = {
   ],
 };
 
-function recordWith(shown: unknown): unknown {
+function recordWith(shown: unknown, decided: object = {}): unknown {
   return {
     seq: 2,
     at: 1,
@@ -30,6 +30,7 @@ function recordWith(shown: unknown): unknown {
             extractedCommands: [],
             rule: "level",
             why: "Asked.",
+            ...decided,
           },
           preview: shown,
         },
@@ -57,4 +58,22 @@ it.each([
   ["new content that is no text", { ...preview, files: [{ path: "/a", change: "update", newContent: null }] }],
 ])("a record is damaged when its patch has %s", (_, shown) => {
   expect(kindOf(shown)).toBe("damaged");
+});
+
+it.each([[{}], [{ always: "low" }], [{ always: "medium" }], [{ always: "high" }]])(
+  "what an approver saw is read back: %j",
+  (decided) => {
+    const record = recordWith({ type: "paths", paths: ["/etc/hosts", "/a"] }, decided);
+    expect(decodeRecord(JSON.stringify(record), "s1")).toMatchObject({ kind: "event", event: record as object });
+  },
+);
+
+it.each([
+  [{ type: "paths" }, {}],
+  [{ type: "paths", paths: "/a" }, {}],
+  [{ type: "paths", paths: [1] }, {}],
+  [{ type: "paths", paths: [] }, { always: "off" }],
+  [{ type: "paths", paths: [] }, { always: true }],
+])("a record is damaged with %j, %j", (shown, decided) => {
+  expect(decodeRecord(JSON.stringify(recordWith(shown, decided)), "s1").kind).toBe("damaged");
 });

@@ -25,6 +25,14 @@ describe("the first line", () => {
     expect(decoded).toEqual({ kind: "event", event: opened("s1"), title: "Named" });
   });
 
+  it.each(["/", "C:\\Users\\me", "d:/work"])("may name the folder %s", (cwd) => {
+    expect(decodeStart(JSON.stringify({ ...start, cwd }), "s1")).toMatchObject({ kind: "event", event: { cwd } });
+  });
+
+  it("is not written with a folder that could not be read again", () => {
+    expect(() => encodeRecord(opened("s1", "project"))).toThrow("session.opened");
+  });
+
   it("says when a later version wrote it, whatever else it holds", () => {
     const line = JSON.stringify({ type: "session_start", version: 2 });
     expect(decodeStart(line, "s1")).toEqual({ kind: "later", version: 2 });
@@ -37,6 +45,10 @@ describe("the first line", () => {
     ["no version", JSON.stringify({ ...start, version: undefined })],
     ["a version in words", JSON.stringify({ ...start, version: "1" })],
     ["no folder", JSON.stringify({ ...start, cwd: undefined })],
+    ["an empty folder", JSON.stringify({ ...start, cwd: "" })],
+    ["the folder of whoever reads it", JSON.stringify({ ...start, cwd: "." })],
+    ["a folder below another", JSON.stringify({ ...start, cwd: "home/me" })],
+    ["a folder of a drive's own folder", JSON.stringify({ ...start, cwd: "C:me" })],
     ["another number", JSON.stringify({ ...start, seq: 2 })],
     ["no time", JSON.stringify({ ...start, at: "now" })],
     ["an endless time", JSON.stringify(start).replaceAll("1000", "1e999")],

@@ -24,6 +24,7 @@ export function createContext(
     cwd: "/project",
     host,
     signal: options.signal ?? new AbortController().signal,
+    mode: "spec",
     seenFiles: new Map(),
     protectedPlaces: options.protectedPlaces ?? [],
     progress: (text) => void shown.push(text),

@@ -12,7 +12,9 @@ export function answerOf(
   interaction: Interaction,
   response: { readonly result?: unknown; readonly error?: unknown },
 ): Answer {
-  if (response.error !== undefined) return no(`the client answered with an error${messageIn(response.error)}`);
+  // Some clients write both keys, and `null` for the one that does not hold.
+  const error = response.error ?? undefined;
+  if (error !== undefined) return no(`the client answered with an error${messageIn(error)}`);
   const result = recordOf(response.result);
   if (result === undefined) return no("the client's answer is not an object");
   if (interaction.kind === "question") return questionAnswer(interaction.questions, result);
@@ -62,29 +64,86 @@ function planAnswer(option: string): Answer | undefined {
   }
 }
 
+/**
+ * An answer goes to the question that it names by `index`, else by its text; an object that names none goes to the one in its
+ * place, and plain texts take those that are left, in order. What fits nowhere is not given to another question.
+ */
 function questionAnswer(questions: readonly Question[], result: Readonly<Record<string, unknown>>): Answer {
   if (result.cancelled === true) return { kind: "cancel" };
   if (!Array.isArray(result.answers)) return no("the client's answer has no list of answers");
-  const given = result.answers.map(givenAnswer);
-  const texts = given.flatMap((entry) => (entry === undefined ? [] : [entry.answer]));
-  if (texts.length < given.length) return no("the client's answers are neither texts nor objects with an answer");
-  // A client that counts otherwise than it was told has answered in order all the same.
-  const known = new Set(questions.map(({ index }) => index));
-  const isNumbered = given.every((entry) => entry?.index !== undefined && known.delete(entry.index));
-  const answers = texts.flatMap((answer, position) => {
-    const index = isNumbered ? given[position]?.index : questions[position]?.index;
-    return index === undefined ? [] : [{ index, answer }];
+  const given = result.answers.flatMap((entry) => givenAnswer(entry) ?? []);
+  const count = result.answers.length;
+  if (given.length < count) return no("the client's answers are neither texts nor objects with an answer");
+  if (count > questions.length) return unfit(`there are ${count} answers and ${questions.length} questions`);
+
+  const free = new Map(questions.map((question) => [question.index, question]));
+  const chosen = new Map<GivenAnswer, number>();
+  for (const kind of ["index", "question", "place", "text"] as const) {
+    for (const [place, entry] of given.entries()) {
+      if (entry.by !== kind) continue;
+      const index = indexFor(entry, place, questions, [...free.values()]);
+      if (index === undefined) return unfit(`there is no question ${nameIn(entry)}`);
+      if (!free.delete(index)) return unfit(`question ${index} is answered twice`);
+      chosen.set(entry, index);
+    }
+  }
+  const answers = given.flatMap((entry) => {
+    const index = chosen.get(entry);
+    return index === undefined ? [] : [{ index, answer: entry.answer }];
   });
   return { kind: "answers", answers };
 }
 
-function givenAnswer(entry: unknown): { readonly index?: number; readonly answer: string } | undefined {
-  if (typeof entry === "string") return { answer: entry };
-  const { index, answer } = recordOf(entry) ?? {};
-  const isList = Array.isArray(answer) && answer.every((part) => typeof part === "string");
-  const text = isList ? answer.join(", ") : answer;
-  if (typeof text !== "string") return undefined;
-  return typeof index === "number" ? { index, answer: text } : { answer: text };
+type GivenAnswer = { readonly answer: string } & (
+  | { readonly by: "index" | "question"; readonly name: unknown }
+  | { readonly by: "place" | "text" }
+);
+
+function givenAnswer(entry: unknown): GivenAnswer | undefined {
+  if (typeof entry === "string") return { answer: entry, by: "text" };
+  const { index, question, answer: said } = recordOf(entry) ?? {};
+  const isList = Array.isArray(said) && said.every((part) => typeof part === "string");
+  const answer = isList ? said.join(", ") : said;
+  if (typeof answer !== "string") return undefined;
+  if (isThere(index)) return { answer, by: "index", name: index };
+  return isThere(question) ? { answer, by: "question", name: question } : { answer, by: "place" };
+}
+
+/** Some clients write every key, and `null` for what they do not say. */
+function isThere(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** Questions may have the same text: the first that is free is meant. */
+function indexFor(
+  entry: GivenAnswer,
+  place: number,
+  questions: readonly Question[],
+  free: readonly Question[],
+): number | undefined {
+  switch (entry.by) {
+    case "index":
+      return questions.find(({ index }) => index === entry.name)?.index;
+    case "question": {
+      const isMeant = ({ question }: Question): boolean => question === entry.name;
+      return (free.find(isMeant) ?? questions.find(isMeant))?.index;
+    }
+    case "place":
+      return questions[place]?.index;
+    case "text":
+      return free[0]?.index;
+  }
+}
+
+/** As the client wrote it, if it is something that can name a question at all. */
+function nameIn(entry: GivenAnswer): string {
+  const name = "name" in entry ? entry.name : undefined;
+  if (typeof name === "number") return String(name);
+  return typeof name === "string" ? quoted(name) : "of that name";
+}
+
+function unfit(why: string): Answer {
+  return no(`the client's answers do not fit the questions: ${why}`);
 }
 
 function no(why: string): Answer {

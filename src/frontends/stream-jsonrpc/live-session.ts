@@ -44,6 +44,8 @@ export class LiveSession {
   private readonly turns = new Set<Promise<unknown>>();
   private readonly pumped: Promise<void>;
   private passed: number;
+  /** The message that the model is writing, or wrote last. */
+  private replyId: string | undefined;
   private waiters: { readonly seq: number; readonly go: () => void }[] = [];
 
   constructor(parts: Parts) {
@@ -107,6 +109,11 @@ export class LiveSession {
     return Promise.race([new Promise<void>((go) => this.waiters.push({ seq, go })), this.pumped]);
   }
 
+  /** Whether this client can be asked for permissions. */
+  setApprover(approve: boolean): void {
+    this.attachment.change({ approve });
+  }
+
   /** Filters change without an event. */
   tellSettings(): void {
     const { transport, lines } = this.parts;
@@ -115,7 +122,7 @@ export class LiveSession {
 
   /** Nobody will answer any more. Resolves when every prompt that was taken in has had its turn. */
   async finish(): Promise<void> {
-    this.attachment.stopAnswering();
+    this.attachment.change({ approve: false, answer: false });
     while (this.turns.size > 0) await Promise.all(this.turns);
   }
 
@@ -134,6 +141,7 @@ export class LiveSession {
 
   private isTaken(messageId: string): boolean {
     const { session, origins } = this;
+    if (messageId === "root" || messageId === this.replyId) return true;
     const isWaiting = session.waiting().some((prompt) => prompt.messageId === messageId);
     return origins.has(messageId) || isWaiting || session.history().some(({ id }) => id === messageId);
   }
@@ -144,6 +152,7 @@ export class LiveSession {
       this.parts.onEvent(event);
       const origin = event.type === "prompt.accepted" ? this.origins.get(event.messageId) : undefined;
       if (origin !== undefined) transport.send(lines.result(origin.requestId, {}));
+      if (event.type === "model.called") this.replyId = event.messageId;
       // The prompt that has waited longest is the one that gets this turn.
       if (event.type === "turn.started") lines.beginTrace(this.origins.values().next().value?.traceparent);
       for (const message of this.translator.translate(event)) transport.send(lines.outgoing(message));

@@ -41,7 +41,8 @@ export function createOpenRequests(parts: {
         tell({ type: "permission_resolved", requestId, toolUseIds, selectedOption: optionOf(answer) });
       }
       if (!isSettingsFirst) parts.change(changes);
-      if (requests.size === 0) enter("executing_tool");
+      // After a no nothing runs, or says so itself.
+      if (requests.size === 0 && answer.kind !== "cancel") enter("executing_tool");
     },
     clear: () => requests.clear(),
   };

@@ -1,8 +1,10 @@
 import { damageNotice } from "../../core/engine.ts";
 import { AgentError } from "../../core/errors.ts";
+import type { SettingsChanges } from "../../core/event.ts";
 import { changeSettings } from "../../core/history.ts";
+import { textOf } from "../../core/message.ts";
 import type { Session } from "../../core/session.ts";
-import type { SessionSettings } from "../../core/settings.ts";
+import { autonomyLevels, type SessionSettings } from "../../core/settings.ts";
 import type { ClientRequest } from "../../protocol/droid/envelope.ts";
 import type { McpStatusChanged, Notification } from "../../protocol/droid/notifications.ts";
 import type { InitializeParams, LoadParams, McpServerParams } from "../../protocol/droid/params.ts";
@@ -62,8 +64,11 @@ export async function loadSession(params: LoadParams, context: Context, request:
   if (live === undefined || isOther) {
     const { session, damagedLines } = await engine.resume(sessionId, { toRead: true, run: options.run });
     if (damagedLines.length > 0) await options.log.warn(damageNotice(damagedLines));
+    await session.update(boundsOf(session.settings, context));
     live = await switchTo(context, session, dialect, params);
   } else {
+    const { autoRejectPermissionRequests: isRejecting } = params;
+    if (isRejecting !== undefined) live.setApprover(!isRejecting);
     filterTools(live, params, context);
   }
   const { session } = live;
@@ -80,6 +85,7 @@ export async function loadSession(params: LoadParams, context: Context, request:
     cwd: session.cwd,
     tokenUsage: wireUsage(session.usage),
     ...pending(session),
+    ...queued(session),
     ...(mcpServers === undefined ? {} : { mcpServers }),
   };
 }
@@ -97,6 +103,13 @@ function firstSettings(params: InitializeParams, { options }: Context, dialect: 
     usual,
     valid(() => engineSettings(params)),
   );
+}
+
+/** A level that was once given comes back, but not above what this process was started with. */
+function boundsOf({ autonomy }: SessionSettings, { options }: Context): SettingsChanges {
+  const { autonomy: most, spec } = options.defaults;
+  const isAbove = most !== undefined && autonomyLevels.indexOf(autonomy) > autonomyLevels.indexOf(most);
+  return { ...(isAbove ? { autonomy: most } : {}), ...(spec === true ? { mode: "spec" } : {}) };
 }
 
 function folderFor({ cwd }: InitializeParams, { options }: Context): string {
@@ -191,6 +204,14 @@ function echoed({ mcpServers }: Pick<InitializeParams, "mcpServers">): Record<st
     throw new BadRequest("params", "mcpServers is nested too deeply");
   }
   return mcpServers?.map(({ type: _, ...server }) => server);
+}
+
+/** Accepted, and without a turn so far: also those that a process which died had not come to. */
+function queued(session: Session): Pick<LoadResult, "queuedMessages"> {
+  const queuedMessages = session.waiting().map(({ messageId, content }) => {
+    return { messageId, text: textOf(content), requestId: messageId };
+  });
+  return queuedMessages.length === 0 ? {} : { queuedMessages };
 }
 
 function pending(session: Session): Pick<LoadResult, "pendingPermissions" | "pendingAskUserRequests"> {

@@ -1,5 +1,6 @@
 import type { Interaction } from "../../core/interaction.ts";
-import type { FileChange } from "../../core/permission.ts";
+import { type Decision, type FileChange, levelForGood, type Preview } from "../../core/permission.ts";
+import { terminalLine } from "../../core/terminal-text.ts";
 import type {
   AskUserParams,
   PermissionDetails,
@@ -13,10 +14,13 @@ import { toolUse } from "./wire-messages.ts";
 type PermissionInteraction = Interaction & { kind: "permission" };
 type PlanInteraction = Interaction & { kind: "plan" };
 type AskedCall = PermissionInteraction["calls"][number];
-type Impact = AskedCall["decision"]["impact"];
+type Level = NonNullable<Decision["always"]>;
 
-/** Inputs of tools that have no details of their own are shown up to this length. */
-const maxShownInput = 2_000;
+/** Calls of tools that have no details of their own are shown up to this length. */
+const maxShownCall = 2_000;
+
+/** Inputs that are shown as the paths to which they lead. */
+const pathKeys: ReadonlySet<string> = new Set(["file_path", "directory_path", "path", "folder"]);
 
 const amber = "#E3992A";
 const red = "#E54048";
@@ -34,9 +38,12 @@ export function questionParams(interaction: Interaction & { kind: "question" }):
   return { toolCallId: interaction.callId, questions };
 }
 
-/** Nothing is allowed for good that touches a protected place: it needs a yes of its own each time. */
 export function offersAlways(calls: readonly AskedCall[]): boolean {
-  return calls.every(({ decision }) => decision.rule !== "protected-place");
+  return alwaysLevel(calls) !== undefined;
+}
+
+function alwaysLevel(calls: readonly AskedCall[]): Level | undefined {
+  return levelForGood(calls.map(({ decision }) => decision));
 }
 
 function askedCall(asked: AskedCall): PermissionToolUse {
@@ -45,12 +52,12 @@ function askedCall(asked: AskedCall): PermissionToolUse {
 }
 
 function detailsOf({ call, decision, preview }: AskedCall): PermissionDetails {
-  const { impact: impactLevel } = decision;
+  const rated = { impactLevel: decision.impact, riskLevelReason: terminalLine(decision.why) };
   switch (preview?.type) {
     case "command": {
       const extractedCommands = [...decision.extractedCommands];
       const command = extractedCommands.length === 0 ? call.name : extractedCommands.join(", ");
-      return { type: "exec", fullCommand: preview.command, command, extractedCommands, impactLevel };
+      return { type: "exec", fullCommand: preview.command, command, extractedCommands, ...rated };
     }
     case "create":
       return {
@@ -72,19 +79,20 @@ function detailsOf({ call, decision, preview }: AskedCall): PermissionDetails {
           change: file.change,
           ...fileOf(file.path),
           ...contentsOf(file),
-          ...(file.movedTo === undefined ? {} : { movedTo: file.movedTo }),
+          ...(file.movedTo === undefined ? {} : { movedTo: terminalLine(file.movedTo) }),
         })),
       };
     }
     default: {
-      const fullCommand = `${call.name} ${preview?.url ?? targetOf(call.input)}`;
-      return { type: "exec", fullCommand, command: call.name, extractedCommands: [call.name], impactLevel };
+      const fullCommand = shownCall(call.name, preview, call.input);
+      return { type: "exec", fullCommand, command: call.name, extractedCommands: [call.name], ...rated };
     }
   }
 }
 
 function fileOf(path: string): { filePath: string; fileName: string } {
-  return { filePath: path, fileName: path.split(/[\\/]/).findLast((part) => part !== "") ?? path };
+  const name = path.split(/[\\/]/).findLast((part) => part !== "") ?? path;
+  return { filePath: terminalLine(path), fileName: terminalLine(name) };
 }
 
 function contentsOf({ oldContent, newContent }: Pick<FileChange, "oldContent" | "newContent">) {
@@ -94,14 +102,21 @@ function contentsOf({ oldContent, newContent }: Pick<FileChange, "oldContent" | 
   };
 }
 
-/** What a call is about, for a person. */
-function targetOf(input: unknown): string {
-  const { url, file_path: file, directory_path: folder } = objectInput(input);
-  for (const target of [url, file, folder]) if (typeof target === "string") return target;
-  return (JSON.stringify(input) ?? "").slice(0, maxShownInput).toWellFormed();
+/** What a call is about, for a person: first of all what it touches. An address is whole, for it may carry data away. */
+function shownCall(name: string, preview: (Preview & { type: "fetch" | "paths" }) | undefined, input: unknown): string {
+  if (preview?.type === "fetch") return terminalLine(`${name} ${preview.url}`);
+  const rest = Object.entries(objectInput(input)).filter(([key]) => preview === undefined || !pathKeys.has(key));
+  const words = [
+    name,
+    ...(preview === undefined ? [] : [preview.paths.join(", ")]),
+    ...(rest.length === 0 ? [] : [JSON.stringify(Object.fromEntries(rest))]),
+  ];
+  const shown = terminalLine(words.join(" "));
+  const more = shown.length - maxShownCall;
+  return more > 0 ? `${shown.slice(0, maxShownCall).toWellFormed()}… (${more} more characters)` : shown;
 }
 
-const alwaysAllowed: Readonly<Record<Impact, string>> = {
+const alwaysAllowed: Readonly<Record<Level, string>> = {
   low: "low impact commands (file edits and read-only commands)",
   medium: "medium impact commands (all commands that are reversible)",
   high: "high impact commands (all commands)",
@@ -109,18 +124,13 @@ const alwaysAllowed: Readonly<Record<Impact, string>> = {
 
 function callOptions(calls: readonly AskedCall[]): PermissionOption[] {
   const all = calls.length > 1 ? " all" : "";
-  const always = `Yes, and always allow ${alwaysAllowed[highestImpact(calls)]}`;
+  const level = alwaysLevel(calls);
+  const always = level === undefined ? [] : [`Yes, and always allow ${alwaysAllowed[level]}`];
   return [
     { label: `Yes, allow${all}`, value: "proceed_once", selectedColor: amber },
-    ...(offersAlways(calls) ? [{ label: always, value: "proceed_always", selectedColor: amber } as const] : []),
+    ...always.map((label) => ({ label, value: "proceed_always", selectedColor: amber }) as const),
     { label: `No, cancel${all}`, value: "cancel", selectedColor: red, selectedPrefix: cross },
   ];
-}
-
-function highestImpact(calls: readonly AskedCall[]): Impact {
-  const impacts = new Set(calls.map(({ decision }) => decision.impact));
-  if (impacts.has("high")) return "high";
-  return impacts.has("medium") ? "medium" : "low";
 }
 
 function planParams({ callId, plan, title, optionNames }: PlanInteraction): RequestPermissionParams {

@@ -69,10 +69,20 @@ export function clearedSettings(
 /** Clients take texts alone in a tag; the session may hold more, by other ways. */
 function wireTag({ name, metadata }: Tag): WireTag {
   if (metadata === undefined) return { name };
-  const texts = Object.entries(metadata).map(([key, value]): [string, string] => {
-    return [key, typeof value === "string" ? value : (JSON.stringify(value) ?? "")];
+  const texts = Object.entries(metadata).flatMap(([key, value]): [string, string][] => {
+    const text = typeof value === "string" ? value : jsonOf(value);
+    return text === undefined ? [] : [[key, text]];
   });
   return { name, metadata: Object.fromEntries(texts) };
+}
+
+/** `undefined` for what is nested deeper than can be written; it could be read all the same. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value) ?? "";
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -49,7 +49,7 @@ function failureReason(failure: Failure | undefined): TurnEndReason {
     case "timeout":
       return "model_provider_unavailable";
     default:
-      return "error";
+      return failure?.code === "model_failed" ? "model_provider_unavailable" : "error";
   }
 }
 

@@ -85,6 +85,7 @@ const loadParams = z.object({
   enabledToolIds: perhapsIds,
   disabledToolIds: perhapsIds,
   additionalToolIds: perhapsIds,
+  restrictToolIds: perhapsIds,
   autoRejectPermissionRequests: perhapsTrue,
   mcpServers,
 });

@@ -34,6 +34,10 @@ const loadResult = z.strictObject({
   cwd: z.string(),
   tokenUsage,
   pendingPermissions: z.array(pendingPermission).optional(),
+  queuedMessages: z
+    .array(z.strictObject({ messageId: z.string(), text: z.string(), requestId: z.string().describe("The same.") }))
+    .optional()
+    .describe("Accepted, and without a turn so far."),
   pendingAskUserRequests: z.array(pendingQuestion).optional(),
   mcpServers: mcpServers.optional(),
 });

@@ -12,10 +12,15 @@ const contents = {
 
 const execDetails = z.strictObject({
   type: z.literal("exec"),
-  fullCommand: z.string().describe("The command line; of a tool that is no shell, its name and what it is to touch."),
+  fullCommand: z
+    .string()
+    .describe(
+      "The command line; of a tool that is no shell, its name, the paths that it really touches, and its input.",
+    ),
   command: z.string().describe('extractedCommands, joined by ", ".'),
   extractedCommands: z.array(z.string()),
   impactLevel: z.enum(impactLevels),
+  riskLevelReason: z.string().optional().describe("One sentence: what the call does, and so why it is asked about."),
 });
 
 const createDetails = z.strictObject({

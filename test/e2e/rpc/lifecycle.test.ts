@@ -105,8 +105,8 @@ describe.concurrent("when the client has no more to say, the program ends with 0
     expect(notices.filter(({ type }) => type === "permission_resolved")).toEqual([
       { type: "permission_resolved", requestId: id, toolUseIds: [], selectedOption: "cancel" },
     ]);
-    expect([reasons(notices), notices.slice(-2)]).toEqual([["permission_rejected", "completed"], endOf("completed")]);
-    expect(await endsIn(bench, sessionId)).toEqual(["cancelled", "completed"]);
+    expect([reasons(notices), notices.slice(-2)]).toEqual([["no_approver_available", "completed"], endOf("completed")]);
+    expect(await endsIn(bench, sessionId)).toEqual(["denied", "completed"]);
     expect(existsSync(join(bench.cwd, "never.txt"))).toBe(false);
   });
 

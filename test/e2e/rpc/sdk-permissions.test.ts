@@ -34,6 +34,7 @@ atBothLevels((stage) => {
               command: "echo",
               extractedCommands: ["echo"],
               impactLevel: "medium",
+              riskLevelReason: `Execute runs "${command}": it writes once.txt.`,
             },
           },
         ],

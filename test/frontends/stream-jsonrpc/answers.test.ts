@@ -2,18 +2,22 @@ import { describe, expect, test } from "vitest";
 import type { Interaction } from "../../../src/core/interaction.ts";
 import type { Decision } from "../../../src/core/permission.ts";
 import { answerOf, optionOf } from "../../../src/frontends/stream-jsonrpc/answers.ts";
+import { permissionParams } from "../../../src/frontends/stream-jsonrpc/permission-request.ts";
 
-const decision = (rule: string): Decision => ({
+const decision: Decision = {
   verdict: "ask",
   class: "medium",
   impact: "medium",
   extractedCommands: [],
-  rule,
+  rule: "command",
   why: "",
-});
-const permission = (rule = "command"): Interaction => ({
+};
+const low: Decision = { ...decision, always: "low" };
+const medium: Decision = { ...decision, always: "medium" };
+const call = { type: "tool_call", id: "c", name: "Execute", input: {} } as const;
+const permission = (decisions: readonly Decision[] = [low]): Interaction & { kind: "permission" } => ({
   kind: "permission",
-  calls: [{ call: { type: "tool_call", id: "c", name: "Execute", input: {} }, decision: decision(rule) }],
+  calls: decisions.map((each) => ({ call, decision: each })),
 });
 const plan: Interaction = { kind: "plan", callId: "c", plan: "p" };
 const question = (index: number) => ({ index, topic: "t", question: `q${index}`, options: ["a"] });
@@ -36,10 +40,40 @@ describe("permissions", () => {
     expect(answerOf(permission(), { result: { selectedOption } })).toEqual(answer);
   });
 
-  test("always is once where it was not offered", () => {
-    const response = { result: { selectedOption: "proceed_always" } };
-    expect(answerOf(permission("protected-place"), response)).toEqual({ kind: "allow" });
+  test("the key of the error may be there, with nothing in it", () => {
+    const result = { selectedOption: "proceed_once" };
+    expect(answerOf(permission(), { result, error: null })).toEqual({ kind: "allow" });
+    expect(answerOf(permission(), { result, error: {} })).toEqual(cancel("the client answered with an error"));
+    expect(answerOf(permission(), { result: null, error: { message: "no" } })).toEqual(
+      cancel("the client answered with an error: no"),
+    );
   });
+
+  const always = { result: { selectedOption: "proceed_always" } };
+
+  test.each<[Decision[], string]>([
+    [[low], "low impact commands (file edits and read-only commands)"],
+    [[low, medium, low], "medium impact commands (all commands that are reversible)"],
+    [[{ ...low, impact: "high" }], "low impact commands (file edits and read-only commands)"],
+    [[{ ...low, always: "high" }, medium], "high impact commands (all commands)"],
+  ])("always is offered with the highest level that it would give: %#", (decisions, what) => {
+    const asked = permission(decisions);
+    expect(permissionParams(asked).options[1]).toEqual({
+      label: `Yes, and always allow ${what}`,
+      value: "proceed_always",
+      selectedColor: "#E3992A",
+    });
+    expect(answerOf(asked, always)).toEqual({ kind: "allow", always: true });
+  });
+
+  test.each<[Decision[]]>([[[decision]], [[medium, decision]]])(
+    "always is once where it is not offered, because it would not help with every call: %#",
+    (decisions) => {
+      const asked = permission(decisions);
+      expect(permissionParams(asked).options.map(({ value }) => value)).toEqual(["proceed_once", "cancel"]);
+      expect(answerOf(asked, always)).toEqual({ kind: "allow" });
+    },
+  );
 
   test.each([
     [{ selectedOption: "cancel", comment: "use pnpm" }, cancel("use pnpm")],
@@ -64,73 +98,6 @@ test.each([
   expect(answerOf(plan, { result: { selectedOption } })).toEqual(answer);
 });
 
-describe("questions", () => {
-  const answers = (first: string, second: string) => ({
-    kind: "answers",
-    answers: [
-      { index: 1, answer: first },
-      { index: 2, answer: second },
-    ],
-  });
-  const wrong = cancel("the client's answers are neither texts nor objects with an answer");
-
-  test.each([
-    [{ cancelled: true, answers: [] }, { kind: "cancel" }],
-    [
-      {
-        answers: [
-          { index: 1, question: "q1", answer: "A" },
-          { index: 2, answer: "B" },
-        ],
-      },
-      answers("A", "B"),
-    ],
-    [{ cancelled: false, answers: ["A", "B"] }, answers("A", "B")],
-    [{ answers: [{ answer: "A" }, "B"] }, answers("A", "B")],
-    [
-      {
-        answers: [
-          { index: 1, answer: ["A", "C"] },
-          { index: 2, answer: "B" },
-        ],
-      },
-      answers("A, C", "B"),
-    ],
-    [{ answers: ["A", "B", "C"] }, answers("A", "B")],
-    [{ answers: [{ index: 2, answer: "B" }] }, { kind: "answers", answers: [{ index: 2, answer: "B" }] }],
-    [{ answers: [] }, { kind: "answers", answers: [] }],
-    [{}, cancel("the client's answer has no list of answers")],
-    [{ answers: "A" }, cancel("the client's answer has no list of answers")],
-    [{ answers: [1, 2] }, wrong],
-    [{ answers: [{ index: 1 }, "B"] }, wrong],
-    [{ answers: [null] }, wrong],
-    [{ answers: [{ index: 1, answer: ["A", 2] }] }, wrong],
-  ])("%j", (result, answer) => {
-    expect(answerOf(questions, { result })).toEqual(answer);
-  });
-
-  test("answers that are numbered otherwise are taken in order", () => {
-    const fromZero = [
-      { index: 0, answer: "A" },
-      { index: 1, answer: "B" },
-    ];
-    expect(answerOf(questions, { result: { answers: fromZero } })).toEqual(answers("A", "B"));
-    const twice = fromZero.map(({ answer }) => ({ index: 1, answer }));
-    expect(answerOf(questions, { result: { answers: twice } })).toEqual(answers("A", "B"));
-    const swapped = [
-      { index: 2, answer: "B" },
-      { index: 1, answer: "A" },
-    ];
-    expect(answerOf(questions, { result: { answers: swapped } })).toEqual({
-      kind: "answers",
-      answers: [
-        { index: 2, answer: "B" },
-        { index: 1, answer: "A" },
-      ],
-    });
-  });
-});
-
 test.each([permission(), plan, questions])("whatever cannot be understood is a no in words", (interaction) => {
   const notAnObject = cancel("the client's answer is not an object");
   for (const result of [undefined, null, 1, "proceed_once", [], true]) {
@@ -143,7 +110,9 @@ test.each([permission(), plan, questions])("whatever cannot be understood is a n
   expect(answerOf(interaction, { result: { selectedOption: 5 } })).toEqual(cancel(missing));
   const withWords = cancel("the client answered with an error: no");
   expect(answerOf(interaction, { error: { code: 1, message: "no" } })).toEqual(withWords);
-  expect(answerOf(interaction, { error: null, result: {} })).toEqual(cancel("the client answered with an error"));
+  expect(answerOf(interaction, { error: false, result: {} })).toEqual(cancel("the client answered with an error"));
+  expect(answerOf(interaction, { error: null, result: {} })).toEqual(cancel(missing));
+  expect(answerOf(interaction, { error: null })).toEqual(notAnObject);
   const long = answerOf(interaction, { error: { message: "x".repeat(5_000) } });
   expect(long).toEqual(cancel(`the client answered with an error: ${"x".repeat(200)}`));
 });

@@ -109,6 +109,8 @@ describe("permissions", () => {
             command: "npm install, mkdir",
             extractedCommands: ["npm install", "mkdir"],
             impactLevel: "medium",
+            riskLevelReason:
+              'Execute runs "npm install && mkdir x": it changes what the project depends on, by packages from the network.',
           },
         },
       ],
@@ -118,8 +120,8 @@ describe("permissions", () => {
     const no = { content: "Error: Tool execution cancelled by user", isError: true };
     expect(sent.slice(4)).toEqual([
       { type: "permission_resolved", requestId: request.id, toolUseIds: [], selectedOption: "cancel" },
-      entered("executing_tool"),
       { ...result, toolUseId: "call_1", ...no },
+      entered("executing_tool"),
       { ...result, toolUseId: "call_2", content: "old\n", isError: false },
       { ...result, toolUseId: "call_3", ...no },
       turnCompleted("permission_rejected", "id-2"),
@@ -172,6 +174,7 @@ describe("permissions", () => {
                 command: "Read",
                 extractedCommands: ["Read"],
                 impactLevel: "high",
+                riskLevelReason: "Read reads /home/u/.ssh/config, a protected place.",
               },
             },
           ],
@@ -186,7 +189,7 @@ describe("permissions", () => {
   test("an error of the client cancels, with its words for the model", async () => {
     const response = { error: { code: -32603, message: "client failed" } };
     const sent = await asked({ settings: { autonomy: "off" }, wanted: [["Create", createInput]], response });
-    expect(sent.slice(6)).toEqual([
+    expect(sent.slice(5)).toEqual([
       {
         type: "tool_result",
         toolUseId: "call_1",
@@ -276,7 +279,6 @@ describe("plans", () => {
     const words = "Error: Plan not approved - remaining in Spec Mode. Provide feedback to refine the spec. (too long)";
     expect(sent.slice(4)).toEqual([
       { ...resolved, toolUseIds: [], selectedOption: "cancel" },
-      entered("executing_tool"),
       { type: "tool_result", toolUseId: "call_1", messageId: "id-5", content: words, isError: true },
       turnCompleted("permission_rejected", "id-2"),
       entered("idle"),
@@ -347,7 +349,6 @@ test("an interrupt with something open closes it as cancelled, once", async () =
     const sent = client.sent.slice(from);
     expect(sent.filter((entry) => !("isError" in entry))).toEqual([
       ...(name === "AskUser" ? [] : [resolved]),
-      entered("executing_tool"),
       turnCompleted("cancelled", "id-2"),
       entered("idle"),
     ]);
@@ -359,7 +360,8 @@ test("while one of two requests is still open, the state is that of waiting", ()
   const translator = fresh();
   const question = { kind: "question", callId: "c", questions: [] } as const;
   const opened = { at: 1, sessionId: "s", type: "request.opened", interaction: question } as const;
-  const closed = { at: 1, sessionId: "s", type: "request.closed", answer: { kind: "cancel" } } as const;
+  const answer = { kind: "answers", answers: [] } as const;
+  const closed = { at: 1, sessionId: "s", type: "request.closed", answer } as const;
   const sent = [
     translator.translate({ ...opened, seq: 1, requestId: "q1" }),
     translator.translate({ ...opened, seq: 2, requestId: "q2" }),

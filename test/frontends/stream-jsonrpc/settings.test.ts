@@ -66,6 +66,16 @@ describe("settings that are sent", () => {
     expect(settingsSchema.parse(sent)).toEqual(sent);
     expect(wireSettings({ ...full, systemPrompt: "You are." }, "later")).toMatchObject({ systemPrompt: "You are." });
   });
+
+  test("leave out what is nested deeper than can be written", () => {
+    const levels = 1_000_000;
+    const endless: unknown = JSON.parse("[".repeat(levels) + "]".repeat(levels));
+    const tags = [{ name: "a", metadata: { before: 1, endless, after: "x" } }];
+    expect(wireSettings({ ...plain, tags }, "later")).toMatchObject({
+      tags: [{ name: "a", metadata: { before: "1", after: "x" } }],
+    });
+    expect(wireSettings({ ...plain, tags }, "later")).not.toHaveProperty("tags.0.metadata.endless");
+  });
 });
 
 describe("settings that a client wants", () => {

@@ -125,13 +125,13 @@ describe("a history", () => {
 });
 
 describe("details of a request", () => {
-  const asked = (name: string, input: unknown, preview?: Preview): unknown => {
+  const asked = (name: string, input: unknown, preview?: Preview, why = "It reads."): unknown => {
     const interaction: Interaction & { kind: "permission" } = {
       kind: "permission",
       calls: [
         {
           call: { type: "tool_call", id: "c", name, input },
-          decision: { verdict: "ask", class: "low", impact: "low", extractedCommands: [], rule: "r", why: "" },
+          decision: { verdict: "ask", class: "low", impact: "low", extractedCommands: [], rule: "r", why },
           ...(preview === undefined ? {} : { preview }),
         },
       ],
@@ -141,7 +141,7 @@ describe("details of a request", () => {
     expect(params.toolUses[0]?.confirmationType).toBe(params.toolUses[0]?.details.type);
     return params.toolUses[0]?.details;
   };
-  const exec = { type: "exec", impactLevel: "low" };
+  const exec = { type: "exec", impactLevel: "low", riskLevelReason: "It reads." };
 
   test("of a command whose programs are not known", () => {
     expect(asked("Execute", {}, { type: "command", command: "$X" })).toEqual({
@@ -199,19 +199,77 @@ describe("details of a request", () => {
 
   test.each([
     ["FetchUrl", {}, { type: "fetch", url: "https://a.example/" }, "FetchUrl https://a.example/"],
-    ["FetchUrl", { url: "https://b.example/" }, undefined, "FetchUrl https://b.example/"],
-    ["Read", { file_path: "/etc/x" }, undefined, "Read /etc/x"],
-    ["LS", { directory_path: "/etc" }, undefined, "LS /etc"],
-    ["Grep", { pattern: "a", path: "/etc" }, undefined, 'Grep {"pattern":"a","path":"/etc"}'],
-    ["Odd", undefined, undefined, "Odd "],
+    ["FetchUrl", { url: "https://b.example/" }, undefined, 'FetchUrl {"url":"https://b.example/"}'],
+    ["Read", { file_path: "notes.txt" }, { type: "paths", paths: ["/etc/shadow"] }, "Read /etc/shadow"],
+    ["Read", { file_path: "x", limit: 3 }, { type: "paths", paths: ["/etc/x"] }, 'Read /etc/x {"limit":3}'],
+    ["Read", { file_path: "/etc/x" }, undefined, 'Read {"file_path":"/etc/x"}'],
+    ["LS", { directory_path: "etc" }, { type: "paths", paths: ["/etc"] }, "LS /etc"],
+    ["Glob", { patterns: "*", folder: "etc" }, { type: "paths", paths: ["/etc"] }, 'Glob /etc {"patterns":"*"}'],
+    [
+      "Grep",
+      { pattern: "a", path: "etc" },
+      { type: "paths", paths: ["/etc", "/usr"] },
+      'Grep /etc, /usr {"pattern":"a"}',
+    ],
+    ["Odd", undefined, undefined, "Odd"],
   ] as const)("of %s with %j", (name, input, preview, fullCommand) => {
     const named = { command: name, extractedCommands: [name] };
     expect(asked(name, input, preview)).toEqual({ ...exec, fullCommand, ...named });
   });
 
-  test("are bounded", () => {
-    const { fullCommand } = asked("Odd", { a: "x".repeat(9_000) }) as { fullCommand: string };
-    expect(fullCommand).toHaveLength("Odd ".length + 2_000);
+  test.each([
+    ["Odd", { a: "x".repeat(3_000) }, undefined, 'Odd {"a":"', 1_012],
+    ["Grep", { pattern: "x".repeat(3_000), path: "l" }, ["/root/.ssh"], 'Grep /root/.ssh {"pattern":"', 1_030],
+    ["Read", { file_path: "l", limit: 1 }, [`/${"x".repeat(3_000)}`], "Read /", 1_018],
+  ])("of %s are cut where all can see it, and paths are the last to go", (name, input, paths, start, more) => {
+    const preview = paths === undefined ? undefined : ({ type: "paths", paths } as const);
+    const { fullCommand } = asked(name, input, preview) as { fullCommand: string };
+    expect(fullCommand).toBe(`${start.padEnd(2_000, "x")}… (${more} more characters)`);
+  });
+
+  test("of a command are neither cut nor changed", () => {
+    const command = `echo "${"x".repeat(3_000)}"\n\techo é`;
+    expect(asked("Execute", {}, { type: "command", command })).toMatchObject({ fullCommand: command });
+  });
+
+  test("have what shows nothing, or turns text around, written out", () => {
+    const path = "/ws/a\u202egpj.txt\u001b[2K";
+    const shown = { filePath: "/ws/a\\u{202e}gpj.txt\\u{1b}[2K", fileName: "a\\u{202e}gpj.txt\\u{1b}[2K" };
+    const read = asked(
+      "Read",
+      { file_path: "a", "\u200b": "\u2066" },
+      { type: "paths", paths: [path] },
+      `It reads ${path}.`,
+    );
+    expect([
+      read,
+      asked("FetchUrl", {}, { type: "fetch", url: "https://a.example/\u200b" }),
+      asked("Create", {}, { type: "create", path, content: "\u202e" }),
+      asked("Edit", {}, { type: "edit", path }),
+      asked("ApplyPatch", {}, { type: "patch", patch: "", files: [{ path, change: "update", movedTo: path }] }),
+    ]).toEqual([
+      {
+        ...exec,
+        fullCommand: `Read ${shown.filePath} {"\\u{200b}":"\\u{2066}"}`,
+        command: "Read",
+        extractedCommands: ["Read"],
+        riskLevelReason: `It reads ${shown.filePath}.`,
+      },
+      {
+        ...exec,
+        fullCommand: "FetchUrl https://a.example/\\u{200b}",
+        command: "FetchUrl",
+        extractedCommands: ["FetchUrl"],
+      },
+      { type: "create", ...shown, content: "\u202e" },
+      { type: "edit", ...shown },
+      {
+        type: "apply_patch",
+        ...shown,
+        patchContent: "",
+        files: [{ ...shown, change: "update", movedTo: shown.filePath }],
+      },
+    ]);
   });
 });
 
@@ -255,7 +313,7 @@ describe("the end of a turn", () => {
     expect(failed("storage_failed")).toBe("completion_persistence_failed");
     expect(failed("model_failed", "network")).toBe("model_provider_unreachable");
     expect(failed("model_failed", "timeout")).toBe("model_provider_unavailable");
-    expect(failed("model_failed")).toBe("error");
+    expect(failed("model_failed")).toBe("model_provider_unavailable");
     expect(failed("model_empty", "empty_response")).toBe("error");
   });
 

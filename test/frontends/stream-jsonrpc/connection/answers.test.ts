@@ -210,6 +210,7 @@ describe("an answer to questions", () => {
   const questionnaire =
     "1. [question] Which colour?\n[option] Red\n[option] Blue\n\n2. [question] Why?\n[topic] Reason";
   const questions = calls(["AskUser", { questionnaire }]);
+  const unfit = "Error: AskUser was cancelled: the client's answers do not fit the questions: ";
   const both = "1. [question] Which colour?\n[answer] Red\n\n2. [question] Why?\n[answer] So";
 
   test.each<[what: string, answer: Answer, content: string, isError: boolean]>([
@@ -250,8 +251,34 @@ describe("an answer to questions", () => {
           ],
         },
       },
+      `${unfit}there is no question 0`,
+      true,
+    ],
+    [
+      "of objects with the text of a question",
+      {
+        result: {
+          answers: [
+            { question: "Why?", answer: "So" },
+            { question: "Which colour?", answer: "Red" },
+          ],
+        },
+      },
       both,
       false,
+    ],
+    [
+      "of one question twice",
+      {
+        result: {
+          answers: [
+            { index: 2, answer: "So" },
+            { index: 2, answer: "Red" },
+          ],
+        },
+      },
+      `${unfit}question 2 is answered twice`,
+      true,
     ],
     ["of objects without a number", { result: { answers: [{ answer: "Red" }, { answer: "So" }] } }, both, false],
     ["of texts in order", { result: { answers: ["Red", "So"] } }, both, false],
@@ -263,7 +290,12 @@ describe("an answer to questions", () => {
     ],
     ["of too few", { result: { answers: ["Red"] } }, "Error: AskUser collected 1 answers for 2 questions.", true],
     ["of none", { result: { answers: [] } }, "Error: AskUser collected 0 answers for 2 questions.", true],
-    ["of too many", { result: { answers: ["Red", "So", "and more"] } }, both, false],
+    [
+      "of too many",
+      { result: { answers: ["Red", "So", "and more"] } },
+      `${unfit}there are 3 answers and 2 questions`,
+      true,
+    ],
     ["that is cancelled", { result: { cancelled: true, answers: [] } }, "Error: User cancelled AskUser", true],
     [
       "without a list",

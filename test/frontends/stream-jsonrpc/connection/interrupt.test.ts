@@ -71,18 +71,18 @@ const moments: Readonly<Record<string, Moment>> = {
   "with a permission open": {
     replies: [calls(["Execute", { command: "git push" }], ["Read", { file_path: "readme.md" }])],
     when: (client) => client.asked(),
-    story: ["permission_resolved", "state executing_tool", "tool_result", "tool_result", ...afterCalls],
+    story: ["permission_resolved", "tool_result", "tool_result", ...afterCalls],
   },
   "with a plan open": {
     replies: [calls(["ExitSpecMode", { plan: "1. Do it" }])],
     params: { interactionMode: "spec" },
     when: (client) => client.asked(),
-    story: ["permission_resolved", "state executing_tool", "tool_result", ...afterCalls],
+    story: ["permission_resolved", "tool_result", ...afterCalls],
   },
   "with a question open": {
     replies: [calls(["AskUser", { questionnaire: "1. [question] Which?" }])],
     when: (client) => client.asked(),
-    story: ["state executing_tool", "tool_result", ...afterCalls],
+    story: ["tool_result", ...afterCalls],
   },
   "in the pause before another try": {
     replies: [hangsAfter(retry)],

@@ -167,7 +167,6 @@ describe("the order of a turn", () => {
     expect(storyOf(await turn(replies, refused, { ...options, params }))).toEqual([
       ...asked(),
       "permission_resolved",
-      "state executing_tool",
       "tool_result",
       ...ended,
     ]);

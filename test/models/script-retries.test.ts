@@ -1,0 +1,159 @@
+import { describe, expect, test } from "vitest";
+import type { Message } from "../../src/core/message.ts";
+import type { ModelEvent, ModelPort } from "../../src/core/ports.ts";
+import { withRetries } from "../../src/models/retry.ts";
+import { createScriptedModel } from "../../src/models/scripted.ts";
+import { assistantMessage, collect, createChat, instantClock, requestOf, userMessage } from "./harness.ts";
+
+/** As a process has it: tried again, and with a memory of its own. */
+function model(replies: readonly unknown[]): ModelPort {
+  const clock = instantClock();
+  const script = createScriptedModel({ id: "script:s.yaml", path: "s.yaml", script: { replies }, clock });
+  return withRetries(script, clock);
+}
+
+type Turn = readonly [text: string, failure?: string];
+
+/** What is answered to prompt after prompt, until no reply is left. */
+async function conversation(open: () => ModelPort): Promise<readonly Turn[]> {
+  const messages: Message[] = [];
+  const turns: Turn[] = [];
+  for (let turn = 1; turn <= 8; turn += 1) {
+    const chat = createChat(open());
+    chat.messages.push(...messages.splice(0));
+    const { text, error } = await chat.say(`prompt ${turn}`);
+    messages.push(...chat.messages);
+    turns.push(error === undefined ? [text] : [text, error.failure.code]);
+    if (error?.failure.code === "script_exhausted") break;
+  }
+  return turns;
+}
+
+const none: Turn = ["", "script_exhausted"];
+const cut = (text: string) => ({ text, error: "cut" });
+const tooLate = { status: 429, retry_after_ms: 120_000 };
+const third = { text: "third" };
+
+describe.each([
+  ["one process", true],
+  ["a process for every prompt", false],
+])("%s: every attempt takes a reply, and no reply is given twice", (_, isOne) => {
+  test.each<[what: string, replies: readonly unknown[], turns: readonly Turn[]]>([
+    ["a cut", [cut("Hello wor"), { text: "ld." }, third], [["Hello world."], ["third"], none]],
+    [
+      "a server's failure",
+      [{ text: "Hello wor", error: { status: 500 } }, { text: "ld." }, third],
+      [["Hello world."], ["third"], none],
+    ],
+    ["three cuts", [cut("a"), cut("b"), cut("c"), { text: "d" }, third], [["abcd"], ["third"], none]],
+    ["one that is cut more than once", [{ ...cut("a"), times: 3 }, { text: "d" }, third], [["aaad"], ["third"], none]],
+    [
+      "errors without a word in between",
+      [cut("a"), { error: { status: 503 } }, { error: "connection" }, { text: "d" }, third],
+      [["ad"], ["third"], none],
+    ],
+    ["errors without a word before it", [{ error: "cut", times: 3 }, { text: "d" }, third], [["d"], ["third"], none]],
+    ["pieces", [{ text: ["a", "b"], error: "cut" }, { text: ["c", ""] }, third], [["abc"], ["third"], none]],
+    [
+      "much text",
+      [{ repeat_text: { text: "ab", times: 3 }, error: "cut" }, { text: "c" }, third],
+      [["abababc"], ["third"], none],
+    ],
+    [
+      "cuts in every turn",
+      [cut("a"), { text: "b" }, cut("c"), { text: "d" }, third],
+      [["ab"], ["cd"], ["third"], none],
+    ],
+    ["thoughts that are cut", [{ reasoning: "hm", error: "cut" }, { text: "b" }, third], [["b"], ["third"], none]],
+    ["thoughts that lead to nothing", [{ reasoning: "hm" }, { text: "b" }, third], [["b"], ["third"], none]],
+    ["an empty reply", [{ empty: true }, { text: "b" }, third], [["b"], ["third"], none]],
+    ["two empty replies", [{ empty: true }, { empty: true }, third], [[""], ["third"], none]],
+    ["no text at all", [{ text: "" }, { text: ["", ""] }, third], [[""], ["third"], none]],
+    [
+      "calls after a cut, and a cut after calls",
+      [cut("a"), { tool_calls: [{ name: "LS" }] }, cut("c"), { text: "d" }, third],
+      [["cd"], ["third"], none],
+    ],
+    [
+      "calls that are cut",
+      [{ ...cut("a"), tool_calls: [{ name: "LS" }] }, { text: "b" }, third],
+      [["ab"], ["third"], none],
+    ],
+    [
+      "four cuts, and no more attempts",
+      [cut("a"), cut("b"), cut("c"), cut("d"), { text: "e" }, third],
+      [["abcd", "model_failed"], ["e"], ["third"], none],
+    ],
+    [
+      "four attempts, most without a word",
+      [cut("a"), { error: "cut", times: 4 }, { text: "e" }, third],
+      [["a", "model_failed"], ["e"], ["third"], none],
+    ],
+    [
+      "what is not tried again",
+      [{ text: "a", error: { status: 400 } }, { text: "b" }, third],
+      [["a", "model_bad_request"], ["b"], ["third"], none],
+    ],
+    [
+      "what is not tried again, after a cut",
+      [cut("a"), { error: { status: 400 } }, { text: "b" }, third],
+      [["a", "model_bad_request"], ["b"], ["third"], none],
+    ],
+    [
+      "what is not waited for",
+      [{ text: "a", error: tooLate }, { error: tooLate }, { text: "b" }, third],
+      [["a", "model_overloaded"], ["", "model_overloaded"], ["b"], ["third"], none],
+    ],
+    [
+      "a rule, which is given again as often as it may",
+      [{ ...cut("{{user}}, "), when: { user: "1" }, times: 2 }, { text: "{{user}}." }, third],
+      [["prompt 1, prompt 1, prompt 1."], ["third"], none],
+    ],
+    ["no reply left to go on with", [cut("a")], [["a", "script_exhausted"]]],
+  ])("%s", async (_what, replies, turns) => {
+    const only = model(replies);
+    expect(await conversation(() => (isOne ? only : model(replies)))).toEqual(turns);
+  });
+});
+
+const replies = [cut("Hello wor"), { text: "ld." }, third];
+const textsOf = (events: readonly ModelEvent[]) =>
+  events.flatMap((event) => (event.type === "text" ? [event.text] : []));
+
+test.each([
+  ["Hel", "ld."],
+  ["Hello wor", "ld."],
+  ["Hello worl", "third"],
+  ["Hello world.", "third"],
+])("an interrupted message tells by its length what an earlier process has used: %s", async (text, next) => {
+  const before = [userMessage("a"), assistantMessage([{ type: "text", text }], "interrupted")];
+  expect(textsOf(await collect(model(replies), requestOf([...before, userMessage("b")])))).toEqual([next]);
+});
+
+test("conversations that are cut do not disturb each other", async () => {
+  const port = model(replies);
+  const [left, right] = [createChat(port), createChat(port)];
+  const texts: string[] = [];
+  for (const chat of [left, right, right, left]) texts.push((await chat.say("go")).text);
+  expect(texts).toEqual(["Hello world.", "Hello world.", "third", "third"]);
+});
+
+test("a reply that goes on answers the same prompt or result", async () => {
+  const chat = createChat(
+    model([
+      { when: { user: "go" }, tool_calls: [{ name: "LS" }] },
+      { when: { after_tool: "LS" }, ...cut("Found ") },
+      { when: { after_tool: "LS", tool_result: "a.txt" }, text: "{{tool_result}} for {{user}}." },
+    ]),
+  );
+  expect((await chat.say("go", { results: { LS: "a.txt" } })).text).toBe("Found a.txt for go.");
+});
+
+test("when no reply is left to go on with, the prompt is named", async () => {
+  const { error } = await createChat(model([cut("a")])).say("go");
+  expect(error).toEqual({
+    type: "error",
+    failure: { code: "script_exhausted", message: 'The script s.yaml has no reply left for the prompt "go".' },
+    retryable: false,
+  });
+});
