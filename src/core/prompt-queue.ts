@@ -58,7 +58,8 @@ export class PromptQueue {
   /** The next prompt that gets a turn, behind the leftovers before it. Empty when there is none. */
   takeForTurn(): readonly QueuedPrompt[] {
     const own = this.entries.findIndex((entry) => !entry.leftover);
-    return own < 0 ? [] : this.entries.splice(0, own + 1);
+    // What is not in the log may yet turn out to be too large for it.
+    return this.entries[own]?.stored === true ? this.entries.splice(0, own + 1) : [];
   }
 
   takeJoining(): readonly QueuedPrompt[] {

@@ -258,6 +258,8 @@ export class Session {
     } catch (error) {
       this.queue.remove(entry);
       if (isFirst) this.isNamed = false;
+      // Those behind it do not wait for it any more.
+      this.startNext();
       throw error;
     }
     this.startNext();

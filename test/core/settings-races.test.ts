@@ -162,3 +162,28 @@ test("a prompt that is too large for the log fails alone", async () => {
   for (const { accepted } of large) await expect(accepted).rejects.toMatchObject({ code: "input_too_large" });
   expect((await turn.outcome).reason).toBe("completed");
 });
+
+test("a prompt that is refused gets no turn, and those behind it do", async () => {
+  let letGo = (): void => undefined;
+  const kit = createKit([
+    async function* () {
+      yield { type: "text", text: "a" };
+      await new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
+      yield { type: "end", stop: "end" };
+    },
+    says("b"),
+  ]);
+  const session = await kit.open();
+  const first = session.prompt(text("one"));
+  await until(() => kit.requests.length === 1);
+  letGo();
+  const large = session.prompt(text("€".repeat(9_000_000)));
+  const behind = session.prompt(text("two"));
+  await expect(large.accepted).rejects.toMatchObject({ code: "input_too_large" });
+  await Promise.all([first.outcome, behind.outcome]);
+
+  expect(kit.requests).toHaveLength(2);
+  expect(session.history().map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+});

@@ -219,7 +219,7 @@ describe("against somebody who swaps a folder all the time", () => {
     const files = createFiles();
     const outcomes = new Set<string>();
     let [through, kept] = [0, 0];
-    for (let tries = 0; tries < 3000 && (through < 200 || kept < 200); tries += 1) {
+    for (let tries = 0; tries < 3000 && (through < 80 || kept < 80); tries += 1) {
       try {
         outcomes.add(await attempt(files, file));
         through += 1;

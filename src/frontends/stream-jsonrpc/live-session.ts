@@ -126,10 +126,22 @@ export class LiveSession {
     while (this.turns.size > 0) await Promise.all(this.turns);
   }
 
+  /** Ends the turn, and drops what waits. Resolves when all of it was sent, `idle` last. */
+  async interrupt(): Promise<void> {
+    const { transport, lines } = this.parts;
+    this.translator.holdEnd();
+    try {
+      await this.session.interrupt();
+    } finally {
+      await this.caughtUp();
+      for (const message of this.translator.releaseEnd()) transport.send(lines.outgoing(message));
+    }
+  }
+
   /** Ends what runs. Resolves when the last of it was sent. */
   async close(): Promise<void> {
     // A log that takes nothing more keeps nobody from leaving; the turn's end says what is wrong.
-    await this.session.interrupt().catch(() => undefined);
+    await this.interrupt().catch(() => undefined);
     await this.session.close();
     await this.pumped;
   }

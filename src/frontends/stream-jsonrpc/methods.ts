@@ -51,10 +51,10 @@ const handlers: { readonly [M in ClientMethod]: Handler<M> } = {
   },
 
   async "droid.interrupt_session"(_, context, request) {
-    const { session } = liveOf(context);
+    const live = liveOf(context);
     // Before its effects, and not after them: to end a process takes a while.
     context.transport.send(context.lines.result(request.id, {}));
-    session.interrupt().catch((error: unknown) => context.options.log.warn(String(error)));
+    live.interrupt().catch((error: unknown) => context.options.log.warn(String(error)));
     return undefined;
   },
 

@@ -79,7 +79,7 @@ function detailsOf({ call, decision, preview }: AskedCall): PermissionDetails {
           change: file.change,
           ...fileOf(file.path),
           ...contentsOf(file),
-          ...(file.movedTo === undefined ? {} : { movedTo: terminalLine(file.movedTo) }),
+          ...(file.movedTo === undefined ? {} : { movedTo: written(file.movedTo) }),
         })),
       };
     }
@@ -92,7 +92,12 @@ function detailsOf({ call, decision, preview }: AskedCall): PermissionDetails {
 
 function fileOf(path: string): { filePath: string; fileName: string } {
   const name = path.split(/[\\/]/).findLast((part) => part !== "") ?? path;
-  return { filePath: terminalLine(path), fileName: terminalLine(name) };
+  return { filePath: written(path), fileName: written(name) };
+}
+
+/** With everything that cannot be seen, line ends too: a space would look like one that is in the name. */
+function written(text: string): string {
+  return terminalLine(text.replace(/[\t\n\r]/g, (end) => `\\u{${end.charCodeAt(0).toString(16)}}`));
 }
 
 function contentsOf({ oldContent, newContent }: Pick<FileChange, "oldContent" | "newContent">) {
@@ -111,7 +116,7 @@ function shownCall(name: string, preview: (Preview & { type: "fetch" | "paths" }
     ...(preview === undefined ? [] : [preview.paths.join(", ")]),
     ...(rest.length === 0 ? [] : [JSON.stringify(Object.fromEntries(rest))]),
   ];
-  const shown = terminalLine(words.join(" "));
+  const shown = written(words.join(" "));
   const more = shown.length - maxShownCall;
   return more > 0 ? `${shown.slice(0, maxShownCall).toWellFormed()}… (${more} more characters)` : shown;
 }

@@ -42,6 +42,9 @@ export interface Translator {
   translate(event: EngineEvent): readonly Outgoing[];
   /** The settings, when the client was told other ones: filters change without an event. */
   settingsChanged(): readonly Outgoing[];
+  /** An interrupt has begun: the end of the turn waits until all that is dropped is told, or another turn begins. */
+  holdEnd(): void;
+  releaseEnd(): readonly Outgoing[];
 }
 
 type EventOf<Type extends EngineEvent["type"]> = EngineEvent & { readonly type: Type };
@@ -61,6 +64,9 @@ export function createTranslator(start: TranslatorStart): Translator {
   /** A prompt that joins a turn under way does not rename it. */
   let isUnderWay = turnId !== undefined;
   let isUsageTold = false;
+  /** Interrupts that are not over yet. */
+  let holds = 0;
+  let heldEnd: (() => void) | undefined;
 
   const tellSettings = (): void => {
     const wire = wireSettings(settings, dialect, start.filters?.());
@@ -126,15 +132,24 @@ export function createTranslator(start: TranslatorStart): Translator {
     return origin(id)?.clientMessageId ?? id;
   };
 
+  const tellEnd = (): void => {
+    heldEnd?.();
+    heldEnd = undefined;
+  };
+
   const endTurn = (event: EventOf<"turn.ended">): void => {
     reply.abandon(event.at);
     tellTitle();
-    if (!isUsageTold) tellUsage();
-    const error = turnError(event.reason, event.failure, event.at);
-    if (error !== undefined) tell(error);
     const id = turnId ?? untakenPrompt() ?? event.turnId;
-    completeTurn(turnEndReason(event.reason, event.failure), id, event.usage, event.durationMs);
-    enter("idle");
+    const isTold = isUsageTold;
+    heldEnd = () => {
+      if (!isTold) tellUsage();
+      const error = turnError(event.reason, event.failure, event.at);
+      if (error !== undefined) tell(error);
+      completeTurn(turnEndReason(event.reason, event.failure), id, event.usage, event.durationMs);
+      enter("idle");
+    };
+    if (holds === 0) tellEnd();
     turnId = undefined;
     isUnderWay = false;
     isUsageTold = false;
@@ -151,7 +166,10 @@ export function createTranslator(start: TranslatorStart): Translator {
     "prompt.accepted": ({ messageId, content, at }) => void prompts.set(messageId, { content, at }),
     "prompt.discarded": ({ messageId }) => discardPrompt(messageId),
     "prompt.taken": takePrompt,
-    "turn.started": () => enter("streaming_assistant_message"),
+    "turn.started": () => {
+      tellEnd();
+      enter("streaming_assistant_message");
+    },
     "turn.ended": endTurn,
     "model.called": () => {
       isUnderWay = true;
@@ -190,6 +208,14 @@ export function createTranslator(start: TranslatorStart): Translator {
     translate(event) {
       if (event.type === "message.delta") return reply.delta(event);
       (handlers[event.type] as ((event: EngineEvent) => void) | undefined)?.(event);
+      return outbox.take();
+    },
+    holdEnd() {
+      holds += 1;
+    },
+    releaseEnd() {
+      holds -= 1;
+      if (holds === 0) tellEnd();
       return outbox.take();
     },
     settingsChanged() {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ModelEvent } from "../../../../src/core/ports.ts";
 import type { FakeReply } from "../../../fakes/kit.ts";
-import { calls, says } from "../../../fakes/kit.ts";
+import { calls, says, until as untilItHolds } from "../../../fakes/kit.ts";
 import { createMemoryHost } from "../../../fakes/memory-host.ts";
 import type { LinkedClient } from "../../../fakes/rpc/linked-client.ts";
 import { storyOf } from "../../../fakes/rpc/linked-client.ts";
@@ -261,5 +261,28 @@ describe("an interrupt", () => {
       ["assistant", ["text"]],
       ["user", ["reminder", "text"]],
     ]);
+  });
+});
+
+describe("an interrupt that comes when the turn is just over", () => {
+  test("tells what it drops before idle, and then nothing more", async () => {
+    for (let run = 0; run < 20; run += 1) {
+      const { client, init, say } = serve([says("done"), says("next")]);
+      await init();
+      await say("go", { messageId: "a" });
+      client.ask("droid.add_user_message", { text: "b", messageId: "b" });
+      client.ask("droid.add_user_message", { text: "c", messageId: "c" });
+      for (let tick = 0; tick < run; tick += 1) await Promise.resolve();
+      await client.request("droid.interrupt_session", {});
+      await untilItHolds(
+        () => storyOf(client.received).filter((entry) => entry === "agent_turn_completed").length === 3,
+      );
+      await client.request("droid.list_skills", {});
+
+      const told = storyOf(client.received);
+      expect(told[told.lastIndexOf("state idle") - 1]).toBe("agent_turn_completed");
+      const afterIdle = told.slice(told.lastIndexOf("state idle") + 1);
+      expect(afterIdle.filter((entry) => !entry.startsWith("result"))).toEqual([]);
+    }
   });
 });
