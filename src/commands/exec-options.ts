@@ -32,6 +32,7 @@ export interface GivenExec {
   readonly maxTokens?: number;
   readonly timeout?: number;
   readonly onDenied: "stop" | "continue";
+  readonly quirks?: readonly string[];
   readonly logLevel: LogLevel;
 }
 
@@ -111,6 +112,7 @@ export function defineExec(program: Command, run: (given: GivenExec) => Promise<
     .addOption(
       new Option("--on-denied <action>", "when a call is not allowed").choices(["stop", "continue"]).default("stop"),
     )
+    .addOption(new Option("--quirks <names>", "stream-jsonrpc with faults, for tests of clients").argParser(quirks))
     .addOption(new Option("--log-level <level>", "what to say on stderr").choices([...logLevels]).default("warn"))
     .addHelpText("after", help)
     .allowExcessArguments(false)
@@ -118,8 +120,17 @@ export function defineExec(program: Command, run: (given: GivenExec) => Promise<
 }
 
 function names(value: string, before: readonly string[] = []): readonly string[] {
+  return listed(value, before, "Give at least one tool name.");
+}
+
+function quirks(value: string, before: readonly string[] = []): readonly string[] {
+  return listed(value, before, "Give at least one name of docs/quirks.md.");
+}
+
+/** Separated by commas or spaces. */
+function listed(value: string, before: readonly string[], ifNone: string): readonly string[] {
   const given = value.split(/[\s,]+/).filter((name) => name !== "");
-  if (given.length === 0) throw new InvalidArgumentError("Give at least one tool name.");
+  if (given.length === 0) throw new InvalidArgumentError(ifNone);
   return [...before, ...given];
 }
 

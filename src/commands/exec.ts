@@ -50,7 +50,10 @@ export async function exec(given: GivenExec, words: readonly string[] | undefine
 }
 
 /** Requests on one side and lines on the other are one protocol: the one is not there without the other. */
-function outputFormat({ inputFormat, outputFormat: wanted }: GivenExec): OutputFormat | "stream-jsonrpc" {
+function outputFormat({ inputFormat, outputFormat: wanted, quirks }: GivenExec): OutputFormat | "stream-jsonrpc" {
+  if (inputFormat !== "stream-jsonrpc" && quirks !== undefined) {
+    throw new AgentError("usage", "--quirks goes with --input-format stream-jsonrpc only.");
+  }
   if (inputFormat === "stream-jsonrpc" && (wanted ?? "stream-jsonrpc") !== "stream-jsonrpc") {
     throw new AgentError("usage", "--input-format stream-jsonrpc goes with --output-format stream-jsonrpc only.");
   }

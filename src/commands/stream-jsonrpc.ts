@@ -2,6 +2,7 @@ import { compose } from "../compose.ts";
 import { AgentError } from "../core/errors.ts";
 import { createLogger } from "../frontends/exec/log.ts";
 import type { Io } from "../frontends/front-end.ts";
+import type { Quirks } from "../frontends/stream-jsonrpc/quirks.ts";
 import { runStreamJsonRpc } from "../frontends/stream-jsonrpc/stream-jsonrpc.ts";
 import { appendedPrompt } from "./appended-prompt.ts";
 import type { GivenExec } from "./exec-options.ts";
@@ -27,14 +28,19 @@ export async function serveStreamJsonRpc(
   io: Io,
 ): Promise<number> {
   refuseOptionsOfOneRun(given, words);
+  const quirks = given.quirks === undefined ? undefined : await quirksNamed(given.quirks);
   const { engine, defaultModel, modelOverride, repositoryName } = await compose();
   const appendSystemPrompt = await appendedPrompt(given);
   const { reasoningEffort, specModel, specReasoningEffort, auto, useSpec } = given;
   const cwd = given.cwd === undefined ? undefined : workingFolder(given.cwd);
   const modelId = modelOverride === undefined ? (given.model ?? defaultModel) : defaultModel;
   await engine.checkModels({ modelId, ...(specModel === undefined ? {} : { specModelId: specModel }) });
+  if (quirks !== undefined) {
+    await io.stderr.write(`tinman: this server misbehaves on purpose (--quirks): ${quirks.names.join(", ")}.\n`);
+  }
   return runStreamJsonRpc(engine, io, {
     input: process.stdin,
+    ...(quirks === undefined ? {} : { over: quirks.over }),
     defaults: {
       modelId,
       reasoningEffort: reasoningEffort ?? "none",
@@ -62,4 +68,9 @@ function refuseOptionsOfOneRun(given: GivenExec, words: readonly string[] | unde
   const refused = words === undefined ? used : forOneRun.prompt;
   if (refused === undefined) return;
   throw new AgentError("usage", `${refused} has no meaning with --input-format stream-jsonrpc: the client says it.`);
+}
+
+/** Only who asks for faults loads what makes them. */
+async function quirksNamed(names: readonly string[]): Promise<Quirks> {
+  return (await import("../frontends/stream-jsonrpc/quirks.ts")).createQuirks(names);
 }

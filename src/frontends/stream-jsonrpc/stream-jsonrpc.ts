@@ -1,4 +1,5 @@
 import { type ByteSource, createStdioTransport } from "../../rpc/stdio.ts";
+import type { Transport } from "../../rpc/transport.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { FrontEnd } from "../front-end.ts";
@@ -7,12 +8,14 @@ import { Connection, type ConnectionOptions } from "./connection.ts";
 
 export interface StreamJsonRpcOptions extends ConnectionOptions {
   readonly input: ByteSource;
+  /** What stands between the connection and its client, when something does. */
+  over?(transport: Transport): Transport;
 }
 
 /** `tinman exec --input-format stream-jsonrpc`: one client on standard input and output, until it has no more to say. */
 export const runStreamJsonRpc: FrontEnd<StreamJsonRpcOptions> = async (engine, io, options) => {
   const transport = createStdioTransport(options.input, io.stdout);
-  const connection = new Connection(engine, transport, options);
+  const connection = new Connection(engine, options.over?.(transport) ?? transport, options);
   let code: ExitCode = exitCodes.success;
   let stop: (code: ExitCode) => void = () => undefined;
   const stopped = new Promise<void>((resolve) => {
