@@ -34,8 +34,28 @@ export class StreamFault extends Error {
 /** Thrown when a stream is over and the answer is not. */
 export class CutStream extends Error {}
 
+type Fetch = typeof globalThis.fetch;
+
+/** One for each entry: the SDK's models hold nothing of a call, and to make one takes half a millisecond. */
+const models = new WeakMap<ModelSpec, Promise<LanguageModelV3>>();
+
+/** The way that one attempt takes to the network, by the signal that the SDK gives back with its request. */
+const fetches = new WeakMap<AbortSignal, Fetch>();
+
+function modelOf(spec: ModelSpec): Promise<LanguageModelV3> {
+  const known = models.get(spec);
+  if (known !== undefined) return known;
+  const model = openModel(spec, (url, init) => {
+    const fetch = init?.signal ? fetches.get(init.signal) : undefined;
+    return fetch === undefined ? Promise.reject(new Error("a request of no attempt")) : fetch(url, init);
+  });
+  models.set(spec, model);
+  model.catch(() => models.delete(spec));
+  return model;
+}
+
 /** Only the provider that is used is loaded. */
-async function openModel(spec: ModelSpec, fetch: typeof globalThis.fetch): Promise<LanguageModelV3> {
+async function openModel(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV3> {
   const { model, baseUrl: baseURL, headers } = spec;
   const apiKey = spec.apiKey ?? "";
   switch (spec.wire) {
@@ -83,16 +103,17 @@ export interface OpenAnswer {
   close(): void;
 }
 
-/** One attempt. Rejects with what the SDK throws. */
+/** One attempt, with a signal of its own. Rejects with what the SDK throws. */
 export async function openAnswer(
   spec: ModelSpec,
-  fetch: typeof globalThis.fetch,
+  fetch: Fetch,
   request: ModelRequest,
   effort: ReasoningEffort,
   signal: AbortSignal,
   watch: { readonly saysDone: boolean },
 ): Promise<OpenAnswer> {
-  const model = await openModel(spec, fetch);
+  fetches.set(signal, fetch);
+  const model = await modelOf(spec);
   const { stream } = await model.doStream({
     prompt: promptOf(request, spec),
     tools: await functionTools(request.tools, spec.wire),
