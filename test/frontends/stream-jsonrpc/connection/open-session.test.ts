@@ -17,7 +17,7 @@ describe("the folder of a session", () => {
   test("must be one that is there, and is answered as it really is", async () => {
     const root = await realpath(await mkdtemp(join(tmpdir(), "folders-")));
     try {
-      await mkdir(join(root, "work"));
+      await mkdir(join(root, "place"));
       await writeFile(join(root, "file"), "");
       const served = serve([], { folder: workingFolder });
       const refused = (words: RegExp): object => ({
@@ -33,11 +33,11 @@ describe("the folder of a session", () => {
       expect(errorOf(await served.init({ cwd: "" }))).toEqual(refused(/cwd.*empty/));
       expect(errorOf(await served.init({ cwd: "no/such\u0000place" }))).toEqual(refused(/cwd/));
       expect(storyOf(served.client.received)).toEqual(["error r1", "error r2", "error r3", "error r4"]);
-      served.kit.host.put(`${root}/work/x`, "");
-      const opened = await served.init({ cwd: relative(process.cwd(), join(root, "work")) });
+      served.kit.host.put(`${root}/place/x`, "");
+      const opened = await served.init({ cwd: relative(process.cwd(), join(root, "place")) });
       await served.client.request("droid.close_session", {});
       const loaded = await served.client.request("droid.load_session", { sessionId: opened.result?.sessionId });
-      expect(loaded.result?.cwd).toBe(join(root, "work"));
+      expect(loaded.result?.cwd).toBe(join(root, "place"));
     } finally {
       await rm(root, { recursive: true });
     }
