@@ -148,12 +148,13 @@ interface Asked {
 }
 
 async function askForThose(prepared: readonly Prepared[], context: CallsContext): Promise<Asked> {
-  const calls = prepared.flatMap(({ call, decision, preview, result }) =>
+  const asked = prepared.flatMap(({ call, decision, preview, accesses = [], result }) =>
     result === undefined && decision?.verdict === "ask"
-      ? [{ call, decision, ...(preview === undefined ? {} : { preview }) }]
+      ? [{ accesses, shown: { call, decision, ...(preview === undefined ? {} : { preview }) } }]
       : [],
   );
-  if (calls.length === 0) return { prepared, denials: [] };
+  if (asked.length === 0) return { prepared, denials: [] };
+  const calls = asked.map(({ shown }) => shown);
   const answer = await context.interactions.ask({ kind: "permission", calls }, context.signal);
   if (answer?.kind === "allow") return { prepared, denials: [] };
   const isNobody = !context.signal.aborted && !context.interactions.canAsk("permission");
@@ -164,9 +165,8 @@ async function askForThose(prepared: readonly Prepared[], context: CallsContext)
     return entry.decision?.verdict === "ask" ? { ...entry, result } : { ...entry, result: turnedDown };
   });
   if (!isNobody) return { prepared: cancelled, denials: [], end: "cancelled" };
-  const asked = prepared.filter(({ decision, result: known }) => known === undefined && decision?.verdict === "ask");
   // Decided anew, now that nobody is there: with the words for that.
-  const denials = asked.map(({ call, accesses = [] }) =>
+  const denials = asked.map(({ accesses, shown: { call } }) =>
     denialOf(call, context.policy.decide(accesses, context.decisionContext(call.name))),
   );
   return { prepared: cancelled, denials, end: "denied" };
