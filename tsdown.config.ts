@@ -32,13 +32,8 @@ function neededBy(...roots: readonly string[]): (id: string, modules: Modules) =
 
 /** Each further file costs a millisecond at the start, so what is loaded together goes into one. */
 const everyRun = neededBy("commands/program.ts", "commands/exec.ts");
-const everyProvider = neededBy(
-  "models/configured.ts",
-  "models/provider-model.ts",
-  "net/fetch.ts",
-  "net/network.ts",
-  "tools/json-schema.ts",
-);
+const everyListing = neededBy("models/configured.ts");
+const everyProvider = neededBy("models/provider-model.ts", "net/fetch.ts", "net/network.ts", "tools/json-schema.ts");
 const sharedBySdk = /\/node_modules\/(@ai-sdk\/provider|@ai-sdk\/provider-utils|eventsource-parser)\//;
 
 /** Commander starts other programs for sub-commands that are programs. There are none, and loading what it takes is slow. */
@@ -81,6 +76,7 @@ export default defineConfig({
     codeSplitting: {
       groups: [
         { name: (id, modules) => (everyRun(id, modules) ? "run" : null) },
+        { name: (id, modules) => (everyListing(id, modules) ? "configured" : null) },
         { name: "zod", test: /\/node_modules\/zod\// },
         { name: (id, modules) => (everyProvider(id, modules) || sharedBySdk.test(id) ? "provider" : null) },
       ],

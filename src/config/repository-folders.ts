@@ -1,12 +1,13 @@
 import { stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, parse } from "node:path";
 
 /** The top of the repository that a folder lies in; the folder itself where there is none. */
 export async function repositoryRoot(cwd: string): Promise<string> {
-  for (let folder = cwd; ; folder = dirname(folder)) {
-    if (await exists(join(folder, ".git"))) return folder;
-    if (dirname(folder) === folder) return cwd;
-  }
+  if (await hasRepository(cwd)) return cwd;
+  // All at once: this happens with every prompt, and each of them one after the other is a wait of its own.
+  const above = foldersBetween(parse(cwd).root, dirname(cwd));
+  const found = await Promise.all(above.map(hasRepository));
+  return above[found.lastIndexOf(true)] ?? cwd;
 }
 
 /** From `root` down to `cwd`, both of them too. */
@@ -18,9 +19,9 @@ export function foldersBetween(root: string, cwd: string): readonly string[] {
   }
 }
 
-async function exists(path: string): Promise<boolean> {
+async function hasRepository(folder: string): Promise<boolean> {
   try {
-    await stat(path);
+    await stat(join(folder, ".git"));
     return true;
   } catch {
     return false;

@@ -130,8 +130,9 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
 
   let end: End | undefined;
   try {
-    await emit({ type: "turn.started", turnId, model: chosenModel(state.settings).id });
-    let reminders = await parts.reminders();
+    // What the model is told is looked up while the beginning is written.
+    const begun = emit({ type: "turn.started", turnId, model: chosenModel(state.settings).id });
+    let [reminders] = await Promise.all([parts.reminders(), begun]);
     for (const messageId of parts.promptIds) {
       await emit({ type: "prompt.taken", messageId, reminders });
       reminders = [];

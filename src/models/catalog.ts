@@ -1,5 +1,5 @@
 import { AgentError } from "../core/errors.ts";
-import type { Clock, ModelCatalog, ModelInfo, ModelPort } from "../core/ports.ts";
+import type { Clock, ModelCatalog, ModelEvent, ModelInfo, ModelPort } from "../core/ports.ts";
 import type { ModelChoices } from "./model-entry.ts";
 import { unaliased } from "./model-entry.ts";
 import type { ModelTimeouts } from "./model-spec.ts";
@@ -42,9 +42,13 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
     }
     const { specFor } = await import("./configured.ts");
     const spec = specFor(id, choices, env);
-    if (spec === undefined || options.fetch === undefined) return undefined;
-    const { createProviderModel } = await import("./provider-model.ts");
-    return withRetries(createProviderModel(spec, await options.fetch(spec.timeouts)), clock, retry);
+    const { fetch } = options;
+    if (spec === undefined || fetch === undefined) return undefined;
+    const load = async (): Promise<ModelPort> => {
+      const { createProviderModel } = await import("./provider-model.ts");
+      return createProviderModel(spec, await fetch(spec.timeouts));
+    };
+    return withRetries(loadedWhenAsked(spec.info, load), clock, retry);
   };
 
   /** One port for all sessions, so that a script's calls are counted together. A failure is not kept. */
@@ -93,6 +97,16 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
       return withNotice(second, `The model "${id}" is not known; ${second.info.id} is used, as models.fallback says.`);
     },
   };
+}
+
+/** Whoever only chooses a model, as a client that connects, does not wait for what its answers need. */
+function loadedWhenAsked(info: ModelInfo, load: () => Promise<ModelPort>): ModelPort {
+  let loaded: ModelPort | undefined;
+  async function* afterLoading(...asked: Parameters<ModelPort["stream"]>): AsyncGenerator<ModelEvent> {
+    loaded ??= await load();
+    yield* loaded.stream(...asked);
+  }
+  return { info, stream: (...asked) => (loaded?.stream ?? afterLoading)(...asked) };
 }
 
 function isScript(id: string): boolean {

@@ -66,7 +66,7 @@ export function createLogWriter(options: LogWriterOptions): SessionLog {
       }
       lastSeq = seq;
     }
-    tail ??= await openTail(options.openFile);
+    tail ??= await openTail(options);
     await writeAll(tail, lines, sync);
     if (sync && !folderSynced) {
       folderSynced = true;
@@ -157,8 +157,9 @@ function encodeOwn(event: DurableEvent, sessionId: string): string {
   throw new AgentError("internal", `An event of session ${event.sessionId} came to the log of ${sessionId}.`);
 }
 
-async function openTail(openFile: () => Promise<LogFile>): Promise<Tail> {
+async function openTail({ openFile, created }: LogWriterOptions): Promise<Tail> {
   const file = await openFile();
+  if (created) return { file, size: 0, lineOpen: false };
   try {
     const { size } = await file.stat();
     const last = Buffer.alloc(1);
