@@ -1,6 +1,8 @@
 import { afterAll, expect, test } from "vitest";
 import type { Full } from "./anthropic-fixture.ts";
-import {
+import { createAnthropicFixture } from "./anthropic-fixture.ts";
+
+const {
   asked,
   ended,
   full,
@@ -17,8 +19,7 @@ import {
   server,
   text,
   tools,
-} from "./anthropic-fixture.ts";
-
+} = await createAnthropicFixture();
 afterAll(() => server.close());
 
 const prefill = "This model does not support assistant message prefill. The conversation must end with a user message.";

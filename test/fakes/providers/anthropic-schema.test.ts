@@ -1,22 +1,8 @@
 import { afterAll, expect, test } from "vitest";
-import {
-  asked,
-  ended,
-  full,
-  image,
-  mark,
-  messages,
-  plain,
-  png,
-  replied,
-  result,
-  said,
-  send,
-  server,
-  text,
-  tools,
-} from "./anthropic-fixture.ts";
+import { createAnthropicFixture } from "./anthropic-fixture.ts";
 
+const { asked, ended, full, image, mark, messages, plain, png, replied, result, said, send, server, text, tools } =
+  await createAnthropicFixture();
 afterAll(() => server.close());
 
 test.each<[string, () => object]>([

@@ -1,5 +1,7 @@
 import { afterAll, expect, test } from "vitest";
-import {
+import { createGoogleFixture } from "./google-fixture.ts";
+
+const {
   answer,
   call,
   continued,
@@ -19,8 +21,7 @@ import {
   skipped,
   thinks,
   user,
-} from "./google-fixture.ts";
-
+} = await createGoogleFixture();
 afterAll(() => server.close());
 
 test.each<[string, object, string]>([
