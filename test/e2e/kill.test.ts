@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Message } from "../../src/core/message.ts";
+import { isFullRun } from "../full-run.ts";
 import type { Bench } from "./tinman.ts";
 import { createBench, lines } from "./tinman.ts";
 
-const moments = process.env.TINMAN_TEST_FULL === "1" ? 200 : 24;
+const moments = isFullRun ? 200 : 24;
 const atOnce = 4;
 /** Long enough to be past the end of the scripted session. */
 const longestMs = 900;
