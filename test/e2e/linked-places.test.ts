@@ -1,8 +1,11 @@
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isFullRun } from "../full-run.ts";
 import type { Bench } from "./tinman.ts";
-import { createBench, lines } from "./tinman.ts";
+import { createBench } from "./tinman.ts";
+import type { ToolCall } from "./tool-results.ts";
+import { toolResults } from "./tool-results.ts";
 
 /** A home whose dotfiles are links into a folder of their own, and repositories whose own folder is not called `.git`. */
 const secret = "PRIVATE-KEY-MATERIAL";
@@ -52,20 +55,14 @@ beforeAll(async () => {
 });
 afterAll(() => bench.remove());
 
-async function results(cwd: string, flags: readonly string[], ...calls: readonly (readonly [string, object])[]) {
-  const model = await bench.script([{ tool_calls: calls.map(([name, input]) => ({ name, input })) }, { text: "done" }]);
-  const run = await bench.tinman(
-    ["exec", "-o", "stream-json", "--on-denied", "continue", ...flags, "-m", model, "go"],
-    { cwd },
-  );
-  const values = lines(run.stdout).filter(({ type }) => type === "tool_result");
-  return values.map(({ value }) => String(value));
-}
+const results = (cwd: string, flags: readonly string[], ...calls: readonly ToolCall[]) =>
+  toolResults(bench, cwd, flags, calls);
 
 /** What is denied at the highest is denied below it; the long run tries both. */
-const levels = process.env.TINMAN_TEST_FULL === "1" ? ["low", "high"] : ["high"];
+const levels = isFullRun ? ["low", "high"] : ["high"];
 
-test.each([
+/** Each in a reply of its own, and all in one run for each level. */
+const inDotfiles: readonly ToolCall[] = [
   ["Create", { file_path: "../.bashrc", content: "x" }],
   ["Create", { file_path: "bashrc", content: "x" }],
   ["Create", { file_path: "profile", content: "x" }],
@@ -99,12 +96,19 @@ test.each([
   ["Execute", { command: "mv ../dotfiles ../moved" }],
   ["Execute", { command: "mv ../dotfile* ../moved" }],
   ["Execute", { command: "ln -sfn other now" }],
-])("%s %j in the folder that the dotfiles lead to needs a yes at every level", async (name, input) => {
-  for (const level of levels) {
-    const [value = ""] = await results(join(bench.home, "dotfiles"), ["--auto", level], [name, input]);
-    expect(value).toMatch(/^Error: .*protected place/);
-    expect(value).not.toContain(secret);
-  }
+];
+
+describe.each(levels)("in the folder that the dotfiles lead to a yes is needed at %s", (level) => {
+  let values: readonly string[];
+  beforeAll(async () => {
+    const replies = inDotfiles.map((call) => [call]);
+    values = await toolResults(bench, join(bench.home, "dotfiles"), ["--auto", level], ...replies);
+  });
+
+  test.each(inDotfiles.map(([name, input], index) => [name, input, index] as const))("for %s %j", (_, __, index) => {
+    expect(values[index]).toMatch(/^Error: .*protected place/);
+    expect(values[index]).not.toContain(secret);
+  });
 });
 
 test("what is beside them is worked on as ever", async () => {
@@ -148,7 +152,7 @@ test("a link that is made later counts for the next reply", async () => {
   expect(after).toMatch(/protected place/);
 });
 
-test.each([
+const whereGitLooks: readonly ToolCall[] = [
   ["Create", { file_path: "store/hooks/pre-commit", content: "x" }],
   ["Create", { file_path: "store/config", content: "x" }],
   ["Create", { file_path: "store/info/attributes", content: "x" }],
@@ -172,11 +176,17 @@ test.each([
   ["Execute", { command: "cp payload shared-hooks/pre-commit" }],
   ["Execute", { command: "grep -r url store" }],
   ["Execute", { command: "cat store/config" }],
-])("%s %j, where git would find it, needs a yes at every level", async (name, input) => {
-  for (const level of levels) {
-    const [value = ""] = await results(bench.cwd, ["--auto", level], [name, input]);
-    expect(value).toMatch(/^Error: .*(protected place|take for hooks)/);
-  }
+];
+
+describe.each(levels)("where git would find it a yes is needed at %s", (level) => {
+  let values: readonly string[];
+  beforeAll(async () => {
+    values = await toolResults(bench, bench.cwd, ["--auto", level], ...whereGitLooks.map((call) => [call]));
+  });
+
+  test.each(whereGitLooks.map(([name, input], index) => [name, input, index] as const))("for %s %j", (_, __, index) => {
+    expect(values[index]).toMatch(/^Error: .*(protected place|take for hooks)/);
+  });
 });
 
 test("a repository that an earlier call of the same reply makes counts as well", async () => {
@@ -208,28 +218,37 @@ test("around them work goes on as ever", async () => {
   expect(values.at(-1)).toMatch(/^husky\/lib\/a\.ts:1:x\n/);
 });
 
-test.each([
-  [".gitconfig"],
-  [".config/git/config"],
-  [".bash_aliases"],
-  [".config/autostart/a.desktop"],
-  [".config/systemd/user/a.service"],
-  [".tmux.conf"],
-  [".config/nvim/init.lua"],
-  [".emacs.d/init.el"],
-  [".cargo/config.toml"],
-  [".local/bin/git"],
-  ["bin/git"],
-  ["Library/LaunchAgents/a.plist"],
-])("~/%s is written only with a yes, and read as ever", async (name) => {
-  const path = join(bench.home, name);
-  const [file = "", redirected = "", missing = ""] = await results(
-    bench.cwd,
-    ["--auto", "high"],
-    ["Create", { file_path: path, content: "x" }],
-    ["Execute", { command: `echo x > ~/${name}` }],
-    ["Execute", { command: `cat ~/${name}` }],
+describe("in the home", () => {
+  const names = [
+    ".gitconfig",
+    ".config/git/config",
+    ".bash_aliases",
+    ".config/autostart/a.desktop",
+    ".config/systemd/user/a.service",
+    ".tmux.conf",
+    ".config/nvim/init.lua",
+    ".emacs.d/init.el",
+    ".cargo/config.toml",
+    ".local/bin/git",
+    "bin/git",
+    "Library/LaunchAgents/a.plist",
+  ];
+  let values: readonly string[];
+  beforeAll(async () => {
+    const replies = names.map((name): readonly ToolCall[] => [
+      ["Create", { file_path: join(bench.home, name), content: "x" }],
+      ["Execute", { command: `echo x > ~/${name}` }],
+      ["Execute", { command: `cat ~/${name}` }],
+    ]);
+    values = await toolResults(bench, bench.cwd, ["--auto", "high"], ...replies);
+  });
+
+  test.each(names.map((name, index) => [name, index] as const))(
+    "%s is written only with a yes, and read as ever",
+    (_, index) => {
+      const [file, redirected, missing] = values.slice(3 * index);
+      for (const value of [file, redirected]) expect(value).toMatch(/^Error: .*protected place/);
+      expect(missing).toMatch(/No such file or directory/);
+    },
   );
-  for (const value of [file, redirected]) expect(value).toMatch(/^Error: .*protected place/);
-  expect(missing).not.toContain("protected place");
 });

@@ -1,8 +1,10 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Bench } from "./tinman.ts";
-import { createBench, lines } from "./tinman.ts";
+import { createBench } from "./tinman.ts";
+import type { ToolCall } from "./tool-results.ts";
+import { toolResults } from "./tool-results.ts";
 
 /** A key in the user's home, and an agent that is let loose in that very folder. */
 const secret = "PRIVATE-KEY-MATERIAL";
@@ -23,15 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => bench.remove());
 
-async function results(cwd: string, flags: readonly string[], ...calls: readonly (readonly [string, object])[]) {
-  const model = await bench.script([{ tool_calls: calls.map(([name, input]) => ({ name, input })) }, { text: "done" }]);
-  const run = await bench.tinman(
-    ["exec", "-o", "stream-json", "--on-denied", "continue", ...flags, "-m", model, "go"],
-    { cwd },
-  );
-  const values = lines(run.stdout).filter(({ type }) => type === "tool_result");
-  return values.map(({ value }) => String(value));
-}
+const results = (cwd: string, flags: readonly string[], ...calls: readonly ToolCall[]) =>
+  toolResults(bench, cwd, flags, calls);
 
 test.each([[[]], [["--auto", "low"]], [["--auto", "high"]]])("searches from above leave it out: %j", async (flags) => {
   const [content = "", paths = "", names = ""] = await results(
@@ -47,37 +42,45 @@ test.each([[[]], [["--auto", "low"]], [["--auto", "high"]]])("searches from abov
   expect(names).not.toContain(".tinman");
 });
 
-test.each([
-  ["Read", { file_path: ".ssh/id_rsa" }],
-  ["Read", { file_path: "project/link" }],
-  ["Grep", { pattern: "K", path: ".ssh", output_mode: "content" }],
-  ["Grep", { pattern: "K", path: ".ssh/id_rsa", output_mode: "content" }],
-  ["LS", { directory_path: ".ssh" }],
-  ["Glob", { patterns: "*", folder: ".ssh" }],
-  ["Execute", { command: "cat .ssh/id_rsa" }],
-  ["Execute", { command: "cat project/link" }],
-  ["Execute", { command: "grep -r PRIVATE ." }],
-  ["Execute", { command: "grep -rn PRIVATE" }],
-  ["Create", { file_path: ".ssh/authorized_keys", content: "x" }],
-  ["Create", { file_path: ".bashrc", content: "x" }],
-  ["Create", { file_path: ".tinman/config.yaml", content: "model: x" }],
-  ["Create", { file_path: "project/.git/hooks/pre-commit", content: "x" }],
-  ["Create", { file_path: "project/.git/info/attributes", content: "x" }],
-  ["Create", { file_path: "project/new/.git", content: "gitdir: x" }],
-  ["Edit", { file_path: "project/.git/HEAD", old_str: "not", new_str: "so" }],
-  ["Read", { file_path: "project/.git/config.worktree" }],
-  ["Read", { file_path: "project/.git/modules/a/config" }],
-  ["Grep", { pattern: "K", path: "project/.git/modules/a/hooks", output_mode: "content" }],
-  ["Execute", { command: "grep -r PRIVATE project/.git" }],
-  ["Execute", { command: "cat /proc/self/cwd/.ssh/id_rsa" }],
-  ["Execute", { command: "cat /proc/self/root/etc/hosts" }],
-  ["Execute", { command: "cat /proc/self/environ" }],
-  ["Execute", { command: "cat /proc/thread-self/cwd/../home/.ssh/id_rsa" }],
-  ["Execute", { command: "grep -r PATH /proc/self" }],
-])("%s %j needs a yes even at --auto low", async (name, input) => {
-  const [value = ""] = await results(bench.home, ["--auto", "low"], [name, input]);
-  expect(value).toMatch(/^Error: .*(protected place|nobody can be asked)/);
-  expect(value).not.toContain(secret);
+describe("even at --auto low a yes is needed", () => {
+  /** Each in a reply of its own, and all in one run. */
+  const calls: readonly ToolCall[] = [
+    ["Read", { file_path: ".ssh/id_rsa" }],
+    ["Read", { file_path: "project/link" }],
+    ["Grep", { pattern: "K", path: ".ssh", output_mode: "content" }],
+    ["Grep", { pattern: "K", path: ".ssh/id_rsa", output_mode: "content" }],
+    ["LS", { directory_path: ".ssh" }],
+    ["Glob", { patterns: "*", folder: ".ssh" }],
+    ["Execute", { command: "cat .ssh/id_rsa" }],
+    ["Execute", { command: "cat project/link" }],
+    ["Execute", { command: "grep -r PRIVATE ." }],
+    ["Execute", { command: "grep -rn PRIVATE" }],
+    ["Create", { file_path: ".ssh/authorized_keys", content: "x" }],
+    ["Create", { file_path: ".bashrc", content: "x" }],
+    ["Create", { file_path: ".tinman/config.yaml", content: "model: x" }],
+    ["Create", { file_path: "project/.git/hooks/pre-commit", content: "x" }],
+    ["Create", { file_path: "project/.git/info/attributes", content: "x" }],
+    ["Create", { file_path: "project/new/.git", content: "gitdir: x" }],
+    ["Edit", { file_path: "project/.git/HEAD", old_str: "not", new_str: "so" }],
+    ["Read", { file_path: "project/.git/config.worktree" }],
+    ["Read", { file_path: "project/.git/modules/a/config" }],
+    ["Grep", { pattern: "K", path: "project/.git/modules/a/hooks", output_mode: "content" }],
+    ["Execute", { command: "grep -r PRIVATE project/.git" }],
+    ["Execute", { command: "cat /proc/self/cwd/.ssh/id_rsa" }],
+    ["Execute", { command: "cat /proc/self/root/etc/hosts" }],
+    ["Execute", { command: "cat /proc/self/environ" }],
+    ["Execute", { command: "cat /proc/thread-self/cwd/../home/.ssh/id_rsa" }],
+    ["Execute", { command: "grep -r PATH /proc/self" }],
+  ];
+  let values: readonly string[];
+  beforeAll(async () => {
+    values = await toolResults(bench, bench.home, ["--auto", "low"], ...calls.map((call) => [call]));
+  });
+
+  test.each(calls.map(([name, input], index) => [name, input, index] as const))("for %s %j", (_, __, index) => {
+    expect(values[index]).toMatch(/^Error: .*(protected place|nobody can be asked)/);
+    expect(values[index]).not.toContain(secret);
+  });
 });
 
 test("searches in a repository's own folder leave out what starts programs", async () => {
