@@ -7,6 +7,7 @@ import type { Files } from "../../src/core/ports.ts";
 import { createFiles } from "../../src/host/files.ts";
 import { createHoldFolder } from "../../src/host/open-decided.ts";
 import { bundleForChild } from "../fakes/bundle-for-child.ts";
+import { isFullRun } from "../full-run.ts";
 import { tempFolder } from "./support.ts";
 
 /** A workspace with a file in a folder, and a folder outside with files of the same names. */
@@ -204,6 +205,8 @@ describe("a folder that is swapped when it is already held", () => {
 });
 
 describe("against somebody who swaps a folder all the time", () => {
+  const often = isFullRun ? 300 : 25;
+
   /** Tries until it was let through and kept from it often enough, or many times; returns what came out. */
   async function race(attempt: (files: Files, file: string) => Promise<string>): Promise<{
     outcomes: ReadonlySet<string>;
@@ -219,7 +222,7 @@ describe("against somebody who swaps a folder all the time", () => {
     const files = createFiles();
     const outcomes = new Set<string>();
     let [through, kept] = [0, 0];
-    for (let tries = 0; tries < 3000 && (through < 80 || kept < 80); tries += 1) {
+    for (let tries = 0; tries < 40 * often && (through < often || kept < often); tries += 1) {
       try {
         outcomes.add(await attempt(files, file));
         through += 1;

@@ -8,6 +8,7 @@ import type { DurableEvent } from "../../src/core/event.ts";
 import { textOf } from "../../src/core/message.ts";
 import { createJsonlStore } from "../../src/store/jsonl-store.ts";
 import { bundleForChild } from "../fakes/bundle-for-child.ts";
+import { isFullRun } from "../full-run.ts";
 import { startChild } from "./child.ts";
 import { opened, prompt } from "./sample-events.ts";
 import { locksIn, tempHome } from "./temp-home.ts";
@@ -30,7 +31,7 @@ it("keeps every acknowledged record, once, when its writer is killed at any mome
   const home = await tempHome();
   const store = createJsonlStore({ home });
   await (await store.create(opened("s1"))).release();
-  for (let round = 1; round <= 20; round++) {
+  for (let round = 1; round <= (isFullRun ? 60 : 8); round++) {
     const child = startChild(appendLoop, home);
     await child.nextLine();
     await pause(Math.random() * 60);
