@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isFullRun } from "../full-run.ts";
 import { eventually, processesWith } from "../host/support.ts";
 import { busyPdf, drawn, packedStream, pagesPdf, vastPagePdf, vastTablePdf } from "../tools/pdf-file.ts";
 import type { Bench } from "./tinman.ts";
@@ -48,16 +49,22 @@ describe("A hostile file", () => {
     expect(run.stdout).toMatch(/^\[PDF, 1 page, .*\]\n--- page 1 of 1 ---\nan honest page\n/);
   });
 
-  it.each([
-    ["table.pdf", vastTablePdf],
+  const vast: readonly (readonly [string, () => Uint8Array])[] = [
     ["runs.pdf", () => vastPagePdf("run-length", 4000)],
-  ])("ends with words when it needs too much: %s", { timeout: 120_000 }, async (name, pdf) => {
-    const run = await bench.tinman(await readWords(name, pdf()));
-    expect([run.code, run.stdout]).toEqual([
-      1,
-      `Error: Error reading file: ${join(bench.cwd, name)} is a PDF that needs more than 512 MB of memory, and no page of it was read. Execute with pdftotext may read it.\n`,
-    ]);
-  });
+    ["table.pdf", vastTablePdf],
+  ];
+  // The others of their kind are read with a smaller limit in the tests of the reader.
+  it.each(isFullRun ? vast : vast.slice(0, 1))(
+    "ends with words when it needs too much: %s",
+    { timeout: 120_000 },
+    async (name, pdf) => {
+      const run = await bench.tinman(await readWords(name, pdf()));
+      expect([run.code, run.stdout]).toEqual([
+        1,
+        `Error: Error reading file: ${join(bench.cwd, name)} is a PDF that needs more than 512 MB of memory, and no page of it was read. Execute with pdftotext may read it.\n`,
+      ]);
+    },
+  );
 
   it("does not keep SIGINT from ending the run, and leaves no reader", async () => {
     const { child, end } = await startBusy();
