@@ -22,7 +22,12 @@ const runnable: Readonly<Record<string, Runnable>> = {
 const prose: ReadonlySet<string> = new Set(["text", "console", "diff", "markdown"]);
 
 /** Checks one block of a page: its directives, its syntax and, unless it says no, that it does what the page says. */
-export async function checkBlock(block: Block, page: readonly Block[], tinman: string): Promise<Verdict> {
+export async function checkBlock(
+  block: Block,
+  page: readonly Block[],
+  tinman: string,
+  run: typeof runBlock = runBlock,
+): Promise<Verdict> {
   const { language, directives, text } = block;
   const faults = [...directives.faults];
   const kind = runnable[language];
@@ -31,7 +36,7 @@ export async function checkBlock(block: Block, page: readonly Block[], tinman: s
   if (kind === undefined || directives.noRun !== undefined || directives.fileName !== undefined || faults.length > 0)
     return { faults, missing: [] };
 
-  const outcome = await runBlock(programOf(block, kind, page), tinman);
+  const outcome = await run(programOf(block, kind, page), tinman);
   if (outcome.missing.length > 0) return { faults: [], missing: outcome.missing };
   const { exitCode, prints } = directives;
   const expectedOutput = outputAfter(block, page);

@@ -112,10 +112,16 @@ function writeWrapper(path: string, command: readonly string[]): void {
   chmodSync(path, 0o755);
 }
 
+const answers = new Map<string, string | undefined>();
+
 /** What a program prints about itself, with this process's own environment; nothing when it is not installed. */
 function pathOf(name: string, args: readonly string[]): string | undefined {
-  const { status, stdout } = spawnSync(name, args, { encoding: "utf8" });
-  return status === 0 ? stdout.trim() : undefined;
+  const question = [process.env.PATH, name, ...args].join(" ");
+  if (!answers.has(question)) {
+    const { status, stdout } = spawnSync(name, args, { encoding: "utf8" });
+    answers.set(question, status === 0 ? stdout.trim() : undefined);
+  }
+  return answers.get(question);
 }
 
 function pythonPath(): string | undefined {
