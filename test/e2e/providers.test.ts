@@ -6,6 +6,7 @@ import type { Fault, ProviderServer } from "../fakes/providers/base.ts";
 import { createGoogleServer } from "../fakes/providers/google-server.ts";
 import { createOpenAIChatServer } from "../fakes/providers/openai-chat-server.ts";
 import { createOpenAIResponsesServer } from "../fakes/providers/openai-responses-server.ts";
+import { isFullRun } from "../full-run.ts";
 import { type Bench, createBench, finished, lines, type RunOptions } from "./tinman.ts";
 
 let bench: Bench;
@@ -118,7 +119,7 @@ const now = { "retry-after": "0" };
 
 describe("what ends a run", () => {
   type Row = readonly [what: string, fault: Fault, requests: number, code: number, reason: string, words: RegExp];
-  test.each<Row>([
+  const rows: readonly Row[] = [
     ["400", { status: 400 }, 1, 1, "model_bad_request", /did not accept the request for local-model \(400\)/],
     ["401", { status: 401 }, 1, 1, "model_auth", /refused the key \(401\).* Check MY_KEY\./],
     ["403", { status: 403 }, 1, 1, "model_auth", /does not allow this \(403\).* The key is from MY_KEY/],
@@ -130,20 +131,26 @@ describe("what ends a run", () => {
     ["500", { status: 500, headers: now }, 4, 1, "model_failed", /failed with status 500/],
     ["503", { status: 503, headers: now }, 4, 1, "model_overloaded", /is overloaded \(503\)/],
     ["an answer with nothing in it", "empty-answer", 2, 1, "model_empty", /answered with nothing/],
-  ])("%s", async (_, fault, requests, code, reason, words) => {
-    server = await createOpenAIChatServer();
-    await configure();
-    server.enqueue(...Array.from({ length: requests }, () => ({ text: ["Hello"], fault })));
-    const done = await run(["-o", "json", "hi"]);
-    const result = JSON.parse(done.stdout) as { error: { code: string; message: string } };
-    expect([done.code, server.requests.length, result.error.code]).toEqual([code, requests, reason]);
-    expect(result.error.message).toMatch(words);
-    // Every retry is told as it happens, and the end once more.
-    const told = done.stderr.split("\n").filter((line) => line !== "");
-    expect(told.filter((line) => /Trying again in [\d.]+ s \(retry \d\)\.$/.test(line))).toHaveLength(requests - 1);
-    expect(told).toHaveLength(requests);
-    expect(done.stdout + done.stderr).not.toContain(server.key);
-  });
+  ];
+  // Every one is tried in process, on each wire; here one of each kind, or all.
+  const kinds = ["401", "404", "429", "500", "an answer with nothing in it"];
+  test.each(rows.filter(([what]) => isFullRun || kinds.includes(what)))(
+    "%s",
+    async (_, fault, requests, code, reason, words) => {
+      server = await createOpenAIChatServer();
+      await configure();
+      server.enqueue(...Array.from({ length: requests }, () => ({ text: ["Hello"], fault })));
+      const done = await run(["-o", "json", "hi"]);
+      const result = JSON.parse(done.stdout) as { error: { code: string; message: string } };
+      expect([done.code, server.requests.length, result.error.code]).toEqual([code, requests, reason]);
+      expect(result.error.message).toMatch(words);
+      // Every retry is told as it happens, and the end once more.
+      const told = done.stderr.split("\n").filter((line) => line !== "");
+      expect(told.filter((line) => /Trying again in [\d.]+ s \(retry \d\)\.$/.test(line))).toHaveLength(requests - 1);
+      expect(told).toHaveLength(requests);
+      expect(done.stdout + done.stderr).not.toContain(server.key);
+    },
+  );
 
   test("a conversation that is too long for the model: exit 3", async () => {
     server = await createOpenAIChatServer();
