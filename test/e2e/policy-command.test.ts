@@ -2,6 +2,8 @@ import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { testPolicy } from "../../src/commands/policy-test.ts";
+import { isFullRun } from "../full-run.ts";
 import type { Bench, RunOptions } from "./tinman.ts";
 import { createBench } from "./tinman.ts";
 
@@ -342,12 +344,23 @@ cases:
     ["cases: [{ command: ls, class: read, why: 1 }]", "cases[0].why must be a text"],
     [{ cases: Array(10_001).fill({ command: "ls", class: "read" }) }, "cases has more than 10000 entries"],
   ];
-  test.each(wrong.map(([document, words]) => [words, document] as const))(
-    "wrong usage: %s",
-    async (words, document) => {
-      expect(await check(document)).toEqual({ code: 2, stdout: "", stderr: `tinman: ../cases.yaml: ${words}\n` });
-    },
-  );
+  test.each(wrong.map(([document, words]) => [words, document] as const))("wrong: %s", async (words, document) => {
+    const file = join(bench.root, "wrong.yaml");
+    await writeFile(file, typeof document === "string" ? document : JSON.stringify(document));
+    const silent = {
+      isTerminal: false,
+      columns: 80,
+      write: () => Promise.reject(new Error("nothing is to be said")),
+      gone: new AbortController().signal,
+    };
+    const io = { stdout: silent, stderr: silent, onSignal: () => () => undefined };
+    await expect(testPolicy(file, {}, io)).rejects.toMatchObject({ code: "usage", message: `${file}: ${words}` });
+  });
+
+  const rows = isFullRun ? wrong : wrong.filter((_, index) => index % 5 === 0);
+  test.each(rows.map(([document, words]) => [words, document] as const))("wrong usage: %s", async (words, document) => {
+    expect(await check(document)).toEqual({ code: 2, stdout: "", stderr: `tinman: ../cases.yaml: ${words}\n` });
+  });
 
   test("a file that cannot be parsed or read is one line and exit code 2", async () => {
     const broken = await check("cases: [\n  - {");
