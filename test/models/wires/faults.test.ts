@@ -3,6 +3,7 @@ import type { FailureCause } from "../../../src/core/errors.ts";
 import type { EngineEvent } from "../../../src/core/event.ts";
 import { ask } from "../../fakes/kit.ts";
 import type { Fault, Turn } from "../../fakes/providers/base.ts";
+import type { WireName } from "./wire.ts";
 import { closeServers, eventsOf, openWire, wireNames } from "./wire.ts";
 
 afterEach(closeServers);
@@ -46,8 +47,6 @@ const passing: readonly Row[] = [
   ["504", { status: 504 }, 4, "model_failed", /status 504/],
   ["529", { status: 529 }, 4, "model_overloaded", /overloaded \(529\)/],
   ["a connection that is closed", "refuse-connection-after-accept", 4, "model_failed", /cannot be reached\. .*closed/],
-  ["no answer", "silence", 4, "model_failed", /cannot be reached\. .*0\.3 s/],
-  ["headers and no answer", "headers-then-silence", 4, "model_failed", /cannot be reached\. .*0\.3 s/],
   [
     "a body without content",
     "empty-body",
@@ -55,6 +54,12 @@ const passing: readonly Row[] = [
     "model_failed",
     /answer (ended before it was whole|that is not whole or not in its format|without a body)/,
   ],
+];
+
+/** These take their time, so all wires are tried at once. */
+const silent: readonly Row[] = [
+  ["no answer", "silence", 4, "model_failed", /cannot be reached\. .*0\.3 s/],
+  ["headers and no answer", "headers-then-silence", 4, "model_failed", /cannot be reached\. .*0\.3 s/],
 ];
 
 /** By the name of the row; the others have none. */
@@ -69,43 +74,82 @@ const causes: Readonly<Record<string, FailureCause>> = {
   "headers and no answer": "timeout",
 };
 
-describe.each(wireNames)("%s", (name) => {
-  // Loading the provider's library can take longer than the silence that the tests allow.
-  beforeAll(async () => {
+// Loading the providers' libraries can take longer than the silence that the tests allow.
+beforeAll(async () => {
+  for (const name of wireNames) {
     const { server, open } = await openWire(name);
     server.enqueue(good);
     expect(await ask(await open(), "go")).toMatchObject({ reason: "completed" });
-    await closeServers();
-  });
+  }
+  await closeServers();
+});
 
-  test.each([...lasting, ...passing])("%s ends the turn with words", async (row, fault, attempts, code, words) => {
-    const { server, open } = await openWire(name, { entry: { timeouts } });
-    server.enqueue(...Array.from({ length: attempts }, () => ({ ...good, fault })), good);
-    const session = await open();
-    const events = await eventsOf(session, () => ask(session, "go"));
-    expect(server.requests.length).toBe(attempts);
-    const ended = events.find((event) => event.type === "turn.ended");
-    expect(ended).toMatchObject({ reason: "failed", failure: { code, message: expect.stringMatching(words) } });
-    const failure = ended?.type === "turn.ended" ? ended.failure : undefined;
-    // Each wire has its own way to notice that there is no body.
-    if (fault !== "empty-body") expect(failure?.cause).toBe(causes[row]);
-    expect(retriesIn(events)).toEqual(
-      pausesAfter(fault)
-        .slice(0, attempts - 1)
-        .map((delayMs, index) => ({ attempt: index + 1, delayMs, failure })),
-    );
-    expect(JSON.stringify(events)).not.toContain(server.key);
-  });
+async function endsWithWords(name: WireName, [row, fault, attempts, code, words]: Row): Promise<void> {
+  const { server, open } = await openWire(name, { entry: { timeouts } });
+  server.enqueue(...Array.from({ length: attempts }, () => ({ ...good, fault })), good);
+  const session = await open();
+  const events = await eventsOf(session, () => ask(session, "go"));
+  expect(server.requests.length).toBe(attempts);
+  const ended = events.find((event) => event.type === "turn.ended");
+  expect(ended).toMatchObject({ reason: "failed", failure: { code, message: expect.stringMatching(words) } });
+  const failure = ended?.type === "turn.ended" ? ended.failure : undefined;
+  // Each wire has its own way to notice that there is no body.
+  if (fault !== "empty-body") expect(failure?.cause).toBe(causes[row]);
+  expect(retriesIn(events)).toEqual(
+    pausesAfter(fault)
+      .slice(0, attempts - 1)
+      .map((delayMs, index) => ({ attempt: index + 1, delayMs, failure })),
+  );
+  expect(JSON.stringify(events)).not.toContain(server.key);
+}
 
-  test.each(passing)("%s is tried again, and nothing of it is seen", async (_, fault) => {
-    const { server, open } = await openWire(name, { entry: { timeouts } });
-    server.enqueue({ ...good, fault }, good);
-    const session = await open();
-    const events = await eventsOf(session, () => ask(session, "go"));
-    expect(deltasIn(events)).toEqual(["It ", "works."]);
-    expect(session.history().at(-1)).toMatchObject({ content: [{ type: "text", text: "It works." }], stop: "end" });
-    expect(retriesIn(events)).toHaveLength(1);
-  });
+async function isTriedAgain(name: WireName, [, fault]: Row): Promise<void> {
+  const { server, open } = await openWire(name, { entry: { timeouts } });
+  server.enqueue({ ...good, fault }, good);
+  const session = await open();
+  const events = await eventsOf(session, () => ask(session, "go"));
+  expect(deltasIn(events)).toEqual(["It ", "works."]);
+  expect(session.history().at(-1)).toMatchObject({ content: [{ type: "text", text: "It works." }], stop: "end" });
+  expect(retriesIn(events)).toHaveLength(1);
+}
+
+async function goesOn(name: WireName, fault: Fault): Promise<void> {
+  const { server, open } = await openWire(name, { entry: { timeouts } });
+  const words = ["One, ", "two, ", "three, ", "four, "];
+  server.enqueue({ text: words, fault }, { text: ["and ", "that is all."] });
+  const session = await open();
+  const events = await eventsOf(session, () => ask(session, "Count."));
+  const shown = deltasIn(events);
+  expect(shown.slice(-2)).toEqual(["and ", "that is all."]);
+  // Whatever had come was shown once, in its order.
+  expect(words.join("").startsWith(shown.slice(0, -2).join(""))).toBe(true);
+  expect(shown.length).toBeGreaterThan(2);
+  expect(session.history().at(-1)).toMatchObject({ content: [{ type: "text", text: shown.join("") }], stop: "end" });
+  expect(retriesIn(events)).toHaveLength(1);
+  expect(server.requests.flatMap(({ faults }) => faults)).toEqual([]);
+  const second = JSON.stringify(server.requests[1]?.body);
+  expect(second).toContain("Go on exactly where your answer stopped");
+  expect(second).toContain(JSON.stringify(shown.slice(0, -2).join("")).slice(1, -1));
+}
+
+describe("on every wire", () => {
+  const onAll = async (check: (name: WireName) => Promise<void>): Promise<void> => {
+    await Promise.all(wireNames.map(check));
+  };
+
+  test.each(silent)("%s ends the turn with words", (...row) => onAll((name) => endsWithWords(name, row)));
+
+  test.each(silent)("%s is tried again, and nothing of it is seen", (...row) =>
+    onAll((name) => isTriedAgain(name, row)),
+  );
+
+  test("an answer that is silent goes on where it stopped", () => onAll((name) => goesOn(name, { idleAfter: 6 })));
+});
+
+describe.each(wireNames)("%s", (name) => {
+  test.each([...lasting, ...passing])("%s ends the turn with words", (...row) => endsWithWords(name, row));
+
+  test.each(passing)("%s is tried again, and nothing of it is seen", (...row) => isTriedAgain(name, row));
 
   test("a server's own pause goes first, and a long one is not waited for", async () => {
     const { server, open } = await openWire(name);
@@ -125,28 +169,10 @@ describe.each(wireNames)("%s", (name) => {
 
   test.each<readonly [string, Fault]>([
     ["cut", { cutAfter: 6 }],
-    ["silent", { idleAfter: 6 }],
     ["malformed", { malformedAfter: 6 }],
     ["ended without an end", { endWithoutFinish: true }],
     ["an error", { streamError: { after: 6 } }],
-  ])("an answer that is %s goes on where it stopped", async (_, fault) => {
-    const { server, open } = await openWire(name, { entry: { timeouts } });
-    const words = ["One, ", "two, ", "three, ", "four, "];
-    server.enqueue({ text: words, fault }, { text: ["and ", "that is all."] });
-    const session = await open();
-    const events = await eventsOf(session, () => ask(session, "Count."));
-    const shown = deltasIn(events);
-    expect(shown.slice(-2)).toEqual(["and ", "that is all."]);
-    // Whatever had come was shown once, in its order.
-    expect(words.join("").startsWith(shown.slice(0, -2).join(""))).toBe(true);
-    expect(shown.length).toBeGreaterThan(2);
-    expect(session.history().at(-1)).toMatchObject({ content: [{ type: "text", text: shown.join("") }], stop: "end" });
-    expect(retriesIn(events)).toHaveLength(1);
-    expect(server.requests.flatMap(({ faults }) => faults)).toEqual([]);
-    const second = JSON.stringify(server.requests[1]?.body);
-    expect(second).toContain("Go on exactly where your answer stopped");
-    expect(second).toContain(JSON.stringify(shown.slice(0, -2).join("")).slice(1, -1));
-  });
+  ])("an answer that is %s goes on where it stopped", (_, fault) => goesOn(name, fault));
 
   test("a call that was cut off does not run, the one of the next attempt does", async () => {
     const { server, kit, open } = await openWire(name, { entry: { timeouts } });
