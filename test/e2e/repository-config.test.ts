@@ -1,6 +1,7 @@
 import { chmod, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isFullRun } from "../full-run.ts";
 import type { Bench } from "./tinman.ts";
 import { createBench } from "./tinman.ts";
 
@@ -84,7 +85,7 @@ async function behaviour(): Promise<readonly object[]> {
   const env = { DEMO_TOKEN: "my-token", OPENAI_API_KEY: "my-key", TINMAN_MODEL: "offline" };
   const seen: object[] = [];
   for (const cwd of [bench.cwd, join(bench.cwd, "src")]) {
-    for (const args of [
+    const commands = [
       ["exec", "Just reply OK."],
       ["exec", "--auto", "high", "run `env | grep -v -e ^_= -e ^TINMAN_TOOL_RUN= | sort`"],
       ["exec", "--auto", "high", "run `echo $DEMO_TOKEN $OPENAI_API_KEY $PLANTED`"],
@@ -93,7 +94,10 @@ async function behaviour(): Promise<readonly object[]> {
       ["exec", "--auto", "low", "run sh -c true"],
       ["exec", "--list-tools"],
       ["models"],
-    ]) {
+    ];
+    // Below the top a short run tries what shows most: the model, the environment of commands, and what is allowed.
+    const tried = cwd === bench.cwd || isFullRun ? commands : commands.filter((_, index) => [0, 1, 4].includes(index));
+    for (const args of tried) {
       const { code, stdout, stderr } = await bench.tinman(args, { cwd, env });
       const told = stderr.split("\n").filter((line) => !line.includes("/.tinman/config.yaml: model, durability, "));
       seen.push({ args, cwd, code, stdout, stderr: told.join("\n") });
