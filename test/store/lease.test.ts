@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createJsonlStore } from "../../src/store/jsonl-store.ts";
 import { acquireLease } from "../../src/store/lease.ts";
 import { bundleForChild } from "../fakes/bundle-for-child.ts";
+import { isFullRun } from "../full-run.ts";
 import { type Child, startChild } from "./child.ts";
 import { opened, prompt } from "./sample-events.ts";
 import { locksIn, tempHome } from "./temp-home.ts";
@@ -186,7 +187,7 @@ describe("two processes", () => {
   it("that race for a session never both get it", async () => {
     const home = await homeWithSession();
     const children = [startChild(contender, home), startChild(contender, home)];
-    for (let round = 1; round <= 50; round++) {
+    for (let round = 1; round <= (isFullRun ? 100 : 20); round++) {
       expect((await tell(children, "acquire")).sort()).toEqual(["acquired", "session_in_use"]);
       await tell(children, "release");
       expect(await locksIn(home)).toEqual([]);
