@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { testPolicy } from "../../src/commands/policy-test.ts";
 import { isFullRun } from "../full-run.ts";
 import type { Bench, RunOptions } from "./tinman.ts";
@@ -372,18 +372,21 @@ cases:
   });
 
   test("the commands that Tinman itself is tried with hold in an empty repository", async () => {
-    const file = fileURLToPath(new URL("../permissions/commands.yaml", import.meta.url));
+    const all = parse(await readFile(new URL("../permissions/commands.yaml", import.meta.url), "utf8")) as {
+      cases: readonly object[];
+    };
+    // Every one is judged in process; here some of every kind, or all.
+    const cases = all.cases.filter((_, index) => isFullRun || index % 8 === 0);
     // Not in the folder for temporary files, because writing there is judged otherwise.
     const root = await realpath(await mkdtemp("/var/tmp/tinman-e2e-"));
     try {
       const [home, cwd] = [join(root, "home"), join(root, "project")];
       for (const folder of [home, cwd]) await mkdir(folder);
+      const file = join(root, "cases.yaml");
+      await writeFile(file, JSON.stringify({ cases }));
       expect(await bench.shell("git init -q", { cwd })).toMatchObject({ code: 0 });
       const { stdout, ...run } = await bench.tinman(["policy", "test", file], { cwd, env: { HOME: home } });
-      expect([run, stdout]).toEqual([
-        { code: 0, signal: null, stderr: "" },
-        expect.stringMatching(/^\d{4} passed, 0 failed\n$/),
-      ]);
+      expect([run, stdout]).toEqual([{ code: 0, signal: null, stderr: "" }, `${cases.length} passed, 0 failed\n`]);
     } finally {
       await rm(root, { recursive: true });
     }
