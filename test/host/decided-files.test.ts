@@ -204,8 +204,8 @@ describe("a folder that is swapped when it is already held", () => {
   });
 });
 
-describe("against somebody who swaps a folder all the time", () => {
-  const often = isFullRun ? 300 : 25;
+describe("against somebody who swaps a folder all the time", { timeout: 120_000 }, () => {
+  const often = isFullRun ? 100 : 25;
 
   /** Tries until it was let through and kept from it often enough, or many times; returns what came out. */
   async function race(attempt: (files: Files, file: string) => Promise<string>): Promise<{

@@ -31,7 +31,7 @@ it("keeps every acknowledged record, once, when its writer is killed at any mome
   const home = await tempHome();
   const store = createJsonlStore({ home });
   await (await store.create(opened("s1"))).release();
-  for (let round = 1; round <= (isFullRun ? 60 : 8); round++) {
+  for (let round = 1; round <= (isFullRun ? 30 : 8); round++) {
     const child = startChild(appendLoop, home);
     await child.nextLine();
     await pause(Math.random() * 60);
