@@ -173,7 +173,7 @@ export const conversations: Readonly<Record<string, Conversation>> = {
       await call("update_session_settings", { autonomyLevel: "bogus" });
       await call("load_session", { sessionId: "00000000-0000-4000-8000-000000000000" });
       await call("close_session", { reason: "other" });
-      await call("interrupt_session", {});
+      await call("get_context_stats", {});
     }),
 };
 

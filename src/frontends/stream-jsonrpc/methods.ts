@@ -51,7 +51,9 @@ const handlers: { readonly [M in ClientMethod]: Handler<M> } = {
   },
 
   async "droid.interrupt_session"(_, context, request) {
-    const live = liveOf(context);
+    const { live } = context;
+    // Nothing runs where there is no session, and a client that gives up before it has one must not fail by it.
+    if (live === undefined) return {};
     // Before its effects, and not after them: to end a process takes a while.
     context.transport.send(context.lines.result(request.id, {}));
     live.interrupt().catch((error: unknown) => context.options.log.warn(String(error)));

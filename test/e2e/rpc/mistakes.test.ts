@@ -150,7 +150,6 @@ describe.each(dialects)("in the %s dialect", (dialect) => {
     const calls: readonly (readonly [string, object])[] = [
       ["add_user_message", { text: "x" }],
       ["update_session_settings", {}],
-      ["interrupt_session", {}],
       ["rename_session", { title: "x" }],
       ["fork_session", {}],
       ["close_session", {}],

@@ -216,7 +216,7 @@ describe("requests that come at once", () => {
     const { client } = serve([]);
     client.ask("droid.add_user_message", { text: "hi" });
     client.sendRaw("{");
-    client.ask("droid.interrupt_session", {});
+    client.ask("droid.rename_session", { title: "a" });
     client.ask("droid.initialize_session", { machineId: "m", cwd: "/ws" });
     await client.waitFor(({ id }) => id === "r3");
     expect(storyOf(client.received)).toEqual([
