@@ -97,7 +97,9 @@ function dialectFor({ dialect, hasProtocolVersion }: Context, { params }: Client
 /** What the client says, before what the command line says, before what is usual. */
 function firstSettings(params: InitializeParams, { options }: Context, dialect: Dialect): SessionSettings {
   const { autonomy, spec, cwd: _, ...defaults } = options.defaults;
-  const isPlanning = spec ?? (autonomy === undefined && dialect === "early");
+  // A word of the later vocabulary says no mode, but whoever names a level does not want to plan.
+  const namesLevel = (params.autonomyLevel ?? params.autonomyMode) !== undefined;
+  const isPlanning = spec ?? (autonomy === undefined && dialect === "early" && !namesLevel);
   const usual: SessionSettings = { ...defaults, autonomy: autonomy ?? "off", mode: isPlanning ? "spec" : "auto" };
   return changeSettings(
     usual,

@@ -105,6 +105,19 @@ describe("the level", () => {
     expect(settingsOf(await serve([]).init(params))).toEqual(laterSettings(...expected));
   });
 
+  test("of a second session of an early connection may be said in the words of the other", async () => {
+    const { client, init } = serve([], early);
+    expect(settingsOf(await init())).toEqual(earlySettings("spec"));
+    for (const [level, word] of [
+      ["off", "normal"],
+      ["low", "auto-low"],
+      ["high", "auto-high"],
+    ] as const) {
+      const params = { machineId: "m", cwd: "/ws", autonomyLevel: level };
+      expect(settingsOf(await client.request("droid.initialize_session", params))).toEqual(earlySettings(word));
+    }
+  });
+
   test("of an early session can be changed with the words of the other", async () => {
     const { client, init } = serve([], early);
     await init({ autonomyLevel: "auto-low" });
