@@ -14,7 +14,7 @@ import { type Wire, z } from "./zod.ts";
 
 /* `params.notification` of `droid.session_notification`, told apart by `type`. */
 
-const settingsUpdated = z.strictObject({
+export const settingsUpdated = z.strictObject({
   type: z.literal("settings_updated"),
   settings: changedSettings,
 });
@@ -26,7 +26,7 @@ const workingStateChanged = z.strictObject({
   newState: z.enum(workingStates),
 });
 
-const createMessage = z.strictObject({
+export const createMessage = z.strictObject({
   type: z.literal("create_message"),
   message,
   requestId: z.string().optional().describe("Of the request that sent the user's message."),
@@ -81,7 +81,7 @@ const sessionTokenUsageChanged = z.strictObject({
   lastCallTokenUsage: lastCallTokenUsage.optional(),
 });
 
-const mcpStatusChanged = z.strictObject({
+export const mcpStatusChanged = z.strictObject({
   type: z.literal("mcp_status_changed"),
   servers: z.array(
     z.strictObject({

@@ -13,7 +13,7 @@ const gitRepo = z.strictObject({
 
 const mcpServers = z.array(z.record(z.string(), z.unknown())).describe("What was sent, without type.");
 
-const initializeResult = z.strictObject({
+export const initializeResult = z.strictObject({
   sessionId: z.string(),
   session: z.strictObject({ messages: z.array(message).describe("Always empty.") }),
   settings,
@@ -22,10 +22,10 @@ const initializeResult = z.strictObject({
   mcpServers: mcpServers.optional(),
 });
 
-const pendingPermission = requestPermissionParams.extend({ requestId: z.string() });
+export const pendingPermission = requestPermissionParams.extend({ requestId: z.string() });
 const pendingQuestion = askUserParams.extend({ requestId: z.string() });
 
-const loadResult = z.strictObject({
+export const loadResult = z.strictObject({
   session: z.strictObject({ messages: z.array(message), title: z.string().optional() }),
   settings,
   availableModels: z.array(availableModel),

@@ -1,0 +1,189 @@
+import {
+  documentBlock,
+  imageBlock,
+  message,
+  redactedThinkingBlock,
+  textBlock,
+  thinkingBlock,
+  toolResultBlock,
+  toolUseBlock,
+} from "./content.ts";
+import { createMessage, mcpStatusChanged, notification, settingsUpdated } from "./notifications.ts";
+import { clientResults, initializeResult, loadResult, pendingPermission } from "./results.ts";
+import {
+  errorResponse,
+  notificationEnvelopeOf,
+  resultResponse,
+  serverRequestOf,
+  traceMeta,
+} from "./server-envelope.ts";
+import { permissionDetails, permissionToolUse, requestPermissionParams, serverRequests } from "./server-requests.ts";
+import { changedSettings, earlySettings, laterSettings } from "./settings.ts";
+import { interactionModes, mcpServerTypes, otherInteractionModes, reasoningEfforts } from "./words.ts";
+import { z } from "./zod.ts";
+
+/*
+ * The protocol as a client may meet it, whoever serves it. The other schemas say what this program sends, and are exact; each
+ * of these takes one of them and adds what else has been seen on the wire. What we send therefore fits them, too.
+ */
+
+const [base64Source, textSource] = documentBlock.shape.source.options;
+const stored = { path: z.string().optional() };
+
+const anyBlock = z.discriminatedUnion("type", [
+  textBlock.extend({ isStreaming: z.boolean().optional() }),
+  imageBlock,
+  documentBlock.extend({
+    source: z.discriminatedUnion("type", [base64Source.extend(stored), textSource.extend(stored)]),
+  }),
+  thinkingBlock.extend({ signatureProvider: z.string().optional() }),
+  redactedThinkingBlock,
+  toolUseBlock,
+  /** Of a call that still runs it is not said whether it failed. */
+  toolResultBlock.extend({ isError: z.boolean().optional() }),
+]);
+
+const anyMessage = message.extend({
+  role: z.enum([...message.shape.role.options, "system"]),
+  content: z.array(anyBlock),
+  parentId: z.string().optional(),
+  visibility: z.enum(["both", "llm_only", "user_only"]).optional(),
+  openaiMessageId: z.string().optional(),
+  chatCompletionReasoningField: z.string().optional(),
+  chatCompletionReasoningContent: z.string().optional(),
+});
+
+const anyMode = { interactionMode: z.enum([...interactionModes, ...otherInteractionModes]) };
+const anySettings = z.union([earlySettings, laterSettings.extend(anyMode)]);
+const anyChangedSettings = z.union([
+  changedSettings,
+  laterSettings.extend(anyMode),
+  /** Only what has changed, of these two. */
+  z.strictObject({
+    specModeModelId: z.string().optional(),
+    specModeReasoningEffort: z.enum(reasoningEfforts).optional(),
+  }),
+]);
+
+const anyMcpServer = mcpStatusChanged.shape.servers.element.extend({ requiresAuth: z.boolean().optional() });
+const mcpSummary = mcpStatusChanged.shape.summary;
+
+const mcpAuthCompleted = z.strictObject({
+  type: z.literal("mcp_auth_completed"),
+  serverName: z.string(),
+  outcome: z.string(),
+  message: z.string(),
+});
+
+const anyNotification = z.union([
+  notification,
+  createMessage.extend({ message: anyMessage }),
+  settingsUpdated.extend({ settings: anyChangedSettings }),
+  mcpStatusChanged.extend({ servers: z.array(anyMcpServer) }),
+  mcpAuthCompleted,
+]);
+
+const mcpToolDetails = z.strictObject({
+  type: z.literal("mcp_tool"),
+  toolName: z.string(),
+  impactLevel: z.enum(["low", "medium", "high"]),
+});
+
+const anyPermission = {
+  toolUses: z.array(
+    permissionToolUse.extend({
+      confirmationType: z.enum([...permissionToolUse.shape.confirmationType.options, "mcp_tool"]),
+      details: z.discriminatedUnion("type", [...permissionDetails.options, mcpToolDetails]),
+    }),
+  ),
+};
+
+const skill = z.strictObject({
+  name: z.string(),
+  description: z.string(),
+  location: z.string(),
+  filePath: z.string(),
+  content: z.string(),
+  resources: z.array(z.strictObject({ name: z.string(), path: z.string(), type: z.string() })).optional(),
+  enabled: z.boolean().optional(),
+  userInvocable: z.boolean().optional(),
+});
+
+const mcpTool = z.strictObject({
+  serverName: z.string(),
+  name: z.string(),
+  description: z.string(),
+  isEnabled: z.boolean(),
+  inputSchema: z.record(z.string(), z.unknown()),
+});
+
+const registered = z.strictObject({
+  name: z.string(),
+  description: z.string(),
+  type: z.enum(mcpServerTypes),
+  url: z.string().optional(),
+  command: z.string().optional(),
+  args: z.array(z.string()).optional(),
+  note: z.string().optional(),
+});
+
+const done = z.strictObject({ success: z.boolean() });
+const rewindFile = z.strictObject({ filePath: z.string() });
+const session = loadResult.shape.session.extend({ messages: z.array(anyMessage) });
+
+const anyResults = {
+  ...clientResults,
+  "droid.initialize_session": initializeResult.extend({ settings: anySettings }),
+  "droid.load_session": loadResult.extend({
+    session,
+    settings: anySettings,
+    pendingPermissions: z.array(pendingPermission.extend(anyPermission)).optional(),
+  }),
+  "droid.list_skills": z.strictObject({ skills: z.array(skill) }),
+  "droid.list_mcp_servers": z.strictObject({ servers: z.array(anyMcpServer), summary: mcpSummary }),
+  "droid.list_mcp_tools": z.strictObject({ tools: z.array(mcpTool) }),
+  "droid.list_mcp_registry": z.strictObject({ servers: z.array(registered) }),
+  "droid.add_mcp_server": done,
+  "droid.remove_mcp_server": done,
+  "droid.toggle_mcp_server": done,
+  "droid.toggle_mcp_tool": done,
+  "droid.cancel_mcp_auth": done,
+  "droid.submit_mcp_auth_code": done,
+  "droid.get_rewind_info": z.strictObject({
+    availableFiles: z.array(rewindFile.extend({ contentHash: z.string(), size: z.number().int() })),
+    createdFiles: z.array(rewindFile),
+    evictedFiles: z.array(rewindFile),
+  }),
+  "droid.execute_rewind": z.strictObject({
+    newSessionId: z.string(),
+    restoredCount: z.number().int(),
+    deletedCount: z.number().int(),
+    failedRestoreCount: z.number().int(),
+    failedDeleteCount: z.number().int(),
+  }),
+};
+
+const maybeTraced = { _meta: traceMeta.optional() };
+const results: Readonly<Record<string, z.ZodType>> = anyResults;
+const resultSchemas = new Map(
+  Object.entries(results).map(([method, result]) => [method, resultResponse(result).extend(maybeTraced)]),
+);
+const anyError = errorResponse.extend(maybeTraced);
+const anyNotificationEnvelope = notificationEnvelopeOf(anyNotification);
+const anyRequest = z.discriminatedUnion("method", [
+  serverRequestOf("droid.request_permission", requestPermissionParams.extend(anyPermission)),
+  serverRequestOf("droid.ask_user", serverRequests["droid.ask_user"]),
+]);
+
+/**
+ * The schema of a line that a server sends: of a notification, of a request, or of a response to `method`. Undefined when no
+ * result of that method has been seen.
+ */
+export function anyServerSchema(
+  kind: "notification" | "request" | "error" | "result",
+  method = "",
+): z.ZodType | undefined {
+  if (kind === "notification") return anyNotificationEnvelope;
+  if (kind === "request") return anyRequest;
+  return kind === "error" ? anyError : resultSchemas.get(method);
+}

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { anyServerSchema } from "../../src/protocol/droid/any-server.ts";
+import type { Received } from "../fakes/rpc/wire.ts";
+import type { Run } from "./trace.ts";
+import { clientMessages, readTrace, traceNames } from "./trace.ts";
+
+/* Our schemas describe the protocol, and not only what we send: whatever was seen of it fits them. */
+
+test.each(traceNames())("%s", (name) => {
+  const faults = readTrace(name).runs.flatMap((run) => {
+    const methods = methodsById(run);
+    return run.steps.flatMap((step) => (step.by === "server" ? faultsOf(step.message, methods) : []));
+  });
+  expect(faults).toEqual([]);
+});
+
+test("a message that does not fit is told", () => {
+  const message = { jsonrpc: "2.0", type: "response", id: "1", result: {} };
+  expect(faultsOf(message, new Map([["1", "droid.interrupt_session"]]))).not.toEqual([]);
+});
+
+function methodsById({ steps }: Run): ReadonlyMap<unknown, string> {
+  return new Map(clientMessages(steps).map(({ id, method }) => [id, String(method)]));
+}
+
+function faultsOf(message: Received, methods: ReadonlyMap<unknown, string>): readonly string[] {
+  const schema = schemaOf(message, methods);
+  if (schema === undefined) return [`No schema: ${methods.get(message.id)}`];
+  const read = schema.safeParse(message);
+  if (read.success) return [];
+  return [`${JSON.stringify(read.error.issues)}\n  of ${JSON.stringify(message).slice(0, 1000)}`];
+}
+
+function schemaOf({ type, id, error }: Received, methods: ReadonlyMap<unknown, string>) {
+  if (type === "notification" || type === "request") return anyServerSchema(type);
+  return anyServerSchema(error === undefined ? "result" : "error", methods.get(id));
+}
