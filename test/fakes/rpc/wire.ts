@@ -45,7 +45,8 @@ export interface Wire {
   readonly sent: readonly Readonly<Record<string, unknown>>[];
   readonly pid: number;
   send(message: object): void;
-  sendRaw(text: string): void;
+  /** In one write. */
+  sendRaw(text: string | Uint8Array): void;
   /** Resolves with the response, be it a result or an error. A response without an id belongs to no request. */
   request(method: string, params: object, options?: RequestOptions): Promise<Received>;
   /** The first message at or behind the place `from` for which it holds, in the past or to come. */
@@ -135,7 +136,7 @@ export function openWire(bench: Bench, options: WireOptions = {}): Wire {
     return ["last messages:", ...last, `stderr: ${JSON.stringify(errors.slice(-2000))}`].join("\n");
   };
 
-  const sendRaw = (text: string): void => {
+  const sendRaw = (text: string | Uint8Array): void => {
     stdin.write(text);
   };
   const send = (message: object): void => {

@@ -1,0 +1,97 @@
+import type { Reason } from "./predicates.ts";
+import {
+  all,
+  any,
+  changed,
+  contains,
+  extra,
+  inTraces,
+  inTurn,
+  isAdded,
+  notice,
+  permission,
+  response,
+  usage,
+  wholeTurn,
+  wordsOf,
+} from "./predicates.ts";
+
+const servedHere = [
+  "droid.list_tools",
+  "droid.list_models",
+  "droid.list_commands",
+  "droid.get_context_stats",
+  "droid.close_session",
+  "droid.rename_session",
+];
+
+/* What we send beyond what was seen. */
+
+export const additions: readonly Reason[] = [
+  {
+    name: "addition: agent_turn_completed",
+    docs: "| `agent_turn_completed` | a turn is over; exactly once",
+    explains: extra("agent_turn_completed"),
+  },
+  {
+    name: "addition: the end of a block is told",
+    docs: "`assistant_text_complete`, `thinking_text_complete` | that block is whole",
+    explains: extra("assistant_text_complete", "thinking_text_complete"),
+  },
+  {
+    name: "addition: data.requestId beside a null id",
+    docs: "Beside a null id, `error.data.requestId` names the request",
+    explains: changed("response", /^error\.data$/, (theirs, ours) => {
+      return theirs === undefined && typeof (ours as { requestId?: unknown }).requestId === "string";
+    }),
+  },
+  {
+    name: "addition: why a call is asked about",
+    docs: "`riskLevelReason`: a sentence of the program's own",
+    explains: changed(permission, /^params\.toolUses\.N\.details\.riskLevelReason$/, isAdded),
+  },
+  {
+    name: "addition: output tokens of the last call",
+    docs: '"lastCallTokenUsage":{"inputTokens":3768,"cacheReadTokens":0,"outputTokens":15}',
+    explains: changed(usage, notice("lastCallTokenUsage\\.outputTokens"), isAdded),
+  },
+  {
+    name: "addition: methods of newer servers",
+    docs: "### The other methods",
+    explains: any(
+      response(servedHere, (theirs) => theirs.id === null && theirs.error?.code === -32600),
+      all(extra("session_title_updated"), contains('"title":"New title"')),
+    ),
+  },
+  {
+    name: "addition: close_session closes",
+    docs: "What runs is interrupted; the process waits for the next session",
+    explains: all(
+      inTraces("12_methods"),
+      any(
+        all(wholeTurn, inTurn("37")),
+        response(["droid.add_user_message"], (_, ours) => wordsOf(ours).startsWith("No active session.")),
+      ),
+    ),
+  },
+  {
+    name: "addition: a long first message gives a title, too",
+    docs: "comes for a long first message, too",
+    explains: all(extra("session_title_updated"), contains('"title":"SCRIPT#')),
+  },
+  {
+    name: "addition: load_session has the title",
+    docs: '"title": "The password is DOLPHIN-2288. Just reply OK."',
+    explains: changed("response", /^result\.session\.title$/, isAdded),
+  },
+  {
+    name: "addition: settings have the tags",
+    docs: "`systemPrompt`, `tags`, the tool filters |",
+    explains: changed("settings_updated", notice("settings\\.tags"), isAdded),
+  },
+  {
+    name: "addition: whose message was discarded",
+    docs: "an interrupt dropped a message that waited | `text`, `requestId`",
+    explains: changed("queued_messages_discarded", notice("requestId"), isAdded),
+  },
+];

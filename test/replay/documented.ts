@@ -1,0 +1,391 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Predicate, Reason } from "./predicates.ts";
+import {
+  all,
+  any,
+  askingLines,
+  asksFor,
+  changed,
+  contains,
+  extra,
+  inTraces,
+  inTurn,
+  isAbsent,
+  isAdded,
+  missing,
+  moved,
+  notice,
+  response,
+  state,
+  streaming,
+  turnsFrom,
+  usage,
+  wholeTurn,
+  wordsOf,
+} from "./predicates.ts";
+
+const notThereYet = [
+  "droid.kill_worker_session",
+  "droid.list_mcp_servers",
+  "droid.list_mcp_tools",
+  "droid.list_mcp_registry",
+  "droid.add_mcp_server",
+  "droid.remove_mcp_server",
+  "droid.toggle_mcp_server",
+  "droid.toggle_mcp_tool",
+  "droid.authenticate_mcp_server",
+  "droid.cancel_mcp_auth",
+  "droid.clear_mcp_auth",
+  "droid.submit_mcp_auth_code",
+  "droid.submit_mcp_auth_error",
+  "droid.set_skill_disabled",
+  "droid.compact_session",
+  "droid.get_context_breakdown",
+  "droid.get_rewind_info",
+  "droid.execute_rewind",
+  "droid.warmup_cache",
+];
+
+const isSameId: Predicate = all(inTraces("04_parallel_once"), inTurn("5"));
+const isUnknownMode = (mode: unknown): boolean => ["agi", "mission", "bogus"].includes(String(mode));
+const unusable = "The working directory (cwd) cannot be used.";
+/** We answered the request to which it belongs with an error that begins so. */
+const refusedWith =
+  (...starts: readonly string[]): Predicate =>
+  ({ refusal, request }) =>
+    refusal !== undefined &&
+    JSON.stringify(request?.params).includes("../evil") === false &&
+    starts.some((start) => refusal.startsWith(start));
+const opening = ["droid.initialize_session", "droid.load_session"];
+const isOpening: Predicate = ({ request }) => opening.includes(String(request?.method));
+const nothingConnected = contains('"summary":{"total":0,');
+const resultText = notice("content");
+const historyOf = (path: string): RegExp => new RegExp(`^result\\.session\\.messages\\.N\\.${path}$`);
+const withoutReminders = (content: unknown): unknown => {
+  if (!Array.isArray(content)) return content;
+  return content.filter(({ text }: { text?: string }) => text?.startsWith("<system-reminder>") !== true);
+};
+const isSystem = (id: unknown): boolean => String(id).startsWith("<system ");
+const begins =
+  (theirStart: string, ourStart: string) =>
+  (theirs: unknown, ours: unknown): boolean =>
+    String(theirs).startsWith(theirStart) && String(ours).startsWith(ourStart);
+
+/* Differences that stand in docs/stream-jsonrpc.md: under "What is different on purpose", or under "Not there yet". */
+
+export const documented: readonly Reason[] = [
+  {
+    name: "not there yet: methods answer -32601",
+    docs: "These methods of the later dialect answer -32601",
+    explains: any(
+      response(notThereYet, (_, { error }) => error?.code === -32601 || error?.code === -32600),
+      missing("mcp_auth_completed"),
+      all(missing("settings_updated"), ({ request }) => request?.method === "droid.compact_session"),
+    ),
+  },
+  {
+    name: "not there yet: MCP servers, and so their tools",
+    docs: "- MCP: `mcpServers` are echoed",
+    explains: all(
+      inTraces("12_mcp"),
+      any(
+        all(missing("mcp_status_changed"), contains('"name":"')),
+        all(inTurn("6", "7"), missing(streaming, ...askingLines)),
+        changed("tool_result", resultText, (_, ours) => String(ours).startsWith("Error: ")),
+      ),
+    ),
+  },
+  {
+    name: "not there yet: skills",
+    docs: '`{"skills":[]}`: there are none yet',
+    explains: changed("response", /^result\.skills$/, (_, ours) => JSON.stringify(ours) === "[]"),
+  },
+  {
+    name: "difference: responses have no trace",
+    docs: "is in notifications and requests; a response has none",
+    explains: changed("response", /^_meta$/, isAbsent),
+  },
+  {
+    name: "difference: models are those of the configuration",
+    docs: "are those of the [configuration](models.md)",
+    explains: changed("response", /^result\.availableModels$/),
+  },
+  {
+    name: "difference: who names no model gets the configured one",
+    docs: "the model of a session for which the client names none",
+    explains: all(
+      inTraces("01_init_minimal"),
+      any(
+        changed("settings_updated", notice("settings\\.(modelId|reasoningEffort)")),
+        changed("response", /^result\.settings\.(modelId|reasoningEffort)$/),
+        extra("assistant_text_delta", "create_message assistant", state("idle")),
+        changed("end of the process", /^(code|signal)$/),
+      ),
+    ),
+  },
+  {
+    name: "difference: an effort is kept as it was asked for, and is none before",
+    docs: "is `none` until somebody asks for another. It is kept as it was asked for",
+    explains: all(
+      inTraces("01_init_variants", "08_settings"),
+      any(
+        changed("settings_updated", notice("settings\\.reasoningEffort")),
+        all(inTraces("08_settings"), changed("settings_updated", notice("settings\\.specModeReasoningEffort"))),
+        changed("response", /^result\.settings\.reasoningEffort$/),
+        all(extra("settings_updated"), asksFor("specModeReasoningEffort")),
+      ),
+    ),
+  },
+  {
+    name: "difference: settings are told once, all of them, and when they have changed",
+    docs: "`settings_updated`, `mcp_status_changed`, `tool_result` | once, and only when there is something new",
+    explains: any(
+      all(missing("settings_updated"), isOpening, ({ isSaid }) => isSaid),
+      all(
+        inTraces("08_settings"),
+        missing("settings_updated"),
+        any(
+          asksFor('{"autonomyLevel":"off"}'),
+          asksFor('{"interactionMode":"auto"}'),
+          asksFor('{"specModeModelId":"custom:Fake-0"}'),
+          asksFor('{"specModeModelId":null}'),
+          asksFor('{"tags":[{"name":"t"}]}'),
+          asksFor('"interactionMode":"spec","modelId"'),
+        ),
+      ),
+      changed("settings_updated", notice("settings\\.specModeModelId"), turnsFrom(undefined, null)),
+      all(
+        changed("settings_updated", notice("settings\\.autonomyLevel"), turnsFrom("off", "high")),
+        asksFor('"autonomyLevel":"high","interactionMode":"spec"'),
+      ),
+    ),
+  },
+  {
+    name: "difference: level words of both dialects are understood",
+    docs: "Levels are understood in both vocabularies",
+    explains: all(
+      inTraces("08_settings"),
+      any(
+        all(
+          extra("settings_updated"),
+          any(...["auto-low", "spec", "normal"].map((word) => asksFor(`{"autonomyLevel":"${word}"}`))),
+        ),
+        all(changed("settings_updated", notice("settings\\.autonomyLevel")), asksFor('{"interactionMode":"spec"}')),
+      ),
+    ),
+  },
+  {
+    name: "difference: unknown words in levels and modes are errors",
+    docs: "words that are not known, in levels and modes | are errors",
+    explains: any(
+      response(["droid.initialize_session", "droid.update_session_settings"], (theirs, ours, { params }) => {
+        const { autonomyLevel, interactionMode } = params ?? {};
+        const isUnknown = ["bogus", ""].includes(String(autonomyLevel)) || isUnknownMode(interactionMode);
+        return theirs.error === undefined && ours.error !== undefined && isUnknown;
+      }),
+      all(missing("settings_updated"), refusedWith("Invalid request format", "interactionMode ")),
+    ),
+  },
+  {
+    name: "difference: an unknown model is an error",
+    docs: "a folder that does not exist, an unknown model | are errors",
+    explains: any(
+      response(["droid.initialize_session", "droid.update_session_settings"], (theirs, ours) => {
+        return theirs.error === undefined && wordsOf(ours).startsWith("Unknown model ");
+      }),
+      all(missing("settings_updated"), refusedWith("Unknown model ")),
+    ),
+  },
+  {
+    name: "difference: a folder that cannot be used is an error",
+    docs: "a folder that does not exist, an unknown model | are errors",
+    explains: any(
+      response(["droid.initialize_session"], (theirs, ours) => {
+        return theirs.error === undefined && wordsOf(ours).startsWith(unusable);
+      }),
+      all(missing("settings_updated"), refusedWith(unusable)),
+    ),
+  },
+  {
+    name: "difference: a session id that is in use gets a new one",
+    docs: "one that is in use gets a fresh UUID in the answer",
+    explains: all(
+      inTraces("01_init_ids"),
+      changed("response", /^result\.sessionId$/, (theirs) => theirs === "my-session-1"),
+    ),
+  },
+  {
+    name: "difference: mcp_status_changed comes once, before the response",
+    docs: "`mcp_status_changed` | comes before the response, and not after it",
+    explains: all(any(missing("mcp_status_changed"), extra("mcp_status_changed")), nothingConnected),
+  },
+  {
+    name: "difference: tokens are told after every model call, within the turn",
+    docs: "`session_token_usage_changed` | before the turn's end, and not into the next one",
+    explains: any(
+      moved(usage),
+      extra(usage),
+      all(missing(usage), inTraces("01_init_ids", "09_load"), contains('"lastCallTokenUsage":{"inputTokens":0')),
+    ),
+  },
+  {
+    name: "difference: a call that was repeated counts with all its attempts",
+    docs: "The tokens of a call that is repeated are counted with all its attempts",
+    explains: all(
+      inTraces("11_reasoning"),
+      changed(usage, notice("lastCallTokenUsage\\.inputTokens"), turnsFrom(100, 200)),
+    ),
+  },
+  {
+    name: "difference: tool_call comes for what is new, and not again",
+    docs: "comes for every new argument, and not again",
+    explains: all(
+      missing("tool_call"),
+      ({ isSaid }) => isSaid,
+      (found) => !isSameId(found),
+    ),
+  },
+  {
+    name: "difference: calls with one id get ids of their own",
+    docs: "two calls with one id | each get an id of their own",
+    explains: all(
+      isSameId,
+      any(
+        missing("tool_call"),
+        extra("tool_call", "tool_result"),
+        changed("tool_result", resultText, begins("dup3", "dup2")),
+        changed("create_message assistant", notice("message\\.content")),
+      ),
+    ),
+  },
+  {
+    name: "difference: progress is told when there is some (a matter of time: of ours, only the place is checked)",
+    docs: "comes when something was printed, and not as a sign that the tool has begun",
+    explains: missing("tool_progress_update"),
+  },
+  {
+    name: "difference: calls outside the folder and to the web are asked about",
+    docs: "calls outside the folder, calls to the web | are [asked about]",
+    explains: all(inTraces("04_tools_shapes_low"), inTurn("4", "5"), extra(...askingLines)),
+  },
+  {
+    name: "difference: an interrupt is answered before its effects",
+    docs: "The result `{}` comes first, then what was discarded",
+    explains: any(
+      all(moved("response"), ({ request }) => request?.method === "droid.interrupt_session"),
+      moved("queued_messages_discarded"),
+    ),
+  },
+  {
+    name: "difference: a result comes once",
+    docs: "`settings_updated`, `mcp_status_changed`, `tool_result` | once, and only when there is something new",
+    explains: all(inTraces("07_int_tool"), missing("tool_result")),
+  },
+  {
+    name: "difference: there are no messages of role system",
+    docs: "messages of role `system` | there are none",
+    explains: any(
+      missing("create_message system"),
+      changed("create_message user", notice("message\\.parentId"), isSystem),
+      changed("create_message assistant", notice("message\\.parentId"), isSystem),
+    ),
+  },
+  {
+    name: "difference: attachments are checked, and sent on as they are",
+    docs: "images and files | are told and sent on as they came",
+    explains: all(
+      inTraces("03_messages"),
+      any(
+        response(["droid.add_user_message"], (_, ours) => wordsOf(ours) === "files.0: the data is no PDF"),
+        all(wholeTurn, inTurn("10")),
+        changed("create_message user", notice("message\\.content\\.N\\.source\\.(mediaType|data)")),
+        changed(
+          "create_message user",
+          notice("message\\.parentId"),
+          begins("<assistant of prompt 1.10", "<assistant of prompt 1.7"),
+        ),
+      ),
+    ),
+  },
+  {
+    name: "difference: blocks of a reply stand in the order in which they came",
+    docs: "text, thinking and text again | are three blocks, in this order",
+    explains: all(
+      inTraces("11_reasoning"),
+      inTurn("7"),
+      any(
+        changed("create_message assistant", notice("message\\.content")),
+        changed("assistant_text_delta", notice("blockIndex"), turnsFrom(0, 2)),
+      ),
+    ),
+  },
+  {
+    name: "difference: a reply of thinking alone is asked for again",
+    docs: "a reply of thinking alone | counts as empty",
+    explains: all(
+      inTraces("11_reasoning"),
+      inTurn("6"),
+      any(changed("create_message assistant", notice("message\\.content")), extra("assistant_text_delta")),
+    ),
+  },
+  {
+    name: "difference: thinking has the provider's own signature, or an empty one",
+    docs: "is the provider's, and empty where it gave none",
+    explains: any(
+      changed("create_message assistant", notice("message\\.content\\.N\\.signature(Provider)?")),
+      changed("response", historyOf("content\\.N\\.signature(Provider)?")),
+    ),
+  },
+  {
+    name: "difference: messages of a history have the keys of those that were told",
+    docs: "have the keys of `create_message`, `parentId` in all of them",
+    explains: any(
+      changed("response", historyOf("(openaiMessageId|chatCompletionReasoning(Field|Content)|visibility)"), isAbsent),
+      changed("response", historyOf("content\\.N\\.isStreaming"), isAbsent),
+      changed("response", historyOf("parentId"), isAdded),
+    ),
+  },
+  {
+    name: "difference: reminders are our own",
+    docs: "Reminders are the program's own",
+    explains: all(
+      inTraces("09_load"),
+      any(
+        changed("response", historyOf("content\\.N\\.text"), begins("<system-reminder>", "<system-reminder>")),
+        changed("response", historyOf("content"), (theirs, ours) => {
+          return isDeepStrictEqual(withoutReminders(theirs), withoutReminders(ours));
+        }),
+      ),
+    ),
+  },
+  {
+    name: "difference: results are in our own words",
+    docs: "results of tools, errors of models | begin with the same words",
+    explains: any(
+      changed("tool_result", resultText, turnsFrom("hello", "hello\n")),
+      changed("tool_result", resultText, begins("total ", "drwx")),
+      changed("tool_result", resultText, begins('{"approved":true,', '{"approved":true,')),
+      changed(
+        "tool_result",
+        resultText,
+        begins("Error: Error: Tool cancelled: Spec mode is active", "Error: Spec mode is active:"),
+      ),
+      changed("tool_result", resultText, begins("Error: Tool execution cancelled", "Error: Tool execution cancelled")),
+      changed("error", notice("(message|error\\.(name|message))")),
+    ),
+  },
+  {
+    name: "difference: what a command prints is the machine's (here: times and sizes)",
+    docs: "results of tools, errors of models | begin with the same words",
+    explains: changed("tool_result", resultText, begins("total ", "total ")),
+  },
+  {
+    name: "difference: load_session of the open session changes nothing, and shows its log",
+    docs: "tells nothing again, and shows the log",
+    explains: any(
+      all(inTraces("09_load", "09_load_midturn"), missing("session_title_updated")),
+      all(inTraces("09_load_midturn"), changed("response", /^result\.session\.messages$/)),
+      all(inTraces("09_load_midturn"), moved("response")),
+    ),
+  },
+];
