@@ -57,6 +57,7 @@ export class Connection {
   private handling: Promise<void> = Promise.resolve();
   private waiting = { requests: 0, characters: 0 };
   private unread = 0;
+  private isClosing = false;
 
   constructor(engine: Engine, transport: Transport, options: ConnectionOptions) {
     this.context = {
@@ -74,6 +75,8 @@ export class Connection {
   async run(): Promise<void> {
     const { transport } = this.context;
     for await (const frame of transport.incoming) {
+      // What comes now could open another session before the end of this one is told.
+      if (this.isClosing) break;
       this.receive(frame);
       const { requests, characters } = this.waiting;
       if (requests >= most.requests || characters >= most.characters) await this.handling;
@@ -84,8 +87,9 @@ export class Connection {
     await this.close();
   }
 
-  /** Ends what runs, and waits until it is told. */
+  /** Takes nothing more on, ends what runs, and waits until it is told. */
   async close(): Promise<void> {
+    this.isClosing = true;
     // A session that is just being opened must not be left behind.
     await this.handling;
     const { live } = this.context;

@@ -12,6 +12,7 @@ import {
   resultResponse,
   serverRequest,
 } from "../../../../src/protocol/droid/server-envelope.ts";
+import type { Transport } from "../../../../src/rpc/transport.ts";
 import { createLinkedPair } from "../../../../src/rpc/transport.ts";
 import type { FakeReply, Kit, KitOptions } from "../../../fakes/kit.ts";
 import { createKit, usage } from "../../../fakes/kit.ts";
@@ -56,7 +57,7 @@ afterEach(async () => {
 });
 
 /** Throws unless the whole line is what the schemas promise, its first keys in their order. */
-function check(message: Received, methods: ReadonlyMap<string, string>): void {
+export function check(message: Received, methods: ReadonlyMap<string, string>): void {
   if (message.type === "notification") notificationEnvelope.parse(message);
   else if (message.type === "request") serverRequest.parse(message);
   else if (message.error !== undefined) errorResponse.parse(message);
@@ -75,15 +76,9 @@ export function serve(replies: readonly FakeReply[], options: ServeOptions = {})
   const [here, there] = createLinkedPair(options.maxWaiting === undefined ? {} : { maxWaiting: options.maxWaiting });
   const warnings: string[] = [];
   const events: EngineEvent[] = [];
-  const connection = new Connection(kit.engine, here, {
-    defaults: { modelId: "fake", reasoningEffort: "none", ...options.defaults },
-    run: options.run ?? {},
-    folder: options.folder ?? knownFolder,
-    repository: options.repository ?? (async () => undefined),
-    log: {
-      warn: async (text) => void warnings.push(text),
-      event: async (event) => void events.push(event),
-    },
+  const connection = connect(kit, here, options, {
+    warn: async (text) => void warnings.push(text),
+    event: async (event) => void events.push(event),
   });
   const client = createLinkedClient(there, { later: options.later ?? true });
   const over = connection.run().then(() => here.end());
@@ -98,6 +93,22 @@ export function serve(replies: readonly FakeReply[], options: ServeOptions = {})
   };
   served.add(made);
   return made;
+}
+
+/** A connection that nobody ends but its maker. */
+export function connect(
+  kit: Kit,
+  transport: Transport,
+  options: Pick<ServeOptions, "defaults" | "run" | "folder" | "repository">,
+  log: ConnectionOptions["log"],
+): Connection {
+  return new Connection(kit.engine, transport, {
+    defaults: { modelId: "fake", reasoningEffort: "none", ...options.defaults },
+    run: options.run ?? {},
+    folder: options.folder ?? knownFolder,
+    repository: options.repository ?? (async () => undefined),
+    log,
+  });
 }
 
 function knownFolder(path: string): string {

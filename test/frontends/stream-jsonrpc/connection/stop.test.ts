@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { createLinkedPair } from "../../../../src/rpc/transport.ts";
+import { calls, createKit } from "../../../fakes/kit.ts";
+import { createLinkedClient, storyOf } from "../../../fakes/rpc/linked-client.ts";
+import { connect, sessionIds } from "./served.ts";
+
+test("a connection that is stopped takes nothing more on, and the end of its turn is the last that it tells", async () => {
+  const kit = createKit([calls(["Execute", { command: "git push" }])], { ids: sessionIds() });
+  const [here, there] = createLinkedPair();
+  const connection = connect(kit, here, {}, { warn: async () => undefined, event: async () => undefined });
+  const client = createLinkedClient(there);
+  const served = connection.run();
+  const start = { machineId: "m", cwd: "/ws", autonomyLevel: "off" };
+  await client.request("droid.initialize_session", start);
+  await client.request("droid.add_user_message", { text: "go" });
+  await client.asked();
+  const from = client.mark;
+  client.ask("droid.initialize_session", start);
+  await connection.close();
+  here.close();
+  await served;
+  expect(storyOf(client.received.slice(from))).toEqual([
+    "permission_resolved",
+    "tool_result",
+    "agent_turn_completed",
+    "state idle",
+  ]);
+  expect(await kit.store.list()).toHaveLength(1);
+});
