@@ -52,6 +52,8 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
   let characters = 0;
   /** What the model calls the last of `blocks`. */
   let openBlock: string | undefined;
+  /** A call began to come in: whoever reads along was told that the block before it is whole. */
+  let isBlockOver = false;
   /** What the last block has gained since it was saved. By itself: to cut it from the whole text would copy all of that. */
   let unsaved = "";
   let savedAt = clock.monotonic();
@@ -91,6 +93,7 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
     await checkpoint();
     savedAt = clock.monotonic();
     openBlock = event.block;
+    isBlockOver = false;
     const { type, text, proof } = event;
     unsaved = text;
     blocks.push(proof === undefined ? { type, text } : { type, text, proof });
@@ -101,7 +104,7 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
   /** Nearly all of an answer goes this way: nothing is waited for that need not be. */
   const addText = (event: TextEvent): Promise<void> | undefined => {
     const last = blocks.at(-1);
-    if (last?.type !== event.type || openBlock !== event.block) return beginBlock(event);
+    if (last?.type !== event.type || openBlock !== event.block || isBlockOver) return beginBlock(event);
     const offset = last.text.length;
     last.text += event.text;
     unsaved += event.text;
@@ -119,6 +122,7 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
         break;
       case "tool_input":
         await begin();
+        isBlockOver = true;
         await parts.emit({ type: "tool.input", messageId, callId: event.id, name: event.name, text: event.text });
         break;
       case "tool_call":

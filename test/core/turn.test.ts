@@ -256,6 +256,35 @@ test("thinking keeps its signature and its own block", async () => {
   ]);
 });
 
+test("text that goes on behind a call that broke off is a block of its own: the one before it was told to be whole", async () => {
+  const failure = { code: "model_failed", message: "cut" } as const;
+  const kit = createKit([
+    [
+      { type: "text", text: "First, " },
+      { type: "tool_input", id: "c1", name: "LS", text: "{" },
+      { type: "retry", attempt: 1, delayMs: 0, failure },
+      { type: "text", text: "this " },
+      { type: "text", text: "it is." },
+      { type: "end", stop: "end" },
+    ],
+  ]);
+  const session = await kit.open();
+  const heard = listen(session);
+  const { finalText } = await ask(session, "go");
+  await heard.stop();
+  const deltas = heard.events.filter((event) => event.type === "message.delta");
+  expect(deltas.map(({ block, offset, text }) => [block, offset, text])).toEqual([
+    [0, 0, "First, "],
+    [1, 0, "this "],
+    [1, 5, "it is."],
+  ]);
+  expect(session.history().at(1)?.content).toEqual([
+    { type: "text", text: "First, " },
+    { type: "text", text: "this it is." },
+  ]);
+  expect(finalText).toBe("First, this it is.");
+});
+
 test("spec mode uses its own model and effort, and says so to the model", async () => {
   const kit = createKit([says("plan")]);
   const session = await kit.open({ mode: "spec", specReasoningEffort: "high" });
