@@ -59,6 +59,18 @@ export function foldLog(events: readonly DurableEvent[], lastSeq = 0): SessionSt
   return state;
 }
 
+/** Another one that is the same now, and becomes what is applied to it. */
+export function copyState(state: SessionState): SessionState {
+  return {
+    ...state,
+    messages: [...state.messages],
+    waiting: new Map(state.waiting),
+    partial: state.partial && { ...state.partial, blocks: [...state.partial.blocks] },
+    openCalls: new Map([...state.openCalls].map(([id, open]) => [id, { ...open }])),
+    openRequests: new Map(state.openRequests),
+  };
+}
+
 export function applyEvent(state: SessionState, event: DurableEvent): void {
   state.seq = event.seq;
   state.updatedAt = event.at;

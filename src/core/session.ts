@@ -7,6 +7,7 @@ import { AgentError } from "./errors.ts";
 import type { DurableBody, EngineEvent, EventBody, SettingsChanges } from "./event.ts";
 import { seenPlaces } from "./evidence.ts";
 import type { SessionState } from "./history.ts";
+import { copyState } from "./history.ts";
 import type { Interaction } from "./interaction.ts";
 import { Interactions } from "./interactions.ts";
 import { Journal } from "./journal.ts";
@@ -143,6 +144,11 @@ export class Session {
 
   history(): readonly Message[] {
     return this.journal.state.messages;
+  }
+
+  /** What the session is in this moment: whoever attaches now, and applies the events as they come, can say what it was then. */
+  snapshot(): SessionState {
+    return copyState(this.journal.state);
   }
 
   /** Accepted prompts that no turn has taken up yet. */

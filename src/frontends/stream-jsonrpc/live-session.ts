@@ -1,5 +1,7 @@
 import type { Attachment } from "../../core/attachment.ts";
 import type { EngineEvent } from "../../core/event.ts";
+import type { SessionState } from "../../core/history.ts";
+import { applyEvent } from "../../core/history.ts";
 import type { Session } from "../../core/session.ts";
 import type { ClientResponse } from "../../protocol/droid/envelope.ts";
 import type { McpServerParams } from "../../protocol/droid/params.ts";
@@ -36,6 +38,8 @@ interface Parts {
 export class LiveSession {
   readonly session: Session;
   readonly mcpServers: readonly McpServerParams[];
+  /** The session as the client knows it by the lines so far: a slow reader is behind. */
+  readonly told: SessionState;
   filters: ToolFilters;
   private readonly parts: Parts;
   private readonly attachment: Attachment;
@@ -43,7 +47,6 @@ export class LiveSession {
   private readonly origins = new Map<string, Origin>();
   private readonly turns = new Set<Promise<unknown>>();
   private readonly pumped: Promise<void>;
-  private passed: number;
   /** The message that the model is writing, or wrote last. */
   private replyId: string | undefined;
   private waiters: { readonly seq: number; readonly go: () => void }[] = [];
@@ -53,7 +56,7 @@ export class LiveSession {
     this.session = parts.session;
     this.filters = parts.filters;
     this.mcpServers = parts.mcpServers;
-    this.passed = parts.session.seq;
+    this.told = parts.session.snapshot();
     const { session, dialect } = parts;
     this.translator = createTranslator({
       dialect,
@@ -105,7 +108,7 @@ export class LiveSession {
   /** Resolves when everything that has happened so far has been sent. */
   caughtUp(): Promise<void> {
     const { seq } = this.session;
-    if (this.passed >= seq) return Promise.resolve();
+    if (this.told.seq >= seq) return Promise.resolve();
     return Promise.race([new Promise<void>((go) => this.waiters.push({ seq, go })), this.pumped]);
   }
 
@@ -169,14 +172,16 @@ export class LiveSession {
       if (event.type === "turn.started") lines.beginTrace(this.origins.values().next().value?.traceparent);
       for (const message of this.translator.translate(event)) transport.send(lines.outgoing(message));
       if (event.type === "prompt.discarded" || event.type === "prompt.taken") this.origins.delete(event.messageId);
-      if (event.seq !== undefined) this.pass(event.seq);
+      if (event.seq !== undefined) {
+        applyEvent(this.told, event);
+        this.letGoUntil(event.seq);
+      }
       const room = transport.room();
       if (room !== undefined) await room;
     }
   }
 
-  private pass(seq: number): void {
-    this.passed = seq;
+  private letGoUntil(seq: number): void {
     if (this.waiters.length === 0) return;
     const due = this.waiters.filter((waiter) => waiter.seq <= seq);
     this.waiters = this.waiters.filter((waiter) => waiter.seq > seq);

@@ -1,6 +1,7 @@
 import { damageNotice } from "../../core/engine.ts";
 import { AgentError } from "../../core/errors.ts";
 import type { SettingsChanges } from "../../core/event.ts";
+import type { SessionState } from "../../core/history.ts";
 import { changeSettings } from "../../core/history.ts";
 import { textOf } from "../../core/message.ts";
 import type { Session } from "../../core/session.ts";
@@ -52,7 +53,7 @@ export async function initializeSession(
 }
 
 /** A session as it was left, or as it is right now when it is the one that this connection works with. */
-export async function loadSession(params: LoadParams, context: Context, request: ClientRequest): Promise<LoadResult> {
+export async function loadSession(params: LoadParams, context: Context, request: ClientRequest): Promise<undefined> {
   const dialect = dialectFor(context, request);
   const { engine, options } = context;
   const { sessionId } = params;
@@ -71,23 +72,25 @@ export async function loadSession(params: LoadParams, context: Context, request:
     if (isRejecting !== undefined) live.setApprover(!isRejecting);
     filterTools(live, params, context);
   }
-  const { session } = live;
-  const [models, gitRepo] = await Promise.all([availableModels({ engine }), options.repository(session.cwd)]);
-  await live.caughtUp();
+  const [models, gitRepo] = await Promise.all([availableModels({ engine }), options.repository(live.session.cwd)]);
   if (isOther) announce(live, context, dialect);
   else live.tellSettings();
-  return {
-    session: { messages: wireHistory(session.history()), ...(session.title === "" ? {} : { title: session.title }) },
-    settings: wireSettings(session.settings, dialect, live.filters),
+  const { told } = live;
+  const result: LoadResult = {
+    session: { messages: wireHistory(told.messages), ...(told.title === "" ? {} : { title: told.title }) },
+    settings: wireSettings(told.settings, dialect, live.filters),
     availableModels: models,
-    isAgentLoopInProgress: session.isWorking,
+    isAgentLoopInProgress: told.turn !== undefined,
     ...(gitRepo === undefined ? {} : { gitRepo }),
-    cwd: session.cwd,
-    tokenUsage: wireUsage(session.usage),
-    ...pending(session),
-    ...queued(session),
+    cwd: told.cwd,
+    tokenUsage: wireUsage(told.usage),
+    ...pending(told),
+    ...queued(told),
     ...(mcpServers === undefined ? {} : { mcpServers }),
   };
+  // Here and now: what is told before it is part of it, and what comes behind it is not.
+  context.transport.send(context.lines.result(request.id, result));
+  return undefined;
 }
 
 function dialectFor({ dialect, hasProtocolVersion }: Context, { params }: ClientRequest): Dialect {
@@ -209,15 +212,15 @@ function echoed({ mcpServers }: Pick<InitializeParams, "mcpServers">): Record<st
 }
 
 /** Accepted, and without a turn so far: also those that a process which died had not come to. */
-function queued(session: Session): Pick<LoadResult, "queuedMessages"> {
-  const queuedMessages = session.waiting().map(({ messageId, content }) => {
+function queued({ waiting }: SessionState): Pick<LoadResult, "queuedMessages"> {
+  const queuedMessages = [...waiting].map(([messageId, { content }]) => {
     return { messageId, text: textOf(content), requestId: messageId };
   });
   return queuedMessages.length === 0 ? {} : { queuedMessages };
 }
 
-function pending(session: Session): Pick<LoadResult, "pendingPermissions" | "pendingAskUserRequests"> {
-  const open = [...session.openRequests()];
+function pending({ openRequests }: SessionState): Pick<LoadResult, "pendingPermissions" | "pendingAskUserRequests"> {
+  const open = [...openRequests];
   const pendingPermissions = open.flatMap(([requestId, interaction]) =>
     interaction.kind === "question" ? [] : [{ requestId, ...permissionParams(interaction) }],
   );

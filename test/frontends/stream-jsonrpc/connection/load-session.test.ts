@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { ModelEvent } from "../../../../src/core/ports.ts";
-import { calls, says } from "../../../fakes/kit.ts";
+import { calls, says, until } from "../../../fakes/kit.ts";
 import { createMemoryHost } from "../../../fakes/memory-host.ts";
 import { storyOf } from "../../../fakes/rpc/linked-client.ts";
 import type { Received } from "../../../fakes/rpc/wire.ts";
+import { noticesIn } from "../../../fakes/rpc/wire.ts";
 import { createSignal, idOf, serve } from "./served.ts";
-import { chainOf, compareHistory } from "./told-history.ts";
+import { chainOf, compareHistory, createToldHistory, loadedHistory } from "./told-history.ts";
 
 interface Loaded {
   readonly session: { readonly messages: readonly object[]; readonly title?: string };
@@ -103,6 +104,24 @@ describe("loading the session that is live", () => {
     const whole = await compareHistory(client, sessionId);
     expect(whole.told).toEqual(whole.loaded);
     expect(whole.loadedParents).toEqual(chainOf(whole.loaded));
+  });
+
+  test("says to a slow reader what it was told before, and nothing that is still to come", async () => {
+    const { client, init, kit } = serve([says("one"), says("two")], { maxWaiting: 300 });
+    const sessionId = idIn(await init());
+    client.stopReading();
+    client.ask("droid.add_user_message", { text: "first", messageId: "m1" });
+    client.ask("droid.add_user_message", { text: "second", messageId: "m2" });
+    const id = client.ask("droid.load_session", { sessionId });
+    await until(() => kit.requests.length === 2);
+    client.readOn();
+    const answer = await client.waitFor((message) => message.id === id);
+    const before = createToldHistory();
+    for (const notice of noticesIn(client.received.slice(0, client.received.indexOf(answer)))) before.take(notice);
+    expect(loadedHistory(answer).loaded).toEqual(before.told);
+    await client.waitFor((message) => noticesIn([message])[0]?.turnId === "m2");
+    const whole = await compareHistory(client, sessionId);
+    expect(whole.told).toEqual(whole.loaded);
   });
 
   test("keeps its filters, adds those that come with it, and tells what changed once", async () => {

@@ -1,4 +1,5 @@
 import type { LinkedClient } from "../../../fakes/rpc/linked-client.ts";
+import type { Notice, Received } from "../../../fakes/rpc/wire.ts";
 import { noticesIn } from "../../../fakes/rpc/wire.ts";
 
 interface WireMessage {
@@ -8,7 +9,7 @@ interface WireMessage {
   readonly content: readonly Readonly<Record<string, unknown>>[];
 }
 
-interface Link {
+export interface Link {
   readonly id: string;
   readonly role: string;
   readonly content: readonly object[];
@@ -26,15 +27,25 @@ export interface ComparedHistory {
 
 /** Loads the session, and puts what comes beside what this client was told since `from`. */
 export async function compareHistory(client: LinkedClient, sessionId: string, from = 0): Promise<ComparedHistory> {
-  const told: Link[] = [];
-  const toldParents: (string | undefined)[] = [];
-  for (const notice of noticesIn(client.received.slice(from))) {
+  const history = createToldHistory();
+  for (const notice of noticesIn(client.received.slice(from))) history.take(notice);
+  const answer = await client.request("droid.load_session", { sessionId });
+  return { ...history, ...loadedHistory(answer) };
+}
+
+/** What notifications say about a conversation; it grows with each that is taken. */
+export function createToldHistory(already: readonly Link[] = []): Pick<ComparedHistory, "told" | "toldParents"> & {
+  take(notice: Notice): void;
+} {
+  const told: Link[] = [...already];
+  const toldParents: (string | undefined)[] = already.map(() => undefined);
+  const take = (notice: Notice): void => {
     if (notice.type === "create_message") {
       const { id, role, content, parentId } = notice.message as WireMessage;
       told.push({ id, role, content });
       toldParents.push(parentId);
     }
-    if (notice.type !== "tool_result") continue;
+    if (notice.type !== "tool_result") return;
     const { toolUseId, messageId, content, isError } = notice;
     const block = { type: "tool_result", toolUseId, content, isError };
     const last = told.at(-1);
@@ -44,13 +55,15 @@ export async function compareHistory(client: LinkedClient, sessionId: string, fr
       told.push({ id: String(messageId), role: "tool", content: [block] });
       toldParents.push(undefined);
     }
-  }
-  const answer = await client.request("droid.load_session", { sessionId });
+  };
+  return { told, toldParents, take };
+}
+
+/** What the answer to load_session says about it. */
+export function loadedHistory(answer: Received): Pick<ComparedHistory, "loaded" | "loadedParents"> {
   const { messages } = (answer.result as { session: { messages: readonly WireMessage[] } }).session;
   return {
-    told,
     loaded: messages.map(({ id, role, content }) => ({ id, role, content: content.filter(isNoReminder) })),
-    toldParents,
     loadedParents: messages.map(({ parentId }) => parentId),
   };
 }
