@@ -226,11 +226,7 @@ async function runOne(
   if (output === undefined && context.signal.aborted) {
     output = { text: "Error: Tool execution cancelled by user", status: "interrupted" };
   }
-  const now = output === undefined && entry.decision && context.policy.decide(entry.accesses ?? [], places);
-  // A level that was lowered, or spec mode, also holds for what has not begun yet; a yes still counts.
-  if (now && (now.verdict === "refuse" || (now.verdict !== "allow" && entry.decision?.verdict === "allow"))) {
-    output = { text: `Error: Not run, because the settings were changed meanwhile. ${now.why}`, status: "refused" };
-  }
+  output ??= overruled(entry, context);
   const changed = output === undefined ? await changedSince(entry.accesses ?? [], context.host) : undefined;
   // Calls of the same reply may change what a later one finds; what matters is whether it may still run.
   if (
@@ -242,7 +238,9 @@ async function runOne(
   }
   if (output === undefined && body !== undefined) {
     await context.emit({ type: "tool.started", callId: call.id, name: call.name });
-    output = await withProgress(call, context, (progress) =>
+    // Settings may have been on their way to the log before this.
+    output = overruled(entry, context);
+    output ??= await withProgress(call, context, (progress) =>
       body.run(input, {
         sessionId: context.sessionId,
         cwd: context.cwd,
@@ -268,6 +266,14 @@ async function runOne(
     ...(bounded.fullTextPath === undefined ? {} : { fullTextPath: bounded.fullTextPath }),
   };
   return { block, endTurn: bounded.endTurn };
+}
+
+/** A level that was lowered, or spec mode, also holds for what has not begun yet; a yes still counts. */
+function overruled({ call, accesses = [], decision }: Prepared, context: CallsContext): ToolOutput | undefined {
+  if (decision === undefined) return undefined;
+  const now = context.policy.decide(accesses, context.decisionContext(call.name));
+  if (now.verdict === "allow" || (now.verdict !== "refuse" && decision.verdict !== "allow")) return undefined;
+  return { text: `Error: Not run, because the settings were changed meanwhile. ${now.why}`, status: "refused" };
 }
 
 /** Long output is cut to head and tail, and the whole of it goes to a file that the result names. */

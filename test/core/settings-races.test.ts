@@ -3,6 +3,8 @@ import type { Attachment } from "../../src/core/attachment.ts";
 import type { ModelEvent } from "../../src/core/ports.ts";
 import type { Session } from "../../src/core/session.ts";
 import { calls, createKit, says, until } from "../fakes/kit.ts";
+import type { MemoryHost } from "../fakes/memory-host.ts";
+import { createMemoryHost } from "../fakes/memory-host.ts";
 
 const text = (words: string) => [{ type: "text", text: words }] as const;
 const push = (folder = "x") => calls(["Execute", { command: `rm -rf ${folder}`, riskLevel: "high" }]);
@@ -24,8 +26,9 @@ async function openRequest(session: Session): Promise<string> {
 async function asked(
   replies: readonly ModelEvent[][],
   changes: Parameters<ReturnType<typeof createKit>["open"]>[0] = {},
+  host?: MemoryHost,
 ) {
-  const kit = createKit(replies);
+  const kit = createKit(replies, host === undefined ? {} : { host });
   const session = await kit.open({ autonomy: "off", ...changes });
   const attachment = approver(session);
   const turn = session.prompt(text("go"));
@@ -57,6 +60,26 @@ test("spec mode that is entered while a request is open holds for it, too", asyn
   attachment.answer(requestId, { kind: "allow" });
   await turn.outcome;
 
+  expect(session.history().at(-2)?.content).toMatchObject([{ status: "refused" }]);
+});
+
+test("spec mode that is entered in the moment in which an allowed call begins keeps it from running", async () => {
+  const host = createMemoryHost({ "/ws/readme.md": "hello\n" });
+  let onLookUp = (): void => undefined;
+  const looking = {
+    ...host,
+    lookUp: async (...given: Parameters<typeof host.lookUp>) => {
+      onLookUp();
+      return host.lookUp(...given);
+    },
+  };
+  const { session, attachment, turn, requestId } = await asked([push(), says("done")], {}, looking);
+  // What was decided is looked at again right before the call begins.
+  onLookUp = () => void session.update({ mode: "spec" });
+  attachment.answer(requestId, { kind: "allow" });
+  await turn.outcome;
+
+  expect(host.commands).toEqual([]);
   expect(session.history().at(-2)?.content).toMatchObject([{ status: "refused" }]);
 });
 
