@@ -68,6 +68,11 @@ export class FakeClock implements Clock {
     };
   }
 
+  /** How many still wait for their time. */
+  get waiting(): number {
+    return this.timers.length;
+  }
+
   advance(ms: number): void {
     const until = this.time + ms;
     for (;;) {

@@ -1,0 +1,202 @@
+import { isDeepStrictEqual } from "node:util";
+import type { EngineEvent } from "../../../../src/core/event.ts";
+import { changeSettings } from "../../../../src/core/history.ts";
+import { callsOf } from "../../../../src/core/message.ts";
+import type { SessionSettings } from "../../../../src/core/settings.ts";
+import type { Played } from "./play.ts";
+import type { WatchedSession } from "./world.ts";
+import { promptFromElsewhere } from "./world.ts";
+
+/** What happens in a turn and never outside of one. */
+const ofTurns: ReadonlySet<EngineEvent["type"]> = new Set<EngineEvent["type"]>([
+  "prompt.taken",
+  "message.checkpoint",
+  "message.ended",
+  "usage.updated",
+  "tool.started",
+  "tool.ended",
+  "request.opened",
+  "request.closed",
+  "retry.scheduled",
+  "model.called",
+  "message.started",
+  "message.delta",
+  "tool.input",
+  "tool.progress",
+  "tool.heartbeat",
+]);
+
+/** What is broken in the events of the sessions, and in what was written of them. */
+export function brokenEventRules(played: Played): string[] {
+  return [
+    ...played.sessions.flatMap((watched) => inOneSession(watched, played)),
+    ...[...played.logs].flatMap(([id, log]) => {
+      const wrong = log.findIndex(({ seq }, index) => seq !== index + 1);
+      return wrong === -1 ? [] : [`record ${wrong + 1} in the log of ${id} has the number ${log[wrong]?.seq}`];
+    }),
+    ...repeated(played.commands).map((command) => `"${command}" ran twice`),
+  ];
+}
+
+function repeated(values: readonly string[]): string[] {
+  return values.filter((value, index) => values.indexOf(value) !== index);
+}
+
+interface Turn {
+  readonly id: string;
+  /** Calls of the last reply that have no result yet, in its order. */
+  open: string[];
+  readonly started: Set<string>;
+  /** Those that began at settings that do not let them run. */
+  readonly forbidden: Map<string, string>;
+  readonly allowed: Set<string>;
+  readonly asked: Map<string, readonly string[]>;
+}
+
+function newTurn(id: string): Turn {
+  return { id, open: [], started: new Set(), forbidden: new Map(), allowed: new Set(), asked: new Map() };
+}
+
+function inOneSession({ session, events }: WatchedSession, { logs, hasFailedWrites }: Played): string[] {
+  const broken: string[] = [];
+  const say = (words: string): void => void broken.push(`session ${session.id.slice(-4)}: ${words}`);
+  const log = logs.get(session.id) ?? [];
+  const first = events.find(({ seq }) => seq !== undefined)?.seq ?? 1;
+  let lastSeq = first - 1;
+  let turn: Turn | undefined;
+  let settings = settingsBefore(log, first);
+  let isClosed = false;
+  const waiting = new Set<string>();
+  const ended = new Set<string>();
+  const calls = new Map<string, string>();
+  const requestIds = new Set<string>();
+
+  for (const event of events) {
+    if (isClosed) say(`${event.type} after session.closed`);
+    if (event.seq !== undefined) {
+      if (event.seq !== lastSeq + 1) say(`number ${event.seq} follows ${lastSeq}`);
+      lastSeq = event.seq;
+      const stored = log[event.seq - 1];
+      const isOwed = hasFailedWrites && event.type === "turn.ended";
+      if (!isOwed && !isDeepStrictEqual(plain(stored), plain(event))) {
+        say(`number ${event.seq} was told as ${JSON.stringify(event)} and stored as ${JSON.stringify(stored)}`);
+      }
+    }
+    if (ofTurns.has(event.type) && turn === undefined) say(`${event.type} outside of a turn`);
+    switch (event.type) {
+      case "session.updated":
+        settings = changeSettings(settings, event.changes);
+        break;
+      case "prompt.accepted":
+        if (waiting.has(event.messageId)) say(`the prompt ${event.messageId} was accepted twice`);
+        ended.delete(event.messageId);
+        // A session that is closed by somebody else keeps what came in the last moment for the next time.
+        if (JSON.stringify(event.content).includes(promptFromElsewhere)) break;
+        waiting.add(event.messageId);
+        break;
+      case "prompt.discarded":
+      case "prompt.taken":
+        if (ended.has(event.messageId)) say(`${event.type} of a prompt that does not wait any more`);
+        waiting.delete(event.messageId);
+        ended.add(event.messageId);
+        break;
+      case "turn.started":
+        if (turn !== undefined) say("a turn began in a turn");
+        turn = newTurn(event.turnId);
+        break;
+      case "message.ended": {
+        const own = callsOf(event.message);
+        if (turn === undefined) break;
+        if (turn.open.length > 0) say(`calls without a result before the next reply: ${turn.open}`);
+        turn.open = own.map(({ id }) => id);
+        turn.started.clear();
+        turn.allowed.clear();
+        turn.forbidden.clear();
+        for (const { id, name } of own) calls.set(id, name);
+        break;
+      }
+      case "tool.started": {
+        const { callId } = event;
+        if (turn === undefined) break;
+        if (!turn.open.includes(callId)) say(`${callId} ran and was not to be run`);
+        if (turn.started.has(callId)) say(`${callId} ran twice`);
+        turn.started.add(callId);
+        const name = calls.get(callId) ?? "";
+        const isAllowed = runsUnasked(name, settings) || (turn.allowed.has(callId) && settings.mode === "auto");
+        if (!isAllowed) turn.forbidden.set(callId, `${name} ran at ${settings.mode}, ${settings.autonomy}`);
+        break;
+      }
+      case "tool.ended": {
+        const { callId } = event.result;
+        const next = turn?.open.shift();
+        if (next !== callId) say(`the result of ${callId} came where that of ${next} was due`);
+        // Settings that changed in the last moment are found out when a call has begun: it is turned down then.
+        if (event.result.status !== "refused" && turn?.forbidden.has(callId)) say(`${turn.forbidden.get(callId)}`);
+        if (event.result.status === "ok" && turn?.started.has(callId) === false) {
+          say(`${callId} has a good result and never ran`);
+        }
+        break;
+      }
+      case "request.opened": {
+        if (requestIds.has(event.requestId)) say(`request ${event.requestId} was opened twice`);
+        requestIds.add(event.requestId);
+        const { interaction } = event;
+        turn?.asked.set(
+          event.requestId,
+          interaction.kind === "permission" ? interaction.calls.map(({ call }) => call.id) : [],
+        );
+        break;
+      }
+      case "request.closed": {
+        const asked = turn?.asked.get(event.requestId);
+        if (asked === undefined) say("a request was closed that was not open");
+        turn?.asked.delete(event.requestId);
+        if (event.answer.kind === "allow") for (const id of asked ?? []) turn?.allowed.add(id);
+        settings = changeSettings(settings, event.changes ?? {});
+        break;
+      }
+      case "turn.ended":
+        // One whose beginning could not be written is told to have ended all the same.
+        if (turn === undefined && !hasFailedWrites) say("a turn ended that had not begun");
+        else if (turn !== undefined && turn.id !== event.turnId) say("another turn ended than had begun");
+        if (!hasFailedWrites && turn !== undefined) {
+          if (turn.asked.size > 0) say("a turn ended before its requests were closed");
+          if (turn.open.length > 0) say(`a turn ended before its calls had results: ${turn.open}`);
+        }
+        turn = undefined;
+        break;
+      case "session.closed":
+        isClosed = true;
+        break;
+    }
+  }
+  if (turn !== undefined) say("a turn never ended");
+  if (!isClosed) say("it was never closed");
+  if (!hasFailedWrites && waiting.size > 0) say(`prompts were neither run nor dropped: ${[...waiting]}`);
+  if (!hasFailedWrites && log.length < lastSeq) say(`${lastSeq} events were told and ${log.length} stored`);
+  return broken;
+}
+
+/** As it is written: without what is not there. */
+function plain(event: EngineEvent | undefined): unknown {
+  return event === undefined ? undefined : JSON.parse(JSON.stringify(event));
+}
+
+/** Of a session that was resumed: what its log had made of them. */
+function settingsBefore(log: readonly EngineEvent[], first: number): SessionSettings {
+  let settings: SessionSettings = { modelId: "", reasoningEffort: "none", autonomy: "off", mode: "auto" };
+  for (const event of log) {
+    if ((event.seq ?? 0) >= first) break;
+    if (event.type === "session.opened") settings = event.settings;
+    if (event.type === "session.updated") settings = changeSettings(settings, event.changes);
+    if (event.type === "request.closed") settings = changeSettings(settings, event.changes ?? {});
+  }
+  return settings;
+}
+
+/** What these schedules call, by hand and not by the policy: it is what is looked at here. */
+function runsUnasked(name: string, { autonomy, mode }: SessionSettings): boolean {
+  if (name === "Execute") return mode === "auto" && autonomy === "high";
+  if (name === "Create") return mode === "auto" && autonomy !== "off";
+  return true;
+}

@@ -1,0 +1,308 @@
+import fc from "fast-check";
+import type { PlannedReply } from "./replies.ts";
+import { replyKinds } from "./replies.ts";
+
+/** Which client does it: the second is another connection to the same engine. */
+export type Who = 0 | 1;
+
+export type Leaving =
+  /** It sends no more, and reads on. */
+  | "ends its input"
+  /** It neither sends nor reads any more. */
+  | "is gone"
+  /** The program is told to stop. */
+  | "is stopped";
+
+export const answers = {
+  proceed_once: { result: { selectedOption: "proceed_once" } },
+  proceed_always: { result: { selectedOption: "proceed_always" } },
+  proceed_auto_run_high: { result: { selectedOption: "proceed_auto_run_high" } },
+  cancel: { result: { selectedOption: "cancel" } },
+  "cancel with a comment": { result: { selectedOption: "cancel", comment: "not here" } },
+  "an answer": { result: { cancelled: false, answers: ["this"] } },
+  "too many answers": { result: { answers: ["this", "that", "more"] } },
+  "no answers": { result: { cancelled: true } },
+  "a word that is not offered": { result: { selectedOption: "sure" } },
+  "a number": { result: 0 },
+  nothing: {},
+  "an error": { error: { code: -32000, message: "no screen" } },
+} as const;
+
+export type Step =
+  /** `id`: one that others use, too; else one of its own. */
+  | { readonly do: "ask"; readonly who: Who; readonly method: string; readonly params: unknown; readonly id?: string }
+  /** One of the sessions that are known by then, or one that is not. */
+  | { readonly do: "load"; readonly who: Who; readonly which: number }
+  | { readonly do: "raw"; readonly who: Who; readonly line: string }
+  | {
+      readonly do: "answer";
+      readonly who: Who;
+      readonly which: "the newest" | "the oldest" | "an unknown" | "the other client's";
+      readonly how: keyof typeof answers;
+      readonly times: 1 | 2;
+    }
+  | { readonly do: "stop reading" | "read on"; readonly who: Who }
+  | { readonly do: "leave"; readonly who: Who; readonly how: Leaving }
+  /** Somebody else at the engine, attached to the newest session. */
+  | { readonly do: "attach"; readonly approve: boolean; readonly answer: boolean }
+  | { readonly do: "second answers"; readonly yes: boolean }
+  | { readonly do: "second prompts" | "second interrupts" | "second leaves" }
+  | { readonly do: "go on" }
+  | { readonly do: "store fails"; readonly writes: number }
+  | { readonly do: "time passes"; readonly ms: number }
+  /** 0: until nothing moves by itself. */
+  | { readonly do: "wait"; readonly microtasks: number };
+
+export interface Schedule {
+  /** Of the first client, as it begins; nothing: it opens no session by itself. */
+  readonly level: string | undefined;
+  /** Whether each client names its protocol. */
+  readonly later: readonly [boolean, boolean];
+  readonly maxWaiting: number;
+  readonly replies: readonly PlannedReply[];
+  /** Microtasks that each write to the log takes, in turn. */
+  readonly storePaces: readonly number[];
+  readonly steps: readonly Step[];
+  readonly leaving: readonly [Leaving, Leaving];
+}
+
+const who: fc.Arbitrary<Who> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant<Who>(0) },
+  { weight: 1, arbitrary: fc.constant<Who>(1) },
+);
+const from = <T>(...values: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...values);
+
+function asks(method: string, ids: readonly (string | undefined)[], ...params: readonly unknown[]): fc.Arbitrary<Step> {
+  return fc.record({ who, params: from(...params), id: from(...ids) }).map(({ who, params, id }) => {
+    const step = { do: "ask", who, method: `droid.${method}`, params } as const;
+    return id === undefined ? step : { ...step, id };
+  });
+}
+
+/** What opens and closes sessions, or names a turn, has an id of its own: the rules go by it. */
+const own = [undefined];
+const any = [undefined, undefined, undefined, "", "shared"];
+const start = { machineId: "m", cwd: "/ws" };
+
+const few = from(0, 0, 0, 1, 2, 3, 5, 8, 13, 30);
+const leaving = from<Leaving>("ends its input", "ends its input", "is gone", "is stopped");
+
+const line = (message: object): string => JSON.stringify({ jsonrpc: "2.0", factoryApiVersion: "1.0.0", ...message });
+const request = { type: "request", method: "droid.list_skills", params: {} };
+
+const pause: fc.Arbitrary<Step> = fc.record({
+  do: fc.constant("wait" as const),
+  microtasks: fc.oneof(
+    { weight: 2, arbitrary: fc.constant(0) },
+    few,
+    fc.integer({ min: 1, max: 60 }),
+    fc.integer({ min: 50, max: 600 }),
+  ),
+});
+
+const answer: fc.Arbitrary<Step & { do: "answer" }> = fc.record({
+  do: fc.constant("answer" as const),
+  who,
+  which: from<(Step & { do: "answer" })["which"]>(
+    ...([
+      "the newest",
+      "the newest",
+      "the newest",
+      "the newest",
+      "the oldest",
+      "an unknown",
+      "the other client's",
+    ] as const),
+  ),
+  how: from(
+    "proceed_once",
+    "proceed_once",
+    "an answer",
+    ...(Object.keys(answers) as readonly (keyof typeof answers)[]),
+  ),
+  times: from<1 | 2>(1, 1, 1, 2),
+});
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 1,
+    arbitrary: asks(
+      "initialize_session",
+      own,
+      { ...start, autonomyLevel: "off" },
+      { ...start, autonomyLevel: "auto-high" },
+      { ...start, autonomyLevel: "spec" },
+      { ...start, sessionId: "mine" },
+      { ...start, autoRejectPermissionRequests: true },
+      { ...start, cwd: "/no" },
+      { ...start, modelId: "none" },
+      {},
+    ),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("load" as const), who, which: fc.nat(6) }) },
+  { weight: 6, arbitrary: asks("add_user_message", any, { text: "a" }, { text: "b", messageId: "" }) },
+  {
+    weight: 6,
+    arbitrary: asks(
+      "add_user_message",
+      own,
+      { text: "c", messageId: "m1" },
+      { text: "d", messageId: "m2" },
+      { text: "e", messageId: "root" },
+    ),
+  },
+  asks("add_user_message", own, {}, { text: 1, messageId: "m3" }),
+  { weight: 4, arbitrary: asks("interrupt_session", any, {}, {}, {}, undefined) },
+  {
+    weight: 4,
+    arbitrary: asks(
+      "update_session_settings",
+      any,
+      { autonomyLevel: "off" },
+      { autonomyLevel: "low" },
+      { autonomyLevel: "high" },
+      { autonomyMode: "spec" },
+      { interactionMode: "auto" },
+      { modelId: "other" },
+      { modelId: "fake", disabledToolIds: ["Read"] },
+      { autonomyLevel: "?" },
+      {},
+    ),
+  },
+  asks("close_session", own, {}, { reason: 1 }),
+  asks("rename_session", any, { title: "a name" }, { title: "" }),
+  { weight: 2, arbitrary: asks("fork_session", own, {}, { title: "copy" }, { title: 1 }) },
+  asks("get_context_stats", any, {}),
+  asks("list_tools", any, {}, { modelId: 4 }),
+  asks("list_models", any, {}),
+  asks("nothing_like_it", any, {}),
+  fc.record({
+    do: fc.constant("raw" as const),
+    who,
+    line: from(
+      "{",
+      "[]",
+      "7",
+      line({ ...request, id: 7 }),
+      line({ ...request, id: null }),
+      line(request),
+      line({ ...request, type: "notification" }),
+      line({ type: "response" }),
+      '{"id":"x"}',
+    ),
+  }),
+  { weight: 8, arbitrary: answer },
+  { weight: 2, arbitrary: fc.record({ do: from("stop reading" as const, "read on" as const), who }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("leave" as const), who, how: leaving }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("attach" as const), approve: fc.boolean(), answer: fc.boolean() }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("second answers" as const), yes: fc.boolean() }) },
+  from<Step>({ do: "second prompts" }, { do: "second interrupts" }, { do: "second leaves" }),
+  { weight: 2, arbitrary: fc.constant<Step>({ do: "go on" }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("time passes" as const), ms: from(250, 1_000, 10_000) }) },
+  { weight: 16, arbitrary: pause },
+);
+
+const storeFault = fc.record({ do: fc.constant("store fails" as const), writes: from(1, 1, 2) });
+
+/** A prompt, and what may come of it: most of what can go wrong needs that something goes on. */
+const scene: fc.Arbitrary<readonly Step[]> = fc
+  .record({
+    who,
+    messageId: from(undefined, "", "m1", "m4"),
+    before: pause,
+    answer,
+    after: pause,
+    isAnswered: fc.boolean(),
+  })
+  .map(({ who, messageId, before, answer, after, isAnswered }) => [
+    { do: "ask", who, method: "droid.add_user_message", params: { text: "s", messageId } },
+    before,
+    ...(isAnswered ? [{ ...answer, who }, after] : []),
+  ]);
+
+const one = step.map((each): readonly Step[] => [each]);
+
+function severalOf(part: fc.Arbitrary<readonly Step[]>): fc.Arbitrary<readonly Step[]> {
+  return fc.array(part, { minLength: 1, maxLength: 24, size: "max" }).map((parts) => parts.flat());
+}
+
+/** Most disks are in order; on the others something goes wrong now and then. */
+const steps: fc.Arbitrary<readonly Step[]> = fc.oneof(
+  { weight: 3, arbitrary: severalOf(fc.oneof({ weight: 5, arbitrary: one }, { weight: 2, arbitrary: scene })) },
+  {
+    weight: 1,
+    arbitrary: severalOf(
+      fc.oneof(
+        { weight: 8, arbitrary: one },
+        { weight: 3, arbitrary: scene },
+        { weight: 1, arbitrary: storeFault.map((each) => [each]) },
+      ),
+    ),
+  },
+);
+
+export const schedule: fc.Arbitrary<Schedule> = fc
+  .record<Schedule>({
+    level: from<string | undefined>("off", "off", "off", "off", "normal", "normal", "low", "high", "spec", undefined),
+    later: fc.tuple(fc.boolean(), fc.boolean()),
+    maxWaiting: from(300, 3_000, 1_000_000),
+    replies: fc.array(fc.record({ kind: from(...replyKinds), pace: few }), {
+      minLength: 4,
+      maxLength: 16,
+      size: "max",
+    }),
+    storePaces: fc.array(few, { minLength: 1, maxLength: 4 }),
+    steps,
+    leaving: fc.tuple(leaving, leaving),
+  })
+  .map((made) => ({ ...made, [fc.toStringMethod]: () => wordsOf(made) }));
+
+/** A schedule as somebody would tell it. */
+export function wordsOf({ level, later, maxWaiting, replies, storePaces, steps, leaving }: Schedule): string {
+  const dialects = later.map((is) => (is ? "later" : "early"));
+  return [
+    `\n  begins at: ${level ?? "no session"}; dialects: ${dialects.join(", ")}; room for ${maxWaiting} characters`,
+    `  a write takes ${storePaces.join(", ")} microtasks`,
+    `  the model: ${replies.map(({ kind, pace }) => (pace === 0 ? kind : `${kind} (${pace})`)).join("; ")}`,
+    ...steps.map((each, index) => `  ${index + 1}. ${stepWords(each)}`),
+    `  at last: ${leaving.map((how, nth) => `client ${nth + 1} ${how}`).join(", ")}\n`,
+  ].join("\n");
+}
+
+function stepWords(step: Step): string {
+  const by = "who" in step ? `client ${step.who + 1}` : "";
+  switch (step.do) {
+    case "ask":
+      return `${by}: ${step.method} ${JSON.stringify(step.params)}${step.id === undefined ? "" : ` as ${JSON.stringify(step.id)}`}`;
+    case "load":
+      return `${by}: droid.load_session of session ${step.which}`;
+    case "raw":
+      return `${by} writes ${step.line}`;
+    case "answer":
+      return `${by} answers ${step.which} request: ${step.how}${step.times === 2 ? ", twice" : ""}`;
+    case "stop reading":
+    case "read on":
+      return `${by}: ${step.do}`;
+    case "leave":
+      return `${by} ${step.how}`;
+    case "attach":
+      return `a second attachment comes (approves: ${step.approve}, answers: ${step.answer})`;
+    case "second answers":
+      return `the second attachment says ${step.yes ? "yes" : "no"}`;
+    case "second prompts":
+    case "second interrupts":
+    case "second leaves":
+      return `the ${step.do.replace("second", "second attachment")}`;
+    case "go on":
+      return "what hangs goes on";
+    case "store fails":
+      return `the next ${step.writes} write(s) to the log fail`;
+    case "time passes":
+      return `${step.ms} ms pass`;
+    case "wait":
+      return step.microtasks === 0 ? "wait until nothing moves" : `wait ${step.microtasks} microtasks`;
+  }
+}

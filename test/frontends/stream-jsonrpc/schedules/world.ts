@@ -1,0 +1,200 @@
+import type { Attachment } from "../../../../src/core/attachment.ts";
+import type { Engine } from "../../../../src/core/engine.ts";
+import { AgentError } from "../../../../src/core/errors.ts";
+import type { EngineEvent } from "../../../../src/core/event.ts";
+import type { Answer, Interaction } from "../../../../src/core/interaction.ts";
+import type { SessionLog, SessionStore } from "../../../../src/core/ports.ts";
+import type { Session } from "../../../../src/core/session.ts";
+import type { Tool } from "../../../../src/core/tool.ts";
+import { createPermissionPolicy } from "../../../../src/permissions/policy.ts";
+import { createMemoryStore } from "../../../../src/store/memory-store.ts";
+import { builtinTools } from "../../../../src/tools/all.ts";
+import type { Kit } from "../../../fakes/kit.ts";
+import { createKit } from "../../../fakes/kit.ts";
+import { createMemoryHost } from "../../../fakes/memory-host.ts";
+import type { Signal } from "../connection/served.ts";
+import { createSignal, sessionIds } from "../connection/served.ts";
+import type { Hanging } from "./replies.ts";
+import { microtasks, plannedModels } from "./replies.ts";
+import type { Schedule } from "./steps.ts";
+
+/** What all schedules share: loaded once, so that no schedule waits for the disk and each goes as it went before. */
+export interface Loaded {
+  readonly tools: readonly Tool[];
+  readonly policy: ReturnType<typeof createPermissionPolicy>;
+}
+
+export async function loadOnce(): Promise<Loaded> {
+  const tools = builtinTools.map(async (tool) => {
+    const body = await tool.load();
+    return { ...tool, load: async () => body };
+  });
+  const policy = createPermissionPolicy(() => "bash");
+  await policy.read("ls", { cwd: "/ws", home: "/home/u" });
+  return { tools: await Promise.all(tools), policy };
+}
+
+/** A session, and all that it told from its first moment in this process on. */
+export interface WatchedSession {
+  readonly session: Session;
+  readonly events: readonly EngineEvent[];
+  /** A client knows that it is in it. */
+  isEntered: boolean;
+}
+
+/** The engine with its model, its disk and its machine, and what can go wrong with them. */
+export interface World {
+  readonly kit: Kit;
+  readonly sessions: readonly WatchedSession[];
+  readonly hanging: Hanging;
+  /** Calls of the model. */
+  readonly called: { readonly count: number };
+  failWrites(count: number): void;
+  /** Writes that failed. */
+  readonly failed: { readonly count: number };
+  letGo(): void;
+}
+
+export function createWorld({ replies, storePaces }: Schedule, { tools, policy }: Loaded): World {
+  const hanging: Hanging = { now: createSignal() };
+  const { models, called } = plannedModels(replies, () => kit.clock, hanging);
+  const host = createMemoryHost(
+    { "/ws/readme.md": "hello\n" },
+    {
+      async onCommand(command) {
+        if (command.includes("hang")) await hanging.now.come;
+        return {};
+      },
+    },
+  );
+  const disk = createDisk(storePaces, () => kit.clock.now());
+  const kit: Kit = createKit([], { models, tools, policy, host, store: disk.store, ids: sessionIds() });
+  return {
+    kit,
+    sessions: watchSessions(kit.engine),
+    hanging,
+    called,
+    failed: disk.failed,
+    failWrites: disk.failWrites,
+    letGo() {
+      const before: Signal = hanging.now;
+      hanging.now = createSignal();
+      before.give();
+    },
+  };
+}
+
+/** A store whose writes take a while, and fail when they are told to. */
+function createDisk(paces: readonly number[], now: () => number) {
+  const memory = createMemoryStore({ now });
+  const failed = { count: 0 };
+  let toFail = 0;
+  let writes = 0;
+  const slowed = (log: SessionLog): SessionLog => ({
+    ...log,
+    async append(...given) {
+      writes += 1;
+      await microtasks(paces[writes % paces.length] ?? 0);
+      if (toFail > 0) {
+        toFail -= 1;
+        failed.count += 1;
+        throw new AgentError("storage_failed", "The disk is full.");
+      }
+      await log.append(...given);
+    },
+  });
+  const store: SessionStore = {
+    ...memory,
+    create: async (...given) => slowed(await memory.create(...given)),
+    acquire: async (...given) => slowed(await memory.acquire(...given)),
+  };
+  return {
+    store,
+    failed,
+    failWrites(count: number) {
+      toFail = count;
+    },
+  };
+}
+
+/** Attaches to every session that the engine opens, before anybody else can. */
+function watchSessions(engine: Engine): readonly WatchedSession[] {
+  const sessions: WatchedSession[] = [];
+  const watch = (session: Session): void => {
+    const events: EngineEvent[] = [];
+    const attachment = session.attach({ approve: false, answer: false, onDetach: "cancel" });
+    sessions.push({ session, events, isEntered: false });
+    void (async () => {
+      for await (const event of attachment.events()) events.push(event);
+    })();
+  };
+  const create = engine.create.bind(engine);
+  const resume = engine.resume.bind(engine);
+  const fork = engine.fork.bind(engine);
+  engine.create = async (options) => {
+    const session = await create(options);
+    watch(session);
+    return session;
+  };
+  engine.resume = async (...given) => {
+    const resumed = await resume(...given);
+    watch(resumed.session);
+    return resumed;
+  };
+  engine.fork = async (...given) => {
+    const forked = await fork(...given);
+    watch(forked.session);
+    return forked;
+  };
+  return sessions;
+}
+
+export const promptFromElsewhere = "from elsewhere";
+
+/** Somebody at the engine itself: attached like a client, and quicker than one. It comes when a client is there. */
+export interface Second {
+  attach(abilities: { readonly approve: boolean; readonly answer: boolean }): void;
+  answer(yes: boolean): void;
+  prompt(): void;
+  interrupt(): void;
+  leave(): void;
+}
+
+export function createSecond(sessions: readonly WatchedSession[]): Second {
+  let here: { readonly session: Session; readonly attachment: Attachment } | undefined;
+  const leave = (): void => {
+    here?.attachment.detach();
+    here = undefined;
+  };
+  return {
+    leave,
+    attach(abilities) {
+      leave();
+      const session = sessions.findLast(({ session, isEntered }) => isEntered && !session.isClosed)?.session;
+      if (session === undefined) return;
+      const attachment = session.attach({ ...abilities, onDetach: "cancel" });
+      here = { session, attachment };
+      void (async () => {
+        for await (const _ of attachment.events());
+      })();
+    },
+    answer(yes) {
+      if (here === undefined) return;
+      const [open] = [...here.session.openRequests()];
+      if (open !== undefined) here.attachment.answer(open[0], yes ? yesTo(open[1]) : { kind: "cancel" });
+    },
+    prompt() {
+      here?.session.prompt([{ type: "text", text: promptFromElsewhere }]);
+    },
+    interrupt() {
+      // A write may fail, and whoever interrupts hears of it.
+      here?.session.interrupt().catch(() => undefined);
+    },
+  };
+}
+
+function yesTo(interaction: Interaction): Answer {
+  if (interaction.kind === "permission") return { kind: "allow" };
+  if (interaction.kind === "plan") return { kind: "approve", autonomy: "low" };
+  return { kind: "answers", answers: interaction.questions.map(({ index }) => ({ index, answer: "this" })) };
+}
