@@ -149,7 +149,7 @@ function rowsOf(dialect: Dialect): readonly Row[] {
     }),
     row("a prompt without a session", request("n", "add_user_message", { text: "x" }), { id: "n", error: noSession }),
     row("settings without a session", request("n", "update_session_settings"), { id: "n", error: noSession }),
-    row("an interrupt without a session", request("n", "interrupt_session"), { id: "n", error: noSession }),
+    row("an interrupt without a session", request("n", "interrupt_session"), { id: "n", result: {} }),
     row("a fork without a session", request("n", "fork_session"), { id: "n", error: noSession }),
     row(
       "a broken request, twice",

@@ -30,13 +30,13 @@ atBothLevels((stage) => {
       expect(disabled.every((model) => !models.some(({ id }) => id === model.id))).toBe(true);
       const needing: readonly (readonly [string, Payload])[] = [
         ["droid.add_user_message", { text: "hi" }],
-        ["droid.interrupt_session", {}],
         ["droid.update_session_settings", {}],
         ["droid.get_context_stats", {}],
         ["droid.fork_session", {}],
         ["droid.rename_session", { title: "x" }],
         ["droid.close_session", {}],
       ];
+      expect(await client.call("droid.interrupt_session", {})).toEqual({});
       for (const [method, params] of needing)
         await expect(client.call(method, params), method).rejects.toMatchObject(noSession);
       await expect(client.resume("5f0c8b9e-0000-4000-8000-000000000000")).rejects.toMatchObject({
