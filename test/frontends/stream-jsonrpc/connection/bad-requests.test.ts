@@ -180,6 +180,23 @@ describe("a request that cannot be taken", () => {
     expect((await client.request("droid.list_skills", {}, { id })).id).toBe(id);
   });
 
+  test.each<[what: string, params: object]>([
+    ["in one list", { disabledToolIds: Array.from({ length: 1_000_000 }, () => 1) }],
+    ["in many", { tags: Array.from({ length: 200 }, () => Array.from({ length: 200 }, () => 1)) }],
+    [
+      "in an object",
+      { tags: [{ name: "a", metadata: Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [at, 1])) }] },
+    ],
+  ])("has more entries than anybody needs, %s: they are not looked at one by one", async (_, params) => {
+    const { client, init } = serve([]);
+    await init();
+    expect(errorOf(await client.request("droid.update_session_settings", params))).toEqual({
+      id: "r2",
+      code: -32602,
+      message: "droid.update_session_settings: params has more than 20000 entries",
+    });
+  });
+
   test("unless it only holds more than it must", async () => {
     const { client } = serve([]);
     const params = { machineId: "", cwd: "/ws", bogus: [1], tags: [{ name: "a", value: "b" }] };
