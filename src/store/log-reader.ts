@@ -3,6 +3,7 @@ import { open } from "node:fs/promises";
 import { AgentError } from "../core/errors.ts";
 import type { DurableEvent } from "../core/event.ts";
 import type { SessionInfo, StoredLog } from "../core/ports.ts";
+import { longestRise } from "./longest-rise.ts";
 import { decodeRecord, decodeStart, maxRecordBytes, recordVersion, titleMarker } from "./records.ts";
 import { isMissing, storageError } from "./storage-error.ts";
 
@@ -13,25 +14,34 @@ const marker = Buffer.from(titleMarker);
 /** Every whole record of the log. Opens for reading only. `undefined` when there is no log, or nothing in it yet. */
 export async function readLog(path: string, sessionId: string): Promise<StoredLog | undefined> {
   const events: DurableEvent[] = [];
+  const lineOf: number[] = [];
   const damagedLines: number[] = [];
   let lastSeq = 0;
-  let lastKnownSeq = 0;
+  let isRising = true;
+  const keep = (event: DurableEvent, line: number): void => {
+    isRising &&= event.seq > (events.at(-1)?.seq ?? 0);
+    events.push(event);
+    lineOf.push(line);
+  };
   const scanned = await scanLines(path, (line, number) => {
-    if (number === 1) {
-      events.push(startOf(line, path, sessionId).event);
-      lastSeq = lastKnownSeq = 1;
-      return;
-    }
+    if (number === 1) return keep(startOf(line, path, sessionId).event, number);
     if (line?.length === 0) return;
     const decoded = line && isUtf8(line) ? decodeRecord(line.toString(), sessionId) : undefined;
     if (decoded?.kind === "unknown") lastSeq = Math.max(lastSeq, decoded.seq);
-    else if (decoded?.kind === "event" && decoded.event.seq > lastKnownSeq) {
-      events.push(decoded.event);
-      lastKnownSeq = decoded.event.seq;
-      lastSeq = Math.max(lastSeq, lastKnownSeq);
-    } else damagedLines.push(number);
+    else if (decoded?.kind === "event") keep(decoded.event, number);
+    else damagedLines.push(number);
   });
-  return scanned && events.length > 0 ? { events, lastSeq, damagedLines } : undefined;
+  if (!scanned || events.length === 0) return undefined;
+  const kept = isRising ? events : inOrder(events, lineOf, damagedLines);
+  return { events: kept, lastSeq: Math.max(lastSeq, kept.at(-1)?.seq ?? 0), damagedLines };
+}
+
+/** Records that stand where their number has no place are damage. */
+function inOrder(events: readonly DurableEvent[], lineOf: readonly number[], damagedLines: number[]): DurableEvent[] {
+  const places = new Set(longestRise(events.map(({ seq }) => seq)));
+  damagedLines.push(...lineOf.filter((_, place) => !places.has(place)));
+  damagedLines.sort((a, b) => a - b);
+  return events.filter((_, place) => places.has(place));
 }
 
 /** The log's first line and its last title; other lines are looked at, but not parsed. */

@@ -130,8 +130,13 @@ export function decodeRecord(line: string, sessionId: string): DecodedRecord {
   return { kind: "event", event: { ...record, sessionId } as unknown as DurableEvent };
 }
 
+/** Far from the last whole number, so that there is always a next one. */
+function isSeq(value: unknown): boolean {
+  return isPositiveInteger(value) && value < 2 ** 52;
+}
+
 function isEnvelope(record: Fields): record is Fields & { readonly type: string; readonly seq: number } {
-  return isText(record.type) && isPositiveInteger(record.seq) && isNumber(record.at) && isOptionalText(record.turnId);
+  return isText(record.type) && isSeq(record.seq) && isNumber(record.at) && isOptionalText(record.turnId);
 }
 
 function parse(line: string): Fields | undefined {

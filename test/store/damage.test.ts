@@ -78,6 +78,25 @@ describe("a log with damage inside", () => {
     expect(await store.read("s1")).toEqual(stored(kept, [3, 5, 9, 10]));
   });
 
+  it.each([6, 1_000, 2 ** 40])(
+    "loses one record when its number became %i, and none of those behind it",
+    async (seq) => {
+      const { store, path } = await makeLog([opened("s1")]);
+      const records = [opened("s1"), prompt("s1", 2), { ...prompt("s1", 3), seq }, ...prompts("s1", 4, 6)];
+      await writeFile(path, `${records.map(encodeRecord).join("\n")}\n`);
+      const kept = [opened("s1"), prompt("s1", 2), ...prompts("s1", 4, 6)];
+      expect(await store.read("s1")).toEqual(stored(kept, [3]));
+    },
+  );
+
+  it("goes on behind a record that claims to be the last of all", async () => {
+    const { store, path } = await makeLog([opened("s1"), prompt("s1", 2)]);
+    const last = `{"seq":${Number.MAX_SAFE_INTEGER},"at":1,"type":"prompt.discarded","messageId":"m2"}`;
+    await appendFile(path, `${last}\n`);
+    await appendNext(store, 3);
+    expect(await store.read("s1")).toEqual(stored([opened("s1"), ...prompts("s1", 2, 4)], [3]));
+  });
+
   it("tells the number of a last record that only a later version knows", async () => {
     const { store, path } = await makeLog([opened("s1"), prompt("s1", 2)]);
     await appendFile(path, '{"seq":3,"at":1,"type":"session.compacted","into":"less"}\n');
