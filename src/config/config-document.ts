@@ -1,9 +1,11 @@
+import type { CST } from "yaml";
 import type { z } from "zod";
 import { AgentError } from "../core/errors.ts";
 import { printable } from "./visible.ts";
 
 const deepest = 100;
 const mostTokens = 50_000;
+const mostKeys = 5_000;
 
 /**
  * A configuration as plain data; `null` when there is nothing in it. JSON is read as the YAML that it is, because a key that
@@ -11,17 +13,8 @@ const mostTokens = 50_000;
  */
 export async function parseConfig(text: string, path: string): Promise<unknown> {
   if (text.trim() === "") return null;
-  const { Lexer, LineCounter, Parser, parseDocument } = await import("yaml");
-  // The parser calls itself for every level and compares every key with all others: what somebody else wrote could make it
-  // end the process, or keep it for hours. Its first stage does neither.
-  const outline = new Parser();
-  let tokens = 0;
-  for (const token of new Lexer().lex(text)) {
-    tokens += 1;
-    Array.from(outline.next(token));
-    if (outline.stack.length > deepest) throw invalid(path, `is nested more than ${deepest} levels deep`);
-    if (tokens > mostTokens) throw invalid(path, "has too many entries");
-  }
+  const { LineCounter, parseDocument } = await import("yaml");
+  await checkOutline(text, path, mostTokens);
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, logLevel: "error", prettyErrors: false });
   const [fault] = document.errors;
@@ -34,6 +27,29 @@ export async function parseConfig(text: string, path: string): Promise<unknown> 
   } catch (error) {
     throw invalid(path, reason(error));
   }
+}
+
+/**
+ * Rejects what is nested too deeply or has too many parts for the parser, which calls itself for every level and compares
+ * every key with all others: what somebody else wrote could make it end the process, or keep it for hours. Its first stage,
+ * which is all that is used here, does neither.
+ */
+export async function checkOutline(text: string, path: string, most = Number.POSITIVE_INFINITY): Promise<void> {
+  const { Lexer, Parser } = await import("yaml");
+  const outline = new Parser();
+  let tokens = 0;
+  for (const token of new Lexer().lex(text)) {
+    tokens += 1;
+    Array.from(outline.next(token));
+    if (outline.stack.length > deepest) throw invalid(path, `is nested more than ${deepest} levels deep`);
+    if (tokens > most || keysIn(outline.stack.at(-1)) > mostKeys) throw invalid(path, "has too many entries");
+  }
+}
+
+/** Of the map that is being read, if it is one. */
+function keysIn(part: CST.Token | undefined): number {
+  const isMap = part?.type === "block-map" || (part?.type === "flow-collection" && part.start.source === "{");
+  return isMap ? part.items.length : 0;
 }
 
 /** What a schema makes of a value; its first complaint becomes the one line of the error. */

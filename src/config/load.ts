@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { readPlainText } from "./bounded-file.ts";
-import { checked, invalid, parseConfig, reason } from "./config-document.ts";
+import { checked, checkOutline, invalid, parseConfig, reason } from "./config-document.ts";
 import { forgetConfig, keepConfig, keptConfig } from "./kept-config.ts";
 import type { UserConfig } from "./schema.ts";
 
@@ -34,9 +34,11 @@ export async function readDocument(path: string): Promise<unknown> {
   } catch {
     // Not JSON; YAML is the usual form.
   }
+  await checkOutline(text, path);
   const { parse } = await import("yaml");
   try {
-    return parse(text, { maxAliasCount: 100 }) as unknown;
+    // Its warnings would go to stderr by themselves, past whoever decides what stands there.
+    return parse(text, { maxAliasCount: 100, logLevel: "error" }) as unknown;
   } catch (error) {
     throw invalid(path, reason(error));
   }

@@ -166,6 +166,7 @@ function placeOf(path: readonly PropertyKey[]): string {
 
 function problem(issue: Issue | undefined): string {
   if (issue === undefined) return "is wrong";
-  if (issue.code === "unrecognized_keys") return `unknown key ${issue.keys.map((key) => `"${key}"`).join(", ")}`;
+  if (issue.code === "unrecognized_keys")
+    return `unknown key ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}`;
   return issue.message.replace(/\s+/g, " ");
 }

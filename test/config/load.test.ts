@@ -63,6 +63,31 @@ test("a document that is missing or too large is an error", async () => {
   });
 });
 
+test("a document is read without a word of the parser's own, or refused in words", async () => {
+  const path = join(home, "odd.yaml");
+  const warnings: Error[] = [];
+  const warned = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", warned);
+  await writeFile(path, "a: !unknown b\n");
+  expect(await readDocument(path)).toEqual({ a: "b" });
+  for (const deep of ["- ".repeat(20_000), "[".repeat(20_000), "? ".repeat(20_000)]) {
+    await writeFile(path, deep);
+    const message = `${path}: is nested more than 100 levels deep`;
+    await expect(readDocument(path)).rejects.toMatchObject({ code: "config_invalid", message });
+  }
+  const keys = Array.from({ length: 10_000 }, (_, at) => `k${at}: 1`);
+  for (const many of [keys.join("\n"), `{ ${keys.join(", ")} }`]) {
+    await writeFile(path, many);
+    const message = `${path}: has too many entries`;
+    await expect(readDocument(path)).rejects.toMatchObject({ code: "config_invalid", message });
+  }
+  await writeFile(path, keys.map((key) => `- ${key}`).join("\n"));
+  expect(await readDocument(path)).toHaveLength(10_000);
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("warning", warned);
+  expect(warnings).toEqual([]);
+});
+
 describe("what is no plain file is not waited for", () => {
   test.each([
     ["a pipe without a writer", (path: string) => execFileSync("mkfifo", [path])],
