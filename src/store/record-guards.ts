@@ -56,25 +56,33 @@ function variants(tag: string, byTag: Readonly<Record<string, Guard>>): Guard {
   };
 }
 
-const settingsGuards = {
+/** What every session has. */
+const neededSettings = {
   modelId: isText,
   reasoningEffort: oneOf(...reasoningEfforts),
   autonomy: oneOf(...autonomyLevels),
   mode: everyOneOf<Mode>({ auto: true, spec: true }),
-  specModelId: optional(isText),
-  specReasoningEffort: optional(oneOf(...reasoningEfforts)),
-  systemPrompt: optional(isText),
-  appendSystemPrompt: optional(isText),
-  tags: optional(listOf(shape({ name: isText, metadata: optional(isFields) }))),
 };
 
-export const isSettings = shape(settingsGuards);
+const furtherSettings = {
+  specModelId: isText,
+  specReasoningEffort: oneOf(...reasoningEfforts),
+  systemPrompt: isText,
+  appendSystemPrompt: isText,
+  tags: listOf(shape({ name: isText, metadata: optional(isFields) })),
+};
 
-const isChanges = shape(
-  Object.fromEntries(
-    Object.entries(settingsGuards).map(([key, guard]) => [key, optional((value) => value === null || guard(value))]),
-  ),
-);
+function each(guards: Readonly<Record<string, Guard>>, change: (guard: Guard) => Guard): Record<string, Guard> {
+  return Object.fromEntries(Object.entries(guards).map(([key, guard]) => [key, change(guard)]));
+}
+
+export const isSettings = shape({ ...neededSettings, ...each(furtherSettings, optional) });
+
+/** `null` takes away what a session may be without. */
+const isChanges = shape({
+  ...each(neededSettings, optional),
+  ...each(furtherSettings, (guard) => optional((value) => value === null || guard(value))),
+});
 
 const isUsage = shape({
   input: isNumber,
@@ -183,7 +191,7 @@ const isAnswer = variants("kind", {
 });
 
 const bodyGuards: Readonly<Record<Exclude<DurableBody["type"], "session.opened">, Guard>> = {
-  "session.updated": shape({ changes: isChanges }),
+  "session.updated": shape({ changes: isChanges, cwd: optional(isAbsolutePath) }),
   "session.titled": shape({ title: isText }),
   "prompt.accepted": shape({ messageId: isText, content: listOf(isPromptBlock) }),
   "prompt.discarded": shape({ messageId: isText }),

@@ -78,6 +78,17 @@ describe("a log with damage inside", () => {
     expect(await store.read("s1")).toEqual(stored(kept, [3, 5, 9, 10]));
   });
 
+  it.each([
+    '"changes":{"modelId":null}',
+    '"changes":{"autonomy":null}',
+    '"changes":{},"cwd":5',
+    '"changes":{},"cwd":"below/nothing"',
+  ])("does not take over what no session can be without: %s", async (fields) => {
+    const { store, path } = await makeLog([opened("s1"), prompt("s1", 2)]);
+    await appendFile(path, `{"seq":3,"at":1,"type":"session.updated",${fields}}\n`);
+    expect(await store.read("s1")).toEqual(stored([opened("s1"), prompt("s1", 2)], [3]));
+  });
+
   it.each([6, 1_000, 2 ** 40])(
     "loses one record when its number became %i, and none of those behind it",
     async (seq) => {
