@@ -29,6 +29,8 @@ export interface WireOptions extends RunOptions {
   readonly protocolVersion?: string;
   /** How long anything may take to come. */
   readonly patienceMs?: number;
+  /** Keeps nothing of what came: only who listens hears of it. */
+  readonly forgets?: boolean;
 }
 
 export interface RequestOptions {
@@ -65,7 +67,7 @@ export interface Wire {
 const laterVersion = "1.1.0";
 
 export function openWire(bench: Bench, options: WireOptions = {}): Wire {
-  const { args = [], protocolVersion, patienceMs = 15_000, ...run } = options;
+  const { args = [], protocolVersion, patienceMs = 15_000, forgets = false, ...run } = options;
   const formats = ["exec", "--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc"];
   const child = bench.start([...formats, ...args], run);
   const { stdin, stdout, stderr } = child;
@@ -91,7 +93,7 @@ export function openWire(bench: Bench, options: WireOptions = {}): Wire {
       giveUp(faults);
       return;
     }
-    received.push(message);
+    if (!forgets) received.push(message);
     for (const listener of [...listeners]) listener(message);
   };
   stdout.setEncoding("utf8");

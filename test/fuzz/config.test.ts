@@ -1,0 +1,75 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { loadUserConfig } from "../../src/config/load.ts";
+import { loadRules } from "../../src/config/rules.ts";
+import { AgentError } from "../../src/core/errors.ts";
+import { createModelCatalog } from "../../src/models/catalog.ts";
+import { instantClock } from "../models/harness.ts";
+import { randomFrom } from "../permissions/seeded-random.ts";
+import { counts, firstSeed, sharedByAll } from "./mutate.ts";
+import { blocksOf, mutateYaml } from "./yaml-texts.ts";
+
+const rounds = counts(10_000, 200);
+
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "tinman-fuzz-config-"));
+});
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+const samples = [...blocksOf("docs/configuration.md"), ...blocksOf("docs/models.md")];
+
+/** What the program does with a configuration before a model is asked. */
+async function used(): Promise<object> {
+  const config = await loadUserConfig(home);
+  const models = createModelCatalog({
+    defaultModel: config.models?.default ?? config.model ?? "offline",
+    ...(config.models === undefined ? {} : { choices: config.models }),
+    env: {},
+    loadScript: async () => ({}),
+    fetch: async () => fetch,
+    clock: instantClock(),
+  });
+  await Promise.all([models.list(), models.unusable(), loadRules({ user: config, adminFiles: [], ownHome: home })]);
+  return config;
+}
+
+test(`${rounds} mutated configurations are read, or refused in one line that names the file`, {
+  timeout: 600_000,
+}, async () => {
+  const path = join(home, "config.yaml");
+  const shared = sharedByAll();
+  const warnings: Error[] = [];
+  const warned = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", warned);
+  const seen = { read: 0, refused: 0 };
+  for (let round = 0; round < rounds; round += 1) {
+    const seed = firstSeed() + round;
+    const text = mutateYaml(randomFrom(seed), samples);
+    await writeFile(path, text);
+    const first = await used().catch((error: unknown) => error);
+    const context = { seed, text: text.toString("latin1").slice(0, 2_000) };
+    if (first instanceof Error) {
+      seen.refused += 1;
+      const { message } = first;
+      const isClear = first instanceof AgentError && first.code === "config_invalid" && message.startsWith(`${path}: `);
+      expect({ ...context, isClear, message }).toEqual({
+        ...context,
+        isClear: true,
+        message: expect.stringMatching(/^\P{Cc}*$/u),
+      });
+      expect({ ...context, length: Math.min(message.length, 4_000) }).toEqual({ ...context, length: message.length });
+    } else {
+      seen.read += 1;
+      // From what was kept of it, it is the same.
+      expect({ ...context, again: await used() }).toEqual({ ...context, again: first });
+    }
+    expect(await readFile(path)).toEqual(text);
+  }
+  process.off("warning", warned);
+  expect(warnings).toEqual([]);
+  expect(sharedByAll()).toEqual(shared);
+  expect(Math.min(seen.read, seen.refused)).toBeGreaterThan(rounds / 20);
+});

@@ -1,0 +1,65 @@
+import type { Received } from "../fakes/rpc/wire.ts";
+
+/** What a line must be answered with, as docs/stream-jsonrpc.md says it: nothing here asks the program's own schemas. */
+export type Due =
+  | { readonly kind: "silence"; readonly why: "blank" | "notification" | "response"; readonly id?: string }
+  /** Exactly one answer that `answerName` calls so. */
+  | { readonly kind: "answer"; readonly name: string; readonly method?: string; readonly id?: string };
+
+const unreadable = "-32700 Invalid JSON";
+
+/** `bytes`: a line without its line feed. */
+export function dueFor(bytes: Uint8Array): Due {
+  const text = new TextDecoder().decode(bytes);
+  if (text.trim() === "") return { kind: "silence", why: "blank" };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { kind: "answer", name: unreadable };
+  }
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  const message = new Map(isObject ? Object.entries(value as object) : []);
+  const [id, method, type] = ["id", "method", "type"].map((key) => message.get(key));
+  const isCurrent =
+    message.get("jsonrpc") === "2.0" &&
+    message.get("factoryApiVersion") === "1.0.0" &&
+    ["undefined", "string"].includes(typeof message.get("factoryProtocolVersion"));
+  if (isCurrent && type === "notification" && typeof method === "string")
+    return { kind: "silence", why: "notification" };
+  if (isCurrent && type === "response" && typeof id === "string") return { kind: "silence", why: "response", id };
+  if (isCurrent && type === "request" && typeof id === "string" && typeof method === "string")
+    return { kind: "answer", name: requestName(id), method, id };
+  const isNamed = typeof id === "string" || typeof id === "number";
+  return {
+    kind: "answer",
+    name: `-32700 Invalid JSON-RPC message ${isNamed ? String(id).slice(0, 200) : "without id"}`,
+  };
+}
+
+function requestName(id: string): string {
+  return `request ${id}`;
+}
+
+/** Which line an answer is for, as far as it says so. */
+export function answerName({ id, error }: Received): string {
+  const { requestId } = (error?.data ?? {}) as { readonly requestId?: string };
+  if (error?.code !== -32700) return requestName(String(id ?? requestId));
+  if (error.message === "Invalid JSON") return unreadable;
+  return `-32700 ${error.message} ${requestId ?? "without id"}`;
+}
+
+/** Of an answer that is an error: what is wrong with it, beside that it came. */
+export function faultOf({ id, error }: Received): string | undefined {
+  if (error === undefined) return undefined;
+  const { code, message } = error;
+  const data = (error.data ?? {}) as { readonly requestId?: unknown; readonly code?: unknown };
+  if (code === -32700 || code === -32600) return id === null ? undefined : `${code} under the id ${id}`;
+  if (typeof id !== "string") return `${code} without an id`;
+  if ([-32601, -32602, -32004].includes(code)) return undefined;
+  if (code !== -32603) return `the code ${code}`;
+  // What is no failure that was thought of shows itself as one without a code of its own.
+  const isKnown =
+    message.startsWith("No active session") || (typeof data.code === "string" && data.code !== "internal");
+  return isKnown ? undefined : `an unforeseen failure: ${message}`;
+}

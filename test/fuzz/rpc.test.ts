@@ -1,0 +1,80 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createBench } from "../e2e/tinman.ts";
+import { counts, firstSeed, isFull } from "./mutate.ts";
+import type { Told } from "./rpc-run.ts";
+import { fuzzProgram } from "./rpc-run.ts";
+
+const lines = counts(25_000, 750);
+const mebibyte = 1024 * 1024;
+
+const calls = (name: string, input: object): object => ({ tool_calls: [{ name, input }], times: "any" });
+const words = [{ times: "any", text: ["O", "K"] }];
+/** Calls that change nothing wherever the session may be: mutated lines choose its folder. */
+const tools = [
+  { when: { after_tool: "LS" }, ...calls("Execute", { command: "no-such-program -x" }) },
+  {
+    when: { after_tool: "Execute" },
+    ...calls("AskUser", { questionnaire: "1. [question] Which?\n[option] This\n[option] That" }),
+  },
+  { when: { after_tool: "AskUser" }, times: "any", text: "Thanks." },
+  { when: { after_tool: "ExitSpecMode" }, times: "any", text: "Good." },
+  { when: { system: "Spec mode is on" }, ...calls("ExitSpecMode", { plan: "# Plan\n\n1. Nothing" }) },
+  calls("LS", {}),
+];
+
+test.concurrent.each([
+  ["that only speaks", words, true, 0],
+  ["that calls tools", tools, true, 1],
+  ["that only speaks, in the early dialect", words, false, 2],
+  ["that calls tools, in the early dialect", tools, false, 3],
+])(
+  `${lines} mutated lines are each answered once, with a model %s`,
+  { timeout: 900_000 },
+  async (what, replies, later, nth) => {
+    const bench = await createBench();
+    try {
+      const model = await bench.script(replies);
+      const began = performance.now();
+      const told = await fuzzProgram(bench, { seed: firstSeed() + nth, lines, later, model });
+      if (isFull) process.stdout.write(reportOf(what, told, (lines / (performance.now() - began)) * 1_000));
+      const { code, stderr, lastTurn, open } = told;
+      expect({ code, stderr, lastTurn }).toEqual({ code: 0, stderr: "", lastTurn: "completed" });
+      const seen = ["result", "-32700", "-32603", "-32602", "silence: blank", "silence: notification"];
+      expect([...told.tally.keys()]).toEqual(expect.arrayContaining(seen));
+      if (replies === tools) expect(told.tally.get("silence: response to what is open")).toBeGreaterThan(0);
+      // Nothing is left of the sessions before the last one, and nothing was written elsewhere.
+      expect(await readdir(join(bench.home, ".tinman", "locks"))).toEqual([]);
+      expect([await readdir(bench.root), await readdir(bench.cwd)]).toEqual([
+        ["bin", "home", "project", "script-1.json"],
+        [],
+      ]);
+      expect(Math.max(...open)).toBeLessThan(60);
+      expect(Math.max(...told.resident)).toBeLessThan(160 * mebibyte);
+      // The first lines also compile what they meet.
+      if (isFull) expect(growthPerLine(told)).toBeLessThan(1_000);
+    } finally {
+      await bench.remove();
+    }
+  },
+);
+
+/** From the first fifth of a run to its last one, by the least that was in use: garbage comes and goes. */
+function growthPerLine({ resident }: Told): number {
+  const fifth = Math.floor(resident.length / 5);
+  const [early, late] = [resident.slice(fifth, 2 * fifth), resident.slice(-fifth)];
+  return (Math.min(...late) - Math.min(...early)) / (lines * 0.6);
+}
+
+function reportOf(what: string, told: Told, perSecond: number): string {
+  const inMebibytes = (bytes = 0): string => (bytes / mebibyte).toFixed(0);
+  const { resident, tally } = told;
+  const sizes = [resident[0], resident[Math.floor(resident.length / 5)], resident.at(-1)].map(inMebibytes);
+  return [
+    `${lines} lines, a model ${what}: ${perSecond.toFixed(0)} lines a second`,
+    `resident at the start, after a fifth, at the end: ${sizes.join(", ")} MiB; growth a line: ${growthPerLine(told).toFixed(0)} bytes`,
+    ...[...tally].sort().map(([kind, count]) => `  ${kind}: ${count}`),
+    "",
+  ].join("\n");
+}
