@@ -11,7 +11,7 @@ import { randomFrom } from "../permissions/seeded-random.ts";
 import { counts, firstSeed, sharedByAll } from "./mutate.ts";
 import { blocksOf, mutateYaml } from "./yaml-texts.ts";
 
-const rounds = counts(10_000, 200);
+const rounds = counts(5_000, 200);
 
 let home: string;
 beforeAll(async () => {

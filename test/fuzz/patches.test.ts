@@ -24,7 +24,7 @@ const parts: readonly (readonly string[])[] = [
 
 /** Every path that stands in a header, whatever else is wrong. */
 function named(text: string): readonly string[] {
-  return [...text.matchAll(/\*\*\* (?:Add File|Update File|Delete File|Move to):([^\r\n]*)/g)].map(
+  return [...text.matchAll(/\*\*\* (?:Add File|Update File|Delete File|Move to):([^\n]*)/g)].map(
     ([, path = ""]) => path,
   );
 }

@@ -13,7 +13,7 @@ import { everyEvent } from "../store/sample-events.ts";
 import { tempHome } from "../store/temp-home.ts";
 import { counts, firstSeed, mutateBytes, mutateJson, sharedByAll } from "./mutate.ts";
 
-const rounds = counts(20_000, 300);
+const rounds = counts(10_000, 300);
 
 /** A session as the program writes it: tools, a title, a change of settings, a folder that moved. */
 async function realLog(): Promise<readonly DurableEvent[]> {
@@ -133,7 +133,10 @@ test(`${rounds} damaged session logs are read as far as they are whole, and gone
     expect({ ...context, kinds }).toEqual({ ...context, kinds: kinds.map(() => "string") });
     const outcome = await ask(session, "Are you there?");
     await session.close();
-    expect({ ...context, outcome }).toMatchObject({ ...context, outcome: { reason: "completed" } });
+    expect({ ...context, outcome }).toMatchObject({
+      ...context,
+      outcome: { reason: expect.stringMatching(/^(completed|context_full)$/) },
+    });
     const after = await store.read("s1");
     expect({ ...context, before: after.events.slice(0, kept.length) }).toEqual({ ...context, before: kept });
     expect(after.events.length).toBeGreaterThan(kept.length);
