@@ -39,10 +39,22 @@ const when = z
   })
   .refine((value) => Object.keys(value).length > 0, { error: "must have at least one condition" });
 
+const mostLevels = 500;
+
+/** A text that is nested without end can be read, but neither filled in nor written. */
+function isWithin(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((part) => isWithin(part, levels - 1));
+}
+
 const toolCall = z
   .strictObject({
     name: z.string().min(1),
-    input: z.record(z.string(), z.unknown()).optional().describe("The arguments."),
+    input: z
+      .record(z.string(), z.unknown())
+      .refine((value) => isWithin(value, mostLevels), { error: `is nested more than ${mostLevels} levels deep` })
+      .optional()
+      .describe("The arguments."),
     raw: z.string().optional().describe("The arguments as a text that need not be JSON."),
     id: z.string().min(1).optional(),
     chunks: z.int().min(1).max(1_000).optional().describe("In how many pieces the arguments are streamed."),

@@ -67,6 +67,15 @@ describe("what is wrong with a script is said in one line", () => {
       "s.yaml: replies[0].tool_calls[0].name: Invalid input: expected string, received undefined",
     ],
     [
+      "input without end",
+      {
+        replies: [
+          { tool_calls: [{ name: "LS", input: JSON.parse(`{"a":${"[".repeat(6_000)}${"]".repeat(6_000)}}`) }] },
+        ],
+      },
+      "s.yaml: replies[0].tool_calls[0].input: is nested more than 500 levels deep",
+    ],
+    [
       "input and raw",
       { replies: [{ tool_calls: [{ name: "LS", input: {}, raw: "{" }] }] },
       "s.yaml: replies[0].tool_calls[0]: has both input and raw; give one",
