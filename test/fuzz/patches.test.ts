@@ -1,3 +1,4 @@
+import { normalize } from "node:path/posix";
 import { expect, test } from "vitest";
 import { applyPatchTool } from "../../src/tools/apply-patch.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
@@ -24,8 +25,8 @@ const parts: readonly (readonly string[])[] = [
 
 /** Every path that stands in a header, whatever else is wrong. */
 function named(text: string): readonly string[] {
-  return [...text.matchAll(/\*\*\* (?:Add File|Update File|Delete File|Move to):([^\n]*)/g)].map(
-    ([, path = ""]) => path,
+  return [...text.matchAll(/\*\*\* (?:Add File|Update File|Delete File|Move to):([^\n]*)/g)].map(([, path = ""]) =>
+    normalize(path),
   );
 }
 
