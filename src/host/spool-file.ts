@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open } from "node:fs/promises";
+import { type FileHandle, mkdir, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 
 export interface SpoolFile {
@@ -29,8 +29,17 @@ export function createSpoolFile(path: string, capBytes: number): SpoolFile {
         done += (await file.write(bytes, done)).bytesWritten;
       }
     } catch {
-      failed = true;
+      await giveUp();
     }
+  }
+
+  /** What the disk had no room for must not keep the room that it took: the session's log needs it. */
+  async function giveUp(): Promise<void> {
+    failed = true;
+    const file = await opening?.catch(() => undefined);
+    if (file === undefined) return;
+    await file.truncate(0).catch(() => {});
+    await unlink(path).catch(() => {});
   }
 
   return {

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, stat } from "node:fs/promises";
+import { chmod, lstat, mkdir, readFile, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type CommandOutput, createCommandOutput, type KeptOutput } from "../../src/host/command-output.ts";
@@ -59,6 +59,19 @@ describe("output that is too large", () => {
     });
     expect(await readFile(spoolPath, "utf8")).toBe(text);
     expect((await stat(spoolPath)).mode & 0o777).toBe(0o600);
+  });
+
+  test("leaves nothing of a file that the disk has no room for", async () => {
+    const spoolPath = join(await tempFolder(), "whole");
+    await symlink("/dev/full", spoolPath);
+    expect(await keep(["first ", "second ", "third"], 6, spoolPath)).toEqual({
+      head: "first ",
+      tail: " third",
+      skippedBytes: 6,
+      skippedLines: 0,
+      totalBytes: 18,
+    });
+    await expect(lstat(spoolPath)).rejects.toMatchObject({ code: "ENOENT" });
   });
 
   test("is the same however it was cut into chunks", async () => {
