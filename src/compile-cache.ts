@@ -107,8 +107,14 @@ function compileFrom(root: string, command: string | undefined): KeepCompiled {
         // Whole or not at all, also when several runs do it at the same time.
         const draft = `${path}.${process.pid}`;
         const code = script.createCachedData();
-        writeFileSync(draft, Buffer.concat([stamp, checksum(code), code]), { mode: 0o600 });
-        renameSync(draft, path);
+        try {
+          writeFileSync(draft, Buffer.concat([stamp, checksum(code), code]), { mode: 0o600 });
+          renameSync(draft, path);
+        } catch (error) {
+          // Half of it would only keep a full disk full.
+          rmSync(draft, { force: true });
+          throw error;
+        }
       }
     } catch {
       // A full disk or a home that is not ours to write in: the next run compiles again.
