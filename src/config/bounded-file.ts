@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, openSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { open, stat } from "node:fs/promises";
 
@@ -27,12 +27,27 @@ export async function readPlainText(path: string): Promise<string> {
  * own errors.
  */
 export async function readBounded(path: string, most: number): Promise<Buffer> {
+  if ((await stat(path)).isFIFO()) return readPipe(path, most);
   const file = await open(path, "r");
   try {
     return await readBoundedFrom(file, most);
   } finally {
     await file.close();
   }
+}
+
+/** Waits for a writer, but not inside `open`: a thread that sits there would keep the process from ending at a signal. */
+async function readPipe(path: string, most: number): Promise<Buffer> {
+  const { Socket } = await import("node:net");
+  const end = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of new Socket({ fd: end, readable: true, writable: false })) {
+    chunks.push(chunk as Buffer);
+    length += (chunk as Buffer).length;
+    if (length > most) break;
+  }
+  return Buffer.concat(chunks).subarray(0, most + 1);
 }
 
 export async function readBoundedFrom(file: FileHandle, most: number): Promise<Buffer> {

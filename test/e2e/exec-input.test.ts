@@ -29,6 +29,22 @@ describe("the prompt", () => {
     expect(run).toEqual({ code: 0, signal: null, stdout: "PINEAPPLE\n", stderr: "" });
   });
 
+  test("from a pipe, whether its writer is there or comes later", async () => {
+    const later = 'mkfifo later; (sleep 0.3; printf "Just reply "; sleep 0.1; echo PINEAPPLE.) > later &';
+    const run = await bench.shell(`${later} tinman exec -f later; tinman exec -f <(echo "Just reply PINEAPPLE.")`);
+    expect(run).toEqual({ code: 0, signal: null, stdout: "PINEAPPLE\nPINEAPPLE\n", stderr: "" });
+  });
+
+  test("from a pipe without a writer is waited for until a signal comes", async () => {
+    const wait = "mkfifo never; tinman exec -f never & sleep 1; kill -TERM $!; wait $!";
+    expect(await bench.shell(wait)).toEqual({
+      code: 143,
+      signal: null,
+      stdout: "",
+      stderr: "tinman: The run was interrupted before it had its prompt.\n",
+    });
+  });
+
   test("with an argument standard input is never read, not even waited for", async () => {
     const child = bench.start(["exec", "Just reply PINEAPPLE."]);
     const stdin = child.stdin;
