@@ -64,8 +64,7 @@ export async function acquireLease(
 function holdLease(path: string, touchEveryMs: number): Lease {
   let lost = false;
   const timer = setInterval(() => {
-    const now = new Date();
-    utimes(path, now, now).catch((error) => {
+    touch(path).catch((error) => {
       lost ||= isMissing(error);
     });
   }, touchEveryMs);
@@ -111,11 +110,19 @@ function isRunning(lock: Lock): boolean {
 
 async function isFresh(path: string): Promise<boolean> {
   try {
-    return Date.now() - (await stat(path)).mtimeMs < believedMs;
+    const age = Date.now() - (await stat(path)).mtimeMs;
+    // A clock was wrong when it was touched, or is now. From here on it ages like any other, unless its owner is alive.
+    if (age < -believedMs) await touch(path).catch(() => {});
+    return age < believedMs;
   } catch (error) {
     if (isMissing(error)) return false;
     throw error;
   }
+}
+
+function touch(path: string): Promise<void> {
+  const now = new Date();
+  return utimes(path, now, now);
 }
 
 function processExists(pid: number): boolean {

@@ -133,6 +133,18 @@ describe("a lease", () => {
     await lease.release();
   });
 
+  it("dated in the future is believed for a minute after somebody asked, and not until then", async () => {
+    const folder = await tempHome();
+    const { pid } = await ownParts(folder);
+    const name = `s1~${pid}-1-0123456789ab-aaaa`;
+    await putLock(folder, name, -24 * 60 * 60_000);
+    await expect(acquireLease(folder, "s1")).rejects.toMatchObject({ code: "session_in_use" });
+    expect((await stat(join(folder, name))).mtimeMs).toBeLessThanOrEqual(Date.now());
+    await putLock(folder, name, 61_000);
+    await (await acquireLease(folder, "s1")).release();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it("lets no other file get in its way", async () => {
     const folder = await tempHome();
     await writeFile(join(folder, "s1~notes"), "");
