@@ -27,7 +27,8 @@ export function createStreamedReply({ tell, enter, take }: Outbox): StreamedRepl
     const { messageId, block: blockIndex, kind, since } = open;
     open = undefined;
     if (kind === "text") tell({ type: "assistant_text_complete", messageId, blockIndex });
-    else tell({ type: "thinking_text_complete", messageId, blockIndex, durationMs: at - since });
+    // The time of day may have been set back meanwhile.
+    else tell({ type: "thinking_text_complete", messageId, blockIndex, durationMs: Math.max(0, at - since) });
   };
 
   return {

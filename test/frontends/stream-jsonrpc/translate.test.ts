@@ -116,6 +116,26 @@ describe("a turn", () => {
     ]);
   });
 
+  test("says that thoughts took no time rather than less, when the clock is set back meanwhile", async () => {
+    const kit = createKit([
+      async function* (): AsyncGenerator<ModelEvent> {
+        yield { type: "thinking", text: "Hm" };
+        kit.clock.advance(-5_000);
+        yield { type: "text", text: "Hi" };
+        yield* end;
+      },
+    ]);
+    const client = listenTranslated(await kit.open());
+    await client.prompt("hello").outcome;
+    await client.stop();
+    expect(client.sent).toContainEqual({
+      type: "thinking_text_complete",
+      messageId: "id-4",
+      blockIndex: 0,
+      durationMs: 0,
+    });
+  });
+
   test("shows the arguments of a call as they become complete, and its result", async () => {
     const input = { file_path: "/ws/readme.md", limit: 1 };
     const inputText = JSON.stringify(input);
