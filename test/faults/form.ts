@@ -1,0 +1,46 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Bench } from "../e2e/tinman.ts";
+import type { Random } from "../permissions/seeded-random.ts";
+import { randomFrom } from "../permissions/seeded-random.ts";
+
+/** The long form has the full counts, and needs what the short one can do without. */
+export const isFull = process.env.TINMAN_TEST_FULL === "1";
+
+/** `TINMAN_TEST_SEED` repeats the draws of a run that failed. */
+export const seed = Number(process.env.TINMAN_TEST_SEED ?? Math.floor(Math.random() * 1e9));
+
+/** What was drawn for one thing among many: the same for the same seed, whatever happens to the others. */
+export function drawsFor(nth: number): Random {
+  return randomFrom(seed + nth * 7919);
+}
+
+const atOnce = 4;
+
+/** Does it for 0, 1, 2 … below `count`, four at a time. */
+export async function forEach(count: number, work: (nth: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < count) {
+      next += 1;
+      await work(next - 1);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+/** Results of a full run, for people. */
+export function figures(name: string, values: object): void {
+  if (isFull) process.stdout.write(`${name}: ${JSON.stringify({ ...values, seed })}\n`);
+}
+
+/** The environment in which the program has loaded one of the files in `preload/` before anything else. */
+export function preloaded(name: string, more: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const file = fileURLToPath(new URL(`preload/${name}.cjs`, import.meta.url));
+  return { NODE_OPTIONS: `--require ${JSON.stringify(file)}`, ...more };
+}
+
+/** Where the program of a bench keeps its sessions. */
+export function ownHome(bench: Bench): string {
+  return join(bench.home, ".tinman");
+}
