@@ -5,11 +5,12 @@ import { execute, logOf, open, prompt, turn } from "../e2e/rpc/raw-client.ts";
 import type { Bench } from "../e2e/tinman.ts";
 import { createBench, lines } from "../e2e/tinman.ts";
 import { noticesIn, openWire } from "../fakes/rpc/wire.ts";
+import { isFullRun } from "../full-run.ts";
 import { startedBy } from "./disk.ts";
-import { drawsFor, figures, forEach, isFull, ownHome, preloaded, seed } from "./form.ts";
+import { drawsFor, figures, forEach, ownHome, preloaded, seed } from "./form.ts";
 import { keptOf, nothingWrong, toldOver, verdictOf } from "./told.ts";
 
-const rounds = isFull ? 24 : 2;
+const rounds = isFullRun ? 24 : 2;
 const protocolVersion = "1.15.0";
 
 let bench: Bench;

@@ -12,7 +12,8 @@ import { createBench } from "../e2e/tinman.ts";
 import { ask, createKit, says } from "../fakes/kit.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { noticesIn, openWire } from "../fakes/rpc/wire.ts";
-import { drawsFor, figures, forEach, isFull, ownHome, seed } from "./form.ts";
+import { isFullRun } from "../full-run.ts";
+import { drawsFor, figures, forEach, ownHome, seed } from "./form.ts";
 
 let bench: Bench;
 let model: string;
@@ -81,7 +82,7 @@ test("a log that is cut at any byte keeps every whole record, and goes on behind
   timeout: 240_000,
 }, async () => {
   const home = join(bench.root, "cuts");
-  const cuts = isFull
+  const cuts = isFullRun
     ? Array.from({ length: log.length - (starts[1] ?? 0) + 1 }, (_, at) => (starts[1] ?? 0) + at)
     : lastThree();
   // Whether the disk itself is waited for is not the question here.
@@ -129,8 +130,8 @@ test("the built program shows, continues and loads a log that is cut", { timeout
   const random = drawsFor(0);
   const [first = 0, second = 0, third = 0] = starts.slice(-3);
   const edges = [first, first + 1, second - 1, third - 1, third + 1, log.length - 1];
-  const drawn = Array.from({ length: isFull ? 54 : 0 }, () => first + random.below(log.length - first));
-  const cuts = isFull ? [...edges, ...drawn] : edges.filter((_, index) => index % 2 === seed % 2);
+  const drawn = Array.from({ length: isFullRun ? 54 : 0 }, () => first + random.below(log.length - first));
+  const cuts = isFullRun ? [...edges, ...drawn] : edges.filter((_, index) => index % 2 === seed % 2);
   const findings: string[] = [];
   await forEach(cuts.length, async (nth) => {
     const length = cuts[nth] ?? 0;

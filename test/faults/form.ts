@@ -1,14 +1,12 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Bench } from "../e2e/tinman.ts";
-import type { Random } from "../permissions/seeded-random.ts";
-import { randomFrom } from "../permissions/seeded-random.ts";
+import type { Random } from "../fakes/seeded-random.ts";
+import { randomFrom } from "../fakes/seeded-random.ts";
+import { givenSeed, isFullRun } from "../full-run.ts";
 
-/** The long form has the full counts, and needs what the short one can do without. */
-export const isFull = process.env.TINMAN_TEST_FULL === "1";
-
-/** `TINMAN_TEST_SEED` repeats the draws of a run that failed. */
-export const seed = Number(process.env.TINMAN_TEST_SEED ?? Math.floor(Math.random() * 1e9));
+/** Named by every failure. */
+export const seed = givenSeed ?? Math.floor(Math.random() * 1e9);
 
 /** What was drawn for one thing among many: the same for the same seed, whatever happens to the others. */
 export function drawsFor(nth: number): Random {
@@ -31,7 +29,7 @@ export async function forEach(count: number, work: (nth: number) => Promise<void
 
 /** Results of a full run, for people. */
 export function figures(name: string, values: object): void {
-  if (isFull) process.stdout.write(`${name}: ${JSON.stringify({ ...values, seed })}\n`);
+  if (isFullRun) process.stdout.write(`${name}: ${JSON.stringify({ ...values, seed })}\n`);
 }
 
 /** The environment in which the program has loaded one of the files in `preload/` before anything else. */

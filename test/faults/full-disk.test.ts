@@ -7,9 +7,10 @@ import type { Bench } from "../e2e/tinman.ts";
 import { createBench } from "../e2e/tinman.ts";
 import type { Wire } from "../fakes/rpc/wire.ts";
 import { noticesIn, openWire } from "../fakes/rpc/wire.ts";
+import { isFullRun } from "../full-run.ts";
 import type { Disk } from "./disk.ts";
 import { createDisk, startedBy, whyNoDisk } from "./disk.ts";
-import { figures, isFull, ownHome } from "./form.ts";
+import { figures, ownHome } from "./form.ts";
 import { keptOf, nothingWrong, toldOver, verdictOf } from "./told.ts";
 
 const protocolVersion = "1.15.0";
@@ -106,7 +107,7 @@ describe("a log that may not grow", () => {
 });
 
 const noDisk = whyNoDisk();
-if (isFull) test("a disk can be mounted here", () => expect(noDisk).toBeUndefined());
+if (isFullRun) test("a disk can be mounted here", () => expect(noDisk).toBeUndefined());
 
 // Not everywhere may a user mount something; the full form insists on it.
 const describeDisk = noDisk === undefined ? describe : () => undefined;

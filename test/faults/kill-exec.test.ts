@@ -2,13 +2,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Bench } from "../e2e/tinman.ts";
 import { createBench, lines } from "../e2e/tinman.ts";
-import { drawsFor, figures, forEach, isFull, ownHome, seed } from "./form.ts";
+import { isFullRun } from "../full-run.ts";
+import { drawsFor, figures, forEach, ownHome, seed } from "./form.ts";
 import type { Extent, Moment, Outcome } from "./kills.ts";
 import { addKill, drawMoment, killAt, newTally } from "./kills.ts";
 import type { Told } from "./told.ts";
 import { keptOf, nothingWrong, verdictOf } from "./told.ts";
 
-const kills = isFull ? 250 : 12;
+const kills = isFullRun ? 250 : 12;
 const extent: Extent = { ms: 1_400, lines: 16, writes: 26, commands: [2, 4, 4] };
 
 let bench: Bench;

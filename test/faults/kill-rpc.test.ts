@@ -4,12 +4,13 @@ import type { Bench } from "../e2e/tinman.ts";
 import { createBench } from "../e2e/tinman.ts";
 import type { Received, Wire } from "../fakes/rpc/wire.ts";
 import { noticesIn, openWire } from "../fakes/rpc/wire.ts";
-import { drawsFor, figures, forEach, isFull, ownHome, seed } from "./form.ts";
+import { isFullRun } from "../full-run.ts";
+import { drawsFor, figures, forEach, ownHome, seed } from "./form.ts";
 import type { Extent, Killing, Moment, Outcome } from "./kills.ts";
 import { addKill, drawMoment, killAt, newTally } from "./kills.ts";
 import { keptOf, nothingWrong, toldOver, verdictOf } from "./told.ts";
 
-const kills = isFull ? 250 : 12;
+const kills = isFullRun ? 250 : 12;
 const extent: Extent = { ms: 1_800, lines: 75, writes: 40, commands: [2, 5, 5] };
 const protocolVersion = "1.15.0";
 

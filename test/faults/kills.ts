@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { thatStay } from "../e2e/processes.ts";
-import type { Random } from "../permissions/seeded-random.ts";
+import type { Random } from "../fakes/seeded-random.ts";
 import { preloaded } from "./form.ts";
 import type { Verdict } from "./told.ts";
 

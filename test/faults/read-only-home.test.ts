@@ -7,8 +7,9 @@ import { quiet } from "../e2e/rpc/raw-client.ts";
 import type { Bench } from "../e2e/tinman.ts";
 import { createBench, lines, mainFile } from "../e2e/tinman.ts";
 import { openWire } from "../fakes/rpc/wire.ts";
+import { isFullRun } from "../full-run.ts";
 import { createDisk, startedBy, whyNoDisk } from "./disk.ts";
-import { isFull, ownHome } from "./form.ts";
+import { ownHome } from "./form.ts";
 
 let bench: Bench;
 let sessionId: string;
@@ -52,7 +53,7 @@ async function reads(home: Bench): Promise<void> {
     ["exec", "--list-tools"],
     ["policy", "explain", "ls"],
   ];
-  for (const args of isFull ? commands : commands.slice(0, 2)) {
+  for (const args of isFullRun ? commands : commands.slice(0, 2)) {
     const { code, stderr, stdout } = await home.tinman(args);
     expect([args, code, stderr, stdout === ""]).toEqual([args, 0, "", false]);
   }
@@ -89,7 +90,7 @@ test.each(["", "/home"])("a home that is a file%s is one clear line", async (bel
 });
 
 const noDisk = whyNoDisk();
-if (isFull) test("a disk can be mounted here", () => expect(noDisk).toBeUndefined());
+if (isFullRun) test("a disk can be mounted here", () => expect(noDisk).toBeUndefined());
 const describeDisk = noDisk === undefined ? describe : () => undefined;
 
 describeDisk("a home on a disk that is read-only", () => {

@@ -6,12 +6,13 @@ import type { Bench } from "../e2e/tinman.ts";
 import { createBench, lines } from "../e2e/tinman.ts";
 import type { Received, Wire } from "../fakes/rpc/wire.ts";
 import { noticesIn, openWire } from "../fakes/rpc/wire.ts";
+import { isFullRun } from "../full-run.ts";
 import { startedBy } from "./disk.ts";
-import { drawsFor, figures, forEach, isFull, ownHome, preloaded, seed } from "./form.ts";
+import { drawsFor, figures, forEach, ownHome, preloaded, seed } from "./form.ts";
 import { keptOf, nothingWrong, toldOver, verdictOf } from "./told.ts";
 
-const rounds = isFull ? 12 : 1;
-const range = isFull ? "20 200" : "5 60";
+const rounds = isFullRun ? 12 : 1;
+const range = isFullRun ? "20 200" : "5 60";
 const protocolVersion = "1.15.0";
 
 let bench: Bench;

@@ -5,10 +5,11 @@ import { resultObject } from "../../src/protocol/stream-json.ts";
 import { line, talk, wellEnded } from "../e2e/rpc/raw-client.ts";
 import type { Bench, Finished } from "../e2e/tinman.ts";
 import { createBench } from "../e2e/tinman.ts";
-import { figures, forEach, isFull, ownHome } from "./form.ts";
+import { isFullRun } from "../full-run.ts";
+import { figures, forEach, ownHome } from "./form.ts";
 
-const starts = isFull ? 1_000 : 24;
-const firstStarts = isFull ? 10 : 1;
+const starts = isFullRun ? 1_000 : 24;
+const firstStarts = isFullRun ? 10 : 1;
 
 let bench: Bench;
 beforeAll(async () => {

@@ -1,16 +1,8 @@
-import type { Random } from "../permissions/seeded-random.ts";
+import type { Random } from "../fakes/seeded-random.ts";
+import { givenSeed } from "../full-run.ts";
 
-export const isFull = process.env.TINMAN_TEST_FULL === "1";
-
-/** Full counts, or what fits into every run. */
-export function counts(full: number, short: number): number {
-  return isFull ? full : short;
-}
-
-/** Where a run begins: another place with `TINMAN_FUZZ_SEED`, so that a failure can be seen again alone. */
-export function firstSeed(): number {
-  return Number(process.env.TINMAN_FUZZ_SEED ?? 1);
-}
+/** Where a run begins. */
+export const firstSeed = givenSeed ?? 1;
 
 const bytesOf = (...bytes: readonly number[]): Buffer => Buffer.from(bytes);
 

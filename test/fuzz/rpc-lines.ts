@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { clientParams } from "../../src/protocol/droid/params.ts";
 import { fromClient, fromServer } from "../fakes/rpc/published-examples.ts";
-import type { Random } from "../permissions/seeded-random.ts";
+import type { Random } from "../fakes/seeded-random.ts";
 import { mutateBytes, mutateJson } from "./mutate.ts";
 
 /** What a line may name that only the running program knows. */

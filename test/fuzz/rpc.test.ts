@@ -2,11 +2,12 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createBench } from "../e2e/tinman.ts";
-import { counts, firstSeed, isFull } from "./mutate.ts";
+import { isFullRun } from "../full-run.ts";
+import { firstSeed } from "./mutate.ts";
 import type { Told } from "./rpc-run.ts";
 import { fuzzProgram } from "./rpc-run.ts";
 
-const lines = counts(25_000, 750);
+const lines = isFullRun ? 25_000 : 750;
 const mebibyte = 1024 * 1024;
 
 const calls = (name: string, input: object): object => ({ tool_calls: [{ name, input }], times: "any" });
@@ -37,8 +38,8 @@ test.concurrent.each([
     try {
       const model = await bench.script(replies);
       const began = performance.now();
-      const told = await fuzzProgram(bench, { seed: firstSeed() + nth, lines, later, model });
-      if (isFull) process.stdout.write(reportOf(what, told, (lines / (performance.now() - began)) * 1_000));
+      const told = await fuzzProgram(bench, { seed: firstSeed + nth, lines, later, model });
+      if (isFullRun) process.stdout.write(reportOf(what, told, (lines / (performance.now() - began)) * 1_000));
       const { code, stderr, lastTurn, open } = told;
       expect({ code, stderr, lastTurn }).toEqual({ code: 0, stderr: "", lastTurn: "completed" });
       const seen = ["result", "-32700", "-32603", "-32602", "silence: blank", "silence: notification"];
@@ -53,7 +54,7 @@ test.concurrent.each([
       expect(Math.max(...open)).toBeLessThan(60);
       expect(Math.max(...told.resident)).toBeLessThan(160 * mebibyte);
       // The first lines also compile what they meet.
-      if (isFull) expect(growthPerLine(told)).toBeLessThan(1_000);
+      if (isFullRun) expect(growthPerLine(told)).toBeLessThan(1_000);
     } finally {
       await bench.remove();
     }

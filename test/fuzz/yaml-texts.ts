@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
-import type { Random } from "../permissions/seeded-random.ts";
+import type { Random } from "../fakes/seeded-random.ts";
 import { mutateBytes, mutateJson } from "./mutate.ts";
 
 /** The YAML examples of a page of the documentation. */

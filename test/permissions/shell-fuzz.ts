@@ -1,5 +1,5 @@
 import { accessClasses } from "../../src/core/permission.ts";
-import { type Random, randomFrom } from "./seeded-random.ts";
+import { type Random, randomFrom } from "../fakes/seeded-random.ts";
 import { pool, rowsOf } from "./shell-pool.ts";
 
 export interface Source extends Random {

@@ -1,4 +1,4 @@
-import { randomFrom } from "./seeded-random.ts";
+import { randomFrom } from "../fakes/seeded-random.ts";
 import { command, type Source, simple } from "./shell-fuzz.ts";
 
 /**

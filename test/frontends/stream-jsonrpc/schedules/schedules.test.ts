@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
+import { givenSeed, isFullRun } from "../../../full-run.ts";
 import { check } from "../connection/served.ts";
 import { brokenEventRules } from "./event-rules.ts";
 import { brokenHistoryRules } from "./history-rules.ts";
@@ -9,9 +10,9 @@ import { schedule } from "./steps.ts";
 import { brokenWireRules } from "./wire-rules.ts";
 import { type Loaded, loadOnce } from "./world.ts";
 
-const runs = process.env.TINMAN_TEST_FULL === "1" ? 10_000 : 300;
-/** To see a failure again, or to draw the same schedules twice: what the report of the failure names. */
-const { TINMAN_TEST_SEED: seed, TINMAN_TEST_PATH: path } = process.env;
+const runs = isFullRun ? 10_000 : 300;
+/** With the seed, what the report of a failure names. */
+const { TINMAN_TEST_PATH: path } = process.env;
 
 let loaded: Loaded;
 beforeAll(async () => {
@@ -29,7 +30,7 @@ const property = fc.asyncProperty(schedule, async (drawn: Schedule) => {
 const shrinkingMs = 30_000;
 
 test(`${runs} random schedules keep every promise`, { timeout: 1_200_000 }, async () => {
-  const chosen = { ...(seed === undefined ? {} : { seed: Number(seed) }), ...(path === undefined ? {} : { path }) };
+  const chosen = { ...(givenSeed === undefined ? {} : { seed: givenSeed }), ...(path === undefined ? {} : { path }) };
   const found = await fc.check(property, { ...chosen, numRuns: runs, endOnFailure: true });
   if (!found.failed) return;
   const again = { seed: found.seed, path: found.counterexamplePath ?? "" };
