@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { standIns } from "./scripts/stand-ins-plugin.mjs";
 import { textFiles } from "./scripts/text-plugin.mjs";
@@ -14,7 +15,8 @@ export default defineConfig({
     // The SDK runs on our streams here as it does in the bundle.
     server: { deps: { inline: [/@ai-sdk/, /eventsource-parser/] } },
     pool: "forks",
-    maxWorkers: "100%",
+    // Tests wait for processes and for each other: one more than there are cores keeps all of them busy.
+    maxWorkers: availableParallelism() + 1,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

@@ -75,6 +75,11 @@ function rowsOf(dialect: Dialect): readonly Row[] {
   const pretty = JSON.stringify(requestIn(dialect, "p", "list_skills", { a: 1 }), null, 2);
   const asBytes = (text: string): Buffer => Buffer.from(text);
 
+  const nested = (levels: number): string => {
+    const params = `"params":{"a":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+    return spoiled(dialect, { id: "deep" }).replace('"params":{}', params);
+  };
+
   return [
     // No JSON.
     row("no JSON", "{nope", noJson),
@@ -196,14 +201,8 @@ function rowsOf(dialect: Dialect): readonly Row[] {
     // Size.
     row("a line of 5 MiB", spoiled(dialect, { id: "long", params: { pad: "x".repeat(5 * mebibyte) } }), skills("long")),
     row("5 MiB that are no JSON", `{${"x".repeat(5 * mebibyte)}`, noJson),
-    row(
-      "100,000 levels in params",
-      spoiled(dialect, { id: "deep" }).replace(
-        '"params":{}',
-        `"params":{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`,
-      ),
-      skills("deep"),
-    ),
+    row("15,000 levels in params", nested(15_000), skills("deep")),
+    row("100,000 levels in params", nested(100_000), badParams("deep", words("more than 20000 entries"))),
     row("100,000 levels as a message", `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`, noMessage()),
   ];
 }
