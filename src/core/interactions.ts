@@ -8,6 +8,8 @@ import { autonomyLevels } from "./settings.ts";
 
 interface Open {
   readonly interaction: Interaction;
+  /** It is stored and was told: before that there is nothing to cancel. */
+  isTold: boolean;
   /** `told`: everybody has been told. */
   settle(answer: Answer, told: Promise<void>): void;
 }
@@ -41,9 +43,12 @@ export class Interactions {
   async ask(interaction: Interaction, signal: AbortSignal): Promise<Answer | undefined> {
     if (!this.canAsk(interaction.kind)) return undefined;
     const requestId = this.ids.next();
+    let settle: Open["settle"] = () => undefined;
     const answered = new Promise<{ answer: Answer; told: Promise<void> }>((resolve) => {
-      this.open.set(requestId, { interaction, settle: (answer, told) => resolve({ answer, told }) });
+      settle = (answer, told) => resolve({ answer, told });
     });
+    const opened: Open = { interaction, isTold: false, settle };
+    this.open.set(requestId, opened);
     const abort = (): void => void this.settle(requestId, { kind: "cancel", why: "interrupted" });
     try {
       await this.emit({ type: "request.opened", requestId, interaction });
@@ -51,6 +56,8 @@ export class Interactions {
       this.open.delete(requestId);
       throw error;
     }
+    opened.isTold = true;
+    this.cancelUnanswerable();
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort, { once: true });
     const { answer, told } = await answered;
@@ -79,8 +86,9 @@ export class Interactions {
 
   /** Somebody left: what nobody can answer any more is cancelled. */
   cancelUnanswerable(): void {
-    for (const [requestId, { interaction }] of this.open) {
-      if (!this.canAsk(interaction.kind)) this.settle(requestId, { kind: "cancel", why: "nobody is there to answer" });
+    for (const [requestId, { interaction, isTold }] of this.open) {
+      if (isTold && !this.canAsk(interaction.kind))
+        this.settle(requestId, { kind: "cancel", why: "nobody is there to answer" });
     }
   }
 }

@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { AgentError } from "../../src/core/errors.ts";
+import type { SessionStore } from "../../src/core/ports.ts";
+import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { ask, calls, createKit, info, listen, says, settings, until } from "../fakes/kit.ts";
 
 test("a system prompt of the user's takes the place of ours, and what is appended still follows", async () => {
@@ -121,4 +124,28 @@ test("a session whose folder is gone can still be opened to be read", async () =
 
   await expect(kit.engine.resume(session.id)).rejects.toMatchObject({ code: "usage" });
   expect((await kit.engine.resume(session.id, { toRead: true })).session.cwd).toBe("/gone");
+});
+
+test("a request that could not be stored is not closed either, whoever leaves meanwhile", async () => {
+  const store = createMemoryStore();
+  let leave = (): void => undefined;
+  const create: SessionStore["create"] = async (first) => {
+    const log = await store.create(first);
+    return {
+      ...log,
+      append: async (events, options) => {
+        if (!events.some(({ type }) => type === "request.opened")) return log.append(events, options);
+        leave();
+        throw new AgentError("storage_failed", "The disk is full.");
+      },
+    };
+  };
+  const push = calls(["Execute", { command: "git push", riskLevel: "high" }]);
+  const session = await createKit([push], { store: { ...store, create } }).open({ autonomy: "off" });
+  const attachment = session.attach({ approve: true, answer: true, onDetach: "cancel" });
+  leave = () => attachment.detach();
+  const { reason, failure } = await ask(session, "go");
+  expect([reason, failure?.code]).toEqual(["failed", "storage_failed"]);
+  const types = (await store.read(session.id)).events.map(({ type }) => type);
+  expect(types.filter((type) => type.startsWith("request."))).toEqual([]);
 });

@@ -26,7 +26,10 @@ const bothAsked: Predicate = ({ asked }) => asked.byThem && asked.byUs;
 const isSpecial = inTraces("06_spec_blocked", "12_mcp");
 const ordinary: Predicate = (found) => !isSpecial(found);
 
-/* What surprises the clients of `droid exec`, by its number, and does not happen here. */
+/*
+ * What surprises the clients of `droid exec`, and does not happen here. The numbers stay as they are; those that are not here
+ * (1, 5, 6, 12 and 17) show in no trace.
+ */
 
 export const surprises: readonly Reason[] = [
   {
