@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
+import { hasMoreOf } from "../core/json-weight.ts";
 import type { ImageBlock } from "../core/message.ts";
 import type { Files } from "../core/ports.ts";
-import { hasMoreParts } from "./json-weight.ts";
 import type { LineWindow } from "./line-window.ts";
 import { type NotebookPicture, renderNotebook } from "./notebook.ts";
 import { checkImage } from "./read-image.ts";
@@ -31,9 +31,10 @@ export interface NotebookText {
 export async function openNotebook(files: Files, path: string): Promise<NotebookText | string> {
   const bytes = await readWhole(files, path, mostBytes);
   if (bytes === undefined) return `it has more than ${sizeWords(mostBytes)}`;
-  if (hasMoreParts(bytes, mostParts)) return `its JSON has more than ${mostParts} parts`;
   const json = decodeExactly(bytes);
   if (json === undefined) return "it is not UTF-8";
+  // What is only separated by commas takes little beyond its own text.
+  if (hasMoreOf("{[:", json, mostParts)) return `its JSON has more than ${mostParts} parts`;
   const notebook = renderNotebook(json.startsWith("\uFEFF") ? json.slice(1) : json);
   if (typeof notebook === "string") return notebook;
   const { cells, shownCells, language, lines, pictures } = notebook;

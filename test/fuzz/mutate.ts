@@ -1,8 +1,8 @@
 import type { Random } from "../fakes/seeded-random.ts";
-import { givenSeed } from "../full-run.ts";
+import { givenSeed, isFullRun } from "../full-run.ts";
 
-/** Where a run begins. */
-export const firstSeed = givenSeed ?? 1;
+/** Where a run begins: a short one always at the same place, a full one somewhere. */
+export const firstSeed = givenSeed ?? (isFullRun ? Math.floor(Math.random() * 1e9) : 1);
 
 const bytesOf = (...bytes: readonly number[]): Buffer => Buffer.from(bytes);
 

@@ -7,11 +7,15 @@ export type Due =
   | { readonly kind: "answer"; readonly name: string; readonly method?: string; readonly id?: string };
 
 const unreadable = "-32700 Invalid JSON";
+const mostEntries = 20_000;
 
 /** `bytes`: a line without its line feed. */
 export function dueFor(bytes: Uint8Array): Due {
   const text = new TextDecoder().decode(bytes);
   if (text.trim() === "") return { kind: "silence", why: "blank" };
+  if (entriesOf(text) > mostEntries) {
+    return { kind: "answer", name: `-32700 A line with more than ${mostEntries} entries was left out without id` };
+  }
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -35,6 +39,19 @@ export function dueFor(bytes: Uint8Array): Due {
     kind: "answer",
     name: `-32700 Invalid JSON-RPC message ${isNamed ? String(id).slice(0, 200) : "without id"}`,
   };
+}
+
+/** Commas and opening brackets, outside of texts. */
+function entriesOf(text: string): number {
+  let entries = 0;
+  let inText = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const sign = text.charAt(at);
+    if (inText && sign === "\\") at += 1;
+    else if (sign === '"') inText = !inText;
+    else if (!inText && ",[{".includes(sign)) entries += 1;
+  }
+  return entries;
 }
 
 function requestName(id: string): string {

@@ -1,13 +1,20 @@
+import { hasMoreOf } from "../../core/json-weight.ts";
 import { type ClientEnvelope, clientEnvelope, type RpcError } from "../../protocol/droid/envelope.ts";
 import { errorCodes } from "../../protocol/droid/version.ts";
 import type { Frame } from "../../rpc/framing.ts";
 import { recordOf } from "./record-of.ts";
+
+/** More than any client has to say. Every entry that is wrong costs many times its size, too. */
+const mostEntries = 20_000;
 
 /** What a client sent, or what it is told of something that is no message. */
 export type Decoded = { readonly message: ClientEnvelope } | { readonly failure: RpcError };
 
 export function decode(frame: Frame): Decoded {
   if (frame.type === "too_long") return noMessage(`A line of ${frame.bytes} bytes was left out: 32 MiB is the most`);
+  if (hasMoreOf("{[,", frame.text, mostEntries)) {
+    return noMessage(`A line with more than ${mostEntries} entries was left out`);
+  }
   let value: unknown;
   try {
     value = JSON.parse(frame.text);

@@ -190,11 +190,13 @@ describe("a request that cannot be taken", () => {
   ])("has more entries than anybody needs, %s: they are not looked at one by one", async (_, params) => {
     const { client, init } = serve([]);
     await init();
-    expect(errorOf(await client.request("droid.update_session_settings", params))).toEqual({
-      id: "r2",
-      code: -32602,
-      message: "droid.update_session_settings: params has more than 20000 entries",
+    client.ask("droid.update_session_settings", params);
+    const message = "A line with more than 20000 entries was left out";
+    expect(await client.waitFor(({ error }) => error !== undefined)).toMatchObject({
+      id: null,
+      error: { code: -32700, message },
     });
+    expect((await client.request("droid.list_skills", {})).result).toEqual({ skills: [] });
   });
 
   test("unless it only holds more than it must", async () => {
