@@ -1,3 +1,4 @@
+import type { Failure } from "./errors.ts";
 import { AgentError } from "./errors.ts";
 import type { DurableBody, DurableEvent, EngineEvent, EventBody, LiveBody } from "./event.ts";
 import { isDurable } from "./event.ts";
@@ -79,7 +80,7 @@ export class Journal {
         this.publish(event);
         entry?.resolve();
       } else {
-        if (event.type === "turn.ended") this.endUnwritten(event);
+        if (event.type === "turn.ended") this.endUnwritten(event, failure.failure);
         entry?.reject(failure);
       }
     }
@@ -87,8 +88,8 @@ export class Journal {
   }
 
   /** A turn that began ends for everybody who listens, even when its end cannot be written now. */
-  private endUnwritten(event: DurableEvent): void {
-    const ended = { ...event, seq: this.state.seq + 1 };
+  private endUnwritten(event: DurableEvent & { type: "turn.ended" }, failure: Failure): void {
+    const ended = { ...event, reason: "failed", failure, seq: this.state.seq + 1 } as const;
     this.owed = [...this.owed, ended];
     applyEvent(this.state, ended);
     this.publish(ended);

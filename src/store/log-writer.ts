@@ -9,7 +9,8 @@ import { storageError } from "./storage-error.ts";
 
 /** The part of a file handle that the writer uses. It is open for reading and appending. */
 export interface LogFile {
-  stat(): Promise<{ readonly size: number }>;
+  /** `nlink`: how many names it has. */
+  stat(): Promise<{ readonly size: number; readonly nlink: number }>;
   read(into: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
   /** Writes from `offset` of `bytes` at the end of the file; maybe not all of it. */
   write(bytes: Uint8Array, offset: number): Promise<{ readonly bytesWritten: number }>;
@@ -42,7 +43,8 @@ export function createLogWriter(options: LogWriterOptions): SessionLog {
   let tail: Tail | undefined;
   let lastSeq: number | undefined;
   let folderSynced = !options.created;
-  let inDoubt = false;
+  /** Why nothing more can be written safely. */
+  let broken: string | undefined;
   let queue: Promise<unknown> = Promise.resolve();
   let released: Promise<void> | undefined;
 
@@ -50,12 +52,7 @@ export function createLogWriter(options: LogWriterOptions): SessionLog {
     if (lease.isLost()) {
       throw new AgentError("session_in_use", `Another process has taken over session ${sessionId}.`);
     }
-    if (inDoubt) {
-      throw new AgentError(
-        "storage_failed",
-        `Cannot write ${path}: a failed write left whole records at its end. Resume the session to go on.`,
-      );
-    }
+    if (broken !== undefined) throw new AgentError("storage_failed", `Cannot write ${path}: ${broken}.`);
     for (const seq of seqs) {
       // A reader would skip the record: better to say so now.
       if (lastSeq !== undefined && seq !== lastSeq + 1) {
@@ -86,13 +83,24 @@ export function createLogWriter(options: LogWriterOptions): SessionLog {
         if (bytesWritten === 0) throw new Error("the file takes no more bytes");
         written += bytesWritten;
       }
-      if (sync) await end.file.datasync();
+      if (sync) {
+        await checkFile(end, written);
+        await end.file.datasync();
+      }
     } catch (error) {
       if (written > 0) await takeBack(end, bytes.subarray(0, written), lines[0] ?? "");
       throw error;
     }
     end.size += written;
     if (written > 0) end.lineOpen = false;
+  }
+
+  /** What is written to a file that cannot be found any more is lost, and so is what stands among another's records. */
+  async function checkFile(end: Tail, written: number): Promise<void> {
+    const { size, nlink } = await end.file.stat();
+    if (nlink > 0 && size === end.size + written) return;
+    broken = "it was removed or changed by somebody else";
+    throw new Error(broken);
   }
 
   /**
@@ -108,7 +116,9 @@ export function createLogWriter(options: LogWriterOptions): SessionLog {
     } catch {
       // The caller hears of the first failure.
     }
-    inDoubt = written.length - (end.lineOpen ? 1 : 0) >= Buffer.byteLength(firstLine);
+    if (written.length - (end.lineOpen ? 1 : 0) >= Buffer.byteLength(firstLine)) {
+      broken ??= "a failed write left whole records at its end. Resume the session to go on";
+    }
     end.size += written.length;
     end.lineOpen = true;
   }

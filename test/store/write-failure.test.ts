@@ -239,3 +239,21 @@ describe("a home that cannot be used", () => {
     expect(await readdir(home)).toEqual(["locks"]);
   });
 });
+
+describe("a log that somebody else has touched", () => {
+  it.each<[what: string, touch: (path: string) => Promise<void>]>([
+    ["removed", (path) => unlink(path)],
+    ["cut", (path) => writeFile(path, "")],
+    ["added to", (path) => writeFile(path, "{}\n", { flag: "a" })],
+  ])("%s: the end of a turn is not acknowledged, and nothing after it", async (_, touch) => {
+    const { log, path } = await sessionOn({});
+    await log.append([prompt("s1", 2)], { sync: true });
+    await touch(path);
+    const words = {
+      code: "storage_failed",
+      message: `Cannot write ${path}: it was removed or changed by somebody else.`,
+    };
+    await expect(log.append([prompt("s1", 3)], { sync: true })).rejects.toMatchObject(words);
+    await expect(log.append([prompt("s1", 3)])).rejects.toMatchObject(words);
+  });
+});

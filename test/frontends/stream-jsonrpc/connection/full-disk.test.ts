@@ -125,6 +125,21 @@ describe("a log that cannot be written", () => {
     expect(traces.filter((each) => !each.includes("2".repeat(32)))).toEqual([]);
   });
 
+  test("at the very end of a turn is told as its end: what was said may be lost", async () => {
+    const { store, full } = fullStore();
+    const { client, init, say } = serve([says("one"), says("two")], { store });
+    await init();
+    full("turn.ended");
+    await say("go", { messageId: "m1" });
+    expect(await client.notice("agent_turn_completed")).toMatchObject({
+      turnId: "m1",
+      reason: "completion_persistence_failed",
+    });
+    full(false);
+    await say("again", { messageId: "m2" });
+    expect(await client.notice("agent_turn_completed", client.mark)).toMatchObject({ reason: "completed" });
+  });
+
   test("does not keep the connection from its end", async () => {
     const { store, full } = fullStore();
     const { client, init, say, over } = serve([hangsAfter({ type: "text", text: "half" })], { store });
