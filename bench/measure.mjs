@@ -42,10 +42,21 @@ export async function inFreshPlace(work) {
     TINMAN_HOME: join(folder, "home"),
     TINMAN_MODEL: "offline",
   };
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  const stop = () => {
+    remove();
+    process.exit(1);
+  };
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, stop);
   try {
     return await work({ folder, environment });
+  } catch (error) {
+    // A failure is a line for whoever waits for the table, and no table.
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    process.exitCode = 1;
+    return undefined;
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   }
 }
 

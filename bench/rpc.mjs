@@ -32,15 +32,21 @@ await inFreshPlace((place) =>
       `Node ${process.version}, ${process.platform} ${process.arch}; ${pairs} interleaved rounds; median (p10-p90)\n\n`,
     );
 
+    // It takes minutes, and the table comes last.
+    const begin = (/** @type {string} */ part) => process.stderr.write(`${part} …\n`);
+    begin("starts");
     const starts = await measureStarts(short, place.folder);
+    begin("turns");
     const talks = await measureTurns(short);
     const streams = [];
     for (const { pace, how } of [
       { pace: "words", how: "many in a packet" },
       { pace: "steady", how: "each in a packet of its own" },
     ]) {
+      begin(`long answers, ${how}`);
       streams.push({ how, each: await measureStream(serversFor(place.folder, port, `${pace}-${pieces}`)) });
     }
+    begin("many at once");
     const crowds = await measureCrowd(short);
 
     /**
