@@ -68,19 +68,3 @@ function dialectOf(received: readonly Received[]): "early" | "later" {
     | undefined;
   return settings === undefined || "interactionMode" in settings ? "later" : "early";
 }
-
-/** What is wrong with the progress that we told: it belongs between a call and its result, and is part of the output. */
-export function progressFaults(received: readonly Received[]): readonly string[] {
-  const results = new Map<unknown, string>();
-  return received.toReversed().flatMap(({ params }) => {
-    const notice = params?.notification;
-    if (notice?.type === "tool_result") results.set(notice.toolUseId, String(notice.content));
-    if (notice?.type === "tool_call") results.delete((notice.toolUse as { id: string }).id);
-    if (notice?.type !== "tool_progress_update") return [];
-    const { text } = notice.update as { text: string };
-    const result = results.get(notice.toolUseId);
-    const isPart =
-      result?.startsWith("Error: Tool execution cancelled") || text.split("\n").every((line) => result?.includes(line));
-    return text !== "" && isPart === true ? [] : [`${JSON.stringify(notice)}, of ${JSON.stringify(result)}`];
-  });
-}

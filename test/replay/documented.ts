@@ -65,6 +65,7 @@ const withoutReminders = (content: unknown): unknown => {
   if (!Array.isArray(content)) return content;
   return content.filter(({ text }: { text?: string }) => text?.startsWith("<system-reminder>") !== true);
 };
+const isUnsigned = (_: unknown, ours: unknown): boolean => ours === "" || ours === undefined;
 const isSystem = (id: unknown): boolean => String(id).startsWith("<system ");
 const begins =
   (theirStart: string, ourStart: string) =>
@@ -332,8 +333,8 @@ export const documented: readonly Reason[] = [
     name: "difference: thinking has the provider's own signature, or an empty one",
     docs: "is the provider's, and empty where it gave none",
     explains: any(
-      changed("create_message assistant", notice("message\\.content\\.N\\.signature(Provider)?")),
-      changed("response", historyOf("content\\.N\\.signature(Provider)?")),
+      changed("create_message assistant", notice("message\\.content\\.N\\.signature(Provider)?"), isUnsigned),
+      changed("response", historyOf("content\\.N\\.signature(Provider)?"), isUnsigned),
     ),
   },
   {
@@ -371,7 +372,8 @@ export const documented: readonly Reason[] = [
         begins("Error: Error: Tool cancelled: Spec mode is active", "Error: Spec mode is active:"),
       ),
       changed("tool_result", resultText, begins("Error: Tool execution cancelled", "Error: Tool execution cancelled")),
-      changed("error", notice("(message|error\\.(name|message))")),
+      changed("error", notice("error\\.name"), turnsFrom("Error", "model_auth")),
+      changed("error", notice("(error\\.)?message"), (_, ours) => String(ours).includes("(401): fake 401. ")),
     ),
   },
   {

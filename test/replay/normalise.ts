@@ -9,7 +9,21 @@ export interface Normaliser {
   run(messages: readonly Received[]): readonly Received[];
 }
 
-const times = new Set(["createdAt", "updatedAt", "timestamp", "durationMs"]);
+const times = new Set(["createdAt", "updatedAt", "timestamp"]);
+const isoTime = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+/** Milliseconds since 1970, in this century. */
+const isEpoch = (value: number): boolean =>
+  Number.isInteger(value) && value > 946_684_800_000 && value < 4_102_444_800_000;
+
+/** Milliseconds that something took. */
+export const isDuration = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0;
+
+/** Of which kind a time is, for both are seen; `undefined` for what is none. */
+function timeIn(value: Json): string | undefined {
+  if (typeof value === "number") return isEpoch(value) ? "<time>" : undefined;
+  return typeof value === "string" && isoTime.test(value) ? "<time in words>" : undefined;
+}
+
 const traceparent = /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/;
 
 /**
@@ -84,7 +98,9 @@ export function createNormaliser(places: Readonly<Record<string, string>>, steps
   };
 
   const walk = (value: Json, key: string, owner: Readonly<Record<string, Json>>): Json => {
-    if (times.has(key) && (typeof value === "number" || typeof value === "string")) return "<time>";
+    const time = times.has(key) ? timeIn(value) : undefined;
+    if (time !== undefined) return time;
+    if (key === "durationMs" && isDuration(value)) return "<duration>";
     if (key === "traceparent" && typeof value === "string") return traceparent.test(value) ? "<traceparent>" : value;
     if (typeof value === "string") return idOf(key, value, owner);
     if (Array.isArray(value)) {

@@ -1,5 +1,6 @@
 import type { Found } from "./compare.ts";
 import { compare } from "./compare.ts";
+import { ownLineFaults } from "./own-lines.ts";
 import type { Played } from "./player.ts";
 import { explain } from "./reasons.ts";
 import type { Trace } from "./trace.ts";
@@ -7,7 +8,7 @@ import type { Trace } from "./trace.ts";
 export interface Verdict {
   /** How often each reason was needed. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Differences that have no reason, or more than one, in full. */
+  /** Differences that have no reason, or more than one, in full, and lines of ours that break a rule. */
   readonly faults: readonly string[];
 }
 
@@ -19,7 +20,8 @@ export function judge(trace: Trace, played: Played): Verdict {
     if (name === undefined || more.length > 0) faults.push(tell(found, name === undefined ? [] : [name, ...more]));
     else counts.set(name, (counts.get(name) ?? 0) + 1);
   }
-  return { counts, faults };
+  const broken = trace.runs.flatMap((run, index) => ownLineFaults(run, played.runs[index]?.received ?? []));
+  return { counts, faults: [...faults, ...broken.map((fault) => `${trace.name} ${fault}`)] };
 }
 
 function tell(found: Found, names: readonly string[]): string {
