@@ -1,4 +1,4 @@
-import type { DurableEvent } from "../../../../src/core/event.ts";
+import type { DurableEvent, EngineEvent } from "../../../../src/core/event.ts";
 import type { Connection } from "../../../../src/frontends/stream-jsonrpc/connection.ts";
 import type { Transport } from "../../../../src/rpc/transport.ts";
 import { createLinkedPair } from "../../../../src/rpc/transport.ts";
@@ -18,6 +18,17 @@ export interface Asked {
   readonly params: unknown;
 }
 
+/** A moment in which nothing moves, for a client that reads and is in a session. */
+export interface Quiet {
+  /** So many lines had come. */
+  readonly lines: number;
+  /** All that had happened in the session. */
+  readonly events: readonly EngineEvent[];
+  readonly isWorking: boolean;
+  /** Somebody or something is waited for: an answer, a time, what hangs. */
+  readonly isHeldUp: boolean;
+}
+
 /** One client of a schedule: what it asked for, and what it was sent. */
 export interface PlayedClient {
   /** By ids that stand for one request only. */
@@ -25,6 +36,7 @@ export interface PlayedClient {
   /** Whose answers are to come: the id of each request, and `undefined` for what has none that can be read. */
   readonly expected: readonly (string | undefined)[];
   readonly received: readonly Received[];
+  readonly quiet: readonly Quiet[];
   readonly left: Leaving | undefined;
   /** Everything that it could still be told has been told. */
   readonly isOver: boolean;
@@ -56,6 +68,7 @@ interface Actor extends PlayedClient {
   ask(method: string, params: unknown, id?: string): void;
   raw(line: string): void;
   read(on: boolean): void;
+  noteQuiet(): void;
   leave(how: Leaving): void;
 }
 
@@ -107,7 +120,10 @@ function createActor(who: Who, { later, maxWaiting }: Schedule, world: World, se
       sent.push({ client: who, message });
       const sessionId = message.result === undefined ? undefined : openedBy(asked.get(String(message.id)), message);
       const entered = world.sessions.findLast(({ session }) => session.id === sessionId);
-      if (entered !== undefined) entered.isEntered = true;
+      if (entered !== undefined) {
+        entered.isEntered = true;
+        inside = entered;
+      }
       here.send(line);
     },
   };
@@ -115,6 +131,8 @@ function createActor(who: Who, { later, maxWaiting }: Schedule, world: World, se
   const client = createLinkedClient(there, { later: later[who] });
   const asked = new Map<string, Asked>();
   const expected: (string | undefined)[] = [];
+  const quiet: Quiet[] = [];
+  let inside: WatchedSession | undefined;
   let isReading = true;
   const read = (on: boolean): void => {
     if (on === isReading) return;
@@ -127,6 +145,7 @@ function createActor(who: Who, { later, maxWaiting }: Schedule, world: World, se
     asked,
     expected,
     received: client.received,
+    quiet,
     left: undefined as Leaving | undefined,
     isOver: false,
     late,
@@ -141,6 +160,13 @@ function createActor(who: Who, { later, maxWaiting }: Schedule, world: World, se
       if (actor.left !== undefined) return;
       client.sendRaw(line);
       if (!line.includes('"notification"')) expected.push(rawId(line));
+    },
+    noteQuiet() {
+      if (actor.left !== undefined || !isReading || inside === undefined || inside.session.isClosed) return;
+      const { session, events } = inside;
+      const { isWorking } = session;
+      const isHeldUp = session.openRequests().size + world.hanging.count + world.kit.clock.waiting > 0;
+      quiet.push({ lines: client.mark, events: [...events], isWorking, isHeldUp });
     },
     leave(how: Leaving) {
       if (actor.left !== undefined) return;
@@ -222,7 +248,9 @@ async function take(step: Step, { world, actors, second }: Stage): Promise<void>
     case "time passes":
       return world.kit.clock.advance(step.ms);
     case "wait":
-      return step.microtasks === 0 ? untilStill() : microtasks(step.microtasks);
+      if (step.microtasks > 0) return microtasks(step.microtasks);
+      await untilStill();
+      for (const actor of actors) actor.noteQuiet();
   }
 }
 

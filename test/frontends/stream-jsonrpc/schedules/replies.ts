@@ -49,6 +49,15 @@ export interface PlannedReply {
 export interface Hanging {
   /** Given anew whenever those that hang are let go. */
   now: Signal;
+  /** How many hang. */
+  count: number;
+}
+
+/** Until those that hang are let go, or `other` is there. */
+export async function hangOn(hanging: Hanging, ...other: readonly Promise<void>[]): Promise<void> {
+  hanging.count += 1;
+  await Promise.race([hanging.now.come, ...other]);
+  hanging.count -= 1;
 }
 
 type Hang = { readonly type: "hang" };
@@ -169,7 +178,7 @@ export function plannedModels(
     for (const event of eventsOf(kind, nth)) {
       await microtasks(pace);
       if (event.type === "throw") throw new Error("a model that throws");
-      if (event.type === "hang") await Promise.race([hanging.now.come, untilAborted(signal)]);
+      if (event.type === "hang") await hangOn(hanging, untilAborted(signal));
       if (signal.aborted) return;
       if (event.type !== "hang") yield event;
     }

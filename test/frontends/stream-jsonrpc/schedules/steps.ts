@@ -230,7 +230,7 @@ function severalOf(part: fc.Arbitrary<readonly Step[]>): fc.Arbitrary<readonly S
 }
 
 /** Most disks are in order; on the others something goes wrong now and then. */
-const steps: fc.Arbitrary<readonly Step[]> = fc.oneof(
+const busySteps: fc.Arbitrary<readonly Step[]> = fc.oneof(
   { weight: 3, arbitrary: severalOf(fc.oneof({ weight: 5, arbitrary: one }, { weight: 2, arbitrary: scene })) },
   {
     weight: 1,
@@ -243,6 +243,13 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.oneof(
     ),
   },
 );
+
+const quiet: Step = { do: "wait", microtasks: 0 };
+
+/** Some leave in the middle of it, and some when nothing moves any more. */
+const steps: fc.Arbitrary<readonly Step[]> = fc
+  .tuple(busySteps, fc.boolean())
+  .map(([busy, isQuietAtLast]) => (isQuietAtLast ? [...busy, quiet] : busy));
 
 export const schedule: fc.Arbitrary<Schedule> = fc
   .record<Schedule>({

@@ -1,7 +1,8 @@
+import type { EngineEvent } from "../../../../src/core/event.ts";
 import { answeredId } from "../../../fakes/rpc/linked-client.ts";
 import type { Notice, Received } from "../../../fakes/rpc/wire.ts";
 import { noticesIn } from "../../../fakes/rpc/wire.ts";
-import type { Played, PlayedClient } from "./play.ts";
+import type { Played, PlayedClient, Quiet } from "./play.ts";
 
 /** What may come while no turn runs. */
 const outsideOfTurns: ReadonlySet<string> = new Set([
@@ -14,6 +15,20 @@ const outsideOfTurns: ReadonlySet<string> = new Set([
 
 /** And of a turn whose beginning could not be written: its end alone is told. */
 const ofUnwrittenTurns: ReadonlySet<string> = new Set(["session_token_usage_changed", "error"]);
+
+/** What an event is told as, one line for each. */
+const toldAs: { readonly [Type in EngineEvent["type"]]?: string } = {
+  "prompt.taken": "create_message",
+  "prompt.discarded": "queued_messages_discarded",
+  "message.delta": "a piece of text",
+  "message.ended": "create_message",
+  "tool.ended": "tool_result",
+  "request.opened": "request",
+  "retry.scheduled": "llm_retry",
+  "turn.ended": "agent_turn_completed",
+};
+
+const boundsOfTurns: ReadonlySet<string> = new Set(["turn.started", "turn.ended"]);
 
 const opening = ["droid.initialize_session", "droid.load_session"];
 
@@ -78,8 +93,28 @@ function nameIn(params: unknown): string | undefined {
   return name === "" ? undefined : name;
 }
 
+/** When nothing moves, all that has happened has been told, and only what waits for something is not over. */
+function brokenQuiet({ events, isWorking, isHeldUp }: Quiet, told: readonly string[], state = "idle"): string[] {
+  const owed = events.flatMap((event) => {
+    // Nothing came of an empty reply.
+    if (event.type === "message.ended" && event.message.content.length === 0) return [];
+    return toldAs[event.type] ?? [];
+  });
+  const [due, came] = [countOf(owed), countOf(told)];
+  const isOver = events.findLast(({ type }) => boundsOfTurns.has(type))?.type !== "turn.started";
+  return [
+    ...[...due].flatMap(([type, count]) => {
+      const given = came.get(type) ?? 0;
+      return given === count ? [] : [`${given} times ${type}, and it happened ${count} times`];
+    }),
+    ...(isWorking || state === "idle" ? [] : [`${state} without a turn`]),
+    ...(isWorking || isOver ? [] : ["a turn has no end"]),
+    ...(isWorking && !isHeldUp ? ["a turn goes on and waits for nothing"] : []),
+  ];
+}
+
 /** Goes along with the lines of one client, and says where they cannot be what happened. */
-function followLines({ asked, left }: PlayedClient, lines: readonly Received[], isFaulty: boolean): string[] {
+function followLines({ asked, left, quiet }: PlayedClient, lines: readonly Received[], isFaulty: boolean): string[] {
   const broken: string[] = [];
   const announcements = announcementsIn(lines);
   let session: string | undefined;
@@ -89,15 +124,26 @@ function followLines({ asked, left }: PlayedClient, lines: readonly Received[], 
   /** The name of a prompt that was dropped: its end must follow at once. */
   let droppedName: string | undefined;
   const requestIds = new Set<string>();
+  /** Of this session, as `toldAs` has it. */
+  let told: string[] = [];
   const isWorking = (): boolean => state !== undefined && state !== "idle";
 
   const leaveSession = (where: string, say: (words: string) => void): void => {
     if (isWorking()) say(`${where} while it was ${state}`);
     [session, state, isCompleted] = [undefined, undefined, false];
     turn = newTurn();
+    told = [];
+  };
+
+  const judgeQuiet = (count: number): void => {
+    for (const moment of quiet.filter((each) => each.lines === count)) {
+      const wrong = brokenQuiet(moment, told, state);
+      broken.push(...wrong.map((words) => `when nothing moved after line ${count}: ${words}`));
+    }
   };
 
   for (const [index, line] of lines.entries()) {
+    judgeQuiet(index);
     const say = (words: string): void => void broken.push(`line ${index + 1}: ${words}`);
     const [notice] = noticesIn([line]);
     if (isCompleted && notice?.newState !== "idle") say("something between the end of a turn and idle");
@@ -116,6 +162,7 @@ function followLines({ asked, left }: PlayedClient, lines: readonly Received[], 
       if (state !== "waiting_for_tool_confirmation") say(`a request while ${state}`);
       if (requestIds.has(String(line.id))) say("a request twice");
       requestIds.add(String(line.id));
+      told.push("request");
       turn.asked.set(String(line.id), String(line.method));
     } else if (notice !== undefined && !announcements.has(index)) {
       if (session === undefined) say(`${notice.type} without a session`);
@@ -126,8 +173,9 @@ function followLines({ asked, left }: PlayedClient, lines: readonly Received[], 
 
   function follow(notice: Notice, say: (words: string) => void): void {
     const { type } = notice;
+    if (type === "agent_turn_completed" && droppedName !== undefined) return;
+    told.push(type.endsWith("_text_delta") ? "a piece of text" : type);
     if (type === "agent_turn_completed") {
-      if (droppedName !== undefined) return;
       if (!isWorking() && !isFaulty) say("a turn ended that had not begun");
       if (!isFaulty) for (const words of turn.unfinished()) say(words);
       isCompleted = state !== "idle";
@@ -149,6 +197,7 @@ function followLines({ asked, left }: PlayedClient, lines: readonly Received[], 
     for (const words of turn.take(notice)) say(words);
   }
 
+  judgeQuiet(lines.length);
   const say = (words: string): void => void broken.push(`at the end: ${words}`);
   if (left !== "is gone") {
     if (droppedName !== undefined || isCompleted) say("something is missing");

@@ -15,7 +15,7 @@ import { createMemoryHost } from "../../../fakes/memory-host.ts";
 import type { Signal } from "../connection/served.ts";
 import { createSignal, sessionIds } from "../connection/served.ts";
 import type { Hanging } from "./replies.ts";
-import { microtasks, plannedModels } from "./replies.ts";
+import { hangOn, microtasks, plannedModels } from "./replies.ts";
 import type { Schedule } from "./steps.ts";
 
 /** What all schedules share: loaded once, so that no schedule waits for the disk and each goes as it went before. */
@@ -56,13 +56,13 @@ export interface World {
 }
 
 export function createWorld({ replies, storePaces }: Schedule, { tools, policy }: Loaded): World {
-  const hanging: Hanging = { now: createSignal() };
+  const hanging: Hanging = { now: createSignal(), count: 0 };
   const { models, called } = plannedModels(replies, () => kit.clock, hanging);
   const host = createMemoryHost(
     { "/ws/readme.md": "hello\n" },
     {
       async onCommand(command) {
-        if (command.includes("hang")) await hanging.now.come;
+        if (command.includes("hang")) await hangOn(hanging);
         return {};
       },
     },
