@@ -245,6 +245,8 @@ async function take(step: Step, { world, actors, second }: Stage): Promise<void>
       return world.letGo();
     case "store fails":
       return world.failWrites(step.writes);
+    case "store hangs":
+      return world.hangWrite(step.after);
     case "time passes":
       return world.kit.clock.advance(step.ms);
     case "wait":

@@ -49,6 +49,7 @@ export type Step =
   | { readonly do: "second prompts" | "second interrupts" | "second leaves" }
   | { readonly do: "go on" }
   | { readonly do: "store fails"; readonly writes: number }
+  | { readonly do: "store hangs"; readonly after: number }
   | { readonly do: "time passes"; readonly ms: number }
   /** 0: until nothing moves by itself. */
   | { readonly do: "wait"; readonly microtasks: number };
@@ -201,6 +202,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("second answers" as const), yes: fc.boolean() }) },
   from<Step>({ do: "second prompts" }, { do: "second interrupts" }, { do: "second leaves" }),
   { weight: 2, arbitrary: fc.constant<Step>({ do: "go on" }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("store hangs" as const), after: fc.nat(9) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("time passes" as const), ms: from(250, 1_000, 10_000) }) },
   { weight: 16, arbitrary: pause },
 );
@@ -307,6 +309,8 @@ function stepWords(step: Step): string {
       return "what hangs goes on";
     case "store fails":
       return `the next ${step.writes} write(s) to the log fail`;
+    case "store hangs":
+      return `the write to the log after ${step.after} other(s) hangs`;
     case "time passes":
       return `${step.ms} ms pass`;
     case "wait":

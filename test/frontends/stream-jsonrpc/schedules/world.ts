@@ -50,6 +50,8 @@ export interface World {
   /** Calls of the model. */
   readonly called: { readonly count: number };
   failWrites(count: number): void;
+  /** The write after so many others waits with what hangs. */
+  hangWrite(after: number): void;
   /** Writes that failed. */
   readonly failed: { readonly count: number };
   letGo(): void;
@@ -67,7 +69,7 @@ export function createWorld({ replies, storePaces }: Schedule, { tools, policy }
       },
     },
   );
-  const disk = createDisk(storePaces, () => kit.clock.now());
+  const disk = createDisk(storePaces, () => kit.clock.now(), hanging);
   const kit: Kit = createKit([], { models, tools, policy, host, store: disk.store, ids: sessionIds() });
   return {
     kit,
@@ -76,7 +78,9 @@ export function createWorld({ replies, storePaces }: Schedule, { tools, policy }
     called,
     failed: disk.failed,
     failWrites: disk.failWrites,
+    hangWrite: disk.hangWrite,
     letGo() {
+      disk.hangWrite(undefined);
       const before: Signal = hanging.now;
       hanging.now = createSignal();
       before.give();
@@ -84,17 +88,20 @@ export function createWorld({ replies, storePaces }: Schedule, { tools, policy }
   };
 }
 
-/** A store whose writes take a while, and fail when they are told to. */
-function createDisk(paces: readonly number[], now: () => number) {
+/** A store whose writes take a while, and fail or hang when they are told to. */
+function createDisk(paces: readonly number[], now: () => number, hanging: Hanging) {
   const memory = createMemoryStore({ now });
   const failed = { count: 0 };
   let toFail = 0;
   let writes = 0;
+  let hangsAt: number | undefined;
   const slowed = (log: SessionLog): SessionLog => ({
     ...log,
     async append(...given) {
       writes += 1;
+      const isHanging = writes === hangsAt;
       await microtasks(paces[writes % paces.length] ?? 0);
+      if (isHanging) await hangOn(hanging);
       if (toFail > 0) {
         toFail -= 1;
         failed.count += 1;
@@ -113,6 +120,9 @@ function createDisk(paces: readonly number[], now: () => number) {
     failed,
     failWrites(count: number) {
       toFail = count;
+    },
+    hangWrite(after: number | undefined) {
+      hangsAt = after === undefined ? undefined : writes + after + 1;
     },
   };
 }
