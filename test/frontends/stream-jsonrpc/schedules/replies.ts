@@ -15,6 +15,7 @@ export const replyKinds = [
   "pushes and hangs",
   "writes a file",
   "reads",
+  "reads and hangs",
   "reads twice and pushes",
   "asks",
   "asks and pushes",
@@ -96,6 +97,8 @@ function eventsOf(kind: ReplyKind, nth: number): readonly (ModelEvent | Hang | T
       return calls(["Create", { file_path: `f${nth}.txt`, content: "x" }]);
     case "reads":
       return calls(read);
+    case "reads and hangs":
+      return calls(read, ["Read", { file_path: "hang.md" }]);
     case "reads twice and pushes":
       return calls(read, push, ["LS", {}]);
     case "asks":

@@ -60,8 +60,8 @@ export interface World {
 export function createWorld({ replies, storePaces }: Schedule, { tools, policy }: Loaded): World {
   const hanging: Hanging = { now: createSignal(), count: 0 };
   const { models, called } = plannedModels(replies, () => kit.clock, hanging);
-  const host = createMemoryHost(
-    { "/ws/readme.md": "hello\n" },
+  const machine = createMemoryHost(
+    { "/ws/readme.md": "hello\n", "/ws/hang.md": "late\n" },
     {
       async onCommand(command) {
         if (command.includes("hang")) await hangOn(hanging);
@@ -69,6 +69,14 @@ export function createWorld({ replies, storePaces }: Schedule, { tools, policy }
       },
     },
   );
+  const files: typeof machine.files = {
+    ...machine.files,
+    async read(path, ...given) {
+      if (path === "/ws/hang.md") await hangOn(hanging);
+      return machine.files.read(path, ...given);
+    },
+  };
+  const host = { ...machine, files };
   const disk = createDisk(storePaces, () => kit.clock.now(), hanging);
   const kit: Kit = createKit([], { models, tools, policy, host, store: disk.store, ids: sessionIds() });
   return {
