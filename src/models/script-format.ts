@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AgentError } from "../core/errors.ts";
 import { reasoningEfforts } from "../core/settings.ts";
+import { terminalLine } from "../core/terminal-text.ts";
 
 // A script is read once: compiling its validator would cost more than it saves.
 z.config({ jitless: true });
@@ -179,6 +180,6 @@ function placeOf(path: readonly PropertyKey[]): string {
 function problem(issue: Issue | undefined): string {
   if (issue === undefined) return "is wrong";
   if (issue.code === "unrecognized_keys")
-    return `unknown key ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}`;
+    return terminalLine(`unknown key ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}`);
   return issue.message.replace(/\s+/g, " ");
 }
