@@ -74,7 +74,7 @@ function reportOf(what: string, told: Told, perSecond: number): string {
   const { resident, tally } = told;
   const sizes = [resident[0], resident[Math.floor(resident.length / 5)], resident.at(-1)].map(inMebibytes);
   return [
-    `${lines} lines, a model ${what}: ${perSecond.toFixed(0)} lines a second`,
+    `${lines} lines from seed ${firstSeed} on, a model ${what}: ${perSecond.toFixed(0)} lines a second`,
     `resident at the start, after a fifth, at the end: ${sizes.join(", ")} MiB; growth a line: ${growthPerLine(told).toFixed(0)} bytes`,
     ...[...tally].sort().map(([kind, count]) => `  ${kind}: ${count}`),
     "",
