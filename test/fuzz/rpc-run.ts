@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Bench } from "../e2e/tinman.ts";
 import { strict, strictOld } from "../fakes/rpc/sdk-strict.ts";
 import type { Received, Wire } from "../fakes/rpc/wire.ts";
@@ -22,6 +24,8 @@ export interface Told {
   readonly tally: ReadonlyMap<string, number>;
   /** Of the program, in bytes, after every so many lines; empty where the system does not tell. */
   readonly resident: readonly number[];
+  /** What it still needed, in bytes, after every second. */
+  readonly live: readonly number[];
   /** Files that it had open, likewise. */
   readonly open: readonly number[];
   readonly code: number | null;
@@ -32,8 +36,9 @@ export interface Told {
 
 /** How many lines are written in one go: few leave turns the time to come to a question, many meet them in between. */
 const atOnce = [3, 8, 20, 80];
-/** What is thrown away is soon gone, so that what is left can be seen from outside; and what piles up ends the program. */
+/** What piles up ends the program. */
 const smallHeap = "--max-semi-space-size=1 --max-old-space-size=64";
+const probe = fileURLToPath(new URL("preload/live-memory.cjs", import.meta.url));
 const envelope = { jsonrpc: "2.0", factoryApiVersion: "1.0.0" };
 
 /**
@@ -43,8 +48,15 @@ const envelope = { jsonrpc: "2.0", factoryApiVersion: "1.0.0" };
 export async function fuzzProgram(bench: Bench, options: RunOptions): Promise<Told> {
   const { seed, lines, later, model } = options;
   const random = randomFrom(seed);
+  const liveMemory = join(bench.home, "live-memory.txt");
   const wire = openWire(bench, {
-    env: { TINMAN_MODEL: model, NODE_OPTIONS: smallHeap },
+    env: {
+      TINMAN_MODEL: model,
+      NODE_OPTIONS: `${smallHeap} --require ${JSON.stringify(probe)}`,
+      LIVE_MEMORY: liveMemory,
+      // Each thread keeps freed memory of its own, else, and what is resident says less of what is in use.
+      MALLOC_ARENA_MAX: "1",
+    },
     patienceMs: 30_000,
     forgets: true,
     ...(later ? { protocolVersion: "1.15.0" } : {}),
@@ -82,7 +94,8 @@ export async function fuzzProgram(bench: Bench, options: RunOptions): Promise<To
     const lastTurn = await ledger.ended(wire, "last-turn");
     wire.eof();
     const { code, stderr } = await wire.exit();
-    return { tally: ledger.tally, resident, open, code, stderr, lastTurn };
+    const live = readFileSync(liveMemory, "utf8").trimEnd().split("\n").map(Number);
+    return { tally: ledger.tally, resident, live, open, code, stderr, lastTurn };
   } catch (error) {
     wire.kill("SIGKILL");
     const sent = batch.map((line) => `  ${shown(line)}`).join("\n");
