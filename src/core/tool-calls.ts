@@ -196,14 +196,23 @@ async function runAll(
       return isStill ? entry : { ...entry, result: turnedDown };
     });
     next += group.length;
-    const running = group.map((entry) => runOne(entry, context));
+    const stop = new AbortController();
+    const signal = AbortSignal.any([context.signal, stop.signal]);
+    const running = group.map((entry) => runOne(entry, { ...context, signal }));
     // Awaited one by one, so that results are told in the order of the calls; a later one may fail meanwhile.
     for (const output of running) output.catch(() => undefined);
-    for (const output of running) {
-      const { block, endTurn } = await output;
-      results.push(block);
-      end ??= endTurn;
-      await context.emit({ type: "tool.ended", messageId: context.messageId, result: block });
+    try {
+      for (const output of running) {
+        const { block, endTurn } = await output;
+        results.push(block);
+        end ??= endTurn;
+        await context.emit({ type: "tool.ended", messageId: context.messageId, result: block });
+      }
+    } catch (error) {
+      // What cannot be stored ends the turn, and nothing may go on behind its end.
+      stop.abort(error);
+      await Promise.allSettled(running);
+      throw error;
     }
   }
   return { results, end };

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { AgentError } from "../../src/core/errors.ts";
 import type { EngineEvent } from "../../src/core/event.ts";
 import type { ModelEvent, SessionStore } from "../../src/core/ports.ts";
+import type { Tool } from "../../src/core/tool.ts";
+import { defineTool, succeeded } from "../../src/core/tool.ts";
 import type { FakeReply } from "../fakes/kit.ts";
 import { ask, calls, createKit, listen, says, until } from "../fakes/kit.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
@@ -208,24 +211,30 @@ test("a reader that does not read holds the model up instead of filling the memo
   expect((await outcome).reason).toBe("interrupted");
 });
 
-test("a log that cannot be written fails the turn with words, and ends it", async () => {
+/** A store whose disk is full once this event is in the log. */
+function fullAfter(isLast: (event: EngineEvent) => boolean): SessionStore {
+  const { store } = createKit([]);
   let full = false;
-  const kit = createKit([calls(["LS", {}]), says("never told")]);
-  const failing: SessionStore = {
-    ...kit.store,
+  return {
+    ...store,
     create: async (first) => {
-      const log = await kit.store.create(first);
+      const log = await store.create(first);
       return {
         ...log,
         append: (events, options) => {
           if (full) return Promise.reject(new AgentError("storage_failed", "The disk is full."));
-          full = events.some(({ type }) => type === "prompt.taken");
+          full = events.some(isLast);
           return log.append(events, options);
         },
       };
     },
   };
-  const session = await createKit([calls(["LS", {}])], { store: failing }).open();
+}
+
+test("a log that cannot be written fails the turn with words, and ends it", async () => {
+  const session = await createKit([calls(["LS", {}])], {
+    store: fullAfter(({ type }) => type === "prompt.taken"),
+  }).open();
   const heard = listen(session);
   const outcome = await ask(session, "go");
   expect(outcome).toMatchObject({
@@ -235,4 +244,29 @@ test("a log that cannot be written fails the turn with words, and ends it", asyn
   await heard.stop();
   expect(heard.types().filter((type) => type === "turn.ended")).toHaveLength(1);
   await expect(session.prompt(text("more")).accepted).rejects.toMatchObject({ code: "storage_failed" });
+});
+
+test("calls that run beside one that cannot be stored are over before the turn is", async () => {
+  const log: string[] = [];
+  const readers = ["quick", "slow"].map((name): Tool => {
+    const body = defineTool({
+      input: z.object({}),
+      access: async () => [],
+      run: async (_input, { signal }) => {
+        if (name === "slow") await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        log.push(`${name} is over`);
+        return succeeded(name);
+      },
+    });
+    return { name, kind: "read", title: name, description: name, concurrent: true, load: async () => body };
+  });
+  const store = fullAfter((event) => event.type === "tool.started" && event.name === "slow");
+  const kit = createKit([calls(["quick", {}], ["slow", {}])], { tools: readers, store });
+  const session = await kit.open();
+  const { reason } = await ask(session, "go");
+  expect({ reason, log, timers: kit.clock.waiting }).toEqual({
+    reason: "failed",
+    log: ["quick is over", "slow is over"],
+    timers: 0,
+  });
 });
