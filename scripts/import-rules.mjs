@@ -46,11 +46,16 @@ export const importRules = [
     builtins: "none",
   },
   { room: "models", may: ["core", "net", "models/ai-sdk.ts"], libraries: ["zod"], builtins: "all" },
-  { room: "store", may: ["core"], builtins: "all" },
+  { room: "store/listing", may: [], lazily: ["core"], builtins: "all" },
+  { room: "store", may: ["core", "store/listing"], builtins: "all" },
   { room: "host", may: ["core", "net"], libraries: ["@vscode/ripgrep"], builtins: "all" },
-  { room: "config", may: ["core"], libraries: ["yaml", "zod"], builtins: "all" },
+  { room: "config/home.ts", may: [], builtins: "all" },
+  { room: "config", may: ["core", "config/home.ts"], libraries: ["yaml", "zod"], builtins: "all" },
   { room: "protocol", may: [], libraries: ["zod"], builtins: "none" },
   { room: "rpc", may: ["protocol"], builtins: "none" },
+  { room: "sdk/node", may: ["protocol", "rpc", "sdk", "store/listing", "config/home.ts"], builtins: "all" },
+  { room: "sdk/node.ts", may: ["sdk", "sdk/node"], builtins: "all" },
+  { room: "sdk", may: ["protocol", "rpc"], builtins: "none" },
   { room: "frontends/exit-codes.ts", may: ["core"], builtins: "none" },
   { room: "frontends/front-end.ts", may: ["core", "protocol", "frontends/exit-codes.ts"], builtins: "all" },
   {
@@ -69,6 +74,7 @@ export const importRules = [
       "store",
       "host",
       "config",
+      "config/home.ts",
       "protocol",
       "rpc",
       "frontends/front-end.ts",
@@ -78,7 +84,16 @@ export const importRules = [
   },
   {
     room: "commands",
-    may: ["core", "config", "pdf", "compose.ts", "frontends/exit-codes.ts", "frontends/front-end.ts", "frontends/*"],
+    may: [
+      "core",
+      "config",
+      "config/home.ts",
+      "pdf",
+      "compose.ts",
+      "frontends/exit-codes.ts",
+      "frontends/front-end.ts",
+      "frontends/*",
+    ],
     libraries: ["commander"],
     builtins: "all",
   },
@@ -100,6 +115,34 @@ export function isRoom(name) {
 }
 
 /**
+ * Files and folders that have rows of their own are none of the business of the folder that they lie in.
+ * @param {string} folder
+ */
+function roomsIn(folder) {
+  return importRules.map(({ room }) => room).filter((room) => posix.dirname(room) === folder);
+}
+
+/**
+ * What of a room the row may not import although it may import the room.
+ * @param {Row} row
+ * @param {string} room
+ * @param {string} path the room as the importing file writes it
+ */
+function innerPatterns(row, room, path) {
+  return roomsIn(room)
+    .filter((inner) => ![row.room, ...row.may, ...(row.lazily ?? [])].includes(inner))
+    .map((inner) => `${path}/${posix.basename(inner)}${isFile(inner) ? "" : "/**"}`);
+}
+
+/**
+ * @param {string} room
+ * @param {string} folder
+ */
+function holds(room, folder) {
+  return folder === room || folder.startsWith(`${room}/`);
+}
+
+/**
  * Biome matches the text of an import, not the file it means, so every depth has patterns of its own. The last match wins.
  * @param {Row} row
  * @param {number} level folders between the room and the file
@@ -112,17 +155,17 @@ function patternsOf(row, level) {
     patterns.push("!./**");
     for (let up = 1; up <= level; up++) patterns.push(`!${"../".repeat(up)}**`);
     patterns.push(`${"../".repeat(level + 1)}**`);
+    patterns.push(...innerPatterns(row, row.room, level === 0 ? "." : Array(level).fill("..").join("/")));
   }
   const named = [...row.may, ...(row.lazily ?? [])];
-  for (const room of named.filter(isRoom)) {
+  const rooms = named.filter(isRoom);
+  // The folder around this one goes first: to allow it would allow what is above it, too, and that is taken back.
+  for (const room of rooms.sort((a, b) => Number(holds(b, here)) - Number(holds(a, here)))) {
     const path = posix.relative(here, room);
-    const relative = path.startsWith("../") ? path : path === "" ? "." : `./${path}`;
+    const relative = path.startsWith("..") ? path : path === "" ? "." : `./${path}`;
     patterns.push(isFile(room) ? `!${relative}` : `!${relative}/**`);
-    // A file with a row of its own is not just one of its folder.
-    const others = importRules.filter((other) => isFile(other.room) && posix.dirname(other.room) === room);
-    for (const { room: file } of others) {
-      if (file !== row.room && !named.includes(file)) patterns.push(`${relative}/${posix.basename(file)}`);
-    }
+    if (relative !== "." && holds(room, here)) patterns.push(`${relative}/../**`);
+    patterns.push(...innerPatterns(row, room, relative));
   }
   for (const library of [...(row.libraries ?? []), ...named.filter((name) => !isRoom(name))]) {
     patterns.push(`!${library}`, `!${library}/**`);
@@ -140,14 +183,9 @@ export function messageOf(row) {
   return `src/${row.room} may import ${rooms}${lazily}. Libraries: ${libraries}. Node's modules: ${row.builtins}. See scripts/import-rules.mjs.`;
 }
 
-/**
- * Files of a folder that have rows of their own are none of its row's business.
- * @param {string} folder
- */
-function filesIn(folder) {
-  return importRules
-    .filter(({ room }) => isFile(room) && posix.dirname(room) === folder)
-    .map(({ room }) => `!src/${room}`);
+/** @param {string} room */
+function excluded(room) {
+  return isFile(room) ? `!src/${room}` : `!src/${room}/**`;
 }
 
 export function biomeOverrides() {
@@ -156,7 +194,7 @@ export function biomeOverrides() {
     return levels.map((level) => ({
       includes: isFile(row.room)
         ? [`src/${row.room}`]
-        : [`src/${row.room}/${"*/".repeat(level)}*.ts`, ...filesIn(row.room)],
+        : [`src/${row.room}/${"*/".repeat(level)}*.ts`, ...roomsIn(row.room).map(excluded)],
       linter: {
         rules: {
           style: {

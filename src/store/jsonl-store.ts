@@ -2,15 +2,18 @@ import { constants } from "node:fs";
 import { type FileHandle, open, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentError } from "../core/errors.ts";
-import type { SessionInfo, SessionStore } from "../core/ports.ts";
-import { cwdSlug, ensureFolders, isSessionId, layoutOf, logSuffix } from "./layout.ts";
+import type { SessionStore } from "../core/ports.ts";
+import { ensureFolders } from "./folders.ts";
 import { acquireLease, type Lease } from "./lease.ts";
-import { concurrency, type FoundLog, findLog, listLogs } from "./log-finder.ts";
-import { readInfo, readLog } from "./log-reader.ts";
+import { errorCode } from "./listing/file-errors.ts";
+import { cwdSlug, isSessionId, layoutOf, logSuffix } from "./listing/layout.ts";
+import { listInfos } from "./listing/session-list.ts";
+import { type FoundLog, findLog } from "./log-finder.ts";
+import { readLog, readStoredInfo } from "./log-reader.ts";
 import { createLogWriter, type LogFile } from "./log-writer.ts";
 import { encodeRecord } from "./records.ts";
 import { invalidId, notFound } from "./session-errors.ts";
-import { errorCode, storageError } from "./storage-error.ts";
+import { storageError } from "./storage-error.ts";
 
 export interface JsonlStoreOptions {
   readonly home: string;
@@ -113,19 +116,13 @@ export function createJsonlStore(options: JsonlStoreOptions): SessionStore {
     },
 
     async list(query = {}) {
-      const limit = query.limit ?? Number.POSITIVE_INFINITY;
-      const logs = await listLogs(layout.sessions, query.cwd);
-      const infos: SessionInfo[] = [];
-      for (let from = 0; from < logs.length && infos.length < limit; from += concurrency) {
-        const batch = logs.slice(from, from + concurrency);
-        const read = await Promise.all(batch.map((log) => readInfo(log.path, log.id).catch(() => undefined)));
-        for (const info of read) if (info && (query.cwd ?? info.cwd) === info.cwd) infos.push(info);
-      }
-      return infos.slice(0, limit);
+      return listInfos(layout.sessions, query).catch((error) => {
+        throw storageError("read", layout.sessions, error);
+      });
     },
 
     async info(id) {
-      const info = await readInfo((await mustFind(id)).path, id);
+      const info = await readStoredInfo((await mustFind(id)).path, id);
       if (!info) throw notFound(id);
       return info;
     },

@@ -3,8 +3,9 @@ import { stat, unlink, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { AgentError } from "../core/errors.ts";
-import { fingerprint } from "./fingerprint.ts";
-import { isMissing, storageError } from "./storage-error.ts";
+import { isMissing } from "./listing/file-errors.ts";
+import { fingerprint } from "./listing/fingerprint.ts";
+import { storageError } from "./storage-error.ts";
 
 /** The right to write one session. */
 export interface Lease {

@@ -1,8 +1,9 @@
 import { AgentError } from "../core/errors.ts";
 import type { DurableEvent } from "../core/event.ts";
 import type { SessionInfo, SessionLog, SessionStore } from "../core/ports.ts";
-import { isSessionId } from "./layout.ts";
-import { decodeRecord, decodeStart, encodeRecord } from "./records.ts";
+import { isSessionId } from "./listing/layout.ts";
+import { decodeStart } from "./listing/listed-records.ts";
+import { decodeRecord, encodeRecord } from "./records.ts";
 import { invalidId, notFound } from "./session-errors.ts";
 
 interface MemorySession {

@@ -2,50 +2,25 @@ import { errorCodes, failureCauses } from "../core/errors.ts";
 import type { DurableBody, EndReason } from "../core/event.ts";
 import type { StopReason, ToolStatus } from "../core/message.ts";
 import { accessClasses, type Decision, type FileChange } from "../core/permission.ts";
-import { autonomyLevels, type Mode, reasoningEfforts } from "../core/settings.ts";
+import {
+  each,
+  everyOneOf,
+  type Guard,
+  isAbsolutePath,
+  isFields,
+  isNumber,
+  isText,
+  listOf,
+  oneOf,
+  optional,
+  shape,
+} from "./listing/guards.ts";
+import { isTitled } from "./listing/listed-records.ts";
+import { furtherSettings, isAutonomy, neededSettings } from "./listing/settings-guards.ts";
 
-/**
- * Says whether a parsed value has the fields that readers of events rely on. By hand and not by schema: a long session has
- * thousands of records, and they are all checked whenever it is resumed.
- */
-type Guard = (value: unknown) => boolean;
-
-export type Fields = Readonly<Record<string, unknown>>;
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export const isText = (value: unknown): value is string => typeof value === "string";
-/** Also as another system writes it: a log may have been carried here. Below no folder at all, everything would lie. */
-export const isAbsolutePath = (value: unknown): value is string => isText(value) && /^(?:\/|[a-z]:[\\/])/i.test(value);
-export const isNumber = (value: unknown): value is number => Number.isFinite(value);
-export const isPositiveInteger = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 1;
 const isIndex: Guard = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
 const isFlag: Guard = (value) => typeof value === "boolean";
 const isErrorCode: Guard = (value) => isText(value) && Object.hasOwn(errorCodes, value);
-
-function oneOf(...allowed: readonly string[]): Guard {
-  return (value) => isText(value) && allowed.includes(value);
-}
-
-/** Like `oneOf`, but does not compile when the type has got another member. */
-function everyOneOf<Name extends string>(names: Readonly<Record<Name, true>>): Guard {
-  return oneOf(...Object.keys(names));
-}
-
-export function optional(guard: Guard): Guard {
-  return (value) => value === undefined || guard(value);
-}
-
-function listOf(guard: Guard): Guard {
-  return (value) => Array.isArray(value) && value.every(guard);
-}
-
-export function shape(guards: Readonly<Record<string, Guard>>): Guard {
-  const entries = Object.entries(guards);
-  return (value) => isFields(value) && entries.every(([key, guard]) => guard(value[key]));
-}
 
 /** A union told apart by the text in `tag`. */
 function variants(tag: string, byTag: Readonly<Record<string, Guard>>): Guard {
@@ -55,28 +30,6 @@ function variants(tag: string, byTag: Readonly<Record<string, Guard>>): Guard {
     return isText(kind) && (guards.get(kind)?.(value) ?? false);
   };
 }
-
-/** What every session has. */
-const neededSettings = {
-  modelId: isText,
-  reasoningEffort: oneOf(...reasoningEfforts),
-  autonomy: oneOf(...autonomyLevels),
-  mode: everyOneOf<Mode>({ auto: true, spec: true }),
-};
-
-const furtherSettings = {
-  specModelId: isText,
-  specReasoningEffort: oneOf(...reasoningEfforts),
-  systemPrompt: isText,
-  appendSystemPrompt: isText,
-  tags: listOf(shape({ name: isText, metadata: optional(isFields) })),
-};
-
-function each(guards: Readonly<Record<string, Guard>>, change: (guard: Guard) => Guard): Record<string, Guard> {
-  return Object.fromEntries(Object.entries(guards).map(([key, guard]) => [key, change(guard)]));
-}
-
-export const isSettings = shape({ ...neededSettings, ...each(furtherSettings, optional) });
 
 /** `null` takes away what a session may be without. */
 const isChanges = shape({
@@ -186,13 +139,13 @@ const isInteraction = variants("kind", {
 const isAnswer = variants("kind", {
   allow: shape({ always: optional(isFlag) }),
   answers: shape({ answers: listOf(shape({ index: isIndex, answer: isText })) }),
-  approve: shape({ autonomy: oneOf(...autonomyLevels) }),
+  approve: shape({ autonomy: isAutonomy }),
   cancel: shape({ why: optional(isText) }),
 });
 
 const bodyGuards: Readonly<Record<Exclude<DurableBody["type"], "session.opened">, Guard>> = {
   "session.updated": shape({ changes: isChanges, cwd: optional(isAbsolutePath) }),
-  "session.titled": shape({ title: isText }),
+  "session.titled": isTitled,
   "prompt.accepted": shape({ messageId: isText, content: listOf(isPromptBlock) }),
   "prompt.discarded": shape({ messageId: isText }),
   "turn.started": shape({ turnId: isText, model: isText }),

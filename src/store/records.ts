@@ -1,40 +1,12 @@
 import { AgentError } from "../core/errors.ts";
 import type { DurableEvent } from "../core/event.ts";
-import {
-  bodyGuard,
-  type Fields,
-  isAbsolutePath,
-  isFields,
-  isNumber,
-  isPositiveInteger,
-  isSettings,
-  isText,
-  optional,
-  shape,
-} from "./record-guards.ts";
-
-/** The format that this version writes, and the newest that it reads. */
-export const recordVersion = 1;
-
-/** What one record may take in the log, without its newline. */
-export const maxRecordBytes = 16 * 1024 * 1024;
-
-/** The bytes by which a title record is found without parsing the log. JSON escapes quotes, so no text can contain them. */
-export const titleMarker = '"type":"session.titled"';
+import { isEnvelope, isOpened, maxRecordBytes, parseRecord, recordVersion } from "./listing/listed-records.ts";
+import { bodyGuard } from "./record-guards.ts";
 
 export type DecodedRecord =
   | { readonly kind: "event"; readonly event: DurableEvent }
   /** Written by a later version, of a type that this one does not know. */
   | { readonly kind: "unknown"; readonly seq: number }
-  | { readonly kind: "damaged" };
-
-export type DecodedStart =
-  | {
-      readonly kind: "event";
-      readonly event: DurableEvent & { readonly type: "session.opened" };
-      readonly title: string;
-    }
-  | { readonly kind: "later"; readonly version: number }
   | { readonly kind: "damaged" };
 
 /**
@@ -83,43 +55,9 @@ function stringify(event: DurableEvent): string | undefined {
   }
 }
 
-const isOpened = shape({
-  cwd: isAbsolutePath,
-  seq: (value) => value === 1,
-  settings: isSettings,
-  forkOf: optional(shape({ sessionId: isText, seq: isPositiveInteger })),
-});
-const isStart = shape({ id: isText, createdAt: isNumber });
-const isOptionalText = optional(isText);
-
-/** Reads the first line. Never throws. `sessionId` is the id under which the log was found. */
-export function decodeStart(line: string, sessionId: string): DecodedStart {
-  const record = parse(line);
-  if (record?.type !== "session_start" || !isPositiveInteger(record.version)) return { kind: "damaged" };
-  if (record.version > recordVersion) return { kind: "later", version: record.version };
-  if (!isEnvelope(record) || !isStart(record) || !isOpened(record)) return { kind: "damaged" };
-  const { seq, at, turnId, cwd, settings, forkOf } = record;
-  const event = {
-    type: "session.opened",
-    seq,
-    at,
-    sessionId,
-    ...(turnId !== undefined && { turnId }),
-    cwd,
-    settings,
-    ...(forkOf !== undefined && { forkOf }),
-  };
-  return {
-    kind: "event",
-    // The guards have checked every field that the type names.
-    event: event as unknown as DurableEvent & { type: "session.opened" },
-    title: isText(record.title) ? record.title : "",
-  };
-}
-
 /** Reads any line but the first. Never throws. */
 export function decodeRecord(line: string, sessionId: string): DecodedRecord {
-  const record = parse(line);
+  const record = parseRecord(line);
   if (record === undefined || !isEnvelope(record)) return { kind: "damaged" };
   const { type, seq } = record;
   if (type === "session_start" || type === "session.opened") return { kind: "damaged" };
@@ -128,22 +66,4 @@ export function decodeRecord(line: string, sessionId: string): DecodedRecord {
   if (!guard(record)) return { kind: "damaged" };
   // The guard of this type has checked every field that readers rely on.
   return { kind: "event", event: { ...record, sessionId } as unknown as DurableEvent };
-}
-
-/** Far from the last whole number, so that there is always a next one. */
-function isSeq(value: unknown): boolean {
-  return isPositiveInteger(value) && value < 2 ** 52;
-}
-
-function isEnvelope(record: Fields): record is Fields & { readonly type: string; readonly seq: number } {
-  return isText(record.type) && isSeq(record.seq) && isNumber(record.at) && isOptionalText(record.turnId);
-}
-
-function parse(line: string): Fields | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isFields(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

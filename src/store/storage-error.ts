@@ -1,4 +1,5 @@
 import { AgentError } from "../core/errors.ts";
+import { errorCode } from "./listing/file-errors.ts";
 
 const causes: ReadonlyMap<string, string> = new Map([
   ["EACCES", "permission was denied"],
@@ -17,16 +18,6 @@ const causes: ReadonlyMap<string, string> = new Map([
   ["ENAMETOOLONG", "the path is too long"],
   ["ELOOP", "its symbolic links go in a circle"],
 ]);
-
-export function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-}
-
-/** True when the path, or a folder on the way to it, does not exist. */
-export function isMissing(error: unknown): boolean {
-  const code = errorCode(error);
-  return code === "ENOENT" || code === "ENOTDIR";
-}
 
 /** What the file system refused, in words that name the path and the cause. Errors with a code of ours pass through. */
 export function storageError(action: "read" | "write" | "remove", path: string, error: unknown): AgentError {

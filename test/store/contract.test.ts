@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { DurableEvent } from "../../src/core/event.ts";
 import type { SessionStore } from "../../src/core/ports.ts";
 import { createJsonlStore } from "../../src/store/jsonl-store.ts";
+import { maxRecordBytes } from "../../src/store/listing/listed-records.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
-import { maxRecordBytes } from "../../src/store/records.ts";
 import { everyEvent, opened, prompt, prompts, stored, titled } from "./sample-events.ts";
 import { tempHome } from "./temp-home.ts";
 

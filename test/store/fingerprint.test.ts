@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { fingerprint } from "../../src/store/fingerprint.ts";
+import { fingerprint } from "../../src/store/listing/fingerprint.ts";
 
 it("tells texts apart, also those that differ little", () => {
   const texts = Array.from({ length: 200_000 }, (_, n) => `/home/user/project-${n}`);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { decodeRecord, decodeStart, encodeRecord } from "../../src/store/records.ts";
+import { decodeStart } from "../../src/store/listing/listed-records.ts";
+import { decodeRecord, encodeRecord } from "../../src/store/records.ts";
 import { everyBody, everyEvent, opened, prompt, settings } from "./sample-events.ts";
 
 const start = {

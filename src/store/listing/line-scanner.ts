@@ -1,0 +1,73 @@
+import { constants, type Stats } from "node:fs";
+import { open } from "node:fs/promises";
+import { isMissing } from "./file-errors.ts";
+import { maxRecordBytes } from "./listed-records.ts";
+
+const newline = 0x0a;
+const largestChunk = 4 * 1024 * 1024;
+
+/** A link is not followed, and nobody waits for the other end of a pipe. */
+const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/**
+ * Calls `visit` with every line, counted from 1, as bytes that are good only during the call; with `undefined` for a line
+ * longer than a record may be, as soon as it is. Lines end at a line feed and nowhere else. Ends with the last line, or when
+ * `visit` says so. Never holds more than a chunk and one line. Gives what the file was when it was opened, or `undefined`
+ * when there is no such file; rejects with what the file system says, or `visit` throws.
+ */
+export async function scanLines(
+  path: string,
+  visit: (line: Buffer | undefined, number: number) => "enough" | undefined,
+  chunkBytes = largestChunk,
+): Promise<Stats | undefined> {
+  let number = 1;
+  let pieces: Buffer[] = [];
+  let pending = 0;
+
+  const keep = (piece: Buffer): "enough" | undefined => {
+    const wasLonger = pending > maxRecordBytes;
+    pending += piece.length;
+    if (pending <= maxRecordBytes) pieces.push(Buffer.from(piece));
+    else pieces = [];
+    return pending > maxRecordBytes && !wasLonger ? visit(undefined, number) : undefined;
+  };
+  const finish = (rest: Buffer): "enough" | undefined => {
+    const wasLonger = pending > maxRecordBytes;
+    const isLonger = pending + rest.length > maxRecordBytes;
+    const line = isLonger ? undefined : pending === 0 ? rest : Buffer.concat([...pieces, rest]);
+    pieces = [];
+    pending = 0;
+    number += 1;
+    return wasLonger ? undefined : visit(line, number - 1);
+  };
+
+  try {
+    const file = await open(path, openFlags);
+    try {
+      const stats = await file.stat();
+      if (!stats.isFile()) return undefined;
+      const { size } = stats;
+      const buffer = Buffer.allocUnsafe(Math.min(size, chunkBytes));
+      // Not further than the end as it is now: another process may be writing on.
+      for (let position = 0; position < size; ) {
+        const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, size - position), position);
+        if (bytesRead === 0) break;
+        position += bytesRead;
+        const chunk = buffer.subarray(0, bytesRead);
+        let from = 0;
+        for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, from)) {
+          if (finish(chunk.subarray(from, end)) === "enough") return stats;
+          from = end + 1;
+        }
+        if (from < bytesRead && keep(chunk.subarray(from)) === "enough") return stats;
+      }
+      if (pending > 0) finish(Buffer.alloc(0));
+      return stats;
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}

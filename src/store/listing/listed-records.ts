@@ -1,0 +1,92 @@
+import type { DurableEvent } from "../../core/event.ts";
+import {
+  type Fields,
+  isAbsolutePath,
+  isFields,
+  isNumber,
+  isPositiveInteger,
+  isText,
+  optional,
+  shape,
+} from "./guards.ts";
+import { isSettings } from "./settings-guards.ts";
+
+/** The format that this version writes, and the newest that it reads. */
+export const recordVersion = 1;
+
+/** What one record may take in the log, without its newline. */
+export const maxRecordBytes = 16 * 1024 * 1024;
+
+/** The bytes by which a title record is found without parsing the log. JSON escapes quotes, so no text can contain them. */
+export const titleMarker = '"type":"session.titled"';
+
+export type DecodedStart =
+  | {
+      readonly kind: "event";
+      readonly event: DurableEvent & { readonly type: "session.opened" };
+      readonly title: string;
+    }
+  | StartDamage;
+
+/** Why the first line cannot be read, and with it the whole log. */
+export type StartDamage = { readonly kind: "later"; readonly version: number } | { readonly kind: "damaged" };
+
+export const isOpened = shape({
+  cwd: isAbsolutePath,
+  seq: (value) => value === 1,
+  settings: isSettings,
+  forkOf: optional(shape({ sessionId: isText, seq: isPositiveInteger })),
+});
+const isStart = shape({ id: isText, createdAt: isNumber });
+const isOptionalText = optional(isText);
+export const isTitled = shape({ title: isText });
+
+/** Reads the first line. Never throws. `sessionId` is the id under which the log was found. */
+export function decodeStart(line: string, sessionId: string): DecodedStart {
+  const record = parseRecord(line);
+  if (record?.type !== "session_start" || !isPositiveInteger(record.version)) return { kind: "damaged" };
+  if (record.version > recordVersion) return { kind: "later", version: record.version };
+  if (!isEnvelope(record) || !isStart(record) || !isOpened(record)) return { kind: "damaged" };
+  const { seq, at, turnId, cwd, settings, forkOf } = record;
+  const event = {
+    type: "session.opened",
+    seq,
+    at,
+    sessionId,
+    ...(turnId !== undefined && { turnId }),
+    cwd,
+    settings,
+    ...(forkOf !== undefined && { forkOf }),
+  };
+  return {
+    kind: "event",
+    // The guards have checked every field that the type names.
+    event: event as unknown as DurableEvent & { type: "session.opened" },
+    title: isText(record.title) ? record.title : "",
+  };
+}
+
+/** The title in a line, if it is a title record. Never throws. */
+export function decodeTitle(line: string): string | undefined {
+  const record = parseRecord(line);
+  if (record?.type !== "session.titled" || !isEnvelope(record) || !isTitled(record)) return undefined;
+  return isText(record.title) ? record.title : undefined;
+}
+
+/** Far from the last whole number, so that there is always a next one. */
+function isSeq(value: unknown): boolean {
+  return isPositiveInteger(value) && value < 2 ** 52;
+}
+
+export function isEnvelope(record: Fields): record is Fields & { readonly type: string; readonly seq: number } {
+  return isText(record.type) && isSeq(record.seq) && isNumber(record.at) && isOptionalText(record.turnId);
+}
+
+export function parseRecord(line: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isFields(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

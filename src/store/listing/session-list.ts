@@ -1,0 +1,130 @@
+import { isUtf8 } from "node:buffer";
+import { lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { SessionInfo } from "../../core/ports.ts";
+import { isMissing } from "./file-errors.ts";
+import { cwdSlug, isSessionId, logSuffix } from "./layout.ts";
+import { scanLines } from "./line-scanner.ts";
+import { type DecodedStart, decodeStart, decodeTitle, type StartDamage, titleMarker } from "./listed-records.ts";
+
+export interface ListedLog {
+  readonly id: string;
+  readonly path: string;
+  readonly mtimeMs: number;
+}
+
+export interface ListQuery {
+  readonly cwd?: string | undefined;
+  readonly limit?: number | undefined;
+  /** When it is aborted, its reason is thrown. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Files that are looked at together, whatever the number of sessions. */
+const concurrency = 16;
+
+const marker = Buffer.from(titleMarker);
+
+/** Newest first. Sessions that cannot be read are left out. Rejects when the folder of all sessions cannot be read. */
+export async function listInfos(sessions: string, query: ListQuery): Promise<readonly SessionInfo[]> {
+  const { cwd, signal } = query;
+  const folders = cwd === undefined ? await namesIn(sessions) : [cwdSlug(cwd)];
+  const logs = await logsIn(
+    folders.map((folder) => join(sessions, folder)),
+    signal,
+  );
+  return firstOf(logs, query, async ({ path, id }) => {
+    const read = await readInfo(path, id);
+    return read?.info !== undefined && (cwd ?? read.info.cwd) === read.info.cwd ? read.info : undefined;
+  });
+}
+
+/** All logs in these folders that have content, the last changed first. A folder that cannot be read is left out, as a log is. */
+export async function logsIn(folders: readonly string[], signal?: AbortSignal): Promise<readonly ListedLog[]> {
+  const logs: ListedLog[] = [];
+  for (const folder of folders) {
+    const names = await namesIn(folder).catch(() => []);
+    await inBatches(
+      names,
+      async (name) => {
+        const id = name.slice(0, -logSuffix.length);
+        if (!name.endsWith(logSuffix) || !isSessionId(id)) return;
+        const path = join(folder, name);
+        const stat = await lstat(path).catch(() => undefined);
+        if (stat?.isFile() && stat.size > 0) logs.push({ id, path, mtimeMs: stat.mtimeMs });
+      },
+      signal,
+    );
+  }
+  return logs.sort((a, b) => b.mtimeMs - a.mtimeMs || (a.id < b.id ? -1 : 1));
+}
+
+/** What is read of the first of these that can be read, in their order. Of the others, no more than a batch is looked at. */
+export async function firstOf<Log, T>(
+  logs: readonly Log[],
+  { limit = Number.POSITIVE_INFINITY, signal }: ListQuery,
+  read: (log: Log) => Promise<T | undefined>,
+): Promise<readonly T[]> {
+  const found: T[] = [];
+  for (let from = 0; from < logs.length && found.length < limit; from += concurrency) {
+    signal?.throwIfAborted();
+    const batch = logs.slice(from, from + concurrency);
+    for (const one of await Promise.all(batch.map((log) => read(log).catch(() => undefined)))) {
+      if (one !== undefined) found.push(one);
+    }
+  }
+  return found.slice(0, limit);
+}
+
+/**
+ * The log's first line and its last title; other lines are looked at, but not parsed. `undefined` when there is no log, or
+ * nothing in it yet; rejects with what the file system says.
+ */
+export async function readInfo(
+  path: string,
+  id: string,
+): Promise<{ readonly info: SessionInfo } | { readonly info?: never; readonly damage: StartDamage } | undefined> {
+  let start: DecodedStart | undefined;
+  let title = "";
+  const stats = await scanLines(path, (line, number) => {
+    if (number === 1) {
+      start = startOf(line, id);
+      if (start.kind !== "event") return "enough";
+      title = start.title;
+    } else if (line?.includes(marker) && isUtf8(line)) {
+      title = decodeTitle(line.toString()) ?? title;
+    }
+    return undefined;
+  });
+  if (!stats || !start) return undefined;
+  if (start.kind !== "event") return { damage: start };
+  const { cwd, at } = start.event;
+  return {
+    info: { id, title, cwd, createdAt: at, updatedAt: Math.floor(stats.mtimeMs), path, bytes: stats.size },
+  };
+}
+
+export function startOf(line: Buffer | undefined, id: string): DecodedStart {
+  return line && isUtf8(line) ? decodeStart(line.toString(), id) : { kind: "damaged" };
+}
+
+/** Of what a folder holds; nothing where there is no folder. */
+export async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+export async function inBatches(
+  names: readonly string[],
+  work: (name: string) => Promise<void>,
+  signal?: AbortSignal,
+): Promise<void> {
+  for (let from = 0; from < names.length; from += concurrency) {
+    signal?.throwIfAborted();
+    await Promise.all(names.slice(from, from + concurrency).map(work));
+  }
+}
