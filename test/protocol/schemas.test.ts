@@ -1,26 +1,45 @@
+import { execFileSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { typesOf } from "../../scripts/types-from-schema.ts";
 import { userConfigSchema } from "../../src/config/schema.ts";
 import { scriptJsonSchema } from "../../src/models/script-format.ts";
 import { streamJsonRpcSchema } from "../../src/protocol/droid/json-schema.ts";
+import { sdkSchema } from "../../src/protocol/sdk-schema.ts";
 import { resultObject, streamJsonLine } from "../../src/protocol/stream-json.ts";
 
 const options = { target: "draft-2020-12", io: "output" } as const;
 
-/** What is checked in under schema/. `npm run schema` writes it anew; a change shows in the diff. */
+/** What is checked in. `npm run schema` writes it anew; a change shows in the diff. */
 const schemas: Readonly<Record<string, () => unknown>> = {
   "exec-stream-json.schema.json": () => z.toJSONSchema(streamJsonLine, options),
   "exec-json.schema.json": () => z.toJSONSchema(resultObject, options),
   "config.schema.json": () => z.toJSONSchema(userConfigSchema, { ...options, io: "input" }),
   "script.schema.json": scriptJsonSchema,
   "stream-jsonrpc.schema.json": streamJsonRpcSchema,
+  "sdk.schema.json": sdkSchema,
 };
 
-test.each(Object.entries(schemas))("schema/%s is what the source says", async (name, make) => {
-  const path = fileURLToPath(new URL(`../../schema/${name}`, import.meta.url));
-  const current = `${JSON.stringify(make(), null, 2)}\n`;
+async function expectKept(name: string, current: string): Promise<void> {
+  const path = fileURLToPath(new URL(`../../${name}`, import.meta.url));
   if (process.env.TINMAN_WRITE_SCHEMAS === "1") await writeFile(path, current);
   expect(await readFile(path, "utf8")).toBe(current);
+}
+
+test.each(Object.entries(schemas))("schema/%s is what the source says", async (name, make) => {
+  await expectKept(`schema/${name}`, `${JSON.stringify(make(), null, 2)}\n`);
+});
+
+test("src/sdk/types.ts is what the schema says", async () => {
+  const name = "src/sdk/types.ts";
+  const text = `/* Written by \`npm run schema\` from src/protocol/sdk-types.ts. */\n\n${typesOf(sdkSchema().$defs)}`;
+  const biome = fileURLToPath(new URL("../../node_modules/@biomejs/biome/bin/biome", import.meta.url));
+  const current = execFileSync(process.execPath, [biome, "format", `--stdin-file-path=${name}`], {
+    cwd: fileURLToPath(new URL("../../", import.meta.url)),
+    input: text,
+    encoding: "utf8",
+  });
+  await expectKept(name, current);
 });

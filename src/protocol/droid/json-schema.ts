@@ -1,3 +1,4 @@
+import { definitions, type Named, refOf } from "../definitions.ts";
 import {
   block,
   documentBlock,
@@ -34,8 +35,6 @@ import {
 } from "./server-requests.ts";
 import { earlySettings, laterSettings } from "./settings.ts";
 import { z } from "./zod.ts";
-
-type Named = readonly (readonly [name: string, schema: z.core.$ZodType])[];
 
 /** The method without what all methods begin with. */
 const short = (method: string): string => method.replace("droid.", "");
@@ -109,15 +108,4 @@ export function streamJsonRpcSchema(): object {
       ...definitions([...server, ...parts], "output"),
     },
   };
-}
-
-const refOf = (name: string): string => `#/$defs/${name}`;
-
-function definitions(named: Named, io: "input" | "output"): Record<string, object> {
-  const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of named) registry.add(schema, { id });
-  const { schemas } = z.toJSONSchema(registry, { target: "draft-2020-12", io, uri: refOf });
-  return Object.fromEntries(
-    Object.entries(schemas).map(([name, { $schema: _schema, $id: _id, ...schema }]) => [name, schema]),
-  );
 }

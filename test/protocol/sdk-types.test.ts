@@ -1,0 +1,75 @@
+import { expectTypeOf, test } from "vitest";
+import type { Wire } from "../../src/protocol/droid/zod.ts";
+import type { sdkTypes } from "../../src/protocol/sdk-types.ts";
+import type {
+  Block,
+  ImageBlock,
+  Message,
+  ModelInfo,
+  PermissionCall,
+  PermissionOption,
+  Question,
+  SessionSummary,
+  Settings,
+  StreamJsonEvent,
+  TextBlock,
+  TokenUsage,
+  ToolInfo,
+  ToolUseBlock,
+  TurnError,
+  TurnEvent,
+  TurnResult,
+} from "../../src/sdk/types.ts";
+
+interface Written {
+  TokenUsage: TokenUsage;
+  TextBlock: TextBlock;
+  ImageBlock: ImageBlock;
+  ToolUseBlock: ToolUseBlock;
+  Block: Block;
+  Message: Message;
+  Settings: Settings;
+  TurnError: TurnError;
+  TurnResult: TurnResult;
+  TurnEvent: TurnEvent;
+  StreamJsonEvent: StreamJsonEvent;
+  PermissionCall: PermissionCall;
+  PermissionOption: PermissionOption;
+  Question: Question;
+  ModelInfo: ModelInfo;
+  ToolInfo: ToolInfo;
+  SessionSummary: SessionSummary;
+}
+
+/** Without the `undefined` that zod grants to every optional field: in the SDK's types such a field is absent. */
+type Exact<T> = unknown extends T ? T : T extends object ? { [K in keyof T]: Exact<Exclude<T[K], undefined>> } : T;
+
+type Sources = { [K in keyof typeof sdkTypes]: Exact<Wire<(typeof sdkTypes)[K]>> };
+
+/** Stricter than "each fits the other", which an optional field that one of them lacks does not disturb. */
+type AreSame<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+
+type Verdicts = { [K in keyof Sources]: K extends keyof Written ? AreSame<Written[K], Sources[K]> : "not written" };
+
+test("the written types are those of the schemas", () => {
+  expectTypeOf<Verdicts>().toEqualTypeOf<Readonly<Record<keyof Sources, true>>>();
+  expectTypeOf<keyof Written>().toEqualTypeOf<keyof Sources>();
+});
+
+test("the comparison of types sees a field that is missing, of another type, optional, or can be changed", () => {
+  interface Same {
+    readonly a: string;
+    readonly b?: readonly { readonly c: number }[];
+  }
+  expectTypeOf<
+    AreSame<Same, { readonly a: string; readonly b?: readonly { readonly c: number }[] }>
+  >().toEqualTypeOf<true>();
+  expectTypeOf<AreSame<Same, { readonly a: string }>>().toEqualTypeOf<false>();
+  expectTypeOf<
+    AreSame<Same, { readonly a: string; readonly b?: readonly { readonly c: string }[] }>
+  >().toEqualTypeOf<false>();
+  expectTypeOf<
+    AreSame<Same, { readonly a: string; readonly b: readonly { readonly c: number }[] }>
+  >().toEqualTypeOf<false>();
+  expectTypeOf<AreSame<Same, { readonly a: string; readonly b?: readonly { c: number }[] }>>().toEqualTypeOf<false>();
+});
