@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "tsdown";
+import { defineConfig, type UserConfig } from "tsdown";
 import { standIns } from "./scripts/stand-ins-plugin.mjs";
 import { textFiles } from "./scripts/text-plugin.mjs";
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+const define = { TINMAN_VERSION: JSON.stringify(version) };
 
 interface Modules {
   getModuleInfo(id: string): { readonly importedIds: readonly string[] } | null;
@@ -58,7 +59,7 @@ const builtinsWithoutLoader = {
     code.replace(/\bimport\("(node:[\w/]+)"\)/g, 'Promise.resolve().then(() => require("$1"))'),
 };
 
-export default defineConfig({
+const program: UserConfig = {
   entry: { main: "src/main.ts" },
   // The program's own files only: measured, an ES module costs 7 ms more to start than this, and longer sources 4 ms more.
   format: "cjs",
@@ -70,7 +71,7 @@ export default defineConfig({
   dts: false,
   hash: false,
   fixedExtension: true,
-  define: { TINMAN_VERSION: JSON.stringify(version) },
+  define,
   plugins: [textFiles(), standIns(), commanderStartsNothing, noOlderZod, builtinsWithoutLoader],
   outputOptions: {
     codeSplitting: {
@@ -82,4 +83,35 @@ export default defineConfig({
       ],
     },
   },
-});
+};
+
+/** A comment behind a field on its line is no comment on the next one to an editor, and so it is not shown there. */
+const commentsAboveFields = {
+  name: "comments-above-fields",
+  renderChunk: (code: string, { fileName }: { readonly fileName: string }) =>
+    fileName.endsWith(".d.ts") ? code.replace(/^( *)(.*\S) (\/\*\* .* \*\/)$/gm, "$1$2\n$1$3") : null,
+};
+
+/** What others import. Their own tools bundle and minify it, so it stays readable. */
+const sdk: UserConfig = {
+  entry: { node: "src/sdk/node.ts", browser: "src/sdk/browser.ts" },
+  format: "esm",
+  platform: "neutral",
+  target: "es2023",
+  outDir: "dist/sdk",
+  // The program's build, which empties dist/ before either of them writes, has done it.
+  clean: false,
+  dts: true,
+  hash: false,
+  define,
+  // `Session` can be disposed of, and a browser's program need not have the types of that.
+  banner: { dts: '/// <reference lib="esnext.disposable" />' },
+  plugins: [commentsAboveFields],
+  inputOptions: { experimental: { attachDebugInfo: "none" } },
+  outputOptions: {
+    minifyInternalExports: false,
+    codeSplitting: { groups: [{ name: (id) => (id.endsWith(".d.ts") ? "shared.d" : "shared"), minShareCount: 2 }] },
+  },
+};
+
+export default defineConfig([program, sdk]);

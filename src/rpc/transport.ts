@@ -36,7 +36,12 @@ export function createLinkedPair({ maxWaiting = defaultMaxWaiting } = {}): reado
   return [linkedEnd(there, back), linkedEnd(back, there)];
 }
 
-type Lane = ReturnType<typeof createLane>;
+/** One direction of a connection in memory. */
+export interface Lane {
+  readonly frames: AsyncIterable<Frame>;
+  abandon(): void;
+  readonly sender: Omit<Transport, "incoming"> & { end(): void };
+}
 
 function linkedEnd(outgoing: Lane, incoming: Lane): LinkedEnd {
   return {
@@ -49,7 +54,11 @@ function linkedEnd(outgoing: Lane, incoming: Lane): LinkedEnd {
   };
 }
 
-function createLane(maxWaiting: number) {
+/**
+ * Lines that wait to be taken: `sender` puts them in and is asked to wait when they are more than `maxWaiting` characters,
+ * `frames` takes them out, and `abandon` forgets them because nobody will.
+ */
+export function createLane(maxWaiting = defaultMaxWaiting): Lane {
   const gone = new AbortController();
   const arrival = createGate();
   const roomAgain = createGate();

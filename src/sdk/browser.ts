@@ -1,0 +1,78 @@
+import type { Connect, CreateOptions, PromptOptions, ResumeOptions, Session, Turn } from "./api.ts";
+import { createOver, queryOver, resumeOver } from "./open.ts";
+
+/* What `tinman/sdk/browser` exports: all that needs neither processes nor files. */
+
+export type { Frame } from "../rpc/framing.ts";
+export type { Transport } from "../rpc/transport.ts";
+export type {
+  CallOptions,
+  CommonOptions,
+  Connect,
+  Connection,
+  ConnectionEnd,
+  CreateOptions,
+  HandlerContext,
+  Handlers,
+  PermissionAnswer,
+  PermissionRequest,
+  PlanRequest,
+  PromptOptions,
+  QuestionAnswer,
+  QuestionRequest,
+  ResumeOptions,
+  Session,
+  SettingsChange,
+  Timeouts,
+  Turn,
+} from "./api.ts";
+export {
+  BackendGoneError,
+  BusyError,
+  ClosedError,
+  RequestError,
+  SdkError,
+  SessionNotFoundError,
+  TimeoutError,
+} from "./errors.ts";
+export { linkedConnection } from "./linked.ts";
+export { type ReadStreamJsonOptions, readStreamJson, type StreamJsonSource } from "./stream-json.ts";
+export type {
+  Block,
+  ImageBlock,
+  Message,
+  ModelInfo,
+  PermissionCall,
+  PermissionOption,
+  Question,
+  SessionSummary,
+  Settings,
+  StreamJsonEvent,
+  TextBlock,
+  TokenUsage,
+  ToolInfo,
+  ToolUseBlock,
+  TurnError,
+  TurnEvent,
+  TurnResult,
+} from "./types.ts";
+export { webSocketConnection } from "./web-socket.ts";
+
+interface Connected {
+  readonly connect: Connect;
+}
+
+/** A new session. */
+export function createSession(options: CreateOptions & Connected): Promise<Session> {
+  return createOver(options.connect, options);
+}
+
+/** A session as it was left. */
+export function resumeSession(id: string, options: ResumeOptions & Connected): Promise<Session> {
+  return resumeOver(options.connect, id, options);
+}
+
+/** One prompt in a session of its own. */
+export function query(prompt: string, options: CreateOptions & Connected & PromptOptions): Turn {
+  return queryOver(() => createSession(options), prompt, options);
+}

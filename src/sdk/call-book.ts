@@ -1,0 +1,104 @@
+import { markOf } from "./mark.ts";
+import type { TurnEvent } from "./types.ts";
+import { type CallGiven, callOf, type Given, recordOf, textOf, textOfContent, toolContentOf } from "./wire.ts";
+
+/** The calls of a session's tools: each told once, and one result each. */
+export interface CallBook {
+  /** The call is being written. */
+  isWritten(toolUse: unknown): Iterable<TurnEvent>;
+  /** Its input is all there. */
+  isComplete(toolUse: unknown, messageId?: string): Iterable<TurnEvent>;
+  progress(given: Given): Iterable<TurnEvent>;
+  result(given: Given): Iterable<TurnEvent>;
+}
+
+interface Entry {
+  readonly name: string | undefined;
+  /** To know a repetition. */
+  readonly inputMark: string;
+  messageId: string | undefined;
+  readonly phase: "written" | "told" | "done";
+  /** Only until it is told: inputs can be long. */
+  readonly untold: CallGiven | undefined;
+}
+
+/** Copies come close behind each other, so the oldest may be forgotten. */
+const mostCalls = 1_000;
+
+export function createCallBook(): CallBook {
+  const entries = new Map<string, Entry>();
+
+  function note(id: string, entry: Entry): void {
+    entries.delete(id);
+    entries.set(id, entry);
+    if (entries.size <= mostCalls) return;
+    for (const oldest of entries.keys()) {
+      entries.delete(oldest);
+      return;
+    }
+  }
+
+  /** Whether something new is said of a call. An id may be used again, once its call has its result, by another message. */
+  function isNews(known: Entry | undefined, inputMark: string, messageId: string | undefined): boolean {
+    if (known === undefined || known.phase === "written") return true;
+    if (known.phase === "told" || messageId === undefined || known.messageId === messageId) return false;
+    // One that was told before its message is that of the first message that has it.
+    return known.messageId !== undefined || known.inputMark !== inputMark;
+  }
+
+  function* tell(call: CallGiven, messageId?: string): Generator<TurnEvent> {
+    const { id, name, input } = call;
+    note(id, { name, inputMark: inputMarkOf(input), messageId, phase: "told", untold: undefined });
+    yield messageId === undefined ? { type: "tool_call", ...call } : { type: "tool_call", ...call, messageId };
+  }
+
+  /** Whatever happens to a call, it is told first. */
+  function* toldFirst(known: Entry | undefined): Generator<TurnEvent> {
+    if (known?.untold !== undefined) yield* tell(known.untold);
+  }
+
+  return {
+    *isWritten(toolUse) {
+      const call = callOf(toolUse);
+      if (call === undefined) return;
+      const known = entries.get(call.id);
+      const inputMark = inputMarkOf(call.input);
+      // Right before and behind its result a call is often told again; with another input it is another call.
+      if (known !== undefined && (known.phase === "told" || known.inputMark === inputMark)) return;
+      note(call.id, { name: call.name, inputMark, messageId: undefined, phase: "written", untold: call });
+      yield { type: "tool_input", ...call };
+    },
+    *isComplete(toolUse, messageId) {
+      const call = callOf(toolUse);
+      if (call === undefined) return;
+      const known = entries.get(call.id);
+      if (isNews(known, inputMarkOf(call.input), messageId)) yield* tell(call, messageId);
+      else if (known !== undefined) known.messageId ??= messageId;
+    },
+    *progress(given) {
+      const id = textOf(given.toolUseId) ?? "";
+      const update = recordOf(given.update);
+      const known = entries.get(id);
+      yield* toldFirst(known);
+      const name = known?.name ?? textOf(given.toolName);
+      const text = [update.text, update.status, update.details, update.error].find((each) => typeof each === "string");
+      yield { type: "tool_progress", id, ...(name !== undefined && { name }), text: textOf(text) ?? "" };
+    },
+    *result(given) {
+      const id = textOf(given.toolUseId) ?? textOf(given.tool_use_id) ?? "";
+      const known = entries.get(id);
+      if (known?.phase === "done") return;
+      yield* toldFirst(known);
+      const { name, messageId, inputMark = inputMarkOf({}) } = known ?? {};
+      note(id, { name, inputMark, messageId, phase: "done", untold: undefined });
+      const content = toolContentOf(given.content);
+      const isError = (given.isError ?? given.is_error) === true;
+      const text = textOfContent(content);
+      yield { type: "tool_result", id, ...(name !== undefined && { name }), content, text, isError };
+    },
+  };
+}
+
+function inputMarkOf(input: Given): string {
+  return markOf(JSON.stringify(input));
+}

@@ -1,0 +1,64 @@
+import type { ConnectionEnd } from "./api.ts";
+
+/** Whatever the SDK throws on its own account. */
+export class SdkError extends Error {
+  override readonly name: string = "SdkError";
+}
+
+/** The backend answered a request with an error. */
+export class RequestError extends SdkError {
+  override readonly name: string = "RequestError";
+  readonly method: string;
+  readonly code: number;
+  readonly data: unknown;
+  /** Whether the backend named the request. If not, it is the one that must have been meant. */
+  readonly isAssigned: boolean;
+
+  constructor(
+    method: string,
+    error: { readonly code: number; readonly message: string; readonly data?: unknown },
+    isAssigned = false,
+  ) {
+    super(`${method}: ${error.message}`);
+    this.method = method;
+    this.code = error.code;
+    this.data = error.data;
+    this.isAssigned = isAssigned;
+  }
+}
+
+/** There is no such session. */
+export class SessionNotFoundError extends RequestError {
+  override readonly name = "SessionNotFoundError";
+}
+
+/** The backend is gone: its process ended, or the connection did. */
+export class BackendGoneError extends SdkError {
+  override readonly name = "BackendGoneError";
+  readonly exitCode: number | null | undefined;
+  readonly signal: string | null | undefined;
+  readonly stderr: string;
+
+  constructor(end: ConnectionEnd) {
+    const stderr = end.stderr?.trim() ?? "";
+    super(stderr === "" ? end.reason : `${end.reason}\n${stderr}`);
+    this.exitCode = end.exitCode;
+    this.signal = end.signal;
+    this.stderr = end.stderr ?? "";
+  }
+}
+
+/** The backend did not answer, or said nothing for too long. */
+export class TimeoutError extends SdkError {
+  override readonly name = "TimeoutError";
+}
+
+/** The session was closed by this side. */
+export class ClosedError extends SdkError {
+  override readonly name = "ClosedError";
+}
+
+/** A turn runs already, and the option says that a second prompt is refused. */
+export class BusyError extends SdkError {
+  override readonly name = "BusyError";
+}

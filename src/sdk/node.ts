@@ -1,0 +1,25 @@
+import type { CreateOptions, PromptOptions, ResumeOptions, Session, Turn } from "./api.ts";
+import { type SpawnOptions, spawnBackend } from "./node/spawn.ts";
+import { createOver, queryOver, resumeOver } from "./open.ts";
+
+/* What `tinman/sdk` exports: all of the browser's, and what needs processes or files. A name given here goes before. */
+
+export * from "./browser.ts";
+export { type ListSessionsOptions, listSessions } from "./node/list-sessions.ts";
+export { type SpawnOptions, spawnBackend } from "./node/spawn.ts";
+
+/** A new session. Without `connect`, of a program that is started for it and ends with it. */
+export async function createSession(options: CreateOptions & SpawnOptions = {}): Promise<Session> {
+  const cwd = options.cwd ?? process.cwd();
+  return createOver(options.connect ?? spawnBackend({ ...options, cwd }), { ...options, cwd });
+}
+
+/** A session as it was left. */
+export async function resumeSession(id: string, options: ResumeOptions & SpawnOptions = {}): Promise<Session> {
+  return resumeOver(options.connect ?? spawnBackend(options), id, options, options.cwd ?? process.cwd());
+}
+
+/** One prompt in a session of its own. */
+export function query(prompt: string, options: CreateOptions & SpawnOptions & PromptOptions = {}): Turn {
+  return queryOver(() => createSession(options), prompt, options);
+}

@@ -1,0 +1,110 @@
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import type { Stream } from "node:stream";
+import { createStdioTransport } from "../../rpc/stdio.ts";
+import type { Connection, ConnectionEnd } from "../api.ts";
+import { settlesWithin } from "../settles-within.ts";
+import { watchIncoming } from "../watched-incoming.ts";
+import { keepTail, pullOutput } from "./child-output.ts";
+
+export interface ChildConnectionOptions {
+  /** What the program is called in sentences. */
+  readonly name: string;
+  /** How much of the end of stderr is kept. */
+  readonly stderrBytes: number;
+  /** Longer lines are reported, not kept. */
+  readonly maxLineBytes: number;
+  /** How long it has to go by itself once its input has ended, and then once it got SIGTERM. */
+  readonly patienceMs: number;
+  /** How long other processes may keep its streams open after its exit. */
+  readonly stragglersMs: number;
+}
+
+/**
+ * Lines to and from a process that has started. It has ended when the process is gone and the reader has taken all that it
+ * wrote, however long that takes the reader; then, as after `close()`, its streams are gone, too.
+ */
+export function childConnection(child: ChildProcessWithoutNullStreams, options: ChildConnectionOptions): Connection {
+  const { name, maxLineBytes, patienceMs, stragglersMs } = options;
+  const { stdin, stdout, stderr } = child;
+  const stdinGone = new AbortController();
+  const output = pullOutput(stdout, stragglersMs);
+  const tail = keepTail(stderr, options.stderrBytes);
+  let hasExited = false;
+  let isClosed = false;
+  let closing: Promise<void> | undefined;
+
+  const exit = new Promise<Pick<ConnectionEnd, "exitCode" | "signal">>((resolve) => {
+    child.once("exit", (exitCode, signal) => {
+      hasExited = true;
+      output.writerGone();
+      resolve({ exitCode, signal });
+    });
+  });
+  // Such as that a signal could not be sent.
+  child.on("error", () => {});
+
+  stdin.on("error", (error) => stdinGone.abort(error));
+  stdin.once("close", () => stdinGone.abort(Object.assign(new Error("the process is gone"), { code: "EPIPE" })));
+  const transport = createStdioTransport(
+    output,
+    {
+      gone: stdinGone.signal,
+      write: (text) =>
+        new Promise((resolve, reject) => {
+          stdin.write(text, (error) => (error ? reject(error) : resolve()));
+        }),
+    },
+    { maxLineBytes },
+  );
+  const { incoming, over, giveUp } = watchIncoming(transport.incoming);
+
+  async function end(): Promise<ConnectionEnd> {
+    const how = await exit;
+    await Promise.all([over, settlesWithin(stragglersMs, tail.closed)]);
+    await Promise.all([stdin, stdout, stderr].map(destroyed));
+    return { reason: isClosed ? `The connection to ${name} was closed.` : reasonOf(how), ...how, stderr: tail.text() };
+  }
+
+  function reasonOf({ exitCode, signal }: Pick<ConnectionEnd, "exitCode" | "signal">): string {
+    return signal ? `${name} was ended by ${signal}.` : `${name} ended with exit code ${exitCode}.`;
+  }
+
+  const ended = end();
+
+  async function closeNow(): Promise<void> {
+    isClosed = !hasExited;
+    transport.close();
+    giveUp();
+    // What was sent before shall arrive.
+    void transport.drained().then(() => stdin.end());
+    for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+      if (await settlesWithin(patienceMs, exit)) break;
+      child.kill(signal);
+    }
+    await ended;
+  }
+
+  return {
+    incoming,
+    ended,
+    gone: transport.gone,
+    room: transport.room,
+    drained: transport.drained,
+    send(line) {
+      if (closing === undefined) transport.send(line);
+    },
+    close() {
+      closing ??= closeNow();
+      return closing;
+    },
+  };
+}
+
+/** Resolves when nothing is left of it. */
+function destroyed(stream: Stream & { destroy(): unknown; readonly closed: boolean }): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.closed) return resolve();
+    stream.once("close", resolve);
+    stream.destroy();
+  });
+}

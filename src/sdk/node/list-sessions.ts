@@ -1,0 +1,160 @@
+import { isUtf8 } from "node:buffer";
+import { readdir, realpath } from "node:fs/promises";
+import { dirname, join, resolve, sep } from "node:path";
+import { findHomes } from "../../config/home.ts";
+import { layoutOf, logSuffix } from "../../store/listing/layout.ts";
+import { scanLines } from "../../store/listing/line-scanner.ts";
+import { parseRecord } from "../../store/listing/listed-records.ts";
+import { firstOf, type ListedLog, type ListQuery, listInfos, logsIn } from "../../store/listing/session-list.ts";
+import type { SessionSummary } from "../types.ts";
+import { type Given, given, isRecord, textOf } from "../wire.ts";
+
+export interface ListSessionsOptions {
+  /** Only the sessions of this working directory. */
+  readonly cwd?: string;
+  /** At most so many: the newest. */
+  readonly limit?: number;
+  /** Tinman's; else `$TINMAN_HOME`, or `.tinman` in the user's home folder. */
+  readonly home?: string;
+  /** Also those of droid, under `.factory/sessions` in the user's home folder, or in the folder that is named. */
+  readonly droid?: boolean | string;
+  /** When it is aborted, the call rejects with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The sessions whose logs lie on this machine, newest first. Starts no process and writes nothing. What cannot be read, or is
+ * no session log, is left out; where there is no folder, there are no sessions. Rejects only with a TypeError for options
+ * that are of a wrong type, and when it is aborted.
+ */
+export async function listSessions(options: ListSessionsOptions = {}): Promise<readonly SessionSummary[]> {
+  checkOptions(options);
+  const { cwd, limit, home, droid = false, signal } = options;
+  signal?.throwIfAborted();
+  const query = async () => ({ cwd: cwd === undefined ? undefined : await realFolder(cwd), limit, signal });
+  const quietly = (list: () => Promise<readonly SessionSummary[]>) =>
+    list().catch(() => {
+      signal?.throwIfAborted();
+      return [];
+    });
+  const lists = await Promise.all([
+    quietly(async () => tinmanSessions(resolve(home ?? findHomes(process.env).own), await query())),
+    droid === false ? [] : quietly(async () => droidSessions(droidFolder(droid), await query())),
+  ]);
+  return lists
+    .flat()
+    .sort((a, b) => b.updatedAt - a.updatedAt)
+    .slice(0, limit);
+}
+
+async function tinmanSessions(home: string, query: ListQuery): Promise<readonly SessionSummary[]> {
+  const infos = await listInfos(layoutOf(home).sessions, query);
+  return infos.map(({ bytes, ...info }) => ({ ...info, backend: "tinman" }));
+}
+
+function droidFolder(droid: true | string): string {
+  return droid === true ? join(findHomes(process.env).user, ".factory", "sessions") : resolve(droid);
+}
+
+/** One folder for each working directory, named after it; older logs lie beside these folders. */
+async function droidSessions(root: string, query: ListQuery): Promise<readonly SessionSummary[]> {
+  const wanted = query.cwd === undefined ? undefined : droidFolderName(query.cwd);
+  const folders = (await readdir(root, { withFileTypes: true })).filter(
+    (entry) => entry.isDirectory() && (wanted === undefined ? entry.name.startsWith("-") : entry.name === wanted),
+  );
+  const logs = await logsIn([root, ...folders.map(({ name }) => join(root, name))], query.signal);
+  const byId = new Map<string, ListedLog[]>();
+  for (const log of logs) byId.set(log.id, [...(byId.get(log.id) ?? []), log]);
+  return firstOf([...byId.values()], query, async (versions) => {
+    for (const log of versions) {
+      const read = await readDroidLog(log, root, query.cwd).catch(() => undefined);
+      if (read !== undefined) return read === "hidden" ? undefined : read;
+    }
+    return undefined;
+  });
+}
+
+/** Different working directories may have the same one. */
+function droidFolderName(cwd: string): string {
+  const names = cwd.split(sep).filter((name) => name !== "");
+  if (sep === "\\") names[0] = names[0]?.replace(/:$/, "") ?? "";
+  return `-${names.join("-")}`;
+}
+
+/** Enough for nearly every first line. */
+const headBytes = 16 * 1024;
+
+/** `undefined` for what is no log, or not of this working directory. */
+async function readDroidLog(
+  { id, path }: ListedLog,
+  root: string,
+  wantedCwd: string | undefined,
+): Promise<SessionSummary | "hidden" | undefined> {
+  let start: Given | undefined;
+  const readStart = (line: Buffer | undefined): "enough" => {
+    start = line && isUtf8(line) ? parseRecord(line.toString()) : undefined;
+    return "enough";
+  };
+  const stats = await scanLines(path, readStart, headBytes);
+  if (!stats || start?.type !== "session_start") return undefined;
+  const cwd = textOf(start.cwd);
+  if (wantedCwd !== undefined && cwd !== wantedCwd) {
+    const itsCwd = cwd === undefined ? undefined : await realFolder(cwd);
+    // A folder that is named after the working directory says it, too.
+    if (itsCwd !== wantedCwd && (itsCwd !== undefined || dirname(path) === root)) return undefined;
+  }
+  const isSubAgents = Boolean(start.callingSessionId);
+  if (isSubAgents || (await isArchived(path.slice(0, -logSuffix.length)))) return "hidden";
+  return given<SessionSummary>({
+    id,
+    title: textOf(start.sessionTitle) || textOf(start.title) || "",
+    cwd,
+    // Not every file system knows when a file was made.
+    createdAt: Math.floor(stats.birthtimeMs || stats.ctimeMs),
+    updatedAt: Math.floor(stats.mtimeMs),
+    path,
+    backend: "droid",
+  });
+}
+
+const mostSettingsBytes = 1024 * 1024;
+
+async function isArchived(pathWithoutSuffix: string): Promise<boolean> {
+  const lines: Buffer[] = [];
+  let bytes = 0;
+  const keep = (line: Buffer | undefined): "enough" | undefined => {
+    bytes += line?.length ?? mostSettingsBytes;
+    if (bytes >= mostSettingsBytes) return "enough";
+    if (line) lines.push(Buffer.from(line));
+    return undefined;
+  };
+  await scanLines(`${pathWithoutSuffix}.settings.json`, keep, headBytes).catch(() => undefined);
+  return Boolean(parseRecord(Buffer.concat(lines).toString())?.archivedAt);
+}
+
+async function realFolder(path: string): Promise<string> {
+  return realpath(path).catch(() => resolve(path));
+}
+
+function isPath(value: unknown): boolean {
+  return typeof value === "string" && value !== "" && !value.includes("\0");
+}
+
+const optionTypes: Readonly<
+  Record<keyof ListSessionsOptions, readonly [what: string, is: (value: unknown) => boolean]>
+> = {
+  cwd: ["a path", isPath],
+  limit: ["a whole number of at least 1", (value) => Number.isSafeInteger(value) && Number(value) >= 1],
+  home: ["a path", isPath],
+  droid: ["true, false or a path", (value) => typeof value === "boolean" || isPath(value)],
+  // Not by its class: a test environment may have one of its own.
+  signal: ["an AbortSignal", (value) => isRecord(value) && typeof value.throwIfAborted === "function"],
+};
+
+function checkOptions(options: unknown): void {
+  if (!isRecord(options)) throw new TypeError("The options of listSessions must be an object.");
+  for (const [name, [what, is]] of Object.entries(optionTypes)) {
+    const value = options[name];
+    if (value !== undefined && !is(value)) throw new TypeError(`The option ${name} of listSessions must be ${what}.`);
+  }
+}

@@ -1,0 +1,136 @@
+import { spawn } from "node:child_process";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { basename, isAbsolute, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Connect, Connection } from "../api.ts";
+import { SdkError } from "../errors.ts";
+import { type ChildConnectionOptions, childConnection } from "./child-connection.ts";
+
+export interface SpawnOptions {
+  /**
+   * `tinman`, the default, is the program of this package. A path that ends in .js, .mjs or .cjs is run by this Node; any
+   * other path, and a name that is looked for on PATH such as `droid`, is a program.
+   */
+  readonly executable?: "tinman" | "droid" | (string & {});
+  /** Behind those that choose the protocol. */
+  readonly args?: readonly string[];
+  /** The folder it is started in; else that of this process. */
+  readonly cwd?: string;
+  /** Added to the environment of this process; `undefined` takes a variable away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** How much of the end of its stderr is kept; 16 KiB. */
+  readonly stderrBytes?: number;
+}
+
+export type SpawnBounds = Pick<ChildConnectionOptions, "maxLineBytes" | "patienceMs" | "stragglersMs">;
+
+const protocolArgs = ["exec", "--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc"];
+const mebibyte = 1024 * 1024;
+
+/** Starts a backend for each connection. The signal given to `connect` ends the start alone. */
+export function spawnBackend(
+  { executable = "tinman", args = [], cwd, env = {}, stderrBytes = 16 * 1024 }: SpawnOptions = {},
+  { maxLineBytes = 256 * mebibyte, patienceMs = 2_000, stragglersMs = 1_000 }: Partial<SpawnBounds> = {},
+): Connect {
+  return async (signal) => {
+    signal?.throwIfAborted();
+    const program = findProgram(executable);
+    if (program.script !== undefined && !existsSync(program.script)) throw new SdkError(missing(program));
+    const before = program.script === undefined ? [] : [program.script];
+    const connection = await start();
+    if (signal?.aborted !== true) return connection;
+    await connection.close();
+    throw signal.reason;
+
+    function start(): Promise<Connection> {
+      return new Promise((resolve, reject) => {
+        const refuse = (error: Error): void =>
+          reject(new SdkError(whyNotStarted(error, program, cwd), { cause: error }));
+        try {
+          const child = spawn(program.file, [...before, ...protocolArgs, ...args], {
+            cwd,
+            env: { ...process.env, ...program.env, ...env },
+            stdio: "pipe",
+            windowsHide: true,
+          });
+          child.once("error", refuse);
+          child.once("spawn", () => {
+            child.off("error", refuse);
+            // One that is not wanted any more gets no time to say goodbye.
+            if (signal?.aborted) child.kill("SIGKILL");
+            const { name } = program;
+            resolve(childConnection(child, { name, stderrBytes, maxLineBytes, patienceMs, stragglersMs }));
+          });
+        } catch (error) {
+          refuse(error instanceof Error ? error : new Error(String(error)));
+        }
+      });
+    }
+  };
+}
+
+interface Program {
+  /** In sentences. */
+  readonly name: string;
+  /** What is started. */
+  readonly file: string;
+  /** What Node is to run, if it is Node that is started. */
+  readonly script?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+function findProgram(executable: string): Program {
+  if (executable === "tinman") {
+    // The built SDK lies beside the program; its source, three levels above what is built.
+    const path = import.meta.url.endsWith(".ts") ? "../../../dist/main.cjs" : "../main.cjs";
+    return script("tinman", fileURLToPath(new URL(path, import.meta.url)));
+  }
+  // A path is meant from here, and not from the folder that the program is started in.
+  if (/\.[cm]?js$/i.test(executable)) return script(basename(executable), resolve(executable));
+  return isPath(executable)
+    ? { name: basename(executable), file: resolve(executable) }
+    : { name: executable, file: executable };
+}
+
+function script(name: string, path: string): Program {
+  // The program of an Electron app is the app, unless it is told to be Node.
+  const env = process.versions.electron === undefined ? {} : { ELECTRON_RUN_AS_NODE: "1" };
+  return { name, file: process.execPath, script: path, env };
+}
+
+function isPath(executable: string): boolean {
+  return isAbsolute(executable) || executable.includes("/") || executable.includes(sep);
+}
+
+function missing({ name, file, script }: Program): string {
+  if (script !== undefined) return `There is no program ${script}.`;
+  return isPath(file) ? `There is no program ${file}.` : `There is no program ${name} on PATH.`;
+}
+
+/** The system says the same of a folder that is missing or barred and of such a program. */
+function whyNotStarted(error: NodeJS.ErrnoException, program: Program, cwd: string | undefined): string {
+  const { name, file } = program;
+  const folderFault = cwd === undefined ? undefined : faultOfFolder(cwd);
+  if (folderFault !== undefined) return `${name} cannot be started in ${cwd}: ${folderFault}.`;
+  if (error.code === "ENOENT") {
+    return isPath(file) && existsSync(file)
+      ? `${file} cannot be started: the program that its first line names is missing.`
+      : missing(program);
+  }
+  if (error.code === "EACCES") return `${isPath(file) ? file : `The program ${name} on PATH`} may not be executed.`;
+  return `${name} cannot be started: ${error.message}.`;
+}
+
+function faultOfFolder(folder: string): string | undefined {
+  try {
+    if (!statSync(folder).isDirectory()) return "it is not a folder";
+  } catch {
+    return "there is no such folder";
+  }
+  try {
+    accessSync(folder, constants.X_OK);
+  } catch {
+    return "that folder may not be entered";
+  }
+  return undefined;
+}

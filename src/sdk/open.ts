@@ -1,0 +1,151 @@
+import type {
+  CommonOptions,
+  Connect,
+  CreateOptions,
+  PromptOptions,
+  ResumeOptions,
+  Session,
+  SettingsChange,
+  Turn,
+} from "./api.ts";
+import { RequestError, SdkError, SessionNotFoundError } from "./errors.ts";
+import { newId } from "./new-id.ts";
+import { isFormat, openSession } from "./session.ts";
+import { inOlderWords } from "./settings.ts";
+import { onceOnly } from "./turn.ts";
+import type { TurnEvent, TurnResult } from "./types.ts";
+import { type Given, given, textOf } from "./wire.ts";
+
+/* How sessions begin, over whatever connection. */
+
+const machineId = "tinman-sdk";
+
+type Request = (method: string, params: object) => Promise<Given>;
+
+export async function createOver(connect: Connect, options: CreateOptions): Promise<Session> {
+  const connection = await connect(options.signal);
+  return openSession(connection, options, {
+    open: async (request) => {
+      const told = await initialize(request, paramsOf(options));
+      const id = textOf(told.sessionId);
+      if (id === undefined) throw new SdkError("The backend did not say which session it opened.");
+      return { id, told: { cwd: options.cwd, ...told } };
+    },
+    another: (id, settings) => forkOver(connect, options, id, settings, options.cwd),
+  });
+}
+
+/** `cwd` is for those that must open one before they load another, which has a folder of its own. */
+export async function resumeOver(connect: Connect, id: string, options: ResumeOptions, cwd?: string): Promise<Session> {
+  const connection = await connect(options.signal);
+  return openSession(connection, options, {
+    open: async (request) => ({ id, told: await load(request, id, cwd) }),
+    another: (copy, settings) => forkOver(connect, options, copy, settings, cwd),
+  });
+}
+
+async function forkOver(
+  connect: Connect,
+  options: CommonOptions,
+  id: string,
+  settings: SettingsChange,
+  cwd: string | undefined,
+): Promise<Session> {
+  const { signal: _ofTheFirst, ...others } = options;
+  const session = await resumeOver(connect, id, others, cwd);
+  try {
+    await session.updateSettings(settings);
+    return session;
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+function paramsOf(options: CreateOptions): Given {
+  const { systemPrompt } = options;
+  return given({
+    machineId,
+    cwd: options.cwd,
+    sessionId: options.sessionId,
+    modelId: options.modelId,
+    reasoningEffort: options.reasoningEffort,
+    interactionMode: options.interactionMode,
+    autonomyLevel: options.autonomyLevel,
+    specModeModelId: options.specModeModelId ?? undefined,
+    specModeReasoningEffort: options.specModeReasoningEffort ?? undefined,
+    enabledToolIds: options.enabledToolIds,
+    disabledToolIds: options.disabledToolIds,
+    systemPrompt:
+      typeof systemPrompt === "object" ? { type: "preset", preset: "droid", ...systemPrompt } : systemPrompt,
+    tags: options.tags,
+  });
+}
+
+/** In the words of today, and in those of older backends when they are not understood. */
+async function initialize(request: Request, params: Given): Promise<Given> {
+  try {
+    return await request("droid.initialize_session", params);
+  } catch (error) {
+    const older = isFormat(error) ? inOlderWords(params) : undefined;
+    if (older === undefined) throw error;
+    return request("droid.initialize_session", older);
+  }
+}
+
+/** Older backends load a session only when they have one. */
+async function load(request: Request, sessionId: string, cwd: string | undefined): Promise<Given> {
+  try {
+    return await request("droid.load_session", { sessionId });
+  } catch (error) {
+    if (!(error instanceof RequestError) || error instanceof SessionNotFoundError) throw error;
+    await request("droid.initialize_session", given({ machineId, cwd }));
+    return request("droid.load_session", { sessionId });
+  }
+}
+
+/** One prompt in a session of its own, which is opened when anybody looks, and closed when the turn has ended. */
+export function queryOver(open: () => Promise<Session>, prompt: string, options: PromptOptions): Turn {
+  const { id = newId() } = options;
+  let begun: Promise<{ readonly session: Session; readonly turn: Turn }> | undefined;
+  let result: Promise<TurnResult> | undefined;
+  let isIterated = false;
+
+  function begin() {
+    begun ??= open().then((session) => ({ session, turn: session.stream(prompt, { ...options, id }) }));
+    return begun;
+  }
+
+  async function* events(): AsyncGenerator<TurnEvent, undefined> {
+    const { session, turn } = await begin();
+    try {
+      yield* turn;
+    } finally {
+      await session.close();
+    }
+  }
+
+  async function outcome(): Promise<TurnResult> {
+    const { session, turn } = await begin();
+    try {
+      return await turn.result;
+    } finally {
+      await session.close();
+    }
+  }
+
+  return {
+    id,
+    get result() {
+      result ??= outcome();
+      return result;
+    },
+    interrupt: async () => (await begun)?.turn.interrupt(),
+    [Symbol.asyncIterator]() {
+      // A second loop would end the session under the first.
+      if (isIterated) throw new TypeError(onceOnly);
+      isIterated = true;
+      return events();
+    },
+  };
+}

@@ -1,0 +1,281 @@
+import {
+  errorCodes,
+  factoryApiVersion,
+  factoryProtocolVersion,
+  jsonRpcVersion,
+  notificationMethod,
+} from "../protocol/droid/version.ts";
+import type { Frame } from "../rpc/framing.ts";
+import { createGate } from "../rpc/gate.ts";
+import type { Connection } from "./api.ts";
+import {
+  BackendGoneError,
+  ClosedError,
+  RequestError,
+  type SdkError,
+  SessionNotFoundError,
+  TimeoutError,
+} from "./errors.ts";
+import { settlesWithin } from "./settles-within.ts";
+import { type Given, isRecord, numberOf, recordOf, textOf } from "./wire.ts";
+
+export interface PeerEvents {
+  /** What stands in `params.notification`; of another method, one whose type is that method. With the length of its line. */
+  notification(notification: Given, characters: number): void;
+  /** Must be answered in the end. */
+  request(id: string, method: string, params: Given, characters: number): void;
+  /** An error that belongs to nothing that waits: a second answer to `method`, or one without an id. */
+  strayError(error: RpcFailure, method: string | undefined): void;
+  /** What keeps the peer from reading on, as long as no answer is waited for. */
+  hold(): Promise<void> | undefined;
+  warning(words: string): void;
+  /** Nothing more will come. */
+  gone(error: SdkError): void;
+}
+
+export interface RpcFailure {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+export interface RequestOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Goes out at once, whatever else waits for its answer. */
+  readonly isUrgent?: boolean;
+}
+
+export interface Peer {
+  request(method: string, params: object, options: RequestOptions): Promise<Given>;
+  answer(id: string, result: object): void;
+  /** Answers that there is no such method. */
+  refuse(id: string, method: string): void;
+  /** Rejects what waits, and ends the connection. */
+  close(): Promise<void>;
+}
+
+interface Call {
+  readonly id: string;
+  readonly method: string;
+  readonly params: object;
+  readonly timeoutMs: number;
+  readonly isUrgent: boolean;
+  resolve(result: Given): void;
+  reject(error: unknown): void;
+  timer?: ReturnType<typeof setTimeout>;
+}
+
+/** How long a backend may live on when it has said its last word. */
+const lastMs = 1_000;
+/** How many answered requests are remembered, for those that are answered twice. */
+const mostAnswered = 32;
+
+/**
+ * Requests and their answers. One request is under way at a time (but for urgent ones), so that an error without an id has an
+ * owner: the one under way, unless its own answer comes within `graceMs`.
+ */
+export function createPeer(connection: Connection, events: PeerEvents, { graceMs }: { graceMs: number }): Peer {
+  const waiting: Call[] = [];
+  const underWay = new Map<string, Call>();
+  const answered = new Map<string, string>();
+  const unclear = new Set<ReturnType<typeof setTimeout>>();
+  const readOn = createGate();
+  let end: SdkError | undefined;
+  let lastId = 0;
+  let closing: Promise<void> | undefined;
+
+  const message = (fields: object): string =>
+    JSON.stringify({ jsonrpc: jsonRpcVersion, factoryApiVersion, factoryProtocolVersion, ...fields });
+
+  function sendNext(): void {
+    if ([...underWay.values()].some(({ isUrgent }) => !isUrgent)) return;
+    const call = waiting.shift();
+    if (call !== undefined) start(call);
+  }
+
+  function start(call: Call): void {
+    const { id, method, params, timeoutMs } = call;
+    underWay.set(id, call);
+    if (timeoutMs > 0) {
+      call.timer = setTimeout(() => {
+        const words = `The backend did not answer ${method} within ${timeoutMs} ms.`;
+        settle(call, () => call.reject(new TimeoutError(words)));
+      }, timeoutMs);
+    }
+    connection.send(message({ type: "request", id, method, params }));
+    // Who waits for an answer may be the one who does not take what lies before it.
+    readOn.open();
+  }
+
+  function settle(call: Call, how: () => void): void {
+    if (!underWay.delete(call.id)) return;
+    clearTimeout(call.timer);
+    answered.set(call.id, call.method);
+    if (answered.size > mostAnswered) for (const oldest of [...answered.keys()].slice(0, 1)) answered.delete(oldest);
+    how();
+    sendNext();
+  }
+
+  function fail(call: Call, error: RpcFailure, isAssigned: boolean): void {
+    const Failure = error.code === errorCodes.notFound ? SessionNotFoundError : RequestError;
+    settle(call, () => call.reject(new Failure(call.method, error, isAssigned)));
+  }
+
+  /** Its own answer may come yet; then the error was not about it. */
+  function failSoon(call: Call, error: RpcFailure): void {
+    const timer = setTimeout(() => {
+      unclear.delete(timer);
+      if (underWay.has(call.id)) fail(call, error, true);
+      else events.strayError(error, undefined);
+    }, graceMs);
+    unclear.add(timer);
+  }
+
+  /** Whose an error is that names nobody. */
+  function ownerOf(): Call | undefined {
+    const calls = [...underWay.values()];
+    return calls.find(({ isUrgent }) => !isUrgent) ?? calls[0];
+  }
+
+  function takeError(id: unknown, error: RpcFailure): void {
+    const named = textOf(id) ?? textOf(recordOf(error.data).requestId);
+    const call = underWay.get(named ?? "");
+    const method = answered.get(named ?? "");
+    const owner = ownerOf();
+    if (call !== undefined) fail(call, error, false);
+    else if (method !== undefined) events.strayError(error, method);
+    else if (typeof id === "string") events.warning(`An error for an unknown request: ${error.message}`);
+    else if (owner !== undefined) failSoon(owner, error);
+    else events.strayError(error, undefined);
+  }
+
+  function takeResponse(given: Given): void {
+    const { error } = given;
+    if (isRecord(error) || (error !== null && !("result" in given))) {
+      const { code, message: words, data } = recordOf(error);
+      const message = textOf(words) ?? textOf(error) ?? "unknown error";
+      takeError(given.id, { code: numberOf(code) ?? 0, message, data });
+      return;
+    }
+    const id = textOf(given.id) ?? "";
+    const call = underWay.get(id);
+    if (call === undefined)
+      events.warning(`An answer to ${answered.has(id) ? "a request that had one" : "nothing"}: ${id}`);
+    else settle(call, () => call.resolve(recordOf(given.result)));
+  }
+
+  function take(frame: Frame): void {
+    if (frame.type === "too_long") {
+      events.warning(`A line of ${frame.bytes} bytes was passed over.`);
+      return;
+    }
+    const { length } = frame.text;
+    const given = parsed(frame.text);
+    if (given === undefined) {
+      events.warning(`A line that is no message: ${frame.text.slice(0, 200)}`);
+      return;
+    }
+    const method = textOf(given.method);
+    if (method === undefined || given.type === "response") {
+      if ("result" in given || "error" in given) takeResponse(given);
+      else events.warning(`A message without a method: ${frame.text.slice(0, 200)}`);
+      return;
+    }
+    const params = recordOf(given.params);
+    if (typeof given.id === "string" && given.type !== "notification") events.request(given.id, method, params, length);
+    else if (method !== notificationMethod) events.notification({ ...params, type: method }, length);
+    else if (isRecord(params.notification)) events.notification(params.notification, length);
+    else events.warning("A notification that says nothing.");
+  }
+
+  function giveUp(error: SdkError): void {
+    if (end !== undefined) return;
+    end = error;
+    for (const call of [...underWay.values(), ...waiting.splice(0)]) {
+      clearTimeout(call.timer);
+      call.reject(error);
+    }
+    underWay.clear();
+    for (const timer of unclear) clearTimeout(timer);
+    readOn.open();
+    events.gone(error);
+  }
+
+  async function read(): Promise<void> {
+    for await (const frame of connection.incoming) {
+      if (end !== undefined) return;
+      try {
+        take(frame);
+      } catch (error) {
+        // What is nested too deeply, for instance.
+        events.warning(`A line could not be taken: ${error instanceof Error ? error.message : String(error)}`);
+      }
+      for (let hold = events.hold(); hold !== undefined && underWay.size === 0; hold = events.hold()) {
+        // No race of the two: the loser would keep what every wait leaves with it until it is opened.
+        void hold.then(readOn.open);
+        await readOn.wait();
+      }
+    }
+    // One that says no more but lives on is of no use.
+    if (!(await settlesWithin(lastMs, connection.ended))) void connection.close();
+    giveUp(new BackendGoneError(await connection.ended));
+  }
+
+  // A connection of the caller's own may fail in ways that ours do not.
+  read().catch((error: unknown) => {
+    giveUp(
+      new BackendGoneError({
+        reason: `The connection failed: ${error instanceof Error ? error.message : String(error)}`,
+      }),
+    );
+  });
+
+  return {
+    request: (method, params, { timeoutMs, signal, isUrgent = false }) =>
+      new Promise((resolve, reject) => {
+        signal?.throwIfAborted();
+        if (end !== undefined) throw end;
+        lastId += 1;
+        const leave = (): void => {
+          const at = waiting.indexOf(call);
+          if (at !== -1) waiting.splice(at, 1);
+          reject(signal?.reason);
+        };
+        const done =
+          <T>(settled: (value: T) => void) =>
+          (value: T): void => {
+            signal?.removeEventListener("abort", leave);
+            settled(value);
+          };
+        const id = String(lastId);
+        const call: Call = { id, method, params, timeoutMs, isUrgent, resolve: done(resolve), reject: done(reject) };
+        signal?.addEventListener("abort", leave, { once: true });
+        if (isUrgent) {
+          start(call);
+        } else {
+          waiting.push(call);
+          sendNext();
+        }
+      }),
+    answer: (id, result) => connection.send(message({ type: "response", id, result })),
+    refuse(id, method) {
+      const error = { code: errorCodes.methodNotFound, message: `Method not found: ${method}` };
+      connection.send(message({ type: "response", id, error }));
+    },
+    close() {
+      giveUp(new ClosedError("The session is closed."));
+      closing ??= connection.close();
+      return closing;
+    },
+  };
+}
+
+function parsed(text: string): Given | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

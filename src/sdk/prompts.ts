@@ -1,0 +1,290 @@
+import { createGate, type Gate } from "../rpc/gate.ts";
+import type { PromptOptions, Turn } from "./api.ts";
+import { BusyError, TimeoutError } from "./errors.ts";
+import { newId } from "./new-id.ts";
+import type { RequestOptions, RpcFailure } from "./peer.ts";
+import type { Limits } from "./session.ts";
+import { createTimers } from "./timers.ts";
+import { createTurn, type RunningTurn } from "./turn.ts";
+import { createTurnWatch, type TurnWatch } from "./turn-end.ts";
+import type { TurnEvent, TurnResult } from "./types.ts";
+import type { Given } from "./wire.ts";
+
+/** The prompts of a session: one turn at a time, each with one end. */
+export interface Prompts {
+  stream(text: string, options: PromptOptions): Turn;
+  /** What was said in a line of so many characters. */
+  see(notification: Given, events: readonly TurnEvent[], characters: number): void;
+  strayError(error: RpcFailure): boolean;
+  /** A no was given to the running turn. */
+  noteRefusal(): void;
+  /** The backend got what it waited for. */
+  noteAnswer(): void;
+  /** A turn that somebody else began is running; `idle` ends it. */
+  noteForeignTurn(): void;
+  interrupt(options: { readonly signal?: AbortSignal | undefined }): Promise<void>;
+  fail(error: unknown): void;
+  hold(): Promise<void> | undefined;
+  readonly isBusy: boolean;
+}
+
+interface Parts {
+  readonly limits: Limits;
+  readonly whenBusy: "queue" | "refuse";
+  request(method: string, params: object, options: RequestOptions): Promise<Given>;
+  takeUnfinishedText(): string | undefined;
+  /** The backend waits for an answer of this side: it need not say anything. */
+  isAnswerDue(): boolean;
+  /** The end of a turn, for those who listen to all events. */
+  ended(event: TurnEvent): void;
+  /** No turn runs any more: nobody waits for what the last one asked. */
+  over(): void;
+}
+
+interface Entry {
+  readonly id: string;
+  readonly params: object;
+  readonly running: RunningTurn;
+  readonly watch: TurnWatch;
+  /** Ends whatever was set up for it. */
+  readonly release: (() => void)[];
+  /** Whether the backend has taken the prompt, or refused it. */
+  readonly answered: Gate;
+  isAnswered: boolean;
+  isStopped: boolean;
+}
+
+/** These wait for the backend, and the turn's own time does not care for what. */
+type TimerName = "begin" | "silence" | "grace" | "drain";
+
+/** How long the end of a turn is waited for that nobody wants any more. */
+const drainMs = 10_000;
+const mostLate = 64;
+
+export function createPrompts(parts: Parts): Prompts {
+  const { limits } = parts;
+  const queue: Entry[] = [];
+  const timers = createTimers<TimerName>();
+  const wholeTurn = createTimers<"turn">();
+  /** Messages that their turn did not wait for: when they come, they are not those of the turn that runs by then. */
+  const late = new Set<string>();
+  let current: Entry | undefined;
+  let isForeign = false;
+  let isHeldUp = false;
+  let failure: { readonly error: unknown } | undefined;
+
+  /** While the caller takes his time, what the backend says lies unread: it cannot be late. */
+  async function standStill(): Promise<void> {
+    isHeldUp = true;
+    timers.stop();
+    for (let hold = current?.running.hold(); hold !== undefined; hold = current?.running.hold()) await hold;
+    isHeldUp = false;
+    timers.goOn();
+  }
+
+  function disarmAll(): void {
+    timers.disarmAll();
+    wholeTurn.disarmAll();
+  }
+
+  function startNext(): void {
+    if (current !== undefined || isForeign) return;
+    const entry = queue.shift();
+    if (entry === undefined) return;
+    current = entry;
+    const begun = (): void => {
+      if (current !== entry) return;
+      entry.isAnswered = true;
+      entry.answered.open();
+      if (entry.isStopped) return;
+      if (!entry.watch.isAlive) timers.arm("begin", limits.begin, () => giveUp(entry, "began nothing", limits.begin));
+      wholeTurn.arm("turn", limits.turn, () => giveUp(entry, "did not come to an end", limits.turn));
+      listen(entry);
+    };
+    parts
+      .request("droid.add_user_message", entry.params, { timeoutMs: limits.request })
+      .then(begun, (error: unknown) => {
+        if (current !== entry) return;
+        // Some answer late or never, and work all the same.
+        if (error instanceof TimeoutError && entry.watch.isAlive) begun();
+        else finishWith(entry, () => entry.running.fail(error));
+      })
+      .finally(() => entry.answered.open());
+  }
+
+  function listen(entry: Entry): void {
+    timers.arm("silence", limits.silence, () => {
+      if (parts.isAnswerDue()) listen(entry);
+      else giveUp(entry, "said nothing", limits.silence);
+    });
+  }
+
+  function giveUp(entry: Entry, what: string, ms: number): void {
+    abandon(entry, new TimeoutError(`The backend ${what} within ${ms} ms.`));
+  }
+
+  /** Its caller hears at once; the next prompt waits until the backend has ended it, too. */
+  function abandon(entry: Entry, error: unknown): void {
+    entry.running.fail(error);
+    void stop(entry).catch(() => {});
+  }
+
+  async function stop(entry: Entry, signal?: AbortSignal): Promise<void> {
+    const at = queue.indexOf(entry);
+    if (at !== -1) {
+      queue.splice(at, 1);
+      end(entry);
+      return;
+    }
+    if (current !== entry) return;
+    entry.isStopped = true;
+    entry.watch.noteInterrupt();
+    check(entry);
+    timers.disarm("begin", "silence");
+    wholeTurn.disarm("turn");
+    // What has not been taken cannot be interrupted.
+    if (!entry.isAnswered && !entry.watch.isAlive) await entry.answered.wait();
+    if (current !== entry) return;
+    timers.arm("drain", drainMs, () => current === entry && finish(entry));
+    await parts.request("droid.interrupt_session", {}, { timeoutMs: limits.request, signal, isUrgent: true });
+  }
+
+  function check(entry: Entry): void {
+    const { phase } = entry.watch;
+    if (phase === "over") finish(entry);
+    else if (phase === "running") timers.disarm("grace");
+    else if (!timers.has("grace")) timers.arm("grace", Math.max(1, limits.grace), () => finish(entry));
+  }
+
+  function finish(entry: Entry): void {
+    const unfinished = parts.takeUnfinishedText();
+    finishWith(entry, () => end(entry, entry.watch.result(unfinished)));
+  }
+
+  function end(entry: Entry, result: TurnResult = notRun(entry.id)): void {
+    for (const each of entry.release.splice(0)) each();
+    const event: TurnEvent = { type: "end", result };
+    if (!entry.running.isSettled) entry.running.push(event, 0);
+    entry.running.end(result);
+    parts.ended(event);
+  }
+
+  function finishWith(entry: Entry, how: () => void): void {
+    if (current !== entry) return;
+    disarmAll();
+    for (const each of entry.release.splice(0)) each();
+    current = undefined;
+    for (const id of entry.watch.unfinished) late.add(id);
+    for (const oldest of [...late].slice(0, -mostLate)) late.delete(oldest);
+    parts.over();
+    how();
+    startNext();
+  }
+
+  function entryOf(text: string, { id = newId(), signal, ...attached }: PromptOptions): Entry {
+    const params = { text, messageId: id, ...attachmentsOf(attached) };
+    const running = createTurn(
+      id,
+      () => stop(entry),
+      () => void stop(entry).catch(() => {}),
+    );
+    const watch = createTurnWatch(id);
+    const answered = createGate();
+    const entry: Entry = { id, params, running, watch, release: [], answered, isAnswered: false, isStopped: false };
+    if (signal !== undefined) {
+      const aborted = (): void => abandon(entry, signal.reason);
+      signal.addEventListener("abort", aborted, { once: true });
+      entry.release.push(() => signal.removeEventListener("abort", aborted));
+    }
+    return entry;
+  }
+
+  return {
+    stream(text, options) {
+      if (typeof text !== "string") throw new TypeError("A prompt must be a string.");
+      const entry = entryOf(text, options);
+      const { running } = entry;
+      const isBusy = current !== undefined || isForeign || queue.length > 0;
+      const refusal = failure ?? (options.signal?.aborted === true ? { error: options.signal.reason } : undefined);
+      if (refusal !== undefined || (isBusy && parts.whenBusy === "refuse")) {
+        for (const each of entry.release.splice(0)) each();
+        running.fail(refusal === undefined ? new BusyError("A turn is running already.") : refusal.error);
+        return running.turn;
+      }
+      queue.push(entry);
+      current?.running.runOn();
+      startNext();
+      return running.turn;
+    },
+    see(notification, events, characters) {
+      if (isForeign && events.some((event) => event.type === "state" && event.state === "idle")) {
+        isForeign = false;
+        startNext();
+        return;
+      }
+      const entry = current;
+      if (entry === undefined) return;
+      const own = events.filter((event) => !late.has(messageIdOf(event) ?? ""));
+      entry.watch.see(notification, own);
+      if (entry.watch.isAlive) entry.answered.open();
+      for (const event of own) if (!entry.running.isSettled) entry.running.push(event, characters);
+      if (entry.watch.isAlive) timers.disarm("begin");
+      if (timers.has("silence")) listen(entry);
+      check(entry);
+    },
+    strayError(error) {
+      if (current === undefined || current.watch.isAlive) return false;
+      current.watch.noteFailure({ message: error.message });
+      check(current);
+      return true;
+    },
+    noteRefusal: () => current?.watch.noteRefusal(),
+    noteAnswer() {
+      if (current !== undefined && timers.has("silence")) listen(current);
+    },
+    noteForeignTurn: () => {
+      isForeign = true;
+    },
+    async interrupt({ signal }) {
+      for (const entry of queue.splice(0)) end(entry);
+      if (current !== undefined) await stop(current, signal);
+      else if (isForeign) await parts.request("droid.interrupt_session", {}, { timeoutMs: limits.request, signal });
+    },
+    fail(error) {
+      failure ??= { error };
+      current?.answered.open();
+      for (const entry of [...(current === undefined ? [] : [current]), ...queue.splice(0)]) {
+        for (const each of entry.release.splice(0)) each();
+        entry.running.fail(error);
+      }
+      current = undefined;
+      disarmAll();
+    },
+    hold() {
+      const hold = current?.running.hold();
+      if (hold !== undefined && !isHeldUp) void standStill();
+      return hold;
+    },
+    get isBusy() {
+      return current !== undefined || isForeign || queue.length > 0;
+    },
+  };
+}
+
+function messageIdOf(event: TurnEvent): string | undefined {
+  if (event.type === "message") return event.message.id;
+  return "messageId" in event ? event.messageId : undefined;
+}
+
+/** With the word for how the data is written, which backends may insist on. */
+function attachmentsOf({ images, files }: Pick<PromptOptions, "images" | "files">): object {
+  const written = (file: { readonly mediaType: string }) => (file.mediaType === "text/plain" ? "text" : "base64");
+  return {
+    ...(images && { images: images.map((image) => ({ ...image, type: "base64" })) }),
+    ...(files && { files: files.map((file) => ({ ...file, type: written(file) })) }),
+  };
+}
+
+function notRun(turnId: string): TurnResult {
+  return { status: "interrupted", reason: "interrupted", text: "", turnId };
+}

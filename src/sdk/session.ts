@@ -1,0 +1,213 @@
+import { errorCodes } from "../protocol/droid/version.ts";
+import type { CallOptions, CommonOptions, Connection, Session, SettingsChange, Timeouts } from "./api.ts";
+import { BusyError, RequestError, type SdkError } from "./errors.ts";
+import { createInteractions } from "./interactions.ts";
+import { createPeer, type Peer } from "./peer.ts";
+import { createPrompts } from "./prompts.ts";
+import { inOlderWords, mergedSettings } from "./settings.ts";
+import { createTranslator, type Known } from "./translate.ts";
+import type { Message, TurnEvent } from "./types.ts";
+import { type Given, listOf, messageOf, modelsOf, recordOf, textOf, toolsOf, usageOf } from "./wire.ts";
+
+export type Limits = Required<Timeouts>;
+
+export const defaultLimits: Limits = {
+  request: 30_000,
+  open: 60_000,
+  begin: 120_000,
+  turn: 0,
+  silence: 0,
+  grace: 250,
+};
+
+/** What opens a session: its method, and what comes of it. */
+export interface Opening {
+  open(
+    request: (method: string, params: object) => Promise<Given>,
+  ): Promise<{ readonly id: string; readonly told: Given }>;
+  /** Opens another session the same way, over a connection of its own. */
+  another(id: string, settings: SettingsChange): Promise<Session>;
+}
+
+/** A session over a connection, which it ends when it could not be opened. */
+export async function openSession(connection: Connection, options: CommonOptions, opening: Opening): Promise<Session> {
+  const limits: Limits = { ...defaultLimits, ...options.timeouts };
+  const known: Known = { settings: mergedSettings({}), title: undefined, usage: undefined };
+  const translator = createTranslator(known);
+  let settingsTold = 0;
+
+  const warning = (words: string): void => safely(() => options.onWarning?.(words));
+  const tell = (events: readonly TurnEvent[]): void => {
+    for (const event of events) safely(() => options.onEvent?.(event), warning);
+  };
+
+  const prompts = createPrompts({
+    limits,
+    whenBusy: options.whenBusy ?? "queue",
+    request: (method, params, how) => peer.request(method, params, how),
+    takeUnfinishedText: () => translator.takeUnfinishedText(),
+    isAnswerDue: () => interactions.isAsked,
+    ended: (event) => tell([event]),
+    over: () => interactions.closeAll(),
+  });
+  const interactions = createInteractions({
+    handlers: options,
+    answer: (id, result) => {
+      peer.answer(id, result);
+      prompts.noteAnswer();
+    },
+    refuse: (id, method) => {
+      warning(`The backend asked for ${method}, which is not known.`);
+      peer.refuse(id, method);
+    },
+    refused: () => prompts.noteRefusal(),
+    warning,
+  });
+  const happened = (notification: Given, events: readonly TurnEvent[], characters: number): void => {
+    tell(events);
+    prompts.see(notification, events, characters);
+  };
+  const peer: Peer = createPeer(
+    connection,
+    {
+      notification(notification, characters) {
+        if (notification.type === "settings_updated") settingsTold += 1;
+        if (notification.type === "permission_resolved") interactions.closeOne(textOf(notification.requestId) ?? "");
+        happened(notification, translator.take(notification), characters);
+      },
+      request(id, method, params, characters) {
+        for (const each of listOf(params.toolUses)) {
+          // Whatever comes of it, the request is answered.
+          safely(() => happened({}, translator.callIsComplete(recordOf(each).toolUse), characters), warning);
+        }
+        interactions.take(id, method, params);
+      },
+      strayError(error, method) {
+        const isOfPrompt = method === undefined || method === "droid.add_user_message";
+        if (!isOfPrompt || !prompts.strayError(error)) warning(`${method ?? "The backend"}: ${error.message}`);
+      },
+      hold: () => prompts.hold(),
+      warning,
+      gone: (error: SdkError) => {
+        interactions.closeAll();
+        prompts.fail(error);
+      },
+    },
+    { graceMs: limits.grace },
+  );
+
+  const request = (method: string, params: object, { signal }: CallOptions = {}, timeoutMs = limits.request) =>
+    peer.request(method, params, { timeoutMs, signal });
+
+  async function change(wishes: SettingsChange, how: CallOptions = {}): Promise<void> {
+    const before = settingsTold;
+    const method = "droid.update_session_settings";
+    await request(method, wishes, how).catch(async (error: unknown) => {
+      const older = isFormat(error) ? inOlderWords({ ...wishes }) : undefined;
+      if (older === undefined) throw error;
+      await request(method, older, how);
+    });
+    // What the backend says of it counts.
+    if (settingsTold === before) known.settings = mergedSettings(wishes, known.settings);
+  }
+
+  let opened: { readonly id: string; readonly told: Given };
+  try {
+    opened = await opening.open((method, params) => request(method, params, options, limits.open));
+  } catch (error) {
+    await peer.close();
+    throw error;
+  }
+  const { id, told } = opened;
+  const session = recordOf(told.session);
+  known.settings = mergedSettings(told.settings, known.settings);
+  known.title ??= textOf(session.title);
+  known.usage ??= usageOf(told.tokenUsage);
+  const history = listOf(session.messages)
+    .map(messageOf)
+    .filter((message): message is Message => message !== undefined);
+  if (told.isAgentLoopInProgress === true) prompts.noteForeignTurn();
+  for (const [key, method] of pending) {
+    for (const each of listOf(told[key])) {
+      interactions.take(textOf(recordOf(each).requestId) ?? "", method, recordOf(each));
+    }
+  }
+
+  return {
+    id,
+    cwd: textOf(told.cwd),
+    history,
+    ended: connection.ended,
+    get title() {
+      return known.title;
+    },
+    get settings() {
+      return known.settings;
+    },
+    get usage() {
+      return known.usage;
+    },
+    get isBusy() {
+      return prompts.isBusy;
+    },
+    stream: (prompt, how = {}) => prompts.stream(prompt, how),
+    // A promise of its own: one that nobody looks at shall not hide that it was rejected.
+    send: async (prompt, how = {}) => prompts.stream(prompt, how).result,
+    interrupt: (how = {}) => prompts.interrupt(how),
+    async updateSettings(wishes, how) {
+      await change(wishes, how);
+      return known.settings;
+    },
+    async rename(title, how) {
+      await request("droid.rename_session", { title }, how);
+      known.title = title;
+    },
+    async fork({ title, ...how } = {}) {
+      if (prompts.isBusy) throw new BusyError("A session can be forked when no turn runs in it.");
+      const { newSessionId } = await request("droid.fork_session", title === undefined ? {} : { title }, how);
+      if (typeof newSessionId !== "string") throw new RequestError("droid.fork_session", noFork);
+      // Some backends have moved to the copy without a word.
+      const { modelId, interactionMode: mode, autonomyLevel } = known.settings;
+      const wishes: SettingsChange = { modelId, autonomyLevel, interactionMode: mode === "spec" ? "spec" : "auto" };
+      const { settings } = await request("droid.load_session", { sessionId: id }, how, limits.open);
+      known.settings = mergedSettings(settings, known.settings);
+      await change(wishes, how);
+      return opening.another(newSessionId, wishes);
+    },
+    async models({ includeDisabled = false, ...how } = {}) {
+      try {
+        return modelsOf((await request("droid.list_models", includeDisabled ? { includeDisabled } : {}, how)).models);
+      } catch (error) {
+        if (!(error instanceof RequestError)) throw error;
+        return modelsOf(told.availableModels);
+      }
+    },
+    tools: async (how) => toolsOf((await request("droid.list_tools", {}, how)).tools),
+    call: (method, params = {}, how) => request(method.includes(".") ? method : `droid.${method}`, params, how),
+    close: () => peer.close(),
+    [Symbol.asyncDispose]: () => peer.close(),
+  };
+}
+
+const noFork = { code: 0, message: "The backend did not name the copy." };
+
+const pending = [
+  ["pendingPermissions", "droid.request_permission"],
+  ["pendingAskUserRequests", "droid.ask_user"],
+] as const;
+
+const unreadable: readonly number[] = [errorCodes.invalidRequest, errorCodes.invalidParams];
+
+/** The backend did not understand what was asked for. */
+export function isFormat(error: unknown): boolean {
+  return error instanceof RequestError && unreadable.includes(error.code);
+}
+
+/** What the caller or the backend gave must not break what goes on. */
+function safely(act: () => void, warning?: (words: string) => void): void {
+  try {
+    act();
+  } catch (error) {
+    warning?.(`This failed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

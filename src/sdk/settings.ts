@@ -1,0 +1,55 @@
+import type { SettingsChange } from "./api.ts";
+import type { Settings } from "./types.ts";
+import { type Given, given, recordOf, textOf } from "./wire.ts";
+
+/* Settings in the words of today, and what older backends call them. */
+
+const levels = ["off", "low", "medium", "high"] as const;
+type Level = (typeof levels)[number];
+
+/** What one word says of both in older backends, and in `autonomyMode`. */
+const combined: Readonly<Record<string, { readonly interactionMode: string; readonly autonomyLevel: Level }>> = {
+  spec: { interactionMode: "spec", autonomyLevel: "off" },
+  normal: { interactionMode: "auto", autonomyLevel: "off" },
+  "auto-low": { interactionMode: "auto", autonomyLevel: "low" },
+  "auto-medium": { interactionMode: "auto", autonomyLevel: "medium" },
+  "auto-high": { interactionMode: "auto", autonomyLevel: "high" },
+};
+
+const unknownSettings: Settings = { modelId: "", interactionMode: "auto", autonomyLevel: "off" };
+
+/** What was known, with what the backend says now. `null` says that a setting is not there any more. */
+export function mergedSettings(value: unknown, known: Settings = unknownSettings): Settings {
+  const changed = recordOf(value);
+  const kept = (key: "reasoningEffort" | "specModeModelId" | "specModeReasoningEffort"): string | undefined =>
+    changed[key] === null ? undefined : (textOf(changed[key]) ?? known[key]);
+  const { interactionMode, autonomyLevel } = modeOf(changed);
+  return given<Settings>({
+    modelId: textOf(changed.modelId) ?? known.modelId,
+    reasoningEffort: kept("reasoningEffort"),
+    interactionMode: interactionMode ?? known.interactionMode,
+    autonomyLevel: autonomyLevel ?? known.autonomyLevel,
+    specModeModelId: kept("specModeModelId"),
+    specModeReasoningEffort: kept("specModeReasoningEffort"),
+  });
+}
+
+function modeOf({ interactionMode, autonomyLevel, autonomyMode }: Given) {
+  const older = combinedOf(autonomyLevel) ?? combinedOf(autonomyMode);
+  return {
+    interactionMode: textOf(interactionMode) ?? older?.interactionMode,
+    autonomyLevel: levels.find((level) => level === autonomyLevel) ?? older?.autonomyLevel,
+  };
+}
+
+function combinedOf(word: unknown) {
+  return typeof word === "string" && Object.hasOwn(combined, word) ? combined[word] : undefined;
+}
+
+/** The same wishes for a backend that knows one word for both; `undefined` when they do not differ. */
+export function inOlderWords(wishes: SettingsChange & Given): Given | undefined {
+  const { interactionMode, autonomyLevel, ...others } = wishes;
+  if (interactionMode === undefined && autonomyLevel === undefined) return undefined;
+  const level = autonomyLevel === undefined || autonomyLevel === "off" ? "normal" : `auto-${autonomyLevel}`;
+  return { ...others, autonomyLevel: interactionMode === "spec" ? "spec" : level };
+}

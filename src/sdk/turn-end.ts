@@ -1,0 +1,167 @@
+import type { TurnError, TurnEvent, TurnResult } from "./types.ts";
+import { type Given, textOf, usageOf } from "./wire.ts";
+
+/**
+ * Watches one turn for its end. New backends say it (`agent_turn_completed`), old ones only say that they are idle, and some
+ * say so before the last message, or twice, or late: an idle that belongs to the turn before must not end this one.
+ */
+export interface TurnWatch {
+  /** A notification of the session while the turn runs, and what it was translated to. */
+  see(notification: Given, events: readonly TurnEvent[]): void;
+  /** The user's wish, or the answer to a question, will be why it ends. */
+  noteInterrupt(): void;
+  noteRefusal(): void;
+  /** The backend answered the prompt with an error after it had accepted it. */
+  noteFailure(error: TurnError): void;
+  /** Anything of this turn was seen. */
+  readonly isAlive: boolean;
+  /** `held`: it has ended, but its last message has not come. It is waited for only a moment. */
+  readonly phase: "running" | "held" | "over";
+  /** Messages that were begun, and have not come. */
+  readonly unfinished: Iterable<string>;
+  /** `unfinished` is the text of a message that did not come. */
+  result(unfinished: string | undefined): TurnResult;
+}
+
+const interruptedReasons = new Set(["cancelled", "permission_rejected"]);
+const completedReasons = new Set(["completed", "spec_handoff"]);
+
+export function createTurnWatch(turnId: string): TurnWatch {
+  /** By which names the backend may call the turn. */
+  const names = new Set([turnId]);
+  /** Messages of which pieces came, and the whole did not. */
+  const begun = new Set<string>();
+  /** Those of them that may come yet: the others were given up for one that was begun later. */
+  const open = new Set<string>();
+  let isAlive = false;
+  let isPromptSeen = false;
+  let isIdle = false;
+  let end: Given | undefined;
+  let text = "";
+  let error: TurnError | undefined;
+  let hasFailed = false;
+  /** A reply is expected after the state, its pieces or a tool's result, and its message has not come. */
+  let isReplyDue = false;
+  let stop: "interrupted" | "permission_rejected" | undefined;
+
+  function seeEvent(event: TurnEvent): void {
+    switch (event.type) {
+      case "text":
+      case "thinking":
+        begun.add(event.messageId);
+        open.add(event.messageId);
+        isReplyDue = true;
+        wentOn();
+        break;
+      case "message":
+        seeMessage(event);
+        return;
+      case "error":
+        error = event.error;
+        isReplyDue = open.size > 0;
+        break;
+      case "tool_input":
+      case "tool_call":
+      case "tool_progress":
+      case "retry":
+        break;
+      case "tool_result":
+        // After a refusal many call it a day.
+        if (stop === undefined) isReplyDue = true;
+        break;
+      default:
+        return;
+    }
+    isAlive = true;
+  }
+
+  /** As it was told, be it news or not: a backend may be idle at the end of each turn, and never say that it is busy. */
+  function seeState(state: unknown): void {
+    if (state === "idle") {
+      // Before anything of the turn was seen, it is the idle of the one before.
+      isIdle = isAlive;
+    } else if (typeof state === "string") {
+      isIdle = false;
+      isReplyDue = state === "streaming_assistant_message" || open.size > 0;
+      isAlive = true;
+    }
+  }
+
+  /** The turn was not ended by a refusal, after all. */
+  function wentOn(): void {
+    if (stop === "permission_rejected") stop = undefined;
+  }
+
+  function seeMessage({ message, text: all }: Extract<TurnEvent, { type: "message" }>): void {
+    if (message.role !== "assistant") {
+      if (message.role === "user" && !isPromptSeen) names.add(message.id);
+      isPromptSeen ||= message.role === "user";
+      // Said to the model within the turn, as when its reply was cut short: it has to reply to that.
+      if (isAlive) isReplyDue = true;
+      return;
+    }
+    isAlive = true;
+    begun.delete(message.id);
+    for (const each of open) {
+      open.delete(each);
+      if (each === message.id) break;
+    }
+    isReplyDue = open.size > 0;
+    if (all !== "") text = all;
+    // It went on after what went wrong.
+    error = undefined;
+    wentOn();
+  }
+
+  function seeEnd(given: Given): void {
+    const name = textOf(given.turnId);
+    if (name === undefined ? !isAlive : !names.has(name)) return;
+    end = given;
+  }
+
+  return {
+    see(notification, events) {
+      if (notification.type === "droid_working_state_changed") seeState(notification.newState);
+      for (const event of events) seeEvent(event);
+      if (notification.type === "agent_turn_completed") seeEnd(notification);
+    },
+    noteInterrupt: () => {
+      stop = "interrupted";
+    },
+    noteRefusal: () => {
+      stop ??= "permission_rejected";
+    },
+    noteFailure: (failure) => {
+      error = failure;
+      hasFailed = true;
+    },
+    get isAlive() {
+      return isAlive;
+    },
+    get phase() {
+      if (hasFailed) return "over";
+      if (end === undefined && !isIdle) return "running";
+      const isStopped = stop === "interrupted" || end?.reason === "permission_rejected";
+      return isReplyDue && !isStopped ? "held" : "over";
+    },
+    unfinished: begun,
+    result(unfinished) {
+      const reason = textOf(end?.reason) ?? stop ?? (error === undefined ? "completed" : "error");
+      const usage = usageOf(end?.tokenUsage);
+      const status = statusOf(reason);
+      return {
+        status,
+        reason,
+        text: unfinished ?? text,
+        turnId,
+        ...(usage !== undefined && { usage }),
+        ...(status === "failed" && { error: error ?? { message: `The turn ended with ${reason}.` } }),
+      };
+    },
+  };
+}
+
+function statusOf(reason: string): TurnResult["status"] {
+  if (completedReasons.has(reason)) return "completed";
+  return interruptedReasons.has(reason) || reason === "interrupted" ? "interrupted" : "failed";
+}

@@ -1,0 +1,104 @@
+import { defaultMaxWaiting } from "../rpc/transport.ts";
+import type { Connect } from "./api.ts";
+import { SdkError } from "./errors.ts";
+import {
+  closeOf,
+  listen,
+  overSocket,
+  states,
+  unlisten,
+  type WebSocketBounds,
+  type WebSocketEvent,
+  type WebSocketLike,
+} from "./socket-connection.ts";
+
+export interface WebSocketOptions {
+  /** Subprotocols to ask for. */
+  readonly protocols?: string | readonly string[];
+  /** Else the global one. */
+  readonly WebSocket?: new (
+    url: string | URL,
+    protocols?: string | string[],
+  ) => WebSocketLike;
+}
+
+/**
+ * Reaches a backend over a WebSocket: every message that comes is one line or several, every line goes out as a message of
+ * its own. A socket of the caller's serves one connection; an address serves any number.
+ */
+export function webSocketConnection(
+  target: string | URL | WebSocketLike,
+  { protocols, WebSocket }: WebSocketOptions = {},
+  { maxWaiting = defaultMaxWaiting, patienceMs = 2_000 }: Partial<WebSocketBounds> = {},
+): Connect {
+  let isTaken = false;
+
+  function openSocket(): WebSocketLike {
+    if (typeof target === "string" || target instanceof URL) return socketTo(target, protocols, WebSocket);
+    if (isTaken) throw new SdkError("The WebSocket is in use already: to connect again, give an address.");
+    isTaken = true;
+    if (target.readyState > states.open) throw new SdkError("The WebSocket is closed already.");
+    return target;
+  }
+
+  return async (signal) => {
+    signal?.throwIfAborted();
+    const socket = openSocket();
+    const connection = overSocket(socket, { maxWaiting, patienceMs });
+    const fault = await new Promise<string | undefined>((resolve) => {
+      const listeners = {
+        open: () => settle(undefined),
+        // Some sockets, such as that of Node 20, never say that they are closed after it.
+        error: ({ message }: WebSocketEvent) => settle(message || "the connection failed"),
+        close: (event: WebSocketEvent) => settle(closeOf(event)),
+      };
+      const aborted = (): void => settle("");
+      function settle(result: string | undefined): void {
+        unlisten(socket, listeners);
+        signal?.removeEventListener("abort", aborted);
+        resolve(result);
+      }
+      listen(socket, listeners);
+      signal?.addEventListener("abort", aborted, { once: true });
+      if (socket.readyState === states.open) settle(undefined);
+      // A page that may not go there gets a socket that is closed from the start.
+      else if (socket.readyState > states.open) settle("the connection failed");
+    });
+    if (fault === undefined && !signal?.aborted) return connection;
+    await connection.close();
+    signal?.throwIfAborted();
+    throw new SdkError(`The WebSocket${addressOf(target)} could not be opened: ${fault}.`);
+  };
+}
+
+function socketTo(
+  address: string | URL,
+  protocols: WebSocketOptions["protocols"],
+  given: WebSocketOptions["WebSocket"],
+) {
+  const WebSocket = given ?? (globalThis as Pick<WebSocketOptions, "WebSocket">).WebSocket;
+  if (WebSocket === undefined) {
+    throw new SdkError(
+      "There is no WebSocket here: pass one as the option WebSocket, for instance that of the package ws.",
+    );
+  }
+  try {
+    return typeof protocols === "string" || protocols === undefined
+      ? new WebSocket(address, protocols)
+      : new WebSocket(address, [...protocols]);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new SdkError(`The WebSocket${addressOf(address)} could not be opened: ${why}.`, { cause: error });
+  }
+}
+
+/** Without what may be secret: name, password and query. */
+function addressOf(target: string | URL | WebSocketLike): string {
+  if (typeof target !== "string" && !(target instanceof URL)) return "";
+  try {
+    const { protocol, host, pathname } = new URL(target);
+    return ` ${protocol}//${host}${pathname}`;
+  } catch {
+    return "";
+  }
+}

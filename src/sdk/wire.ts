@@ -1,0 +1,160 @@
+import type { Block, Message, ModelInfo, TokenUsage, ToolInfo } from "./types.ts";
+
+/*
+ * Reads what a backend sent, taking only what is used and believing none of it: a field that is missing or of another type
+ * has a plain default, and nothing here throws.
+ */
+
+export type Given = Readonly<Record<string, unknown>>;
+
+const nothing: Given = {};
+
+export function isRecord(value: unknown): value is Given {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function recordOf(value: unknown): Given {
+  return isRecord(value) ? value : nothing;
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+export function numberOf(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+export function textsOf(value: unknown): readonly string[] {
+  return listOf(value).filter((each) => typeof each === "string");
+}
+
+/** Only the keys that have a value: the types of this package tell "absent" from "undefined". */
+export function given<T extends object>(fields: { readonly [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}
+
+export function usageOf(value: unknown): TokenUsage | undefined {
+  if (!isRecord(value)) return undefined;
+  return {
+    inputTokens: numberOf(value.inputTokens) ?? 0,
+    outputTokens: numberOf(value.outputTokens) ?? 0,
+    cacheCreationTokens: numberOf(value.cacheCreationTokens) ?? 0,
+    cacheReadTokens: numberOf(value.cacheReadTokens) ?? 0,
+    thinkingTokens: numberOf(value.thinkingTokens) ?? 0,
+  };
+}
+
+export interface CallGiven {
+  readonly id: string;
+  readonly name: string;
+  readonly input: Given;
+}
+
+export function callOf(value: unknown): CallGiven | undefined {
+  const { id, name, input } = recordOf(value);
+  return typeof id === "string" && typeof name === "string" ? { id, name, input: recordOf(input) } : undefined;
+}
+
+type ToolContent = Extract<Block, { type: "tool_result" }>["content"];
+
+export function toolContentOf(value: unknown): ToolContent {
+  if (typeof value === "string") return value;
+  if (value === null || value === undefined) return "";
+  if (!Array.isArray(value)) return JSON.stringify(value) ?? "";
+  return value.map(blockOf).filter((block) => block.type === "text" || block.type === "image");
+}
+
+export function textOfContent(content: ToolContent): string {
+  return typeof content === "string" ? content : textOfBlocks(content);
+}
+
+export function textOfBlocks(blocks: readonly Block[]): string {
+  return blocks.map((block) => (block.type === "text" ? block.text : "")).join("");
+}
+
+const roles = ["user", "assistant", "tool", "system"] as const;
+
+export function messageOf(value: unknown): Message | undefined {
+  const { id, role, content, createdAt, parentId } = recordOf(value);
+  const known = roles.find((each) => each === role);
+  if (typeof id !== "string" || known === undefined) return undefined;
+  const blocks =
+    typeof content === "string" ? [{ type: "text", text: content } as const] : listOf(content).map(blockOf);
+  return given<Message>({
+    id,
+    role: known,
+    content: blocks,
+    createdAt: numberOf(createdAt),
+    parentId: textOf(parentId),
+  });
+}
+
+function blockOf(value: unknown): Block {
+  const block = recordOf(value);
+  const type = textOf(block.type) ?? "";
+  const read = Object.hasOwn(blockReaders, type) ? blockReaders[type] : undefined;
+  return read?.(block) ?? { type: "other", given: value };
+}
+
+/** Each gives nothing for a block that lacks what its kind must have. */
+const blockReaders: Readonly<Record<string, (block: Given) => Block | undefined>> = {
+  text: ({ text }) => (typeof text === "string" ? { type: "text", text } : undefined),
+  image: (block) => (hasSource(block) ? (block as unknown as Block) : undefined),
+  document: (block) => (hasSource(block) ? (block as unknown as Block) : undefined),
+  thinking: ({ thinking, signature }) =>
+    typeof thinking === "string" ? { type: "thinking", thinking, signature: textOf(signature) ?? "" } : undefined,
+  redacted_thinking: ({ data }) => (typeof data === "string" ? { type: "redacted_thinking", data } : undefined),
+  tool_use: (block) => {
+    const call = callOf(block);
+    return call && { type: "tool_use", ...call };
+  },
+  tool_result: (block) => {
+    const toolUseId = textOf(block.toolUseId) ?? textOf(block.tool_use_id);
+    if (toolUseId === undefined) return undefined;
+    const isError = (block.isError ?? block.is_error) === true;
+    return { type: "tool_result", toolUseId, content: toolContentOf(block.content), isError };
+  },
+};
+
+function hasSource({ source }: Given): boolean {
+  const { type, mediaType, data } = recordOf(source);
+  return [type, mediaType, data].every((field) => typeof field === "string");
+}
+
+export function modelsOf(value: unknown): readonly ModelInfo[] {
+  return listOf(value).flatMap((each) => {
+    const model = recordOf(each);
+    const id = textOf(model.id) ?? textOf(model.modelId);
+    if (id === undefined) return [];
+    return given<ModelInfo>({
+      id,
+      displayName: textOf(model.displayName) ?? id,
+      provider: textOf(model.modelProvider),
+      reasoningEfforts: textsOf(model.supportedReasoningEfforts),
+      defaultReasoningEffort: textOf(model.defaultReasoningEffort),
+      isCustom: model.isCustom === true,
+      disabled: model.disabled === true,
+      disabledReason: textOf(model.disabledReason),
+    });
+  });
+}
+
+export function toolsOf(value: unknown): readonly ToolInfo[] {
+  return listOf(value).flatMap((each) => {
+    const tool = recordOf(each);
+    const id = textOf(tool.id);
+    if (id === undefined) return [];
+    return given<ToolInfo>({
+      id,
+      name: textOf(tool.llmId) ?? id,
+      description: textOf(tool.description) ?? "",
+      category: textOf(tool.category),
+      isAllowed: tool.currentlyAllowed === true,
+    });
+  });
+}
