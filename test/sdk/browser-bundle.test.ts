@@ -1,0 +1,85 @@
+import { fileURLToPath } from "node:url";
+import { createContext, runInContext } from "node:vm";
+import { gzipSync } from "node:zlib";
+import { type OutputChunk, rolldown } from "rolldown";
+import { expect, test } from "vitest";
+import * as fromBrowser from "../../src/sdk/browser.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const entry = `${root}dist/sdk/browser.js`;
+const names = Object.keys(fromBrowser).sort();
+
+/** The most that a page should have to load for the SDK, gzipped. */
+const mostBytes = 40 * 1024;
+
+/** What a page's bundler makes of a program, as one classic script. */
+async function bundled(program: string): Promise<OutputChunk> {
+  const bundle = await rolldown({
+    input: "\0program",
+    platform: "browser",
+    plugins: [
+      {
+        name: "program",
+        resolveId: (source) => (source === "\0program" ? source : undefined),
+        load: (id) => (id === "\0program" ? program : undefined),
+      },
+    ],
+    logLevel: "silent",
+  });
+  try {
+    const { output } = await bundle.generate({ format: "iife", minify: true, codeSplitting: false });
+    expect(output).toHaveLength(1);
+    return output[0];
+  } finally {
+    await bundle.close();
+  }
+}
+
+test("all of the SDK is a small script that loads where nothing of Node is there", async ({ annotate }) => {
+  const { code, imports, dynamicImports } = await bundled(
+    `import * as sdk from ${JSON.stringify(entry)}; globalThis.sdk = sdk;`,
+  );
+  expect([imports, dynamicImports]).toEqual([[], []]);
+  const { length } = gzipSync(code);
+  await annotate(`${code.length} bytes, ${length} gzipped`);
+  expect(length).toBeLessThan(mostBytes);
+  const page = createContext({ AbortController, AbortSignal, DOMException, setTimeout, clearTimeout, TextDecoder });
+  runInContext(code, page);
+  expect(Object.keys(page.sdk).sort()).toEqual(names);
+});
+
+test.for(["createSession", "query", "readStreamJson"])(
+  "a program that uses %s alone is smaller",
+  async (name, { annotate }) => {
+    const whole = await bundled(`import * as sdk from ${JSON.stringify(entry)}; globalThis.sdk = sdk;`);
+    const { code } = await bundled(`import { ${name} } from ${JSON.stringify(entry)}; globalThis.used = ${name};`);
+    const { length } = gzipSync(code);
+    await annotate(`${code.length} bytes, ${length} gzipped`);
+    expect(length).toBeLessThan(gzipSync(whole.code).length * 0.8);
+  },
+);
+
+test("what a program does not use is not in its bundle", async () => {
+  const used = await bundled(`import { BusyError } from ${JSON.stringify(entry)}; globalThis.used = BusyError;`);
+  expect([used.code.includes("BusyError"), used.code.includes("ClosedError")]).toEqual([true, false]);
+  const unused = await bundled(`import ${JSON.stringify(entry)};`);
+  expect(unused.moduleIds).toEqual(["\0program"]);
+});
+
+test("no library is in it, for Node neither", async () => {
+  const bundle = await rolldown({
+    input: [`${root}src/sdk/node.ts`, `${root}src/sdk/browser.ts`],
+    platform: "neutral",
+    external: /^node:/,
+    logLevel: "silent",
+  });
+  try {
+    const { output } = await bundle.generate({ format: "esm" });
+    const modules = output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
+    const folders = new Set(modules.map((id) => id.replace(root, "").split("/").slice(0, 2).join("/")));
+    // Of the store, how sessions are listed; of the configuration, where home is.
+    expect([...folders].sort()).toEqual(["src/config", "src/protocol", "src/rpc", "src/sdk", "src/store"]);
+  } finally {
+    await bundle.close();
+  }
+});

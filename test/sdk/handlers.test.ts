@@ -1,0 +1,272 @@
+import { describe, expect, it } from "vitest";
+import type { CommonOptions, PermissionAnswer, PermissionRequest, QuestionAnswer } from "../../src/sdk/api.ts";
+import { createSession, resumeSession } from "../../src/sdk/node.ts";
+import { busy, createFakeBackend, idle, message, obliging, says, settled } from "./fake-backend.ts";
+
+/* What is asked of the user, and that nothing is allowed that he did not allow. */
+
+const toolUse = { type: "tool_use", id: "c-1", name: "Execute", input: { command: "rm -rf /" } };
+const details = {
+  type: "exec",
+  fullCommand: "rm -rf /",
+  command: "rm",
+  extractedCommands: ["rm"],
+  impactLevel: "high",
+};
+const options = [
+  { value: "proceed_once", label: "Yes, allow", selectedColor: "#E3992A" },
+  { value: "cancel", label: "No, cancel", selectedPrefix: "x" },
+];
+const permission = { toolUses: [{ toolUse, confirmationType: "exec", details }], options };
+const questions = {
+  toolCallId: "c-1",
+  questions: [
+    { index: 1, topic: "Colour", question: "Which?", options: ["Red", "Blue"] },
+    { index: 2, topic: "Sizes", question: "Which ones?", options: ["S", "M"], multiSelect: true },
+  ],
+};
+
+async function open(handlers: CommonOptions) {
+  const backend = createFakeBackend();
+  const warnings: string[] = [];
+  const session = await createSession({
+    connect: backend.connect,
+    timeouts: { grace: 20 },
+    onWarning: (words) => warnings.push(words),
+    ...handlers,
+  });
+  const turn = session.stream("go", { id: "t" });
+  await backend.next("droid.add_user_message");
+  backend.notify(busy, message("m-1", "assistant", toolUse));
+  const answerTo = async (method: string, params: object) => {
+    backend.ask("q-1", `droid.${method}`, params);
+    return (await backend.next("response")).result;
+  };
+  return { backend, session, turn, warnings, answerTo };
+}
+
+const no = { selectedOption: "cancel" };
+const yes = { selectedOption: "proceed_once" };
+const answers: Readonly<Record<string, readonly [() => unknown, object, string?]>> = {
+  "with an option": [() => "proceed_once", yes],
+  "with an option and words": [() => ({ option: "cancel", comment: "Never." }), { ...no, comment: "Never." }],
+  later: [async () => settled().then(() => "proceed_once"), yes],
+  "with what was not offered": [
+    () => "proceed_always",
+    no,
+    'The handler chose "proceed_always", which was not offered; answered with cancel.',
+  ],
+  "with nothing": [() => undefined, no],
+  "with null": [() => null, no],
+  "with true": [() => true, no],
+  "with a name of every object": [
+    () => "toString",
+    no,
+    'The handler chose "toString", which was not offered; answered with cancel.',
+  ],
+  "by throwing": [
+    () => {
+      throw new Error("Oh.");
+    },
+    no,
+    "The handler of a request failed: Oh.",
+  ],
+  "by rejecting": [() => Promise.reject(new Error("Oh.")), no, "The handler of a request failed: Oh."],
+};
+
+describe("a request for permission", () => {
+  it.each(Object.entries(answers))("is answered %s", async (_, [answer, sent, warning]) => {
+    const { session, warnings, answerTo } = await open({ onPermission: () => answer() as PermissionAnswer });
+    expect(await answerTo("request_permission", permission)).toEqual(sent);
+    expect(warnings).toEqual(warning === undefined ? [] : [warning]);
+    await session.close();
+  });
+
+  it("has all details, and its calls are known before it", async () => {
+    const told: unknown[] = [];
+    const { session, answerTo } = await open({
+      onEvent: ({ type }) => told.push(type),
+      onPermission({ signal, ...request }) {
+        told.push({ ...request, aborted: signal.aborted });
+        return "proceed_once";
+      },
+    });
+    const second = { toolUse: { ...toolUse, id: "c-2" }, confirmationType: "of_tomorrow", details: { a: 1 } };
+    await answerTo("request_permission", { ...permission, toolUses: [...permission.toolUses, second] });
+    const call = { id: "c-1", name: "Execute", input: { command: "rm -rf /" } };
+    expect(told).toEqual([
+      ...["state", "message", "tool_call", "tool_call"],
+      {
+        id: "q-1",
+        calls: [
+          { ...call, details },
+          { ...call, id: "c-2", details: { type: "other", name: "of_tomorrow", given: { a: 1 } } },
+        ],
+        options: [
+          { value: "proceed_once", label: "Yes, allow" },
+          { value: "cancel", label: "No, cancel" },
+        ],
+        aborted: false,
+      },
+    ]);
+    await session.close();
+  });
+
+  it.each([
+    ["that names no call", { options }],
+    ["one of whose calls cannot be read", { ...permission, toolUses: [{ toolUse }, { toolUse: { id: 1 } }] }],
+    ["that offers nothing", { toolUses: permission.toolUses }],
+  ])("%s is not allowed by anybody", async (_, params) => {
+    const { session, answerTo } = await open({ onPermission: () => "proceed_once" });
+    expect(await answerTo("request_permission", params)).toEqual(no);
+    await session.close();
+  });
+
+  it("that cannot be told is answered all the same", async () => {
+    const { backend, session } = await open({ onPermission: () => "proceed_once" });
+    const depth = 20_000;
+    const line = JSON.stringify({ type: "request", id: "q-1", method: "droid.request_permission", params: permission });
+    const deep = `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
+    backend.line(line.replace('"c-1"', '"c-9"').replace('{"command":"rm -rf /"}', deep));
+    expect((await backend.next("response")).id).toBe("q-1");
+    await session.close();
+  });
+
+  it.each<readonly [string, (parts: Awaited<ReturnType<typeof open>>) => Promise<unknown>]>([
+    [
+      "was answered elsewhere",
+      async ({ backend }) => backend.notify({ type: "permission_resolved", requestId: "q-1" }),
+    ],
+    [
+      "is of a turn that was interrupted",
+      async ({ backend, turn }) => {
+        await turn.interrupt();
+        backend.notify(idle);
+        return turn.result;
+      },
+    ],
+    ["is of a session that was closed", async ({ session }) => session.close()],
+    ["is of a backend that is gone", async ({ backend }) => backend.end()],
+  ])("that %s is closed, and its answer is not sent", async (_, happens) => {
+    const asked: PermissionRequest[] = [];
+    let allow = (_: string): void => {};
+    const parts = await open({
+      onPermission: (request) => {
+        asked.push(request);
+        return new Promise<string>((resolve) => {
+          allow = resolve;
+        });
+      },
+    });
+    parts.backend.ask("q-1", "droid.request_permission", permission);
+    // A copy is no second request.
+    parts.backend.ask("q-1", "droid.request_permission", permission);
+    await settled();
+    await happens(parts);
+    await settled();
+    allow("proceed_once");
+    await settled();
+    expect(asked.map(({ signal }) => signal.aborted)).toEqual([true]);
+    expect(parts.backend.received.filter(({ type }) => type === "response")).toEqual([]);
+    await parts.session.close();
+  });
+
+  it("has all the time of the user, however long the backend may be silent", async () => {
+    const limits = { silence: 10, grace: 10 };
+    const { backend, session, turn, answerTo } = await open({
+      timeouts: limits,
+      onPermission: () => new Promise((resolve) => setTimeout(() => resolve("proceed_once"), 60)),
+    });
+    expect(await answerTo("request_permission", permission)).toEqual(yes);
+    backend.notify(says("m-2", "Done."), idle);
+    expect(await turn.result).toMatchObject({ status: "completed", text: "Done." });
+    await session.close();
+  });
+
+  it("that was open when a session is resumed is asked again", async () => {
+    const backend = createFakeBackend({
+      ...obliging,
+      "droid.load_session": () => ({
+        session: { messages: [] },
+        isAgentLoopInProgress: true,
+        pendingPermissions: [{ requestId: "old", ...permission }],
+        pendingAskUserRequests: [{ requestId: "older", ...questions }],
+      }),
+    });
+    const session = await resumeSession("s", { connect: backend.connect, onPermission: () => "proceed_once" });
+    await settled();
+    const sent = backend.received.flatMap(({ type, id, result }) => (type === "response" ? [{ id, result }] : []));
+    expect(sent).toEqual([
+      { id: "old", result: yes },
+      { id: "older", result: { cancelled: true, answers: [] } },
+    ]);
+    await session.close();
+  });
+});
+
+describe("a plan", () => {
+  const plan = { type: "exit_spec_mode", plan: "1. Do it.", title: "It", optionNames: ["A", "B"] };
+  const params = { toolUses: [{ toolUse, confirmationType: "exit_spec_mode", details: plan }], options };
+
+  it("is shown to who approves plans, or else to who allows calls", async () => {
+    const seen: unknown[] = [];
+    const onPermission = ({ calls }: PermissionRequest): string => {
+      seen.push(calls[0]?.details);
+      return "proceed_once";
+    };
+    const onPlan = ({ plan: text, title, alternatives }: { plan: string; title?: string; alternatives: unknown }) => {
+      seen.push({ text, title, alternatives });
+      return "cancel";
+    };
+    for (const [handlers, sent] of [
+      [{ onPermission, onPlan }, no],
+      [{ onPermission }, yes],
+    ] as const) {
+      const { session, answerTo } = await open(handlers);
+      expect(await answerTo("request_permission", params)).toEqual(sent);
+      await session.close();
+    }
+    expect(seen).toEqual([{ text: "1. Do it.", title: "It", alternatives: ["A", "B"] }, plan]);
+  });
+});
+
+const replies: Readonly<Record<string, readonly [unknown, object, string?]>> = {
+  "all of them": [
+    ["Red", ["S", "M"]],
+    {
+      cancelled: false,
+      answers: [
+        { index: 1, question: "Which?", answer: "Red" },
+        { index: 2, question: "Which ones?", answer: "S, M" },
+      ],
+    },
+  ],
+  "too few": [
+    ["Red"],
+    { cancelled: true, answers: [] },
+    "The handler gave 1 answers to 2 questions; answered as cancelled.",
+  ],
+  "too many": [
+    ["Red", "S", "?"],
+    { cancelled: true, answers: [] },
+    "The handler gave 3 answers to 2 questions; answered as cancelled.",
+  ],
+  none: [undefined, { cancelled: true, answers: [] }],
+  "no list": [
+    "Red",
+    { cancelled: true, answers: [] },
+    "The handler gave 0 answers to 2 questions; answered as cancelled.",
+  ],
+};
+
+describe("questions", () => {
+  it.each(Object.entries(replies))("are answered: %s", async (_, [answer, sent, warning]) => {
+    const { backend, session, turn, warnings, answerTo } = await open({ onQuestion: () => answer as QuestionAnswer });
+    expect(await answerTo("ask_user", questions)).toEqual(sent);
+    expect(warnings).toEqual(warning === undefined ? [] : [warning]);
+    // The turn goes on after it: to answer nothing is no refusal.
+    backend.notify(says("m-2", "Well."), idle);
+    expect(await turn.result).toEqual({ status: "completed", reason: "completed", text: "Well.", turnId: "t" });
+    await session.close();
+  });
+});

@@ -1,0 +1,77 @@
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { SdkError } from "../../src/sdk/errors.ts";
+import { type SpawnOptions, spawnBackend } from "../../src/sdk/node/spawn.ts";
+import { createStandIns, held, heldBeyond, wholeOf } from "./stand-ins.ts";
+
+const standIns = createStandIns();
+afterAll(standIns.remove);
+
+async function failureOf(options: SpawnOptions): Promise<unknown> {
+  const error: unknown = await spawnBackend(options)().catch((reason: unknown) => reason);
+  return error instanceof SdkError ? error.message : error;
+}
+
+describe("a backend that cannot be started", () => {
+  const plain = join(standIns.folder, "plain");
+  writeFileSync(plain, "text");
+  const orphan = join(standIns.folder, "orphan");
+  writeFileSync(orphan, "#!/no/such/interpreter\n", { mode: 0o755 });
+  const barred = join(standIns.folder, "bin");
+  mkdirSync(barred);
+  writeFileSync(join(barred, "barred-program"), "#!/bin/sh\n");
+  chmodSync(join(barred, "barred-program"), 0o644);
+
+  it.each<[SpawnOptions, string]>([
+    [{ executable: "no-such-program" }, "There is no program no-such-program on PATH."],
+    [{ executable: "droid", env: { PATH: standIns.folder } }, "There is no program droid on PATH."],
+    [{ executable: "/no/such/program" }, "There is no program /no/such/program."],
+    [{ executable: "/no/such/program.mjs" }, "There is no program /no/such/program.mjs."],
+    [{ executable: plain }, `${plain} may not be executed.`],
+    [
+      { executable: "barred-program", env: { PATH: barred } },
+      "The program barred-program on PATH may not be executed.",
+    ],
+    [{ executable: orphan }, `${orphan} cannot be started: the program that its first line names is missing.`],
+    [{ cwd: "/no/such/folder" }, "tinman cannot be started in /no/such/folder: there is no such folder."],
+    [{ executable: "droid", cwd: plain }, `droid cannot be started in ${plain}: it is not a folder.`],
+  ])("%j", async (options, message) => {
+    expect(await failureOf(options)).toBe(message);
+  });
+
+  it("says so also when the system does not even try", async () => {
+    expect(await failureOf({ args: ["\0"] })).toMatch(/^tinman cannot be started: .*null bytes/);
+  });
+});
+
+describe("a start that is given up", () => {
+  it("does not begin when that was before", async () => {
+    const mark = join(standIns.folder, "begun");
+    const reason = new Error("changed my mind");
+    const connect = spawnBackend({ executable: standIns.shell(`touch ${mark}`) });
+    await expect(connect(AbortSignal.abort(reason))).rejects.toBe(reason);
+    expect(existsSync(mark)).toBe(false);
+  });
+
+  it("ends the process when that was during it", async () => {
+    const before = held();
+    const reason = new Error("changed my mind");
+    const giveUp = new AbortController();
+    const connecting = spawnBackend(
+      { executable: standIns.shell("exec sleep 60") },
+      { patienceMs: 100_000 },
+    )(giveUp.signal);
+    giveUp.abort(reason);
+    await expect(connecting).rejects.toBe(reason);
+    expect(await heldBeyond(before)).toEqual({});
+  });
+
+  it("does not matter any more afterwards", async () => {
+    const giveUp = new AbortController();
+    const connection = await spawnBackend({ executable: standIns.shell("read line; echo $line") })(giveUp.signal);
+    giveUp.abort();
+    connection.send("here");
+    expect((await wholeOf(connection)).lines).toEqual(["here"]);
+  });
+});
