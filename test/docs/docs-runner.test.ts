@@ -68,6 +68,16 @@ describe("the runner of documentation blocks", () => {
       "js",
       'import { sep } from "node:path";\nif (sep) process.stdout.write(String(6 * 7));',
     ],
+    [
+      '<!-- run: prints "function" -->',
+      "js",
+      'import { query } from "tinman/sdk";\nprocess.stdout.write(typeof query);',
+    ],
+    [
+      '<!-- run: prints "function" -->',
+      "sh",
+      `echo 'console.log(typeof require("tinman/sdk").query)' > a.cjs; node a.cjs`,
+    ],
     ["<!-- no-run: it takes a day -->", "sh", "false"],
     ["", "json", '{ "a": 1 }'],
     ["", "jsonl", '{ "a": 1 }\n[2]'],

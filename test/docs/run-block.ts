@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 
@@ -26,7 +26,10 @@ const timeoutMs = 60_000;
 /** Programs that a contributor may lack. Any other one that is missing is a fault of the page. */
 const optional: ReadonlySet<string> = new Set(["jq", "go", "python3"]);
 
-/** Runs a block in a fresh workspace with an empty home, no keys, no way out of the machine, and `tinman` on the PATH. */
+/**
+ * Runs a block in a fresh workspace with an empty home, no keys, no way out of the machine, `tinman` on the PATH, and the
+ * package to import from.
+ */
 export async function runBlock(program: Program, tinman: string): Promise<Outcome> {
   const root = mkdtempSync(join(tmpdir(), "tinman-docs-"));
   try {
@@ -44,6 +47,7 @@ export async function runBlock(program: Program, tinman: string): Promise<Outcom
     // A version manager's stand-in for Python would look for its own files in the home folder, which is empty here.
     const python = program.text.includes("python3") || program.kind === "python" ? pythonPath() : undefined;
     if (python) writeWrapper(join(bin, "python3"), [python]);
+    symlinkSync(resolve("."), join(folder("node_modules"), "tinman"), "junction");
     fillWorkspace(workspace, program);
     const environment = {
       PATH: [bin, process.env.PATH ?? ""].join(delimiter),

@@ -1,0 +1,9 @@
+// The last sessions of this folder, read from their logs: nothing is started for it. With `droid: true`, also those of droid.
+import { listSessions, query } from "tinman/sdk";
+
+await query("The gate code is 5519. Just reply OK.").result;
+await query("The door code is 7070. Just reply OK.").result;
+
+for (const { updatedAt, backend, title } of await listSessions({ cwd: process.cwd(), limit: 2 })) {
+  console.log(`${new Date(updatedAt).toISOString()} ${backend}: ${title}`);
+}

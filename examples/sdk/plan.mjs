@@ -1,0 +1,16 @@
+// Has the agent plan before it does anything, and approves the plan.
+import { createSession } from "tinman/sdk";
+
+const session = await createSession({
+  interactionMode: "spec",
+  onPlan({ plan, options }) {
+    console.log(plan);
+    for (const { value, label } of options) console.log(`${value}: ${label}`);
+    // Writing files needs no question any more.
+    return "proceed_auto_run_low";
+  },
+});
+const { status, text } = await session.send("create file x.txt with hello");
+console.log(`\n${status}: ${text}`);
+console.log(`${session.settings.interactionMode}, ${session.settings.autonomyLevel}`);
+await session.close();

@@ -1,0 +1,116 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { symlink } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createBench, mainFile } from "../e2e/tinman.ts";
+import { importsOf } from "../rules/imports.ts";
+
+interface Shown {
+  readonly prints: string;
+  /** What is in the folder afterwards. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+const execute = '> Execute {"command":"echo hello","riskLevel":"low","riskLevelReason":"It only reads."}';
+const executed = "< hello\n\n\n[Process exited with code 0]";
+
+/** What each example prints, whole. Times are another one in every run. */
+const examples: Readonly<Record<string, Shown>> = {
+  "ten-lines": {
+    prints: "I'll create hello.txt. (Create: File created successfully)\nI created hello.txt. (completed)\n",
+    files: { "hello.txt": "Hello!" },
+  },
+  stream: { prints: `I'll run \`echo hello\`.\n${execute}\n${executed}\nDONE\ncompleted\n` },
+  send: { prints: "OK\nYou told me that the gate code is 5519.\n" },
+  permission: {
+    prints:
+      "? Create notes.md\n  proceed_once, proceed_always, cancel\ncompleted (completed)\n" +
+      "? Execute touch other.txt\n  proceed_once, proceed_always, cancel\ninterrupted (permission_rejected)\n",
+    files: { "notes.md": "hello" },
+  },
+  question: { prints: "? Which colour do you want? (red, blue)\nYour answer: blue\n" },
+  plan: {
+    prints: `# Create file x.txt with hello
+
+1. Create x.txt.
+proceed_once: Proceed with implementation
+proceed_auto_run_low: Proceed, and allow file edits and read-only commands (Low)
+proceed_auto_run_medium: Proceed, and allow reversible commands (Medium)
+proceed_auto_run_high: Proceed, and allow all commands (High)
+cancel: No, keep iterating on spec
+
+completed: I created x.txt.
+auto, low
+`,
+    files: { "x.txt": "hello" },
+  },
+  interrupt: { prints: "interrupted (cancelled)\nOK\n" },
+  abort: { prints: "TimeoutError: The operation was aborted due to timeout\nOK\n" },
+  settings: { prints: "off: interrupted\nlow: completed\n", files: { "hello.txt": "Hello!" } },
+  fork: { prints: "The gate code is 5519. Just reply OK.: 5519\nAnother code: 7070\n" },
+  rename: { prints: "Just reply OK.\nA better name\n" },
+  "models-and-tools": {
+    prints:
+      "offline: Tinman offline, none\nRead\nLS\nGrep\nGlob\nCreate\nEdit\nExecute\nTodoWrite\nAskUser\nExitSpecMode\n" +
+      "FetchUrl (not offered)\n{ skills: [] }\n",
+  },
+  resume: { prints: "user: The password is DOLPHIN-2288. Just reply OK.\nassistant: OK\nDOLPHIN-2288\n" },
+  query: { prints: "completed: 17*3 = 51\n> sleep 60\n" },
+  "list-sessions": {
+    prints:
+      "<time> tinman: The door code is 7070. Just reply OK.\n<time> tinman: The gate code is 5519. Just reply OK.\n",
+  },
+  "stream-json": {
+    prints:
+      "user: run `echo hello`, then just reply DONE\nassistant: I'll run `echo hello`.\n" +
+      `${execute}\n${executed}\nassistant: DONE\ncompleted (completed)\n`,
+  },
+  "in-memory": {
+    prints: "{\n  status: 'completed',\n  reason: 'completed',\n  text: 'You said: Hello!',\n  turnId: 'turn-1'\n}\n",
+  },
+  "web-socket": { prints: "OK\n" },
+  errors: {
+    prints:
+      "SessionNotFoundError: droid.load_session: Session not found\n" +
+      "SdkError: There is no program no-such-program on PATH.\n" +
+      "BackendGoneError: tinman ended with exit code 2.\ntinman: unknown option '--no-such-option'\n  exit code 2\n" +
+      "TimeoutError: The backend did not come to an end within 500 ms.\n",
+  },
+  droid: { prints: "completed: OK\n" },
+};
+
+const pathOf = (name: string): string => `examples/sdk/${name}.mjs`;
+const sourceOf = (name: string): string => readFileSync(pathOf(name), "utf8");
+
+describe.concurrent("examples of the SDK", () => {
+  it.each(Object.entries(examples))("%s", async (name, { prints, files = {} }) => {
+    const bench = await createBench();
+    try {
+      await symlink(mainFile, join(bench.root, "bin", "droid"));
+      const { code, stdout, stderr } = await bench.shell(`node '${resolve(pathOf(name))}'`);
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(stdout.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>")).toBe(prints);
+      const left = await Promise.all(readdirSync(bench.cwd).map(async (file) => [file, await bench.read(file)]));
+      expect(Object.fromEntries(left)).toEqual(files);
+    } finally {
+      await bench.remove();
+    }
+  });
+});
+
+it("are all run", () => {
+  const found = readdirSync("examples/sdk");
+  expect(
+    Object.keys(examples)
+      .map((name) => `${name}.mjs`)
+      .toSorted(),
+  ).toEqual(found.toSorted());
+});
+
+it.each(Object.keys(examples))("%s is short, and starts from the package alone", (name) => {
+  const source = sourceOf(name);
+  expect(source.trimEnd().split("\n").length).toBeLessThanOrEqual(30);
+  const specifiers = importsOf(source).map(({ specifier = "" }) => specifier);
+  expect(specifiers.filter((one) => !/^(tinman\/sdk|node:\w+|ws)$/.test(one))).toEqual([]);
+  expect(specifiers).toContain("tinman/sdk");
+});
