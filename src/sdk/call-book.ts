@@ -18,24 +18,22 @@ interface Entry {
   readonly inputMark: string;
   messageId: string | undefined;
   readonly phase: "written" | "told" | "done";
-  /** Only until it is told: inputs can be long. */
-  readonly untold: CallGiven | undefined;
 }
 
 /** Copies come close behind each other, so the oldest may be forgotten. */
 const mostCalls = 1_000;
+/** Of those that are being written, with their inputs, which can be long. */
+const mostUntold = 32;
 
 export function createCallBook(): CallBook {
   const entries = new Map<string, Entry>();
 
-  function note(id: string, entry: Entry): void {
-    entries.delete(id);
-    entries.set(id, entry);
-    if (entries.size <= mostCalls) return;
-    for (const oldest of entries.keys()) {
-      entries.delete(oldest);
-      return;
-    }
+  const untold = new Map<string, CallGiven>();
+
+  function note(id: string, entry: Entry, call?: CallGiven): void {
+    putLast(entries, id, entry, mostCalls);
+    untold.delete(id);
+    if (call !== undefined) putLast(untold, id, call, mostUntold);
   }
 
   /** Whether something new is said of a call. An id may be used again, once its call has its result, by another message. */
@@ -48,13 +46,14 @@ export function createCallBook(): CallBook {
 
   function* tell(call: CallGiven, messageId?: string): Generator<TurnEvent> {
     const { id, name, input } = call;
-    note(id, { name, inputMark: inputMarkOf(input), messageId, phase: "told", untold: undefined });
+    note(id, { name, inputMark: inputMarkOf(input), messageId, phase: "told" });
     yield messageId === undefined ? { type: "tool_call", ...call } : { type: "tool_call", ...call, messageId };
   }
 
   /** Whatever happens to a call, it is told first. */
-  function* toldFirst(known: Entry | undefined): Generator<TurnEvent> {
-    if (known?.untold !== undefined) yield* tell(known.untold);
+  function* toldFirst(id: string): Generator<TurnEvent> {
+    const call = untold.get(id);
+    if (call !== undefined) yield* tell(call);
   }
 
   return {
@@ -65,7 +64,7 @@ export function createCallBook(): CallBook {
       const inputMark = inputMarkOf(call.input);
       // Right before and behind its result a call is often told again; with another input it is another call.
       if (known !== undefined && (known.phase === "told" || known.inputMark === inputMark)) return;
-      note(call.id, { name: call.name, inputMark, messageId: undefined, phase: "written", untold: call });
+      note(call.id, { name: call.name, inputMark, messageId: undefined, phase: "written" }, call);
       yield { type: "tool_input", ...call };
     },
     *isComplete(toolUse, messageId) {
@@ -79,7 +78,7 @@ export function createCallBook(): CallBook {
       const id = textOf(given.toolUseId) ?? "";
       const update = recordOf(given.update);
       const known = entries.get(id);
-      yield* toldFirst(known);
+      yield* toldFirst(id);
       const name = known?.name ?? textOf(given.toolName);
       const text = [update.text, update.status, update.details, update.error].find((each) => typeof each === "string");
       yield { type: "tool_progress", id, ...(name !== undefined && { name }), text: textOf(text) ?? "" };
@@ -88,15 +87,24 @@ export function createCallBook(): CallBook {
       const id = textOf(given.toolUseId) ?? textOf(given.tool_use_id) ?? "";
       const known = entries.get(id);
       if (known?.phase === "done") return;
-      yield* toldFirst(known);
+      yield* toldFirst(id);
       const { name, messageId, inputMark = inputMarkOf({}) } = known ?? {};
-      note(id, { name, inputMark, messageId, phase: "done", untold: undefined });
+      note(id, { name, inputMark, messageId, phase: "done" });
       const content = toolContentOf(given.content);
       const isError = (given.isError ?? given.is_error) === true;
       const text = textOfContent(content);
       yield { type: "tool_result", id, ...(name !== undefined && { name }), content, text, isError };
     },
   };
+}
+
+function putLast<T>(map: Map<string, T>, key: string, value: T, most: number): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const oldest of map.keys()) {
+    if (map.size <= most) return;
+    map.delete(oldest);
+  }
 }
 
 function inputMarkOf(input: Given): string {

@@ -22,10 +22,12 @@ import { type Given, isRecord, numberOf, recordOf, textOf } from "./wire.ts";
 export interface PeerEvents {
   /** What stands in `params.notification`; of another method, one whose type is that method. With the length of its line. */
   notification(notification: Given, characters: number): void;
+  /** Whether what names this session is meant for this side. */
+  isOwn(sessionId: string): boolean;
   /** Must be answered in the end. */
   request(id: string, method: string, params: Given, characters: number): void;
-  /** An error that belongs to nothing that waits: a second answer to `method`, or one without an id. */
-  strayError(error: RpcFailure, method: string | undefined): void;
+  /** An error that belongs to nothing that waits: a second answer to that request, or one that names none. */
+  strayError(error: RpcFailure, request: { readonly id: string; readonly method: string } | undefined): void;
   /** What keeps the peer from reading on, as long as no answer is waited for. */
   hold(): Promise<void> | undefined;
   warning(words: string): void;
@@ -44,6 +46,10 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   /** Goes out at once, whatever else waits for its answer. */
   readonly isUrgent?: boolean;
+  /** Told when it goes out, under which id. */
+  readonly onSent?: (id: string) => void;
+  /** Whether the backend may be held up although this waits for its answer. */
+  readonly isPatient?: () => boolean;
 }
 
 export interface Peer {
@@ -51,8 +57,8 @@ export interface Peer {
   answer(id: string, result: object): void;
   /** Answers that there is no such method. */
   refuse(id: string, method: string): void;
-  /** Rejects what waits, and ends the connection. */
-  close(): Promise<void>;
+  /** Rejects what waits, and ends the connection; `last` is a method that is called before, and not waited for. */
+  close(last?: string): Promise<void>;
 }
 
 interface Call {
@@ -61,6 +67,10 @@ interface Call {
   readonly params: object;
   readonly timeoutMs: number;
   readonly isUrgent: boolean;
+  readonly onSent: ((id: string) => void) | undefined;
+  readonly isPatient: () => boolean;
+  /** Its caller does not wait any more. */
+  isGivenUp: boolean;
   resolve(result: Given): void;
   reject(error: unknown): void;
   timer?: ReturnType<typeof setTimeout>;
@@ -68,6 +78,11 @@ interface Call {
 
 /** How long a backend may live on when it has said its last word. */
 const lastMs = 1_000;
+/** How long frames may be taken before everything else in this program has its turn. */
+const longestStretchMs = 20;
+const shortestWaitMs = 2;
+/** How many lines that are none are told of. */
+const mostStrayLines = 100;
 /** How many answered requests are remembered, for those that are answered twice. */
 const mostAnswered = 32;
 
@@ -80,18 +95,25 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
   const underWay = new Map<string, Call>();
   const answered = new Map<string, string>();
   const unclear = new Set<ReturnType<typeof setTimeout>>();
+  /** Numbers that requests of the backend came with, where they are to be answered with one. */
+  const numbers = new Map<string, number>();
   const readOn = createGate();
+  let strayLines = 0;
+  /** One after the other; all at once when the backend has left one unanswered. */
+  let isOrderly = true;
   let end: SdkError | undefined;
   let lastId = 0;
   let closing: Promise<void> | undefined;
 
-  const message = (fields: object): string =>
-    JSON.stringify({ jsonrpc: jsonRpcVersion, factoryApiVersion, factoryProtocolVersion, ...fields });
+  const send = (fields: object): void =>
+    connection.send(JSON.stringify({ jsonrpc: jsonRpcVersion, factoryApiVersion, factoryProtocolVersion, ...fields }));
 
   function sendNext(): void {
-    if ([...underWay.values()].some(({ isUrgent }) => !isUrgent)) return;
-    const call = waiting.shift();
-    if (call !== undefined) start(call);
+    while (!isOrderly || ![...underWay.values()].some(({ isUrgent, isGivenUp }) => !isUrgent && !isGivenUp)) {
+      const call = waiting.shift();
+      if (call === undefined) return;
+      start(call);
+    }
   }
 
   function start(call: Call): void {
@@ -100,11 +122,12 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
     if (timeoutMs > 0) {
       call.timer = setTimeout(() => {
         const words = `The backend did not answer ${method} within ${timeoutMs} ms.`;
+        isOrderly = false;
         settle(call, () => call.reject(new TimeoutError(words)));
       }, timeoutMs);
     }
-    connection.send(message({ type: "request", id, method, params }));
-    // Who waits for an answer may be the one who does not take what lies before it.
+    send({ type: "request", id, method, params });
+    call.onSent?.(id);
     readOn.open();
   }
 
@@ -127,7 +150,7 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
     const timer = setTimeout(() => {
       unclear.delete(timer);
       if (underWay.has(call.id)) fail(call, error, true);
-      else events.strayError(error, undefined);
+      else events.strayError(error, call);
     }, graceMs);
     unclear.add(timer);
   }
@@ -135,17 +158,17 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
   /** Whose an error is that names nobody. */
   function ownerOf(): Call | undefined {
     const calls = [...underWay.values()];
-    return calls.find(({ isUrgent }) => !isUrgent) ?? calls[0];
+    return calls.find(({ isUrgent, isGivenUp }) => !isUrgent && !isGivenUp) ?? calls[0];
   }
 
   function takeError(id: unknown, error: RpcFailure): void {
-    const named = textOf(id) ?? textOf(recordOf(error.data).requestId);
+    const named = nameOf(id) ?? textOf(recordOf(error.data).requestId);
     const call = underWay.get(named ?? "");
     const method = answered.get(named ?? "");
     const owner = ownerOf();
     if (call !== undefined) fail(call, error, false);
-    else if (method !== undefined) events.strayError(error, method);
-    else if (typeof id === "string") events.warning(`An error for an unknown request: ${error.message}`);
+    else if (named !== undefined && method !== undefined) events.strayError(error, { id: named, method });
+    else if (nameOf(id) !== undefined) events.warning(`An error for an unknown request: ${error.message}`);
     else if (owner !== undefined) failSoon(owner, error);
     else events.strayError(error, undefined);
   }
@@ -158,8 +181,9 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
       takeError(given.id, { code: numberOf(code) ?? 0, message, data });
       return;
     }
-    const id = textOf(given.id) ?? "";
+    const id = nameOf(given.id) ?? "";
     const call = underWay.get(id);
+    isOrderly = true;
     if (call === undefined)
       events.warning(`An answer to ${answered.has(id) ? "a request that had one" : "nothing"}: ${id}`);
     else settle(call, () => call.resolve(recordOf(given.result)));
@@ -173,7 +197,9 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
     const { length } = frame.text;
     const given = parsed(frame.text);
     if (given === undefined) {
-      events.warning(`A line that is no message: ${frame.text.slice(0, 200)}`);
+      strayLines += 1;
+      if (strayLines <= mostStrayLines) events.warning(`A line that is no message: ${frame.text.slice(0, 200)}`);
+      if (strayLines === mostStrayLines) events.warning("Of more such lines nothing is said.");
       return;
     }
     const method = textOf(given.method);
@@ -183,10 +209,22 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
       return;
     }
     const params = recordOf(given.params);
-    if (typeof given.id === "string" && given.type !== "notification") events.request(given.id, method, params, length);
+    if (typeof params.sessionId === "string" && method === notificationMethod && !events.isOwn(params.sessionId)) {
+      events.warning(`A notification of another session was passed over: ${params.sessionId}`);
+      return;
+    }
+    const id = given.type === "notification" ? undefined : nameOf(given.id);
+    if (typeof given.id === "number" && id !== undefined) numbers.set(id, given.id);
+    if (id !== undefined) events.request(id, method, params, length);
     else if (method !== notificationMethod) events.notification({ ...params, type: method }, length);
     else if (isRecord(params.notification)) events.notification(params.notification, length);
     else events.warning("A notification that says nothing.");
+  }
+
+  function asItCame(id: string): string | number {
+    const number = numbers.get(id);
+    numbers.delete(id);
+    return number ?? id;
   }
 
   function giveUp(error: SdkError): void {
@@ -202,20 +240,33 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
     events.gone(error);
   }
 
+  /** What waits for an answer may be the very thing that does not take what lies before it. */
+  const mayHoldUp = (): boolean => [...underWay.values()].every((call) => call.isPatient());
+
   async function read(): Promise<void> {
+    let since = performance.now();
+    let takenAt = since;
     for await (const frame of connection.incoming) {
       if (end !== undefined) return;
+      const now = performance.now();
+      // It was waited for, and others had their turn.
+      if (now - takenAt > shortestWaitMs) since = now;
+      if (now - since > longestStretchMs) {
+        await new Promise((resolve) => setTimeout(resolve));
+        since = performance.now();
+      }
       try {
         take(frame);
       } catch (error) {
         // What is nested too deeply, for instance.
         events.warning(`A line could not be taken: ${error instanceof Error ? error.message : String(error)}`);
       }
-      for (let hold = events.hold(); hold !== undefined && underWay.size === 0; hold = events.hold()) {
+      for (let hold = events.hold(); hold !== undefined && mayHoldUp(); hold = events.hold()) {
         // No race of the two: the loser would keep what every wait leaves with it until it is opened.
         void hold.then(readOn.open);
         await readOn.wait();
       }
+      takenAt = performance.now();
     }
     // One that says no more but lives on is of no use.
     if (!(await settlesWithin(lastMs, connection.ended))) void connection.close();
@@ -232,7 +283,7 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
   });
 
   return {
-    request: (method, params, { timeoutMs, signal, isUrgent = false }) =>
+    request: (method, params, { timeoutMs, signal, isUrgent = false, onSent, isPatient = () => false }) =>
       new Promise((resolve, reject) => {
         signal?.throwIfAborted();
         if (end !== undefined) throw end;
@@ -240,7 +291,9 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
         const leave = (): void => {
           const at = waiting.indexOf(call);
           if (at !== -1) waiting.splice(at, 1);
+          call.isGivenUp = true;
           reject(signal?.reason);
+          sendNext();
         };
         const done =
           <T>(settled: (value: T) => void) =>
@@ -249,7 +302,18 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
             settled(value);
           };
         const id = String(lastId);
-        const call: Call = { id, method, params, timeoutMs, isUrgent, resolve: done(resolve), reject: done(reject) };
+        const call: Call = {
+          id,
+          method,
+          params,
+          timeoutMs,
+          isUrgent,
+          onSent,
+          isPatient,
+          isGivenUp: false,
+          resolve: done(resolve),
+          reject: done(reject),
+        };
         signal?.addEventListener("abort", leave, { once: true });
         if (isUrgent) {
           start(call);
@@ -258,17 +322,24 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
           sendNext();
         }
       }),
-    answer: (id, result) => connection.send(message({ type: "response", id, result })),
+    answer: (id, result) => send({ type: "response", id: asItCame(id), result }),
     refuse(id, method) {
+      // One that asks and does not listen shall not fill the memory.
+      if (connection.room() !== undefined) return;
       const error = { code: errorCodes.methodNotFound, message: `Method not found: ${method}` };
-      connection.send(message({ type: "response", id, error }));
+      send({ type: "response", id: asItCame(id), error });
     },
-    close() {
+    close(last) {
+      if (last !== undefined && end === undefined) send({ type: "request", id: "last", method: last, params: {} });
       giveUp(new ClosedError("The session is closed."));
       closing ??= connection.close();
       return closing;
     },
   };
+}
+
+function nameOf(id: unknown): string | undefined {
+  return typeof id === "number" ? String(id) : textOf(id);
 }
 
 function parsed(text: string): Given | undefined {

@@ -1,6 +1,6 @@
 import { createGate, type Gate } from "../rpc/gate.ts";
 import type { PromptOptions, Turn } from "./api.ts";
-import { BusyError, TimeoutError } from "./errors.ts";
+import { BackendGoneError, BusyError, ClosedError, TimeoutError } from "./errors.ts";
 import { newId } from "./new-id.ts";
 import type { RequestOptions, RpcFailure } from "./peer.ts";
 import type { Limits } from "./session.ts";
@@ -8,20 +8,29 @@ import { createTimers } from "./timers.ts";
 import { createTurn, type RunningTurn } from "./turn.ts";
 import { createTurnWatch, type TurnWatch } from "./turn-end.ts";
 import type { TurnEvent, TurnResult } from "./types.ts";
-import type { Given } from "./wire.ts";
+import { type Given, recordOf, textOf } from "./wire.ts";
 
 /** The prompts of a session: one turn at a time, each with one end. */
 export interface Prompts {
   stream(text: string, options: PromptOptions): Turn;
   /** What was said in a line of so many characters. */
   see(notification: Given, events: readonly TurnEvent[], characters: number): void;
-  strayError(error: RpcFailure): boolean;
+  /** An error for nobody that waits; whether it is the running prompt's. */
+  strayError(error: RpcFailure, requestId: string | undefined): boolean;
   /** A no was given to the running turn. */
   noteRefusal(): void;
+  /** The backend asks something: whatever it said, the turn runs. */
+  noteQuestion(): void;
+  /** Whether the running turn is not wanted any more. */
+  readonly isStopped: boolean;
   /** The backend got what it waited for. */
   noteAnswer(): void;
-  /** A turn that somebody else began is running; `idle` ends it. */
+  /** A turn that none of these prompts began is running; `idle` ends it. */
   noteForeignTurn(): void;
+  /** There was none, after all. */
+  forgetForeignTurn(): void;
+  /** A prompt that is none of these, by the id of its message or of its request: its turn is not one of theirs. */
+  noteOther(name: string | undefined): void;
   interrupt(options: { readonly signal?: AbortSignal | undefined }): Promise<void>;
   fail(error: unknown): void;
   hold(): Promise<void> | undefined;
@@ -37,7 +46,9 @@ interface Parts {
   isAnswerDue(): boolean;
   /** The end of a turn, for those who listen to all events. */
   ended(event: TurnEvent): void;
-  /** No turn runs any more: nobody waits for what the last one asked. */
+  /** A prompt goes out: what was told before is not of its turn. */
+  begins(): void;
+  /** No turn runs any more, or nobody wants it: nobody waits for what it asked. */
   over(): void;
 }
 
@@ -45,12 +56,15 @@ interface Entry {
   readonly id: string;
   readonly params: object;
   readonly running: RunningTurn;
-  readonly watch: TurnWatch;
+  watch: TurnWatch;
+  /** Of the request that it went out with. */
+  requestId: string | undefined;
   /** Ends whatever was set up for it. */
   readonly release: (() => void)[];
   /** Whether the backend has taken the prompt, or refused it. */
   readonly answered: Gate;
   isAnswered: boolean;
+  isPromptSeen: boolean;
   isStopped: boolean;
 }
 
@@ -60,6 +74,7 @@ type TimerName = "begin" | "silence" | "grace" | "drain";
 /** How long the end of a turn is waited for that nobody wants any more. */
 const drainMs = 10_000;
 const mostLate = 64;
+const mostOthers = 64;
 
 export function createPrompts(parts: Parts): Prompts {
   const { limits } = parts;
@@ -67,7 +82,11 @@ export function createPrompts(parts: Parts): Prompts {
   const timers = createTimers<TimerName>();
   const wholeTurn = createTimers<"turn">();
   /** Messages that their turn did not wait for: when they come, they are not those of the turn that runs by then. */
-  const late = new Set<string>();
+  const late = new Set<string | undefined>();
+  /** Prompts that were given up, or are none of ours, and may be run all the same. */
+  const others = new Set<string>();
+  /** The backend works on one of those, and the current one waits behind it. */
+  let isElsewhere = false;
   let current: Entry | undefined;
   let isForeign = false;
   let isHeldUp = false;
@@ -88,28 +107,80 @@ export function createPrompts(parts: Parts): Prompts {
   }
 
   function startNext(): void {
+    if (isForeign) waitForOthers();
     if (current !== undefined || isForeign) return;
     const entry = queue.shift();
     if (entry === undefined) return;
     current = entry;
+    parts.begins();
     const begun = (): void => {
       if (current !== entry) return;
       entry.isAnswered = true;
       entry.answered.open();
       if (entry.isStopped) return;
       if (!entry.watch.isAlive) timers.arm("begin", limits.begin, () => giveUp(entry, "began nothing", limits.begin));
-      wholeTurn.arm("turn", limits.turn, () => giveUp(entry, "did not come to an end", limits.turn));
       listen(entry);
     };
+    const onSent = (id: string): void => {
+      entry.requestId = id;
+    };
+    const isPatient = (): boolean => entry.watch.isAlive;
+    wholeTurn.arm("turn", limits.turn, () => giveUp(entry, "did not come to an end", limits.turn));
     parts
-      .request("droid.add_user_message", entry.params, { timeoutMs: limits.request })
+      .request("droid.add_user_message", entry.params, { timeoutMs: limits.request, onSent, isPatient })
       .then(begun, (error: unknown) => {
         if (current !== entry) return;
         // Some answer late or never, and work all the same.
-        if (error instanceof TimeoutError && entry.watch.isAlive) begun();
-        else finishWith(entry, () => entry.running.fail(error));
+        if (error instanceof TimeoutError && entry.watch.isAlive) return begun();
+        if (error instanceof TimeoutError) leaveBehind(entry);
+        finishWith(entry, () => entry.running.fail(error));
       })
       .finally(() => entry.answered.open());
+  }
+
+  /** As long as the backend says anything of the turn that is not one of ours. */
+  function waitForOthers(): void {
+    const [first] = queue;
+    if (first === undefined || current !== undefined) return;
+    timers.arm("begin", limits.begin, () => {
+      queue.shift();
+      first.running.fail(new TimeoutError(`The turn that ran before did not end within ${limits.begin} ms.`));
+      end(first);
+      startNext();
+    });
+  }
+
+  /** It may be run yet, when the backend comes to it: nobody wants that, and its turn is nobody's. */
+  function leaveBehind(entry: Entry): void {
+    noteOther(entry.id);
+    noteOther(entry.requestId);
+    const how = { timeoutMs: limits.request, isUrgent: true };
+    parts.request("droid.interrupt_session", {}, how).catch(() => {});
+  }
+
+  function noteOther(name: string | undefined): void {
+    if (name !== undefined) others.add(name);
+    for (const oldest of [...others].slice(0, -mostOthers)) others.delete(oldest);
+  }
+
+  /** Whether this is said within the turn of a prompt that is none of ours. */
+  function isOfOther(notification: Given, entry: Entry): boolean {
+    const { id, role } = recordOf(notification.message);
+    const isPrompt = notification.type === "create_message" && role === "user";
+    const isOwn =
+      [id, notification.turnId].includes(entry.id) || (isPrompt && notification.requestId === entry.requestId);
+    entry.isPromptSeen ||= isOwn;
+    // One that is said into our turn is part of it.
+    if (isPrompt && !entry.isPromptSeen) {
+      isElsewhere ||= [id, notification.requestId].some((name) => others.has(textOf(name) ?? ""));
+    }
+    if (!isElsewhere) return false;
+    if (isOwn || isIdle(notification) || notification.type === "agent_turn_completed") {
+      isElsewhere = false;
+      // What was seen of it before its prompt was not of this one.
+      entry.watch = createTurnWatch(entry.id);
+    }
+    return !isOwn;
   }
 
   function listen(entry: Entry): void {
@@ -139,14 +210,20 @@ export function createPrompts(parts: Parts): Prompts {
     if (current !== entry) return;
     entry.isStopped = true;
     entry.watch.noteInterrupt();
+    parts.over();
     check(entry);
+    if (current !== entry) return;
     timers.disarm("begin", "silence");
     wholeTurn.disarm("turn");
     // What has not been taken cannot be interrupted.
     if (!entry.isAnswered && !entry.watch.isAlive) await entry.answered.wait();
     if (current !== entry) return;
-    timers.arm("drain", drainMs, () => current === entry && finish(entry));
-    await parts.request("droid.interrupt_session", {}, { timeoutMs: limits.request, signal, isUrgent: true });
+    timers.arm("drain", drainMs, () => {
+      noteOther(entry.id);
+      finish(entry);
+    });
+    const how = { timeoutMs: limits.request, signal, isUrgent: true };
+    await parts.request("droid.interrupt_session", {}, how).catch(unlessGone);
   }
 
   function check(entry: Entry): void {
@@ -174,7 +251,7 @@ export function createPrompts(parts: Parts): Prompts {
     disarmAll();
     for (const each of entry.release.splice(0)) each();
     current = undefined;
-    for (const id of entry.watch.unfinished) late.add(id);
+    for (const id of entry.watch.unfinished) if (id !== "") late.add(id);
     for (const oldest of [...late].slice(0, -mostLate)) late.delete(oldest);
     parts.over();
     how();
@@ -190,7 +267,18 @@ export function createPrompts(parts: Parts): Prompts {
     );
     const watch = createTurnWatch(id);
     const answered = createGate();
-    const entry: Entry = { id, params, running, watch, release: [], answered, isAnswered: false, isStopped: false };
+    const entry: Entry = {
+      id,
+      params,
+      running,
+      watch,
+      requestId: undefined,
+      release: [],
+      answered,
+      isAnswered: false,
+      isPromptSeen: false,
+      isStopped: false,
+    };
     if (signal !== undefined) {
       const aborted = (): void => abandon(entry, signal.reason);
       signal.addEventListener("abort", aborted, { once: true });
@@ -204,7 +292,9 @@ export function createPrompts(parts: Parts): Prompts {
       if (typeof text !== "string") throw new TypeError("A prompt must be a string.");
       const entry = entryOf(text, options);
       const { running } = entry;
-      const isBusy = current !== undefined || isForeign || queue.length > 0;
+      // Behind a turn that its caller has stopped, or given up, a prompt waits in any case.
+      const isOver = current?.isStopped === true || current?.running.isSettled === true;
+      const isBusy = (current !== undefined && !isOver) || isForeign || queue.length > 0;
       const refusal = failure ?? (options.signal?.aborted === true ? { error: options.signal.reason } : undefined);
       if (refusal !== undefined || (isBusy && parts.whenBusy === "refuse")) {
         for (const each of entry.release.splice(0)) each();
@@ -217,14 +307,17 @@ export function createPrompts(parts: Parts): Prompts {
       return running.turn;
     },
     see(notification, events, characters) {
-      if (isForeign && events.some((event) => event.type === "state" && event.state === "idle")) {
-        isForeign = false;
+      if (isForeign) {
+        isForeign = !isIdle(notification) && notification.type !== "agent_turn_completed";
+        if (!isForeign) timers.disarm("begin");
         startNext();
         return;
       }
       const entry = current;
-      if (entry === undefined) return;
-      const own = events.filter((event) => !late.has(messageIdOf(event) ?? ""));
+      if (entry === undefined || isOfOther(notification, entry)) return;
+      const own = events.filter((event) => !late.has(messageIdOf(event)));
+      // It goes on with what it had said to be done with.
+      if (own.some(({ type }) => type === "text" || type === "thinking")) timers.disarm("grace");
       entry.watch.see(notification, own);
       if (entry.watch.isAlive) entry.answered.open();
       for (const event of own) if (!entry.running.isSettled) entry.running.push(event, characters);
@@ -232,23 +325,37 @@ export function createPrompts(parts: Parts): Prompts {
       if (timers.has("silence")) listen(entry);
       check(entry);
     },
-    strayError(error) {
+    strayError(error, requestId) {
       if (current === undefined || current.watch.isAlive) return false;
+      if (requestId !== undefined && requestId !== current.requestId) return false;
       current.watch.noteFailure({ message: error.message });
       check(current);
       return true;
     },
     noteRefusal: () => current?.watch.noteRefusal(),
+    noteQuestion() {
+      current?.watch.noteQuestion();
+      timers.disarm("grace", "begin");
+    },
+    get isStopped() {
+      return current?.isStopped === true;
+    },
     noteAnswer() {
       if (current !== undefined && timers.has("silence")) listen(current);
     },
     noteForeignTurn: () => {
       isForeign = true;
     },
+    forgetForeignTurn: () => {
+      isForeign = false;
+      startNext();
+    },
+    noteOther,
     async interrupt({ signal }) {
       for (const entry of queue.splice(0)) end(entry);
       if (current !== undefined) await stop(current, signal);
-      else if (isForeign) await parts.request("droid.interrupt_session", {}, { timeoutMs: limits.request, signal });
+      else if (isForeign)
+        await parts.request("droid.interrupt_session", {}, { timeoutMs: limits.request, signal }).catch(unlessGone);
     },
     fail(error) {
       failure ??= { error };
@@ -269,6 +376,15 @@ export function createPrompts(parts: Parts): Prompts {
       return current !== undefined || isForeign || queue.length > 0;
     },
   };
+}
+
+/** With a backend that is gone, nothing runs any more, and that was the wish. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof BackendGoneError || error instanceof ClosedError)) throw error;
+}
+
+function isIdle({ type, newState }: Given): boolean {
+  return type === "droid_working_state_changed" && newState === "idle";
 }
 
 function messageIdOf(event: TurnEvent): string | undefined {

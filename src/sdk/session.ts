@@ -20,6 +20,14 @@ export const defaultLimits: Limits = {
   grace: 250,
 };
 
+/** Timers cannot run for longer, and would run out at once. */
+const longestMs = 2 ** 31 - 1;
+
+function limitsOf(timeouts: Timeouts = {}): Limits {
+  const given = Object.entries(timeouts).filter(([, ms]) => ms !== undefined);
+  return { ...defaultLimits, ...Object.fromEntries(given.map(([name, ms]) => [name, ms > longestMs ? 0 : ms])) };
+}
+
 /** What opens a session: its method, and what comes of it. */
 export interface Opening {
   open(
@@ -31,14 +39,16 @@ export interface Opening {
 
 /** A session over a connection, which it ends when it could not be opened. */
 export async function openSession(connection: Connection, options: CommonOptions, opening: Opening): Promise<Session> {
-  const limits: Limits = { ...defaultLimits, ...options.timeouts };
+  const limits = limitsOf(options.timeouts);
   const known: Known = { settings: mergedSettings({}), title: undefined, usage: undefined };
   const translator = createTranslator(known);
+  /** What the backend may call this session; nothing is known before it is open. */
+  const ownIds = new Set<string>();
   let settingsTold = 0;
 
-  const warning = (words: string): void => safely(() => options.onWarning?.(words));
+  const warning = (words: string): void => safely("onWarning", () => options.onWarning?.(words));
   const tell = (events: readonly TurnEvent[]): void => {
-    for (const event of events) safely(() => options.onEvent?.(event), warning);
+    for (const event of events) safely("onEvent", () => options.onEvent?.(event), warning);
   };
 
   const prompts = createPrompts({
@@ -48,6 +58,7 @@ export async function openSession(connection: Connection, options: CommonOptions
     takeUnfinishedText: () => translator.takeUnfinishedText(),
     isAnswerDue: () => interactions.isAsked,
     ended: (event) => tell([event]),
+    begins: () => translator.giveUpShown(),
     over: () => interactions.closeAll(),
   });
   const interactions = createInteractions({
@@ -61,6 +72,7 @@ export async function openSession(connection: Connection, options: CommonOptions
       peer.refuse(id, method);
     },
     refused: () => prompts.noteRefusal(),
+    isUnwanted: () => prompts.isStopped,
     warning,
   });
   const happened = (notification: Given, events: readonly TurnEvent[], characters: number): void => {
@@ -78,14 +90,16 @@ export async function openSession(connection: Connection, options: CommonOptions
       request(id, method, params, characters) {
         for (const each of listOf(params.toolUses)) {
           // Whatever comes of it, the request is answered.
-          safely(() => happened({}, translator.callIsComplete(recordOf(each).toolUse), characters), warning);
+          const tellCall = (): void => happened({}, translator.callIsComplete(recordOf(each).toolUse), characters);
+          safely("A request", tellCall, warning);
         }
+        if (method === "droid.request_permission" || method === "droid.ask_user") prompts.noteQuestion();
         interactions.take(id, method, params);
       },
-      strayError(error, method) {
-        const isOfPrompt = method === undefined || method === "droid.add_user_message";
-        if (!isOfPrompt || !prompts.strayError(error)) warning(`${method ?? "The backend"}: ${error.message}`);
+      strayError(error, about) {
+        if (!prompts.strayError(error, about?.id)) warning(`${about?.method ?? "The backend"}: ${error.message}`);
       },
+      isOwn: (sessionId) => ownIds.size === 0 || ownIds.has(sessionId),
       hold: () => prompts.hold(),
       warning,
       gone: (error: SdkError) => {
@@ -119,6 +133,7 @@ export async function openSession(connection: Connection, options: CommonOptions
     throw error;
   }
   const { id, told } = opened;
+  ownIds.add(id);
   const session = recordOf(told.session);
   known.settings = mergedSettings(told.settings, known.settings);
   known.title ??= textOf(session.title);
@@ -183,10 +198,33 @@ export async function openSession(connection: Connection, options: CommonOptions
       }
     },
     tools: async (how) => toolsOf((await request("droid.list_tools", {}, how)).tools),
-    call: (method, params = {}, how) => request(method.includes(".") ? method : `droid.${method}`, params, how),
-    close: () => peer.close(),
-    [Symbol.asyncDispose]: () => peer.close(),
+    call: (method, params = {}, how) => call(method.includes(".") ? method : `droid.${method}`, params, how),
+    close,
+    [Symbol.asyncDispose]: close,
   };
+
+  /** A prompt that goes out this way is no turn of ours, and keeps ours waiting. */
+  async function call(method: string, params: object, { signal }: CallOptions = {}): Promise<Given> {
+    const isPrompt = method === "droid.add_user_message";
+    const isForeign = isPrompt && !prompts.isBusy;
+    if (isPrompt) prompts.noteOther(textOf((params as Given).messageId));
+    if (isForeign) prompts.noteForeignTurn();
+    const onSent = (id: string): void => (isPrompt ? prompts.noteOther(id) : undefined);
+    try {
+      const result = await peer.request(method, params, { timeoutMs: limits.request, signal, onSent });
+      // Some methods go on under another id.
+      if (typeof result.newSessionId === "string") ownIds.add(result.newSessionId);
+      return result;
+    } catch (error) {
+      if (isForeign) prompts.forgetForeignTurn();
+      throw error;
+    }
+  }
+
+  /** What runs is not left to run for nobody. */
+  function close(): Promise<void> {
+    return peer.close(prompts.isBusy ? "droid.interrupt_session" : undefined);
+  }
 }
 
 const noFork = { code: 0, message: "The backend did not name the copy." };
@@ -203,11 +241,14 @@ export function isFormat(error: unknown): boolean {
   return error instanceof RequestError && unreadable.includes(error.code);
 }
 
-/** What the caller or the backend gave must not break what goes on. */
-function safely(act: () => void, warning?: (words: string) => void): void {
+/** What the caller or the backend gave must not break what goes on, also where it takes its time to fail. */
+function safely(what: string, act: () => unknown, warning?: (words: string) => void): void {
+  const failed = (error: unknown): void =>
+    warning?.(`${what} failed: ${error instanceof Error ? error.message : String(error)}`);
   try {
-    act();
+    const outcome = act();
+    if (outcome instanceof Promise) outcome.catch(failed);
   } catch (error) {
-    warning?.(`This failed: ${error instanceof Error ? error.message : String(error)}`);
+    failed(error);
   }
 }

@@ -19,6 +19,8 @@ export interface Translator {
   take(notification: Given): readonly TurnEvent[];
   /** A call that is about to be decided on is complete, even if its message has not come. */
   callIsComplete(toolUse: unknown): readonly TurnEvent[];
+  /** What was shown until now is not of the turn that begins. */
+  giveUpShown(): void;
   /** Text that was shown of messages that have not come, and will not: the last one of them. */
   takeUnfinishedText(): string | undefined;
 }
@@ -108,6 +110,11 @@ export function createTranslator(known: Known): Translator {
     if (text !== "") yield { type: "text", messageId, text };
   }
 
+  /** A message may come all the same: what was shown of it counts then. */
+  function giveUpShown(): void {
+    for (const each of shown.values()) each.isGivenUp = true;
+  }
+
   const readers: Readonly<Record<string, (given: Given) => Iterable<TurnEvent>>> = {
     assistant_text_delta: (given) => delta(given, "text"),
     thinking_text_delta: (given) => delta(given, "thinking"),
@@ -150,11 +157,11 @@ export function createTranslator(known: Known): Translator {
       const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
       return read === undefined ? [other(given)] : [...read(given)];
     },
+    giveUpShown,
     callIsComplete: (toolUse) => [...calls.isComplete(toolUse)],
     takeUnfinishedText() {
       const [last] = [...shown.values()].filter(({ text, isGivenUp }) => text !== "" && !isGivenUp).slice(-1);
-      // A message may come all the same: what was shown of it counts then.
-      for (const each of shown.values()) each.isGivenUp = true;
+      giveUpShown();
       return last?.text;
     },
   };

@@ -11,6 +11,8 @@ export interface TurnWatch {
   /** The user's wish, or the answer to a question, will be why it ends. */
   noteInterrupt(): void;
   noteRefusal(): void;
+  /** It asks something, and so is not at its end, whatever it said. */
+  noteQuestion(): void;
   /** The backend answered the prompt with an error after it had accepted it. */
   noteFailure(error: TurnError): void;
   /** Anything of this turn was seen. */
@@ -22,6 +24,9 @@ export interface TurnWatch {
   /** `unfinished` is the text of a message that did not come. */
   result(unfinished: string | undefined): TurnResult;
 }
+
+/** However many a backend begins, the last of them are those that may come. */
+const mostBegun = 256;
 
 const interruptedReasons = new Set(["cancelled", "permission_rejected"]);
 const completedReasons = new Set(["completed", "spec_handoff"]);
@@ -48,8 +53,13 @@ export function createTurnWatch(turnId: string): TurnWatch {
     switch (event.type) {
       case "text":
       case "thinking":
-        begun.add(event.messageId);
-        open.add(event.messageId);
+        for (const ids of [begun, open]) {
+          ids.add(event.messageId);
+          for (const oldest of ids) {
+            if (ids.size <= mostBegun) break;
+            ids.delete(oldest);
+          }
+        }
         isReplyDue = true;
         wentOn();
         break;
@@ -96,6 +106,7 @@ export function createTurnWatch(turnId: string): TurnWatch {
     if (message.role !== "assistant") {
       if (message.role === "user" && !isPromptSeen) names.add(message.id);
       isPromptSeen ||= message.role === "user";
+      if (message.id === turnId) isAlive = true;
       // Said to the model within the turn, as when its reply was cut short: it has to reply to that.
       if (isAlive) isReplyDue = true;
       return;
@@ -130,6 +141,10 @@ export function createTurnWatch(turnId: string): TurnWatch {
     },
     noteRefusal: () => {
       stop ??= "permission_rejected";
+    },
+    noteQuestion: () => {
+      isAlive = true;
+      isIdle = false;
     },
     noteFailure: (failure) => {
       error = failure;

@@ -47,6 +47,8 @@ async function open(handlers: CommonOptions) {
 
 const no = { selectedOption: "cancel" };
 const yes = { selectedOption: "proceed_once" };
+const unreadable = "The handler chose nothing that can be read, which was not offered; answered with cancel.";
+
 const answers: Readonly<Record<string, readonly [() => unknown, object, string?]>> = {
   "with an option": [() => "proceed_once", yes],
   "with an option and words": [() => ({ option: "cancel", comment: "Never." }), { ...no, comment: "Never." }],
@@ -56,9 +58,9 @@ const answers: Readonly<Record<string, readonly [() => unknown, object, string?]
     no,
     'The handler chose "proceed_always", which was not offered; answered with cancel.',
   ],
-  "with nothing": [() => undefined, no],
-  "with null": [() => null, no],
-  "with true": [() => true, no],
+  "with nothing": [() => undefined, no, unreadable],
+  "with null": [() => null, no, unreadable],
+  "with true": [() => true, no, unreadable],
   "with a name of every object": [
     () => "toString",
     no,
@@ -197,8 +199,8 @@ describe("a request for permission", () => {
     await settled();
     const sent = backend.received.flatMap(({ type, id, result }) => (type === "response" ? [{ id, result }] : []));
     expect(sent).toEqual([
-      { id: "old", result: yes },
       { id: "older", result: { cancelled: true, answers: [] } },
+      { id: "old", result: yes },
     ]);
     await session.close();
   });
@@ -206,7 +208,8 @@ describe("a request for permission", () => {
 
 describe("a plan", () => {
   const plan = { type: "exit_spec_mode", plan: "1. Do it.", title: "It", optionNames: ["A", "B"] };
-  const params = { toolUses: [{ toolUse, confirmationType: "exit_spec_mode", details: plan }], options };
+  const exit = { ...toolUse, name: "ExitSpecMode", input: { plan: plan.plan } };
+  const params = { toolUses: [{ toolUse: exit, confirmationType: "exit_spec_mode", details: plan }], options };
 
   it("is shown to who approves plans, or else to who allows calls", async () => {
     const seen: unknown[] = [];
@@ -244,18 +247,18 @@ const replies: Readonly<Record<string, readonly [unknown, object, string?]>> = {
   "too few": [
     ["Red"],
     { cancelled: true, answers: [] },
-    "The handler gave 1 answers to 2 questions; answered as cancelled.",
+    "The handler must give 2 answers, each text or texts; answered as cancelled.",
   ],
   "too many": [
     ["Red", "S", "?"],
     { cancelled: true, answers: [] },
-    "The handler gave 3 answers to 2 questions; answered as cancelled.",
+    "The handler must give 2 answers, each text or texts; answered as cancelled.",
   ],
   none: [undefined, { cancelled: true, answers: [] }],
   "no list": [
     "Red",
     { cancelled: true, answers: [] },
-    "The handler gave 0 answers to 2 questions; answered as cancelled.",
+    "The handler must give 2 answers, each text or texts; answered as cancelled.",
   ],
 };
 

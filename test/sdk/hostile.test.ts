@@ -1,0 +1,392 @@
+import { describe, expect, it } from "vitest";
+import type { CommonOptions } from "../../src/sdk/api.ts";
+import { createSession, resumeSession } from "../../src/sdk/browser.ts";
+import type { TurnEvent } from "../../src/sdk/types.ts";
+import {
+  busy,
+  completed,
+  createFakeBackend,
+  delta,
+  type FakeBackend,
+  idle,
+  message,
+  obliging,
+  says,
+  settings,
+  settled,
+} from "./fake-backend.ts";
+
+/* Backends that mean harm, or are broken as if they did. */
+
+async function open(options: CommonOptions = {}, backend = createFakeBackend()) {
+  const warnings: string[] = [];
+  const session = await createSession({
+    connect: backend.connect,
+    onWarning: (words) => warnings.push(words),
+    timeouts: { grace: 20 },
+    ...options,
+  });
+  return { session, backend, warnings };
+}
+
+const options = [
+  { value: "proceed_once", label: "Yes" },
+  { value: "cancel", label: "No" },
+];
+
+const asking = (name: string, input: unknown, details: object = {}, confirmationType = "exec") => ({
+  toolUses: [{ toolUse: { type: "tool_use", id: "c-1", name, input }, confirmationType, details }],
+  options,
+});
+
+const user = (id: string, text: string) => message(id, "user", { type: "text", text });
+
+/** The answer to a request, or that there was none. */
+async function answerTo(backend: FakeBackend, id: string | number) {
+  await settled();
+  return backend.received.filter(({ type, id: of }) => type === "response" && of === id).map(({ result }) => result);
+}
+
+const no = { selectedOption: "cancel" };
+const yes = { selectedOption: "proceed_once" };
+
+describe("a permission", () => {
+  it("for a command is not hidden behind a plan", async () => {
+    const plans: string[] = [];
+    const { session, backend } = await open({
+      onPlan: ({ plan }) => {
+        plans.push(plan);
+        return "proceed_once";
+      },
+    });
+    const details = { type: "exit_spec_mode", plan: "A nice plan" };
+    backend.ask("r-1", "droid.request_permission", asking("Execute", { command: "rm -rf /" }, details));
+    backend.ask("r-2", "droid.request_permission", asking("ExitSpecMode", { plan: "Another" }, details));
+    expect(await answerTo(backend, "r-1")).toEqual([no]);
+    expect(await answerTo(backend, "r-2")).toEqual([no]);
+    expect(plans).toEqual([]);
+    await session.close();
+  });
+
+  it("is not given for an input that cannot be shown", async () => {
+    const { session, backend } = await open({ onPermission: () => "proceed_once" });
+    backend.ask("r-1", "droid.request_permission", asking("Execute", "rm -rf /"));
+    backend.ask("r-2", "droid.request_permission", asking("Execute", ["rm", "-rf", "/"]));
+    expect([await answerTo(backend, "r-1"), await answerTo(backend, "r-2")]).toEqual([[no], [no]]);
+    await session.close();
+  });
+
+  it("that was asked for under the id of another is given to neither", async () => {
+    let answer = (_: string): void => {};
+    const { session, backend, warnings } = await open({
+      onPermission: ({ signal }) =>
+        new Promise((resolve) => {
+          answer = resolve;
+          signal.addEventListener("abort", () => resolve("proceed_once"));
+        }),
+    });
+    backend.ask("r-1", "droid.request_permission", asking("LS", {}));
+    backend.ask("r-1", "droid.request_permission", asking("LS", {}));
+    backend.ask("r-1", "droid.request_permission", asking("Execute", { command: "rm -rf /" }));
+    await settled();
+    answer("proceed_once");
+    expect(await answerTo(backend, "r-1")).toEqual([no]);
+    expect(warnings).toEqual([
+      "The backend asked something else under the id of an open request; both were answered with no.",
+    ]);
+    await session.close();
+  });
+
+  it("is not given to a turn that nobody wants any more", async () => {
+    let asked = 0;
+    const { session, backend } = await open({
+      onPermission: ({ signal }) =>
+        new Promise((resolve) => {
+          asked += 1;
+          signal.addEventListener("abort", () => resolve("proceed_once"));
+        }),
+    });
+    const abort = new AbortController();
+    const sent = session.send("go", { signal: abort.signal });
+    backend.notify(busy);
+    backend.ask("r-1", "droid.request_permission", asking("Execute", { command: "ls" }));
+    await settled();
+    abort.abort(new Error("enough"));
+    await expect(sent).rejects.toThrow("enough");
+    backend.ask("r-2", "droid.request_permission", asking("Execute", { command: "ls" }));
+    expect([await answerTo(backend, "r-1"), await answerTo(backend, "r-2"), asked]).toEqual([[], [no], 1]);
+    await session.close();
+  });
+
+  it("that is asked for with a number is answered with that number", async () => {
+    const { session, backend } = await open({ onPermission: () => "proceed_once" });
+    const line = { jsonrpc: "2.0", type: "request", id: 7, method: "droid.request_permission" };
+    backend.line(JSON.stringify({ ...line, params: asking("LS", {}) }));
+    expect(await answerTo(backend, 7)).toEqual([yes]);
+    await session.close();
+  });
+
+  it("that is asked for after idle keeps the turn open", async () => {
+    let allow = (_: string): void => {};
+    const { session, backend } = await open({ onPermission: () => new Promise((resolve) => (allow = resolve)) });
+    const sent = session.send("go");
+    await backend.next("droid.add_user_message");
+    backend.notify(busy, delta("m-1", "Hel"), idle);
+    backend.ask("r-1", "droid.request_permission", asking("LS", {}));
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    allow("proceed_once");
+    expect(await answerTo(backend, "r-1")).toEqual([yes]);
+    backend.notify(says("m-1", "Hello."), idle);
+    expect(await sent).toMatchObject({ status: "completed", text: "Hello." });
+    await session.close();
+  });
+
+  it("is asked for at most 64 times at once", async () => {
+    const { session, backend, warnings } = await open({ onPermission: () => new Promise(() => {}) });
+    for (let nth = 0; nth < 70; nth += 1) backend.ask(`r-${nth}`, "droid.request_permission", asking("LS", { nth }));
+    await settled();
+    const answered = backend.received.filter(({ type }) => type === "response");
+    expect([answered.length, warnings.length]).toEqual([6, 6]);
+    await session.close();
+  });
+});
+
+describe("a turn has what is its own", () => {
+  it("after pieces that belong to no message", async () => {
+    const { session, backend } = await open();
+    const first = session.send("one");
+    await backend.next("droid.add_user_message");
+    backend.notify({ type: "assistant_text_delta", textDelta: "hi" }, idle);
+    await first;
+    const events: TurnEvent[] = [];
+    const second = session.stream("two");
+    const taking = (async () => {
+      for await (const event of second) events.push(event);
+    })();
+    await backend.next("droid.add_user_message");
+    const error = { type: "error", message: "quota", errorType: "Error", timestamp: "" };
+    backend.notify(busy, { type: "tool_result", toolUseId: "c", content: "x" }, error, idle);
+    await taking;
+    expect(events.map(({ type }) => type)).toEqual(["state", "tool_result", "error", "state", "end"]);
+    expect(await second.result).toMatchObject({ status: "failed", error: { message: "quota" } });
+    await session.close();
+  });
+
+  it("when the prompt before it was given up, and is run all the same", async () => {
+    const { "droid.add_user_message": _, ...deaf } = obliging;
+    const { session, backend } = await open({ timeouts: { grace: 20, request: 40 } }, createFakeBackend(deaf));
+    const first = session.stream("one");
+    const one = await backend.next("droid.add_user_message");
+    await expect(first.result).rejects.toMatchObject({ name: "TimeoutError" });
+    await backend.next("droid.interrupt_session");
+    const second = session.stream("two");
+    const two = await backend.next("droid.add_user_message");
+    backend.result(one, {});
+    backend.notify(busy, user(first.id, "one"), says("m-1", "You said one."), completed(first.id), idle);
+    backend.result(two, {});
+    backend.notify(busy, user(second.id, "two"), says("m-2", "You said two."), completed(second.id), idle);
+    expect(await second.result).toMatchObject({ status: "completed", text: "You said two." });
+    await session.close();
+  });
+
+  it("when another prompt was sent past the turns", async () => {
+    const { session, backend } = await open();
+    const called = session.call("add_user_message", { text: "one" });
+    const { id } = await backend.next("droid.add_user_message");
+    await called;
+    const sent = session.send("two");
+    await settled();
+    expect(backend.received.filter(({ method }) => method === "droid.add_user_message")).toHaveLength(1);
+    backend.notify(busy, { ...user("u-1", "one"), requestId: id }, says("m-1", "You said one."), idle);
+    await backend.next("droid.add_user_message");
+    backend.notify(busy, says("m-2", "You said two."), idle);
+    expect(await sent).toMatchObject({ text: "You said two." });
+    await session.close();
+  });
+
+  it("and no error of another request", async () => {
+    const { session, backend, warnings } = await open(
+      {},
+      createFakeBackend({ ...obliging, "droid.list_tools": () => ({}) }),
+    );
+    const first = session.send("one");
+    const one = await backend.next("droid.add_user_message");
+    backend.notify(busy, says("m-1", "One."), idle);
+    await first;
+    const listed = session.models();
+    const { id } = await backend.next("droid.list_models");
+    backend.error(null, { code: -32600, message: "about models" });
+    backend.result({ id }, { models: [] });
+    await listed;
+    const second = session.send("two");
+    await backend.next("droid.add_user_message");
+    backend.error(one.id, { code: -32603, message: "about one" });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    backend.notify(busy, says("m-2", "Two."), idle);
+    expect(await second).toMatchObject({ status: "completed", text: "Two." });
+    expect(warnings.sort()).toEqual(["droid.add_user_message: about one", "droid.list_models: about models"]);
+    await session.close();
+  });
+
+  it("and nothing of another session", async () => {
+    const { session, backend, warnings } = await open();
+    const sent = session.send("one");
+    await backend.next("droid.add_user_message");
+    for (const notification of [says("x-1", "From another."), idle]) {
+      const params = { sessionId: "other", notification };
+      backend.line(JSON.stringify({ jsonrpc: "2.0", method: "droid.session_notification", params }));
+    }
+    backend.notify(busy, says("m-1", "Ours."), idle);
+    expect(await sent).toMatchObject({ text: "Ours." });
+    expect(warnings).toEqual(Array(2).fill("A notification of another session was passed over: other"));
+    await session.close();
+  });
+
+  it("and no text that was told between turns", async () => {
+    const { session, backend } = await open();
+    backend.notify(delta("m-0", "TEXT OF NOBODY"));
+    await settled();
+    const sent = session.send("one");
+    await backend.next("droid.add_user_message");
+    backend.notify(busy, { type: "error", message: "no", errorType: "Error", timestamp: "" }, idle);
+    expect(await sent).toMatchObject({ status: "failed", text: "" });
+    await session.close();
+  });
+
+  it("to its last piece, however long after idle it comes", async () => {
+    const { session, backend } = await open({ timeouts: { grace: 40 } });
+    const sent = session.send("one");
+    await backend.next("droid.add_user_message");
+    backend.notify(busy, delta("m-1", "a"), idle);
+    for (const piece of ["b", "c", "d"]) {
+      await new Promise((resolve) => setTimeout(resolve, 25));
+      backend.notify(delta("m-1", piece));
+    }
+    backend.notify(says("m-1", "abcd"));
+    expect(await sent).toMatchObject({ text: "abcd" });
+    await session.close();
+  });
+
+  it("and an end, even if nothing else is said of it", async () => {
+    const { session, backend } = await open();
+    const turn = session.stream("one");
+    await backend.next("droid.add_user_message");
+    backend.notify(user(turn.id, "one"), idle);
+    expect(await turn.result).toMatchObject({ status: "completed", text: "" });
+    await session.close();
+  });
+});
+
+describe("nobody waits for ever", () => {
+  const running = { session: { messages: [] }, settings, isAgentLoopInProgress: true };
+  const resumed = async () => {
+    const backend = createFakeBackend({ ...obliging, "droid.load_session": () => running });
+    const timeouts = { begin: 60, grace: 20 };
+    return { backend, session: await resumeSession("s-1", { connect: backend.connect, timeouts }) };
+  };
+
+  it("behind a turn of somebody else that says nothing", async () => {
+    const { session } = await resumed();
+    await expect(session.send("one")).rejects.toMatchObject({ name: "TimeoutError" });
+    await session.close();
+  });
+
+  it("behind a turn of somebody else that only says that it is completed", async () => {
+    const { session, backend } = await resumed();
+    const sent = session.send("one");
+    backend.notify(completed("theirs"));
+    await backend.next("droid.add_user_message");
+    backend.notify(idle, busy, says("m-1", "Ours."), idle);
+    expect(await sent).toMatchObject({ text: "Ours." });
+    await session.close();
+  });
+
+  it("behind a call that was given up, or is never answered", async () => {
+    const { session, backend } = await open({ timeouts: { request: 80, grace: 20 } });
+    const abort = new AbortController();
+    const given = session.models({ signal: abort.signal });
+    await backend.next("droid.list_models");
+    const renamed = session.rename("A title");
+    abort.abort(new Error("enough"));
+    await expect(given).rejects.toThrow("enough");
+    backend.result(await backend.next("droid.rename_session"), { success: true });
+    await renamed;
+    const lists = Array.from({ length: 10 }, () => session.tools().then(String, ({ name }: Error) => name));
+    await settled();
+    expect(backend.received.filter(({ method }) => method === "droid.list_tools")).toHaveLength(1);
+    expect(await Promise.all(lists)).toEqual(Array(10).fill("TimeoutError"));
+    await session.close();
+  });
+
+  it("for what has no time limit that a timer could keep", async () => {
+    const { session, backend } = await open({
+      timeouts: { turn: Number.POSITIVE_INFINITY, silence: 3e9, begin: 2 ** 31, grace: 20 },
+    });
+    const sent = session.send("one");
+    await backend.next("droid.add_user_message");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    backend.notify(busy, says("m-1", "In time."), idle);
+    expect(await sent).toMatchObject({ text: "In time." });
+    await session.close();
+  });
+});
+
+it("handlers that fail later are told of, and end nothing", async () => {
+  const { session, backend, warnings } = await open({
+    onEvent: async ({ type }) => {
+      if (type === "message") throw new Error("later");
+    },
+  });
+  const sent = session.send("one");
+  await backend.next("droid.add_user_message");
+  backend.notify(busy, says("m-1", "Fine."), idle);
+  expect(await sent).toMatchObject({ text: "Fine." });
+  await settled();
+  expect(warnings).toEqual(["onEvent failed: later"]);
+  await session.close();
+});
+
+it("a session that is closed in the middle of a turn stops it", async () => {
+  const { session, backend } = await open();
+  const sent = session.send("one").catch(({ name }: Error) => name);
+  await backend.next("droid.add_user_message");
+  backend.notify(busy);
+  await settled();
+  await session.close();
+  expect(await sent).toBe("ClosedError");
+  await settled();
+  expect(backend.received.at(-1)).toMatchObject({ method: "droid.interrupt_session" });
+});
+
+it("a prompt behind a turn that was stopped waits, also where one behind a running turn is refused", async () => {
+  const { session, backend } = await open({ whenBusy: "refuse" });
+  const first = session.stream("one");
+  await backend.next("droid.add_user_message");
+  backend.notify(busy);
+  await settled();
+  await expect(session.send("two")).rejects.toMatchObject({ name: "BusyError" });
+  await first.interrupt();
+  const third = session.send("three");
+  backend.notify(idle);
+  await backend.next("droid.add_user_message");
+  backend.notify(busy, says("m-1", "Three."), idle);
+  expect(await third).toMatchObject({ text: "Three." });
+  await session.close();
+});
+
+it("a flood of lines that are no messages leaves time for others", async () => {
+  const { session, backend, warnings } = await open();
+  let rounds = 0;
+  const timer = setInterval(() => {
+    rounds += 1;
+  });
+  for (let nth = 0; nth < 300_000; nth += 1) backend.line("y");
+  const sent = session.send("one");
+  await backend.next("droid.add_user_message");
+  backend.notify(busy, says("m-1", "Still here."), idle);
+  expect(await sent).toMatchObject({ text: "Still here." });
+  clearInterval(timer);
+  expect(warnings).toHaveLength(101);
+  expect(rounds).toBeGreaterThan(1);
+  await session.close();
+});
