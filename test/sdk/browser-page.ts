@@ -215,7 +215,6 @@ export function createScenarios(
         settings: session.updateSettings({ autonomyLevel: "low" }),
         rename: session.rename("never"),
         call: session.call("get_context_stats"),
-        interrupt: turn.interrupt(),
       };
       const failing = Object.entries(waiting).map(async ([name, call]) => [name, await failureOf(call)] as const);
       await closeSockets(path);

@@ -220,7 +220,7 @@ describe("in a browser", () => {
   test("whatever waits is told when the server is gone in the middle of a turn, and how it closed", async () => {
     const reason = "The WebSocket has ended: it was closed with code 4000 (maintenance).";
     const gone = { name: "BackendGoneError", message: reason };
-    const calls = ["result", "event", "queued", "models", "tools", "settings", "rename", "call", "interrupt"] as const;
+    const calls = ["result", "event", "queued", "models", "tools", "settings", "rename", "call"] as const;
     expect(await inPage("serverGone")).toEqual({
       failures: Object.fromEntries(calls.map((name) => [name, gone])),
       later: gone,
