@@ -1,3 +1,6 @@
+/** A longer time cannot be counted: its timer would run out at once. */
+export const longestMs = 2 ** 31 - 1;
+
 /** Times that run out, one for each name, and all of which can be made to stand still. */
 export interface Timers<Name extends string> {
   /** In place of one of the same name; a time of 0 never runs out. */

@@ -11,10 +11,13 @@ import {
   type WebSocketEvent,
   type WebSocketLike,
 } from "./socket-connection.ts";
+import { longestMs } from "./timers.ts";
 
 export interface WebSocketOptions {
   /** Subprotocols to ask for. */
   readonly protocols?: string | readonly string[];
+  /** How long the other side has to open it, in milliseconds; 30 s, and 0 is for ever. */
+  readonly openMs?: number;
   /** Else the global one. */
   readonly WebSocket?: new (
     url: string | URL,
@@ -28,7 +31,7 @@ export interface WebSocketOptions {
  */
 export function webSocketConnection(
   target: string | URL | WebSocketLike,
-  { protocols, WebSocket }: WebSocketOptions = {},
+  { protocols, openMs = 30_000, WebSocket }: WebSocketOptions = {},
   { maxWaiting = defaultMaxWaiting, patienceMs = 2_000 }: Partial<WebSocketBounds> = {},
 ): Connect {
   let isTaken = false;
@@ -53,7 +56,10 @@ export function webSocketConnection(
         close: (event: WebSocketEvent) => settle(closeOf(event)),
       };
       const aborted = (): void => settle("");
+      const late = (): void => settle(`it did not answer within ${openMs} ms`);
+      const timer = openMs > 0 && openMs <= longestMs ? setTimeout(late, openMs) : undefined;
       function settle(result: string | undefined): void {
+        clearTimeout(timer);
         unlisten(socket, listeners);
         signal?.removeEventListener("abort", aborted);
         resolve(result);

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { Connection } from "../../src/sdk/api.ts";
@@ -241,6 +242,23 @@ describe("opening", () => {
     made[0]?.socket.happens("error", { message: "closed before it was open" });
     made[0]?.socket.happens("close", { code: 1006 });
     expect(made[0]?.socket.listenerCount()).toBe(0);
+  });
+
+  it("is given up when the other side does not answer in time", async () => {
+    const { made, WebSocket } = socketClass({ isOpen: false, answersClose: false });
+    const silent = webSocketConnection("ws://host.test/a?key=k", { WebSocket, openMs: 5 });
+    expect(await failureOf(silent())).toBe(
+      "The WebSocket ws://host.test/a could not be opened: it did not answer within 5 ms.",
+    );
+    expect(made[0]?.socket.asked).toEqual(["close 1000"]);
+  });
+
+  it.each([0, Infinity])("is waited for as long as it takes with a time of %d", async (openMs) => {
+    const { made, WebSocket } = socketClass({ isOpen: false });
+    const connecting = webSocketConnection("ws://x", { WebSocket, openMs })();
+    await sleep(5);
+    made[0]?.socket.happens("open");
+    expect((await connecting).gone.aborted).toBe(false);
   });
 
   it("cannot be given up afterwards", async () => {
