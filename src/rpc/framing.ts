@@ -60,7 +60,11 @@ export function createLineReader({ maxLineBytes = 32 * mebibyte }: { maxLineByte
     push(chunk) {
       const frames: Frame[] = [];
       let start = 0;
-      for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
+      for (;;) {
+        // However many blank lines there are, they cost next to nothing.
+        while (bytesSoFar === 0 && chunk[start] === lineFeed) start++;
+        const end = chunk.indexOf(lineFeed, start);
+        if (end === -1) break;
         const bytes = chunk.subarray(start, end);
         if (bytesSoFar === 0 && bytes.length <= maxLineBytes) {
           addLine(frames, bytes);

@@ -40,6 +40,8 @@ export function createLinkedPair({ maxWaiting = defaultMaxWaiting } = {}): reado
 export interface Lane {
   readonly frames: AsyncIterable<Frame>;
   abandon(): void;
+  /** Puts in the report of a line that was not kept. */
+  tooLong(bytes: number): void;
   readonly sender: Omit<Transport, "incoming"> & { end(): void };
 }
 
@@ -63,8 +65,8 @@ export function createLane(maxWaiting = defaultMaxWaiting): Lane {
   const arrival = createGate();
   const roomAgain = createGate();
   const allTaken = createGate();
-  let sent: string[] = [];
-  let underWay: readonly string[] = [];
+  let sent: Frame[] = [];
+  let underWay: readonly Frame[] = [];
   let taken = 0;
   let waiting = 0;
   let isEnded = false;
@@ -76,17 +78,24 @@ export function createLane(maxWaiting = defaultMaxWaiting): Lane {
         sent = [];
         taken = 0;
       }
-      const text = underWay[taken];
-      if (text !== undefined) {
+      const value = underWay[taken];
+      if (value !== undefined) {
         taken++;
-        waiting -= text.length + 1;
+        waiting -= sizeOf(value);
         if (waiting <= maxWaiting) roomAgain.open();
         if (waiting === 0) allTaken.open();
-        return { done: false, value: { type: "line", text } };
+        return { done: false, value };
       }
       if (isEnded) return { done: true, value: undefined };
       await arrival.wait();
     }
+  }
+
+  function put(frame: Frame): void {
+    if (isEnded) return;
+    sent.push(frame);
+    waiting += sizeOf(frame);
+    arrival.open();
   }
 
   function end(): void {
@@ -96,6 +105,7 @@ export function createLane(maxWaiting = defaultMaxWaiting): Lane {
 
   return {
     frames: { [Symbol.asyncIterator]: () => ({ next }) } satisfies AsyncIterable<Frame>,
+    tooLong: (bytes) => put({ type: "too_long", bytes }),
     abandon(): void {
       sent = [];
       underWay = [];
@@ -109,14 +119,13 @@ export function createLane(maxWaiting = defaultMaxWaiting): Lane {
     sender: {
       gone: gone.signal,
       end,
-      send(line: string): void {
-        if (isEnded) return;
-        sent.push(line);
-        waiting += line.length + 1;
-        arrival.open();
-      },
+      send: (text) => put({ type: "line", text }),
       room: () => (waiting > maxWaiting ? roomAgain.wait() : undefined),
       drained: () => (waiting > 0 ? allTaken.wait() : Promise.resolve()),
     },
   };
+}
+
+function sizeOf(frame: Frame): number {
+  return frame.type === "line" ? frame.text.length + 1 : 1;
 }

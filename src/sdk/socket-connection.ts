@@ -1,3 +1,4 @@
+import { createLineReader, type Frame } from "../rpc/framing.ts";
 import { createGate, type Gate } from "../rpc/gate.ts";
 import type { LineWriter } from "../rpc/line-writer.ts";
 import { createLane } from "../rpc/transport.ts";
@@ -36,6 +37,8 @@ export interface WebSocketLike {
 export interface WebSocketBounds {
   /** How many characters may wait, either way. */
   readonly maxWaiting: number;
+  /** A line with more is passed over, and told as too long. */
+  readonly maxLineBytes: number;
   /** How long the other side has to answer a close. */
   readonly patienceMs: number;
 }
@@ -46,7 +49,10 @@ const normalClosure = 1000;
 const pollMs = 20;
 
 /** The connection over a socket that is open or about to be: from now on, nothing that it says is missed. */
-export function overSocket(socket: WebSocketLike, { maxWaiting, patienceMs }: WebSocketBounds): Connection {
+export function overSocket(
+  socket: WebSocketLike,
+  { maxWaiting, maxLineBytes, patienceMs }: WebSocketBounds,
+): Connection {
   const lane = createLane(maxWaiting);
   const { incoming, over, giveUp } = watchIncoming(lane.frames);
   const outgoing = writeTo(socket, maxWaiting);
@@ -73,7 +79,10 @@ export function overSocket(socket: WebSocketLike, { maxWaiting, patienceMs }: We
 
   const listeners = {
     message({ data }: WebSocketEvent) {
-      for (const line of linesOf(data)) lane.sender.send(line);
+      for (const frame of framesOf(data, maxLineBytes)) {
+        if (frame.type === "line") lane.sender.send(frame.text);
+        else lane.tooLong(frame.bytes);
+      }
       holdUp();
     },
     // Said again by the close that follows; with nobody listening, that of `ws` would end the process.
@@ -168,21 +177,52 @@ function writeTo(socket: WebSocketLike, maxWaiting: number): LineWriter & { give
   };
 }
 
-const decoder = new TextDecoder();
-
-/** As they would be read from a stream: no blank ones, no byte order mark, no carriage return at the end. */
-function linesOf(data: unknown): readonly string[] {
-  return textOf(data)
-    .split("\n")
-    .map((line) => line.slice(line.startsWith("\uFEFF") ? 1 : 0, line.endsWith("\r") ? -1 : undefined))
-    .filter((line) => line.trim() !== "");
+/** The lines of one message. */
+function framesOf(data: unknown, maxLineBytes: number): Iterable<Frame> {
+  const bytes = bytesIn(data);
+  if (bytes === undefined) return framesOfText(String(data), maxLineBytes);
+  const reader = createLineReader({ maxLineBytes });
+  return [...reader.push(bytes), ...reader.end()];
 }
 
-function textOf(data: unknown): string {
-  if (data instanceof ArrayBuffer) return decoder.decode(data);
-  return ArrayBuffer.isView(data)
-    ? decoder.decode(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
-    : String(data);
+function bytesIn(data: unknown): Uint8Array | undefined {
+  if (data instanceof ArrayBuffer) return new Uint8Array(data);
+  return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : undefined;
+}
+
+/** As they would be read from a stream: no blank ones, no byte order mark, no carriage return at the end. */
+function* framesOfText(text: string, maxLineBytes: number): Generator<Frame> {
+  for (let start = 0; start < text.length; ) {
+    // However many blank lines there are, they cost next to nothing.
+    if (text[start] === "\n") {
+      start++;
+      continue;
+    }
+    const found = text.indexOf("\n", start);
+    const end = found === -1 ? text.length : found;
+    const mostBytes = 3 * (end - start);
+    const bytes = mostBytes <= maxLineBytes ? mostBytes : byteLength(text, start, end);
+    if (bytes > maxLineBytes) {
+      yield { type: "too_long", bytes };
+    } else {
+      const line = text.slice(text[start] === "\uFEFF" ? start + 1 : start, text[end - 1] === "\r" ? end - 1 : end);
+      if (line.trim() !== "") yield { type: "line", text: line };
+    }
+    start = end + 1;
+  }
+}
+
+/** In UTF-8, and without a copy: what is measured is very long. */
+function byteLength(text: string, start: number, end: number): number {
+  let bytes = 0;
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x80) bytes += 1;
+    // Either half of a pair is two of its four bytes.
+    else if (code < 0x800 || (code >= 0xd800 && code < 0xe000)) bytes += 2;
+    else bytes += 3;
+  }
+  return bytes;
 }
 
 type Listeners = Partial<Record<EventName, (event: WebSocketEvent) => void>>;

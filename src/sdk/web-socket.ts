@@ -1,6 +1,7 @@
 import { defaultMaxWaiting } from "../rpc/transport.ts";
 import type { Connect } from "./api.ts";
 import { SdkError } from "./errors.ts";
+import { defaultMaxLineBytes } from "./max-line-bytes.ts";
 import {
   closeOf,
   listen,
@@ -16,6 +17,8 @@ import { longestMs } from "./timers.ts";
 export interface WebSocketOptions {
   /** Subprotocols to ask for. */
   readonly protocols?: string | readonly string[];
+  /** A line with more bytes is passed over, and told to `onWarning`; 64 MiB. */
+  readonly maxLineBytes?: number;
   /** How long the other side has to open it, in milliseconds; 30 s, and 0 is for ever. */
   readonly openMs?: number;
   /** Else the global one. */
@@ -31,8 +34,11 @@ export interface WebSocketOptions {
  */
 export function webSocketConnection(
   target: string | URL | WebSocketLike,
-  { protocols, openMs = 30_000, WebSocket }: WebSocketOptions = {},
-  { maxWaiting = defaultMaxWaiting, patienceMs = 2_000 }: Partial<WebSocketBounds> = {},
+  { protocols, openMs = 30_000, maxLineBytes = defaultMaxLineBytes, WebSocket }: WebSocketOptions = {},
+  {
+    maxWaiting = defaultMaxWaiting,
+    patienceMs = 2_000,
+  }: Partial<Pick<WebSocketBounds, "maxWaiting" | "patienceMs">> = {},
 ): Connect {
   let isTaken = false;
 
@@ -47,7 +53,7 @@ export function webSocketConnection(
   return async (signal) => {
     signal?.throwIfAborted();
     const socket = openSocket();
-    const connection = overSocket(socket, { maxWaiting, patienceMs });
+    const connection = overSocket(socket, { maxWaiting, maxLineBytes, patienceMs });
     const fault = await new Promise<string | undefined>((resolve) => {
       const listeners = {
         open: () => settle(undefined),

@@ -56,6 +56,28 @@ describe("a connection over a WebSocket", () => {
     });
   });
 
+  it("has a line that is too long reported, and the next one read", async () => {
+    const socket = createFakeWebSocket();
+    const connection = await webSocketConnection(socket, { maxLineBytes: 6 })();
+    const text = "123456\n1234567\nüüü\nüüüü\n😀é\n😀€\n€€\n1";
+    socket.happens("message", { data: text });
+    socket.happens("message", { data: new TextEncoder().encode(text) });
+    socket.happens("close", { code: 1000 });
+    const each = ["123456", "too_long: 7", "üüü", "too_long: 8", "😀é", "too_long: 7", "€€", "1"];
+    expect((await wholeOf(connection)).lines).toEqual([...each, ...each]);
+  });
+
+  it("passes over any number of blank lines without keeping them", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "tinman-blanks-"));
+    try {
+      const client = await bundleForChild(join(import.meta.dirname, "blank-lines-client.ts"), folder);
+      const { stdout } = await promisify(execFile)(process.execPath, ["--max-old-space-size=150", client]);
+      expect(stdout).toBe("text\nbytes\n");
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   it("ends for the reader after everything that came before", async () => {
     const { socket, connection } = await opened();
     socket.happens("message", { data: "last" });

@@ -1,0 +1,14 @@
+import { webSocketConnection } from "../../src/sdk/web-socket.ts";
+import { createFakeWebSocket } from "./fake-web-socket.ts";
+
+/* Run as a program of its own, which has little memory. */
+
+const socket = createFakeWebSocket();
+const connection = await webSocketConnection(socket)();
+const blanks = "\n".repeat(2 ** 25);
+socket.happens("message", { data: `${blanks}text` });
+socket.happens("message", { data: Buffer.from(`${blanks}bytes`) });
+socket.happens("close", { code: 1000 });
+for await (const frame of connection.incoming) {
+  process.stdout.write(`${frame.type === "line" ? frame.text : frame.type}\n`);
+}
