@@ -128,8 +128,20 @@ describe("a backend that ends by itself", () => {
   });
 
   it("has a line that is too long reported, and the next one read", async () => {
-    const connection = await start(standIns.shell("echo 12345; echo 123456; echo 1"), {}, { maxLineBytes: 5 });
+    const connection = await start(standIns.shell("echo 12345; echo 123456; echo 1"), { maxLineBytes: 5 });
     expect((await wholeOf(connection)).lines).toEqual(["12345", "too_long: 6", "1"]);
+  });
+
+  it("may write lines of 64 MiB", async () => {
+    const most = 64 * 1024 * 1024;
+    const file = standIns.node(`
+      for (const size of [${most}, ${most + 1}]) process.stdout.write("x".repeat(size) + "\\n");
+    `);
+    const lengths: string[] = [];
+    for await (const frame of (await start(file)).incoming) {
+      lengths.push(frame.type === "line" ? `line: ${frame.text.length}` : `${frame.type}: ${frame.bytes}`);
+    }
+    expect(lengths).toEqual([`line: ${most}`, `too_long: ${most + 1}`]);
   });
 
   it("loses nothing that it wrote, however late it is read", async () => {

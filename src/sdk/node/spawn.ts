@@ -4,6 +4,7 @@ import { basename, isAbsolute, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Connect, Connection } from "../api.ts";
 import { SdkError } from "../errors.ts";
+import { defaultMaxLineBytes } from "../max-line-bytes.ts";
 import { type ChildConnectionOptions, childConnection } from "./child-connection.ts";
 
 export interface SpawnOptions {
@@ -20,17 +21,25 @@ export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** How much of the end of its stderr is kept; 16 KiB. */
   readonly stderrBytes?: number;
+  /** A line of its output with more is passed over, and told to `onWarning`; 64 MiB. */
+  readonly maxLineBytes?: number;
 }
 
-export type SpawnBounds = Pick<ChildConnectionOptions, "maxLineBytes" | "patienceMs" | "stragglersMs">;
+export type SpawnBounds = Pick<ChildConnectionOptions, "patienceMs" | "stragglersMs">;
 
 const protocolArgs = ["exec", "--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc"];
-const mebibyte = 1024 * 1024;
 
 /** Starts a backend for each connection. The signal given to `connect` ends the start alone. */
 export function spawnBackend(
-  { executable = "tinman", args = [], cwd, env = {}, stderrBytes = 16 * 1024 }: SpawnOptions = {},
-  { maxLineBytes = 256 * mebibyte, patienceMs = 2_000, stragglersMs = 1_000 }: Partial<SpawnBounds> = {},
+  {
+    executable = "tinman",
+    args = [],
+    cwd,
+    env = {},
+    stderrBytes = 16 * 1024,
+    maxLineBytes = defaultMaxLineBytes,
+  }: SpawnOptions = {},
+  { patienceMs = 2_000, stragglersMs = 1_000 }: Partial<SpawnBounds> = {},
 ): Connect {
   return async (signal) => {
     signal?.throwIfAborted();
