@@ -1,4 +1,5 @@
-import type { CreateOptions, PromptOptions, ResumeOptions, Session, Turn } from "./api.ts";
+import { resolve } from "node:path";
+import type { Connect, CreateOptions, PromptOptions, ResumeOptions, Session, Turn } from "./api.ts";
 import { type SpawnOptions, spawnBackend } from "./node/spawn.ts";
 import { createOver, queryOver, resumeOver } from "./open.ts";
 
@@ -10,13 +11,19 @@ export { type SpawnOptions, spawnBackend } from "./node/spawn.ts";
 
 /** A new session. Without `connect`, of a program that is started for it and ends with it. */
 export async function createSession(options: CreateOptions & SpawnOptions = {}): Promise<Session> {
-  const cwd = options.cwd ?? process.cwd();
+  const cwd = folderOf(options);
   return createOver(options.connect ?? spawnBackend({ ...options, cwd }), { ...options, cwd });
 }
 
 /** A session as it was left. */
 export async function resumeSession(id: string, options: ResumeOptions & SpawnOptions = {}): Promise<Session> {
-  return resumeOver(options.connect ?? spawnBackend(options), id, options, options.cwd ?? process.cwd());
+  const cwd = folderOf(options);
+  return resumeOver(options.connect ?? spawnBackend({ ...options, cwd }), id, options, cwd);
+}
+
+/** From here, and not from the folder that a program is started in; behind `connect` may be another machine's. */
+function folderOf({ connect, cwd = process.cwd() }: { readonly connect?: Connect; readonly cwd?: string }): string {
+  return connect === undefined ? resolve(cwd) : cwd;
 }
 
 /** One prompt in a session of its own. */
