@@ -8,7 +8,7 @@ import type {
   SettingsChange,
   Turn,
 } from "./api.ts";
-import { RequestError, SdkError, SessionNotFoundError } from "./errors.ts";
+import { ClosedError, RequestError, SdkError, SessionNotFoundError } from "./errors.ts";
 import { newId } from "./new-id.ts";
 import { isFormat, openSession } from "./session.ts";
 import { inOlderWords } from "./settings.ts";
@@ -107,6 +107,8 @@ async function load(request: Request, sessionId: string, cwd: string | undefined
 /** One prompt in a session of its own, which is opened when anybody looks, and closed when the turn has ended. */
 export function queryOver(open: () => Promise<Session>, prompt: string, options: PromptOptions): Turn {
   const { id = newId() } = options;
+  const interrupted: TurnResult = { status: "interrupted", reason: "interrupted", text: "", turnId: id };
+  let isCancelled = false;
   let begun: Promise<{ readonly session: Session; readonly turn: Turn }> | undefined;
   let result: Promise<TurnResult> | undefined;
   let isIterated = false;
@@ -117,6 +119,10 @@ export function queryOver(open: () => Promise<Session>, prompt: string, options:
   }
 
   async function* events(): AsyncGenerator<TurnEvent, undefined> {
+    if (isCancelled) {
+      yield { type: "end", result: interrupted };
+      return;
+    }
     const { session, turn } = await begin();
     try {
       yield* turn;
@@ -126,9 +132,14 @@ export function queryOver(open: () => Promise<Session>, prompt: string, options:
   }
 
   async function outcome(): Promise<TurnResult> {
+    if (isCancelled) return interrupted;
     const { session, turn } = await begin();
     try {
       return await turn.result;
+    } catch (error) {
+      // Nobody else can close the session: the loop was left.
+      if (error instanceof ClosedError) return interrupted;
+      throw error;
     } finally {
       await session.close();
     }
@@ -137,10 +148,19 @@ export function queryOver(open: () => Promise<Session>, prompt: string, options:
   return {
     id,
     get result() {
-      result ??= outcome();
+      if (result === undefined) {
+        result = outcome();
+        // Who iterates hears of it there.
+        result.catch(() => {});
+      }
       return result;
     },
-    interrupt: async () => (await begun)?.turn.interrupt(),
+    async interrupt() {
+      if (begun === undefined) isCancelled = true;
+      // Who waits for the turn hears why there is none.
+      const opened = await begun?.catch(() => undefined);
+      await opened?.turn.interrupt();
+    },
     [Symbol.asyncIterator]() {
       // A second loop would end the session under the first.
       if (isIterated) throw new TypeError(onceOnly);

@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Connect, query, type TurnEvent } from "../../src/sdk/node.ts";
+import { busy, createFakeBackend, delta, settled } from "./fake-backend.ts";
+
+const unhandled: unknown[] = [];
+const note = (error: unknown): number => unhandled.push(error);
+let others: NodeJS.UnhandledRejectionListener[] = [];
+beforeEach(() => {
+  unhandled.length = 0;
+  others = process.listeners("unhandledRejection");
+  process.removeAllListeners("unhandledRejection").on("unhandledRejection", note);
+});
+afterEach(() => {
+  process.removeAllListeners("unhandledRejection");
+  for (const listener of others) process.on("unhandledRejection", listener);
+});
+
+const interrupted = { status: "interrupted", reason: "interrupted", text: "", turnId: "t" };
+const refuse: Connect = () => Promise.reject(new Error("Nobody is there."));
+
+test.each(["before", "after"])("whose loop is left is interrupted: the result is asked for %s", async (when) => {
+  const backend = createFakeBackend();
+  const turn = query("go", { id: "t", connect: backend.connect });
+  const early = when === "before" ? turn.result : undefined;
+  const loop = (async () => {
+    for await (const event of turn) if (event.type === "text") break;
+  })();
+  await backend.next("droid.add_user_message");
+  backend.notify(busy, delta("m", "Be"));
+  await loop;
+  expect(await (early ?? turn.result)).toEqual(interrupted);
+  await settled();
+  expect(unhandled).toEqual([]);
+});
+
+test("that is interrupted before it began opens nothing", async () => {
+  const turn = query("go", { id: "t", connect: refuse });
+  await turn.interrupt();
+  const events: TurnEvent[] = [];
+  for await (const event of turn) events.push(event);
+  expect([events, await turn.result]).toEqual([[{ type: "end", result: interrupted }], interrupted]);
+});
+
+test("that cannot be opened says so in the loop, and in the result if somebody looks", async () => {
+  const turn = query("go", { connect: refuse });
+  const { result } = turn;
+  const loop = (async () => {
+    for await (const _ of turn);
+  })();
+  const interrupting = turn.interrupt();
+  await expect(loop).rejects.toThrow("Nobody is there.");
+  await interrupting;
+  await settled();
+  expect(unhandled).toEqual([]);
+  await expect(result).rejects.toThrow("Nobody is there.");
+});
