@@ -60,6 +60,7 @@ export async function* readStreamJson(
       yield* eventsOf(frame);
     }
   }
+  signal?.throwIfAborted();
   for (const frame of lines.end()) yield* eventsOf(frame);
   yield* translator.finish();
 }
@@ -85,10 +86,13 @@ async function* bytesOf(source: StreamJsonSource, signal: AbortSignal | undefine
 interface Reading {
   next(): Promise<{ readonly done?: boolean | undefined; readonly value?: Chunk | undefined }>;
   leave(): Promise<unknown>;
+  /** At once, although it is still about to give something. */
+  abandon?(): void;
 }
 
 async function* chunksOf(source: StreamJsonSource, signal: AbortSignal | undefined): AsyncGenerator<Chunk> {
   if (typeof source === "string" || source instanceof Uint8Array) {
+    signal?.throwIfAborted();
     yield source;
     return;
   }
@@ -114,6 +118,7 @@ async function* chunksOf(source: StreamJsonSource, signal: AbortSignal | undefin
     }
   } finally {
     if (isOpen) {
+      if (signal?.aborted === true) reading.abandon?.();
       const left = reading.leave();
       // A source that is still about to give something may take its time to be left.
       if (signal?.aborted === true) left.catch(() => undefined);
@@ -139,7 +144,14 @@ function readWebStream(stream: WebStream): Reading {
 
 function iterate(source: AsyncIterable<Chunk>): Reading {
   const iterator = source[Symbol.asyncIterator]();
-  return { next: () => iterator.next(), leave: async () => iterator.return?.() };
+  return {
+    next: () => iterator.next(),
+    leave: async () => iterator.return?.(),
+    abandon() {
+      // A stream of Node would stay open until it gave something.
+      if ("destroy" in source && typeof source.destroy === "function") source.destroy();
+    },
+  };
 }
 
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -247,6 +247,20 @@ describe("a reader that stops", () => {
     silent.abort(new Error("while silent"));
     await expect(waiting).rejects.toThrow("while silent");
     expect(isLeft).toBe(true);
+    const stream = new Readable({ read() {} });
+    const pending = new AbortController();
+    const read = readStreamJson(stream, { signal: pending.signal }).next();
+    await new Promise((resolve) => setImmediate(resolve));
+    pending.abort(new Error("while silent"));
+    await expect(read).rejects.toThrow("while silent");
+    const unread = new Readable({ read() {} });
+    const tooLate = { signal: AbortSignal.abort(new Error("before")) };
+    await expect(readStreamJson(unread, tooLate).next()).rejects.toThrow("before");
+    expect([stream.destroyed, unread.destroyed]).toEqual([true, true]);
+    for (const given of ["", "half a line", text]) {
+      await expect(readStreamJson(given, tooLate).next()).rejects.toThrow("before");
+    }
+
     const forever = () => new Promise<never>(() => undefined);
     const never = { [Symbol.asyncIterator]: () => ({ next: forever, return: forever }) };
     const endless = readStreamJson(never, { signal: AbortSignal.timeout(1) }).next();
