@@ -11,7 +11,7 @@ export class RequestError extends SdkError {
   readonly method: string;
   readonly code: number;
   readonly data: unknown;
-  /** Whether the backend named the request. If not, it is the one that must have been meant. */
+  /** `true` when the backend did not say which request it meant, and it must have been this one. */
   readonly isAssigned: boolean;
 
   constructor(
@@ -19,7 +19,7 @@ export class RequestError extends SdkError {
     error: { readonly code: number; readonly message: string; readonly data?: unknown },
     isAssigned = false,
   ) {
-    super(`${method}: ${error.message}`);
+    super(error.message.startsWith(method) ? error.message : `${method}: ${error.message}`);
     this.method = method;
     this.code = error.code;
     this.data = error.data;
