@@ -1,4 +1,5 @@
 import type { Connect, CreateOptions, PromptOptions, ResumeOptions, Session, Turn } from "./api.ts";
+import { checkOptions, checkText } from "./check-options.ts";
 import { createOver, queryOver, resumeOver } from "./open.ts";
 
 /* What `tinman/sdk/browser` exports: all that needs neither processes nor files. */
@@ -63,16 +64,20 @@ interface Connected {
 }
 
 /** A new session. */
-export function createSession(options: CreateOptions & Connected): Promise<Session> {
+export async function createSession(options: CreateOptions & Connected): Promise<Session> {
+  checkOptions("createSession", options, { needsConnect: true });
   return createOver(options.connect, options);
 }
 
 /** A session as it was left. */
-export function resumeSession(id: string, options: ResumeOptions & Connected): Promise<Session> {
+export async function resumeSession(id: string, options: ResumeOptions & Connected): Promise<Session> {
+  checkText("The id of a session", id);
+  checkOptions("resumeSession", options, { needsConnect: true });
   return resumeOver(options.connect, id, options);
 }
 
 /** One prompt in a session of its own. */
 export function query(prompt: string, options: CreateOptions & Connected & PromptOptions): Turn {
+  checkOptions("query", options, { needsConnect: true });
   return queryOver(() => createSession(options), prompt, options);
 }

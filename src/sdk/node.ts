@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { Connect, CreateOptions, PromptOptions, ResumeOptions, Session, Turn } from "./api.ts";
+import { checkOptions, checkText } from "./check-options.ts";
 import { type SpawnOptions, spawnBackend } from "./node/spawn.ts";
 import { createOver, queryOver, resumeOver } from "./open.ts";
 
@@ -11,12 +12,15 @@ export { type SpawnOptions, spawnBackend } from "./node/spawn.ts";
 
 /** A new session. Without `connect`, of a program that is started for it and ends with it. */
 export async function createSession(options: CreateOptions & SpawnOptions = {}): Promise<Session> {
+  checkOptions("createSession", options);
   const cwd = folderOf(options);
   return createOver(options.connect ?? spawnBackend({ ...options, cwd }), { ...options, cwd });
 }
 
 /** A session as it was left. */
 export async function resumeSession(id: string, options: ResumeOptions & SpawnOptions = {}): Promise<Session> {
+  checkText("The id of a session", id);
+  checkOptions("resumeSession", options);
   const cwd = folderOf(options);
   return resumeOver(options.connect ?? spawnBackend({ ...options, cwd }), id, options, cwd);
 }
@@ -28,5 +32,6 @@ function folderOf({ connect, cwd = process.cwd() }: { readonly connect?: Connect
 
 /** One prompt in a session of its own. */
 export function query(prompt: string, options: CreateOptions & SpawnOptions & PromptOptions = {}): Turn {
+  checkOptions("query", options);
   return queryOver(() => createSession(options), prompt, options);
 }

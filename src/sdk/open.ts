@@ -1,6 +1,7 @@
 import type {
   CommonOptions,
   Connect,
+  Connection,
   CreateOptions,
   PromptOptions,
   ResumeOptions,
@@ -8,6 +9,7 @@ import type {
   SettingsChange,
   Turn,
 } from "./api.ts";
+import { checkConnection, checkText, countable } from "./check-options.ts";
 import { ClosedError, RequestError, SdkError, SessionNotFoundError } from "./errors.ts";
 import { newId } from "./new-id.ts";
 import { isFormat, openSession } from "./session.ts";
@@ -23,8 +25,7 @@ const machineId = "tinman-sdk";
 type Request = (method: string, params: object) => Promise<Given>;
 
 export async function createOver(connect: Connect, options: CreateOptions): Promise<Session> {
-  const connection = await connect(options.signal);
-  return openSession(connection, options, {
+  return openSession(await connected(connect, options.signal), counted(options), {
     open: async (request) => {
       const told = await initialize(request, paramsOf(options));
       const id = textOf(told.sessionId);
@@ -37,8 +38,7 @@ export async function createOver(connect: Connect, options: CreateOptions): Prom
 
 /** `cwd` is for those that must open one before they load another, which has a folder of its own. */
 export async function resumeOver(connect: Connect, id: string, options: ResumeOptions, cwd?: string): Promise<Session> {
-  const connection = await connect(options.signal);
-  return openSession(connection, options, {
+  return openSession(await connected(connect, options.signal), counted(options), {
     open: async (request) => ({ id, told: await load(request, id, cwd) }),
     another: (copy, settings) => forkOver(connect, options, copy, settings, cwd),
   });
@@ -60,6 +60,16 @@ async function forkOver(
     await session.close();
     throw error;
   }
+}
+
+async function connected(connect: Connect, signal: AbortSignal | undefined): Promise<Connection> {
+  const connection: unknown = await connect(signal);
+  checkConnection(connection);
+  return connection;
+}
+
+function counted(options: CommonOptions): CommonOptions {
+  return { ...options, timeouts: countable(options.timeouts) };
 }
 
 function paramsOf(options: CreateOptions): Given {
@@ -106,6 +116,7 @@ async function load(request: Request, sessionId: string, cwd: string | undefined
 
 /** One prompt in a session of its own, which is opened when anybody looks, and closed when the turn has ended. */
 export function queryOver(open: () => Promise<Session>, prompt: string, options: PromptOptions): Turn {
+  checkText("A prompt", prompt);
   const { id = newId() } = options;
   const interrupted: TurnResult = { status: "interrupted", reason: "interrupted", text: "", turnId: id };
   let isCancelled = false;
