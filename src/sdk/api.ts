@@ -1,3 +1,4 @@
+import type { outcomes } from "../protocol/droid/words.ts";
 import type { Transport } from "../rpc/transport.ts";
 import type {
   Message,
@@ -61,8 +62,11 @@ export interface PermissionRequest extends HandlerContext {
   readonly options: readonly PermissionOption[];
 }
 
+/** Of an option: those that are known, for completion, or any other. */
+type OptionValue = (typeof outcomes)[number] | (string & {});
+
 /** The value of an option that was offered. With anything else the answer is `cancel`. */
-export type PermissionAnswer = string | { readonly option: string; readonly comment?: string };
+export type PermissionAnswer = OptionValue | { readonly option: OptionValue; readonly comment?: string };
 
 export interface PlanRequest extends HandlerContext {
   readonly id: string;

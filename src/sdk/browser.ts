@@ -5,7 +5,7 @@ import { createOver, queryOver, resumeOver } from "./open.ts";
 /* What `tinman/sdk/browser` exports: all that needs neither processes nor files. */
 
 export type { Frame } from "../rpc/framing.ts";
-export type { Transport } from "../rpc/transport.ts";
+export type { LinkedEnd, Transport } from "../rpc/transport.ts";
 export type {
   CallOptions,
   CommonOptions,
@@ -37,6 +37,7 @@ export {
   TimeoutError,
 } from "./errors.ts";
 export { linkedConnection } from "./linked.ts";
+export type { WebSocketLike } from "./socket-connection.ts";
 export { type ReadStreamJsonOptions, readStreamJson, type StreamJsonSource } from "./stream-json.ts";
 export type {
   Block,
@@ -57,7 +58,7 @@ export type {
   TurnEvent,
   TurnResult,
 } from "./types.ts";
-export { webSocketConnection } from "./web-socket.ts";
+export { type WebSocketOptions, webSocketConnection } from "./web-socket.ts";
 
 interface Connected {
   readonly connect: Connect;

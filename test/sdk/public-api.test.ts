@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { expect, expectTypeOf, test } from "vitest";
+import type { outcomes } from "../../src/protocol/droid/words.ts";
 import * as fromBrowser from "../../src/sdk/browser.ts";
 import type {
   CallOptions,
@@ -11,6 +12,7 @@ import type {
   CreateOptions,
   HandlerContext,
   Handlers,
+  LinkedEnd,
   Message,
   ModelInfo,
   PermissionAnswer,
@@ -26,12 +28,15 @@ import type {
   Session,
   Settings,
   SettingsChange,
+  SpawnOptions,
   Timeouts,
   TokenUsage,
   ToolInfo,
   Turn,
   TurnEvent,
   TurnResult,
+  WebSocketLike,
+  WebSocketOptions,
 } from "../../src/sdk/node.ts";
 import * as fromNode from "../../src/sdk/node.ts";
 
@@ -72,6 +77,7 @@ const types = {
     "HandlerContext",
     "Handlers",
     "ImageBlock",
+    "LinkedEnd",
     "Message",
     "ModelInfo",
     "PermissionAnswer",
@@ -101,6 +107,8 @@ const types = {
     "TurnError",
     "TurnEvent",
     "TurnResult",
+    "WebSocketLike",
+    "WebSocketOptions",
   ],
   inNodeOnly: ["ListSessionsOptions", "SpawnOptions"],
 };
@@ -228,8 +236,30 @@ test("the handlers", () => {
     readonly id: string;
     readonly questions: readonly Question[];
   }>();
-  expectTypeOf<PermissionAnswer>().toEqualTypeOf<string | { readonly option: string; readonly comment?: string }>();
+  type Known = (typeof outcomes)[number];
+  expectTypeOf<Exclude<PermissionAnswer, string>>().toExtend<{ readonly option: string; readonly comment?: string }>();
+  expectTypeOf<string | { readonly option: string; readonly comment?: string }>().toExtend<PermissionAnswer>();
+  // Not swallowed by any other string, so an editor can offer them.
+  expectTypeOf<Extract<PermissionAnswer, Known>>().toEqualTypeOf<Known>();
   expectTypeOf<QuestionAnswer>().toEqualTypeOf<readonly (string | readonly string[])[] | undefined>();
+});
+
+test("what a connection is made from", () => {
+  expectTypeOf<SpawnOptions>().toEqualTypeOf<{
+    readonly executable?: "tinman" | "droid" | (string & {});
+    readonly args?: readonly string[];
+    readonly cwd?: string;
+    readonly env?: Readonly<Record<string, string | undefined>>;
+    readonly stderrBytes?: number;
+    readonly maxLineBytes?: number;
+  }>();
+  expectTypeOf<WebSocketOptions>().toEqualTypeOf<{
+    readonly protocols?: string | readonly string[];
+    readonly maxLineBytes?: number;
+    readonly openMs?: number;
+    readonly WebSocket?: new (url: string | URL, protocols?: string | string[]) => WebSocketLike;
+  }>();
+  expectTypeOf<ReturnType<typeof fromNode.linkedConnection>>().toEqualTypeOf<readonly [Connection, LinkedEnd]>();
 });
 
 test("a connection of one's own", () => {
