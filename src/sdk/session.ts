@@ -20,14 +20,6 @@ export const defaultLimits: Limits = {
   grace: 250,
 };
 
-/** Timers cannot run for longer, and would run out at once. */
-const longestMs = 2 ** 31 - 1;
-
-function limitsOf(timeouts: Timeouts = {}): Limits {
-  const given = Object.entries(timeouts).filter(([, ms]) => ms !== undefined);
-  return { ...defaultLimits, ...Object.fromEntries(given.map(([name, ms]) => [name, ms > longestMs ? 0 : ms])) };
-}
-
 /** What opens a session: its method, and what comes of it. */
 export interface Opening {
   open(
@@ -39,7 +31,7 @@ export interface Opening {
 
 /** A session over a connection, which it ends when it could not be opened. */
 export async function openSession(connection: Connection, options: CommonOptions, opening: Opening): Promise<Session> {
-  const limits = limitsOf(options.timeouts);
+  const limits: Limits = { ...defaultLimits, ...options.timeouts };
   const known: Known = { settings: mergedSettings({}), title: undefined, usage: undefined };
   const translator = createTranslator(known);
   /** What the backend may call this session; nothing is known before it is open. */
