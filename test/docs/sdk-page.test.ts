@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import ts from "typescript";
 import { expect, it } from "vitest";
 import { sdkTypes } from "../../src/protocol/sdk-types.ts";
 import * as sdk from "../../src/sdk/node.ts";
@@ -70,6 +72,35 @@ it("every quirk has its row, and is in the turn that has all of them", () => {
   expect(shown.toSorted()).toEqual(message.toSorted());
   const inCode = /const faults = `([^`]*)`/.exec(page)?.[1]?.split(/\s+/) ?? [];
   expect(inCode.toSorted()).toEqual(message.toSorted());
+});
+
+it("the programs of the page are right for strict TypeScript", { timeout: 30_000 }, () => {
+  // Not those of CommonJS, which have no types.
+  const programs = blocksOf("", page).filter(
+    ({ language, text }) => /^[jt]s$/.test(language) && text.includes("import "),
+  );
+  expect(programs.length).toBeGreaterThan(5);
+  const files = new Map(programs.map(({ line, text }) => [resolve(`docs/sdk-${line}.ts`), text]));
+  const options: ts.CompilerOptions = {
+    ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true },
+    ...{ target: ts.ScriptTarget.ESNext, module: ts.ModuleKind.ESNext, allowImportingTsExtensions: true },
+    ...{ moduleResolution: ts.ModuleResolutionKind.Bundler, moduleDetection: ts.ModuleDetectionKind.Force },
+    ...{ lib: ["lib.esnext.d.ts", "lib.dom.d.ts", "lib.dom.asynciterable.d.ts"], types: ["node"], skipLibCheck: true },
+    paths: { "tinman/sdk": [resolve("src/sdk/node.ts")] },
+  };
+  const host = ts.createCompilerHost(options);
+  const { fileExists, readFile, getSourceFile } = host;
+  host.fileExists = (path) => files.has(path) || fileExists(path);
+  host.readFile = (path) => files.get(path) ?? readFile(path);
+  host.getSourceFile = (path, version, ...others) => {
+    const text = files.get(path);
+    return text === undefined ? getSourceFile(path, version, ...others) : ts.createSourceFile(path, text, version);
+  };
+  const program = ts.createProgram([...files.keys()], options, host);
+  const faults = [...files.keys()].flatMap((path) => program.getSemanticDiagnostics(program.getSourceFile(path)));
+  expect(
+    faults.map(({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`),
+  ).toEqual([]);
 });
 
 it("whatever is exported is named", () => {
