@@ -2,13 +2,14 @@ import { createGate, type Gate } from "../rpc/gate.ts";
 import type { PromptOptions, Turn } from "./api.ts";
 import { BackendGoneError, BusyError, ClosedError, TimeoutError } from "./errors.ts";
 import { newId } from "./new-id.ts";
+import { createOtherPrompts, isIdle, type RunningPrompt } from "./other-prompts.ts";
 import type { RequestOptions, RpcFailure } from "./peer.ts";
 import type { Limits } from "./session.ts";
 import { createTimers } from "./timers.ts";
 import { createTurn, type RunningTurn } from "./turn.ts";
 import { createTurnWatch, type TurnWatch } from "./turn-end.ts";
 import type { TurnEvent, TurnResult } from "./types.ts";
-import { type Given, recordOf, textOf } from "./wire.ts";
+import type { Given } from "./wire.ts";
 
 /** The prompts of a session: one turn at a time, each with one end. */
 export interface Prompts {
@@ -52,19 +53,16 @@ interface Parts {
   over(): void;
 }
 
-interface Entry {
-  readonly id: string;
+interface Entry extends RunningPrompt {
   readonly params: object;
   readonly running: RunningTurn;
   watch: TurnWatch;
-  /** Of the request that it went out with. */
   requestId: string | undefined;
   /** Ends whatever was set up for it. */
   readonly release: (() => void)[];
   /** Whether the backend has taken the prompt, or refused it. */
   readonly answered: Gate;
   isAnswered: boolean;
-  isPromptSeen: boolean;
   isStopped: boolean;
 }
 
@@ -74,7 +72,6 @@ type TimerName = "begin" | "silence" | "grace" | "drain";
 /** How long the end of a turn is waited for that nobody wants any more. */
 const drainMs = 10_000;
 const mostLate = 64;
-const mostOthers = 64;
 
 export function createPrompts(parts: Parts): Prompts {
   const { limits } = parts;
@@ -83,10 +80,7 @@ export function createPrompts(parts: Parts): Prompts {
   const wholeTurn = createTimers<"turn">();
   /** Messages that their turn did not wait for: when they come, they are not those of the turn that runs by then. */
   const late = new Set<string | undefined>();
-  /** Prompts that were given up, or are none of ours, and may be run all the same. */
-  const others = new Set<string>();
-  /** The backend works on one of those, and the current one waits behind it. */
-  let isElsewhere = false;
+  const others = createOtherPrompts();
   let current: Entry | undefined;
   let isForeign = false;
   let isHeldUp = false;
@@ -152,35 +146,10 @@ export function createPrompts(parts: Parts): Prompts {
 
   /** It may be run yet, when the backend comes to it: nobody wants that, and its turn is nobody's. */
   function leaveBehind(entry: Entry): void {
-    noteOther(entry.id);
-    noteOther(entry.requestId);
+    others.note(entry.id);
+    others.note(entry.requestId);
     const how = { timeoutMs: limits.request, isUrgent: true };
     parts.request("droid.interrupt_session", {}, how).catch(() => {});
-  }
-
-  function noteOther(name: string | undefined): void {
-    if (name !== undefined) others.add(name);
-    for (const oldest of [...others].slice(0, -mostOthers)) others.delete(oldest);
-  }
-
-  /** Whether this is said within the turn of a prompt that is none of ours. */
-  function isOfOther(notification: Given, entry: Entry): boolean {
-    const { id, role } = recordOf(notification.message);
-    const isPrompt = notification.type === "create_message" && role === "user";
-    const isOwn =
-      [id, notification.turnId].includes(entry.id) || (isPrompt && notification.requestId === entry.requestId);
-    entry.isPromptSeen ||= isOwn;
-    // One that is said into our turn is part of it.
-    if (isPrompt && !entry.isPromptSeen) {
-      isElsewhere ||= [id, notification.requestId].some((name) => others.has(textOf(name) ?? ""));
-    }
-    if (!isElsewhere) return false;
-    if (isOwn || isIdle(notification) || notification.type === "agent_turn_completed") {
-      isElsewhere = false;
-      // What was seen of it before its prompt was not of this one.
-      entry.watch = createTurnWatch(entry.id);
-    }
-    return !isOwn;
   }
 
   function listen(entry: Entry): void {
@@ -219,7 +188,7 @@ export function createPrompts(parts: Parts): Prompts {
     if (!entry.isAnswered && !entry.watch.isAlive) await entry.answered.wait();
     if (current !== entry) return;
     timers.arm("drain", drainMs, () => {
-      noteOther(entry.id);
+      others.note(entry.id);
       finish(entry);
     });
     const how = { timeoutMs: limits.request, signal, isUrgent: true };
@@ -277,6 +246,9 @@ export function createPrompts(parts: Parts): Prompts {
       answered,
       isAnswered: false,
       isPromptSeen: false,
+      begin: () => {
+        entry.watch = createTurnWatch(id);
+      },
       isStopped: false,
     };
     if (signal !== undefined) {
@@ -314,7 +286,7 @@ export function createPrompts(parts: Parts): Prompts {
         return;
       }
       const entry = current;
-      if (entry === undefined || isOfOther(notification, entry)) return;
+      if (entry === undefined || others.has(notification, entry)) return;
       const own = events.filter((event) => !late.has(messageIdOf(event)));
       // It goes on with what it had said to be done with.
       if (own.some(({ type }) => type === "text" || type === "thinking")) timers.disarm("grace");
@@ -350,7 +322,7 @@ export function createPrompts(parts: Parts): Prompts {
       isForeign = false;
       startNext();
     },
-    noteOther,
+    noteOther: others.note,
     async interrupt({ signal }) {
       for (const entry of queue.splice(0)) end(entry);
       if (current !== undefined) await stop(current, signal);
@@ -381,10 +353,6 @@ export function createPrompts(parts: Parts): Prompts {
 /** With a backend that is gone, nothing runs any more, and that was the wish. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof BackendGoneError || error instanceof ClosedError)) throw error;
-}
-
-function isIdle({ type, newState }: Given): boolean {
-  return type === "droid_working_state_changed" && newState === "idle";
 }
 
 function messageIdOf(event: TurnEvent): string | undefined {

@@ -25,7 +25,7 @@ test("a configuration that was checked is used again without what it takes to ch
   expect(await run()).toMatchObject(answered);
 
   const broken: string[] = [];
-  for (const name of await readdir(dist)) {
+  for (const name of (await readdir(dist)).filter((each) => each.endsWith(".cjs"))) {
     const text = await readFile(join(dist, name), "utf8");
     if (!/YAMLParseError|\b_zod\b/.test(text)) continue;
     broken.push(name);
