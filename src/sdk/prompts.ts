@@ -62,6 +62,8 @@ interface Entry extends RunningPrompt {
   readonly release: (() => void)[];
   /** Whether the backend has taken the prompt, or refused it. */
   readonly answered: Gate;
+  /** Aborted when its answer is not waited for any more. */
+  readonly leftBehind: AbortController;
   isAnswered: boolean;
   isStopped: boolean;
 }
@@ -119,9 +121,10 @@ export function createPrompts(parts: Parts): Prompts {
       entry.requestId = id;
     };
     const isPatient = (): boolean => entry.watch.isAlive;
+    const { signal } = entry.leftBehind;
     wholeTurn.arm("turn", limits.turn, () => giveUp(entry, "did not come to an end", limits.turn));
     parts
-      .request("droid.add_user_message", entry.params, { timeoutMs: limits.request, onSent, isPatient })
+      .request("droid.add_user_message", entry.params, { timeoutMs: limits.request, signal, onSent, isPatient })
       .then(begun, (error: unknown) => {
         if (current !== entry) return;
         // Some answer late or never, and work all the same.
@@ -148,6 +151,7 @@ export function createPrompts(parts: Parts): Prompts {
   function leaveBehind(entry: Entry): void {
     others.note(entry.id);
     others.note(entry.requestId);
+    entry.leftBehind.abort();
     const how = { timeoutMs: limits.request, isUrgent: true };
     parts.request("droid.interrupt_session", {}, how).catch(() => {});
   }
@@ -184,13 +188,13 @@ export function createPrompts(parts: Parts): Prompts {
     if (current !== entry) return;
     timers.disarm("begin", "silence");
     wholeTurn.disarm("turn");
+    timers.arm("drain", drainMs, () => {
+      leaveBehind(entry);
+      finish(entry);
+    });
     // What has not been taken cannot be interrupted.
     if (!entry.isAnswered && !entry.watch.isAlive) await entry.answered.wait();
     if (current !== entry) return;
-    timers.arm("drain", drainMs, () => {
-      others.note(entry.id);
-      finish(entry);
-    });
     const how = { timeoutMs: limits.request, signal, isUrgent: true };
     await parts.request("droid.interrupt_session", {}, how).catch(unlessGone);
   }
@@ -220,6 +224,7 @@ export function createPrompts(parts: Parts): Prompts {
     disarmAll();
     for (const each of entry.release.splice(0)) each();
     current = undefined;
+    entry.answered.open();
     for (const id of entry.watch.unfinished) if (id !== "") late.add(id);
     for (const oldest of [...late].slice(0, -mostLate)) late.delete(oldest);
     parts.over();
@@ -244,6 +249,7 @@ export function createPrompts(parts: Parts): Prompts {
       requestId: undefined,
       release: [],
       answered,
+      leftBehind: new AbortController(),
       isAnswered: false,
       isPromptSeen: false,
       begin: () => {

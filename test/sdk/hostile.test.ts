@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { CommonOptions } from "../../src/sdk/api.ts";
 import { createSession, resumeSession } from "../../src/sdk/browser.ts";
 import type { TurnEvent } from "../../src/sdk/types.ts";
@@ -7,7 +7,6 @@ import {
   completed,
   createFakeBackend,
   delta,
-  type FakeBackend,
   idle,
   message,
   obliging,
@@ -29,127 +28,7 @@ async function open(options: CommonOptions = {}, backend = createFakeBackend()) 
   return { session, backend, warnings };
 }
 
-const options = [
-  { value: "proceed_once", label: "Yes" },
-  { value: "cancel", label: "No" },
-];
-
-const asking = (name: string, input: unknown, details: object = {}, confirmationType = "exec") => ({
-  toolUses: [{ toolUse: { type: "tool_use", id: "c-1", name, input }, confirmationType, details }],
-  options,
-});
-
 const user = (id: string, text: string) => message(id, "user", { type: "text", text });
-
-/** The answer to a request, or that there was none. */
-async function answerTo(backend: FakeBackend, id: string | number) {
-  await settled();
-  return backend.received.filter(({ type, id: of }) => type === "response" && of === id).map(({ result }) => result);
-}
-
-const no = { selectedOption: "cancel" };
-const yes = { selectedOption: "proceed_once" };
-
-describe("a permission", () => {
-  it("for a command is not hidden behind a plan", async () => {
-    const plans: string[] = [];
-    const { session, backend } = await open({
-      onPlan: ({ plan }) => {
-        plans.push(plan);
-        return "proceed_once";
-      },
-    });
-    const details = { type: "exit_spec_mode", plan: "A nice plan" };
-    backend.ask("r-1", "droid.request_permission", asking("Execute", { command: "rm -rf /" }, details));
-    backend.ask("r-2", "droid.request_permission", asking("ExitSpecMode", { plan: "Another" }, details));
-    expect(await answerTo(backend, "r-1")).toEqual([no]);
-    expect(await answerTo(backend, "r-2")).toEqual([no]);
-    expect(plans).toEqual([]);
-    await session.close();
-  });
-
-  it("is not given for an input that cannot be shown", async () => {
-    const { session, backend } = await open({ onPermission: () => "proceed_once" });
-    backend.ask("r-1", "droid.request_permission", asking("Execute", "rm -rf /"));
-    backend.ask("r-2", "droid.request_permission", asking("Execute", ["rm", "-rf", "/"]));
-    expect([await answerTo(backend, "r-1"), await answerTo(backend, "r-2")]).toEqual([[no], [no]]);
-    await session.close();
-  });
-
-  it("that was asked for under the id of another is given to neither", async () => {
-    let answer = (_: string): void => {};
-    const { session, backend, warnings } = await open({
-      onPermission: ({ signal }) =>
-        new Promise((resolve) => {
-          answer = resolve;
-          signal.addEventListener("abort", () => resolve("proceed_once"));
-        }),
-    });
-    backend.ask("r-1", "droid.request_permission", asking("LS", {}));
-    backend.ask("r-1", "droid.request_permission", asking("LS", {}));
-    backend.ask("r-1", "droid.request_permission", asking("Execute", { command: "rm -rf /" }));
-    await settled();
-    answer("proceed_once");
-    expect(await answerTo(backend, "r-1")).toEqual([no]);
-    expect(warnings).toEqual([
-      "The backend asked something else under the id of an open request; both were answered with no.",
-    ]);
-    await session.close();
-  });
-
-  it("is not given to a turn that nobody wants any more", async () => {
-    let asked = 0;
-    const { session, backend } = await open({
-      onPermission: ({ signal }) =>
-        new Promise((resolve) => {
-          asked += 1;
-          signal.addEventListener("abort", () => resolve("proceed_once"));
-        }),
-    });
-    const abort = new AbortController();
-    const sent = session.send("go", { signal: abort.signal });
-    backend.notify(busy);
-    backend.ask("r-1", "droid.request_permission", asking("Execute", { command: "ls" }));
-    await settled();
-    abort.abort(new Error("enough"));
-    await expect(sent).rejects.toThrow("enough");
-    backend.ask("r-2", "droid.request_permission", asking("Execute", { command: "ls" }));
-    expect([await answerTo(backend, "r-1"), await answerTo(backend, "r-2"), asked]).toEqual([[], [no], 1]);
-    await session.close();
-  });
-
-  it("that is asked for with a number is answered with that number", async () => {
-    const { session, backend } = await open({ onPermission: () => "proceed_once" });
-    const line = { jsonrpc: "2.0", type: "request", id: 7, method: "droid.request_permission" };
-    backend.line(JSON.stringify({ ...line, params: asking("LS", {}) }));
-    expect(await answerTo(backend, 7)).toEqual([yes]);
-    await session.close();
-  });
-
-  it("that is asked for after idle keeps the turn open", async () => {
-    let allow = (_: string): void => {};
-    const { session, backend } = await open({ onPermission: () => new Promise((resolve) => (allow = resolve)) });
-    const sent = session.send("go");
-    await backend.next("droid.add_user_message");
-    backend.notify(busy, delta("m-1", "Hel"), idle);
-    backend.ask("r-1", "droid.request_permission", asking("LS", {}));
-    await new Promise((resolve) => setTimeout(resolve, 60));
-    allow("proceed_once");
-    expect(await answerTo(backend, "r-1")).toEqual([yes]);
-    backend.notify(says("m-1", "Hello."), idle);
-    expect(await sent).toMatchObject({ status: "completed", text: "Hello." });
-    await session.close();
-  });
-
-  it("is asked for at most 64 times at once", async () => {
-    const { session, backend, warnings } = await open({ onPermission: () => new Promise(() => {}) });
-    for (let nth = 0; nth < 70; nth += 1) backend.ask(`r-${nth}`, "droid.request_permission", asking("LS", { nth }));
-    await settled();
-    const answered = backend.received.filter(({ type }) => type === "response");
-    expect([answered.length, warnings.length]).toEqual([6, 6]);
-    await session.close();
-  });
-});
 
 describe("a turn has what is its own", () => {
   it("after pieces that belong to no message", async () => {
@@ -315,6 +194,26 @@ describe("nobody waits for ever", () => {
     await settled();
     expect(backend.received.filter(({ method }) => method === "droid.list_tools")).toHaveLength(1);
     expect(await Promise.all(lists)).toEqual(Array(10).fill("TimeoutError"));
+    await session.close();
+  });
+
+  it("behind a prompt that was stopped and is never taken", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { "droid.add_user_message": _, ...deaf } = obliging;
+    const { session, backend } = await open({ timeouts: { request: 0 } }, createFakeBackend(deaf));
+    const first = session.stream("one");
+    await backend.next("droid.add_user_message");
+    const stopped = first.interrupt();
+    const second = session.send("two");
+    await settled();
+    vi.advanceTimersByTime(10_000);
+    vi.useRealTimers();
+    await stopped;
+    expect(await first.result).toMatchObject({ status: "interrupted" });
+    await backend.next("droid.interrupt_session");
+    backend.result(await backend.next("droid.add_user_message"), {});
+    backend.notify(busy, says("m-2", "Two."), idle);
+    expect(await second).toMatchObject({ text: "Two." });
     await session.close();
   });
 
