@@ -53,11 +53,9 @@ test.concurrent.each([
         [],
       ]);
       expect(Math.max(...open)).toBeLessThan(60);
-      expect(Math.max(...told.resident)).toBeLessThan(160 * mebibyte);
-      if (isFullRun) {
-        expect(growthPerLine(told.live)).toBeLessThan(150);
-        expect(growthPerLine(told.resident)).toBeLessThan(1_000);
-      }
+      // What is resident comes and goes in steps of the engine's, so that only its height says something.
+      expect(Math.max(...told.resident)).toBeLessThan(128 * mebibyte);
+      if (isFullRun) expect(growthPerLine(told.live)).toBeLessThan(150);
     } finally {
       await bench.remove();
     }
