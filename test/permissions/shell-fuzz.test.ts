@@ -64,8 +64,8 @@ test("the comparison notices a judge that takes everything for harmless, and one
 }, 60_000);
 
 test.each<[string, Make, { count: number; valid: number; informative: number }]>([
-  ["program", programOf, { count: isFullRun ? 20_000 : 250, valid: 0.9, informative: 0.1 }],
-  ["soup of pieces", soupOf, { count: isFullRun ? 20_000 : 400, valid: 0.25, informative: 0.06 }],
+  ["program", programOf, { count: isFullRun ? 20_000 : 125, valid: 0.9, informative: 0.1 }],
+  ["soup of pieces", soupOf, { count: isFullRun ? 20_000 : 200, valid: 0.25, informative: 0.06 }],
 ])(
   "nothing that a generated %s runs is above what was read of it",
   async (_, make, least) => {
@@ -80,7 +80,7 @@ test.each<[string, Make, { count: number; valid: number; informative: number }]>
 );
 
 test("no mutant makes the reading fail, whether or not bash accepts it", async ({ annotate }) => {
-  const seeds = seedsFrom(1, isFullRun ? 20_000 : 250);
+  const seeds = seedsFrom(1, isFullRun ? 20_000 : 125);
   const mutants = seeds.map(mutantOf);
   const accepted = new Set(await acceptedSeeds(seeds, mutantOf));
   const failed: object[] = [];

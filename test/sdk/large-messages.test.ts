@@ -4,6 +4,7 @@ import type { Session } from "../../src/sdk/api.ts";
 import { createSession } from "../../src/sdk/node.ts";
 import type { TurnEvent } from "../../src/sdk/types.ts";
 import { createBench } from "../e2e/tinman.ts";
+import { isFullRun } from "../full-run.ts";
 import { createStandIns } from "./stand-ins.ts";
 
 /* Long texts are compared by their marks: a difference would be printed whole. */
@@ -92,12 +93,16 @@ async function told(prompt: string): Promise<Told> {
 
 const none = markOf("");
 
-it.each([
+const alone: readonly (readonly [string, object])[] = [
   ["delta", { texts: all, messages: [], results: [], end: all }],
   ["deltas", { texts: all, messages: [], results: [], end: all }],
   ["message", { texts: all, messages: [all], results: [], end: all }],
-  ["both", { texts: all, messages: [all], results: [], end: all }],
-  ["tool_result", { texts: none, messages: [], results: [all], end: none }],
+];
+
+it.each([
+  ...(isFullRun ? alone : []),
+  ["both", { texts: all, messages: [all], results: [], end: all }] as const,
+  ["tool_result", { texts: none, messages: [], results: [all], end: none }] as const,
 ])("10 MB arrive whole as %s", async (prompt, expected) => {
   expect(await told(prompt)).toEqual(expected);
 });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as fromBrowser from "../../src/sdk/browser.ts";
 import * as fromNode from "../../src/sdk/node.ts";
 import type { Bench } from "../e2e/tinman.ts";
+import { isFullRun } from "../full-run.ts";
 import { importsOf } from "../rules/imports.ts";
 import { checkout, createProjectWithPackage } from "./packed.ts";
 
@@ -105,7 +106,7 @@ describe("a strict TypeScript program compiles", () => {
     export const read = async (url: string) => readStreamJson((await fetch(url)).body ?? "");
   `;
 
-  test.each<[where: string, files: Readonly<Record<string, string>>, settings: object, more?: string]>([
+  const places: [where: string, files: Readonly<Record<string, string>>, settings: object, more?: string][] = [
     [
       "in Node, as an ES module and as CommonJS",
       { "a.mts": "tinman/sdk", "b.cts": "tinman/sdk" },
@@ -118,7 +119,10 @@ describe("a strict TypeScript program compiles", () => {
       { ...bundled, lib: ["es2022", "dom"], types: [], customConditions: ["browser"] },
       inPage,
     ],
-  ])("%s", async (_where, files, settings, more = "") => {
+  ];
+
+  // Each takes seconds; the first is what most have.
+  test.each(isFullRun ? places : places.slice(0, 1))("%s", async (_where, files, settings, more = "") => {
     for (const [file, from] of Object.entries(files)) {
       const names = "type CreateOptions, RequestError, type Session, type TurnResult";
       await bench.file(file, `import { ${names} } from "${from}";\n${reading}${more}`);
