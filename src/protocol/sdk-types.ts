@@ -6,6 +6,7 @@ import {
   thinkingBlock,
   tokenUsage,
   toolContent,
+  toolResultBlock,
   toolUseBlock,
 } from "./droid/content.ts";
 import { askUserParams, permissionDetails } from "./droid/server-requests.ts";
@@ -15,13 +16,6 @@ import { z } from "./droid/zod.ts";
  * What the client SDK gives its callers, whatever the backend sent. The SDK's TypeScript types (src/sdk/types.ts) and the
  * document schema/sdk.schema.json are both written from these, so neither needs zod.
  */
-
-const toolResultBlock = z.strictObject({
-  type: z.literal("tool_result"),
-  toolUseId: z.string(),
-  content: toolContent,
-  isError: z.boolean(),
-});
 
 const otherBlock = z
   .strictObject({ type: z.literal("other"), given: z.unknown() })

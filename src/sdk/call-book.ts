@@ -1,3 +1,4 @@
+import { forgetOldest } from "./forget-oldest.ts";
 import { markOf } from "./mark.ts";
 import type { TurnEvent } from "./types.ts";
 import { type CallGiven, callOf, type Given, recordOf, textOf, textOfContent, toolContentOf } from "./wire.ts";
@@ -101,10 +102,7 @@ export function createCallBook(): CallBook {
 function putLast<T>(map: Map<string, T>, key: string, value: T, most: number): void {
   map.delete(key);
   map.set(key, value);
-  for (const oldest of map.keys()) {
-    if (map.size <= most) return;
-    map.delete(oldest);
-  }
+  forgetOldest(map, most);
 }
 
 function inputMarkOf(input: Given): string {

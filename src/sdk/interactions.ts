@@ -152,7 +152,7 @@ export function createInteractions(parts: Parts): Interactions {
       else if (method === "droid.ask_user") askUser(id, mark, params);
       else parts.refuse(id, method);
     },
-    closeOne,
+    closeOne: (id) => void closeOne(id),
     closeAll() {
       for (const id of [...open.keys()]) closeOne(id);
     },

@@ -1,3 +1,4 @@
+import { forgetOldest } from "./forget-oldest.ts";
 import { type Given, recordOf, textOf } from "./wire.ts";
 
 /** Prompts that were given up, or never were turns of ours, and may be run all the same: their turns are nobody's. */
@@ -26,7 +27,7 @@ export function createOtherPrompts(): OtherPrompts {
   return {
     note(name) {
       if (name !== undefined) names.add(name);
-      for (const oldest of [...names].slice(0, -mostRemembered)) names.delete(oldest);
+      forgetOldest(names, mostRemembered);
     },
     has(notification, running) {
       const { id, role } = recordOf(notification.message);

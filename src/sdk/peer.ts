@@ -16,6 +16,7 @@ import {
   SessionNotFoundError,
   TimeoutError,
 } from "./errors.ts";
+import { forgetOldest } from "./forget-oldest.ts";
 import { settlesWithin } from "./settles-within.ts";
 import { type Given, isRecord, numberOf, recordOf, textOf } from "./wire.ts";
 
@@ -135,7 +136,7 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
     if (!underWay.delete(call.id)) return;
     clearTimeout(call.timer);
     answered.set(call.id, call.method);
-    if (answered.size > mostAnswered) for (const oldest of [...answered.keys()].slice(0, 1)) answered.delete(oldest);
+    forgetOldest(answered, mostAnswered);
     how();
     sendNext();
   }

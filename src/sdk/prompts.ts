@@ -1,6 +1,7 @@
 import { createGate, type Gate } from "../rpc/gate.ts";
 import type { PromptOptions, Turn } from "./api.ts";
 import { BackendGoneError, BusyError, ClosedError, TimeoutError } from "./errors.ts";
+import { forgetOldest } from "./forget-oldest.ts";
 import { newId } from "./new-id.ts";
 import { createOtherPrompts, isIdle, type RunningPrompt } from "./other-prompts.ts";
 import type { RequestOptions, RpcFailure } from "./peer.ts";
@@ -81,7 +82,7 @@ export function createPrompts(parts: Parts): Prompts {
   const timers = createTimers<TimerName>();
   const wholeTurn = createTimers<"turn">();
   /** Messages that their turn did not wait for: when they come, they are not those of the turn that runs by then. */
-  const late = new Set<string | undefined>();
+  const late = new Set<string>();
   const others = createOtherPrompts();
   let current: Entry | undefined;
   let isForeign = false;
@@ -96,6 +97,9 @@ export function createPrompts(parts: Parts): Prompts {
     isHeldUp = false;
     timers.goOn();
   }
+
+  /** What names no message belongs to the turn that runs. */
+  const isLate = (messageId: string | undefined): boolean => Boolean(messageId) && late.has(messageId ?? "");
 
   function disarmAll(): void {
     timers.disarmAll();
@@ -225,8 +229,8 @@ export function createPrompts(parts: Parts): Prompts {
     for (const each of entry.release.splice(0)) each();
     current = undefined;
     entry.answered.open();
-    for (const id of entry.watch.unfinished) if (id !== "") late.add(id);
-    for (const oldest of [...late].slice(0, -mostLate)) late.delete(oldest);
+    for (const id of entry.watch.unfinished) late.add(id);
+    forgetOldest(late, mostLate);
     parts.over();
     how();
     startNext();
@@ -293,7 +297,7 @@ export function createPrompts(parts: Parts): Prompts {
       }
       const entry = current;
       if (entry === undefined || others.has(notification, entry)) return;
-      const own = events.filter((event) => !late.has(messageIdOf(event)));
+      const own = events.filter((event) => !isLate(messageIdOf(event)));
       // It goes on with what it had said to be done with.
       if (own.some(({ type }) => type === "text" || type === "thinking")) timers.disarm("grace");
       entry.watch.see(notification, own);

@@ -1,3 +1,4 @@
+import { forgetOldest } from "./forget-oldest.ts";
 import type { StreamJsonEvent } from "./types.ts";
 import { type Given, given, recordOf, textOf, textOfContent, toolContentOf } from "./wire.ts";
 
@@ -48,11 +49,7 @@ export function createStreamJsonCalls(): StreamJsonCalls {
   function note(entry: Entry): void {
     entries.delete(entry.id);
     entries.set(entry.id, entry);
-    if (entries.size <= mostCalls) return;
-    for (const oldest of entries.keys()) {
-      entries.delete(oldest);
-      return;
-    }
+    forgetOldest(entries, mostCalls);
   }
 
   /** An id may be used again by another message, once its call has its result. */

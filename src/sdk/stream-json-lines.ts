@@ -1,3 +1,5 @@
+import { forgetOldest } from "./forget-oldest.ts";
+import { markOf } from "./mark.ts";
 import { createStreamJsonCalls } from "./stream-json-calls.ts";
 import type { Message, StreamJsonEvent, TokenUsage, TurnError } from "./types.ts";
 import {
@@ -44,19 +46,14 @@ export function createStreamJsonTranslator(): StreamJsonTranslator {
   /** What the run failed with, if nothing more comes of it. */
   let failure: { readonly source: unknown; readonly error: TurnError } | undefined;
 
-  /** Whether it is a copy; of a long text only the end is remembered. */
+  /** Whether it is a copy. */
   function isCopy(kind: string, messageId: string, text: string): boolean {
     if (messageId === "") return false;
     const key = `${kind} ${messageId}`;
-    const mark = text.length > 256 ? `${text.length} ${text.slice(-256)}` : text;
+    const mark = markOf(text);
     if (told.get(key) === mark) return true;
     told.set(key, mark);
-    if (told.size > mostMessages) {
-      for (const oldest of told.keys()) {
-        told.delete(oldest);
-        break;
-      }
-    }
+    forgetOldest(told, mostMessages);
     return false;
   }
 

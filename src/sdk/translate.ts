@@ -1,4 +1,5 @@
 import { createCallBook } from "./call-book.ts";
+import { forgetOldest } from "./forget-oldest.ts";
 import { markOf } from "./mark.ts";
 import { mergedSettings } from "./settings.ts";
 import type { Message, Settings, TokenUsage, TurnEvent } from "./types.ts";
@@ -165,14 +166,6 @@ export function createTranslator(known: Known): Translator {
       return last?.text;
     },
   };
-}
-
-function forgetOldest(map: Map<string, unknown>, most: number): void {
-  if (map.size <= most) return;
-  for (const oldest of map.keys()) {
-    map.delete(oldest);
-    return;
-  }
 }
 
 function other(given: Given): TurnEvent {

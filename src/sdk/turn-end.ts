@@ -1,3 +1,4 @@
+import { forgetOldest } from "./forget-oldest.ts";
 import type { TurnError, TurnEvent, TurnResult } from "./types.ts";
 import { type Given, textOf, usageOf } from "./wire.ts";
 
@@ -55,10 +56,7 @@ export function createTurnWatch(turnId: string): TurnWatch {
       case "thinking":
         for (const ids of [begun, open]) {
           ids.add(event.messageId);
-          for (const oldest of ids) {
-            if (ids.size <= mostBegun) break;
-            ids.delete(oldest);
-          }
+          forgetOldest(ids, mostBegun);
         }
         isReplyDue = true;
         wentOn();

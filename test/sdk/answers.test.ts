@@ -1,21 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { RequestError } from "../../src/sdk/errors.ts";
 import { createSession, resumeSession } from "../../src/sdk/node.ts";
-import { type Answers, type Asked, createFakeBackend, idle, obliging, settings, settled } from "./fake-backend.ts";
+import {
+  type Answers,
+  type Asked,
+  createFakeBackend,
+  idle,
+  obliging,
+  openOver,
+  settings,
+  settled,
+} from "./fake-backend.ts";
 import { standOf } from "./naive-client.ts";
 
 /* Requests and their answers, as odd as they come; and backends that are older than the words of today. */
 
-async function open() {
-  const backend = createFakeBackend();
-  const warnings: string[] = [];
-  const session = await createSession({
-    connect: backend.connect,
-    timeouts: { grace: 20 },
-    onWarning: (words) => warnings.push(words),
-  });
-  return { backend, session, warnings };
-}
+const open = () => openOver(createFakeBackend());
 
 const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(

@@ -1,7 +1,8 @@
 import { setImmediate as nextRound } from "node:timers/promises";
 import { createGate } from "../../src/rpc/gate.ts";
 import type { LinkedEnd } from "../../src/rpc/transport.ts";
-import type { Connect } from "../../src/sdk/api.ts";
+import type { CommonOptions, Connect } from "../../src/sdk/api.ts";
+import { createSession } from "../../src/sdk/browser.ts";
 import { linkedConnection } from "../../src/sdk/linked.ts";
 import type { Received } from "../fakes/rpc/wire.ts";
 
@@ -92,6 +93,18 @@ export function createFakeBackend(answers: Answers = obliging): FakeBackend {
     end: () => far.end(),
     far,
   };
+}
+
+/** A session over it, and what the SDK had to say of it. */
+export async function openOver(backend: FakeBackend, options: CommonOptions = {}) {
+  const warnings: string[] = [];
+  const session = await createSession({
+    connect: backend.connect,
+    timeouts: { grace: 20 },
+    onWarning: (words) => warnings.push(words),
+    ...options,
+  });
+  return { session, backend, warnings };
 }
 
 /** Everything that was sent has been read and acted on. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CommonOptions, PermissionAnswer, PermissionRequest, QuestionAnswer } from "../../src/sdk/api.ts";
-import { createSession, resumeSession } from "../../src/sdk/node.ts";
-import { busy, createFakeBackend, idle, message, obliging, says, settled } from "./fake-backend.ts";
+import { resumeSession } from "../../src/sdk/node.ts";
+import { busy, createFakeBackend, idle, message, obliging, openOver, says, settled } from "./fake-backend.ts";
 
 /* What is asked of the user, and that nothing is allowed that he did not allow. */
 
@@ -27,14 +27,7 @@ const questions = {
 };
 
 async function open(handlers: CommonOptions) {
-  const backend = createFakeBackend();
-  const warnings: string[] = [];
-  const session = await createSession({
-    connect: backend.connect,
-    timeouts: { grace: 20 },
-    onWarning: (words) => warnings.push(words),
-    ...handlers,
-  });
+  const { session, backend, warnings } = await openOver(createFakeBackend(), handlers);
   const turn = session.stream("go", { id: "t" });
   await backend.next("droid.add_user_message");
   backend.notify(busy, message("m-1", "assistant", toolUse));

@@ -1,21 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { CommonOptions } from "../../src/sdk/api.ts";
-import { createSession } from "../../src/sdk/browser.ts";
-import { busy, createFakeBackend, delta, type FakeBackend, idle, says, settled } from "./fake-backend.ts";
+import { busy, createFakeBackend, delta, type FakeBackend, idle, openOver, says, settled } from "./fake-backend.ts";
 
 /* Backends that want more than they were allowed. */
 
-async function open(options: CommonOptions) {
-  const backend = createFakeBackend();
-  const warnings: string[] = [];
-  const session = await createSession({
-    connect: backend.connect,
-    onWarning: (words) => warnings.push(words),
-    timeouts: { grace: 20 },
-    ...options,
-  });
-  return { session, backend, warnings };
-}
+const open = (options: CommonOptions) => openOver(createFakeBackend(), options);
 
 const options = [
   { value: "proceed_once", label: "Yes" },

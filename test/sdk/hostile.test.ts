@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { CommonOptions } from "../../src/sdk/api.ts";
-import { createSession, resumeSession } from "../../src/sdk/browser.ts";
+import { resumeSession } from "../../src/sdk/browser.ts";
 import type { TurnEvent } from "../../src/sdk/types.ts";
 import {
   busy,
@@ -10,6 +10,7 @@ import {
   idle,
   message,
   obliging,
+  openOver,
   says,
   settings,
   settled,
@@ -17,16 +18,7 @@ import {
 
 /* Backends that mean harm, or are broken as if they did. */
 
-async function open(options: CommonOptions = {}, backend = createFakeBackend()) {
-  const warnings: string[] = [];
-  const session = await createSession({
-    connect: backend.connect,
-    onWarning: (words) => warnings.push(words),
-    timeouts: { grace: 20 },
-    ...options,
-  });
-  return { session, backend, warnings };
-}
+const open = (options: CommonOptions = {}, backend = createFakeBackend()) => openOver(backend, options);
 
 const user = (id: string, text: string) => message(id, "user", { type: "text", text });
 
