@@ -38,6 +38,7 @@ const message = z.strictObject({
   content: z.array(block),
   createdAt: z.number().optional().describe("Milliseconds since 1970."),
   parentId: z.string().optional(),
+  visibility: z.string().optional().describe("Whom it is for, where the backend says so; llm_only is not for people."),
 });
 
 const settings = z.strictObject({
@@ -54,6 +55,7 @@ const settings = z.strictObject({
 const turnError = z.strictObject({
   message: z.string(),
   type: z.string().optional().describe("The backend's name for the kind of error."),
+  code: z.string().optional().describe("Its name for this very error, which says more."),
 });
 
 const turnResult = z.strictObject({
@@ -117,7 +119,11 @@ const turnEvent = z.discriminatedUnion("type", [
   }),
   sharedEvents.toolResult,
   z.strictObject({ type: z.literal("state"), state: z.string() }).describe("When it changes."),
-  z.strictObject({ type: z.literal("usage"), usage: tokenUsage.describe("Of the session so far.") }),
+  z.strictObject({
+    type: z.literal("usage"),
+    usage: tokenUsage.describe("Of the session so far."),
+    lastCall: tokenUsage.optional().describe("Of the last model call, where the backend tells."),
+  }),
   z.strictObject({ type: z.literal("settings"), settings }),
   z.strictObject({ type: z.literal("title"), title: z.string() }),
   z.strictObject({ type: z.literal("retry"), attempt: z.number(), reason: z.string() }),

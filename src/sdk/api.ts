@@ -112,12 +112,29 @@ export interface SettingsChange {
   readonly disabledToolIds?: readonly string[];
 }
 
+/** What a backend is asked to connect to beside its own; whether it did, it tells by `mcp_status_changed`. */
+export type McpServer =
+  | {
+      readonly name: string;
+      readonly type: "stdio";
+      readonly command: string;
+      readonly args?: readonly string[];
+      readonly env?: Readonly<Record<string, string>>;
+    }
+  | {
+      readonly name: string;
+      readonly type: "http" | "sse";
+      readonly url: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    };
+
 export interface CommonOptions extends Handlers {
   /** How to reach the backend; else the program that `executable` names is started. */
   readonly connect?: Connect;
   readonly timeouts?: Timeouts;
   /** Of a prompt while a turn runs: it waits for that turn's end (the default), or is refused. */
   readonly whenBusy?: "queue" | "refuse";
+  readonly mcpServers?: readonly McpServer[];
   /** Gives up opening. A session that is open is not touched by it. */
   readonly signal?: AbortSignal;
 }

@@ -15,6 +15,7 @@ export type {
   CreateOptions,
   HandlerContext,
   Handlers,
+  McpServer,
   PermissionAnswer,
   PermissionRequest,
   PlanRequest,

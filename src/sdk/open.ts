@@ -39,7 +39,7 @@ export async function createOver(connect: Connect, options: CreateOptions): Prom
 /** `cwd` is for those that must open one before they load another, which has a folder of its own. */
 export async function resumeOver(connect: Connect, id: string, options: ResumeOptions, cwd?: string): Promise<Session> {
   return openSession(await connected(connect, options.signal), counted(options), {
-    open: async (request) => ({ id, told: await load(request, id, cwd) }),
+    open: async (request) => ({ id, told: await load(request, id, cwd, options) }),
     another: (copy, settings) => forkOver(connect, options, copy, settings, cwd),
   });
 }
@@ -89,6 +89,7 @@ function paramsOf(options: CreateOptions): Given {
     systemPrompt:
       typeof systemPrompt === "object" ? { type: "preset", preset: "droid", ...systemPrompt } : systemPrompt,
     tags: options.tags,
+    mcpServers: options.mcpServers,
   });
 }
 
@@ -104,13 +105,19 @@ async function initialize(request: Request, params: Given): Promise<Given> {
 }
 
 /** Older backends load a session only when they have one. */
-async function load(request: Request, sessionId: string, cwd: string | undefined): Promise<Given> {
+async function load(
+  request: Request,
+  sessionId: string,
+  cwd: string | undefined,
+  { mcpServers }: ResumeOptions,
+): Promise<Given> {
+  const params = given({ sessionId, mcpServers });
   try {
-    return await request("droid.load_session", { sessionId });
+    return await request("droid.load_session", params);
   } catch (error) {
     if (!(error instanceof RequestError) || error instanceof SessionNotFoundError) throw error;
     await request("droid.initialize_session", given({ machineId, cwd }));
-    return request("droid.load_session", { sessionId });
+    return request("droid.load_session", params);
   }
 }
 

@@ -2,8 +2,8 @@ import { createCallBook } from "./call-book.ts";
 import { forgetOldest } from "./forget-oldest.ts";
 import { markOf } from "./mark.ts";
 import { mergedSettings } from "./settings.ts";
-import type { Message, Settings, TokenUsage, TurnEvent } from "./types.ts";
-import { type Given, messageOf, numberOf, recordOf, textOf, textOfBlocks, usageOf } from "./wire.ts";
+import type { Message, Settings, TokenUsage, TurnError, TurnEvent } from "./types.ts";
+import { type Given, given, messageOf, numberOf, recordOf, textOf, textOfBlocks, usageOf } from "./wire.ts";
 
 /** What is known of a session from what its backend has told. */
 export interface Known {
@@ -128,11 +128,11 @@ export function createTranslator(known: Known): Translator {
       state = newState;
       return [{ type: "state", state }];
     },
-    session_token_usage_changed: ({ tokenUsage }) => {
+    session_token_usage_changed: ({ tokenUsage, lastCallTokenUsage }) => {
       const usage = usageOf(tokenUsage);
       if (usage === undefined) return [];
       known.usage = usage;
-      return [{ type: "usage", usage }];
+      return [given<TurnEvent & { type: "usage" }>({ type: "usage", usage, lastCall: usageOf(lastCallTokenUsage) })];
     },
     settings_updated: ({ settings: changed }) => {
       const settings = mergedSettings(changed, known.settings);
@@ -172,8 +172,15 @@ function other(given: Given): TurnEvent {
   return { type: "other", name: textOf(given.type) ?? "", given };
 }
 
-function errorEvent(given: Given): TurnEvent {
-  const message = textOf(given.message) ?? textOf(recordOf(given.error).message) ?? "The backend reported an error.";
-  const type = textOf(given.errorType) ?? textOf(recordOf(given.error).name);
-  return { type: "error", error: type === undefined ? { message } : { message, type } };
+function errorEvent({ message, errorType, error }: Given): TurnEvent {
+  const cause = recordOf(error);
+  const code = textOf(cause.name);
+  return {
+    type: "error",
+    error: given<TurnError>({
+      message: textOf(message) ?? textOf(cause.message) ?? "The backend reported an error.",
+      type: textOf(errorType) ?? code,
+      code,
+    }),
+  };
 }

@@ -71,6 +71,8 @@ export interface Message {
   /** Milliseconds since 1970. */
   readonly createdAt?: number;
   readonly parentId?: string;
+  /** Whom it is for, where the backend says so; llm_only is not for people. */
+  readonly visibility?: string;
 }
 
 export interface Settings {
@@ -88,6 +90,8 @@ export interface TurnError {
   readonly message: string;
   /** The backend's name for the kind of error. */
   readonly type?: string;
+  /** Its name for this very error, which says more. */
+  readonly code?: string;
 }
 
 export interface TurnResult {
@@ -157,6 +161,8 @@ export type TurnEvent =
       readonly type: "usage";
       /** Of the session so far. */
       readonly usage: TokenUsage;
+      /** Of the last model call, where the backend tells. */
+      readonly lastCall?: TokenUsage;
     }
   | { readonly type: "settings"; readonly settings: Settings }
   | { readonly type: "title"; readonly title: string }

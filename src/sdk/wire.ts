@@ -80,7 +80,7 @@ export function textOfBlocks(blocks: readonly Block[]): string {
 const roles = ["user", "assistant", "tool", "system"] as const;
 
 export function messageOf(value: unknown): Message | undefined {
-  const { id, role, content, createdAt, parentId } = recordOf(value);
+  const { id, role, content, createdAt, parentId, visibility } = recordOf(value);
   const known = roles.find((each) => each === role);
   if (typeof id !== "string" || known === undefined) return undefined;
   const blocks =
@@ -91,6 +91,7 @@ export function messageOf(value: unknown): Message | undefined {
     content: blocks,
     createdAt: numberOf(createdAt),
     parentId: textOf(parentId),
+    visibility: textOf(visibility),
   });
 }
 

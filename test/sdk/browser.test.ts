@@ -135,7 +135,7 @@ describe("in a browser", () => {
           },
           text,
         ),
-        { type: "usage", usage: usage(1) },
+        { type: "usage", usage: usage(1), lastCall: usage(1) },
         { type: "end", result },
       ],
     });

@@ -13,6 +13,7 @@ import type {
   HandlerContext,
   Handlers,
   LinkedEnd,
+  McpServer,
   Message,
   ModelInfo,
   PermissionAnswer,
@@ -76,6 +77,7 @@ const types = {
     "Frame",
     "HandlerContext",
     "Handlers",
+    "McpServer",
     "ImageBlock",
     "LinkedEnd",
     "Message",
@@ -183,8 +185,10 @@ test("the options of a session", () => {
     readonly connect?: Connect;
     readonly timeouts?: Timeouts;
     readonly whenBusy?: "queue" | "refuse";
+    readonly mcpServers?: readonly McpServer[];
     readonly signal?: AbortSignal;
   }>();
+  expectTypeOf<McpServer["type"]>().toEqualTypeOf<"stdio" | "http" | "sse">();
   expectTypeOf<Timeouts>().toEqualTypeOf<{
     readonly [K in "request" | "open" | "begin" | "turn" | "silence" | "grace"]?: number;
   }>();
@@ -248,6 +252,7 @@ test("what a connection is made from", () => {
   expectTypeOf<SpawnOptions>().toEqualTypeOf<{
     readonly executable?: "tinman" | "droid" | (string & {});
     readonly args?: readonly string[];
+    readonly command?: string;
     readonly cwd?: string;
     readonly env?: Readonly<Record<string, string | undefined>>;
     readonly stderrBytes?: number;

@@ -105,7 +105,11 @@ describe("a day with a backend", () => {
       ended("allowed", "It ran."),
       { ...ended("refused", "May I?"), status: "interrupted" },
       ended("retried", "Broken off, mended."),
-      { ...ended("failing", ""), status: "failed", error: { message: "Not like this.", type: "Error" } },
+      {
+        ...ended("failing", ""),
+        status: "failed",
+        error: { message: "Not like this.", type: "Error", code: "model_bad_request" },
+      },
       ended("last", "Still here."),
     ]);
     expect(clean.run.events.map(({ type }: { type?: string }) => type)).toEqual([

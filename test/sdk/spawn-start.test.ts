@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { SdkError } from "../../src/sdk/errors.ts";
 import { type SpawnOptions, spawnBackend } from "../../src/sdk/node/spawn.ts";
-import { createStandIns, held, heldBeyond, wholeOf } from "./stand-ins.ts";
+import { createStandIns, held, heldBeyond, isAlive, nextLine, until, wholeOf } from "./stand-ins.ts";
 
 const standIns = createStandIns();
 afterAll(standIns.remove);
@@ -42,6 +42,34 @@ describe("a backend that cannot be started", () => {
 
   it("says so also when the system does not even try", async () => {
     expect(await failureOf({ args: ["\0"] })).toMatch(/^tinman cannot be started: .*null bytes/);
+  });
+});
+
+describe("a command line", () => {
+  it("is run as it is written, and gets nothing that it does not name", async () => {
+    const command = 'read line; echo "$line $WORD $# $0" | tr a-z A-Z';
+    const connection = await spawnBackend({ command, env: { WORD: "two words" } })();
+    connection.send("one");
+    expect((await wholeOf(connection)).lines).toEqual(["ONE TWO WORDS 0 /BIN/SH"]);
+  });
+
+  it("ends with everything that it started", async () => {
+    const command = "trap '' TERM; sleep 61 & echo $!; sleep 62 | cat; wait";
+    const connection = await spawnBackend({ command }, { patienceMs: 100, stragglersMs: 100 })();
+    const grandchild = Number(await nextLine(connection));
+    expect(isAlive(grandchild)).toBe(true);
+    await connection.close();
+    await until(() => !isAlive(grandchild));
+  });
+
+  it("that cannot be run says so as the shell does", async () => {
+    const { end } = await wholeOf(await spawnBackend({ command: "no-such-program --with flags" })());
+    expect({ ...end, stderr: /no-such-program.*not found/.test(end.stderr ?? "") }).toEqual({
+      reason: "no-such-program --with flags ended with exit code 127.",
+      exitCode: 127,
+      signal: null,
+      stderr: true,
+    });
   });
 });
 

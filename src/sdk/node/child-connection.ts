@@ -17,6 +17,7 @@ export interface ChildConnectionOptions {
   readonly patienceMs: number;
   /** How long other processes may keep its streams open after its exit. */
   readonly stragglersMs: number;
+  kill(signal: NodeJS.Signals): void;
 }
 
 /**
@@ -79,7 +80,7 @@ export function childConnection(child: ChildProcessWithoutNullStreams, options: 
     void transport.drained().then(() => stdin.end());
     for (const signal of ["SIGTERM", "SIGKILL"] as const) {
       if (await settlesWithin(patienceMs, exit)) break;
-      child.kill(signal);
+      options.kill(signal);
     }
     await ended;
   }

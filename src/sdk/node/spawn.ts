@@ -15,6 +15,8 @@ export interface SpawnOptions {
   readonly executable?: "tinman" | "droid" | (string & {});
   /** Behind those that choose the protocol. */
   readonly args?: readonly string[];
+  /** A whole command line instead, which the shell runs as it is written; what it starts is ended with it. */
+  readonly command?: string;
   /** The folder it is started in; else that of this process. */
   readonly cwd?: string;
   /** Added to the environment of this process; `undefined` takes a variable away. */
@@ -34,6 +36,7 @@ export function spawnBackend(
   {
     executable = "tinman",
     args = [],
+    command,
     cwd,
     env = {},
     stderrBytes = 16 * 1024,
@@ -43,9 +46,12 @@ export function spawnBackend(
 ): Connect {
   return async (signal) => {
     signal?.throwIfAborted();
-    const program = findProgram(executable);
+    const program = command === undefined ? findProgram(executable) : { name: command, file: command };
     if (program.script !== undefined && !existsSync(program.script)) throw new SdkError(missing(program));
     const before = program.script === undefined ? [] : [program.script];
+    const isShell = command !== undefined;
+    // A shell may stay, or start several: they are a group, and are ended as one.
+    const isGroup = isShell && process.platform !== "win32";
     const connection = await start();
     if (signal?.aborted !== true) return connection;
     await connection.close();
@@ -56,19 +62,25 @@ export function spawnBackend(
         const refuse = (error: Error): void =>
           reject(new SdkError(whyNotStarted(error, program, cwd), { cause: error }));
         try {
-          const child = spawn(program.file, [...before, ...protocolArgs, ...args], {
+          const child = spawn(program.file, isShell ? [] : [...before, ...protocolArgs, ...args], {
             cwd,
             env: { ...process.env, ...program.env, ...env },
             stdio: "pipe",
             windowsHide: true,
+            shell: isShell,
+            detached: isGroup,
           });
+          const kill = (how: NodeJS.Signals): void => {
+            if (isGroup && child.pid !== undefined) killGroup(child.pid, how);
+            else child.kill(how);
+          };
           child.once("error", refuse);
           child.once("spawn", () => {
             child.off("error", refuse);
             // One that is not wanted any more gets no time to say goodbye.
-            if (signal?.aborted) child.kill("SIGKILL");
+            if (signal?.aborted) kill("SIGKILL");
             const { name } = program;
-            resolve(childConnection(child, { name, stderrBytes, maxLineBytes, patienceMs, stragglersMs }));
+            resolve(childConnection(child, { name, stderrBytes, maxLineBytes, patienceMs, stragglersMs, kill }));
           });
         } catch (error) {
           refuse(error instanceof Error ? error : new Error(String(error)));
@@ -76,6 +88,14 @@ export function spawnBackend(
       });
     }
   };
+}
+
+function killGroup(leader: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-leader, signal);
+  } catch {
+    // Nobody is left of it.
+  }
 }
 
 interface Program {
