@@ -59,6 +59,12 @@ export const importRules = [
   { room: "frontends/exit-codes.ts", may: ["core"], builtins: "none" },
   { room: "frontends/front-end.ts", may: ["core", "protocol", "frontends/exit-codes.ts"], builtins: "all" },
   {
+    room: "frontends/acp",
+    may: ["core", "protocol", "rpc", "sdk", "frontends/exit-codes.ts", "frontends/front-end.ts"],
+    libraries: ["@agentclientprotocol/sdk"],
+    builtins: "all",
+  },
+  {
     room: "frontends/*",
     may: ["core", "protocol", "rpc", "frontends/exit-codes.ts", "frontends/front-end.ts"],
     builtins: "all",
@@ -89,9 +95,12 @@ export const importRules = [
       "config",
       "config/home.ts",
       "pdf",
+      "sdk",
+      "sdk/node",
       "compose.ts",
       "frontends/exit-codes.ts",
       "frontends/front-end.ts",
+      "frontends/acp",
       "frontends/*",
     ],
     libraries: ["commander"],
@@ -119,7 +128,11 @@ export function isRoom(name) {
  * @param {string} folder
  */
 function roomsIn(folder) {
-  return importRules.map(({ room }) => room).filter((room) => posix.dirname(room) === folder);
+  const isAny = posix.basename(folder) === "*";
+  const around = isAny ? posix.dirname(folder) : folder;
+  return importRules
+    .map(({ room }) => room)
+    .filter((room) => room !== folder && posix.dirname(room) === around && !(isAny && isFile(room)));
 }
 
 /**
@@ -131,7 +144,10 @@ function roomsIn(folder) {
 function innerPatterns(row, room, path) {
   return roomsIn(room)
     .filter((inner) => ![row.room, ...row.may, ...(row.lazily ?? [])].includes(inner))
-    .map((inner) => `${path}/${posix.basename(inner)}${isFile(inner) ? "" : "/**"}`);
+    .map((inner) => {
+      const folder = posix.basename(room) === "*" ? posix.dirname(path) : path;
+      return `${folder}/${posix.basename(inner)}${isFile(inner) ? "" : "/**"}`;
+    });
 }
 
 /**

@@ -1,11 +1,11 @@
 import { readBounded } from "../config/bounded-file.ts";
 import { AgentError } from "../core/errors.ts";
-import type { GivenExec } from "./exec-options.ts";
+import type { GivenSettings } from "./exec-options.ts";
 
 const maxAppendedBytes = 1_000_000;
 
 /** What the system prompt is to end with: the text of an option, or of the file that another one names. */
-export async function appendedPrompt(given: GivenExec): Promise<string | undefined> {
+export async function appendedPrompt(given: GivenSettings): Promise<string | undefined> {
   if (given.appendSystemPromptFile === undefined) return given.appendSystemPrompt;
   const path = given.appendSystemPromptFile;
   const bytes = await readBounded(path, maxAppendedBytes).catch(() => {

@@ -6,34 +6,38 @@ import type { LogLevel } from "../frontends/exec/log.ts";
 import { logLevels } from "../frontends/exec/log.ts";
 import type { OutputFormat } from "../frontends/exec/report.ts";
 
-/** The options of `tinman exec` as they were given. */
-export interface GivenExec {
-  readonly prompt: string | undefined;
-  readonly file?: string;
-  readonly outputFormat?: OutputFormat | "stream-jsonrpc";
-  readonly inputFormat: "text" | "stream-jsonrpc";
+/** What sessions begin with, as it was given. */
+export interface GivenSettings {
   readonly model?: string;
   readonly reasoningEffort?: (typeof reasoningEfforts)[number];
   readonly auto?: "low" | "medium" | "high";
   readonly skipPermissionsUnsafe?: boolean;
-  readonly sessionId?: string;
-  readonly fork?: string;
-  readonly cwd?: string;
   readonly useSpec?: boolean;
   readonly specModel?: string;
   readonly specReasoningEffort?: (typeof reasoningEfforts)[number];
-  readonly listTools?: boolean;
   readonly enabledTools?: readonly string[];
   readonly disabledTools?: readonly string[];
   readonly appendSystemPrompt?: string;
   readonly appendSystemPromptFile?: string;
+  readonly logLevel: LogLevel;
+}
+
+/** The options of `tinman exec` as they were given. */
+export interface GivenExec extends GivenSettings {
+  readonly prompt: string | undefined;
+  readonly file?: string;
+  readonly outputFormat?: OutputFormat | "stream-jsonrpc" | "acp";
+  readonly inputFormat: "text" | "stream-jsonrpc";
+  readonly sessionId?: string;
+  readonly fork?: string;
+  readonly cwd?: string;
+  readonly listTools?: boolean;
   readonly tag?: readonly Tag[];
   readonly maxTurns?: number;
   readonly maxTokens?: number;
   readonly timeout?: number;
   readonly onDenied: "stop" | "continue";
   readonly quirks?: readonly string[];
-  readonly logLevel: LogLevel;
 }
 
 const help = `
@@ -56,6 +60,7 @@ Output (-o):
 A program as the client:
   tinman exec --input-format stream-jsonrpc --output-format stream-jsonrpc
 speaks JSON-RPC on standard input and output until it is closed: several turns, permissions, questions.
+An editor as the client: -o acp, which is the same as tinman acp.
 
 Examples:
   tinman exec "summarize this repo"
@@ -67,10 +72,27 @@ Examples:
 Exit codes: 0 success, 1 failed, 2 usage, 3 limit or timeout, 4 no such session, 5 stopped by a permission,
 130 SIGINT, 143 SIGTERM.`;
 
-export function defineExec(program: Command, run: (given: GivenExec) => Promise<void>): void {
+/** What every command that runs sessions takes. */
+export function addSettings(command: Command): Command {
   const efforts = [...reasoningEfforts];
   const levels = autonomyLevels.filter((level) => level !== "off");
-  program
+  return command
+    .option("-m, --model <id>", "the model; see: tinman models")
+    .addOption(new Option("-r, --reasoning-effort <effort>", "how hard the model thinks").choices(efforts))
+    .addOption(new Option("--auto <level>", "what runs unasked").choices(levels))
+    .addOption(new Option("--skip-permissions-unsafe", "ask nothing at all").conflicts("auto"))
+    .option("--use-spec", "only read, and answer with a plan")
+    .option("--spec-model <id>", "the model for spec mode")
+    .addOption(new Option("--spec-reasoning-effort <effort>", "how hard it thinks in spec mode").choices(efforts))
+    .addOption(new Option("--enabled-tools <names>", "tools to allow by name at any level").argParser(names))
+    .addOption(new Option("--disabled-tools <names>", "tools the model is not offered").argParser(names))
+    .option("--append-system-prompt <text>", "text to end the system prompt with")
+    .addOption(new Option("--append-system-prompt-file <path>", "the same from a file").conflicts("appendSystemPrompt"))
+    .addOption(new Option("--log-level <level>", "what to say on stderr").choices([...logLevels]).default("warn"));
+}
+
+export function defineExec(program: Command, run: (given: GivenExec) => Promise<void>): void {
+  const command = program
     .command("exec")
     .description("run one prompt without anybody watching, and print the result")
     .argument("[prompt]", "what to do; - reads it from standard input")
@@ -81,28 +103,19 @@ export function defineExec(program: Command, run: (given: GivenExec) => Promise<
         "json",
         "stream-json",
         "stream-jsonrpc",
+        "acp",
       ]),
     )
     .addOption(
       new Option("--input-format <format>", "how the prompt is given")
         .choices(["text", "stream-jsonrpc"])
         .default("text"),
-    )
-    .option("-m, --model <id>", "the model; see: tinman models")
-    .addOption(new Option("-r, --reasoning-effort <effort>", "how hard the model thinks").choices(efforts))
-    .addOption(new Option("--auto <level>", "what runs unasked").choices(levels))
-    .addOption(new Option("--skip-permissions-unsafe", "ask nothing at all").conflicts("auto"))
+    );
+  addSettings(command)
     .option("-s, --session-id <id>", "continue a session with its whole history")
     .addOption(new Option("--fork <id>", "continue a copy of a session").conflicts("sessionId"))
     .option("--cwd <path>", "the folder to work in")
-    .option("--use-spec", "only read, and answer with a plan")
-    .option("--spec-model <id>", "the model for spec mode")
-    .addOption(new Option("--spec-reasoning-effort <effort>", "how hard it thinks in spec mode").choices(efforts))
     .option("--list-tools", "print the tools of such a run and stop")
-    .addOption(new Option("--enabled-tools <names>", "tools to allow by name at any level").argParser(names))
-    .addOption(new Option("--disabled-tools <names>", "tools the model is not offered").argParser(names))
-    .option("--append-system-prompt <text>", "text to end the system prompt with")
-    .addOption(new Option("--append-system-prompt-file <path>", "the same from a file").conflicts("appendSystemPrompt"))
     .addOption(
       new Option("--tag <tag>", "a name or JSON {name, metadata} kept with the session; repeatable").argParser(tag),
     )
@@ -113,7 +126,6 @@ export function defineExec(program: Command, run: (given: GivenExec) => Promise<
       new Option("--on-denied <action>", "when a call is not allowed").choices(["stop", "continue"]).default("stop"),
     )
     .addOption(new Option("--quirks <names>", "stream-jsonrpc with faults, for tests of clients").argParser(quirks))
-    .addOption(new Option("--log-level <level>", "what to say on stderr").choices([...logLevels]).default("warn"))
     .addHelpText("after", help)
     .allowExcessArguments(false)
     .action((prompt: string | undefined, options: Omit<GivenExec, "prompt">) => run({ ...options, prompt }));

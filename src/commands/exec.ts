@@ -22,6 +22,7 @@ import { workingFolder } from "./working-folder.ts";
 /** `tinman exec`. `words` is what stood behind `--`. */
 export async function exec(given: GivenExec, words: readonly string[] | undefined, io: Io): Promise<number> {
   const format = outputFormat(given);
+  if (format === "acp") return acp(given, words, io);
   if (format === "stream-jsonrpc") {
     return (await import("./stream-jsonrpc.ts")).serveStreamJsonRpc(given, words, io);
   }
@@ -49,8 +50,19 @@ export async function exec(given: GivenExec, words: readonly string[] | undefine
   }
 }
 
+/** As other agents are started by editors; the same as `tinman acp`. */
+async function acp(given: GivenExec, words: readonly string[] | undefined, io: Io): Promise<number> {
+  const [{ refuseOptionsOfOneRun }, front] = await Promise.all([import("./one-run.ts"), import("./acp.ts")]);
+  refuseOptionsOfOneRun(given, words, "-o acp");
+  return front.acp(given, io);
+}
+
 /** Requests on one side and lines on the other are one protocol: the one is not there without the other. */
-function outputFormat({ inputFormat, outputFormat: wanted, quirks }: GivenExec): OutputFormat | "stream-jsonrpc" {
+function outputFormat({
+  inputFormat,
+  outputFormat: wanted,
+  quirks,
+}: GivenExec): NonNullable<GivenExec["outputFormat"]> {
   if (inputFormat !== "stream-jsonrpc" && quirks !== undefined) {
     throw new AgentError("usage", "--quirks goes with --input-format stream-jsonrpc only.");
   }

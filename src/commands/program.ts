@@ -4,6 +4,7 @@ import { autonomyLevels } from "../core/settings.ts";
 import { terminalLine } from "../core/terminal-text.ts";
 import { exitCodeOf, exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
+import { defineAcp } from "./acp-options.ts";
 import { defineExec, duration } from "./exec-options.ts";
 import { processIo } from "./process-io.ts";
 import { reportUsage } from "./usage.ts";
@@ -14,6 +15,7 @@ Examples:
   tinman exec --auto low "create file notes.md with hello"
   git diff | tinman exec -o json - | jq -r .result
   tinman sessions list
+  tinman acp        for an editor to start; see docs/acp.md
 
 Without a configured model Tinman uses its embedded offline model, which needs no key and no network.
 Exit codes: 0 success, 1 failed, 2 usage, 3 limit or timeout, 4 no such session, 5 stopped by a permission.`;
@@ -78,8 +80,13 @@ function defineCommands(
     const { exec } = await import("./exec.ts");
     done(await exec(given, words, io));
   });
-  // The command of scripts does not wait for the others to be described.
+  // The commands of programs do not wait for the others to be described.
   if (asked === "exec") return;
+  defineAcp(program, async (given) => {
+    const { acp } = await import("./acp.ts");
+    done(await acp(given, io));
+  });
+  if (asked === "acp") return;
   const sessions = program.command("sessions").description("list, show, find and delete sessions");
   const json = ["--json", "print JSON"] as const;
   sessions

@@ -53,6 +53,7 @@ describe("THIRD_PARTY_NOTICES", () => {
   it("names what is in the bundle and what is installed beside it", () => {
     const text = readFileSync("THIRD_PARTY_NOTICES", "utf8");
     expect(sections(text)).toEqual([
+      "@agentclientprotocol/sdk",
       "@ai-sdk/anthropic",
       "@ai-sdk/google",
       "@ai-sdk/openai",

@@ -1,0 +1,42 @@
+import type { Composition } from "../compose.ts";
+import { createLogger } from "../frontends/exec/log.ts";
+import type { Io } from "../frontends/front-end.ts";
+import type { ConnectionOptions } from "../frontends/stream-jsonrpc/connection.ts";
+import { appendedPrompt } from "./appended-prompt.ts";
+import type { GivenSettings } from "./exec-options.ts";
+import { toolNames } from "./tool-names.ts";
+import { workingFolder } from "./working-folder.ts";
+
+/** What the command line says is what the sessions of a connection begin with. Rejects with `usage` or `model_unknown`. */
+export async function connectionOptions(
+  given: GivenSettings & { readonly cwd?: string; readonly onDenied?: "stop" | "continue" },
+  { engine, defaultModel, modelOverride, repositoryName }: Composition,
+  io: Io,
+): Promise<ConnectionOptions> {
+  const appendSystemPrompt = await appendedPrompt(given);
+  const { reasoningEffort, specModel, specReasoningEffort, auto, useSpec, onDenied } = given;
+  const cwd = given.cwd === undefined ? undefined : workingFolder(given.cwd);
+  const modelId = modelOverride === undefined ? (given.model ?? defaultModel) : defaultModel;
+  await engine.checkModels({ modelId, ...(specModel === undefined ? {} : { specModelId: specModel }) });
+  return {
+    defaults: {
+      modelId,
+      reasoningEffort: reasoningEffort ?? "none",
+      ...(specModel === undefined ? {} : { specModelId: specModel }),
+      ...(specReasoningEffort === undefined ? {} : { specReasoningEffort }),
+      ...(appendSystemPrompt === undefined ? {} : { appendSystemPrompt }),
+      ...(auto === undefined ? {} : { autonomy: auto }),
+      ...(useSpec === undefined ? {} : { spec: useSpec }),
+      ...(cwd === undefined ? {} : { cwd }),
+    },
+    run: {
+      unsafe: given.skipPermissionsUnsafe ?? false,
+      ...(onDenied === undefined ? {} : { onDenied }),
+      enabledTools: toolNames(given.enabledTools ?? [], engine.tools),
+      disabledTools: toolNames(given.disabledTools ?? [], engine.tools),
+    },
+    folder: workingFolder,
+    repository: repositoryName,
+    log: createLogger(io.stderr, given.logLevel),
+  };
+}

@@ -1,0 +1,163 @@
+import {
+  type AgentApp,
+  type AgentCapabilities,
+  agent,
+  type ClientCapabilities,
+  type Implementation,
+  type InitializeResponse,
+  type McpServer,
+  methods,
+  PROTOCOL_VERSION,
+} from "@agentclientprotocol/sdk";
+import { forkSessionParams, legacyMethods, setModelParams } from "../../protocol/acp.ts";
+import type { SettingsChange } from "../../sdk/api.ts";
+import type { Backend } from "./backend.ts";
+import type { LiveSession } from "./live-session.ts";
+import { changeToMode, modeNames, optionIds, type SessionState } from "./modes.ts";
+import { authRequired, badParams, rpcError } from "./rpc-errors.ts";
+import type { Sessions } from "./sessions.ts";
+
+const authMethod = {
+  id: "environment",
+  name: "Keys from the environment",
+  description: "Set the key of your model's provider in the environment or in config.yaml, and start again.",
+} as const;
+
+export interface AgentParts {
+  readonly backend: Backend;
+  readonly sessions: Sessions;
+  readonly info: Implementation;
+  saidHello(capabilities: ClientCapabilities): void;
+  warn(words: string): void;
+}
+
+/** The methods of ACP. What a client is told that it can use is what has a handler here. */
+export function createAgent(parts: AgentParts): AgentApp {
+  const { backend, sessions } = parts;
+  const app = agent({ name: parts.info.name });
+  const { session: on } = methods.agent;
+  const has = {
+    list: backend.list !== undefined,
+    delete: backend.remove !== undefined,
+    remoteServers: backend.takesRemoteServers,
+  };
+
+  /** Whoever opens a session hears of it first, and then what there is to know. */
+  function opened(session: LiveSession): SessionState {
+    setImmediate(() => session.introduce().catch((error: unknown) => parts.warn(String(error))));
+    return session.state;
+  }
+
+  app
+    .onRequest(methods.agent.initialize, ({ params }) => {
+      parts.saidHello(params.clientCapabilities ?? {});
+      setImmediate(() => backend.prepare());
+      return hello(parts.info, has);
+    })
+    .onRequest(methods.agent.authenticate, async ({ params }) => {
+      if (params.methodId !== authMethod.id)
+        throw badParams(`There is no way to authenticate called ${params.methodId}.`);
+      await backend.authenticate().catch((error: unknown) => {
+        throw authRequired(rpcError(error).message);
+      });
+      return {};
+    })
+    .onRequest(on.new, async ({ params }) => {
+      const session = await sessions.create(params);
+      return { sessionId: session.id, ...opened(session) };
+    })
+    .onRequest(on.load, async ({ params: { sessionId, ...wanted } }) => {
+      const session = await sessions.open(sessionId, wanted);
+      await session.replay();
+      return opened(session);
+    })
+    .onRequest(on.resume, async ({ params: { sessionId, ...wanted } }) =>
+      opened(await sessions.open(sessionId, wanted)),
+    )
+    .onRequest("session/fork", forkSessionParams, async ({ params: { sessionId, ...wanted } }) => {
+      const session = await sessions.fork(sessionId, { ...wanted, mcpServers: wanted.mcpServers as McpServer[] });
+      return { sessionId: session.id, ...opened(session) };
+    })
+    .onRequest(on.close, async ({ params }) => {
+      await sessions.close(params.sessionId);
+      return {};
+    })
+    .onRequest(on.prompt, ({ params, signal }) => sessions.of(params.sessionId).prompt(params.prompt, signal))
+    .onNotification(on.cancel, ({ params }) => sessions.of(params.sessionId).cancel())
+    .onRequest(on.setMode, async ({ params: { sessionId, modeId } }) => {
+      const session = sessions.of(sessionId);
+      await session.change(toMode(modeId));
+      return {};
+    })
+    .onRequest(on.setConfigOption, async ({ params }) => {
+      const session = sessions.of(params.sessionId);
+      await session.change(toOption(session, params.configId, params.value));
+      return { configOptions: session.state.configOptions };
+    })
+    .onRequest(legacyMethods.setModel, setModelParams, async ({ params }) => {
+      const session = sessions.of(params.sessionId);
+      await session.change(toModel(session, params.modelId));
+      return {};
+    });
+  if (has.list) app.onRequest(on.list, ({ params }) => sessions.list(params));
+  if (has.delete) {
+    app.onRequest(on.delete, async ({ params }) => {
+      await sessions.remove(params.sessionId);
+      return {};
+    });
+  }
+  return app;
+}
+
+function hello(
+  agentInfo: Implementation,
+  has: { readonly list: boolean; readonly delete: boolean; readonly remoteServers: boolean },
+): InitializeResponse {
+  const agentCapabilities: AgentCapabilities = {
+    loadSession: true,
+    promptCapabilities: { image: true, audio: false, embeddedContext: true },
+    mcpCapabilities: { http: has.remoteServers, sse: has.remoteServers },
+    sessionCapabilities: {
+      ...(has.list ? { list: {} } : {}),
+      ...(has.delete ? { delete: {} } : {}),
+      resume: {},
+      close: {},
+      ...{ fork: {} },
+    },
+  };
+  // The one version that is spoken: a client of another one leaves when it reads it.
+  return { protocolVersion: PROTOCOL_VERSION, agentInfo, agentCapabilities, authMethods: [authMethod] };
+}
+
+function toMode(id: string): SettingsChange {
+  const change = changeToMode(id);
+  if (change === undefined) throw badParams(`There is no mode ${JSON.stringify(id)}. There are ${modeNames()}.`);
+  return change;
+}
+
+function toModel({ models }: LiveSession, modelId: string): SettingsChange {
+  if (models.length > 0 && !models.some(({ id, disabled }) => id === modelId && !disabled)) {
+    throw badParams(
+      `There is no model ${JSON.stringify(modelId)}. There are ${models.map(({ id }) => id).join(", ")}.`,
+    );
+  }
+  return { modelId };
+}
+
+function toOption(session: LiveSession, id: string, value: unknown): SettingsChange {
+  if (typeof value !== "string") throw badParams(`The value of ${id} must be a text.`);
+  switch (id) {
+    case optionIds.mode:
+      return toMode(value);
+    case optionIds.model:
+      return toModel(session, value);
+    case optionIds.effort: {
+      const known = session.efforts;
+      if (!known.includes(value))
+        throw badParams(`There is no effort ${JSON.stringify(value)} here. There are ${known.join(", ")}.`);
+      return { reasoningEffort: value };
+    }
+    default:
+      throw badParams(`There is no option ${JSON.stringify(id)}. There are ${Object.values(optionIds).join(", ")}.`);
+  }
+}

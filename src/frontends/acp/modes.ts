@@ -1,0 +1,110 @@
+import type { SessionConfigOption, SessionConfigSelectOption, SessionModeState } from "@agentclientprotocol/sdk";
+import type { SettingsChange } from "../../sdk/api.ts";
+import type { ModelInfo, Settings } from "../../sdk/types.ts";
+
+/* What a session can be set to, in the words of ACP. */
+
+const levels = {
+  off: ["Ask", "Asks before it changes anything; only reads unasked."],
+  low: ["Auto (low)", "Creates and edits files in the folder unasked."],
+  medium: ["Auto (medium)", "Also builds, tests, installs and commits unasked."],
+  high: ["Auto (high)", "Runs every command unasked."],
+} as const;
+
+type Level = keyof typeof levels;
+
+const modes = {
+  ...levels,
+  spec: ["Plan", "Only reads, and makes a plan to be approved."],
+} as const;
+
+/** What other clients call them. */
+const aliases: Readonly<Record<string, keyof typeof modes>> = {
+  normal: "off",
+  "auto-low": "low",
+  "auto-medium": "medium",
+  "auto-high": "high",
+};
+
+export const optionIds = { mode: "mode", model: "model", effort: "thought_level" } as const;
+
+/** As `session/new`, `session/load` and the like answer it. `models` is what clients of an older ACP look for. */
+export interface SessionState {
+  readonly modes: SessionModeState;
+  readonly configOptions: SessionConfigOption[];
+  readonly models: {
+    readonly currentModelId: string;
+    readonly availableModels: readonly { readonly modelId: string; readonly name: string }[];
+  };
+}
+
+export function modeOf({ interactionMode, autonomyLevel }: Settings): keyof typeof modes {
+  return interactionMode === "spec" ? "spec" : autonomyLevel;
+}
+
+/** `undefined` when there is no such mode. */
+export function changeToMode(id: string): SettingsChange | undefined {
+  const known = Object.hasOwn(aliases, id) ? aliases[id] : id;
+  if (known === "spec") return { interactionMode: "spec" };
+  if (known === undefined || !Object.hasOwn(levels, known)) return undefined;
+  return { interactionMode: "auto", autonomyLevel: known as Level };
+}
+
+export function modeNames(): string {
+  return Object.keys(modes).join(", ");
+}
+
+export function sessionState(settings: Settings, models: readonly ModelInfo[]): SessionState {
+  const named = namedModels(settings, models);
+  return {
+    modes: {
+      currentModeId: modeOf(settings),
+      availableModes: Object.entries(modes).map(([id, [name, description]]) => ({ id, name, description })),
+    },
+    configOptions: configOptions(settings, models),
+    models: {
+      currentModelId: settings.modelId,
+      availableModels: named.map(({ value, name }) => ({ modelId: value, name })),
+    },
+  };
+}
+
+export function configOptions(settings: Settings, models: readonly ModelInfo[]): SessionConfigOption[] {
+  const select = (id: string, name: string, currentValue: string, options: SessionConfigSelectOption[]) =>
+    ({ id, name, category: id, type: "select", currentValue, options }) as const;
+  const listed = Object.entries(modes).map(([value, [name, description]]) => ({ value, name, description }));
+  const efforts = effortsOf(settings, models);
+  return [
+    select(optionIds.mode, "Mode", modeOf(settings), listed),
+    select(optionIds.model, "Model", settings.modelId, namedModels(settings, models)),
+    ...(efforts.length < 2
+      ? []
+      : [
+          select(
+            optionIds.effort,
+            "Thinking",
+            effortOf(settings),
+            efforts.map((effort) => ({ value: effort, name: effort })),
+          ),
+        ]),
+  ];
+}
+
+export function effortOf({ reasoningEffort }: Settings): string {
+  return reasoningEffort ?? "none";
+}
+
+/** What the model knows, and what it is set to even so: the nearest one is used then. */
+export function effortsOf(settings: Settings, models: readonly ModelInfo[]): readonly string[] {
+  const known = models.find(({ id }) => id === settings.modelId)?.reasoningEfforts ?? [];
+  const current = effortOf(settings);
+  return known.includes(current) ? known : [current, ...known];
+}
+
+/** Those that can be used, and the one that is, whatever it is. */
+function namedModels({ modelId }: Settings, models: readonly ModelInfo[]): SessionConfigSelectOption[] {
+  const usable = models
+    .filter(({ disabled }) => !disabled)
+    .map(({ id, displayName }) => ({ value: id, name: displayName }));
+  return usable.some(({ value }) => value === modelId) ? usable : [{ value: modelId, name: modelId }, ...usable];
+}

@@ -1,0 +1,121 @@
+import type { NoticeSeverity, SessionUpdate } from "@agentclientprotocol/sdk";
+import type { Session } from "../../sdk/api.ts";
+import type { ModelInfo, TurnEvent } from "../../sdk/types.ts";
+import type { Client } from "./client.ts";
+import { mcpFailures } from "./mcp-servers.ts";
+import { configOptions, modeOf } from "./modes.ts";
+import type { Translator } from "./translate.ts";
+
+/** What happens only within turns, and belongs to nobody once they are over. */
+const ofTurns: ReadonlySet<TurnEvent["type"]> = new Set([
+  "text",
+  "text_reset",
+  "thinking",
+  "tool_input",
+  "tool_call",
+  "tool_progress",
+  "tool_result",
+  "state",
+]);
+
+export interface NewsParts {
+  readonly sessionId: string;
+  readonly client: Client;
+  readonly translator: Translator;
+  readonly models: readonly ModelInfo[];
+  /** `undefined` while there is none. */
+  session(): Session | undefined;
+  isTurnRunning(): boolean;
+  /** Words for people, where the client has no place for them. */
+  warn(words: string): void;
+}
+
+/** What a client is told of a session, in the order in which it happens. */
+export interface SessionNews {
+  tell(updates: Iterable<SessionUpdate>): void;
+  /** Resolves when the client has room for more. */
+  room(): Promise<void>;
+  notice(severity: NoticeSeverity, title: string): void;
+  happened(event: TurnEvent): void;
+  /** Mode and options, if they are others than were told. */
+  tellSettings(): void;
+  /** How full the model's window is. Nobody waits for it. */
+  tellUsage(): void;
+}
+
+export function createSessionNews(parts: NewsParts): SessionNews {
+  const { client, sessionId } = parts;
+  let told: Promise<void> = Promise.resolve();
+  let shown = settingsNow();
+  let isMeasuring = false;
+
+  function settingsNow() {
+    const settings = parts.session()?.settings;
+    if (settings === undefined) return undefined;
+    return { mode: modeOf(settings), options: configOptions(settings, parts.models) };
+  }
+
+  function tell(updates: Iterable<SessionUpdate>): void {
+    for (const update of updates) told = client.update(sessionId, update);
+  }
+
+  function notice(severity: NoticeSeverity, title: string): void {
+    if (client.capabilities.session?.notices) tell([{ sessionUpdate: "notice", severity, title }]);
+    else parts.warn(title);
+  }
+
+  function tellSettings(): void {
+    const now = settingsNow();
+    if (now === undefined || JSON.stringify(now) === JSON.stringify(shown)) return;
+    const before = shown;
+    shown = now;
+    if (now.mode !== before?.mode) tell([{ sessionUpdate: "current_mode_update", currentModeId: now.mode }]);
+    tell([{ sessionUpdate: "config_option_update", configOptions: now.options }]);
+  }
+
+  async function measure(): Promise<void> {
+    const session = parts.session();
+    if (isMeasuring || session === undefined) return;
+    isMeasuring = true;
+    try {
+      const { used, limit } = Object(await session.call("get_context_stats")) as { used?: unknown; limit?: unknown };
+      if (typeof used !== "number" || typeof limit !== "number" || !(limit > 0)) return;
+      tell([{ sessionUpdate: "usage_update", used, size: limit }]);
+    } catch {
+      // Not every backend can tell.
+    } finally {
+      isMeasuring = false;
+    }
+  }
+
+  return {
+    tell,
+    room: () => told,
+    notice,
+    tellSettings,
+    tellUsage: () => void measure(),
+    happened(event) {
+      if (ofTurns.has(event.type) && !parts.isTurnRunning()) return;
+      switch (event.type) {
+        case "settings":
+          tellSettings();
+          break;
+        case "title":
+          tell([{ sessionUpdate: "session_info_update", title: event.title, updatedAt: new Date().toISOString() }]);
+          break;
+        case "usage":
+          void measure();
+          break;
+        case "retry":
+          notice("info", `The model is asked again (${event.reason}, retry ${event.attempt}).`);
+          break;
+        case "other":
+          if (event.name !== "mcp_status_changed") break;
+          for (const words of mcpFailures(event.given)) notice("warning", words);
+          break;
+        default:
+          tell(parts.translator.take(event));
+      }
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import { realpath, stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import type { ListSessionsResponse, McpServer } from "@agentclientprotocol/sdk";
+import { createSession, resumeSession } from "../../sdk/browser.ts";
+import { SessionNotFoundError } from "../../sdk/errors.ts";
+import type { Backend } from "./backend.ts";
+import type { Client } from "./client.ts";
+import { type LiveSession, openLive } from "./live-session.ts";
+import { backendServers } from "./mcp-servers.ts";
+import { badParams, noSession, rpcError } from "./rpc-errors.ts";
+
+export interface Wanted {
+  readonly cwd: string;
+  readonly mcpServers?: readonly McpServer[] | undefined;
+  readonly additionalDirectories?: readonly string[] | undefined;
+}
+
+/** Those that are open in this process. They know nothing of each other. */
+export interface Sessions {
+  /** Throws when it is not open. */
+  of(sessionId: string): LiveSession;
+  create(wanted: Wanted): Promise<LiveSession>;
+  /** As it was left; one that is open here is opened anew. */
+  open(sessionId: string, wanted: Wanted): Promise<LiveSession>;
+  fork(sessionId: string, wanted: Wanted): Promise<LiveSession>;
+  list(query: {
+    readonly cwd?: string | null | undefined;
+    readonly cursor?: string | null | undefined;
+  }): Promise<ListSessionsResponse>;
+  close(sessionId: string): Promise<void>;
+  remove(sessionId: string): Promise<void>;
+  closeAll(): Promise<void>;
+}
+
+const pageSize = 100;
+
+export function createSessions(backend: Backend, client: () => Client, warn: (words: string) => void): Sessions {
+  const live = new Map<string, LiveSession>();
+
+  async function start(sessionId: string | undefined, wanted: Wanted): Promise<LiveSession> {
+    const cwd = await folderOf(wanted);
+    const mcpServers = backendServers(wanted.mcpServers ?? []);
+    const common = { connect: backend.connect(cwd), ...(mcpServers.length === 0 ? {} : { mcpServers }) };
+    const session = await openLive({
+      client: client(),
+      cwd,
+      warn,
+      // One that was there before stays.
+      discard: async (id) => (sessionId === undefined ? backend.remove?.(id) : undefined),
+      open: async (handlers, again) => {
+        const id = again ?? sessionId;
+        if (id === undefined) return createSession({ ...common, ...handlers, ...backend.settings, cwd });
+        const opened = await resumeSession(id, { ...common, ...handlers });
+        const place = opened.cwd;
+        if (place === undefined || (await isSameFolder(place, cwd))) return opened;
+        await opened.close();
+        throw badParams(`The session ${id} works in ${place}, and not in ${cwd}.`);
+      },
+    }).catch((error: unknown) => {
+      throw rpcError(error, sessionId);
+    });
+    live.set(session.id, session);
+    return session;
+  }
+
+  function of(sessionId: string): LiveSession {
+    const session = live.get(sessionId);
+    if (session === undefined) throw noSession(sessionId);
+    return session;
+  }
+
+  async function close(sessionId: string): Promise<void> {
+    const session = live.get(sessionId);
+    live.delete(sessionId);
+    await session?.close();
+  }
+
+  async function open(sessionId: string, wanted: Wanted): Promise<LiveSession> {
+    if (live.get(sessionId)?.isBusy === true) throw badParams("A turn runs in this session: cancel it first.");
+    await close(sessionId);
+    return start(sessionId, wanted);
+  }
+
+  return {
+    of,
+    create: (wanted) => start(undefined, wanted),
+    open,
+    async fork(sessionId, wanted) {
+      await folderOf(wanted);
+      const isOpen = live.has(sessionId);
+      const source = live.get(sessionId) ?? (await open(sessionId, wanted));
+      try {
+        return await open(await source.fork(), wanted);
+      } catch (error) {
+        throw rpcError(error, sessionId);
+      } finally {
+        if (!isOpen) await close(sessionId);
+      }
+    },
+    async list({ cwd, cursor }) {
+      if (cwd && !isAbsolute(cwd)) throw badParams(`The folder ${cwd} must be an absolute path.`);
+      const all = (await backend.list?.(cwd ? { cwd } : {})) ?? [];
+      const from = cursor ? placeBehind(all, cursor) : 0;
+      const page = all.slice(from, from + pageSize);
+      const last = page.at(-1);
+      return {
+        sessions: page.map(({ id, cwd: folder = "/", title, updatedAt }) => ({
+          sessionId: id,
+          cwd: folder,
+          ...(title === "" ? {} : { title }),
+          updatedAt: new Date(updatedAt).toISOString(),
+        })),
+        ...(last !== undefined && from + pageSize < all.length ? { nextCursor: `${last.updatedAt}:${last.id}` } : {}),
+      };
+    },
+    async close(sessionId) {
+      if (!live.has(sessionId)) throw noSession(sessionId);
+      await close(sessionId);
+    },
+    async remove(sessionId) {
+      await close(sessionId);
+      await backend.remove?.(sessionId).catch((error: unknown) => {
+        throw error instanceof SessionNotFoundError ? noSession(sessionId) : rpcError(error, sessionId);
+      });
+    },
+    async closeAll() {
+      const all = [...live.values()];
+      live.clear();
+      await Promise.allSettled(all.map((session) => session.close()));
+    },
+  };
+}
+
+/** A session that has changed since then stands further up, and was not seen: what comes after it in time goes on. */
+function placeBehind(all: readonly { readonly id: string; readonly updatedAt: number }[], cursor: string): number {
+  const [, time, id] = /^(\d+):(.+)$/.exec(cursor) ?? [];
+  if (time === undefined) throw badParams("The cursor is not one of ours.");
+  const at = all.findIndex((each) => each.id === id);
+  if (at >= 0) return at + 1;
+  const next = all.findIndex(({ updatedAt }) => updatedAt < Number(time));
+  return next < 0 ? all.length : next;
+}
+
+async function folderOf({ cwd, additionalDirectories = [] }: Wanted): Promise<string> {
+  if (!isAbsolute(cwd))
+    throw badParams(`The folder (cwd) must be an absolute path, and ${JSON.stringify(cwd)} is none.`);
+  const found = await stat(cwd).catch(() => undefined);
+  if (found === undefined) throw badParams(`There is no folder ${cwd}.`);
+  if (!found.isDirectory()) throw badParams(`${cwd} is not a folder.`);
+  if (additionalDirectories.length > 0)
+    throw badParams("Additional directories are not supported: a session works in one folder.");
+  return cwd;
+}
+
+async function isSameFolder(one: string, other: string): Promise<boolean> {
+  const [first, second] = await Promise.all([one, other].map((path) => realpath(path).catch(() => path)));
+  return first === second;
+}

@@ -1,0 +1,149 @@
+import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "@agentclientprotocol/sdk";
+import type { Block, PermissionCall, TurnEvent } from "../../sdk/types.ts";
+import { diffsOfDetails } from "./diffs.ts";
+import { planEntries } from "./plan-entries.ts";
+import { type ToolView, textContent, viewOf } from "./tool-view.ts";
+
+type Input = Readonly<Record<string, unknown>>;
+type ToolResult = Pick<TurnEvent & { type: "tool_result" }, "id" | "content" | "text" | "isError">;
+
+/** What happens in a session, as the updates that a client of ACP gets. Holds state, does nothing else. */
+export interface Translator {
+  take(event: TurnEvent): readonly SessionUpdate[];
+  /** A call that somebody is asked about, with all that is known of it now. */
+  asked(call: PermissionCall): ToolCallUpdate;
+  /** The last call of a tool that has no result yet. */
+  openCallOf(name: string): string | undefined;
+  /** What has no result gets none any more. */
+  closeCalls(): readonly SessionUpdate[];
+}
+
+interface Call {
+  readonly name: string;
+  readonly input: Input;
+  status: "pending" | "in_progress";
+  view: ToolView;
+}
+
+export function createTranslator(cwd: string): Translator {
+  const calls = new Map<string, Call>();
+  /** How often a message was begun again: what was shown cannot be taken back, so it goes on as another one. */
+  const restarts = new Map<string, number>();
+
+  const shownId = (messageId: string): string => {
+    const times = restarts.get(messageId) ?? 0;
+    return times === 0 ? messageId : `${messageId}-${times + 1}`;
+  };
+
+  /** Announced with the first words of its input, and again when they have changed. */
+  function call(id: string, name: string, input: Input): readonly SessionUpdate[] {
+    const before = calls.get(id);
+    const view = viewOf(name, input, cwd);
+    if (before === undefined) {
+      calls.set(id, { name, input, status: "pending", view });
+      return [{ sessionUpdate: "tool_call", toolCallId: id, name, status: "pending", ...view, rawInput: input }];
+    }
+    if (JSON.stringify(before.input) === JSON.stringify(input)) return [];
+    calls.set(id, { ...before, name, input, view });
+    return [{ sessionUpdate: "tool_call_update", toolCallId: id, ...view, rawInput: input }];
+  }
+
+  function begins(id: string): readonly SessionUpdate[] {
+    const known = calls.get(id);
+    if (known === undefined || known.status === "in_progress") return [];
+    known.status = "in_progress";
+    return [{ sessionUpdate: "tool_call_update", toolCallId: id, status: "in_progress" }];
+  }
+
+  function progress(id: string, text: string): readonly SessionUpdate[] {
+    const known = calls.get(id);
+    if (known === undefined || text === "") return [];
+    known.status = "in_progress";
+    const content = [...known.view.content, textContent(text)];
+    return [{ sessionUpdate: "tool_call_update", toolCallId: id, status: "in_progress", content }];
+  }
+
+  function result({ id, content, text, isError }: ToolResult): readonly SessionUpdate[] {
+    const known = calls.get(id);
+    calls.delete(id);
+    if (known === undefined) return [];
+    // The diff, or the plan, says it better than the tool's own words.
+    const isSaid = known.view.content.length > 0 && !isError;
+    return [
+      {
+        sessionUpdate: "tool_call_update",
+        toolCallId: id,
+        status: isError ? "failed" : "completed",
+        content: [...known.view.content, ...(isSaid ? [] : shown(content))],
+        rawOutput: { text },
+      },
+    ];
+  }
+
+  return {
+    take(event) {
+      switch (event.type) {
+        case "text":
+          return [chunk("agent_message_chunk", shownId(event.messageId), event.text)];
+        case "thinking":
+          return [chunk("agent_thought_chunk", shownId(event.messageId), event.text)];
+        case "text_reset":
+          restarts.set(event.messageId, (restarts.get(event.messageId) ?? 0) + 1);
+          return [];
+        case "tool_input":
+        case "tool_call":
+          if (event.name === "TodoWrite") return event.type === "tool_call" ? plan(event.input) : [];
+          return Object.keys(event.input).length === 0 && event.type === "tool_input"
+            ? []
+            : call(event.id, event.name, event.input);
+        case "tool_progress":
+          return progress(event.id, event.text);
+        case "tool_result":
+          return result(event);
+        case "state":
+          return event.state === "executing_tool" ? [...calls.keys()].flatMap(begins) : [];
+        default:
+          return [];
+      }
+    },
+    asked({ id, name, input, details }) {
+      const diffs = diffsOfDetails(details, cwd).map((diff) => ({ type: "diff", ...diff }) as const);
+      const plain = calls.get(id)?.view ?? viewOf(name, input, cwd);
+      const view = diffs.length === 0 ? plain : { ...plain, content: diffs };
+      calls.set(id, { name, input, status: "pending", view });
+      return { toolCallId: id, name, status: "pending", ...view, rawInput: input };
+    },
+    openCallOf: (name) => [...calls].filter(([, each]) => each.name === name).at(-1)?.[0],
+    closeCalls() {
+      const left = [...calls.keys()];
+      calls.clear();
+      restarts.clear();
+      return left.map((toolCallId) => ({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" }));
+    },
+  };
+}
+
+function chunk(
+  sessionUpdate: "agent_message_chunk" | "agent_thought_chunk",
+  messageId: string,
+  text: string,
+): SessionUpdate {
+  return { sessionUpdate, content: { type: "text", text }, ...(messageId === "" ? {} : { messageId }) };
+}
+
+function plan({ todos }: Input): readonly SessionUpdate[] {
+  const entries = planEntries(todos);
+  return entries.length === 0 ? [] : [{ sessionUpdate: "plan", entries }];
+}
+
+function shown(content: Extract<Block, { type: "tool_result" }>["content"]): readonly ToolCallContent[] {
+  if (typeof content === "string") return content === "" ? [] : [textContent(content)];
+  return content.map((block) =>
+    block.type === "text"
+      ? textContent(block.text)
+      : {
+          type: "content",
+          content: { type: "image", mimeType: block.source.mediaType, data: block.source.data },
+        },
+  );
+}
