@@ -3,15 +3,16 @@ import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { sum } from "./line-client.mjs";
 import { inFreshPlace, judge, options, pairwise, printTable, show, spread } from "./measure.mjs";
-import { startSession, sum } from "./rpc-client.mjs";
+import { startSession } from "./rpc-client.mjs";
 import { configureModels, keyVariable, withModelServer } from "./serve.mjs";
 
 /**
  * What a client of `stream-jsonrpc` waits for, against a program that speaks the same wire and only passes on what the
  * model says. `BENCH_DROID` may name a `droid` to stand in the same tables.
  *
- * @typedef {import("./rpc-client.mjs").Server} Server
+ * @typedef {import("./line-client.mjs").Server} Server
  * @typedef {import("./rpc-client.mjs").Client} Client
  */
 
