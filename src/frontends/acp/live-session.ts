@@ -190,7 +190,7 @@ export async function openLive({ client, cwd, open, discard, warn }: LiveParts):
       });
       told.tell([{ sessionUpdate: "available_commands_update", availableCommands }]);
       if (first.title) told.tell([{ sessionUpdate: "session_info_update", title: first.title }]);
-      if (first.history.length > 0) told.tellUsage();
+      await told.measure();
     },
     async prompt(blocks, signal) {
       const entry: Running = { isCancelled: false, cancel: () => undefined };

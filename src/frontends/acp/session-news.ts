@@ -1,6 +1,6 @@
 import type { NoticeSeverity, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Session } from "../../sdk/api.ts";
-import type { ModelInfo, TurnEvent } from "../../sdk/types.ts";
+import type { ModelInfo, TokenUsage, TurnEvent } from "../../sdk/types.ts";
 import type { Client } from "./client.ts";
 import { mcpFailures } from "./mcp-servers.ts";
 import { configOptions, modeOf } from "./modes.ts";
@@ -39,14 +39,16 @@ export interface SessionNews {
   happened(event: TurnEvent): void;
   /** Mode and options, if they are others than were told. */
   tellSettings(): void;
-  /** How full the model's window is. Nobody waits for it. */
-  tellUsage(): void;
+  /** Asks the backend how large the model's window is, and tells how full, unless nothing was said yet. */
+  measure(): Promise<void>;
 }
 
 export function createSessionNews(parts: NewsParts): SessionNews {
   const { client, sessionId } = parts;
   let told: Promise<void> = Promise.resolve();
   let shown = settingsNow();
+  /** The model's window in tokens, where the backend tells. */
+  let windowSize: number | undefined;
   let isMeasuring = false;
 
   function settingsNow() {
@@ -71,6 +73,8 @@ export function createSessionNews(parts: NewsParts): SessionNews {
     shown = now;
     if (now.mode !== before?.mode) tell([{ sessionUpdate: "current_mode_update", currentModeId: now.mode }]);
     tell([{ sessionUpdate: "config_option_update", configOptions: now.options }]);
+    // Another model may have another window.
+    void measure();
   }
 
   async function measure(): Promise<void> {
@@ -80,7 +84,9 @@ export function createSessionNews(parts: NewsParts): SessionNews {
     try {
       const { used, limit } = Object(await session.call("get_context_stats")) as { used?: unknown; limit?: unknown };
       if (typeof used !== "number" || typeof limit !== "number" || !(limit > 0)) return;
-      tell([{ sessionUpdate: "usage_update", used, size: limit }]);
+      windowSize = limit;
+      const isBegun = session.history.length > 0 || session.usage !== undefined;
+      if (isBegun) tell([{ sessionUpdate: "usage_update", used, size: limit }]);
     } catch {
       // Not every backend can tell.
     } finally {
@@ -88,12 +94,23 @@ export function createSessionNews(parts: NewsParts): SessionNews {
     }
   }
 
+  /** What the last call had in it, and what came of it, is what the next one begins with. */
+  function tellUsage(lastCall: TokenUsage | undefined): void {
+    if (windowSize === undefined || lastCall === undefined) {
+      void measure();
+      return;
+    }
+    const { inputTokens, cacheReadTokens, cacheCreationTokens, outputTokens } = lastCall;
+    const used = inputTokens + cacheReadTokens + cacheCreationTokens + outputTokens;
+    tell([{ sessionUpdate: "usage_update", used, size: windowSize }]);
+  }
+
   return {
     tell,
     room: () => told,
     notice,
     tellSettings,
-    tellUsage: () => void measure(),
+    measure,
     happened(event) {
       if (ofTurns.has(event.type) && !parts.isTurnRunning()) return;
       switch (event.type) {
@@ -104,7 +121,7 @@ export function createSessionNews(parts: NewsParts): SessionNews {
           tell([{ sessionUpdate: "session_info_update", title: event.title, updatedAt: new Date().toISOString() }]);
           break;
         case "usage":
-          void measure();
+          tellUsage(event.lastCall);
           break;
         case "retry":
           notice("info", `The model is asked again (${event.reason}, retry ${event.attempt}).`);
