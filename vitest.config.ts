@@ -15,6 +15,8 @@ export default defineConfig({
     // The SDK runs on our streams here as it does in the bundle.
     server: { deps: { inline: [/@ai-sdk/, /eventsource-parser/] } },
     pool: "forks",
+    // A worker keeps the modules that it has loaded: loading them again for each file would be a fifth of all the work.
+    isolate: false,
     // Tests wait for processes and for each other: one more than there are cores keeps all of them busy.
     maxWorkers: availableParallelism() + 1,
     testTimeout: 30_000,
