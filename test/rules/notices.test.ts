@@ -81,7 +81,14 @@ describe("THIRD_PARTY_NOTICES", () => {
 /** Where it does not minify, the bundler marks where each module's code begins. */
 function bundledPackages(): readonly string[] {
   const folder = join(copy, "bundle");
-  spawnSync(join("node_modules", ".bin", "tsdown"), ["--no-minify", "--out-dir", folder, "--log-level", "error"]);
+  spawnSync(join("node_modules", ".bin", "tsdown"), [
+    "--no-minify",
+    "--no-dts",
+    "--out-dir",
+    folder,
+    "--log-level",
+    "error",
+  ]);
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".cjs"))
     .flatMap((path) => [
