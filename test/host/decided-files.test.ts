@@ -205,7 +205,7 @@ describe("a folder that is swapped when it is already held", () => {
 });
 
 describe("against somebody who swaps a folder all the time", { timeout: 120_000 }, () => {
-  const often = isFullRun ? 100 : 25;
+  const often = isFullRun ? 100 : 10;
 
   /** Tries until it was let through and kept from it often enough, or many times; returns what came out. */
   async function race(attempt: (files: Files, file: string) => Promise<string>): Promise<{
