@@ -96,7 +96,9 @@ it("gives the edited file, whatever the file is and the edits are", async () => 
     // A file of which the last line is empty and has no newline is a file with a newline at its end, and one line less.
     fc.pre(shape.finalNewline || before(edits).at(-1) !== "");
     fc.pre(old !== wanted);
-    const output = await apply(old, patchOf(lineEnd, ...wholeHunk(edits)));
+    const hunk = wholeHunk(edits);
+    // A first line that lacks its sign would be taken for one that sets the hunk apart, if no @@ did.
+    const output = await apply(old, patchOf(lineEnd, ...(hunk[0] === "" ? ["@@"] : []), ...hunk));
     expect(output).toMatchObject({ status: "ok", after: wanted, writes: 1 });
   });
   await fc.assert(property, { numRuns: 300 });
