@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { resultObject } from "../../src/protocol/stream-json.ts";
 import { processesWith, thatStay } from "./processes.ts";
 import type { Bench } from "./tinman.ts";
-import { createBench, lines, mainFile } from "./tinman.ts";
+import { createBench, lines, madeUp, mainFile } from "./tinman.ts";
 
 let bench: Bench;
 beforeAll(async () => {
@@ -38,6 +39,14 @@ async function untilRunning(word: string): Promise<void> {
   expect((await processesWith(word)).length).toBeGreaterThan(0);
 }
 
+/** The model is asked as soon as its prompt is in the session's log. */
+async function untilLogged(prompt: string): Promise<void> {
+  const sessions = join(bench.home, ".tinman", "sessions");
+  const isLogged = async () => (await bench.shell(`grep -rqs ${prompt} ${sessions}`)).code === 0;
+  for (let tries = 0; tries < 200 && !(await isLogged()); tries += 1) await sleep(25);
+  expect(await isLogged()).toBe(true);
+}
+
 describe.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
@@ -57,11 +66,12 @@ describe.each([
 
   test("while the model is waited for: the same", async () => {
     const model = await bench.script([{ text: "late", delay_ms: 60_000 }]);
-    const child = bench.start(["exec", "-o", "json", "-m", model, "go"]);
+    const prompt = madeUp();
+    const child = bench.start(["exec", "-o", "json", "-m", model, prompt]);
     child.stdin?.end();
     const out: Buffer[] = [];
     child.stdout?.on("data", (chunk: Buffer) => out.push(chunk));
-    await sleep(600);
+    await untilLogged(prompt);
     child.kill(signal);
     expect(await new Promise((resolve) => child.on("close", resolve))).toBe(code);
     expect(resultObject.parse(JSON.parse(Buffer.concat(out).toString()))).toMatchObject({
