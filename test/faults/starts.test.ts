@@ -8,7 +8,7 @@ import { createBench } from "../e2e/tinman.ts";
 import { isFullRun } from "../full-run.ts";
 import { figures, forEach, ownHome } from "./form.ts";
 
-const starts = isFullRun ? 1_000 : 24;
+const starts = isFullRun ? 1_000 : 12;
 const firstStarts = isFullRun ? 10 : 1;
 
 let bench: Bench;

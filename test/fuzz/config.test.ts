@@ -12,7 +12,7 @@ import { instantClock } from "../models/harness.ts";
 import { firstSeed, sharedByAll } from "./mutate.ts";
 import { blocksOf, mutateYaml } from "./yaml-texts.ts";
 
-const rounds = isFullRun ? 5_000 : 200;
+const rounds = isFullRun ? 5_000 : 100;
 
 let home: string;
 beforeAll(async () => {

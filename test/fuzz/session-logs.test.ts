@@ -14,7 +14,7 @@ import { everyEvent } from "../store/sample-events.ts";
 import { tempHome } from "../store/temp-home.ts";
 import { firstSeed, mutateBytes, mutateJson, sharedByAll } from "./mutate.ts";
 
-const rounds = isFullRun ? 10_000 : 300;
+const rounds = isFullRun ? 10_000 : 150;
 
 /** A session as the program writes it: tools, a title, a change of settings, a folder that moved. */
 async function realLog(): Promise<readonly DurableEvent[]> {

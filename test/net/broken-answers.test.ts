@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NetworkError } from "../../src/net/network-error.ts";
+import { isFullRun } from "../full-run.ts";
 import {
   ask,
   cannedServer,
@@ -215,7 +216,7 @@ describe("servers that do anything at any time", () => {
           expect([error.name === "AbortError", error.message.endsWith(".")]).toEqual([error.kind === "aborted", true]);
         }
       }),
-      { numRuns: 300, seed: 7 },
+      { numRuns: isFullRun ? 300 : 100, seed: 7 },
     );
   });
 });

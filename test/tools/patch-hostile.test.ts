@@ -19,8 +19,8 @@ const repeat = <Item>(count: number, item: (index: number) => Item) => Array.fro
 const tooMuch =
   "it takes too much searching: lines repeat too often, or large files come up too many times. Give less at once, with context lines that are rare in the file.";
 
-/** As much as a call may bring, or a fifth of it: it is the square of either that would not be done in time. */
-const [many, large] = isFullRun ? [100_000, 5_000_000] : [20_000, 1_000_000];
+/** As much as a call may bring, or a tenth of it: it is the square of either that would not be done in time. */
+const [many, large] = isFullRun ? [100_000, 5_000_000] : [10_000, 500_000];
 
 /** Tests of time are none of ours: these would take very long if the work grew with the square of the sizes. */
 describe("a huge patch", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createOfflineModel } from "../../../src/models/offline/offline-model.ts";
+import { isFullRun } from "../../full-run.ts";
 import { collect, createChat, invent, requestOf, userMessage } from "../harness.ts";
 
 const chat = () => createChat(createOfflineModel());
@@ -318,7 +319,7 @@ describe("what it does not understand", () => {
     `${" ".repeat(38)}y`,
     " ",
   ])("no text makes it think for long: %j", async (unit) => {
-    for (const start of ["", "write ", "把 ", "reply "]) {
+    for (const start of isFullRun ? ["", "write ", "把 ", "reply "] : ["", "write "]) {
       const turn = await chat().say(start + unit.repeat(Math.floor(9_000 / unit.length)));
       expect(turn.error).toBeUndefined();
     }
