@@ -125,8 +125,9 @@ function convert(
     const { pieces, language: name } = pre;
     pre = undefined;
     language = "";
-    const text = pieces.join("").replace(/^\n+/, "").trimEnd();
-    if (text === "") return;
+    const given = pieces.join("").trimEnd();
+    if (given === "") return;
+    const text = given.slice(given.search(/[^\n]/));
     if (table?.cell() !== undefined) {
       if (!text.includes("\n")) {
         out().code(text);

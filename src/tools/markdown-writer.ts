@@ -174,7 +174,8 @@ export function createMarkdownWriter(limit: number): MarkdownWriter {
 
   return {
     text(given) {
-      const text = given.replace(/[ \t\n\r\f\u00a0]+/g, " ");
+      // Blank by blank: for megabytes of them in one match the engine may not have the stack.
+      const text = given.replace(/[ \t\n\r\f\u00a0](?=[ \t\n\r\f\u00a0])/g, "").replace(/[\t\n\r\f\u00a0]/g, " ");
       const bare = text.trim();
       if (text.startsWith(" ")) gap = true;
       if (bare === "") return;

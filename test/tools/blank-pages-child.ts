@@ -1,0 +1,10 @@
+import { htmlToMarkdown } from "../../src/tools/html-to-markdown.ts";
+
+/** Pages that are almost all blanks, as Markdown. */
+const pages = [
+  `<p>start${" ".repeat(5_000_000)}end</p>`,
+  `<p>start${"\n\u00a0".repeat(2_500_000)}end</p>`,
+  `<pre>${"\n".repeat(5_000_000)}  code</pre>`,
+];
+const texts = pages.map((html) => htmlToMarkdown(html, { url: "https://h.test/", limit: 1_000 }).markdown);
+process.stdout.write(JSON.stringify(texts));
