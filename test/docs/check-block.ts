@@ -18,8 +18,8 @@ const runnable: Readonly<Record<string, Runnable>> = {
   python: "python",
 };
 
-/** For people only. `console` shows a dialogue, prompt signs included. */
-const prose: ReadonlySet<string> = new Set(["text", "console", "diff", "markdown"]);
+/** For people only. `console` shows a dialogue, prompt signs included; `lua` and `elisp` are settings of editors. */
+const prose: ReadonlySet<string> = new Set(["text", "console", "diff", "markdown", "lua", "elisp"]);
 
 /** Checks one block of a page: its directives, its syntax and, unless it says no, that it does what the page says. */
 export async function checkBlock(

@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import { Command } from "commander";
+import { expect, it } from "vitest";
+import { defineAcp } from "../../src/commands/acp-options.ts";
+import { sessionState } from "../../src/frontends/acp/modes.ts";
+import { advertised } from "../../src/frontends/acp/slash-commands.ts";
+import { viewOf } from "../../src/frontends/acp/tool-view.ts";
+import type { ModelInfo, Settings } from "../../src/sdk/types.ts";
+import { builtinTools } from "../../src/tools/all.ts";
+
+const page = readFileSync("docs/acp.md", "utf8");
+
+/** The cells of the rows of the tables below a heading; those of the heads are left out. */
+function rows(heading: string): readonly (readonly string[])[] {
+  const section = page.slice(page.indexOf(`\n## ${heading}\n`) + 1).split(/\n## /)[0] ?? "";
+  const tables = [...section.matchAll(/(?:^\|.*\n)+/gm)].map(([table]) => table.trimEnd().split("\n").slice(2));
+  return tables.flat().map((line) => line.slice(2, -2).split(" | "));
+}
+
+const words = (cell = ""): readonly string[] => [...cell.matchAll(/`(\/?[\w-]+)/g)].map((match) => match[1] ?? "");
+const firsts = (heading: string): readonly string[] => rows(heading).flatMap(([cell]) => words(cell));
+
+const model = { id: "m", displayName: "M", reasoningEfforts: ["none", "high"] } as unknown as ModelInfo;
+const settings = { modelId: "m", interactionMode: "auto", autonomyLevel: "off" } as unknown as Settings;
+const state = sessionState(settings, [model]);
+
+it("the modes and their names are those of the source", () => {
+  const shown = rows("Modes").map(([id, name]) => [words(id).join(), name]);
+  expect(shown).toEqual(state.modes.availableModes.map(({ id, name }) => [id, name]));
+});
+
+it("so are the config options", () => {
+  const shown = rows("Config options").map(([id, category]) => [words(id).join(), words(category).join()]);
+  expect(shown).toEqual(state.configOptions.map(({ id, category }) => [id, category]));
+});
+
+it("so are the slash commands", async () => {
+  expect(firsts("Slash commands")).toEqual((await advertised(undefined)).map(({ name }) => `/${name}`));
+});
+
+it("so are the options of the command", () => {
+  const program = new Command();
+  defineAcp(program, async () => undefined);
+  const options = program.commands[0]?.options.map(({ short, long }) => short ?? long);
+  expect(firsts("Options").toSorted()).toEqual(options?.toSorted());
+});
+
+it("so are the tools, and how a call of each looks", () => {
+  const shown = rows("What is shown").filter((cells) => cells.length === 4);
+  const kinds = shown.flatMap(([name = "", kind]) => (name === "any other" ? [] : [[name, words(kind).join()]]));
+  const ofSource = builtinTools.map(({ name }) => [name, viewOf(name, {}, "/").kind]);
+  // A plan, and no call.
+  expect(kinds.toSorted()).toEqual(ofSource.filter(([name]) => name !== "TodoWrite").toSorted());
+});
