@@ -62,6 +62,8 @@ export async function openLive({ client, cwd, open, discard, warn }: LiveParts):
   let session: Session | undefined;
   let commands: readonly SlashCommand[] = [];
   let closing: Promise<void> | undefined;
+  /** Its copy speaks to the same handlers as long as it is open. */
+  let isCopied = false;
   /** Of servers that the client wants and the backend cannot have. */
   const refusals: string[] = [];
 
@@ -77,6 +79,7 @@ export async function openLive({ client, cwd, open, discard, warn }: LiveParts):
     onPlan: (request) => askForPlan(request, asking),
     onQuestion: (request) => askQuestions(request, asking),
     onEvent: (event: TurnEvent) => {
+      if (isCopied) return;
       news?.happened(event);
       const isStatus = event.type === "other" && event.name === "mcp_status_changed";
       if (news === undefined && isStatus) refusals.push(...mcpFailures(event.given));
@@ -227,9 +230,15 @@ export async function openLive({ client, cwd, open, discard, warn }: LiveParts):
       told.tellSettings();
     },
     async fork() {
-      const copy = await (await alive()).fork();
-      await copy.close();
-      return copy.id;
+      const source = await alive();
+      isCopied = true;
+      try {
+        const copy = await source.fork();
+        await copy.close();
+        return copy.id;
+      } finally {
+        isCopied = false;
+      }
     },
     close() {
       closing ??= (async () => {
