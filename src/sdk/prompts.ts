@@ -3,8 +3,9 @@ import type { PromptOptions, Turn } from "./api.ts";
 import { BackendGoneError, BusyError, ClosedError, TimeoutError } from "./errors.ts";
 import { forgetOldest } from "./forget-oldest.ts";
 import { newId } from "./new-id.ts";
-import { createOtherPrompts, isIdle, type RunningPrompt } from "./other-prompts.ts";
+import { createOtherTurns, type SentPrompt } from "./other-turns.ts";
 import type { RequestOptions, RpcFailure } from "./peer.ts";
+import { promptParams } from "./prompt-params.ts";
 import type { Limits } from "./session.ts";
 import { createTimers } from "./timers.ts";
 import { createTurn, type RunningTurn } from "./turn.ts";
@@ -23,8 +24,8 @@ export interface Prompts {
   noteRefusal(): void;
   /** The backend asks something: whatever it said, the turn runs. */
   noteQuestion(): void;
-  /** Whether the running turn is not wanted any more. */
-  readonly isStopped: boolean;
+  /** Whether nobody wants the turn any more that is at work, or was last. */
+  readonly isUnwanted: boolean;
   /** The backend got what it waited for. */
   noteAnswer(): void;
   /** A turn that none of these prompts began is running; `idle` ends it. */
@@ -54,10 +55,11 @@ interface Parts {
   over(): void;
 }
 
-interface Entry extends RunningPrompt {
+interface Entry extends SentPrompt {
   readonly params: object;
   readonly running: RunningTurn;
   watch: TurnWatch;
+  /** What was not sent has none, and cannot be alive. */
   requestId: string | undefined;
   /** Ends whatever was set up for it. */
   readonly release: (() => void)[];
@@ -70,7 +72,7 @@ interface Entry extends RunningPrompt {
 }
 
 /** These wait for the backend, and the turn's own time does not care for what. */
-type TimerName = "begin" | "silence" | "grace" | "drain";
+type TimerName = "others" | "begin" | "silence" | "grace" | "drain";
 
 /** How long the end of a turn is waited for that nobody wants any more. */
 const drainMs = 10_000;
@@ -83,9 +85,8 @@ export function createPrompts(parts: Parts): Prompts {
   const wholeTurn = createTimers<"turn">();
   /** Messages that their turn did not wait for: when they come, they are not those of the turn that runs by then. */
   const late = new Set<string>();
-  const others = createOtherPrompts();
+  const others = createOtherTurns();
   let current: Entry | undefined;
-  let isForeign = false;
   let isHeldUp = false;
   let failure: { readonly error: unknown } | undefined;
 
@@ -98,6 +99,10 @@ export function createPrompts(parts: Parts): Prompts {
     timers.goOn();
   }
 
+  const sent = (): Entry | undefined => (current?.requestId === undefined ? undefined : current);
+  /** The prompt whose turn is at work, as far as can be known. */
+  const atWork = (): Entry | undefined => (others.atWork === undefined ? sent() : undefined);
+
   /** What names no message belongs to the turn that runs. */
   const isLate = (messageId: string | undefined): boolean => Boolean(messageId) && late.has(messageId ?? "");
 
@@ -107,10 +112,17 @@ export function createPrompts(parts: Parts): Prompts {
   }
 
   function startNext(): void {
-    if (isForeign) waitForOthers();
-    if (current !== undefined || isForeign) return;
+    if (current !== undefined) return;
+    if (others.atWork === "foreign") {
+      waitForOthers();
+      return;
+    }
+    timers.disarm("others");
     const entry = queue.shift();
-    if (entry === undefined) return;
+    if (entry !== undefined) start(entry);
+  }
+
+  function start(entry: Entry): void {
     current = entry;
     parts.begins();
     const begun = (): void => {
@@ -118,7 +130,7 @@ export function createPrompts(parts: Parts): Prompts {
       entry.isAnswered = true;
       entry.answered.open();
       if (entry.isStopped) return;
-      if (!entry.watch.isAlive) timers.arm("begin", limits.begin, () => giveUp(entry, "began nothing", limits.begin));
+      if (!entry.watch.isAlive) waitForBegin(entry);
       listen(entry);
     };
     const onSent = (id: string): void => {
@@ -133,28 +145,30 @@ export function createPrompts(parts: Parts): Prompts {
         if (current !== entry) return;
         // Some answer late or never, and work all the same.
         if (error instanceof TimeoutError && entry.watch.isAlive) return begun();
-        if (error instanceof TimeoutError) leaveBehind(entry);
+        if (error instanceof TimeoutError || entry.watch.isAlive) leaveBehind(entry);
         finishWith(entry, () => entry.running.fail(error));
       })
       .finally(() => entry.answered.open());
   }
 
-  /** As long as the backend says anything of the turn that is not one of ours. */
+  /** As long as the backend says anything of the turn that is not one of ours, or waits for an answer to it. */
   function waitForOthers(): void {
-    const [first] = queue;
-    if (first === undefined || current !== undefined) return;
-    timers.arm("begin", limits.begin, () => {
-      queue.shift();
-      first.running.fail(new TimeoutError(`The turn that ran before did not end within ${limits.begin} ms.`));
-      end(first);
+    if (queue.length === 0) return;
+    timers.arm("others", limits.begin, () => {
+      const [first] = parts.isAnswerDue() ? [] : queue;
+      if (first !== undefined) {
+        abandon(first, new TimeoutError(`The turn that ran before did not end within ${limits.begin} ms.`));
+      }
       startNext();
     });
   }
 
+  function waitForBegin(entry: Entry): void {
+    timers.arm("begin", limits.begin, () => giveUp(entry, "began nothing", limits.begin));
+  }
+
   /** It may be run yet, when the backend comes to it: nobody wants that, and its turn is nobody's. */
   function leaveBehind(entry: Entry): void {
-    others.note(entry.id);
-    others.note(entry.requestId);
     entry.leftBehind.abort();
     const how = { timeoutMs: limits.request, isUrgent: true };
     parts.request("droid.interrupt_session", {}, how).catch(() => {});
@@ -186,6 +200,11 @@ export function createPrompts(parts: Parts): Prompts {
     }
     if (current !== entry) return;
     entry.isStopped = true;
+    if (entry.requestId === undefined) {
+      entry.leftBehind.abort();
+      finishWith(entry, () => end(entry));
+      return;
+    }
     entry.watch.noteInterrupt();
     parts.over();
     check(entry);
@@ -231,13 +250,18 @@ export function createPrompts(parts: Parts): Prompts {
     entry.answered.open();
     for (const id of entry.watch.unfinished) late.add(id);
     forgetOldest(late, mostLate);
+    if (!entry.isStopped && !entry.leftBehind.signal.aborted) others.noteWanted();
+    else if (entry.requestId !== undefined) {
+      others.leave(entry, entry.watch.isAlive && entry.watch.phase === "running");
+    }
     parts.over();
     how();
     startNext();
   }
 
-  function entryOf(text: string, { id = newId(), signal, ...attached }: PromptOptions): Entry {
-    const params = { text, messageId: id, ...attachmentsOf(attached) };
+  function entryOf(text: string, options: PromptOptions): Entry {
+    const { id = newId(), signal } = options;
+    const params = promptParams(text, id, options);
     const running = createTurn(
       id,
       () => stop(entry),
@@ -258,6 +282,8 @@ export function createPrompts(parts: Parts): Prompts {
       isPromptSeen: false,
       begin: () => {
         entry.watch = createTurnWatch(id);
+        if (entry.isStopped) entry.watch.noteInterrupt();
+        else if (entry.isAnswered) waitForBegin(entry);
       },
       isStopped: false,
     };
@@ -276,7 +302,7 @@ export function createPrompts(parts: Parts): Prompts {
       const { running } = entry;
       // Behind a turn that its caller has stopped, or given up, a prompt waits in any case.
       const isOver = current?.isStopped === true || current?.running.isSettled === true;
-      const isBusy = (current !== undefined && !isOver) || isForeign || queue.length > 0;
+      const isBusy = (current !== undefined && !isOver) || others.atWork === "foreign" || queue.length > 0;
       const refusal = failure ?? (options.signal?.aborted === true ? { error: options.signal.reason } : undefined);
       if (refusal !== undefined || (isBusy && parts.whenBusy === "refuse")) {
         for (const each of entry.release.splice(0)) each();
@@ -289,14 +315,9 @@ export function createPrompts(parts: Parts): Prompts {
       return running.turn;
     },
     see(notification, events, characters) {
-      if (isForeign) {
-        isForeign = !isIdle(notification) && notification.type !== "agent_turn_completed";
-        if (!isForeign) timers.disarm("begin");
-        startNext();
-        return;
-      }
-      const entry = current;
-      if (entry === undefined || others.has(notification, entry)) return;
+      const entry = sent();
+      if (others.see(notification, entry)) return startNext();
+      if (entry === undefined) return;
       const own = events.filter((event) => !isLate(messageIdOf(event)));
       // It goes on with what it had said to be done with.
       if (own.some(({ type }) => type === "text" || type === "thinking")) timers.disarm("grace");
@@ -308,35 +329,37 @@ export function createPrompts(parts: Parts): Prompts {
       check(entry);
     },
     strayError(error, requestId) {
-      if (current === undefined || current.watch.isAlive) return false;
-      if (requestId !== undefined && requestId !== current.requestId) return false;
-      current.watch.noteFailure({ message: error.message });
-      check(current);
+      const entry = sent();
+      if (entry === undefined || entry.watch.isAlive) return false;
+      if (requestId !== undefined && requestId !== entry.requestId) return false;
+      entry.watch.noteFailure({ message: error.message });
+      check(entry);
       return true;
     },
-    noteRefusal: () => current?.watch.noteRefusal(),
+    noteRefusal: () => atWork()?.watch.noteRefusal(),
     noteQuestion() {
-      current?.watch.noteQuestion();
+      const entry = atWork();
+      if (entry === undefined) return startNext();
+      entry.watch.noteQuestion();
       timers.disarm("grace", "begin");
     },
-    get isStopped() {
-      return current?.isStopped === true;
+    get isUnwanted() {
+      return atWork()?.isStopped ?? others.isLastUnwanted;
     },
     noteAnswer() {
-      if (current !== undefined && timers.has("silence")) listen(current);
+      if (current === undefined) startNext();
+      else if (timers.has("silence")) listen(current);
     },
-    noteForeignTurn: () => {
-      isForeign = true;
-    },
-    forgetForeignTurn: () => {
-      isForeign = false;
+    noteForeignTurn: () => others.begin("foreign"),
+    forgetForeignTurn() {
+      others.forget("foreign");
       startNext();
     },
-    noteOther: others.note,
+    noteOther: (name) => others.note(name, "foreign"),
     async interrupt({ signal }) {
       for (const entry of queue.splice(0)) end(entry);
       if (current !== undefined) await stop(current, signal);
-      else if (isForeign)
+      else if (others.atWork === "foreign")
         await parts.request("droid.interrupt_session", {}, { timeoutMs: limits.request, signal }).catch(unlessGone);
     },
     fail(error) {
@@ -355,7 +378,7 @@ export function createPrompts(parts: Parts): Prompts {
       return hold;
     },
     get isBusy() {
-      return current !== undefined || isForeign || queue.length > 0;
+      return current !== undefined || others.atWork === "foreign" || queue.length > 0;
     },
   };
 }
@@ -368,15 +391,6 @@ function unlessGone(error: unknown): void {
 function messageIdOf(event: TurnEvent): string | undefined {
   if (event.type === "message") return event.message.id;
   return "messageId" in event ? event.messageId : undefined;
-}
-
-/** With the word for how the data is written, which backends may insist on. */
-function attachmentsOf({ images, files }: Pick<PromptOptions, "images" | "files">): object {
-  const written = (file: { readonly mediaType: string }) => (file.mediaType === "text/plain" ? "text" : "base64");
-  return {
-    ...(images && { images: images.map((image) => ({ ...image, type: "base64" })) }),
-    ...(files && { files: files.map((file) => ({ ...file, type: written(file) })) }),
-  };
 }
 
 function notRun(turnId: string): TurnResult {

@@ -64,7 +64,7 @@ export async function openSession(connection: Connection, options: CommonOptions
       peer.refuse(id, method);
     },
     refused: () => prompts.noteRefusal(),
-    isUnwanted: () => prompts.isStopped,
+    isUnwanted: () => prompts.isUnwanted,
     warning,
   });
   const happened = (notification: Given, events: readonly TurnEvent[], characters: number): void => {
