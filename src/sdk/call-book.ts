@@ -88,10 +88,12 @@ export function createCallBook(): CallBook {
       const id = textOf(given.toolUseId) ?? textOf(given.tool_use_id) ?? "";
       const known = entries.get(id);
       if (known?.phase === "done") return;
+      const content = toolContentOf(given.content);
+      // One that can be told may come yet.
+      if (content === undefined) throw new RangeError("A result is nested too deeply.");
       yield* toldFirst(id);
       const { name, messageId, inputMark = inputMarkOf({}) } = known ?? {};
       note(id, { name, inputMark, messageId, phase: "done" });
-      const content = toolContentOf(given.content);
       const isError = (given.isError ?? given.is_error) === true;
       const text = textOfContent(content);
       yield { type: "tool_result", id, ...(name !== undefined && { name }), content, text, isError };

@@ -117,28 +117,29 @@ export async function openSession(connection: Connection, options: CommonOptions
     if (settingsTold === before) known.settings = mergedSettings(wishes, known.settings);
   }
 
-  let opened: { readonly id: string; readonly told: Given };
-  try {
-    opened = await opening.open((method, params) => request(method, params, options, limits.open));
-  } catch (error) {
+  async function open() {
+    const { id, told } = await opening.open((method, params) => request(method, params, options, limits.open));
+    ownIds.add(id);
+    const session = recordOf(told.session);
+    known.settings = mergedSettings(told.settings, known.settings);
+    known.title ??= textOf(session.title);
+    known.usage ??= usageOf(told.tokenUsage);
+    const history = listOf(session.messages)
+      .map(messageOf)
+      .filter((message): message is Message => message !== undefined);
+    if (told.isAgentLoopInProgress === true) prompts.noteForeignTurn();
+    for (const [key, method] of pending) {
+      for (const each of listOf(told[key])) {
+        interactions.take(textOf(recordOf(each).requestId) ?? "", method, recordOf(each));
+      }
+    }
+    return { id, told, history };
+  }
+
+  const { id, told, history } = await open().catch(async (error: unknown) => {
     await peer.close();
     throw error;
-  }
-  const { id, told } = opened;
-  ownIds.add(id);
-  const session = recordOf(told.session);
-  known.settings = mergedSettings(told.settings, known.settings);
-  known.title ??= textOf(session.title);
-  known.usage ??= usageOf(told.tokenUsage);
-  const history = listOf(session.messages)
-    .map(messageOf)
-    .filter((message): message is Message => message !== undefined);
-  if (told.isAgentLoopInProgress === true) prompts.noteForeignTurn();
-  for (const [key, method] of pending) {
-    for (const each of listOf(told[key])) {
-      interactions.take(textOf(recordOf(each).requestId) ?? "", method, recordOf(each));
-    }
-  }
+  });
 
   return {
     id,

@@ -91,11 +91,11 @@ export function createStreamJsonCalls(): StreamJsonCalls {
       const entry = entryOf(result);
       if (entry?.isDone === true) return "copy";
       const id = entry?.id ?? idOf(result) ?? "";
+      const content = contentOf(result);
       if (entry !== undefined) entry.isDone = true;
       else if (id !== "") {
         note({ id, name: undefined, names: new Set(), messageId: undefined, hasOwnId: true, isDone: true });
       }
-      const content = contentOf(result);
       return given<ToolResult>({
         type: "tool_result",
         id,
@@ -136,9 +136,11 @@ function inputOf(call: Given): Given {
   }
 }
 
+/** Throws at what is nested too deeply. */
 function contentOf(result: Given): ToolResult["content"] {
   const value = firstOf(result, contentKeys) ?? recordOf(result.error).message ?? result.error;
   const content = toolContentOf(value);
+  if (content === undefined) throw new RangeError("A result is nested too deeply.");
   // Any list can be a tool's result, and nothing of it may be lost.
   return Array.isArray(value) && content.length < value.length ? JSON.stringify(value) : content;
 }

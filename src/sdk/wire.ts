@@ -62,11 +62,23 @@ export function callOf(value: unknown): CallGiven | undefined {
 
 type ToolContent = Extract<Block, { type: "tool_result" }>["content"];
 
-export function toolContentOf(value: unknown): ToolContent {
+/** As text; nothing for what is nested too deeply for that. */
+export function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Nothing for what is nested too deeply to be told. */
+export function toolContentOf(value: unknown): ToolContent | undefined {
   if (typeof value === "string") return value;
   if (value === null || value === undefined) return "";
-  if (!Array.isArray(value)) return JSON.stringify(value) ?? "";
-  return value.map(blockOf).filter((block) => block.type === "text" || block.type === "image");
+  if (!Array.isArray(value)) return jsonOf(value);
+  // Results within results are not even looked at, however deep they go.
+  const shown = value.filter((each) => ["text", "image"].includes(textOf(recordOf(each).type) ?? ""));
+  return shown.map(blockOf).filter((block) => block.type === "text" || block.type === "image");
 }
 
 export function textOfContent(content: ToolContent): string {
@@ -116,9 +128,10 @@ const blockReaders: Readonly<Record<string, (block: Given) => Block | undefined>
   },
   tool_result: (block) => {
     const toolUseId = textOf(block.toolUseId) ?? textOf(block.tool_use_id);
-    if (toolUseId === undefined) return undefined;
+    const content = toolContentOf(block.content);
+    if (toolUseId === undefined || content === undefined) return undefined;
     const isError = (block.isError ?? block.is_error) === true;
-    return { type: "tool_result", toolUseId, content: toolContentOf(block.content), isError };
+    return { type: "tool_result", toolUseId, content, isError };
   },
 };
 
