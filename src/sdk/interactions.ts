@@ -1,14 +1,27 @@
 import type { Handlers, PermissionAnswer, PermissionRequest, QuestionAnswer } from "./api.ts";
-import { markOf } from "./mark.ts";
 import type { PermissionCall, PermissionOption, Question } from "./types.ts";
-import { callOf, type Given, given, isRecord, listOf, numberOf, recordOf, textOf, textsOf } from "./wire.ts";
+import {
+  callOf,
+  type Given,
+  given,
+  isRecord,
+  jsonOf,
+  listOf,
+  numberOf,
+  type RequestId,
+  recordOf,
+  textOf,
+  textsOf,
+} from "./wire.ts";
 
 /** What a backend asks, and the answer of whoever may give one. Never a yes that nobody said. */
 export interface Interactions {
   /** Answers in the end, unless the request is closed before. */
-  take(id: string, method: string, params: Given): void;
+  take(id: RequestId, method: string, params: Given): void;
+  /** Answers for nobody: this is not the place to ask. */
+  deny(id: RequestId, method: string): void;
   /** It was answered elsewhere. */
-  closeOne(id: string): void;
+  closeOne(id: RequestId): void;
   /** Nobody wants the turn that asked any more, or it has ended: no answer is of use. */
   closeAll(): void;
   /** Whether the backend waits for an answer. */
@@ -17,8 +30,8 @@ export interface Interactions {
 
 interface Parts {
   readonly handlers: Handlers;
-  answer(id: string, result: object): void;
-  refuse(id: string, method: string): void;
+  answer(id: RequestId, result: object): void;
+  refuse(id: RequestId, method: string): void;
   /** A no was given for a call. */
   refused(): void;
   /** Whether nobody wants the turn any more that asks. */
@@ -26,17 +39,27 @@ interface Parts {
   warning(words: string): void;
 }
 
+interface Asked {
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params: Given;
+}
+
 interface Open {
   readonly controller: AbortController;
-  /** To know another question under the same id. */
-  readonly mark: string;
+  /** To know another question under the same id; what cannot be written is like no other. */
+  readonly text: string | undefined;
   /** Gives the answer of one who gives none. */
   cancel(): void;
 }
 
+const permissionMethod = "droid.request_permission";
+const questionMethod = "droid.ask_user";
 const cancel = "cancel";
 /** More than anybody can be asked at once. */
 const mostOpen = 64;
+/** More than anybody can be shown in one request. */
+export const mostCalls = 1_000;
 
 /** What each kind must have; other kinds are passed on as they came. */
 const required: Readonly<Record<string, readonly string[]>> = {
@@ -50,51 +73,55 @@ const required: Readonly<Record<string, readonly string[]>> = {
 
 export function createInteractions(parts: Parts): Interactions {
   const { handlers, warning } = parts;
-  const open = new Map<string, Open>();
+  const open = new Map<RequestId, Open>();
 
-  /** Asks a handler, if there is one; one that fails has given no answer. */
+  /** Asks a handler, if there is one; one that fails, or gives what cannot be read, has given no answer. */
   async function ask<T>(
-    id: string,
-    mark: string,
+    { id, method, params }: Asked,
     handler: ((signal: AbortSignal) => T | Promise<T>) | undefined,
-    send: (answer: T | undefined, isGiven: boolean) => void,
+    replyTo: (answer: T | undefined, isGiven: boolean) => object,
   ) {
     const controller = new AbortController();
+    const sayNo = (): void => parts.answer(id, replyTo(undefined, false));
     if (open.size >= mostOpen) warning(`More than ${mostOpen} requests are open; one more was answered with no.`);
-    if (handler === undefined || parts.isUnwanted() || open.size >= mostOpen) return send(undefined, false);
-    const own: Open = { controller, mark, cancel: () => send(undefined, false) };
+    if (handler === undefined || parts.isUnwanted() || open.size >= mostOpen) return sayNo();
+    const own: Open = { controller, text: textOfRequest(method, params), cancel: sayNo };
+    const isClosed = (): boolean => open.get(id) !== own;
     open.set(id, own);
-    let answer: T | undefined;
-    let isGiven = false;
+    let reply: object | undefined;
     try {
-      answer = await handler(controller.signal);
-      isGiven = true;
+      const answer = await handler(controller.signal);
+      if (isClosed()) return;
+      reply = replyTo(answer, true);
     } catch (error) {
       warning(`The handler of a request failed: ${error instanceof Error ? error.message : String(error)}`);
     }
-    if (open.get(id) !== own) return;
+    if (isClosed()) return;
     open.delete(id);
-    send(answer, isGiven);
+    if (reply === undefined) sayNo();
+    else parts.answer(id, reply);
   }
 
-  function askPermission(id: string, mark: string, params: Given): void {
-    const calls = listOf(params.toolUses).map(permissionCallOf);
+  function askPermission(asked: Asked): void {
+    const { id, params } = asked;
+    const asks = listOf(params.toolUses);
+    const calls = asks.length > mostCalls ? [] : asks.map(permissionCallOf);
     const options = listOf(params.options).flatMap(optionOf);
     const isComplete = calls.length > 0 && calls.every((call) => call !== undefined);
     if (!isComplete) warning("A permission request that cannot be read was answered with cancel.");
-    const request = { id, calls: calls.filter((call) => call !== undefined), options };
+    const request = { id: String(id), calls: calls.filter((call) => call !== undefined), options };
     const handler = isComplete ? handlerFor(request) : undefined;
-    void ask<PermissionAnswer>(id, mark, handler, (answer, isGiven) => {
+    void ask<PermissionAnswer>(asked, handler, (answer, isGiven) => {
       const { option, comment } =
         typeof answer === "string" ? { option: answer, comment: undefined } : recordOf(answer);
       const isOffered = options.some(({ value }) => value === option);
       if (isGiven && option !== cancel && !isOffered) {
-        const chosen = option === undefined ? "nothing that can be read" : JSON.stringify(option);
+        const chosen = typeof option === "string" ? JSON.stringify(option) : "nothing that can be read";
         warning(`The handler chose ${chosen}, which was not offered; answered with cancel.`);
       }
       const selectedOption = isOffered ? option : cancel;
       if (selectedOption === cancel) parts.refused();
-      parts.answer(id, given({ selectedOption, comment: textOf(comment) }));
+      return given({ selectedOption, comment: textOf(comment) });
     });
   }
 
@@ -113,11 +140,12 @@ export function createInteractions(parts: Parts): Interactions {
     return onPermission && ((signal: AbortSignal) => onPermission({ ...request, signal }));
   }
 
-  function askUser(id: string, mark: string, params: Given): void {
-    const questions = listOf(params.questions).map(questionOf);
+  function askUser(asked: Asked): void {
+    const id = String(asked.id);
+    const questions = listOf(asked.params.questions).map(questionOf);
     const { onQuestion } = handlers;
     const handler = onQuestion && ((signal: AbortSignal) => onQuestion({ id, questions, signal }));
-    void ask<QuestionAnswer>(id, mark, questions.length === 0 ? undefined : handler, (answer) => {
+    void ask<QuestionAnswer>(asked, questions.length === 0 ? undefined : handler, (answer) => {
       const isWhole = Array.isArray(answer) && answer.length === questions.length && answer.every(isAnswer);
       if (answer !== undefined && !isWhole) {
         warning(`The handler must give ${questions.length} answers, each text or texts; answered as cancelled.`);
@@ -127,11 +155,11 @@ export function createInteractions(parts: Parts): Interactions {
         question: questions[nth]?.question ?? "",
         answer: typeof one === "string" ? one : textsOf(one).join(", "),
       }));
-      parts.answer(id, { cancelled: !isWhole, answers });
+      return { cancelled: !isWhole, answers };
     });
   }
 
-  function closeOne(id: string): Open | undefined {
+  function closeOne(id: RequestId): Open | undefined {
     const one = open.get(id);
     open.delete(id);
     one?.controller.abort(new Error("The request was closed."));
@@ -140,19 +168,24 @@ export function createInteractions(parts: Parts): Interactions {
 
   return {
     take(id, method, params) {
-      const mark = markOf(`${method} ${textOfParams(params)}`);
-      const before = open.get(id)?.mark;
-      if (before === mark) return;
+      const before = open.get(id);
       if (before !== undefined) {
+        if (before.text !== undefined && before.text === textOfRequest(method, params)) return;
         warning("The backend asked something else under the id of an open request; both were answered with no.");
         closeOne(id)?.cancel();
         return;
       }
-      if (method === "droid.request_permission") askPermission(id, mark, params);
-      else if (method === "droid.ask_user") askUser(id, mark, params);
+      if (method === permissionMethod) askPermission({ id, method, params });
+      else if (method === questionMethod) askUser({ id, method, params });
       else parts.refuse(id, method);
     },
-    closeOne: (id) => void closeOne(id),
+    deny(id, method) {
+      if (method === permissionMethod) parts.answer(id, { selectedOption: cancel });
+      else if (method === questionMethod) parts.answer(id, { cancelled: true, answers: [] });
+      else parts.refuse(id, method);
+    },
+    // Some name by its text what they asked with a number.
+    closeOne: (id) => void (open.has(id) ? closeOne(id) : closeOne(Number(id))),
     closeAll() {
       for (const id of [...open.keys()]) closeOne(id);
     },
@@ -175,13 +208,9 @@ function permissionCallOf(value: unknown): PermissionCall | undefined {
   return { ...call, details: isKnown ? known : { type: "other", name, given: found } };
 }
 
-function textOfParams(params: Given): string {
-  try {
-    return JSON.stringify(params);
-  } catch {
-    // Nested too deeply to be written as text, and so to be compared.
-    return "";
-  }
+function textOfRequest(method: string, params: Given): string | undefined {
+  const text = jsonOf(params);
+  return text && `${method} ${text}`;
 }
 
 function isAnswer(value: unknown): boolean {

@@ -18,7 +18,7 @@ import {
 } from "./errors.ts";
 import { forgetOldest } from "./forget-oldest.ts";
 import { settlesWithin } from "./settles-within.ts";
-import { type Given, isRecord, numberOf, recordOf, textOf } from "./wire.ts";
+import { type Given, isRecord, numberOf, type RequestId, recordOf, requestIdOf, textOf } from "./wire.ts";
 
 export interface PeerEvents {
   /** What stands in `params.notification`; of another method, one whose type is that method. With the length of its line. */
@@ -26,7 +26,7 @@ export interface PeerEvents {
   /** Whether what names this session is meant for this side. */
   isOwn(sessionId: string): boolean;
   /** Must be answered in the end. */
-  request(id: string, method: string, params: Given, characters: number): void;
+  request(id: RequestId, method: string, params: Given, characters: number): void;
   /** An error that belongs to nothing that waits: a second answer to that request, or one that names none. */
   strayError(error: RpcFailure, request: { readonly id: string; readonly method: string } | undefined): void;
   /** What keeps the peer from reading on, as long as no answer is waited for. */
@@ -55,9 +55,9 @@ export interface RequestOptions {
 
 export interface Peer {
   request(method: string, params: object, options: RequestOptions): Promise<Given>;
-  answer(id: string, result: object): void;
+  answer(id: RequestId, result: object): void;
   /** Answers that there is no such method. */
-  refuse(id: string, method: string): void;
+  refuse(id: RequestId, method: string): void;
   /** Rejects what waits, and ends the connection; `last` is a method that is called before, and not waited for. */
   close(last?: string): Promise<void>;
 }
@@ -96,8 +96,6 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
   const underWay = new Map<string, Call>();
   const answered = new Map<string, string>();
   const unclear = new Set<ReturnType<typeof setTimeout>>();
-  /** Numbers that requests of the backend came with, where they are to be answered with one. */
-  const numbers = new Map<string, number>();
   const readOn = createGate();
   let strayLines = 0;
   /** One after the other; all at once when the backend has left one unanswered. */
@@ -214,18 +212,11 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
       events.warning(`A notification of another session was passed over: ${params.sessionId}`);
       return;
     }
-    const id = given.type === "notification" ? undefined : nameOf(given.id);
-    if (typeof given.id === "number" && id !== undefined) numbers.set(id, given.id);
+    const id = given.type === "notification" ? undefined : requestIdOf(given.id);
     if (id !== undefined) events.request(id, method, params, length);
     else if (method !== notificationMethod) events.notification({ ...params, type: method }, length);
     else if (isRecord(params.notification)) events.notification(params.notification, length);
     else events.warning("A notification that says nothing.");
-  }
-
-  function asItCame(id: string): string | number {
-    const number = numbers.get(id);
-    numbers.delete(id);
-    return number ?? id;
   }
 
   function giveUp(error: SdkError): void {
@@ -323,12 +314,12 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
           sendNext();
         }
       }),
-    answer: (id, result) => send({ type: "response", id: asItCame(id), result }),
+    answer: (id, result) => send({ type: "response", id, result }),
     refuse(id, method) {
       // One that asks and does not listen shall not fill the memory.
       if (connection.room() !== undefined) return;
       const error = { code: errorCodes.methodNotFound, message: `Method not found: ${method}` };
-      send({ type: "response", id: asItCame(id), error });
+      send({ type: "response", id, error });
     },
     close(last) {
       if (last !== undefined && end === undefined) send({ type: "request", id: "last", method: last, params: {} });

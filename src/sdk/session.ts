@@ -1,13 +1,13 @@
 import { errorCodes } from "../protocol/droid/version.ts";
 import type { CallOptions, CommonOptions, Connection, Session, SettingsChange, Timeouts } from "./api.ts";
 import { BusyError, RequestError, type SdkError } from "./errors.ts";
-import { createInteractions } from "./interactions.ts";
+import { createInteractions, mostCalls } from "./interactions.ts";
 import { createPeer, type Peer } from "./peer.ts";
 import { createPrompts } from "./prompts.ts";
 import { inOlderWords, mergedSettings } from "./settings.ts";
 import { createTranslator, type Known } from "./translate.ts";
 import type { Message, TurnEvent } from "./types.ts";
-import { type Given, listOf, messageOf, modelsOf, recordOf, textOf, toolsOf, usageOf } from "./wire.ts";
+import { type Given, listOf, messageOf, modelsOf, recordOf, requestIdOf, textOf, toolsOf, usageOf } from "./wire.ts";
 
 export type Limits = Required<Timeouts>;
 
@@ -36,6 +36,7 @@ export async function openSession(connection: Connection, options: CommonOptions
   const translator = createTranslator(known);
   /** What the backend may call this session; nothing is known before it is open. */
   const ownIds = new Set<string>();
+  const isOwn = (sessionId: string): boolean => ownIds.size === 0 || ownIds.has(sessionId);
   let settingsTold = 0;
 
   const warning = (words: string): void => safely("onWarning", () => options.onWarning?.(words));
@@ -76,11 +77,18 @@ export async function openSession(connection: Connection, options: CommonOptions
     {
       notification(notification, characters) {
         if (notification.type === "settings_updated") settingsTold += 1;
-        if (notification.type === "permission_resolved") interactions.closeOne(textOf(notification.requestId) ?? "");
+        if (notification.type === "permission_resolved")
+          interactions.closeOne(requestIdOf(notification.requestId) ?? "");
         happened(notification, translator.take(notification), characters);
       },
       request(id, method, params, characters) {
-        for (const each of listOf(params.toolUses)) {
+        if (typeof params.sessionId === "string" && !isOwn(params.sessionId)) {
+          warning(`A request of another session was answered with no: ${params.sessionId}`);
+          interactions.deny(id, method);
+          return;
+        }
+        const calls = listOf(params.toolUses);
+        for (const each of calls.length > mostCalls ? [] : calls) {
           // Whatever comes of it, the request is answered.
           const tellCall = (): void => happened({}, translator.callIsComplete(recordOf(each).toolUse), characters);
           safely("A request", tellCall, warning);
@@ -91,7 +99,7 @@ export async function openSession(connection: Connection, options: CommonOptions
       strayError(error, about) {
         if (!prompts.strayError(error, about?.id)) warning(`${about?.method ?? "The backend"}: ${error.message}`);
       },
-      isOwn: (sessionId) => ownIds.size === 0 || ownIds.has(sessionId),
+      isOwn,
       hold: () => prompts.hold(),
       warning,
       gone: (error: SdkError) => {
@@ -130,7 +138,7 @@ export async function openSession(connection: Connection, options: CommonOptions
     if (told.isAgentLoopInProgress === true) prompts.noteForeignTurn();
     for (const [key, method] of pending) {
       for (const each of listOf(told[key])) {
-        interactions.take(textOf(recordOf(each).requestId) ?? "", method, recordOf(each));
+        interactions.take(requestIdOf(recordOf(each).requestId) ?? "", method, recordOf(each));
       }
     }
     return { id, told, history };

@@ -25,6 +25,13 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** What a backend calls a request of its own; 7 and "7" are two of them. */
+export type RequestId = string | number;
+
+export function requestIdOf(value: unknown): RequestId | undefined {
+  return textOf(value) ?? (typeof value === "number" ? value : undefined);
+}
+
 export function numberOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }

@@ -124,4 +124,83 @@ describe("a permission", () => {
     expect([answered.length, warnings.length]).toEqual([6, 6]);
     await session.close();
   });
+
+  it("is given under an id of its own: a number is no text", async () => {
+    const { session, backend } = await open({ onPermission: async () => "proceed_once" });
+    for (const id of ["7", 7]) {
+      const line = { jsonrpc: "2.0", type: "request", id, method: "droid.request_permission" };
+      backend.line(JSON.stringify({ ...line, params: asking("LS", {}) }));
+    }
+    expect([await answerTo(backend, "7"), await answerTo(backend, 7)]).toEqual([[yes], [yes]]);
+    await session.close();
+  });
+
+  it("is not given to what cannot be compared with what was shown", async () => {
+    const { session, backend } = await open({
+      onPermission: ({ signal }) =>
+        new Promise((resolve) => signal.addEventListener("abort", () => resolve("proceed_once"))),
+    });
+    const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+    for (const command of ["ls", "rm -rf /"]) {
+      const params = JSON.stringify({ ...asking("Execute", { command }), more: "deep" }).replace('"deep"', deep);
+      backend.line(`{"type":"request","id":"r-1","method":"droid.request_permission","params":${params}}`);
+    }
+    expect(await answerTo(backend, "r-1")).toEqual([no]);
+    await session.close();
+  });
+
+  it("is not given to another session, and nobody is asked", async () => {
+    let asked = 0;
+    const { session, backend, warnings } = await open({
+      onPermission: () => {
+        asked += 1;
+        return "proceed_once";
+      },
+    });
+    backend.ask("r-1", "droid.request_permission", { ...asking("LS", {}), sessionId: "other" });
+    backend.ask("r-2", "droid.request_permission", { ...asking("LS", {}), sessionId: session.id });
+    backend.ask("r-3", "droid.ask_user", { sessionId: "other", questions: [] });
+    expect([await answerTo(backend, "r-1"), await answerTo(backend, "r-2"), asked]).toEqual([[no], [yes], 1]);
+    expect(await answerTo(backend, "r-3")).toEqual([{ cancelled: true, answers: [] }]);
+    expect(warnings).toEqual(Array(2).fill("A request of another session was answered with no: other"));
+    await session.close();
+  });
+
+  it("is not given by an answer that cannot be read", async () => {
+    const given: unknown[] = [
+      { option: 1n },
+      {
+        get option() {
+          throw new Error("not this way");
+        },
+      },
+    ];
+    const { session, backend, warnings } = await open({ onPermission: () => given.shift() as string });
+    backend.ask("r-1", "droid.request_permission", asking("LS", {}));
+    expect(await answerTo(backend, "r-1")).toEqual([no]);
+    backend.ask("r-2", "droid.request_permission", asking("LS", {}));
+    expect(await answerTo(backend, "r-2")).toEqual([no]);
+    expect(warnings).toEqual([
+      "The handler chose nothing that can be read, which was not offered; answered with cancel.",
+      "The handler of a request failed: not this way",
+    ]);
+    await session.close();
+  });
+
+  it("is not given to more calls than anybody can be shown", async () => {
+    let told = 0;
+    const { session, backend } = await open({
+      onPermission: () => "proceed_once",
+      onEvent: () => {
+        told += 1;
+      },
+    });
+    const toolUses = Array.from({ length: 1_001 }, (_, nth) => ({
+      toolUse: { id: `c-${nth}`, name: "LS", input: {} },
+    }));
+    backend.ask("r-1", "droid.request_permission", { options, toolUses });
+    backend.ask("r-2", "droid.request_permission", { options, toolUses: toolUses.slice(1) });
+    expect([await answerTo(backend, "r-1"), await answerTo(backend, "r-2"), told]).toEqual([[no], [yes], 1_000]);
+    await session.close();
+  });
 });
