@@ -1,7 +1,7 @@
 import { createGate, type Gate } from "../rpc/gate.ts";
 import type { PromptOptions, Turn } from "./api.ts";
 import { BackendGoneError, BusyError, ClosedError, TimeoutError } from "./errors.ts";
-import { forgetOldest } from "./forget-oldest.ts";
+import { createLeftovers } from "./leftovers.ts";
 import { newId } from "./new-id.ts";
 import { createOtherTurns, type SentPrompt } from "./other-turns.ts";
 import type { RequestOptions, RpcFailure } from "./peer.ts";
@@ -76,15 +76,13 @@ type TimerName = "others" | "begin" | "silence" | "grace" | "drain";
 
 /** How long the end of a turn is waited for that nobody wants any more. */
 const drainMs = 10_000;
-const mostLate = 64;
 
 export function createPrompts(parts: Parts): Prompts {
   const { limits } = parts;
   const queue: Entry[] = [];
   const timers = createTimers<TimerName>();
   const wholeTurn = createTimers<"turn">();
-  /** Messages that their turn did not wait for: when they come, they are not those of the turn that runs by then. */
-  const late = new Set<string>();
+  const leftovers = createLeftovers();
   const others = createOtherTurns();
   let current: Entry | undefined;
   let isHeldUp = false;
@@ -102,9 +100,6 @@ export function createPrompts(parts: Parts): Prompts {
   const sent = (): Entry | undefined => (current?.requestId === undefined ? undefined : current);
   /** The prompt whose turn is at work, as far as can be known. */
   const atWork = (): Entry | undefined => (others.atWork === undefined ? sent() : undefined);
-
-  /** What names no message belongs to the turn that runs. */
-  const isLate = (messageId: string | undefined): boolean => Boolean(messageId) && late.has(messageId ?? "");
 
   function disarmAll(): void {
     timers.disarmAll();
@@ -248,8 +243,7 @@ export function createPrompts(parts: Parts): Prompts {
     for (const each of entry.release.splice(0)) each();
     current = undefined;
     entry.answered.open();
-    for (const id of entry.watch.unfinished) late.add(id);
-    forgetOldest(late, mostLate);
+    leftovers.note(entry.watch);
     if (!entry.isStopped && !entry.leftBehind.signal.aborted) others.noteWanted();
     else if (entry.requestId !== undefined) {
       others.leave(entry, entry.watch.isAlive && entry.watch.phase === "running");
@@ -281,6 +275,7 @@ export function createPrompts(parts: Parts): Prompts {
       isAnswered: false,
       isPromptSeen: false,
       begin: () => {
+        leftovers.note(entry.watch);
         entry.watch = createTurnWatch(id);
         if (entry.isStopped) entry.watch.noteInterrupt();
         else if (entry.isAnswered) waitForBegin(entry);
@@ -318,7 +313,7 @@ export function createPrompts(parts: Parts): Prompts {
       const entry = sent();
       if (others.see(notification, entry)) return startNext();
       if (entry === undefined) return;
-      const own = events.filter((event) => !isLate(messageIdOf(event)));
+      const own = leftovers.without(events);
       // It goes on with what it had said to be done with.
       if (own.some(({ type }) => type === "text" || type === "thinking")) timers.disarm("grace");
       entry.watch.see(notification, own);
@@ -386,11 +381,6 @@ export function createPrompts(parts: Parts): Prompts {
 /** With a backend that is gone, nothing runs any more, and that was the wish. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof BackendGoneError || error instanceof ClosedError)) throw error;
-}
-
-function messageIdOf(event: TurnEvent): string | undefined {
-  if (event.type === "message") return event.message.id;
-  return "messageId" in event ? event.messageId : undefined;
 }
 
 function notRun(turnId: string): TurnResult {

@@ -22,6 +22,8 @@ export interface TurnWatch {
   readonly phase: "running" | "held" | "over";
   /** Messages that were begun, and have not come. */
   readonly unfinished: Iterable<string>;
+  /** Calls that have no result. */
+  readonly openCalls: Iterable<string>;
   /** `unfinished` is the text of a message that did not come. */
   result(unfinished: string | undefined): TurnResult;
 }
@@ -39,6 +41,7 @@ export function createTurnWatch(turnId: string): TurnWatch {
   const begun = new Set<string>();
   /** Those of them that may come yet: the others were given up for one that was begun later. */
   const open = new Set<string>();
+  const calls = new Set<string>();
   let isAlive = false;
   let isPromptSeen = false;
   let isIdle = false;
@@ -67,13 +70,18 @@ export function createTurnWatch(turnId: string): TurnWatch {
       case "error":
         error = event.error;
         isReplyDue = open.size > 0;
-        break;
+        // Before anything of the turn was seen, it may be one of the turn before.
+        return;
       case "tool_input":
       case "tool_call":
+        calls.add(event.id);
+        forgetOldest(calls, mostBegun);
+        break;
       case "tool_progress":
       case "retry":
         break;
       case "tool_result":
+        calls.delete(event.id);
         // After a refusal many call it a day.
         if (stop === undefined) isReplyDue = true;
         break;
@@ -158,6 +166,7 @@ export function createTurnWatch(turnId: string): TurnWatch {
       return isReplyDue && !isStopped ? "held" : "over";
     },
     unfinished: begun,
+    openCalls: calls,
     result(unfinished) {
       const reason = textOf(end?.reason) ?? stop ?? (error === undefined ? "completed" : "error");
       const usage = usageOf(end?.tokenUsage);

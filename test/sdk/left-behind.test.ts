@@ -279,3 +279,42 @@ describe("a turn that goes on for nobody gives nothing to the next", () => {
     await session.close();
   });
 });
+
+describe("leftovers of a turn do not end the next one", () => {
+  const call = { type: "tool_use", id: "c-1", name: "LS", input: {} };
+  const result = { type: "tool_result", toolUseId: "c-1", content: "a.txt" };
+
+  /** After a turn whose call has no result. */
+  const secondTurn = async () => {
+    const { session, backend } = await openOver(createFakeBackend());
+    const first = session.send("one", { id: "p-1" });
+    await backend.next("droid.add_user_message");
+    backend.notify(user("p-1"), message("m-1", "assistant", call), completed("p-1"));
+    await first;
+    const turn = session.stream("two", { id: "p-2" });
+    await backend.next("droid.add_user_message");
+    return { session, backend, turn };
+  };
+
+  it.each([
+    ["a result", result],
+    ["news of a call", { type: "tool_progress_update", toolUseId: "c-1", toolName: "LS", update: { text: "a" } }],
+    ["an error", { type: "error", message: "quota", errorType: "Error", timestamp: "" }],
+  ])("such as %s", async (_what, leftover) => {
+    const { session, backend, turn } = await secondTurn();
+    backend.notify(leftover, idle);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    backend.notify(user("p-2"), says("m-2", "Two."), completed("p-2"));
+    expect(await turn.result).toMatchObject({ status: "completed", text: "Two." });
+    await session.close();
+  });
+
+  it("but a call of its own has its result, whatever its id", async () => {
+    const { session, backend, turn } = await secondTurn();
+    backend.notify(user("p-2"), message("m-2", "assistant", call), result, says("m-3", "Two."), completed("p-2"));
+    const seen: string[] = [];
+    for await (const { type } of turn) seen.push(type);
+    expect(seen).toEqual(["message", "message", "tool_result", "text", "message", "end"]);
+    await session.close();
+  });
+});
