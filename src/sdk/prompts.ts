@@ -206,10 +206,13 @@ export function createPrompts(parts: Parts): Prompts {
     if (current !== entry) return;
     timers.disarm("begin", "silence");
     wholeTurn.disarm("turn");
-    timers.arm("drain", drainMs, () => {
-      leaveBehind(entry);
-      finish(entry);
-    });
+    // However often it is stopped, its end has been waited for since the first time.
+    if (!timers.has("drain")) {
+      timers.arm("drain", drainMs, () => {
+        leaveBehind(entry);
+        finish(entry);
+      });
+    }
     // What has not been taken cannot be interrupted.
     if (!entry.isAnswered && !entry.watch.isAlive) await entry.answered.wait();
     if (current !== entry) return;

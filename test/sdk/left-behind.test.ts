@@ -318,3 +318,19 @@ describe("leftovers of a turn do not end the next one", () => {
     await session.close();
   });
 });
+
+it("a turn that is interrupted again and again ends all the same", async () => {
+  const { session, backend } = await openOver(createFakeBackend());
+  const turn = session.stream("one", { id: "p-1" });
+  await backend.next("droid.add_user_message");
+  backend.notify(user("p-1"), busy);
+  await settled();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  for (let nth = 0; nth < 3; nth += 1) {
+    await turn.interrupt();
+    vi.advanceTimersByTime(4_000);
+  }
+  vi.useRealTimers();
+  expect(await turn.result).toMatchObject({ status: "interrupted" });
+  await session.close();
+});
