@@ -86,6 +86,8 @@ const shortestWaitMs = 2;
 const mostStrayLines = 100;
 /** How many answered requests are remembered, for those that are answered twice. */
 const mostAnswered = 32;
+/** How many answers may wait for a backend that asks and does not listen, when there is no room for them. */
+const mostUnheard = 256;
 
 /**
  * Requests and their answers. One request is under way at a time (but for urgent ones), so that an error without an id has an
@@ -98,6 +100,7 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
   const unclear = new Set<ReturnType<typeof setTimeout>>();
   const readOn = createGate();
   let strayLines = 0;
+  let unheard = 0;
   /** One after the other; all at once when the backend has left one unanswered. */
   let isOrderly = true;
   let end: SdkError | undefined;
@@ -106,6 +109,11 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
 
   const send = (fields: object): void =>
     connection.send(JSON.stringify({ jsonrpc: jsonRpcVersion, factoryApiVersion, factoryProtocolVersion, ...fields }));
+
+  function respond(fields: object): void {
+    unheard = connection.room() === undefined ? 0 : unheard + 1;
+    send({ type: "response", ...fields });
+  }
 
   function sendNext(): void {
     while (!isOrderly || ![...underWay.values()].some(({ isUrgent, isGivenUp }) => !isUrgent && !isGivenUp)) {
@@ -235,6 +243,16 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
   /** What waits for an answer may be the very thing that does not take what lies before it. */
   const mayHoldUp = (): boolean => [...underWay.values()].every((call) => call.isPatient());
 
+  /**
+   * What keeps this side from reading on. It does so in any case while a backend asks and asks and does not listen, whose
+   * answers would fill the memory; not while it only has no time to listen to the rest, because it may be telling something.
+   */
+  function hold(): Promise<void> | undefined {
+    const slow = events.hold();
+    const deaf = unheard > mostUnheard ? connection.room() : undefined;
+    return deaf ?? (mayHoldUp() ? slow : undefined);
+  }
+
   async function read(): Promise<void> {
     let since = performance.now();
     let takenAt = since;
@@ -253,9 +271,9 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
         // What is nested too deeply, for instance.
         events.warning(`A line could not be taken: ${error instanceof Error ? error.message : String(error)}`);
       }
-      for (let hold = events.hold(); hold !== undefined && mayHoldUp(); hold = events.hold()) {
+      for (let held = hold(); held !== undefined && end === undefined; held = hold()) {
         // No race of the two: the loser would keep what every wait leaves with it until it is opened.
-        void hold.then(readOn.open);
+        void held.then(readOn.open);
         await readOn.wait();
       }
       takenAt = performance.now();
@@ -314,13 +332,9 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
           sendNext();
         }
       }),
-    answer: (id, result) => send({ type: "response", id, result }),
-    refuse(id, method) {
-      // One that asks and does not listen shall not fill the memory.
-      if (connection.room() !== undefined) return;
-      const error = { code: errorCodes.methodNotFound, message: `Method not found: ${method}` };
-      send({ type: "response", id, error });
-    },
+    answer: (id, result) => respond({ id, result }),
+    refuse: (id, method) =>
+      respond({ id, error: { code: errorCodes.methodNotFound, message: `Method not found: ${method}` } }),
     close(last) {
       if (last !== undefined && end === undefined) send({ type: "request", id: "last", method: last, params: {} });
       giveUp(new ClosedError("The session is closed."));

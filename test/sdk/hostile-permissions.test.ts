@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CommonOptions } from "../../src/sdk/api.ts";
+import { createSession } from "../../src/sdk/browser.ts";
+import { linkedConnection } from "../../src/sdk/linked.ts";
 import { busy, createFakeBackend, delta, type FakeBackend, idle, openOver, says, settled } from "./fake-backend.ts";
 
 /* Backends that want more than they were allowed. */
@@ -203,4 +205,26 @@ describe("a permission", () => {
     expect([await answerTo(backend, "r-1"), await answerTo(backend, "r-2"), told]).toEqual([[no], [yes], 1_000]);
     await session.close();
   });
+});
+
+it.each([
+  ["permission", "droid.request_permission"],
+  ["what nobody knows", "droid.request_tea"],
+])("a backend that asks for %s and does not listen is not heard until it does", async (_what, method) => {
+  const [connection, far] = linkedConnection({ maxWaiting: 1_000 });
+  const opening = createSession({ connect: async () => connection });
+  const reader = far.incoming[Symbol.asyncIterator]();
+  await reader.next();
+  far.send(JSON.stringify({ type: "response", id: "1", result: { sessionId: "s-1" } }));
+  const session = await opening;
+  for (let id = 0; id < 2_000; id += 1) far.send(JSON.stringify({ type: "request", id, method, params: {} }));
+  await settled();
+  expect(far.room()).toBeInstanceOf(Promise);
+  const answered: number[] = [];
+  while (answered.length < 2_000) {
+    const { value } = await reader.next();
+    answered.push(value?.type === "line" ? JSON.parse(value.text).id : undefined);
+  }
+  expect(answered).toEqual(Array.from({ length: 2_000 }, (_, id) => id));
+  await session.close();
 });
