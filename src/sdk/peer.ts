@@ -152,31 +152,35 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
     settle(call, () => call.reject(new Failure(call.method, error, isAssigned)));
   }
 
-  /** Its own answer may come yet; then the error was not about it. */
-  function failSoon(call: Call, error: RpcFailure): void {
+  /** The answer of one may come yet; then the error was not about it. */
+  function failSoon(calls: readonly Call[], error: RpcFailure): void {
     const timer = setTimeout(() => {
       unclear.delete(timer);
-      if (underWay.has(call.id)) fail(call, error, true);
-      else events.strayError(error, call);
+      const owner = calls.find(({ id }) => underWay.has(id));
+      if (owner !== undefined) fail(owner, error, true);
+      else events.strayError(error, calls[0]);
     }, graceMs);
     unclear.add(timer);
   }
 
-  /** Whose an error is that names nobody. */
-  function ownerOf(): Call | undefined {
+  /** Whose an error may be that names nobody, likely ones first: those that were given up, and the one that waits. */
+  function ownersOf(): readonly Call[] {
     const calls = [...underWay.values()];
-    return calls.find(({ isUrgent, isGivenUp }) => !isUrgent && !isGivenUp) ?? calls[0];
+    const orderly = calls.filter(({ isUrgent }) => !isUrgent);
+    const at = orderly.findIndex(({ isGivenUp }) => !isGivenUp);
+    if (orderly.length === 0) return calls.slice(0, 1);
+    return at === -1 ? orderly : orderly.slice(0, at + 1);
   }
 
   function takeError(id: unknown, error: RpcFailure): void {
     const named = nameOf(id) ?? textOf(recordOf(error.data).requestId);
     const call = underWay.get(named ?? "");
     const method = answered.get(named ?? "");
-    const owner = ownerOf();
+    const owners = ownersOf();
     if (call !== undefined) fail(call, error, false);
     else if (named !== undefined && method !== undefined) events.strayError(error, { id: named, method });
     else if (nameOf(id) !== undefined) events.warning(`An error for an unknown request: ${error.message}`);
-    else if (owner !== undefined) failSoon(owner, error);
+    else if (owners.length > 0) failSoon(owners, error);
     else events.strayError(error, undefined);
   }
 

@@ -112,6 +112,37 @@ describe("an answer", () => {
   });
 });
 
+describe("an error without an id", () => {
+  const given = async () => {
+    const parts = await open();
+    const abort = new AbortController();
+    const first = failureOf(parts.session.call("first", {}, { signal: abort.signal }));
+    const one = await parts.backend.next("droid.first");
+    abort.abort(new Error("enough"));
+    expect(await first).toMatchObject({ message: "enough" });
+    const second = failureOf(parts.session.call("second"));
+    return { ...parts, one, two: await parts.backend.next("droid.second"), second };
+  };
+  const error = { code: -32600, message: "bad" };
+
+  it("is that of the request that was given up and not answered, and fails no other", async () => {
+    const { session, backend, two, second } = await given();
+    backend.error(null, error);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    backend.result(two, {});
+    expect(await second).toBe("none");
+    await session.close();
+  });
+
+  it("is that of the next when the one that was given up is answered", async () => {
+    const { session, backend, one, second } = await given();
+    backend.error(null, error);
+    backend.result(one, {});
+    expect(await second).toMatchObject({ name: "RequestError", isAssigned: true, code: -32600 });
+    await session.close();
+  });
+});
+
 describe("an older backend", () => {
   /** Answers with these errors, without an id, until it gets what it knows. */
   function choosy(isKnown: (request: Asked) => boolean, words = "Invalid request format", code = -32600) {
