@@ -15,8 +15,8 @@ interface Waiting {
   readonly characters: number;
 }
 
-/** How many may have been taken before their places are. */
-const mostTaken = 256;
+/** So many empty places may be kept, or as many as there are others: those have to be moved to be rid of them. */
+const mostEmpty = 256;
 
 export function createBacklog(): Backlog {
   let waiting: (Waiting | undefined)[] = [];
@@ -34,7 +34,7 @@ export function createBacklog(): Backlog {
       waiting[taken] = undefined;
       taken += 1;
       characters -= next.characters;
-      if (taken === waiting.length || taken > mostTaken) {
+      if (taken === waiting.length || (taken > mostEmpty && taken * 2 > waiting.length)) {
         waiting = waiting.slice(taken);
         taken = 0;
       }
