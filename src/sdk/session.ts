@@ -130,8 +130,9 @@ export async function openSession(connection: Connection, options: CommonOptions
     ownIds.add(id);
     const session = recordOf(told.session);
     known.settings = mergedSettings(told.settings, known.settings);
-    known.title ??= textOf(session.title);
-    known.usage ??= usageOf(told.tokenUsage);
+    // What was told before may have been of another session.
+    known.title = textOf(session.title) ?? known.title;
+    known.usage = usageOf(told.tokenUsage) ?? known.usage;
     const history = listOf(session.messages)
       .map(messageOf)
       .filter((message): message is Message => message !== undefined);

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { CommonOptions } from "../../src/sdk/api.ts";
 import { resumeSession } from "../../src/sdk/browser.ts";
+import { markOf } from "../../src/sdk/mark.ts";
 import type { TurnEvent } from "../../src/sdk/types.ts";
 import {
   busy,
@@ -14,6 +15,7 @@ import {
   says,
   settings,
   settled,
+  usage,
 } from "./fake-backend.ts";
 
 /* Backends that mean harm, or are broken as if they did. */
@@ -220,6 +222,30 @@ describe("nobody waits for ever", () => {
     expect(await sent).toMatchObject({ text: "In time." });
     await session.close();
   });
+});
+
+it("no text is taken for a longer one that is known by its mark", () => {
+  const mark = markOf("x".repeat(300));
+  expect(markOf(mark)).not.toBe(mark);
+});
+
+it("what is told of another session while this one is opened does not outweigh the answer", async () => {
+  const { "droid.initialize_session": _, ...others } = obliging;
+  const backend = createFakeBackend(others);
+  const opening = open({}, backend);
+  const { id } = await backend.next("droid.initialize_session");
+  const tokenUsage = { ...usage, inputTokens: 666 };
+  for (const notification of [
+    { type: "session_title_updated", title: "Another's" },
+    { type: "session_token_usage_changed", tokenUsage },
+  ]) {
+    const params = { sessionId: "other", notification };
+    backend.line(JSON.stringify({ jsonrpc: "2.0", method: "droid.session_notification", params }));
+  }
+  backend.result({ id }, { sessionId: "s-1", session: { messages: [], title: "Ours" }, settings, tokenUsage: usage });
+  const { session } = await opening;
+  expect([session.title, session.usage]).toEqual(["Ours", usage]);
+  await session.close();
 });
 
 it("handlers that fail later are told of, and end nothing", async () => {
