@@ -48,15 +48,19 @@ export function createTurnWatch(turnId: string): TurnWatch {
   let end: Given | undefined;
   let text = "";
   let error: TurnError | undefined;
+  /** Messages that were begun when it went wrong: one of them that comes, and nothing else, does not make it well. */
+  const cutShort = new Set<string>();
   let hasFailed = false;
   /** A reply is expected after the state, its pieces or a tool's result, and its message has not come. */
   let isReplyDue = false;
   let stop: "interrupted" | "permission_rejected" | undefined;
 
-  function seeEvent(event: TurnEvent): void {
+  function seeEvent(event: TurnEvent, isOfWhole: boolean): void {
     switch (event.type) {
       case "text":
       case "thinking":
+        // What a message has more than its pieces is no new attempt.
+        if (!isOfWhole) cutShort.clear();
         for (const ids of [begun, open]) {
           ids.add(event.messageId);
           forgetOldest(ids, mostBegun);
@@ -69,6 +73,7 @@ export function createTurnWatch(turnId: string): TurnWatch {
         return;
       case "error":
         error = event.error;
+        for (const id of begun) cutShort.add(id);
         isReplyDue = open.size > 0;
         // Before anything of the turn was seen, it may be one of the turn before.
         return;
@@ -78,7 +83,9 @@ export function createTurnWatch(turnId: string): TurnWatch {
         forgetOldest(calls, mostBegun);
         break;
       case "tool_progress":
+        break;
       case "retry":
+        cutShort.clear();
         break;
       case "tool_result":
         calls.delete(event.id);
@@ -98,6 +105,7 @@ export function createTurnWatch(turnId: string): TurnWatch {
       isIdle = isAlive;
     } else if (typeof state === "string") {
       isIdle = false;
+      cutShort.clear();
       isReplyDue = state === "streaming_assistant_message" || open.size > 0;
       isAlive = true;
     }
@@ -126,7 +134,7 @@ export function createTurnWatch(turnId: string): TurnWatch {
     isReplyDue = open.size > 0;
     if (all !== "") text = all;
     // It went on after what went wrong.
-    error = undefined;
+    if (!cutShort.has(message.id)) error = undefined;
     wentOn();
   }
 
@@ -139,7 +147,7 @@ export function createTurnWatch(turnId: string): TurnWatch {
   return {
     see(notification, events) {
       if (notification.type === "droid_working_state_changed") seeState(notification.newState);
-      for (const event of events) seeEvent(event);
+      for (const event of events) seeEvent(event, notification.type === "create_message");
       if (notification.type === "agent_turn_completed") seeEnd(notification);
     },
     noteInterrupt: () => {

@@ -29,6 +29,7 @@ beforeAll(async () => {
     on("retried", { text: "Broken", error: "cut" }),
     on("retried", { text: [" off, ", "mended."] }),
     on("failing", { error: { status: 400, message: "Not like this." } }),
+    on("declined", { text: ["Rather ", "not."], stop: "refusal" }),
     on("stopped", { text: ["Beginning", " and more"], chunk_delay_ms: 60_000 }),
     on("last", { text: "Still here." }),
   ]);
@@ -76,6 +77,8 @@ async function dayWith(names: readonly string[]) {
     const refused = namesOf(await told("refused"));
     const retried = namesOf(await told("retried"));
     const failing = namesOf(await told("failing"));
+    // The error may come before the message whose pieces it stands behind.
+    const { result: declined } = await told("declined");
     const [stopped, last] = await Promise.all([told("stopped"), told("last").then(namesOf)]);
     const lost = await session
       .call("load_session", { sessionId: "nobody" })
@@ -85,7 +88,8 @@ async function dayWith(names: readonly string[]) {
       .then(({ error }) => error?.message)
       .catch((error: Error) => error.message.replace("droid.add_user_message: ", ""));
     const { settings, isBusy } = session;
-    return { settings, plain, run, refused, retried, failing, stopped: stopped.result, last, lost, unread, isBusy };
+    const ended = { plain, run, refused, retried, failing, declined, stopped: stopped.result, last };
+    return { settings, ...ended, lost, unread, isBusy };
   } finally {
     await session.close();
   }
@@ -115,6 +119,11 @@ describe("a day with a backend", () => {
     expect(clean.run.events.map(({ type }: { type?: string }) => type)).toEqual([
       ...["message", "message", "tool_call", "tool_result", "message"],
     ]);
+    expect(clean.declined).toEqual({
+      ...ended("declined", "Rather not."),
+      status: "failed",
+      error: { message: "The model declined to answer, in its own words.", type: "Error", code: "model_refused" },
+    });
     expect(clean.stopped).toEqual({ ...ended("stopped", "Beginning"), status: "interrupted" });
     expect(clean.lost).toEqual({ name: "SessionNotFoundError", code: -32004 });
     expect([clean.settings.autonomyLevel, clean.isBusy, typeof clean.unread]).toEqual(["low", false, "string"]);

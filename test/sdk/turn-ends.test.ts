@@ -55,6 +55,8 @@ const permission = {
   options: ["proceed_once", "cancel"].map((value) => ({ value, label: value })),
 };
 
+const failure = { type: "error", message: "500" };
+
 /** The first prompt of a session: what it is told, and how it ends. */
 const ends: Readonly<Record<string, readonly [readonly object[], TurnResult]>> = {
   "with idle": [[busy, says("m", "Hello"), idle], done],
@@ -93,6 +95,35 @@ const ends: Readonly<Record<string, readonly [readonly object[], TurnResult]>> =
     { ...done, text: "", status: "failed", reason: "error", error: { message: "500", type: "Error" } },
   ],
   "well, if it went on after an error": [[busy, { type: "error", message: "500" }, says("m", "Hello"), idle], done],
+  ...Object.fromEntries(
+    Object.entries({
+      "idle, message": [idle, says("m", "Hello")],
+      "message, idle": [says("m", "Hello"), idle],
+      "idle, message, once more": [idle, says("m", "Hello"), idle, says("m", "Hello")],
+    }).map(([order, notices]) => [
+      `with an error behind the pieces of its last message: ${order}`,
+      [
+        [busy, delta("m", "Hel"), failure, ...notices],
+        { ...done, status: "failed", reason: "error", error: { message: "500" } },
+      ],
+    ]),
+  ),
+  "with an error and its reason, whose last message comes behind idle": [
+    [busy, delta("m", "Hello"), failure, idle, completed("t-1", "prompt_rejected"), says("m", "Hello")],
+    { ...done, usage, status: "failed", reason: "prompt_rejected", error: { message: "500" } },
+  ],
+  "well, if it began again after an error: under another id": [
+    [busy, delta("m-0", "Hel"), failure, delta("m", "Hello"), idle, says("m", "Hello")],
+    done,
+  ],
+  "well, if it began again after an error: under the same id": [
+    [busy, delta("m", "Hel"), failure, delta("m", "Hel"), delta("m", "lo"), idle, says("m", "Hello")],
+    done,
+  ],
+  "well, if it was busy again after an error": [
+    [busy, delta("m", "Hel"), failure, busy, idle, says("m", "Hello")],
+    done,
+  ],
   "with the reply that took the place of one under another id": [
     [busy, delta("m-0", "Broken"), delta("m-1", "Hel"), says("m-1", "Hello"), idle],
     done,
