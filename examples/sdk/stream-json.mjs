@@ -1,9 +1,13 @@
 // Reads the output of a run while it runs. The events are the same for every program that prints stream-json.
 import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { readStreamJson } from "tinman/sdk";
 
-const [program = "tinman"] = process.argv.slice(2);
-const args = ["exec", "-o", "stream-json", "run `echo hello`, then just reply DONE"];
+// The program of this package, which this Node runs, or the one that is named, such as droid.
+const tinman = fileURLToPath(new URL("dist/main.cjs", import.meta.resolve("tinman/package.json")));
+const [named] = process.argv.slice(2);
+const run = ["exec", "-o", "stream-json", "run `echo hello`, then just reply DONE"];
+const [program, args] = named === undefined ? [process.execPath, [tinman, ...run]] : [named, run];
 const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
 
 let end;
