@@ -17,6 +17,7 @@ import {
   TimeoutError,
 } from "./errors.ts";
 import { forgetOldest } from "./forget-oldest.ts";
+import { onAbort } from "./on-abort.ts";
 import { settlesWithin } from "./settles-within.ts";
 import { type Given, isRecord, numberOf, type RequestId, recordOf, requestIdOf, textOf } from "./wire.ts";
 
@@ -312,7 +313,7 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
         const done =
           <T>(settled: (value: T) => void) =>
           (value: T): void => {
-            signal?.removeEventListener("abort", leave);
+            stay();
             settled(value);
           };
         const id = String(lastId);
@@ -328,7 +329,7 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
           resolve: done(resolve),
           reject: done(reject),
         };
-        signal?.addEventListener("abort", leave, { once: true });
+        const stay = onAbort(signal, leave);
         if (isUrgent) {
           start(call);
         } else {

@@ -3,6 +3,7 @@ import type { PromptOptions, Turn } from "./api.ts";
 import { BackendGoneError, BusyError, ClosedError, TimeoutError } from "./errors.ts";
 import { createLeftovers } from "./leftovers.ts";
 import { newId } from "./new-id.ts";
+import { onAbort } from "./on-abort.ts";
 import { createOtherTurns, type SentPrompt } from "./other-turns.ts";
 import type { RequestOptions, RpcFailure } from "./peer.ts";
 import { promptParams } from "./prompt-params.ts";
@@ -285,11 +286,7 @@ export function createPrompts(parts: Parts): Prompts {
       },
       isStopped: false,
     };
-    if (signal !== undefined) {
-      const aborted = (): void => abandon(entry, signal.reason);
-      signal.addEventListener("abort", aborted, { once: true });
-      entry.release.push(() => signal.removeEventListener("abort", aborted));
-    }
+    entry.release.push(onAbort(signal, () => abandon(entry, signal?.reason)));
     return entry;
   }
 

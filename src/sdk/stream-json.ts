@@ -1,4 +1,5 @@
 import { createLineReader, type Frame } from "../rpc/framing.ts";
+import { onAbort } from "./on-abort.ts";
 import { createStreamJsonTranslator } from "./stream-json-lines.ts";
 import type { StreamJsonEvent } from "./types.ts";
 
@@ -157,8 +158,6 @@ function iterate(source: AsyncIterable<Chunk>): Reading {
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {
-    const giveUp = (): void => reject(signal.reason);
-    signal.addEventListener("abort", giveUp, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", giveUp));
+    promise.then(resolve, reject).finally(onAbort(signal, () => reject(signal.reason)));
   });
 }

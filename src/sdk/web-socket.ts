@@ -2,6 +2,7 @@ import { defaultMaxWaiting } from "../rpc/transport.ts";
 import type { Connect } from "./api.ts";
 import { SdkError } from "./errors.ts";
 import { defaultMaxLineBytes } from "./max-line-bytes.ts";
+import { onAbort } from "./on-abort.ts";
 import {
   closeOf,
   listen,
@@ -61,17 +62,16 @@ export function webSocketConnection(
         error: ({ message }: WebSocketEvent) => settle(message || "the connection failed"),
         close: (event: WebSocketEvent) => settle(closeOf(event)),
       };
-      const aborted = (): void => settle("");
       const late = (): void => settle(`it did not answer within ${openMs} ms`);
       const timer = openMs > 0 && openMs <= longestMs ? setTimeout(late, openMs) : undefined;
       function settle(result: string | undefined): void {
         clearTimeout(timer);
         unlisten(socket, listeners);
-        signal?.removeEventListener("abort", aborted);
+        unheard();
         resolve(result);
       }
       listen(socket, listeners);
-      signal?.addEventListener("abort", aborted, { once: true });
+      const unheard = onAbort(signal, () => settle(""));
       if (socket.readyState === states.open) settle(undefined);
       // A page that may not go there gets a socket that is closed from the start.
       else if (socket.readyState > states.open) settle("the connection failed");
