@@ -32,13 +32,16 @@ export interface ConnectionEnd {
   readonly stderr?: string;
 }
 
-/** Opens one. Called again for a fork, which is a session of its own. */
+/**
+ * Opens one. Called again for a fork, which is a session of its own. The signal is aborted when the connection is not wanted
+ * any more before it is there: because opening was given up, or took too long.
+ */
 export type Connect = (signal?: AbortSignal) => Promise<Connection>;
 
 export interface Timeouts {
   /** For the answer to a request; 30 s. */
   readonly request?: number;
-  /** For the answer that opens a session; 60 s. */
+  /** For the connection, and then for the answer that opens a session; 60 s. */
   readonly open?: number;
   /** From the acceptance of a prompt to the first sign of its turn; 120 s. */
   readonly begin?: number;

@@ -1,7 +1,6 @@
 import type {
   CommonOptions,
   Connect,
-  Connection,
   CreateOptions,
   PromptOptions,
   ResumeOptions,
@@ -9,7 +8,8 @@ import type {
   SettingsChange,
   Turn,
 } from "./api.ts";
-import { checkConnection, checkText, countable } from "./check-options.ts";
+import { checkText, countable } from "./check-options.ts";
+import { connected } from "./connecting.ts";
 import { ClosedError, RequestError, SdkError, SessionNotFoundError } from "./errors.ts";
 import { newId } from "./new-id.ts";
 import { isFormat, openSession } from "./session.ts";
@@ -25,7 +25,8 @@ const machineId = "tinman-sdk";
 type Request = (method: string, params: object) => Promise<Given>;
 
 export async function createOver(connect: Connect, options: CreateOptions): Promise<Session> {
-  return openSession(await connected(connect, options.signal), counted(options), {
+  const common = counted(options);
+  return openSession(await connected(connect, common), common, {
     open: async (request) => {
       const told = await initialize(request, paramsOf(options));
       const id = textOf(told.sessionId);
@@ -38,7 +39,8 @@ export async function createOver(connect: Connect, options: CreateOptions): Prom
 
 /** `cwd` is for those that must open one before they load another, which has a folder of its own. */
 export async function resumeOver(connect: Connect, id: string, options: ResumeOptions, cwd?: string): Promise<Session> {
-  return openSession(await connected(connect, options.signal), counted(options), {
+  const common = counted(options);
+  return openSession(await connected(connect, common), common, {
     open: async (request) => ({ id, told: await load(request, id, cwd, options) }),
     another: (copy, settings) => forkOver(connect, options, copy, settings, cwd),
   });
@@ -60,12 +62,6 @@ async function forkOver(
     await session.close();
     throw error;
   }
-}
-
-async function connected(connect: Connect, signal: AbortSignal | undefined): Promise<Connection> {
-  const connection: unknown = await connect(signal);
-  checkConnection(connection);
-  return connection;
 }
 
 function counted(options: CommonOptions): CommonOptions {
