@@ -1,8 +1,10 @@
-import { existsSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createSession } from "../../src/sdk/node.ts";
 import { createBench } from "../e2e/tinman.ts";
+import { isAlive, until } from "./stand-ins.ts";
 
 it("a session that is closed in the middle of a command ends the command, too", async () => {
   const bench = await createBench();
@@ -20,6 +22,34 @@ it("a session that is closed in the middle of a command ends the command, too", 
     await expect(turn.result).rejects.toMatchObject({ name: "ClosedError" });
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     expect(existsSync(join(bench.cwd, "ended"))).toBe(false);
+  } finally {
+    await bench.remove();
+  }
+});
+
+it("a program that dies in the middle of a command leaves nothing behind when that is over", async () => {
+  const bench = await createBench();
+  try {
+    const execute = (command: string) => ({ tool_calls: [{ name: "Execute", input: { command } }] });
+    const modelId = await bench.script([
+      execute("echo $PPID > pid.new; mv pid.new pid; sleep 1; touch first"),
+      execute("sleep 1; touch second"),
+      { text: "Done." },
+    ]);
+    const program = join(bench.root, "program.mjs");
+    const sdk = new URL("../../dist/sdk/node.js", import.meta.url);
+    const options = JSON.stringify({ cwd: bench.cwd, env: bench.env, autonomyLevel: "high", modelId });
+    writeFileSync(
+      program,
+      `import { createSession } from ${JSON.stringify(sdk.href)}; await (await createSession(${options})).send("go");`,
+    );
+    const host = spawn(process.execPath, [program], { stdio: "inherit" });
+    const pidFile = join(bench.cwd, "pid");
+    await until(() => existsSync(pidFile));
+    host.kill("SIGKILL");
+    const backend = Number(readFileSync(pidFile, "utf8"));
+    await until(() => !isAlive(backend));
+    expect(["first", "second"].filter((file) => existsSync(join(bench.cwd, file)))).toEqual(["first"]);
   } finally {
     await bench.remove();
   }

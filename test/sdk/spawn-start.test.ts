@@ -1,5 +1,7 @@
+import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { afterAll, describe, expect, it } from "vitest";
 import { SdkError } from "../../src/sdk/errors.ts";
 import { type SpawnOptions, spawnBackend } from "../../src/sdk/node/spawn.ts";
@@ -53,15 +55,6 @@ describe("a command line", () => {
     expect((await wholeOf(connection)).lines).toEqual(["ONE TWO WORDS 0 /BIN/SH"]);
   });
 
-  it("ends with everything that it started", async () => {
-    const command = "trap '' TERM; sleep 61 & echo $!; sleep 62 | cat; wait";
-    const connection = await spawnBackend({ command }, { patienceMs: 100, stragglersMs: 100 })();
-    const grandchild = Number(await nextLine(connection));
-    expect(isAlive(grandchild)).toBe(true);
-    await connection.close();
-    await until(() => !isAlive(grandchild));
-  });
-
   it("that cannot be run says so as the shell does", async () => {
     const { end } = await wholeOf(await spawnBackend({ command: "no-such-program --with flags" })());
     expect({ ...end, stderr: /no-such-program.*not found/.test(end.stderr ?? "") }).toEqual({
@@ -70,6 +63,43 @@ describe("a command line", () => {
       signal: null,
       stderr: true,
     });
+  });
+});
+
+describe("a group of its own", () => {
+  const stays = "trap '' TERM; sleep 61 & echo $!; sleep 62 | cat; wait";
+
+  it.each<[string, SpawnOptions]>([
+    ["a command line", { command: stays }],
+    ["a program", { executable: standIns.shell(stays) }],
+  ])("%s that is ended by force ends with everything that it started", async (_, options) => {
+    const connection = await spawnBackend(options, { patienceMs: 100, stragglersMs: 100 })();
+    const grandchild = Number(await nextLine(connection));
+    expect(isAlive(grandchild)).toBe(true);
+    await connection.close();
+    await until(() => !isAlive(grandchild));
+  });
+
+  it("keeps a backend from what the terminal sends to the program, and ends when that is gone", async () => {
+    const backend = standIns.shell('while read line; do echo "$line $$"; done');
+    const sdk = new URL("../../dist/sdk/node.js", import.meta.url);
+    const program = standIns.node(`
+      import { spawnBackend } from ${JSON.stringify(sdk.href)};
+      const connection = await spawnBackend({ executable: ${JSON.stringify(backend)} })();
+      process.on("SIGINT", () => connection.send("still"));
+      connection.send("ready");
+      for await (const { text } of connection.incoming) console.log(text);
+      console.log("gone");
+    `);
+    // The leader of a group, as a shell starts programs.
+    const host = spawn(process.execPath, [program], { detached: true, stdio: ["ignore", "pipe", "inherit"] });
+    const lines = createInterface(host.stdout)[Symbol.asyncIterator]();
+    const told = async () => String((await lines.next()).value).split(" ");
+    const [word, pid] = await told();
+    process.kill(-Number(host.pid), "SIGINT");
+    expect([word, await told()]).toEqual(["ready", ["still", pid]]);
+    host.kill("SIGKILL");
+    await until(() => !isAlive(Number(pid)));
   });
 });
 

@@ -50,8 +50,9 @@ export function spawnBackend(
     if (program.script !== undefined && !existsSync(program.script)) throw new SdkError(missing(program));
     const before = program.script === undefined ? [] : [program.script];
     const isShell = command !== undefined;
-    // A shell may stay, or start several: they are a group, and are ended as one.
-    const isGroup = isShell && process.platform !== "win32";
+    // A group of its own: what a terminal sends to this program's, as with Ctrl-C, is for this program to decide on. And
+    // a shell may stay, or start several: they are ended as one.
+    const isGroup = process.platform !== "win32";
     const connection = await start();
     if (signal?.aborted !== true) return connection;
     await connection.close();
