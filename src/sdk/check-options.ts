@@ -1,30 +1,62 @@
-import type { Connection, CreateOptions, PromptOptions, Timeouts } from "./api.ts";
+import type { CallOptions, Connection, CreateOptions, PromptOptions, SettingsChange, Timeouts } from "./api.ts";
+import {
+  aFunction,
+  aListOf,
+  aListOfStrings,
+  aNumberFrom,
+  anObject,
+  aSignal,
+  aString,
+  type Check,
+  type Checks,
+  checkEach,
+  checkOne,
+  oneOf,
+} from "./checks.ts";
 import { longestMs } from "./timers.ts";
 import { given, isRecord } from "./wire.ts";
 
-/* For callers without types: a mistake is told where it was made, by its name. */
+/* What of a session, a prompt and a call can be checked before anything is begun. */
 
-type Check = readonly [what: string, is: (value: unknown) => boolean];
+const aStringOrNull: Check = ["a string or null", (value) => value === null || typeof value === "string"];
+const aSystemPrompt: Check = [
+  "a string or { append }",
+  (value) => typeof value === "string" || (isRecord(value) && typeof value.append === "string"),
+];
+const attached = aListOf(
+  "{ mediaType, data }",
+  ({ mediaType, data }) => typeof mediaType === "string" && typeof data === "string",
+);
 
-const aString: Check = ["a string", (value) => typeof value === "string"];
-const aFunction: Check = ["a function", (value) => typeof value === "function"];
-
-const checks = {
+const settingChecks: Checks<keyof SettingsChange> = {
+  modelId: aString,
+  reasoningEffort: aString,
+  interactionMode: oneOf("auto", "spec"),
+  autonomyLevel: oneOf("off", "low", "medium", "high"),
+  specModeModelId: aStringOrNull,
+  specModeReasoningEffort: aStringOrNull,
+  enabledToolIds: aListOfStrings,
+  disabledToolIds: aListOfStrings,
+};
+const callChecks: Checks<keyof CallOptions | "title"> = { signal: aSignal, title: aString };
+const promptChecks: Checks<keyof PromptOptions> = { id: aString, signal: aSignal, images: attached, files: attached };
+const sessionChecks: Checks<keyof CreateOptions> = {
+  ...settingChecks,
   connect: aFunction,
   onPermission: aFunction,
   onPlan: aFunction,
   onQuestion: aFunction,
   onEvent: aFunction,
   onWarning: aFunction,
-  whenBusy: ['"queue" or "refuse"', (value) => value === "queue" || value === "refuse"],
-  timeouts: ["an object", isRecord],
-  // Not by its class: a test environment may have one of its own.
-  signal: ["an AbortSignal", (value) => isRecord(value) && typeof value.throwIfAborted === "function"],
+  whenBusy: oneOf("queue", "refuse"),
+  timeouts: anObject,
+  signal: aSignal,
   cwd: aString,
   sessionId: aString,
-  modelId: aString,
-  id: aString,
-} satisfies Partial<Record<keyof CreateOptions | keyof PromptOptions, Check>>;
+  systemPrompt: aSystemPrompt,
+  tags: aListOf("{ name }", ({ name }) => typeof name === "string"),
+  mcpServers: aListOf("{ name, type }", ({ name, type }) => typeof name === "string" && typeof type === "string"),
+};
 
 type Name = "createSession" | "resumeSession" | "query";
 
@@ -33,20 +65,39 @@ export function checkOptions(of: Name, options: unknown, { needsConnect = false 
   if (needsConnect && (options === undefined || (isRecord(options) && options.connect === undefined))) {
     throw new TypeError(`${of} needs the option connect here: nothing can be started in a browser.`);
   }
-  if (!isRecord(options)) throw new TypeError(`The options of ${of} must be an object.`);
-  for (const [name, [what, is]] of Object.entries<Check>(checks)) {
-    const value = options[name];
-    if (value !== undefined && !is(value)) throw new TypeError(`The option ${name} of ${of} must be ${what}.`);
-  }
-  for (const [name, ms] of Object.entries(options.timeouts ?? {})) {
-    if (ms !== undefined && !(typeof ms === "number" && ms >= 0)) {
-      throw new TypeError(`The option timeouts.${name} of ${of} must be a number of at least 0.`);
-    }
+  checkEach(of, options, of === "query" ? { ...sessionChecks, ...promptChecks } : sessionChecks);
+  const { timeouts = {} } = options as { readonly timeouts?: object };
+  for (const [name, ms] of Object.entries(timeouts)) {
+    if (ms !== undefined) checkOne(`The option timeouts.${name} of ${of}`, ms, aNumberFrom(0));
   }
 }
 
-export function checkText(what: "A prompt" | "The id of a session", text: unknown): void {
-  if (typeof text !== "string") throw new TypeError(`${what} must be a string.`);
+type Call = "interrupt" | "updateSettings" | "rename" | "fork" | "models" | "tools" | "call";
+
+/** Those of a call, if they can be meant. */
+export function callOptions<T extends CallOptions>(of: Call, options: T = {} as T): T {
+  checkEach(of, options, callChecks);
+  return options;
+}
+
+/** Likewise. */
+export function promptOptions(of: "stream" | "send", options: PromptOptions = {}): PromptOptions {
+  checkEach(of, options, promptChecks);
+  return options;
+}
+
+export function checkSettings(change: unknown): void {
+  checkEach("updateSettings", change, settingChecks);
+}
+
+export function checkText(what: "A prompt" | "The id of a session" | "A title", text: unknown): void {
+  checkOne(what, text, aString);
+}
+
+export function checkCall(method: unknown, params: unknown): void {
+  checkOne("The name of a method", method, aString);
+  // A list, too, for whoever tries what a backend does with one.
+  checkOne(`The params of ${method}`, params, ["an object", isObject]);
 }
 
 /** Throws a TypeError for what a `connect` gave that is no connection. */

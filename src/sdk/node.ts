@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import type { Connect, CreateOptions, PromptOptions, ResumeOptions, Session, Turn } from "./api.ts";
 import { checkOptions, checkText } from "./check-options.ts";
-import { type SpawnOptions, spawnBackend } from "./node/spawn.ts";
+import { checkEach } from "./checks.ts";
+import { type SpawnOptions, spawnBackend, spawnChecks } from "./node/spawn.ts";
 import { createOver, queryOver, resumeOver } from "./open.ts";
 
 /* What `tinman/sdk` exports: all of the browser's, and what needs processes or files. A name given here goes before. */
@@ -13,6 +14,7 @@ export { type SpawnOptions, spawnBackend } from "./node/spawn.ts";
 /** A new session. Without `connect`, of a program that is started for it and ends with it. */
 export async function createSession(options: CreateOptions & SpawnOptions = {}): Promise<Session> {
   checkOptions("createSession", options);
+  checkEach("createSession", options, spawnChecks);
   const cwd = folderOf(options);
   return createOver(options.connect ?? spawnBackend({ ...options, cwd }), { ...options, cwd });
 }
@@ -21,6 +23,7 @@ export async function createSession(options: CreateOptions & SpawnOptions = {}):
 export async function resumeSession(id: string, options: ResumeOptions & SpawnOptions = {}): Promise<Session> {
   checkText("The id of a session", id);
   checkOptions("resumeSession", options);
+  checkEach("resumeSession", options, spawnChecks);
   const cwd = folderOf(options);
   return resumeOver(options.connect ?? spawnBackend({ ...options, cwd }), id, options, cwd);
 }
@@ -33,5 +36,6 @@ function folderOf({ connect, cwd = process.cwd() }: { readonly connect?: Connect
 /** One prompt in a session of its own. */
 export function query(prompt: string, options: CreateOptions & SpawnOptions & PromptOptions = {}): Turn {
   checkOptions("query", options);
+  checkEach("query", options, spawnChecks);
   return queryOver(() => createSession(options), prompt, options);
 }

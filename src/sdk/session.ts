@@ -1,5 +1,6 @@
 import { errorCodes } from "../protocol/droid/version.ts";
 import type { CallOptions, CommonOptions, Connection, Session, SettingsChange, Timeouts } from "./api.ts";
+import { callOptions, checkCall, checkSettings, checkText, promptOptions } from "./check-options.ts";
 import { BusyError, RequestError, type SdkError } from "./errors.ts";
 import { createInteractions, mostCalls } from "./interactions.ts";
 import { createPeer, type Peer } from "./peer.ts";
@@ -167,19 +168,22 @@ export async function openSession(connection: Connection, options: CommonOptions
     get isBusy() {
       return prompts.isBusy;
     },
-    stream: (prompt, how = {}) => prompts.stream(prompt, how),
+    stream: (prompt, how) => prompts.stream(prompt, promptOptions("stream", how)),
     // A promise of its own: one that nobody looks at shall not hide that it was rejected.
-    send: async (prompt, how = {}) => prompts.stream(prompt, how).result,
-    interrupt: (how = {}) => prompts.interrupt(how),
+    send: async (prompt, how) => prompts.stream(prompt, promptOptions("send", how)).result,
+    interrupt: async (how) => prompts.interrupt(callOptions("interrupt", how)),
     async updateSettings(wishes, how) {
-      await change(wishes, how);
+      checkSettings(wishes);
+      await change(wishes, callOptions("updateSettings", how));
       return known.settings;
     },
     async rename(title, how) {
-      await request("droid.rename_session", { title }, how);
+      checkText("A title", title);
+      await request("droid.rename_session", { title }, callOptions("rename", how));
       known.title = title;
     },
-    async fork({ title, ...how } = {}) {
+    async fork(options) {
+      const { title, ...how } = callOptions("fork", options);
       if (prompts.isBusy) throw new BusyError("A session can be forked when no turn runs in it.");
       const { newSessionId } = await request("droid.fork_session", title === undefined ? {} : { title }, how);
       if (typeof newSessionId !== "string") throw new RequestError("droid.fork_session", noFork);
@@ -191,7 +195,8 @@ export async function openSession(connection: Connection, options: CommonOptions
       await change(wishes, how);
       return opening.another(newSessionId, wishes);
     },
-    async models({ includeDisabled = false, ...how } = {}) {
+    async models(options) {
+      const { includeDisabled = false, ...how } = callOptions("models", options);
       try {
         return modelsOf((await request("droid.list_models", includeDisabled ? { includeDisabled } : {}, how)).models);
       } catch (error) {
@@ -199,8 +204,11 @@ export async function openSession(connection: Connection, options: CommonOptions
         return modelsOf(told.availableModels);
       }
     },
-    tools: async (how) => toolsOf((await request("droid.list_tools", {}, how)).tools),
-    call: (method, params = {}, how) => call(method.includes(".") ? method : `droid.${method}`, params, how),
+    tools: async (how) => toolsOf((await request("droid.list_tools", {}, callOptions("tools", how))).tools),
+    async call(method, params = {}, how = {}) {
+      checkCall(method, params);
+      return call(method.includes(".") ? method : `droid.${method}`, params, callOptions("call", how));
+    },
     close,
     [Symbol.asyncDispose]: close,
   };

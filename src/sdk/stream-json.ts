@@ -1,4 +1,5 @@
 import { createLineReader, type Frame } from "../rpc/framing.ts";
+import { aNumberFrom, aSignal, type Check, type Checks, checkEach, checkOne } from "./checks.ts";
 import { onAbort } from "./on-abort.ts";
 import { createStreamJsonTranslator } from "./stream-json-lines.ts";
 import type { StreamJsonEvent } from "./types.ts";
@@ -44,9 +45,27 @@ const pieceSize = 64 * 1024;
  *
  * Whoever leaves the loop early ends the source, as with any stream.
  */
-export async function* readStreamJson(
+export function readStreamJson(
   source: StreamJsonSource,
-  { maxLineBytes = 256 * mebibyte, signal }: ReadStreamJsonOptions = {},
+  options: ReadStreamJsonOptions = {},
+): AsyncGenerator<StreamJsonEvent, void, undefined> {
+  checkOne("What readStreamJson reads", source, aSource);
+  checkEach("readStreamJson", options, checks);
+  return read(source, options);
+}
+
+const aSource: Check = [
+  "text, bytes or a stream of them",
+  (value) =>
+    typeof value === "string" ||
+    value instanceof Uint8Array ||
+    (typeof value === "object" && value !== null && (Symbol.asyncIterator in value || "getReader" in value)),
+];
+const checks: Checks<keyof ReadStreamJsonOptions> = { maxLineBytes: aNumberFrom(1), signal: aSignal };
+
+async function* read(
+  source: StreamJsonSource,
+  { maxLineBytes = 256 * mebibyte, signal }: ReadStreamJsonOptions,
 ): AsyncGenerator<StreamJsonEvent, void, undefined> {
   const lines = createLineReader({ maxLineBytes });
   const translator = createStreamJsonTranslator();

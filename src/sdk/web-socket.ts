@@ -1,5 +1,15 @@
 import { defaultMaxWaiting } from "../rpc/transport.ts";
 import type { Connect } from "./api.ts";
+import {
+  aFunction,
+  aListOfStrings,
+  aNumberFrom,
+  aString,
+  type Check,
+  type Checks,
+  checkEach,
+  checkOne,
+} from "./checks.ts";
 import { SdkError } from "./errors.ts";
 import { defaultMaxLineBytes } from "./max-line-bytes.ts";
 import { onAbort } from "./on-abort.ts";
@@ -14,6 +24,7 @@ import {
   type WebSocketLike,
 } from "./socket-connection.ts";
 import { longestMs } from "./timers.ts";
+import { isRecord } from "./wire.ts";
 
 export interface WebSocketOptions {
   /** Subprotocols to ask for. */
@@ -29,18 +40,35 @@ export interface WebSocketOptions {
   ) => WebSocketLike;
 }
 
+const aTarget: Check = [
+  "an address or a WebSocket",
+  (value) =>
+    typeof value === "string" ||
+    value instanceof URL ||
+    (isRecord(value) && typeof value.addEventListener === "function"),
+];
+const checks: Checks<keyof WebSocketOptions> = {
+  protocols: ["a string or a list of strings", (value) => [aString, aListOfStrings].some(([, is]) => is(value))],
+  maxLineBytes: aNumberFrom(1),
+  openMs: aNumberFrom(0),
+  WebSocket: aFunction,
+};
+
 /**
  * Reaches a backend over a WebSocket: every message that comes is one line or several, every line goes out as a message of
  * its own. A socket of the caller's serves one connection; an address serves any number.
  */
 export function webSocketConnection(
   target: string | URL | WebSocketLike,
-  { protocols, openMs = 30_000, maxLineBytes = defaultMaxLineBytes, WebSocket }: WebSocketOptions = {},
+  options: WebSocketOptions = {},
   {
     maxWaiting = defaultMaxWaiting,
     patienceMs = 2_000,
   }: Partial<Pick<WebSocketBounds, "maxWaiting" | "patienceMs">> = {},
 ): Connect {
+  checkOne("What webSocketConnection connects to", target, aTarget);
+  checkEach("webSocketConnection", options, checks);
+  const { protocols, openMs = 30_000, maxLineBytes = defaultMaxLineBytes, WebSocket } = options;
   let isTaken = false;
 
   function openSocket(): WebSocketLike {

@@ -33,6 +33,13 @@ const wrong: readonly [options: unknown, fault: string][] = [
   [{ cwd: 1 }, "cwd of % must be a string"],
   [{ sessionId: 1 }, "sessionId of % must be a string"],
   [{ modelId: ["m"] }, "modelId of % must be a string"],
+  [{ interactionMode: "x" }, 'interactionMode of % must be "auto" or "spec"'],
+  [{ autonomyLevel: "auto-low" }, 'autonomyLevel of % must be "off", "low", "medium" or "high"'],
+  [{ specModeModelId: 5 }, "specModeModelId of % must be a string or null"],
+  [{ enabledToolIds: "Read" }, "enabledToolIds of % must be a list of strings"],
+  [{ systemPrompt: { prepend: "x" } }, "systemPrompt of % must be a string or { append }"],
+  [{ tags: ["x"] }, "tags of % must be a list of { name }"],
+  [{ mcpServers: { name: "x" } }, "mcpServers of % must be a list of { name, type }"],
 ];
 
 test.each([
@@ -58,6 +65,119 @@ test.each([
   );
   // @ts-expect-error likewise
   expect(await failureOf(() => sdk.query("x", "y"))).toBe("TypeError: The options of query must be an object.");
+});
+
+const wrongPrograms: readonly [options: object, fault: string][] = [
+  [{ executable: 5 }, "executable of % must be the name or the path of a program"],
+  [{ executable: "" }, "executable of % must be the name or the path of a program"],
+  [{ args: "--more" }, "args of % must be a list of strings"],
+  [{ args: [5] }, "args of % must be a list of strings"],
+  [{ command: 5 }, "command of % must be a string"],
+  [{ env: "x" }, "env of % must be an object"],
+  [{ stderrBytes: -1 }, "stderrBytes of % must be a number of at least 0"],
+  [{ stderrBytes: "a" }, "stderrBytes of % must be a number of at least 0"],
+  [{ maxLineBytes: Number.NaN }, "maxLineBytes of % must be a number of at least 1"],
+  [{ maxLineBytes: 0 }, "maxLineBytes of % must be a number of at least 1"],
+  [{ maxLineBytes: -1 }, "maxLineBytes of % must be a number of at least 1"],
+];
+
+test.each(wrongPrograms)("a program is not started with %j", async (options, fault) => {
+  const told = (name: string): string => `TypeError: The option ${fault.replace("%", name)}.`;
+  expect(await failureOf(() => node.createSession(options))).toBe(told("createSession"));
+  expect(await failureOf(() => node.resumeSession("s", options))).toBe(told("resumeSession"));
+  expect(await failureOf(() => node.query("x", options))).toBe(told("query"));
+  expect(await failureOf(() => node.spawnBackend(options))).toBe(told("spawnBackend"));
+});
+
+/** As one without types calls it. */
+const loose = (call: unknown) => call as (...given: readonly unknown[]) => unknown;
+
+test("so it is with sockets and outputs", async () => {
+  const socketTo = loose(node.webSocketConnection);
+  const read = loose(node.readStreamJson);
+  expect(
+    await Promise.all(
+      [
+        () => socketTo(5),
+        () => socketTo("ws://x", null),
+        () => socketTo("ws://x", { protocols: [5] }),
+        () => socketTo("ws://x", { openMs: Number.NaN }),
+        () => socketTo("ws://x", { maxLineBytes: 0 }),
+        () => socketTo("ws://x", { WebSocket: {} }),
+        () => read(5),
+        () => read(["{}"]),
+        () => read("", null),
+        () => read("", { maxLineBytes: Number.NaN }),
+        () => read("", { signal: 5 }),
+      ].map(failureOf),
+    ),
+  ).toEqual(
+    [
+      "What webSocketConnection connects to must be an address or a WebSocket.",
+      "The options of webSocketConnection must be an object.",
+      "The option protocols of webSocketConnection must be a string or a list of strings.",
+      "The option openMs of webSocketConnection must be a number of at least 0.",
+      "The option maxLineBytes of webSocketConnection must be a number of at least 1.",
+      "The option WebSocket of webSocketConnection must be a function.",
+      "What readStreamJson reads must be text, bytes or a stream of them.",
+      "What readStreamJson reads must be text, bytes or a stream of them.",
+      "The options of readStreamJson must be an object.",
+      "The option maxLineBytes of readStreamJson must be a number of at least 1.",
+      "The option signal of readStreamJson must be an AbortSignal.",
+    ].map((words) => `TypeError: ${words}`),
+  );
+});
+
+test("what a session is asked for is checked before the backend hears of it", async () => {
+  const backend = createFakeBackend();
+  const session = await node.createSession({ connect: backend.connect });
+  const asked = backend.received.length;
+  const [send, stream, interrupt] = [loose(session.send), loose(session.stream), loose(session.interrupt)];
+  const [update, rename, fork] = [loose(session.updateSettings), loose(session.rename), loose(session.fork)];
+  const [models, tools, call] = [loose(session.models), loose(session.tools), loose(session.call)];
+  expect(
+    await Promise.all(
+      [
+        () => send(5),
+        () => send("x", null),
+        () => send("x", { signal: 5 }),
+        () => stream("x", { id: 5 }),
+        () => send("x", { images: "x" }),
+        () => send("x", { files: [{ mediaType: "text/plain" }] }),
+        () => interrupt({ signal: 5 }),
+        () => update(),
+        () => update({ interactionMode: "x" }),
+        () => rename(),
+        () => fork({ title: 5 }),
+        () => models({ signal: 5 }),
+        () => tools(null),
+        () => call(),
+        () => call("list_skills", "x"),
+        () => call("list_skills", {}, { signal: 5 }),
+      ].map(failureOf),
+    ),
+  ).toEqual(
+    [
+      "A prompt must be a string.",
+      "The options of send must be an object.",
+      "The option signal of send must be an AbortSignal.",
+      "The option id of stream must be a string.",
+      "The option images of send must be a list of { mediaType, data }.",
+      "The option files of send must be a list of { mediaType, data }.",
+      "The option signal of interrupt must be an AbortSignal.",
+      "The options of updateSettings must be an object.",
+      'The option interactionMode of updateSettings must be "auto" or "spec".',
+      "A title must be a string.",
+      "The option title of fork must be a string.",
+      "The option signal of models must be an AbortSignal.",
+      "The options of tools must be an object.",
+      "The name of a method must be a string.",
+      "The params of list_skills must be an object.",
+      "The option signal of call must be an AbortSignal.",
+    ].map((words) => `TypeError: ${words}`),
+  );
+  expect([backend.received.length, session.isBusy]).toEqual([asked, false]);
+  await session.close();
 });
 
 test("in a browser, connect must be given", async () => {

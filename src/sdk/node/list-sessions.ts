@@ -6,8 +6,9 @@ import { layoutOf, logSuffix } from "../../store/listing/layout.ts";
 import { scanLines } from "../../store/listing/line-scanner.ts";
 import { parseRecord } from "../../store/listing/listed-records.ts";
 import { firstOf, type ListedLog, type ListQuery, listInfos, logsIn } from "../../store/listing/session-list.ts";
+import { aSignal, type Checks, checkEach } from "../checks.ts";
 import type { SessionSummary } from "../types.ts";
-import { type Given, given, isRecord, textOf } from "../wire.ts";
+import { type Given, given, textOf } from "../wire.ts";
 
 export interface ListSessionsOptions {
   /** Only the sessions of this working directory. */
@@ -28,7 +29,7 @@ export interface ListSessionsOptions {
  * that are of a wrong type, and when it is aborted.
  */
 export async function listSessions(options: ListSessionsOptions = {}): Promise<readonly SessionSummary[]> {
-  checkOptions(options);
+  checkEach("listSessions", options, checks);
   const { cwd, limit, home, droid = false, signal } = options;
   signal?.throwIfAborted();
   const query = async () => ({ cwd: cwd === undefined ? undefined : await realFolder(cwd), limit, signal });
@@ -140,21 +141,10 @@ function isPath(value: unknown): boolean {
   return typeof value === "string" && value !== "" && !value.includes("\0");
 }
 
-const optionTypes: Readonly<
-  Record<keyof ListSessionsOptions, readonly [what: string, is: (value: unknown) => boolean]>
-> = {
+const checks: Checks<keyof ListSessionsOptions> = {
   cwd: ["a path", isPath],
   limit: ["a whole number of at least 1", (value) => Number.isSafeInteger(value) && Number(value) >= 1],
   home: ["a path", isPath],
   droid: ["true, false or a path", (value) => typeof value === "boolean" || isPath(value)],
-  // Not by its class: a test environment may have one of its own.
-  signal: ["an AbortSignal", (value) => isRecord(value) && typeof value.throwIfAborted === "function"],
+  signal: aSignal,
 };
-
-function checkOptions(options: unknown): void {
-  if (!isRecord(options)) throw new TypeError("The options of listSessions must be an object.");
-  for (const [name, [what, is]] of Object.entries(optionTypes)) {
-    const value = options[name];
-    if (value !== undefined && !is(value)) throw new TypeError(`The option ${name} of listSessions must be ${what}.`);
-  }
-}

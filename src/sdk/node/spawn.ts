@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { basename, isAbsolute, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Connect, Connection } from "../api.ts";
+import { aListOfStrings, aNumberFrom, anObject, aString, type Checks, checkEach } from "../checks.ts";
 import { SdkError } from "../errors.ts";
 import { defaultMaxLineBytes } from "../max-line-bytes.ts";
 import { type ChildConnectionOptions, childConnection } from "./child-connection.ts";
@@ -27,23 +28,28 @@ export interface SpawnOptions {
   readonly maxLineBytes?: number;
 }
 
+export const spawnChecks: Checks<keyof SpawnOptions> = {
+  executable: ["the name or the path of a program", (value) => typeof value === "string" && value !== ""],
+  args: aListOfStrings,
+  command: aString,
+  cwd: aString,
+  env: anObject,
+  stderrBytes: aNumberFrom(0),
+  maxLineBytes: aNumberFrom(1),
+};
+
 export type SpawnBounds = Pick<ChildConnectionOptions, "patienceMs" | "stragglersMs">;
 
 const protocolArgs = ["exec", "--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc"];
 
 /** Starts a backend for each connection. The signal given to `connect` ends the start alone. */
 export function spawnBackend(
-  {
-    executable = "tinman",
-    args = [],
-    command,
-    cwd,
-    env = {},
-    stderrBytes = 16 * 1024,
-    maxLineBytes = defaultMaxLineBytes,
-  }: SpawnOptions = {},
+  options: SpawnOptions = {},
   { patienceMs = 2_000, stragglersMs = 1_000 }: Partial<SpawnBounds> = {},
 ): Connect {
+  checkEach("spawnBackend", options, spawnChecks);
+  const { executable = "tinman", args = [], command, cwd, env = {} } = options;
+  const { stderrBytes = 16 * 1024, maxLineBytes = defaultMaxLineBytes } = options;
   return async (signal) => {
     signal?.throwIfAborted();
     const program = command === undefined ? findProgram(executable) : { name: command, file: command };
