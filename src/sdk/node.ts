@@ -16,7 +16,7 @@ export async function createSession(options: CreateOptions & SpawnOptions = {}):
   checkOptions("createSession", options);
   checkEach("createSession", options, spawnChecks);
   const cwd = folderOf(options);
-  return createOver(options.connect ?? spawnBackend({ ...options, cwd }), { ...options, cwd });
+  return createOver(options.connect ?? spawnBackend({ ...options, cwd }), options, cwd);
 }
 
 /** A session as it was left. */

@@ -2,6 +2,7 @@ import type {
   CommonOptions,
   Connect,
   CreateOptions,
+  Handlers,
   PromptOptions,
   ResumeOptions,
   Session,
@@ -24,25 +25,29 @@ const machineId = "tinman-sdk";
 
 type Request = (method: string, params: object) => Promise<Given>;
 
-export async function createOver(connect: Connect, options: CreateOptions): Promise<Session> {
-  const common = counted(options);
+export async function createOver(
+  connect: Connect,
+  options: CreateOptions,
+  cwd: string | undefined = options.cwd,
+): Promise<Session> {
+  const common = prepared(options);
   return openSession(await connected(connect, common), common, {
     open: async (request) => {
-      const told = await initialize(request, paramsOf(options));
+      const told = await initialize(request, paramsOf(options, cwd));
       const id = textOf(told.sessionId);
       if (id === undefined) throw new SdkError("The backend did not say which session it opened.");
-      return { id, told: { cwd: options.cwd, ...told } };
+      return { id, told: { cwd, ...told } };
     },
-    another: (id, settings) => forkOver(connect, options, id, settings, options.cwd),
+    another: (id, settings) => forkOver(connect, common, id, settings, cwd),
   });
 }
 
 /** `cwd` is for those that must open one before they load another, which has a folder of its own. */
 export async function resumeOver(connect: Connect, id: string, options: ResumeOptions, cwd?: string): Promise<Session> {
-  const common = counted(options);
+  const common = prepared(options);
   return openSession(await connected(connect, common), common, {
     open: async (request) => ({ id, told: await load(request, id, cwd, options) }),
-    another: (copy, settings) => forkOver(connect, options, copy, settings, cwd),
+    another: (copy, settings) => forkOver(connect, common, copy, settings, cwd),
   });
 }
 
@@ -64,15 +69,26 @@ async function forkOver(
   }
 }
 
-function counted(options: CommonOptions): CommonOptions {
-  return { ...options, timeouts: countable(options.timeouts) };
+function prepared(options: CommonOptions): CommonOptions {
+  return { ...options, ...handlersOf(options), timeouts: countable(options.timeouts) };
 }
 
-function paramsOf(options: CreateOptions): Given {
+/** As methods of what they were given with, which may be an object of any class. */
+function handlersOf(options: Handlers): Handlers {
+  return given<Handlers>({
+    onPermission: options.onPermission?.bind(options),
+    onPlan: options.onPlan?.bind(options),
+    onQuestion: options.onQuestion?.bind(options),
+    onEvent: options.onEvent?.bind(options),
+    onWarning: options.onWarning?.bind(options),
+  });
+}
+
+function paramsOf(options: CreateOptions, cwd: string | undefined): Given {
   const { systemPrompt } = options;
   return given({
     machineId,
-    cwd: options.cwd,
+    cwd,
     sessionId: options.sessionId,
     modelId: options.modelId,
     reasoningEffort: options.reasoningEffort,

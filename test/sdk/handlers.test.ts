@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { CommonOptions, PermissionAnswer, PermissionRequest, QuestionAnswer } from "../../src/sdk/api.ts";
-import { resumeSession } from "../../src/sdk/node.ts";
+import type { CommonOptions, Connect, PermissionAnswer, PermissionRequest, QuestionAnswer } from "../../src/sdk/api.ts";
+import { createSession, resumeSession } from "../../src/sdk/node.ts";
 import { busy, createFakeBackend, idle, message, obliging, openOver, says, settled } from "./fake-backend.ts";
 
 /* What is asked of the user, and that nothing is allowed that he did not allow. */
@@ -37,6 +37,47 @@ async function open(handlers: CommonOptions) {
   };
   return { backend, session, turn, warnings, answerTo };
 }
+
+describe("handlers", () => {
+  class Counting implements CommonOptions {
+    readonly connect;
+    readonly asked: string[] = [];
+    events = 0;
+
+    constructor(connect: Connect) {
+      this.connect = connect;
+    }
+
+    onPermission({ calls }: PermissionRequest): string {
+      this.asked.push(...calls.map(({ name }) => name));
+      return "proceed_once";
+    }
+
+    onQuestion(): QuestionAnswer {
+      this.asked.push("a question");
+      return ["Red", "S"];
+    }
+
+    onEvent(): void {
+      this.events += 1;
+    }
+  }
+
+  it("are methods of the object that they came with, be it of a class", async () => {
+    const backend = createFakeBackend();
+    const counting = new Counting(backend.connect);
+    const session = await createSession(counting);
+    session.stream("go", { id: "t" });
+    await backend.next("droid.add_user_message");
+    backend.notify(busy);
+    backend.ask("q-1", "droid.request_permission", permission);
+    expect((await backend.next("response")).result).toEqual(yes);
+    backend.ask("q-2", "droid.ask_user", questions);
+    expect((await backend.next("response")).result).toMatchObject({ cancelled: false });
+    expect([counting.asked, counting.events]).toEqual([["Execute", "a question"], 2]);
+    await session.close();
+  });
+});
 
 const no = { selectedOption: "cancel" };
 const yes = { selectedOption: "proceed_once" };
