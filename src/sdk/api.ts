@@ -152,7 +152,8 @@ export interface CreateOptions extends CommonOptions, SettingsChange {
   readonly tags?: readonly { readonly name: string; readonly metadata?: Readonly<Record<string, string>> }[];
 }
 
-export interface ResumeOptions extends CommonOptions {}
+/** Settings are changed as soon as the session is loaded. */
+export interface ResumeOptions extends CommonOptions, SettingsChange {}
 
 export interface PromptOptions {
   /** Of the prompt's message, and so of the turn; else a new UUID. */

@@ -1,8 +1,8 @@
 import type {
+  CallOptions,
   CommonOptions,
   Connect,
   CreateOptions,
-  Handlers,
   PromptOptions,
   ResumeOptions,
   Session,
@@ -45,10 +45,19 @@ export async function createOver(
 /** `cwd` is for those that must open one before they load another, which has a folder of its own. */
 export async function resumeOver(connect: Connect, id: string, options: ResumeOptions, cwd?: string): Promise<Session> {
   const common = prepared(options);
-  return openSession(await connected(connect, common), common, {
+  const wishes = settingsOf(options);
+  const session = await openSession(await connected(connect, common), common, {
     open: async (request) => ({ id, told: await load(request, id, cwd, options) }),
     another: (copy, settings) => forkOver(connect, common, copy, settings, cwd),
   });
+  try {
+    const { signal } = common;
+    if (Object.keys(wishes).length > 0) await session.updateSettings(wishes, given<CallOptions>({ signal }));
+    return session;
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
 }
 
 async function forkOver(
@@ -59,28 +68,35 @@ async function forkOver(
   cwd: string | undefined,
 ): Promise<Session> {
   const { signal: _ofTheFirst, ...others } = options;
-  const session = await resumeOver(connect, id, others, cwd);
-  try {
-    await session.updateSettings(settings);
-    return session;
-  } catch (error) {
-    await session.close();
-    throw error;
-  }
+  return resumeOver(connect, id, { ...others, ...settings }, cwd);
 }
 
+/** What a fork has of it, too. Handlers are methods of what they were given with, which may be an object of any class. */
 function prepared(options: CommonOptions): CommonOptions {
-  return { ...options, ...handlersOf(options), timeouts: countable(options.timeouts) };
-}
-
-/** As methods of what they were given with, which may be an object of any class. */
-function handlersOf(options: Handlers): Handlers {
-  return given<Handlers>({
+  return given<CommonOptions>({
+    connect: options.connect,
+    timeouts: countable(options.timeouts),
+    whenBusy: options.whenBusy,
+    mcpServers: options.mcpServers,
+    signal: options.signal,
     onPermission: options.onPermission?.bind(options),
     onPlan: options.onPlan?.bind(options),
     onQuestion: options.onQuestion?.bind(options),
     onEvent: options.onEvent?.bind(options),
     onWarning: options.onWarning?.bind(options),
+  });
+}
+
+function settingsOf(options: SettingsChange): SettingsChange {
+  return given<SettingsChange>({
+    modelId: options.modelId,
+    reasoningEffort: options.reasoningEffort,
+    interactionMode: options.interactionMode,
+    autonomyLevel: options.autonomyLevel,
+    specModeModelId: options.specModeModelId,
+    specModeReasoningEffort: options.specModeReasoningEffort,
+    enabledToolIds: options.enabledToolIds,
+    disabledToolIds: options.disabledToolIds,
   });
 }
 
@@ -90,14 +106,10 @@ function paramsOf(options: CreateOptions, cwd: string | undefined): Given {
     machineId,
     cwd,
     sessionId: options.sessionId,
-    modelId: options.modelId,
-    reasoningEffort: options.reasoningEffort,
-    interactionMode: options.interactionMode,
-    autonomyLevel: options.autonomyLevel,
+    ...settingsOf(options),
+    // None is what a new session has anyway.
     specModeModelId: options.specModeModelId ?? undefined,
     specModeReasoningEffort: options.specModeReasoningEffort ?? undefined,
-    enabledToolIds: options.enabledToolIds,
-    disabledToolIds: options.disabledToolIds,
     systemPrompt:
       typeof systemPrompt === "object" ? { type: "preset", preset: "droid", ...systemPrompt } : systemPrompt,
     tags: options.tags,

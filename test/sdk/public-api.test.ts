@@ -202,7 +202,8 @@ test("the options of a session", () => {
     readonly enabledToolIds?: readonly string[];
     readonly disabledToolIds?: readonly string[];
   }>();
-  expectTypeOf<ResumeOptions>().toEqualTypeOf<CommonOptions>();
+  expectTypeOf<ResumeOptions>().toExtend<CommonOptions & SettingsChange>();
+  expectTypeOf<keyof ResumeOptions>().toEqualTypeOf<keyof CommonOptions | keyof SettingsChange>();
   expectTypeOf<CreateOptions>().toExtend<CommonOptions & SettingsChange>();
   expectTypeOf<Omit<CreateOptions, keyof CommonOptions | keyof SettingsChange>>().toEqualTypeOf<{
     readonly cwd?: string;

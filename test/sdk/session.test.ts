@@ -28,6 +28,25 @@ test("a prompt that is aborted before the backend has taken it is interrupted as
   await session.close();
 });
 
+test("a session is resumed with other settings, or not at all", async () => {
+  const change = { modelId: "n", autonomyLevel: "low", specModeModelId: null } as const;
+  const backend = createFakeBackend({ ...obliging, "droid.update_session_settings": () => ({}) });
+  const session = await resumeSession("s-1", { connect: backend.connect, ...change });
+  expect(backend.received.map(({ method, params }) => [method, params])).toEqual([
+    ["droid.load_session", { sessionId: "s-1" }],
+    ["droid.update_session_settings", change],
+  ]);
+  expect(session.settings).toMatchObject({ modelId: "n", autonomyLevel: "low" });
+  await session.close();
+
+  const other = createFakeBackend();
+  const refused = resumeSession("s-1", { connect: other.connect, modelId: "nobody" });
+  const { id } = await other.next("droid.update_session_settings");
+  other.error(id, { code: -32000, message: "There is no such model." });
+  await expect(refused).rejects.toThrow("There is no such model.");
+  expect(other.far.gone.aborted).toBe(true);
+});
+
 test("a fork leaves the first session where it was, and has its settings", async () => {
   const first = createFakeBackend({
     ...obliging,
