@@ -97,8 +97,11 @@ export interface Handlers {
   readonly onPlan?: (request: PlanRequest) => Awaitable<PermissionAnswer>;
   /** Without it every question is answered as cancelled. */
   readonly onQuestion?: (request: QuestionRequest) => Awaitable<QuestionAnswer>;
-  /** Every event of the session, within turns and between them. */
-  readonly onEvent?: (event: TurnEvent) => void;
+  /**
+   * Every event of the session, within turns and between them. A fork has the same handlers: the id says whose event it is;
+   * there is none while a new session is being opened.
+   */
+  readonly onEvent?: (event: TurnEvent, sessionId: string | undefined) => void;
   /** What was passed over or mended, in words for a log: stray lines, answers to nothing, handlers that threw. */
   readonly onWarning?: (warning: string) => void;
 }
@@ -186,6 +189,12 @@ export interface Turn extends AsyncIterable<TurnEvent> {
    */
   readonly result: Promise<TurnResult>;
   interrupt(): Promise<void>;
+}
+
+/** The turn of a session of its own. */
+export interface Query extends Turn {
+  /** To resume it by; there is none before the session is open. */
+  readonly sessionId: string | undefined;
 }
 
 export interface Session {

@@ -1,4 +1,4 @@
-import type { Connect, CreateOptions, PromptOptions, ResumeOptions, Session, Turn } from "./api.ts";
+import type { Connect, CreateOptions, PromptOptions, Query, ResumeOptions, Session } from "./api.ts";
 import { checkOptions, checkText } from "./check-options.ts";
 import { createOver, queryOver, resumeOver } from "./open.ts";
 
@@ -20,6 +20,7 @@ export type {
   PermissionRequest,
   PlanRequest,
   PromptOptions,
+  Query,
   QuestionAnswer,
   QuestionRequest,
   ResumeOptions,
@@ -79,7 +80,7 @@ export async function resumeSession(id: string, options: ResumeOptions & Connect
 }
 
 /** One prompt in a session of its own. */
-export function query(prompt: string, options: CreateOptions & Connected & PromptOptions): Turn {
+export function query(prompt: string, options: CreateOptions & Connected & PromptOptions): Query {
   checkOptions("query", options, { needsConnect: true });
   return queryOver(() => createSession(options), prompt, options);
 }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { Connect, CreateOptions, PromptOptions, ResumeOptions, Session, Turn } from "./api.ts";
+import type { Connect, CreateOptions, PromptOptions, Query, ResumeOptions, Session } from "./api.ts";
 import { checkOptions, checkText } from "./check-options.ts";
 import { checkEach } from "./checks.ts";
 import { type SpawnOptions, spawnBackend, spawnChecks } from "./node/spawn.ts";
@@ -34,7 +34,7 @@ function folderOf({ connect, cwd = process.cwd() }: { readonly connect?: Connect
 }
 
 /** One prompt in a session of its own. */
-export function query(prompt: string, options: CreateOptions & SpawnOptions & PromptOptions = {}): Turn {
+export function query(prompt: string, options: CreateOptions & SpawnOptions & PromptOptions = {}): Query {
   checkOptions("query", options);
   checkEach("query", options, spawnChecks);
   return queryOver(() => createSession(options), prompt, options);

@@ -4,6 +4,7 @@ import type {
   Connect,
   CreateOptions,
   PromptOptions,
+  Query,
   ResumeOptions,
   Session,
   SettingsChange,
@@ -47,6 +48,7 @@ export async function resumeOver(connect: Connect, id: string, options: ResumeOp
   const common = prepared(options);
   const wishes = settingsOf(options);
   const session = await openSession(await connected(connect, common), common, {
+    id,
     open: async (request) => ({ id, told: await load(request, id, cwd, options) }),
     another: (copy, settings) => forkOver(connect, common, copy, settings, cwd),
   });
@@ -146,7 +148,7 @@ async function load(
 }
 
 /** One prompt in a session of its own, which is opened when anybody looks, and closed when the turn has ended. */
-export function queryOver(open: () => Promise<Session>, prompt: string, options: PromptOptions): Turn {
+export function queryOver(open: () => Promise<Session>, prompt: string, options: PromptOptions): Query {
   checkText("A prompt", prompt);
   const { id = newId() } = options;
   const interrupted: TurnResult = { status: "interrupted", reason: "interrupted", text: "", turnId: id };
@@ -154,9 +156,13 @@ export function queryOver(open: () => Promise<Session>, prompt: string, options:
   let begun: Promise<{ readonly session: Session; readonly turn: Turn }> | undefined;
   let result: Promise<TurnResult> | undefined;
   let isIterated = false;
+  let sessionId: string | undefined;
 
   function begin() {
-    begun ??= open().then((session) => ({ session, turn: session.stream(prompt, { ...options, id }) }));
+    begun ??= open().then((session) => {
+      sessionId = session.id;
+      return { session, turn: session.stream(prompt, { ...options, id }) };
+    });
     return begun;
   }
 
@@ -189,6 +195,9 @@ export function queryOver(open: () => Promise<Session>, prompt: string, options:
 
   return {
     id,
+    get sessionId() {
+      return sessionId;
+    },
     get result() {
       if (result === undefined) {
         result = outcome();

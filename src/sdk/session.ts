@@ -23,6 +23,8 @@ export const defaultLimits: Limits = {
 
 /** What opens a session: its method, and what comes of it. */
 export interface Opening {
+  /** Of the session, where it is known before. */
+  readonly id?: string;
   open(
     request: (method: string, params: object) => Promise<Given>,
   ): Promise<{ readonly id: string; readonly told: Given }>;
@@ -35,14 +37,15 @@ export async function openSession(connection: Connection, options: CommonOptions
   const limits: Limits = { ...defaultLimits, ...options.timeouts };
   const known: Known = { settings: mergedSettings({}), title: undefined, usage: undefined };
   const translator = createTranslator(known);
-  /** What the backend may call this session; nothing is known before it is open. */
-  const ownIds = new Set<string>();
-  const isOwn = (sessionId: string): boolean => ownIds.size === 0 || ownIds.has(sessionId);
+  let sessionId = opening.id;
+  /** What the backend may call this session; of a new one nothing is known before it is open. */
+  const ownIds = new Set(sessionId === undefined ? [] : [sessionId]);
+  const isOwn = (id: string): boolean => ownIds.size === 0 || ownIds.has(id);
   let settingsTold = 0;
 
   const warning = (words: string): void => safely("onWarning", () => options.onWarning?.(words));
   const tell = (events: readonly TurnEvent[]): void => {
-    for (const event of events) safely("onEvent", () => options.onEvent?.(event), warning);
+    for (const event of events) safely("onEvent", () => options.onEvent?.(event, sessionId), warning);
   };
 
   const prompts = createPrompts({
@@ -128,6 +131,7 @@ export async function openSession(connection: Connection, options: CommonOptions
 
   async function open() {
     const { id, told } = await opening.open((method, params) => request(method, params, options, limits.open));
+    sessionId = id;
     ownIds.add(id);
     const session = recordOf(told.session);
     known.settings = mergedSettings(told.settings, known.settings);

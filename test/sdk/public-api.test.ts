@@ -22,6 +22,7 @@ import type {
   PermissionRequest,
   PlanRequest,
   PromptOptions,
+  Query,
   Question,
   QuestionAnswer,
   QuestionRequest,
@@ -88,6 +89,7 @@ const types = {
     "PermissionRequest",
     "PlanRequest",
     "PromptOptions",
+    "Query",
     "Question",
     "QuestionAnswer",
     "QuestionRequest",
@@ -168,6 +170,9 @@ test("a turn", () => {
     readonly result: Promise<TurnResult>;
     interrupt: () => Promise<void>;
   }>();
+  expectTypeOf<Query>().toExtend<Turn>();
+  expectTypeOf<ReturnType<typeof fromNode.query>>().toEqualTypeOf<Query>();
+  expectTypeOf<Omit<Query, keyof Turn>>().toEqualTypeOf<{ readonly sessionId: string | undefined }>();
   expectTypeOf<PromptOptions>().toEqualTypeOf<{
     readonly id?: string;
     readonly signal?: AbortSignal;
@@ -218,7 +223,7 @@ test("the handlers", () => {
     readonly onPermission?: (request: PermissionRequest) => PermissionAnswer | Promise<PermissionAnswer>;
     readonly onPlan?: (request: PlanRequest) => PermissionAnswer | Promise<PermissionAnswer>;
     readonly onQuestion?: (request: QuestionRequest) => QuestionAnswer | Promise<QuestionAnswer>;
-    readonly onEvent?: (event: TurnEvent) => void;
+    readonly onEvent?: (event: TurnEvent, sessionId: string | undefined) => void;
     readonly onWarning?: (warning: string) => void;
   }>();
   expectTypeOf<HandlerContext>().toEqualTypeOf<{ readonly signal: AbortSignal }>();

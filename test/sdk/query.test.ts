@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Connect, query, type TurnEvent } from "../../src/sdk/node.ts";
-import { busy, createFakeBackend, delta, settled } from "./fake-backend.ts";
+import { busy, createFakeBackend, delta, idle, says, settled } from "./fake-backend.ts";
 
 const unhandled: unknown[] = [];
 const note = (error: unknown): number => unhandled.push(error);
@@ -31,6 +31,18 @@ test.each(["before", "after"])("whose loop is left is interrupted: the result is
   expect(await (early ?? turn.result)).toEqual(interrupted);
   await settled();
   expect(unhandled).toEqual([]);
+});
+
+test("that says which session it was", async () => {
+  const backend = createFakeBackend();
+  const turn = query("go", { id: "t", connect: backend.connect });
+  const before = turn.sessionId;
+  const { result } = turn;
+  await backend.next("droid.add_user_message");
+  const within = turn.sessionId;
+  backend.notify(busy, says("m", "Done."), idle);
+  await result;
+  expect([before, within, turn.sessionId]).toEqual([undefined, "s-1", "s-1"]);
 });
 
 test("that is interrupted before it began opens nothing", async () => {

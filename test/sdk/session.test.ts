@@ -47,6 +47,42 @@ test("a session is resumed with other settings, or not at all", async () => {
   expect(other.far.gone.aborted).toBe(true);
 });
 
+test("who listens to a session and its fork is told whose an event is", async () => {
+  const first = createFakeBackend({
+    ...obliging,
+    "droid.fork_session": () => ({ newSessionId: "s-2" }),
+    "droid.update_session_settings": () => ({}),
+  });
+  const copy = createFakeBackend({ ...obliging, "droid.update_session_settings": () => ({}) });
+  const backends = [first, copy];
+  const told: unknown[] = [];
+  const session = await createSession({
+    connect: async () => (backends.shift() ?? copy).connect(),
+    onEvent: (event, id) => event.type === "title" && told.push([event.title, id]),
+  });
+  const fork = await session.fork();
+  const title = (words: string) => ({ type: "session_title_updated", title: words });
+  first.notify(title("The first"));
+  copy.notify(title("Its copy"));
+  await settled();
+  expect(told).toEqual([
+    ["The first", "s-1"],
+    ["Its copy", "s-2"],
+  ]);
+  await Promise.all([session.close(), fork.close()]);
+
+  const opened = createFakeBackend({
+    ...obliging,
+    "droid.initialize_session": (request) => {
+      opened.notify(title("Early"));
+      return obliging["droid.initialize_session"]?.(request) ?? {};
+    },
+  });
+  const ids: unknown[] = [];
+  await (await createSession({ connect: opened.connect, onEvent: (_, id) => ids.push(id) })).close();
+  expect(ids).toEqual([undefined]);
+});
+
 test("a fork leaves the first session where it was, and has its settings", async () => {
   const first = createFakeBackend({
     ...obliging,
