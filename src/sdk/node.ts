@@ -11,8 +11,11 @@ export * from "./browser.ts";
 export { type ListSessionsOptions, listSessions } from "./node/list-sessions.ts";
 export { type SpawnOptions, spawnBackend } from "./node/spawn.ts";
 
+/** All that a session can be created with here. */
+export interface SessionOptions extends CreateOptions, SpawnOptions {}
+
 /** A new session. Without `connect`, of a program that is started for it and ends with it. */
-export async function createSession(options: CreateOptions & SpawnOptions = {}): Promise<Session> {
+export async function createSession(options: SessionOptions = {}): Promise<Session> {
   checkOptions("createSession", options);
   checkEach("createSession", options, spawnChecks);
   const cwd = folderOf(options);
@@ -34,7 +37,7 @@ function folderOf({ connect, cwd = process.cwd() }: { readonly connect?: Connect
 }
 
 /** One prompt in a session of its own. */
-export function query(prompt: string, options: CreateOptions & SpawnOptions & PromptOptions = {}): Query {
+export function query(prompt: string, options: SessionOptions & PromptOptions = {}): Query {
   checkOptions("query", options);
   checkEach("query", options, spawnChecks);
   return queryOver(() => createSession(options), prompt, options);

@@ -20,7 +20,7 @@ import { createSession, query, webSocketConnection } from "../../dist/sdk/node.j
  * @property {number} count
  *
  * @typedef {import("../../dist/sdk/node.js").Session} Session
- * @typedef {import("../../dist/sdk/node.js").CreateOptions & import("../../dist/sdk/node.js").SpawnOptions} Options
+ * @typedef {import("../../dist/sdk/node.js").SessionOptions} Options
  * @typedef {(nth: number, options: Options) => Promise<unknown>} Life
  */
 

@@ -28,6 +28,7 @@ import type {
   QuestionRequest,
   ResumeOptions,
   Session,
+  SessionOptions,
   Settings,
   SettingsChange,
   SpawnOptions,
@@ -114,7 +115,7 @@ const types = {
     "WebSocketLike",
     "WebSocketOptions",
   ],
-  inNodeOnly: ["ListSessionsOptions", "SpawnOptions"],
+  inNodeOnly: ["ListSessionsOptions", "SessionOptions", "SpawnOptions"],
 };
 
 test("each entry exports these names", () => {
@@ -216,6 +217,12 @@ test("the options of a session", () => {
     readonly systemPrompt?: string | { readonly append: string };
     readonly tags?: readonly { readonly name: string; readonly metadata?: Readonly<Record<string, string>> }[];
   }>();
+});
+
+test("all options of Node's entry have one name", () => {
+  expectTypeOf<Parameters<typeof fromNode.createSession>[0]>().toEqualTypeOf<SessionOptions | undefined>();
+  expectTypeOf<SessionOptions>().toExtend<CreateOptions & SpawnOptions>();
+  expectTypeOf<keyof SessionOptions>().toEqualTypeOf<keyof CreateOptions | keyof SpawnOptions>();
 });
 
 test("the handlers", () => {
