@@ -49,7 +49,7 @@ export interface Timeouts {
   readonly turn?: number;
   /** For how long a turn may be without any event, unless a handler is being asked; none. */
   readonly silence?: number;
-  /** How long a final message is waited for after the backend has said that it is idle; 250 ms. */
+  /** How long a final message is waited for after the backend has said that it is idle; 250 ms, and 0 is not at all. */
   readonly grace?: number;
 }
 

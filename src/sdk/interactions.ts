@@ -116,8 +116,9 @@ export function createInteractions(parts: Parts): Interactions {
         typeof answer === "string" ? { option: answer, comment: undefined } : recordOf(answer);
       const isOffered = options.some(({ value }) => value === option);
       if (isGiven && option !== cancel && !isOffered) {
-        const chosen = typeof option === "string" ? JSON.stringify(option) : "nothing that can be read";
-        warning(`The handler chose ${chosen}, which was not offered; answered with cancel.`);
+        const fault =
+          typeof option === "string" ? `chose ${JSON.stringify(option)}, which was not offered` : "named no option";
+        warning(`The handler ${fault}; answered with cancel.`);
       }
       const selectedOption = isOffered ? option : cancel;
       if (selectedOption === cancel) parts.refused();

@@ -81,7 +81,7 @@ describe("handlers", () => {
 
 const no = { selectedOption: "cancel" };
 const yes = { selectedOption: "proceed_once" };
-const unreadable = "The handler chose nothing that can be read, which was not offered; answered with cancel.";
+const unreadable = "The handler named no option; answered with cancel.";
 
 const answers: Readonly<Record<string, readonly [() => unknown, object, string?]>> = {
   "with an option": [() => "proceed_once", yes],

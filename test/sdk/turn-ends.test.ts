@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { CommonOptions } from "../../src/sdk/api.ts";
 import { createSession } from "../../src/sdk/node.ts";
@@ -208,6 +209,27 @@ describe("a turn ends", () => {
     await backend.next("response");
     backend.notify(busy, result, idle);
     expect(await turn.end()).toEqual({ ...done, text: "", status: "interrupted", reason: "permission_rejected" });
+    await session.close();
+  });
+});
+
+describe("the last message is waited for", () => {
+  it("not at all with a grace of 0", async () => {
+    const { backend, prompt, session } = await open({ timeouts: { grace: 0 } });
+    const turn = await prompt("t-1");
+    backend.notify(busy, delta("m", "Hello"), idle);
+    expect(await turn.end()).toEqual(done);
+    await session.close();
+  });
+
+  it("for ever with a grace of Infinity", async () => {
+    const { backend, prompt, session } = await open({ timeouts: { grace: Number.POSITIVE_INFINITY } });
+    const turn = await prompt("t-1");
+    backend.notify(busy, delta("m", "Hel"), idle);
+    await sleep(20);
+    expect(session.isBusy).toBe(true);
+    backend.notify(says("m", "Hello"));
+    expect(await turn.end()).toEqual(done);
     await session.close();
   });
 });
