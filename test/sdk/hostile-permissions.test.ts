@@ -183,7 +183,7 @@ describe("a permission", () => {
     backend.ask("r-2", "droid.request_permission", asking("LS", {}));
     expect(await answerTo(backend, "r-2")).toEqual([no]);
     expect(warnings).toEqual([
-      "The handler chose nothing that can be read, which was not offered; answered with cancel.",
+      "The handler named no option; answered with cancel.",
       "The handler of a request failed: not this way",
     ]);
     await session.close();
