@@ -157,11 +157,11 @@ describe("one who takes his time", () => {
   });
 
   it("gets the last message also of a backend that says before it that it is idle", async () => {
-    const { backend, session } = await open({ timeouts: { grace: 20 } });
+    const { backend, session } = await open({ timeouts: { grace: 200 } });
     const turn = session.stream("go", { id: "t" });
     const last = 300;
     // That it is idle is the last that is read before the pause.
-    const taking = taken(turn, (event) => (numberOf(event)[0] === last - 255 ? sleep(200) : undefined));
+    const taking = taken(turn, (event) => (numberOf(event)[0] === last - 255 ? sleep(600) : undefined));
     await backend.next("droid.add_user_message");
     const pieces = numbers(last).map((number) => delta("t-end", `${number} `));
     backend.notify(busy, ...pieces, idle, ...numbers(300).map((number) => ({ type: "unknown", number })));

@@ -240,8 +240,8 @@ describe("a turn that is not wanted any more", () => {
 
 describe("a backend that does not begin", () => {
   it("is given up, and a late beginning does not hurt the next turn", async () => {
-    const { backend, session } = await open({ timeouts: { begin: 20, grace: 20 } });
-    expect(await failureOf(session.send("a"))).toEqual(new TimeoutError("The backend began nothing within 20 ms."));
+    const { backend, session } = await open({ timeouts: { begin: 300, grace: 20 } });
+    expect(await failureOf(session.send("a"))).toEqual(new TimeoutError("The backend began nothing within 300 ms."));
     const second = session.send("b", { id: "b" });
     await settled();
     backend.notify(busy, delta("m-1", "A"), idle);
