@@ -17,6 +17,9 @@ export interface ChildConnectionOptions {
   readonly patienceMs: number;
   /** How long other processes may keep its streams open after its exit. */
   readonly stragglersMs: number;
+  /** Whether what it has started ends with it, however it ends. */
+  readonly leavesNothing: boolean;
+  /** It and, where it leads a group, all of that. */
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -62,6 +65,7 @@ export function childConnection(child: ChildProcessWithoutNullStreams, options: 
   async function end(): Promise<ConnectionEnd> {
     const how = await exit;
     await Promise.all([over, settlesWithin(stragglersMs, tail.closed)]);
+    if (options.leavesNothing) options.kill("SIGKILL");
     await Promise.all([stdin, stdout, stderr].map(destroyed));
     return { reason: isClosed ? `The connection to ${name} was closed.` : reasonOf(how), ...how, stderr: tail.text() };
   }
@@ -73,6 +77,7 @@ export function childConnection(child: ChildProcessWithoutNullStreams, options: 
   const ended = end();
 
   async function closeNow(): Promise<void> {
+    let isForced = false;
     isClosed = !hasExited;
     transport.close();
     giveUp();
@@ -81,7 +86,10 @@ export function childConnection(child: ChildProcessWithoutNullStreams, options: 
     for (const signal of ["SIGTERM", "SIGKILL"] as const) {
       if (await settlesWithin(patienceMs, exit)) break;
       options.kill(signal);
+      isForced = true;
     }
+    // It may have gone at once, and others of its group ignore what ended it.
+    if (isForced) options.kill("SIGKILL");
     await ended;
   }
 

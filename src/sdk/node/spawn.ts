@@ -87,7 +87,8 @@ export function spawnBackend(
             // One that is not wanted any more gets no time to say goodbye.
             if (signal?.aborted) kill("SIGKILL");
             const { name } = program;
-            resolve(childConnection(child, { name, stderrBytes, maxLineBytes, patienceMs, stragglersMs, kill }));
+            const bounds = { stderrBytes, maxLineBytes, patienceMs, stragglersMs };
+            resolve(childConnection(child, { name, ...bounds, leavesNothing: isShell, kill }));
           });
         } catch (error) {
           refuse(error instanceof Error ? error : new Error(String(error)));
