@@ -62,20 +62,21 @@ export function createAgent(parts: AgentParts): AgentApp {
       });
       return {};
     })
-    .onRequest(on.new, async ({ params }) => {
-      const session = await sessions.create(params);
+    .onRequest(on.new, async ({ params, signal }) => {
+      const session = await sessions.create(params, signal);
       return { sessionId: session.id, ...opened(session) };
     })
-    .onRequest(on.load, async ({ params: { sessionId, ...wanted } }) => {
-      const session = await sessions.open(sessionId, wanted);
+    .onRequest(on.load, async ({ params: { sessionId, ...wanted }, signal }) => {
+      const session = await sessions.open(sessionId, wanted, signal);
       await session.replay();
       return opened(session);
     })
-    .onRequest(on.resume, async ({ params: { sessionId, ...wanted } }) =>
-      opened(await sessions.open(sessionId, wanted)),
+    .onRequest(on.resume, async ({ params: { sessionId, ...wanted }, signal }) =>
+      opened(await sessions.open(sessionId, wanted, signal)),
     )
-    .onRequest("session/fork", forkSessionParams, async ({ params: { sessionId, ...wanted } }) => {
-      const session = await sessions.fork(sessionId, { ...wanted, mcpServers: wanted.mcpServers as McpServer[] });
+    .onRequest("session/fork", forkSessionParams, async ({ params: { sessionId, ...wanted }, signal }) => {
+      const mcpServers = wanted.mcpServers as McpServer[];
+      const session = await sessions.fork(sessionId, { ...wanted, mcpServers }, signal);
       return { sessionId: session.id, ...opened(session) };
     })
     .onRequest(on.close, async ({ params }) => {

@@ -1,6 +1,8 @@
 import { type ContentBlock, type PromptResponse, RequestError } from "@agentclientprotocol/sdk";
-import type { Handlers, Session, SettingsChange, Turn } from "../../sdk/api.ts";
+import type { ConnectionEnd, Handlers, Session, SettingsChange, Turn } from "../../sdk/api.ts";
+import { BackendGoneError } from "../../sdk/errors.ts";
 import type { ModelInfo, TurnEvent, TurnResult } from "../../sdk/types.ts";
+import { createBackendLink } from "./backend-link.ts";
 import type { Client } from "./client.ts";
 import { mcpFailures } from "./mcp-servers.ts";
 import { effortsOf, type SessionState, sessionState } from "./modes.ts";
@@ -8,7 +10,7 @@ import { askForPlan, askPermission } from "./permissions.ts";
 import { promptInput } from "./prompt-input.ts";
 import { askQuestions } from "./questions.ts";
 import { replay } from "./replay.ts";
-import { badParams, failed, rpcError } from "./rpc-errors.ts";
+import { badParams, rpcError } from "./rpc-errors.ts";
 import { createSessionNews, type SessionNews } from "./session-news.ts";
 import { advertised, findCommand, type SlashCommand } from "./slash-commands.ts";
 import { answerTo } from "./stop-reason.ts";
@@ -16,6 +18,10 @@ import { createTranslator } from "./translate.ts";
 
 /** How long a turn may go on after it was cancelled. */
 const patienceMs = 3_000;
+/** How long the list of models is waited for: a session is of use without it. */
+const listPatienceMs = 5_000;
+
+const cancelled: PromptResponse = { stopReason: "cancelled" };
 
 /** A session that a client works with, whatever stands behind it. What is rejected is what the client is told. */
 export interface LiveSession {
@@ -40,9 +46,11 @@ export interface LiveParts {
   readonly client: Client;
   readonly cwd: string;
   /** Opens it; `again` is its id when its backend has died since. */
-  open(handlers: Handlers, again: string | undefined): Promise<Session>;
+  open(handlers: Handlers, again: string | undefined, signal: AbortSignal): Promise<Session>;
   /** Of a session that was opened and cannot be used. */
   discard(id: string): Promise<void>;
+  /** Nobody wants it any more; without effect once it is open. */
+  readonly signal: AbortSignal;
   /** Words for people, never for the wire. */
   warn(words: string): void;
 }
@@ -54,14 +62,14 @@ interface Running {
   cancel(): void;
 }
 
-export async function openLive({ client, cwd, open, discard, warn }: LiveParts): Promise<LiveSession> {
+export async function openLive({ client, cwd, open, discard, signal, warn }: LiveParts): Promise<LiveSession> {
   const translator = createTranslator(cwd);
   const running = new Set<Running>();
   let id = "";
   let news: SessionNews | undefined;
-  let session: Session | undefined;
+  let latest: Session | undefined;
+  let death: ConnectionEnd | undefined;
   let commands: readonly SlashCommand[] = [];
-  let closing: Promise<void> | undefined;
   /** Its copy speaks to the same handlers as long as it is open. */
   let isCopied = false;
   /** Of servers that the client wants and the backend cannot have. */
@@ -71,6 +79,8 @@ export async function openLive({ client, cwd, open, discard, warn }: LiveParts):
     client,
     translator,
     get sessionId() {
+      // Whoever asks before the client knows the session gets no answer, which is a no.
+      if (id === "") throw new Error("The backend asked before its session was open.");
       return id;
     },
   };
@@ -87,54 +97,68 @@ export async function openLive({ client, cwd, open, discard, warn }: LiveParts):
     onWarning: warn,
   };
 
-  async function connect(): Promise<Session> {
-    const opened = await open(handlers, id === "" ? undefined : id);
-    session = opened;
-    void opened.ended.then(({ reason }) => {
-      if (session !== opened) return;
-      session = undefined;
-      if (closing === undefined && running.size === 0)
-        news?.notice("error", `${reason} The next prompt starts it again.`);
+  const link = createBackendLink({
+    open: (signal) => open(handlers, id === "" ? undefined : id, signal),
+    opened: (session) => {
+      latest = session;
+      death = undefined;
+      news?.tellSettings();
+    },
+    died: (end) => {
+      death = end;
+      tellDeath();
+    },
+    warn,
+  });
+
+  /** Unless a prompt is to be failed by it. */
+  function tellDeath(): void {
+    if (death === undefined || running.size > 0) return;
+    const { reason, stderr } = death;
+    death = undefined;
+    news?.notice("error", `${reason} The next prompt starts it again.`, stderr?.trim());
+  }
+
+  async function begin() {
+    const session = await link.get();
+    if (refusals.length > 0) {
+      await link.close();
+      await discard(session.id);
+      throw badParams(refusals.join(" "));
+    }
+    const list = await session.models({ signal: AbortSignal.timeout(listPatienceMs) }).catch((error: unknown) => {
+      if (error instanceof BackendGoneError) throw error;
+      return [];
     });
-    return opened;
+    return { first: session, models: list };
   }
 
-  async function alive(): Promise<Session> {
-    if (closing !== undefined) throw failed("The session was closed.");
-    return session ?? (await connect());
-  }
-
-  /** It does not end what it was told to end. The next prompt starts it again. */
-  function giveUp(): void {
-    const dropped = session;
-    session = undefined;
-    void dropped?.close().catch((error: unknown) => warn(String(error)));
-  }
-
-  const first = await connect();
-  if (refusals.length > 0) {
-    closing = first.close();
-    await closing;
-    await discard(first.id);
-    throw badParams(refusals.join(" "));
-  }
-  const models = await first.models().catch(() => []);
-  const settings = () => (session ?? first).settings;
+  const leave = (): void => void link.close();
+  signal.throwIfAborted();
+  signal.addEventListener("abort", leave, { once: true });
+  const { first, models } = await begin()
+    .catch(async (error: unknown) => {
+      await link.close();
+      throw signal.aborted ? signal.reason : error;
+    })
+    .finally(() => signal.removeEventListener("abort", leave));
+  const settings = () => (latest ?? first).settings;
   id = first.id;
   const told = createSessionNews({
     sessionId: id,
     client,
     translator,
     models,
-    session: () => session,
+    session: () => link.current,
     isTurnRunning: () => running.size > 0,
     warn,
   });
   news = told;
 
-  async function runCommand(backend: Session, command: SlashCommand, rest: string): Promise<void> {
-    const text = (await command.run?.({ session: backend, models, cwd, id }, rest)) ?? "";
-    told.tell([{ sessionUpdate: "agent_message_chunk", content: { type: "text", text } }]);
+  /** What does not end, or begin, as it was told to is ended. The next prompt starts it again. */
+  function giveUp({ turn }: Running): void {
+    const isStartUnwanted = link.current === undefined && [...running].every(({ isCancelled }) => isCancelled);
+    if (turn !== undefined || isStartUnwanted) link.drop();
   }
 
   /** Events are told as they happen; here the backend is only kept from running far ahead of the client. */
@@ -143,23 +167,19 @@ export async function openLive({ client, cwd, open, discard, warn }: LiveParts):
     return turn.result;
   }
 
-  async function run(entry: Running, blocks: readonly ContentBlock[], gaveUp: Promise<void>): Promise<PromptResponse> {
+  async function run(entry: Running, blocks: readonly ContentBlock[]): Promise<PromptResponse> {
     const { text, images, files } = promptInput(blocks);
-    const backend = await alive();
+    const backend = await link.get();
+    if (entry.isCancelled) return cancelled;
     const command = findCommand(commands, text);
     if (command?.run !== undefined) {
-      await runCommand(backend, command, command.rest);
+      const words = await command.run({ session: backend, models, cwd, id }, command.rest);
+      if (entry.isCancelled) return cancelled;
+      told.tell([{ sessionUpdate: "agent_message_chunk", content: { type: "text", text: words } }]);
       return { stopReason: "end_turn" };
     }
-    if (entry.isCancelled) return { stopReason: "cancelled" };
     entry.turn = backend.stream(text, { images, files });
-    const ended = resultOf(entry.turn);
-    ended.catch(() => undefined);
-    const result = await Promise.race([ended, gaveUp]);
-    if (result === undefined) {
-      giveUp();
-      return { stopReason: "cancelled" };
-    }
+    const result = await resultOf(entry.turn);
     const answer = answerTo(result, entry.isCancelled);
     if (answer instanceof RequestError) throw answer;
     const words = result.status === "failed" ? result.error?.message : undefined;
@@ -195,27 +215,34 @@ export async function openLive({ client, cwd, open, discard, warn }: LiveParts):
       if (first.title) told.tell([{ sessionUpdate: "session_info_update", title: first.title }]);
       await told.measure();
     },
-    async prompt(blocks, signal) {
+    async prompt(blocks, unwanted) {
       const entry: Running = { isCancelled: false, cancel: () => undefined };
       const gaveUp = new Promise<void>((resolve) => {
         entry.cancel = () => {
           if (entry.isCancelled) return;
           entry.isCancelled = true;
-          entry.turn?.interrupt().catch(() => undefined);
+          if (entry.turn === undefined) return resolve();
+          entry.turn.interrupt().catch(() => undefined);
           setTimeout(resolve, patienceMs).unref();
         };
       });
       running.add(entry);
-      signal.addEventListener("abort", entry.cancel, { once: true });
+      unwanted.addEventListener("abort", entry.cancel, { once: true });
+      const ended = run(entry, blocks);
+      ended.catch(() => undefined);
       try {
-        return await run(entry, blocks, gaveUp);
+        const answer = await Promise.race([ended, gaveUp]);
+        if (answer === undefined) giveUp(entry);
+        return answer ?? cancelled;
       } catch (error) {
-        if (entry.isCancelled) return { stopReason: "cancelled" };
+        if (entry.isCancelled) return cancelled;
+        death = undefined;
         throw rpcError(error, id);
       } finally {
-        signal.removeEventListener("abort", entry.cancel);
+        unwanted.removeEventListener("abort", entry.cancel);
         running.delete(entry);
         if (running.size === 0) told.tell(translator.closeCalls());
+        tellDeath();
       }
     },
     cancel() {
@@ -223,14 +250,14 @@ export async function openLive({ client, cwd, open, discard, warn }: LiveParts):
     },
     async change(change) {
       try {
-        await (await alive()).updateSettings(change);
+        await (await link.get()).updateSettings(change);
       } catch (error) {
         throw rpcError(error, id);
       }
       told.tellSettings();
     },
     async fork() {
-      const source = await alive();
+      const source = await link.get();
       isCopied = true;
       try {
         const copy = await source.fork();
@@ -241,11 +268,8 @@ export async function openLive({ client, cwd, open, discard, warn }: LiveParts):
       }
     },
     close() {
-      closing ??= (async () => {
-        for (const entry of running) entry.cancel();
-        await session?.close();
-      })();
-      return closing;
+      for (const entry of running) entry.cancel();
+      return link.close();
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { NoticeSeverity, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Session } from "../../sdk/api.ts";
 import type { ModelInfo, TokenUsage, TurnEvent } from "../../sdk/types.ts";
+import { askBackend } from "./ask-backend.ts";
 import type { Client } from "./client.ts";
 import { mcpFailures } from "./mcp-servers.ts";
 import { configOptions, modeOf } from "./modes.ts";
@@ -35,7 +36,7 @@ export interface SessionNews {
   tell(updates: Iterable<SessionUpdate>): void;
   /** Resolves when the client has room for more. */
   room(): Promise<void>;
-  notice(severity: NoticeSeverity, title: string): void;
+  notice(severity: NoticeSeverity, title: string, description?: string): void;
   happened(event: TurnEvent): void;
   /** Mode and options, if they are others than were told. */
   tellSettings(): void;
@@ -61,9 +62,10 @@ export function createSessionNews(parts: NewsParts): SessionNews {
     for (const update of updates) told = client.update(sessionId, update);
   }
 
-  function notice(severity: NoticeSeverity, title: string): void {
-    if (client.capabilities.session?.notices) tell([{ sessionUpdate: "notice", severity, title }]);
-    else parts.warn(title);
+  function notice(severity: NoticeSeverity, title: string, description = ""): void {
+    const more = description === "" ? {} : { description };
+    if (client.capabilities.session?.notices) tell([{ sessionUpdate: "notice", severity, title, ...more }]);
+    else parts.warn([title, description].join("\n").trim());
   }
 
   function tellSettings(): void {
@@ -81,17 +83,12 @@ export function createSessionNews(parts: NewsParts): SessionNews {
     const session = parts.session();
     if (isMeasuring || session === undefined) return;
     isMeasuring = true;
-    try {
-      const { used, limit } = Object(await session.call("get_context_stats")) as { used?: unknown; limit?: unknown };
-      if (typeof used !== "number" || typeof limit !== "number" || !(limit > 0)) return;
-      windowSize = limit;
-      const isBegun = session.history.length > 0 || session.usage !== undefined;
-      if (isBegun) tell([{ sessionUpdate: "usage_update", used, size: limit }]);
-    } catch {
-      // Not every backend can tell.
-    } finally {
-      isMeasuring = false;
-    }
+    const { used, limit } = await askBackend(session, "get_context_stats");
+    isMeasuring = false;
+    if (typeof used !== "number" || typeof limit !== "number" || !(limit > 0)) return;
+    windowSize = limit;
+    const isBegun = session.history.length > 0 || session.usage !== undefined;
+    if (isBegun) tell([{ sessionUpdate: "usage_update", used, size: limit }]);
   }
 
   /** What the last call had in it, and what came of it, is what the next one begins with. */

@@ -7,7 +7,7 @@ import type { Backend } from "./backend.ts";
 import type { Client } from "./client.ts";
 import { type LiveSession, openLive } from "./live-session.ts";
 import { backendServers } from "./mcp-servers.ts";
-import { badParams, noSession, rpcError } from "./rpc-errors.ts";
+import { badParams, failed, noSession, rpcError } from "./rpc-errors.ts";
 
 export interface Wanted {
   readonly cwd: string;
@@ -19,10 +19,11 @@ export interface Wanted {
 export interface Sessions {
   /** Throws when it is not open. */
   of(sessionId: string): LiveSession;
-  create(wanted: Wanted): Promise<LiveSession>;
+  /** The signal gives up opening one, here and below. */
+  create(wanted: Wanted, signal: AbortSignal): Promise<LiveSession>;
   /** As it was left; one that is open here is opened anew. */
-  open(sessionId: string, wanted: Wanted): Promise<LiveSession>;
-  fork(sessionId: string, wanted: Wanted): Promise<LiveSession>;
+  open(sessionId: string, wanted: Wanted, signal: AbortSignal): Promise<LiveSession>;
+  fork(sessionId: string, wanted: Wanted, signal: AbortSignal): Promise<LiveSession>;
   list(query: {
     readonly cwd?: string | null | undefined;
     readonly cursor?: string | null | undefined;
@@ -36,21 +37,31 @@ const pageSize = 100;
 
 export function createSessions(backend: Backend, client: () => Client, warn: (words: string) => void): Sessions {
   const live = new Map<string, LiveSession>();
+  const opening = new Set<Promise<unknown>>();
+  const leaving = new AbortController();
 
-  async function start(sessionId: string | undefined, wanted: Wanted): Promise<LiveSession> {
+  function start(sessionId: string | undefined, wanted: Wanted, signal: AbortSignal): Promise<LiveSession> {
+    const started = startNow(sessionId, wanted, AbortSignal.any([signal, leaving.signal]));
+    opening.add(started);
+    return started.finally(() => opening.delete(started));
+  }
+
+  async function startNow(sessionId: string | undefined, wanted: Wanted, signal: AbortSignal): Promise<LiveSession> {
     const cwd = await folderOf(wanted);
     const mcpServers = backendServers(wanted.mcpServers ?? []);
     const common = { connect: backend.connect(cwd), ...(mcpServers.length === 0 ? {} : { mcpServers }) };
     const session = await openLive({
       client: client(),
       cwd,
+      signal,
       warn,
       // One that was there before stays.
       discard: async (id) => (sessionId === undefined ? backend.remove?.(id) : undefined),
-      open: async (handlers, again) => {
+      open: async (handlers, again, unwanted) => {
         const id = again ?? sessionId;
-        if (id === undefined) return createSession({ ...common, ...handlers, ...backend.settings, cwd });
-        const opened = await resumeSession(id, { ...common, ...handlers });
+        const how = { ...common, ...handlers, signal: unwanted };
+        if (id === undefined) return createSession({ ...how, ...backend.settings, cwd });
+        const opened = await resumeSession(id, how);
         const place = opened.cwd;
         if (place === undefined || (await isSameFolder(place, cwd))) return opened;
         await opened.close();
@@ -59,6 +70,10 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
     }).catch((error: unknown) => {
       throw rpcError(error, sessionId);
     });
+    if (live.has(session.id)) {
+      await session.close();
+      throw failed(`The backend opened ${session.id}, which is open already.`);
+    }
     live.set(session.id, session);
     return session;
   }
@@ -75,22 +90,22 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
     await session?.close();
   }
 
-  async function open(sessionId: string, wanted: Wanted): Promise<LiveSession> {
+  async function open(sessionId: string, wanted: Wanted, signal: AbortSignal): Promise<LiveSession> {
     if (live.get(sessionId)?.isBusy === true) throw badParams("A turn runs in this session: cancel it first.");
     await close(sessionId);
-    return start(sessionId, wanted);
+    return start(sessionId, wanted, signal);
   }
 
   return {
     of,
-    create: (wanted) => start(undefined, wanted),
+    create: (wanted, signal) => start(undefined, wanted, signal),
     open,
-    async fork(sessionId, wanted) {
+    async fork(sessionId, wanted, signal) {
       await folderOf(wanted);
       const isOpen = live.has(sessionId);
-      const source = live.get(sessionId) ?? (await open(sessionId, wanted));
+      const source = live.get(sessionId) ?? (await open(sessionId, wanted, signal));
       try {
-        return await open(await source.fork(), wanted);
+        return await open(await source.fork(), wanted, signal);
       } catch (error) {
         throw rpcError(error, sessionId);
       } finally {
@@ -126,7 +141,8 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
     async closeAll() {
       const all = [...live.values()];
       live.clear();
-      await Promise.allSettled(all.map((session) => session.close()));
+      leaving.abort(failed("The agent ends."));
+      await Promise.allSettled([...opening, ...all.map((session) => session.close())]);
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Session } from "../../sdk/api.ts";
 import type { ModelInfo } from "../../sdk/types.ts";
+import { askBackend } from "./ask-backend.ts";
 import { changeToMode, effortOf, effortsOf, modeNames, modeOf } from "./modes.ts";
 
 interface Around {
@@ -24,8 +25,7 @@ const own: readonly SlashCommand[] = [
     description: "Show the session, its model, its mode and how full the model's window is",
     run: async ({ session, cwd, id }) => {
       const { settings, usage, title } = session;
-      const window = await session.call("get_context_stats").catch(() => undefined);
-      const { used, limit } = Object(window) as { used?: number; limit?: number };
+      const { used, limit } = await askBackend(session, "get_context_stats");
       const rows = [
         ["Session", title ? `${title} (${id})` : id],
         ["Folder", cwd],
@@ -103,8 +103,7 @@ const own: readonly SlashCommand[] = [
 
 /** The backend's own, which go before ours, and ours. */
 export async function advertised(session: Session | undefined): Promise<readonly SlashCommand[]> {
-  const answer = await session?.call("list_commands").catch(() => undefined);
-  const { commands } = Object(answer) as { commands?: unknown };
+  const { commands } = await askBackend(session, "list_commands");
   const theirs = (Array.isArray(commands) ? commands : []).flatMap((each: unknown) => {
     const { name, description } = Object(each) as { name?: unknown; description?: unknown };
     if (typeof name !== "string" || name === "") return [];
