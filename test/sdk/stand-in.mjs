@@ -73,6 +73,9 @@ function turn(id) {
   reached("idle");
 }
 
+/** @param {{ readonly id: string }} request */
+const unknown = ({ id }) => fail(what === "null-id" ? null : id, -32601, "no such method");
+
 /** @type {Readonly<Record<string, (request: { readonly id: string }) => unknown>>} */
 const readers = {
   "droid.initialize_session"({ id }) {
@@ -84,6 +87,9 @@ const readers = {
   },
   "droid.add_user_message": ({ id }) => turn(id),
   "droid.interrupt_session": ({ id }) => answer(id, {}),
+  "droid.list_models": unknown,
+  "droid.list_commands": unknown,
+  "droid.get_context_stats": unknown,
 };
 
 if (what === "garbage") say("Welcome!\n\n\u001b[32mready\u001b[0m\n");

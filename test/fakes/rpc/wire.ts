@@ -23,6 +23,8 @@ export interface Exit {
 }
 
 export interface WireOptions extends RunOptions {
+  /** Instead of `exec` and the two formats. */
+  readonly command?: readonly string[];
   /** After the two formats. */
   readonly args?: readonly string[];
   /** Sent as `factoryProtocolVersion` with everything, unless a request says otherwise. */
@@ -59,17 +61,19 @@ export interface Wire {
   /** Called with every message from now on; the returned function ends that. */
   subscribe(listener: (message: Received) => void): () => void;
   eof(): void;
+  /** Reads no more of what the program says: it writes to nobody from now on. */
+  hangUp(): void;
   kill(signal: NodeJS.Signals): void;
   /** Resolves when the program is gone; rejects when it does not go (it is killed then), or wrote what is no JSON object. */
   exit(): Promise<Exit>;
 }
 
 const laterVersion = "1.1.0";
+const rpcCommand = ["exec", "--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc"];
 
 export function openWire(bench: Bench, options: WireOptions = {}): Wire {
-  const { args = [], protocolVersion, patienceMs = 15_000, forgets = false, ...run } = options;
-  const formats = ["exec", "--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc"];
-  const child = bench.start([...formats, ...args], run);
+  const { command = rpcCommand, args = [], protocolVersion, patienceMs = 15_000, forgets = false, ...run } = options;
+  const child = bench.start([...command, ...args], run);
   const { stdin, stdout, stderr } = child;
   if (stdin === null || stdout === null || stderr === null) throw new Error("The program was started without pipes.");
 
@@ -197,6 +201,9 @@ export function openWire(bench: Bench, options: WireOptions = {}): Wire {
     subscribe,
     eof: () => {
       stdin.end();
+    },
+    hangUp: () => {
+      stdout.destroy();
     },
     kill: (signal) => {
       child.kill(signal);
