@@ -14,6 +14,7 @@ import { badParams, rpcError } from "./rpc-errors.ts";
 import { createSessionNews, type SessionNews } from "./session-news.ts";
 import { advertised, findCommand, type SlashCommand } from "./slash-commands.ts";
 import { answerTo } from "./stop-reason.ts";
+import { shownTitle } from "./tool-view.ts";
 import { createTranslator } from "./translate.ts";
 
 /** How long a turn may go on after it was cancelled. */
@@ -212,7 +213,7 @@ export async function openLive({ client, cwd, open, discard, signal, warn }: Liv
         return { name, description, ...(hint === undefined ? {} : { input: { hint } }) };
       });
       told.tell([{ sessionUpdate: "available_commands_update", availableCommands }]);
-      if (first.title) told.tell([{ sessionUpdate: "session_info_update", title: first.title }]);
+      if (first.title) told.tell([{ sessionUpdate: "session_info_update", title: shownTitle(first.title) }]);
       await told.measure();
     },
     async prompt(blocks, unwanted) {

@@ -1,8 +1,9 @@
 import type { PermissionOption, ToolCallContent } from "@agentclientprotocol/sdk";
+import { terminalText } from "../../core/terminal-text.ts";
 import type { PermissionRequest, PlanRequest } from "../../sdk/api.ts";
 import type { PermissionOption as BackendOption, PermissionCall } from "../../sdk/types.ts";
 import type { Client } from "./client.ts";
-import { fenced, textContent } from "./tool-view.ts";
+import { fenced, shownTitle, textContent } from "./tool-view.ts";
 import type { Translator } from "./translate.ts";
 
 /*
@@ -26,7 +27,7 @@ function kindOf(value: string): PermissionOption["kind"] {
 export function optionsOf(options: readonly BackendOption[]): readonly PermissionOption[] {
   const offered = options
     .filter(({ value }) => !unusable.test(value))
-    .map(({ value, label }) => ({ optionId: value, name: label, kind: kindOf(value) }));
+    .map(({ value, label }) => ({ optionId: value, name: shownTitle(label), kind: kindOf(value) }));
   const hasNo = offered.some(({ kind }) => kind === "reject_once");
   return hasNo ? offered : [...offered, { optionId: cancel, name: "No", kind: "reject_once" }];
 }
@@ -41,6 +42,7 @@ export async function askPermission(
   for (const call of request.calls) {
     const { content: view = [], ...toolCall } = translator.asked(call);
     const content = [...(view ?? []), ...explained(call)];
+    request.signal.throwIfAborted();
     const answer = await client.choose(sessionId, { ...toolCall, content }, options, request.signal);
     const chosen = options.find(({ optionId }) => optionId === answer);
     if (chosen === undefined) return cancel;
@@ -64,7 +66,7 @@ export async function askForPlan(
   ];
   const toolCall = {
     toolCallId: translator.openCallOf("ExitSpecMode") ?? id,
-    title: title ?? "Proposed plan",
+    title: shownTitle(title ?? "Proposed plan"),
     kind: "switch_mode",
     status: "pending",
     content,
@@ -85,7 +87,7 @@ function explained({ name, details }: PermissionCall): readonly ToolCallContent[
     case "exec": {
       const { fullCommand, riskLevelReason, impactLevel } = details;
       const why = riskLevelReason ?? `${name} has ${impactLevel} impact.`;
-      return [textContent(`${fenced(fullCommand)}\n\n${why}`)];
+      return [textContent(`${fenced(terminalText(fullCommand))}\n\n${why}`)];
     }
     case "create":
     case "edit":

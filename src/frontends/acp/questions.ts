@@ -2,7 +2,7 @@ import type { ElicitationPropertySchema, PermissionOption, ToolCallUpdate } from
 import type { QuestionAnswer, QuestionRequest } from "../../sdk/api.ts";
 import type { Question } from "../../sdk/types.ts";
 import type { Asking } from "./permissions.ts";
-import { textContent } from "./tool-view.ts";
+import { shownTitle, textContent } from "./tool-view.ts";
 
 type Answers = Exclude<QuestionAnswer, undefined>;
 
@@ -70,12 +70,13 @@ async function byChoices(questions: readonly Question[], signal: AbortSignal, as
     });
     const toolCall: ToolCallUpdate = {
       toolCallId: toolCallId ?? `question-${question.index}`,
-      title: question.question,
+      title: shownTitle(question.question),
       kind: "other",
       status: "pending",
       content: [textContent(question.question)],
     };
     const none = { optionId: "no-answer", name: "No answer", kind: "reject_once" } as const;
+    signal.throwIfAborted();
     const chosen = await client.choose(sessionId, toolCall, [...options, none], signal);
     const answer = options.find(({ optionId }) => optionId === chosen)?.name;
     if (answer === undefined) return undefined;

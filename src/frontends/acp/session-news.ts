@@ -5,6 +5,7 @@ import { askBackend } from "./ask-backend.ts";
 import type { Client } from "./client.ts";
 import { mcpFailures } from "./mcp-servers.ts";
 import { configOptions, modeOf } from "./modes.ts";
+import { shownTitle } from "./tool-view.ts";
 import type { Translator } from "./translate.ts";
 
 /** What happens only within turns, and belongs to nobody once they are over. */
@@ -115,7 +116,13 @@ export function createSessionNews(parts: NewsParts): SessionNews {
           tellSettings();
           break;
         case "title":
-          tell([{ sessionUpdate: "session_info_update", title: event.title, updatedAt: new Date().toISOString() }]);
+          tell([
+            {
+              sessionUpdate: "session_info_update",
+              title: shownTitle(event.title),
+              updatedAt: new Date().toISOString(),
+            },
+          ]);
           break;
         case "usage":
           tellUsage(event.lastCall);

@@ -8,6 +8,7 @@ import type { Client } from "./client.ts";
 import { type LiveSession, openLive } from "./live-session.ts";
 import { backendServers } from "./mcp-servers.ts";
 import { badParams, failed, noSession, rpcError } from "./rpc-errors.ts";
+import { shownTitle } from "./tool-view.ts";
 
 export interface Wanted {
   readonly cwd: string;
@@ -122,7 +123,7 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
         sessions: page.map(({ id, cwd: folder = "/", title, updatedAt }) => ({
           sessionId: id,
           cwd: folder,
-          ...(title === "" ? {} : { title }),
+          ...(title === "" ? {} : { title: shownTitle(title) }),
           updatedAt: new Date(updatedAt).toISOString(),
         })),
         ...(last !== undefined && from + pageSize < all.length ? { nextCursor: `${last.updatedAt}:${last.id}` } : {}),

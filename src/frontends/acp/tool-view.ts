@@ -38,7 +38,7 @@ export function viewOf(name: string, input: Input, cwd: string): ToolView {
   const paths = pathsOf(name, input);
   const line = name === "Read" && typeof input.offset === "number" ? { line: input.offset } : {};
   return {
-    title: short(titleOf(name, input, cwd, paths)),
+    title: shownTitle(titleOf(name, input, cwd, paths)),
     kind: Object.hasOwn(kinds, name) ? (kinds[name] ?? "other") : "other",
     locations: paths.map((path) => ({ path: resolve(cwd, path), ...line })),
     content: [
@@ -111,7 +111,8 @@ function shownPath(path: string, cwd: string): string {
   return inside === "" ? "." : inside.startsWith("..") ? resolve(cwd, path) : inside;
 }
 
-function short(title: string): string {
+/** What somebody decides by must be seen as it is: see `terminalLine`. */
+export function shownTitle(title: string): string {
   // Cut before anything is written out, so that no half of an escape is left, nor of a character.
   const start = title.slice(0, longestTitle).replace(/[\ud800-\udbff]$/, "");
   return terminalLine(title.length > start.length ? `${start}…` : title);
