@@ -40,6 +40,7 @@ function reached(place) {
 
 const toolUse = { type: "tool_use", id: "c", name: "Execute", input: { command: "ls" } };
 const exec = { toolUse, confirmationType: "exec", details: { type: "exec", fullCommand: "ls", impactLevel: "low" } };
+const hidden = "rm -rf /\n\u202ekcehc # \u001b[2K\u200b";
 const yesOrNo = ["proceed_once", "proceed_always", "cancel"].map((value) => ({ value, label: value }));
 
 /** @type {Readonly<Record<string, object>>} */
@@ -49,6 +50,16 @@ const questions = {
   "no-options": { toolUses: [exec], options: [] },
   "only-yes": { toolUses: [exec], options: yesOrNo.slice(0, 1) },
   "strange-option": { toolUses: [exec], options: [{ value: "proceed_like_mad", label: "Yes" }] },
+  hidden: {
+    toolUses: [
+      {
+        ...exec,
+        toolUse: { ...toolUse, input: { command: hidden } },
+        details: { ...exec.details, fullCommand: hidden },
+      },
+    ],
+    options: [{ value: "proceed_once", label: hidden }],
+  },
   unreadable: { toolUses: [{ toolUse: { ...toolUse, input: "ls" } }], options: yesOrNo },
 };
 

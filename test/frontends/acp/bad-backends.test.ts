@@ -183,6 +183,23 @@ describe("nothing is allowed that the editor has not allowed", () => {
     },
   );
 
+  it("what would hide in a command, or turn it around, is shown", async () => {
+    const { cwd } = folder("hidden", "asks:hidden");
+    const sessionId = await editor.open(cwd);
+    editor.answers = () => choosesNothing;
+    expect(await editor.prompt(sessionId, "go")).toEqual(endTurn);
+    editor.answers = () => undefined;
+    const line = String.raw`rm -rf / \u{202e}kcehc # \u{1b}[2K\u{200b}`;
+    const lines = line.replace("/ ", "/\n");
+    expect(editor.asked.at(-1)?.params).toMatchObject({
+      toolCall: {
+        title: line,
+        content: [{ content: { text: expect.stringContaining(`\`\`\`\n${lines}\n\`\`\``) } }],
+      },
+      options: [{ name: line }, { kind: "reject_once" }],
+    });
+  });
+
   it("an option that is not known is offered as a no", async () => {
     const { cwd, chosen } = folder("strange", "asks:strange-option");
     const sessionId = await editor.open(cwd);
