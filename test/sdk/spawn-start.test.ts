@@ -55,6 +55,19 @@ describe("a command line", () => {
     expect((await wholeOf(connection)).lines).toEqual(["ONE TWO WORDS 0 /BIN/SH"]);
   });
 
+  it("is ended with what ignores its end, and is left when the shell has gone", async () => {
+    const command = "(trap '' TERM; exec sleep 63) & echo $!; read line";
+    const bounds = { patienceMs: 100, stragglersMs: 100 };
+    const closed = await spawnBackend({ command }, bounds)();
+    const pid = Number(await nextLine(closed));
+    await closed.close();
+    await until(() => !isAlive(pid));
+    const ended = await spawnBackend({ command: command.replace("read line", "exit 1") }, bounds)();
+    const other = Number(await nextLine(ended));
+    await wholeOf(ended);
+    await until(() => !isAlive(other));
+  });
+
   it("that cannot be run says so as the shell does", async () => {
     const { end } = await wholeOf(await spawnBackend({ command: "no-such-program --with flags" })());
     expect({ ...end, stderr: /no-such-program.*not found/.test(end.stderr ?? "") }).toEqual({
@@ -78,6 +91,14 @@ describe("a group of its own", () => {
     expect(isAlive(grandchild)).toBe(true);
     await connection.close();
     await until(() => !isAlive(grandchild));
+  });
+
+  it("ends as a whole also when only its leader heeds the signal", async () => {
+    const backend = standIns.shell("(trap '' TERM; exec sleep 64) & echo $!; exec sleep 65");
+    const connection = await spawnBackend({ executable: backend }, { patienceMs: 100, stragglersMs: 100 })();
+    const pid = Number(await nextLine(connection));
+    await connection.close();
+    await until(() => !isAlive(pid));
   });
 
   it("keeps a backend from what the terminal sends to the program, and ends when that is gone", async () => {

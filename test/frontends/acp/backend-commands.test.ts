@@ -107,6 +107,15 @@ describe("the misbehaving stand-in", () => {
     expect([answer, text.startsWith("Hel0 1 2 "), text.endsWith("19999 Hello")]).toEqual([endTurn, true, true]);
   });
 
+  it("twice the same session is refused, and the first goes on", async () => {
+    const cwd = join(bench.root, "same");
+    await bench.shell(`mkdir '${cwd}' && printf none > '${cwd}/how'`);
+    const sessionId = await editor.open(cwd);
+    await expect(editor.open(cwd)).rejects.toThrow("which is open already");
+    expect(await editor.prompt(sessionId, "go")).toEqual(endTurn);
+    await editor.request("session/close", { sessionId });
+  });
+
   it("null-id: the prompt fails with the words", async () => {
     const { answer } = await turn("null-id");
     expect(answer).toMatchObject({ error: { code: -32602, message: "Invalid request format" } });

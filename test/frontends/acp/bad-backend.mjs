@@ -27,7 +27,8 @@ const answer = (id, result) => say({ type: "response", id, result });
 /** @type {(newState: string) => unknown} */
 const state = (newState) => notify({ type: "droid_working_state_changed", newState });
 
-const settings = { modelId: "m", reasoningEffort: "none", interactionMode: "auto", autonomyLevel: "off" };
+const autonomyLevel = what === "bold" ? "high" : "off";
+const settings = { modelId: "m", reasoningEffort: "none", interactionMode: "auto", autonomyLevel };
 const sessionId = `of-${process.cwd().split("/").at(-1)}`;
 const session = { messages: [] };
 
@@ -92,6 +93,7 @@ function turn(id) {
 const readers = {
   "droid.initialize_session"(id) {
     reached("open");
+    if (what === "asks-early") ask("early", questions.plain);
     if (what === "mute" || step === "mute") return;
     answer(id, { sessionId, session, settings });
   },
@@ -101,9 +103,9 @@ const readers = {
     answer(id, { session, settings, cwd: process.cwd() });
   },
   "droid.list_models"(id) {
+    if (what === "ignorant") return;
     answer(id, { models: [] });
     reached("opened");
-    if (what === "asks-early") ask("early", questions.plain);
   },
   "droid.add_user_message": turn,
   // One that is stubborn hears it, and goes on.
@@ -124,5 +126,6 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   if (type === "response") return id === "q" ? finish() : undefined;
   const reader = readers[method];
   if (reader !== undefined) reader(id);
-  else say({ type: "response", id, error: { code: -32601, message: `There is no ${method}.` } });
+  else if (what !== "ignorant")
+    say({ type: "response", id, error: { code: -32601, message: `There is no ${method}.` } });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Bench, createBench } from "../../e2e/tinman.ts";
+import { isFullRun } from "../../full-run.ts";
 import { until } from "../../sdk/stand-ins.ts";
 import { badBackend, badFolder } from "./bad-folders.ts";
 import { chooses, choosesNothing, type Editor, openEditor, textOf } from "./raw-editor.ts";
@@ -83,6 +84,14 @@ describe("a backend that dies", () => {
     expect([answers, lives(), alive().length]).toEqual([[endTurn, endTurn, endTurn], 2, 1]);
   });
 
+  it("and comes back with other settings is shown with them", async () => {
+    const { cwd } = folder("bold", "dies:opened", "bold");
+    const sessionId = await editor.open(cwd);
+    await editor.waitForUpdate(sessionId, ({ sessionUpdate }) => sessionUpdate === "notice");
+    expect(await editor.prompt(sessionId, "go")).toEqual(endTurn);
+    expect(editor.updates(sessionId)).toContainEqual({ sessionUpdate: "current_mode_update", currentModeId: "high" });
+  });
+
   it("again and again fails each prompt for itself", async () => {
     const { cwd, lives } = folder("always", "good", "dies:start");
     const sessionId = await editor.open(cwd);
@@ -146,7 +155,23 @@ describe("a backend that does not do what it is told", () => {
   });
 });
 
+if (isFullRun) {
+  it("a backend that answers only what it must is not waited for", async () => {
+    const { cwd } = folder("ignorant", "ignorant");
+    const sessionId = await editor.open(cwd);
+    expect(await editor.prompt(sessionId, "go")).toEqual(endTurn);
+  });
+}
+
 describe("nothing is allowed that the editor has not allowed", () => {
+  it("a question from before the session is open is a no that nobody is asked for", async () => {
+    const { cwd, chosen } = folder("early", "asks-early");
+    const before = editor.asked.length;
+    const sessionId = await editor.open(cwd);
+    expect(await editor.prompt(sessionId, "go")).toEqual(endTurn);
+    expect([chosen(), editor.asked.length]).toEqual([["cancel"], before]);
+  });
+
   it.each([
     ["plain", choosesNothing, "cancel"],
     ["plain", chooses("proceed_like_mad"), "cancel"],
