@@ -6,6 +6,7 @@ import { parse } from "yaml";
 import type { Bench } from "../e2e/tinman.ts";
 import { createBench } from "../e2e/tinman.ts";
 import { openWire } from "../fakes/rpc/wire.ts";
+import { chooses, openEditor } from "../frontends/acp/raw-editor.ts";
 
 /** One scripted model, the expected output of every front end. `npm run golden` writes what the program says now. */
 
@@ -22,7 +23,7 @@ interface Scenario {
 }
 
 const here = fileURLToPath(new URL("./", import.meta.url));
-const formats = ["text", "json", "stream-json", "stream-jsonrpc"] as const;
+const formats = ["text", "json", "stream-json", "stream-jsonrpc", "acp"] as const;
 type Format = (typeof formats)[number];
 
 const scenarios = readdirSync(here, { withFileTypes: true })
@@ -37,7 +38,12 @@ test.each(cases)("%s, %s", async (name, format, scenario) => {
   try {
     for (const [path, text] of Object.entries(scenario.files)) await bench.file(path, text);
     const model = await bench.script(scenario.replies);
-    const run = await (format === "stream-jsonrpc" ? talk : exec)(bench, scenario, model, format);
+    const run = await (format === "stream-jsonrpc" ? talk : format === "acp" ? edit : exec)(
+      bench,
+      scenario,
+      model,
+      format,
+    );
     const shown = `${normalise(run.stdout, bench.root)}--- stderr\n${run.stderr.replaceAll(bench.root, "<root>")}--- exit ${run.code}\n`;
     const file = `${here}${name}/expected.${format}`;
     if (process.env.TINMAN_WRITE_GOLDEN === "1") await writeFile(file, shown);
@@ -71,6 +77,20 @@ async function talk(bench: Bench, { flags, prompt, answer }: Scenario, model: st
   return { stdout: wire.received.map((message) => `${JSON.stringify(message)}\n`).join(""), stderr, code };
 }
 
+/** An editor that opens a session, waits until it has been told all about it, says the prompt, and answers what it is asked. */
+async function edit(bench: Bench, { flags, prompt, answer }: Scenario, model: string): Promise<Shown> {
+  const editor = openEditor(bench, { args: [...flags, "-m", model], answers: () => chooses(answer ?? "") });
+  await editor.hello();
+  const sessionId = await editor.open(bench.cwd);
+  await editor.waitForUpdate(sessionId, ({ sessionUpdate }) => sessionUpdate === "available_commands_update");
+  // The list of commands is the same everywhere, and stands in the docs.
+  const before = editor.wire.received.length;
+  await editor.prompt(sessionId, prompt);
+  const { code, stderr } = await editor.leave();
+  const lines = editor.wire.received.slice(before).map((message) => `${JSON.stringify(message)}\n`);
+  return { stdout: lines.join(""), stderr, code };
+}
+
 /** Ids and traces become their order of appearance, times become 0, and the workspace its name; nothing else is touched. */
 function normalise(text: string, root: string): string {
   const inOrder = (kind: string): ((id: string) => string) => {
@@ -87,6 +107,6 @@ function normalise(text: string, root: string): string {
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, inOrder("id"))
     .replace(/00-([0-9a-f]{32})-[0-9a-f]{16}-01/g, (_, trace: string) => `00-${traces(trace)}-<span>-01`)
     .replace(/"(timestamp|durationMs|duration_ms|createdAt|updatedAt)":\d+/g, '"$1":0')
-    .replace(/"timestamp":"[^"]*"/g, '"timestamp":"<time>"')
+    .replace(/"(timestamp|updatedAt)":"[^"]*"/g, '"$1":"<time>"')
     .replace(/\/specs\/\d{4}-\d\d-\d\d/g, "/specs/<day>");
 }

@@ -208,13 +208,12 @@ export async function openLive({ client, cwd, open, discard, signal, warn }: Liv
       }
     },
     async introduce() {
-      commands = await advertised(first);
+      [commands] = await Promise.all([advertised(first), told.measure()]);
       const availableCommands = commands.map(({ name, description, hint }) => {
         return { name, description, ...(hint === undefined ? {} : { input: { hint } }) };
       });
       told.tell([{ sessionUpdate: "available_commands_update", availableCommands }]);
       if (first.title) told.tell([{ sessionUpdate: "session_info_update", title: shownTitle(first.title) }]);
-      await told.measure();
     },
     async prompt(blocks, unwanted) {
       const entry: Running = { isCancelled: false, cancel: () => undefined };
