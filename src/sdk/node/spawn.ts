@@ -116,11 +116,13 @@ interface Program {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** The program, from the source of this file, and from the copy of it that the program has. The built SDK is below it. */
+const mainFiles: Readonly<Record<string, string>> = { ts: "../../../dist/main.cjs", cjs: "./main.cjs" };
+
 function findProgram(executable: string): Program {
   if (executable === "tinman") {
-    // The built SDK lies beside the program; its source, three levels above what is built.
-    const path = import.meta.url.endsWith(".ts") ? "../../../dist/main.cjs" : "../main.cjs";
-    return script("tinman", fileURLToPath(new URL(path, import.meta.url)));
+    const [, extension = ""] = /\.(\w+)$/.exec(import.meta.url) ?? [];
+    return script("tinman", fileURLToPath(new URL(mainFiles[extension] ?? "../main.cjs", import.meta.url)));
   }
   // A path is meant from here, and not from the folder that the program is started in.
   if (/\.[cm]?js$/i.test(executable)) return script(basename(executable), resolve(executable));
