@@ -64,7 +64,9 @@ export function promptInput(blocks: readonly ContentBlock[]): PromptInput {
         throw badParams("Audio cannot be sent.");
     }
   }
-  return { text: [joined(words), ...contexts].join("\n\n"), images, files };
+  const text = [joined(words), ...contexts].join("\n\n");
+  if (text.trim() === "" && images.length + files.length === 0) throw badParams("There is nothing in the prompt.");
+  return { text, images, files };
 }
 
 /** Blocks are pieces of one text, cut where something is mentioned: a space is added only where words would touch. */
