@@ -1,4 +1,5 @@
 import { RequestError } from "@agentclientprotocol/sdk";
+import { AgentError } from "../../core/errors.ts";
 import { errorCodes } from "../../protocol/droid/version.ts";
 import { RequestError as BackendError, BackendGoneError, SessionNotFoundError } from "../../sdk/errors.ts";
 
@@ -31,7 +32,8 @@ export function failed(words: string, data?: unknown): RequestError {
 /** Of whatever was thrown. `sessionId` is the one that was asked for. */
 export function rpcError(error: unknown, sessionId = ""): RequestError {
   if (error instanceof RequestError) return error;
-  if (error instanceof SessionNotFoundError) return noSession(sessionId);
+  const isMissing = error instanceof AgentError && error.code === "session_not_found";
+  if (isMissing || error instanceof SessionNotFoundError) return noSession(sessionId);
   const words = wordsOf(error);
   if (error instanceof BackendError) {
     const isAsked = error.code === errorCodes.invalidParams || error.code === errorCodes.invalidRequest;

@@ -2,7 +2,6 @@ import { realpath, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import type { ListSessionsResponse, McpServer } from "@agentclientprotocol/sdk";
 import { createSession, resumeSession } from "../../sdk/browser.ts";
-import { SessionNotFoundError } from "../../sdk/errors.ts";
 import type { Backend } from "./backend.ts";
 import type { Client } from "./client.ts";
 import { type LiveSession, openLive } from "./live-session.ts";
@@ -136,7 +135,7 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
     async remove(sessionId) {
       await close(sessionId);
       await backend.remove?.(sessionId).catch((error: unknown) => {
-        throw error instanceof SessionNotFoundError ? noSession(sessionId) : rpcError(error, sessionId);
+        throw rpcError(error, sessionId);
       });
     },
     async closeAll() {
