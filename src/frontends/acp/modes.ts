@@ -50,6 +50,17 @@ export function changeToMode(id: string): SettingsChange | undefined {
   return { interactionMode: "auto", autonomyLevel: known as Level };
 }
 
+/** Of a session that was: a level that it was once given comes back, but not above what this program was started with. */
+export function boundsOf({ autonomyLevel: was }: Settings, started: SettingsChange): SettingsChange {
+  const { autonomyLevel: most, interactionMode } = started;
+  const rising = Object.keys(levels);
+  const isAbove = most !== undefined && rising.indexOf(was) > rising.indexOf(most);
+  return {
+    ...(isAbove ? { autonomyLevel: most } : {}),
+    ...(interactionMode === "spec" ? { interactionMode } : {}),
+  };
+}
+
 export function modeNames(): string {
   return Object.keys(modes).join(", ");
 }

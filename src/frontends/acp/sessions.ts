@@ -6,6 +6,7 @@ import type { Backend } from "./backend.ts";
 import type { Client } from "./client.ts";
 import { type LiveSession, openLive } from "./live-session.ts";
 import { backendServers } from "./mcp-servers.ts";
+import { boundsOf } from "./modes.ts";
 import { badParams, failed, noSession, rpcError } from "./rpc-errors.ts";
 import { shownTitle } from "./tool-view.ts";
 
@@ -62,10 +63,17 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
         const how = { ...common, ...handlers, signal: unwanted };
         if (id === undefined) return createSession({ ...how, ...backend.settings, cwd });
         const opened = await resumeSession(id, how);
-        const place = opened.cwd;
-        if (place === undefined || (await isSameFolder(place, cwd))) return opened;
-        await opened.close();
-        throw badParams(`The session ${id} works in ${place}, and not in ${cwd}.`);
+        try {
+          const place = opened.cwd ?? cwd;
+          if (!(await isSameFolder(place, cwd)))
+            throw badParams(`The session ${id} works in ${place}, and not in ${cwd}.`);
+          const bounds = boundsOf(opened.settings, backend.settings);
+          if (Object.keys(bounds).length > 0) await opened.updateSettings(bounds);
+          return opened;
+        } catch (error) {
+          await opened.close();
+          throw error;
+        }
       },
     }).catch((error: unknown) => {
       throw rpcError(error, sessionId);
