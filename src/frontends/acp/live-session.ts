@@ -5,7 +5,7 @@ import type { ModelInfo, TurnEvent, TurnResult } from "../../sdk/types.ts";
 import { createBackendLink } from "./backend-link.ts";
 import type { Client } from "./client.ts";
 import { mcpFailures } from "./mcp-servers.ts";
-import { effortsOf, type SessionState, sessionState } from "./modes.ts";
+import { choosable, effortsOf, type SessionState, sessionState } from "./modes.ts";
 import { askForPlan, askPermission } from "./permissions.ts";
 import { promptInput } from "./prompt-input.ts";
 import { askQuestions } from "./questions.ts";
@@ -131,7 +131,7 @@ export async function openLive({ client, cwd, open, discard, signal, warn }: Liv
       if (error instanceof BackendGoneError) throw error;
       return [];
     });
-    return { first: session, models: list };
+    return { first: session, models: choosable(session.settings, list) };
   }
 
   const leave = (): void => void link.close();

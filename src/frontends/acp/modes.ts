@@ -112,6 +112,12 @@ export function effortsOf(settings: Settings, models: readonly ModelInfo[]): rea
   return known.includes(current) ? known : [current, ...known];
 }
 
+/** What is listed, and what the session began with: one must be able to go back to it. Empty when nobody knows the list. */
+export function choosable({ modelId: id }: Settings, models: readonly ModelInfo[]): readonly ModelInfo[] {
+  if (models.length === 0 || models.some((model) => model.id === id)) return models;
+  return [{ id, displayName: id, reasoningEfforts: [], isCustom: true, disabled: false }, ...models];
+}
+
 /** Those that can be used, and the one that is, whatever it is. */
 function namedModels({ modelId }: Settings, models: readonly ModelInfo[]): SessionConfigSelectOption[] {
   const usable = models
