@@ -70,7 +70,7 @@ export async function openLive({ client, cwd, open, discard, signal, warn }: Liv
   let news: SessionNews | undefined;
   let latest: Session | undefined;
   let death: ConnectionEnd | undefined;
-  let commands: readonly SlashCommand[] = [];
+  let commands: Promise<readonly SlashCommand[]> | undefined;
   /** Its copy speaks to the same handlers as long as it is open. */
   let isCopied = false;
   /** Of servers that the client wants and the backend cannot have. */
@@ -156,6 +156,12 @@ export async function openLive({ client, cwd, open, discard, signal, warn }: Liv
   });
   news = told;
 
+  /** A client may know them before it is told. */
+  function knownCommands(): Promise<readonly SlashCommand[]> {
+    commands ??= advertised(first);
+    return commands;
+  }
+
   /** What does not end, or begin, as it was told to is ended. The next prompt starts it again. */
   function giveUp({ turn }: Running): void {
     const isStartUnwanted = link.current === undefined && [...running].every(({ isCancelled }) => isCancelled);
@@ -172,7 +178,7 @@ export async function openLive({ client, cwd, open, discard, signal, warn }: Liv
     const { text, images, files } = promptInput(blocks);
     const backend = await link.get();
     if (entry.isCancelled) return cancelled;
-    const command = findCommand(commands, text);
+    const command = text.trimStart().startsWith("/") ? findCommand(await knownCommands(), text) : undefined;
     if (command?.run !== undefined) {
       const words = await command.run({ session: backend, models, cwd, id }, command.rest);
       if (entry.isCancelled) return cancelled;
@@ -208,8 +214,8 @@ export async function openLive({ client, cwd, open, discard, signal, warn }: Liv
       }
     },
     async introduce() {
-      [commands] = await Promise.all([advertised(first), told.measure()]);
-      const availableCommands = commands.map(({ name, description, hint }) => {
+      const [known] = await Promise.all([knownCommands(), told.measure()]);
+      const availableCommands = known.map(({ name, description, hint }) => {
         return { name, description, ...(hint === undefined ? {} : { input: { hint } }) };
       });
       told.tell([{ sessionUpdate: "available_commands_update", availableCommands }]);
