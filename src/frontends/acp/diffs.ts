@@ -36,13 +36,24 @@ function wholeFiles(files: readonly WholeFile[], cwd: string): readonly Diff[] {
   );
 }
 
-/** From a call's own input: the pieces that it names, because nobody knows the rest of the file. */
-export function diffsOfInput(name: string, input: Readonly<Record<string, unknown>>, cwd: string): readonly Diff[] {
+/**
+ * From a call's own input: the pieces that it names, because nobody knows the rest of the file. `replaced` is what was in
+ * the file that it writes as a whole.
+ */
+export function diffsOfInput(
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+  cwd: string,
+  replaced?: string,
+): readonly Diff[] {
   const { file_path: path, content, old_str: before, new_str: after } = input;
   switch (name) {
     case "Create":
     case "Write":
-      return isText(path) && isText(content) ? [diff(cwd, path, undefined, content)] : [];
+      // The same text may be the new one already: then nobody knows what was there.
+      return isText(path) && isText(content)
+        ? [diff(cwd, path, replaced === content ? undefined : replaced, content)]
+        : [];
     case "Edit":
       return isText(path) && isText(before) && isText(after) ? [diff(cwd, path, before, after)] : [];
     case "MultiEdit":
@@ -54,6 +65,16 @@ export function diffsOfInput(name: string, input: Readonly<Record<string, unknow
     default:
       return [];
   }
+}
+
+/** The file that a call writes as a whole, once its path is known to its end. */
+export function wholeFileOf(
+  name: string,
+  { file_path: path, content }: Readonly<Record<string, unknown>>,
+  cwd: string,
+) {
+  const isWhole = (name === "Create" || name === "Write") && isText(path) && isText(content);
+  return isWhole ? resolve(cwd, path) : undefined;
 }
 
 /** The text of a patch is the only thing that its call has, under whatever name. */

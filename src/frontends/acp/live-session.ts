@@ -14,6 +14,7 @@ import { badParams, rpcError } from "./rpc-errors.ts";
 import { createSessionNews, type SessionNews } from "./session-news.ts";
 import { advertised, findCommand, type SlashCommand } from "./slash-commands.ts";
 import { answerTo } from "./stop-reason.ts";
+import { textIn } from "./text-in.ts";
 import { shownTitle } from "./tool-view.ts";
 import { createTranslator } from "./translate.ts";
 
@@ -64,7 +65,7 @@ interface Running {
 }
 
 export async function openLive({ client, cwd, open, discard, signal, warn }: LiveParts): Promise<LiveSession> {
-  const translator = createTranslator(cwd);
+  const translator = createTranslator(cwd, textIn);
   const running = new Set<Running>();
   let id = "";
   let news: SessionNews | undefined;
@@ -208,7 +209,8 @@ export async function openLive({ client, cwd, open, discard, signal, warn }: Liv
       return sessionState(settings(), models);
     },
     async replay() {
-      for (const update of replay(first.history, translator)) {
+      // Of files as they were then nothing is known.
+      for (const update of replay(first.history, createTranslator(cwd))) {
         told.tell([update]);
         await told.room();
       }

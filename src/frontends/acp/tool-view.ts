@@ -34,7 +34,8 @@ const kinds: Readonly<Record<string, ToolKind>> = {
 /** A title is one line; what it leaves out is in the content, or in the input. */
 const longestTitle = 300;
 
-export function viewOf(name: string, input: Input, cwd: string): ToolView {
+/** `replaced` is what was in the file that the call writes as a whole, if it is known. */
+export function viewOf(name: string, input: Input, cwd: string, replaced?: string): ToolView {
   const paths = pathsOf(name, input);
   const line = name === "Read" && typeof input.offset === "number" ? { line: input.offset } : {};
   return {
@@ -42,7 +43,7 @@ export function viewOf(name: string, input: Input, cwd: string): ToolView {
     kind: Object.hasOwn(kinds, name) ? (kinds[name] ?? "other") : "other",
     locations: paths.map((path) => ({ path: resolve(cwd, path), ...line })),
     content: [
-      ...diffsOfInput(name, input, cwd).map((diff) => ({ type: "diff", ...diff }) as const),
+      ...diffsOfInput(name, input, cwd, replaced).map((diff) => ({ type: "diff", ...diff }) as const),
       ...(name === "ExitSpecMode" && isText(input.plan) ? [textContent(input.plan)] : []),
     ],
   };

@@ -1,6 +1,6 @@
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "@agentclientprotocol/sdk";
 import type { Block, PermissionCall, TurnEvent } from "../../sdk/types.ts";
-import { diffsOfDetails } from "./diffs.ts";
+import { diffsOfDetails, wholeFileOf } from "./diffs.ts";
 import { planEntries } from "./plan-entries.ts";
 import { type ToolView, textContent, viewOf } from "./tool-view.ts";
 
@@ -23,9 +23,15 @@ interface Call {
   readonly input: Input;
   status: "pending" | "in_progress";
   view: ToolView;
+  /** What was in the file that it writes as a whole, once somebody has looked. */
+  readonly replaced?: { readonly text: string | undefined };
 }
 
-export function createTranslator(cwd: string): Translator {
+/** `textIn` is what a file holds now. It is asked when a call is announced, which is before it runs. */
+export function createTranslator(
+  cwd: string,
+  textIn: (path: string) => string | undefined = () => undefined,
+): Translator {
   const calls = new Map<string, Call>();
   /** How often a message was begun again: what was shown cannot be taken back, so it goes on as another one. */
   const restarts = new Map<string, number>();
@@ -35,16 +41,23 @@ export function createTranslator(cwd: string): Translator {
     return times === 0 ? messageId : `${messageId}-${times + 1}`;
   };
 
+  function replacedBy(name: string, input: Input): Call["replaced"] {
+    const path = wholeFileOf(name, input, cwd);
+    return path === undefined ? undefined : { text: textIn(path) };
+  }
+
   /** Announced with the first words of its input, and again when they have changed. */
   function call(id: string, name: string, input: Input): readonly SessionUpdate[] {
     const before = calls.get(id);
-    const view = viewOf(name, input, cwd);
+    const replaced = before?.replaced ?? replacedBy(name, input);
+    const view = viewOf(name, input, cwd, replaced?.text);
+    const known = { name, input, view, ...(replaced === undefined ? {} : { replaced }) };
     if (before === undefined) {
-      calls.set(id, { name, input, status: "pending", view });
+      calls.set(id, { ...known, status: "pending" });
       return [{ sessionUpdate: "tool_call", toolCallId: id, name, status: "pending", ...view, rawInput: input }];
     }
     if (JSON.stringify(before.input) === JSON.stringify(input)) return [];
-    calls.set(id, { ...before, name, input, view });
+    calls.set(id, { ...known, status: before.status });
     return [{ sessionUpdate: "tool_call_update", toolCallId: id, ...view, rawInput: input }];
   }
 
