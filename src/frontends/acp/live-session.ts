@@ -28,6 +28,7 @@ const cancelled: PromptResponse = { stopReason: "cancelled" };
 /** A session that a client works with, whatever stands behind it. What is rejected is what the client is told. */
 export interface LiveSession {
   readonly id: string;
+  readonly cwd: string;
   readonly isBusy: boolean;
   readonly models: readonly ModelInfo[];
   readonly efforts: readonly string[];
@@ -198,6 +199,7 @@ export async function openLive({ client, cwd, open, discard, signal, warn }: Liv
 
   return {
     id,
+    cwd,
     models,
     get isBusy() {
       return running.size > 0;

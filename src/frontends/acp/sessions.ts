@@ -64,9 +64,7 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
         if (id === undefined) return createSession({ ...how, ...backend.settings, cwd });
         const opened = await resumeSession(id, how);
         try {
-          const place = opened.cwd ?? cwd;
-          if (!(await isSameFolder(place, cwd)))
-            throw badParams(`The session ${id} works in ${place}, and not in ${cwd}.`);
+          await mustBeSame(id, opened.cwd ?? cwd, cwd);
           const bounds = boundsOf(opened.settings, backend.settings);
           if (Object.keys(bounds).length > 0) await opened.updateSettings(bounds);
           return opened;
@@ -99,6 +97,9 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
   }
 
   async function open(sessionId: string, wanted: Wanted, signal: AbortSignal): Promise<LiveSession> {
+    // What can be known to be wrong costs nobody the session that is open.
+    const cwd = await folderOf(wanted);
+    await mustBeSame(sessionId, live.get(sessionId)?.cwd ?? cwd, cwd);
     if (live.get(sessionId)?.isBusy === true) throw badParams("A turn runs in this session: cancel it first.");
     await close(sessionId);
     return start(sessionId, wanted, signal);
@@ -176,7 +177,7 @@ async function folderOf({ cwd, additionalDirectories = [] }: Wanted): Promise<st
   return cwd;
 }
 
-async function isSameFolder(one: string, other: string): Promise<boolean> {
-  const [first, second] = await Promise.all([one, other].map((path) => realpath(path).catch(() => path)));
-  return first === second;
+async function mustBeSame(sessionId: string, place: string, wanted: string): Promise<void> {
+  const [first, second] = await Promise.all([place, wanted].map((path) => realpath(path).catch(() => path)));
+  if (first !== second) throw badParams(`The session ${sessionId} works in ${place}, and not in ${wanted}.`);
 }
