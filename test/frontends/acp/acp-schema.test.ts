@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest";
+import { createWireChecker, type Side } from "./acp-schema.ts";
+
+const update = (content: object): object => ({
+  jsonrpc: "2.0",
+  method: "session/update",
+  params: { sessionId: "s", update: content },
+});
+const call = { sessionUpdate: "tool_call", toolCallId: "c", title: "t" };
+const ask = (id: number, method: string, params: object): object => ({ jsonrpc: "2.0", id, method, params });
+
+describe("what is wrong on the wire is seen", () => {
+  test.each<[string, Side, object, RegExp]>([
+    ["another version", "agent", { ...update(call), jsonrpc: "1.0" }, /JSON-RPC 2\.0/],
+    ["a key beside the message", "agent", { ...update(call), type: "notification" }, /it has type/],
+    ["a kind of update that is none", "agent", update({ sessionUpdate: "weather", text: "" }), /oneOf/],
+    ["a key that is missing", "agent", update({ sessionUpdate: "tool_call", toolCallId: "c" }), /title/],
+    ["a key that is not known", "agent", update({ ...call, color: "red" }), /color/],
+    [
+      "one deep inside",
+      "agent",
+      update({ ...call, content: [{ type: "diff", path: "/", newText: "", old: "" }] }),
+      /old/,
+    ],
+    ["a word that is none", "agent", update({ ...call, status: "running" }), /status/],
+    ["a method that is none", "client", ask(1, "session/sing", {}), /no request session\/sing of the client/],
+    ["a method of the other side", "client", ask(1, "fs/read_text_file", { path: "/" }), /no request/],
+    ["an answer to nothing", "agent", { jsonrpc: "2.0", id: 1, result: {} }, /answers no request/],
+    ["an error without words", "agent", { jsonrpc: "2.0", id: null, error: { code: 1 } }, /message/],
+  ])("%s", (_, from, message, words) => {
+    expect(createWireChecker().fault(from, message)).toMatch(words);
+  });
+
+  test("an answer is that of its request", () => {
+    const checker = createWireChecker();
+    expect(checker.fault("client", ask(1, "session/new", { cwd: "/", mcpServers: [] }))).toBeUndefined();
+    expect(checker.fault("agent", { jsonrpc: "2.0", id: 1, result: { stopReason: "end_turn" } })).toMatch(/sessionId/);
+  });
+
+  test("a second answer to a request", () => {
+    const checker = createWireChecker();
+    const answer = { jsonrpc: "2.0", id: 1, result: { sessionId: "s" } };
+    checker.fault("client", ask(1, "session/new", { cwd: "/", mcpServers: [] }));
+    expect([checker.fault("agent", answer), checker.fault("agent", answer)]).toEqual([
+      undefined,
+      "it answers no request",
+    ]);
+  });
+});
+
+test("what is right passes, whatever a tool was given", () => {
+  const checker = createWireChecker();
+  const raw = { rawInput: { any: [{ thing: 1 }] }, _meta: { own: true } };
+  const diff = { type: "diff", path: "/a", oldText: null, newText: "x" };
+  expect(checker.fault("agent", update({ ...call, ...raw, content: [diff] }))).toBeUndefined();
+  expect(checker.fault("client", ask(7, "session/fork", { sessionId: "s", cwd: "/" }))).toBeUndefined();
+  expect(checker.fault("agent", { jsonrpc: "2.0", id: 7, result: { sessionId: "t", models: {} } })).toBeUndefined();
+});

@@ -1,0 +1,269 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { processesWith } from "../../e2e/processes.ts";
+import { type Bench, createBench } from "../../e2e/tinman.ts";
+import { openEditor, refusal, sources, textOf } from "./acp-client.ts";
+import { calls, otherwise, useEditor } from "./acp-suite.ts";
+
+const modeIds = ["off", "low", "medium", "high", "spec"];
+
+describe.each(sources)("%s: hello, new sessions, and what is no conversation", (source) => {
+  // Nobody prompts the model.
+  const at = useEditor(source, async () => ({ args: ["-m", "gpt-5.1"], env: { OPENAI_API_KEY: "sk-nobody" } }));
+
+  test("the version is 1", () => {
+    expect(at().editor.hello.protocolVersion).toBe(1);
+  });
+
+  test.each([0, 2, 65_535])("a client of version %d is told that it is 1", async (protocolVersion) => {
+    const { result } = await at().editor.raw("initialize", { protocolVersion, clientCapabilities: {} });
+    expect(result).toEqual(at().editor.hello);
+  });
+
+  test("the agent has a name, a title and a version", () => {
+    expect(at().editor.hello.agentInfo).toEqual({
+      name: "tinman",
+      title: "Tinman",
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    });
+  });
+
+  test("what it is capable of is what works, and no more", async () => {
+    const { editor, session } = at();
+    expect(editor.hello.agentCapabilities).toEqual({
+      loadSession: true,
+      promptCapabilities: { image: true, audio: false, embeddedContext: true },
+      mcpCapabilities: { http: false, sse: false },
+      sessionCapabilities: { list: {}, delete: {}, resume: {}, close: {}, fork: {} },
+    });
+    const sessionId = session.id;
+    const absent = [
+      "logout",
+      "session/archive",
+      "session/status",
+      "session/set_title",
+      "providers/list",
+      "auth/status",
+    ];
+    for (const method of absent) {
+      expect([method, (await editor.raw(method, { sessionId })).error?.code]).toEqual([method, -32601]);
+    }
+  });
+
+  test("there is a way to authenticate, and it is the environment", async () => {
+    const { editor } = at();
+    expect(editor.hello.authMethods?.map(({ id }) => id)).toEqual(["environment"]);
+    expect(await editor.agent.request("authenticate", { methodId: "environment" })).toEqual({});
+  });
+
+  test("a way to authenticate that was not offered is refused", async () => {
+    expect(await refusal(at().editor.agent.request("authenticate", { methodId: "magic" }))).toEqual({
+      code: -32602,
+      message: "There is no way to authenticate called magic.",
+    });
+  });
+
+  test("a new session tells its modes", () => {
+    const { modes } = at().session.state;
+    expect(modes?.currentModeId).toBe("off");
+    expect(modes?.availableModes.map(({ id }) => id)).toEqual(modeIds);
+    expect(modes?.availableModes.every(({ name, description }) => name && description)).toBe(true);
+  });
+
+  test("a new session tells its options", () => {
+    const { configOptions = [] } = at().session.state;
+    const told = configOptions?.map((option) => [option.id, option.category, option.type, option.currentValue]);
+    expect(told).toEqual([
+      ["mode", "mode", "select", "off"],
+      ["model", "model", "select", "gpt-5.1"],
+      ["thought_level", "thought_level", "select", "none"],
+    ]);
+  });
+
+  test("a new session tells its models as older clients want them", () => {
+    const { models } = at().session.state as unknown as { models: Record<string, unknown> };
+    expect(models).toEqual({
+      currentModelId: "gpt-5.1",
+      availableModels: expect.arrayContaining([
+        { modelId: "gpt-5.1", name: "gpt-5.1" },
+        { modelId: "offline", name: "Tinman offline" },
+      ]),
+    });
+  });
+
+  test("a relative folder is refused", async () => {
+    expect(await refusal(at().editor.agent.request("session/new", { cwd: "project", mcpServers: [] }))).toEqual({
+      code: -32602,
+      message: 'The folder (cwd) must be an absolute path, and "project" is none.',
+    });
+  });
+
+  test("a folder that is not there is refused", async () => {
+    const cwd = join(at().bench.root, "nowhere");
+    expect(await refusal(at().editor.agent.request("session/new", { cwd, mcpServers: [] }))).toEqual({
+      code: -32602,
+      message: `There is no folder ${cwd}.`,
+    });
+  });
+
+  test("a file is refused as a folder", async () => {
+    const cwd = await at().bench.file("plain.txt", "text");
+    expect(await refusal(at().editor.agent.request("session/new", { cwd, mcpServers: [] }))).toEqual({
+      code: -32602,
+      message: `${cwd} is not a folder.`,
+    });
+  });
+
+  test("additional folders are refused, because there is no such capability", async () => {
+    const { bench, editor } = at();
+    const params = { cwd: bench.cwd, mcpServers: [], additionalDirectories: [bench.home] };
+    expect(await refusal(editor.agent.request("session/new", params))).toMatchObject({ code: -32602 });
+  });
+
+  test.each([
+    ["a program", { name: "files", command: "/bin/true", args: [], env: [] }],
+    ["an HTTP server", { type: "http" as const, name: "web", url: "http://127.0.0.1:9/", headers: [] }],
+  ])("%s as an MCP server is refused with words, and leaves no session", async (_, server) => {
+    const { bench, editor } = at();
+    const cwd = join(bench.root, `with-${server.name}`);
+    await mkdir(cwd);
+    const refused = await refusal(editor.agent.request("session/new", { cwd, mcpServers: [server] }));
+    expect(refused).toEqual({
+      code: -32602,
+      message: expect.stringMatching(new RegExp(`^The MCP server ${server.name} cannot be used: .+`)),
+    });
+    expect(await editor.agent.request("session/list", { cwd })).toEqual({ sessions: [] });
+  });
+
+  test("each session has an id and a folder of its own", async () => {
+    const { bench, editor } = at();
+    const cwd = join(bench.root, "else where");
+    await mkdir(cwd);
+    const session = await editor.open(cwd);
+    const { sessions } = await editor.agent.request("session/list", { cwd });
+    expect(sessions.map(({ sessionId, cwd: folder }) => [sessionId, folder])).toEqual([[session.id, cwd]]);
+    expect(session.id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(session.id).not.toBe(at().session.id);
+  });
+
+  test("a line that is no JSON is answered, and the next one is heard", async () => {
+    const { editor, session } = at();
+    const from = editor.lines.length;
+    editor.sendRaw('{"jsonrpc": "2.0", \n');
+    expect((await editor.line(({ id }) => id === null, from)).error?.code).toBe(-32700);
+    expect((await session.prompt("/mode")).response.stopReason).toBe("end_turn");
+  });
+
+  test("empty lines are passed over", async () => {
+    const { editor, session } = at();
+    const from = editor.lines.length;
+    editor.sendRaw("\n\r\n  \n");
+    await session.prompt("/mode");
+    expect(editor.lines.slice(from).filter(({ message }) => message.id === null)).toEqual([]);
+  });
+
+  test.each([["[]"], ['[{"jsonrpc":"2.0","id":1,"method":"session/list","params":{}}]'], ["12"], ['"text"'], ["null"]])(
+    "%s is no message",
+    async (text) => {
+      const { editor } = at();
+      const from = editor.lines.length;
+      editor.sendRaw(`${text}\n`);
+      expect((await editor.line(({ id }) => id === null, from)).error?.code).toBe(-32600);
+    },
+  );
+
+  test.each(["session/nothing", "fs/read_text_file", "_vendor/thing", "toString", "__proto__"])(
+    "the method %s is not known",
+    async (method) => {
+      expect((await at().editor.raw(method, {})).error?.code).toBe(-32601);
+    },
+  );
+
+  test("notifications that are not known are passed over", async () => {
+    const { editor, session } = at();
+    const from = editor.lines.length;
+    editor.sendRaw(
+      '{"jsonrpc":"2.0","method":"_vendor/thing","params":{}}\n{"jsonrpc":"2.0","method":"session/wake"}\n',
+    );
+    await session.prompt("/mode");
+    expect(editor.lines.slice(from).filter(({ message }) => message.error !== undefined)).toEqual([]);
+  });
+
+  test("an answer to nothing is passed over", async () => {
+    const { editor, session } = at();
+    editor.sendRaw(
+      '{"jsonrpc":"2.0","id":4711,"result":{}}\n{"jsonrpc":"2.0","id":"x","error":{"code":1,"message":""}}\n',
+    );
+    expect((await session.prompt("/mode")).response.stopReason).toBe("end_turn");
+  });
+
+  test.each([
+    ["session/new", { cwd: 5, mcpServers: [] }],
+    ["session/new", {}],
+    ["session/new", undefined],
+    ["session/prompt", { sessionId: "here", prompt: "text" }],
+    ["session/prompt", { sessionId: "here", prompt: [{ type: "video", data: "" }] }],
+    ["session/prompt", { sessionId: 7, prompt: [] }],
+    ["session/set_mode", { sessionId: "here" }],
+    ["session/set_model", { sessionId: "here", modelId: 5 }],
+    ["session/fork", { sessionId: "here" }],
+    ["session/load", { cwd: "/" }],
+    ["authenticate", {}],
+  ])("%s with %j has wrong parameters", async (method, params) => {
+    const { editor, session } = at();
+    const given = params !== undefined && "sessionId" in params && params.sessionId === "here" ? session.id : undefined;
+    const sent = given === undefined ? params : { ...params, sessionId: given };
+    expect((await editor.raw(method, sent)).error?.code).toBe(-32602);
+  });
+});
+
+describe.each(sources)("%s: beginnings and ends", (source) => {
+  let bench: Bench;
+  beforeEach(async () => {
+    bench = await createBench();
+  });
+  afterEach(() => bench.remove());
+
+  test("nothing is done before hello", async () => {
+    const editor = await openEditor(source, bench, { isSilent: true });
+    const answers = await Promise.all([
+      editor.raw("session/new", { cwd: bench.cwd, mcpServers: [] }),
+      editor.raw("session/list", {}),
+      editor.raw("authenticate", { methodId: "environment" }),
+    ]);
+    expect(answers.map(({ error }) => error?.code)).toEqual([-32600, -32600, -32600]);
+    expect((await editor.raw("initialize", { protocolVersion: 1 })).result?.protocolVersion).toBe(1);
+    expect((await editor.raw("session/list", {})).result).toEqual({ sessions: [] });
+    expect(await editor.close()).toEqual({ code: 0, signal: null, stderr: "" });
+  });
+
+  test.each(["the end of its input", "SIGTERM"])(
+    "%s ends it in the middle of a turn, and all that it runs",
+    async (how) => {
+      const script = await bench.script([calls("wait", ["Execute", { command: "sleep 61" }]), ...otherwise]);
+      const editor = await openEditor(source, bench, { args: ["-m", script, "--auto", "high"] });
+      const session = await editor.open();
+      session.prompt("wait").catch(() => undefined);
+      await session.update((update) => update.sessionUpdate === "tool_call_update" && update.status === "in_progress");
+      if (how === "SIGTERM") editor.kill("SIGTERM");
+      const { code, signal } = await editor.close();
+      expect([code, signal]).toEqual([how === "SIGTERM" ? 143 : 0, null]);
+      expect(await processesWith(bench.root)).toEqual([]);
+    },
+  );
+});
+
+test("tinman exec -o acp is the same", async () => {
+  const bench = await createBench();
+  try {
+    const command = ["exec", "-o", "acp", "-m", await bench.script(otherwise)];
+    const editor = await openEditor("agent", bench, { command });
+    const session = await editor.open();
+    expect((await session.prompt("who")).response).toEqual({ stopReason: "end_turn" });
+    expect(textOf(session.updates)).toBe("You said: who");
+    await editor.close();
+  } finally {
+    await bench.remove();
+  }
+});

@@ -1,0 +1,234 @@
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import { describe, expect, test } from "vitest";
+import { only, refusal, sources, textOf } from "./acp-client.ts";
+import { otherwise, useEditor } from "./acp-suite.ts";
+
+const commands = ["status", "model", "mode", "effort", "rename", "tools"];
+
+describe.each(sources)("%s: settings and commands", (source) => {
+  const at = useEditor(source, async (bench) => {
+    script = await bench.script(otherwise, { model: { contextWindow: 64_000 } });
+    return { args: ["-m", script], env: { OPENAI_API_KEY: "sk-nobody" } };
+  });
+  let script = "";
+  const request = (method: string, params: object): Promise<Record<string, unknown>> =>
+    at().editor.agent.request(method, { sessionId: at().session.id, ...params });
+  /** What is told of a change, and what it is answered. */
+  async function changed(method: string, params: object) {
+    const { answer, updates: told } = await at().session.request(method, params);
+    const options = only(told, "config_option_update").at(-1)?.configOptions;
+    return {
+      answer,
+      modes: only(told, "current_mode_update").map(({ currentModeId }) => currentModeId),
+      values: options && Object.fromEntries(options.map(({ id, currentValue }) => [id, currentValue])),
+    };
+  }
+
+  test.each(["low", "medium", "high", "spec", "off"])("the mode %s can be set", async (modeId) => {
+    const { answer, modes, values } = await changed("session/set_mode", { modeId });
+    expect([answer, modes, values?.mode]).toEqual([{}, [modeId], modeId]);
+  });
+
+  test.each([
+    ["auto-low", "low"],
+    ["auto-medium", "medium"],
+    ["auto-high", "high"],
+    ["normal", "off"],
+  ])("%s is another name of the mode %s", async (alias, modeId) => {
+    expect((await changed("session/set_mode", { modeId: alias })).modes).toEqual([modeId]);
+  });
+
+  test("a mode that is set already is not told again", async () => {
+    await request("session/set_mode", { modeId: "off" });
+    const { modes, values } = await changed("session/set_mode", { modeId: "off" });
+    expect([modes, values]).toEqual([[], undefined]);
+  });
+
+  test.each(["yolo", "", "toString", "__proto__"])("the mode %j is refused, and nothing changes", async (modeId) => {
+    const { session } = at();
+    const from = session.updates.length;
+    expect(await refusal(request("session/set_mode", { modeId }))).toEqual({
+      code: -32602,
+      message: `There is no mode ${JSON.stringify(modeId)}. There are off, low, medium, high, spec.`,
+    });
+    expect(session.updates.slice(from)).toEqual([]);
+  });
+
+  test("the mode is an option, too", async () => {
+    const { answer, modes } = await changed("session/set_config_option", { configId: "mode", value: "medium" });
+    const options = answer.configOptions as { id: string; currentValue: string }[];
+    expect(modes).toEqual(["medium"]);
+    expect(options.map(({ id, currentValue }) => [id, currentValue])).toEqual([
+      ["mode", "medium"],
+      ["model", script],
+    ]);
+  });
+
+  test("the model is an option, and with it others come and go", async () => {
+    const { answer, values } = await changed("session/set_config_option", { configId: "model", value: "gpt-5.1" });
+    const options = answer.configOptions as { id: string; currentValue: string }[];
+    expect(Object.fromEntries(options.map(({ id, currentValue }) => [id, currentValue]))).toEqual(values);
+    expect(values).toMatchObject({ model: "gpt-5.1", thought_level: expect.any(String) });
+  });
+
+  test("how hard the model thinks is an option", async () => {
+    await request("session/set_config_option", { configId: "model", value: "gpt-5.1" });
+    const { values } = await changed("session/set_config_option", { configId: "thought_level", value: "high" });
+    expect(values?.thought_level).toBe("high");
+  });
+
+  test.each([
+    ["mode", "yolo"],
+    ["model", "no-such-model"],
+    ["thought_level", "gigantic"],
+  ])("a value that the option %s does not have is refused", async (configId, value) => {
+    expect(await refusal(request("session/set_config_option", { configId, value }))).toEqual({
+      code: -32602,
+      message: expect.stringMatching(new RegExp(`^There is no \\w+ "${value}".*There are .+`)),
+    });
+  });
+
+  test("an option that is not there is refused", async () => {
+    expect(await refusal(request("session/set_config_option", { configId: "color", value: "red" }))).toEqual({
+      code: -32602,
+      message: 'There is no option "color". There are mode, model, thought_level.',
+    });
+  });
+
+  test("a value that is no text is refused", async () => {
+    const { editor, session } = at();
+    const params = { sessionId: session.id, configId: "mode", type: "boolean", value: true };
+    expect((await editor.raw("session/set_config_option", params)).error?.code).toBe(-32602);
+  });
+
+  test("older clients set the model by a method of its own", async () => {
+    const { answer, values } = await changed("session/set_model", { modelId: "offline" });
+    expect([answer, values?.model]).toEqual([{}, "offline"]);
+  });
+
+  test("a model that is not there is refused", async () => {
+    expect(await refusal(request("session/set_model", { modelId: "no-such-model" }))).toMatchObject({
+      code: -32602,
+      message: expect.stringMatching(/^There is no model "no-such-model"\. There are .*offline/),
+    });
+  });
+
+  test("one can go back to the model that the program was started with", async () => {
+    await request("session/set_model", { modelId: "offline" });
+    expect((await changed("session/set_model", { modelId: script })).values?.model).toBe(script);
+  });
+
+  test("a change holds for the next prompt", async () => {
+    await request("session/set_config_option", { configId: "model", value: script });
+    expect(textOf((await at().session.prompt("hello")).updates)).toBe("You said: hello");
+  });
+
+  test("another model has another window, and it is told", async () => {
+    const { editor } = at();
+    const session = await editor.open();
+    const sized = (size: number) => (update: SessionUpdate) =>
+      update.sessionUpdate === "usage_update" && update.size === size;
+    await session.prompt("hello");
+    await session.update(sized(64_000));
+    await session.request("session/set_model", { modelId: "gpt-5.1" });
+    await session.update(sized(400_000));
+  });
+
+  test("a change holds for one session alone", async () => {
+    const { editor } = at();
+    await request("session/set_mode", { modeId: "high" });
+    expect((await editor.open()).state.modes?.currentModeId).toBe("off");
+  });
+
+  const say = async (text: string): Promise<string> => {
+    const { response, updates } = await at().session.prompt(text);
+    expect(response).toEqual({ stopReason: "end_turn" });
+    return textOf(updates);
+  };
+
+  test("they are told, with what they take", () => {
+    const told = only(at().session.updates, "available_commands_update").at(-1)?.availableCommands ?? [];
+    expect(told.map(({ name }) => name)).toEqual(commands);
+    expect(told.every(({ description }) => description.length > 10)).toBe(true);
+    const withInput = told.filter(({ input }) => input).map(({ name }) => name);
+    expect(withInput).toEqual(["model", "mode", "effort", "rename"]);
+  });
+
+  test("/status tells the session, its folder, its model and its mode", async () => {
+    const { bench, session } = at();
+    await session.request("session/set_model", { modelId: script });
+    await session.request("session/set_mode", { modeId: "off" });
+    const status = await say("/status");
+    for (const part of [session.id, bench.cwd, script, "Mode: off"]) expect(status).toContain(part);
+  });
+
+  test("/mode tells the mode, sets it, and refuses what is none", async () => {
+    expect(await say("/mode")).toBe("The mode is off. There are off, low, medium, high, spec.");
+    const from = at().session.updates.length;
+    expect(await say("/mode low")).toBe("The mode is low now.");
+    expect(only(at().session.updates.slice(from), "current_mode_update")).toEqual([
+      { sessionUpdate: "current_mode_update", currentModeId: "low" },
+    ]);
+    expect(await say("/mode yolo")).toBe("There is no mode yolo. There are off, low, medium, high, spec.");
+    expect(await say("/mode normal")).toBe("The mode is off now.");
+  });
+
+  test("/model lists the models, sets one, and refuses what is none", async () => {
+    expect(await say("/model")).toMatch(/- gpt-5\.1\n.*- offline/s);
+    expect(await say("/model gpt-5.1")).toBe("The model is gpt-5.1 now.");
+    expect(await say("/model")).toContain("- gpt-5.1 (in use)");
+    expect(await say("/model no-such-model")).toBe("There is no model no-such-model.");
+  });
+
+  test("/effort tells how hard the model thinks, sets it, and refuses what is none", async () => {
+    await say("/model gpt-5.1");
+    expect(await say("/effort high")).toBe("It is high now.");
+    expect(await say("/effort")).toMatch(/^It is high\. There are .*low.*high/);
+    expect(await say("/effort gigantic")).toMatch(/^There is no effort gigantic here\./);
+  });
+
+  test("/model goes back to the model that the program was started with", async () => {
+    await say("/model offline");
+    expect(await say(`/model ${script}`)).toBe(`The model is ${script} now.`);
+  });
+
+  test("/rename gives a title, and it is told", async () => {
+    const { session } = at();
+    const from = session.updates.length;
+    expect(await say("/rename The great   work")).toBe("The session is called The great   work now.");
+    const told = await session.update(({ sessionUpdate }) => sessionUpdate === "session_info_update", from);
+    expect(told).toMatchObject({ title: expect.stringMatching(/^The great +work$/) });
+    expect(await say("/rename")).toBe("Say what it shall be called: /rename <title>");
+  });
+
+  test("/tools lists what the model is offered", async () => {
+    const tools = await say("/tools");
+    for (const name of ["Read", "Edit", "Create", "Execute", "Grep"])
+      expect(tools).toMatch(new RegExp(`^- ${name}: .`, "m"));
+  });
+
+  test("what begins with a slash and is none of them goes to the model", async () => {
+    await say(`/model ${script}`);
+    expect(await say("/etc/hosts is a file")).toBe("You said: /etc/hosts is a file");
+    expect(await say("/statusses")).toBe("You said: /statusses");
+  });
+
+  test("they are no part of the conversation, and cost nothing", async () => {
+    const { bench, editor } = at();
+    const session = await editor.open();
+    await session.prompt("/status");
+    await session.prompt("/tools");
+    await editor.agent.request("session/close", { sessionId: session.id });
+    const from = session.updates.length;
+    await editor.agent.request("session/load", { sessionId: session.id, cwd: bench.cwd, mcpServers: [] });
+    expect(only(session.updates.slice(from), "agent_message_chunk")).toEqual([]);
+    expect(only(session.updates.slice(0, from), "usage_update")).toEqual([]);
+  });
+
+  test("a command at once after the session is opened is a command", async () => {
+    const { bench, editor } = at();
+    const { sessionId } = await editor.agent.request("session/new", { cwd: bench.cwd, mcpServers: [] });
+    const { updates } = await editor.conversation(sessionId).prompt("/mode");
+    expect(textOf(updates)).toMatch(/^The mode is off\./);
+  });
+});
