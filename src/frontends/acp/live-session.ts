@@ -1,7 +1,7 @@
 import { type ContentBlock, type PromptResponse, RequestError } from "@agentclientprotocol/sdk";
 import type { ConnectionEnd, Handlers, Session, SettingsChange, Turn } from "../../sdk/api.ts";
 import { BackendGoneError } from "../../sdk/errors.ts";
-import type { ModelInfo, TurnEvent, TurnResult } from "../../sdk/types.ts";
+import type { ModelInfo, TurnResult } from "../../sdk/types.ts";
 import { createBackendLink } from "./backend-link.ts";
 import type { Client } from "./client.ts";
 import { mcpFailures } from "./mcp-servers.ts";
@@ -50,6 +50,8 @@ export interface LiveParts {
   readonly cwd: string;
   /** Opens it; `again` is its id when its backend has died since. */
   open(handlers: Handlers, again: string | undefined, signal: AbortSignal): Promise<Session>;
+  /** A session is of use without the MCP servers that the backend cannot have. */
+  readonly skipServers: boolean;
   /** Of a session that was opened and cannot be used. */
   discard(id: string): Promise<void>;
   /** Nobody wants it any more; without effect once it is open. */
@@ -65,7 +67,15 @@ interface Running {
   cancel(): void;
 }
 
-export async function openLive({ client, cwd, open, discard, signal, warn }: LiveParts): Promise<LiveSession> {
+export async function openLive({
+  client,
+  cwd,
+  open,
+  discard,
+  skipServers,
+  signal,
+  warn,
+}: LiveParts): Promise<LiveSession> {
   const translator = createTranslator(cwd, textIn);
   const running = new Set<Running>();
   let id = "";
@@ -73,8 +83,6 @@ export async function openLive({ client, cwd, open, discard, signal, warn }: Liv
   let latest: Session | undefined;
   let death: ConnectionEnd | undefined;
   let commands: Promise<readonly SlashCommand[]> | undefined;
-  /** Its copy speaks to the same handlers as long as it is open. */
-  let isCopied = false;
   /** Of servers that the client wants and the backend cannot have. */
   const refusals: string[] = [];
 
@@ -91,8 +99,9 @@ export async function openLive({ client, cwd, open, discard, signal, warn }: Liv
     onPermission: (request) => askPermission(request, asking),
     onPlan: (request) => askForPlan(request, asking),
     onQuestion: (request) => askQuestions(request, asking),
-    onEvent: (event: TurnEvent) => {
-      if (isCopied) return;
+    onEvent: (event, sessionId) => {
+      // A copy of it speaks to the same handlers as long as it is open.
+      if (id !== "" && sessionId !== id) return;
       news?.happened(event);
       const isStatus = event.type === "other" && event.name === "mcp_status_changed";
       if (news === undefined && isStatus) refusals.push(...mcpFailures(event.given));
@@ -124,10 +133,10 @@ export async function openLive({ client, cwd, open, discard, signal, warn }: Liv
 
   async function begin() {
     const session = await link.get();
-    if (refusals.length > 0) {
+    if (refusals.length > 0 && !skipServers) {
       await link.close();
       await discard(session.id);
-      throw badParams(refusals.join(" "));
+      throw badParams(`${refusals.join(" ")} With --skip-mcp-servers the session opens without them.`);
     }
     const list = await session.models({ signal: AbortSignal.timeout(listPatienceMs) }).catch((error: unknown) => {
       if (error instanceof BackendGoneError) throw error;
@@ -223,6 +232,7 @@ export async function openLive({ client, cwd, open, discard, signal, warn }: Liv
         return { name, description, ...(hint === undefined ? {} : { input: { hint } }) };
       });
       told.tell([{ sessionUpdate: "available_commands_update", availableCommands }]);
+      for (const words of refusals.splice(0)) told.notice("warning", words);
       if (first.title) told.tell([{ sessionUpdate: "session_info_update", title: shownTitle(first.title) }]);
     },
     async prompt(blocks, unwanted) {
@@ -267,15 +277,9 @@ export async function openLive({ client, cwd, open, discard, signal, warn }: Liv
       told.tellSettings();
     },
     async fork() {
-      const source = await link.get();
-      isCopied = true;
-      try {
-        const copy = await source.fork();
-        await copy.close();
-        return copy.id;
-      } finally {
-        isCopied = false;
-      }
+      const copy = await (await link.get()).fork();
+      await copy.close();
+      return copy.id;
     },
     close() {
       for (const entry of running) entry.cancel();

@@ -55,6 +55,7 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
       client: client(),
       cwd,
       signal,
+      skipServers: backend.skipsServers,
       warn,
       // One that was there before stays.
       discard: async (id) => (sessionId === undefined ? backend.remove?.(id) : undefined),

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { createBench } from "../../e2e/tinman.ts";
+import { openEditor, textOf } from "./raw-editor.ts";
+
+const server = { name: "files", command: "/bin/true", args: [], env: [] };
+const words = "The MCP server files cannot be used: MCP servers are not supported yet.";
+
+test.each([
+  ["which is told so", { session: { notices: {} } }],
+  ["which is not told so when it takes no notices", {}],
+])("with --skip-mcp-servers an editor gets a session without its MCP servers, %s", async (_, capabilities) => {
+  const bench = await createBench();
+  try {
+    const editor = openEditor(bench, { args: ["--skip-mcp-servers"], capabilities });
+    await editor.hello();
+    const sessionId = await editor.open(bench.cwd, { mcpServers: [server] });
+    expect(await editor.prompt(sessionId, "Just reply OK.")).toEqual({ result: { stopReason: "end_turn" } });
+    const updates = editor.updates(sessionId);
+    expect(textOf(updates)).toBe("OK");
+    const notices = updates.filter(({ sessionUpdate }) => sessionUpdate === "notice");
+    const { stderr } = await editor.leave();
+    const isTold = "session" in capabilities;
+    expect({ notices, stderr }).toEqual({
+      notices: isTold ? [{ sessionUpdate: "notice", severity: "warning", title: words }] : [],
+      stderr: isTold ? "" : `tinman: ${words}\n`,
+    });
+  } finally {
+    await bench.remove();
+  }
+});
