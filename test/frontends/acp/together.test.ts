@@ -88,8 +88,10 @@ async function conversation(source: Source): Promise<readonly string[]> {
     await session.prompt("plan");
     await settled(editor);
     await session.request("session/close");
+    const from = session.updates.length;
     await session.request("session/load", { cwd: bench.cwd, mcpServers: [] });
-    await settled(editor);
+    // The last that is told of a session that was opened.
+    await session.update(({ sessionUpdate }) => sessionUpdate === "session_info_update", from);
     await editor.close();
     return normalised(editor, bench.root);
   } finally {
