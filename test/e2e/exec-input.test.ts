@@ -87,7 +87,7 @@ describe("one clear line and exit code 2", () => {
     [
       "an unknown format",
       ["-o", "bogus", "x"],
-      /^tinman: option '-o, --output-format <format>' argument 'bogus' is invalid\. Allowed choices are text, json, stream-json, stream-jsonrpc\.$/,
+      /^tinman: option '-o, --output-format <format>' argument 'bogus' is invalid\. Allowed choices are text, json, stream-json, stream-jsonrpc, acp\.$/,
     ],
     ["an empty format", ["-o", "", "x"], /argument '' is invalid/],
     [

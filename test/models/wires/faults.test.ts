@@ -9,7 +9,7 @@ import { closeServers, eventsOf, openWire, wireNames } from "./wire.ts";
 afterEach(closeServers);
 
 /** Silence is told soon, so that a test does not wait for it. */
-const timeouts = { connect: 5, firstByte: 0.3, idle: 0.3 };
+const timeouts = { connect: 5, firstByte: 0.8, idle: 0.3 };
 const good: Turn = { text: ["It ", "works."] };
 
 type Row = readonly [name: string, fault: Fault, attempts: number, code: string, words: RegExp];
@@ -58,7 +58,7 @@ const passing: readonly Row[] = [
 
 /** These take their time, so all wires are tried at once. */
 const silent: readonly Row[] = [
-  ["no answer", "silence", 4, "model_failed", /cannot be reached\. .*0\.3 s/],
+  ["no answer", "silence", 4, "model_failed", /cannot be reached\. .*0\.8 s/],
   ["headers and no answer", "headers-then-silence", 4, "model_failed", /cannot be reached\. .*0\.3 s/],
 ];
 
