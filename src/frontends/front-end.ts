@@ -22,6 +22,28 @@ export interface Io {
 /** A process's front end: returns the exit code and never ends the process itself. */
 export type FrontEnd<Options> = (engine: Engine, io: Io, options: Options) => Promise<number>;
 
+/**
+ * Work that ends by itself, or when `stopped` says that it is to end. Resolves with the exit code: the first reason is the
+ * one, because a reader that is given up after a signal is no broken pipe.
+ */
+export async function runStoppable(io: Io, work: (stopped: Promise<void>) => Promise<void>): Promise<ExitCode> {
+  let code: ExitCode = exitCodes.success;
+  let stop: (code: ExitCode) => void = () => undefined;
+  const stopped = new Promise<void>((resolve) => {
+    stop = (because) => {
+      if (code === exitCodes.success) code = because;
+      resolve();
+    };
+  });
+  const stopListening = onStop(io, stop);
+  try {
+    await work(stopped);
+    return code;
+  } finally {
+    stopListening();
+  }
+}
+
 /** Calls back with the exit code when a signal asks the process to end, or nobody reads any more. The returned function stops that. */
 export function onStop(io: Io, stop: (code: ExitCode) => void): () => void {
   const { gone } = io.stdout;

@@ -1,6 +1,5 @@
 import { type ByteSource, createStdioTransport } from "../../rpc/stdio.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { type Io, onStop } from "../front-end.ts";
+import { type Io, runStoppable } from "../front-end.ts";
 import { createAgent } from "./agent.ts";
 import type { Backend } from "./backend.ts";
 import { type Client, createClient } from "./client.ts";
@@ -30,24 +29,15 @@ export async function runAcp(io: Io, { input, backend, version, warn }: AcpOptio
     },
   });
   const connection = app.connect(messageStream(transport));
-  let code: ExitCode = exitCodes.success;
-  let stop: (code: ExitCode) => void = () => undefined;
-  const stopped = new Promise<void>((resolve) => {
-    stop = (because) => {
-      if (code === exitCodes.success) code = because;
-      resolve();
-    };
-  });
-  const stopListening = onStop(io, stop);
   try {
-    await Promise.race([connection.closed, stopped]);
-    await sessions.closeAll();
-    await backend.close();
-    await transport.drained();
-    return code;
+    return await runStoppable(io, async (stopped) => {
+      await Promise.race([connection.closed, stopped]);
+      await sessions.closeAll();
+      await backend.close();
+      await transport.drained();
+    });
   } finally {
     connection.close();
     transport.close();
-    stopListening();
   }
 }
