@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type ByteSource, createStdioTransport } from "../../rpc/stdio.ts";
 import { type Io, runStoppable } from "../front-end.ts";
 import { createAgent } from "./agent.ts";
@@ -5,6 +6,8 @@ import type { Backend } from "./backend.ts";
 import { type Client, createClient } from "./client.ts";
 import { messageStream } from "./message-stream.ts";
 import { createSessions } from "./sessions.ts";
+
+const goodbyeMs = 5_000;
 
 export interface AcpOptions {
   readonly input: ByteSource;
@@ -34,7 +37,8 @@ export async function runAcp(io: Io, { input, backend, version, warn }: AcpOptio
       await Promise.race([connection.closed, stopped]);
       await sessions.closeAll();
       await backend.close();
-      await transport.drained();
+      // An editor that has said goodbye may have stopped reading, too.
+      await Promise.race([transport.drained(), sleep(goodbyeMs)]);
     });
   } finally {
     connection.close();

@@ -252,3 +252,14 @@ describe("an editor that goes in the middle of a turn", () => {
     await until(() => !isAlive(pid()));
   });
 });
+
+it("does not wait for ever for an editor that has said goodbye and does not read", async () => {
+  const child = bench.start(["acp"]);
+  const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
+  // More than fits into a pipe.
+  const lines = Array.from({ length: 500 }, (_, id) =>
+    JSON.stringify({ jsonrpc: "2.0", id, method: "initialize", params: { protocolVersion: 1 } }),
+  );
+  child.stdin?.end(`${lines.join("\n")}\n`);
+  expect(await ended).toBe(0);
+});
