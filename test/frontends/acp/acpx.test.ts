@@ -1,18 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Bench, createBench, type Finished, finished, lines, madeUp } from "../../e2e/tinman.ts";
 import { isAlive, until } from "../../sdk/stand-ins.ts";
 
 /*
  * acpx is a client of ACP for the command line that others wrote. A session of its own lives in a process (its owner) that
- * holds `tinman acp` and takes prompts from the commands that follow.
+ * holds `tinman acp` and takes prompts from the commands that follow. `TINMAN_TEST_ACPX` names its folder; `.ci/run` installs it.
  */
 
-const acpx = join(dirname(createRequire(import.meta.url).resolve("acpx/package.json")), "dist", "cli.js");
+const acpx = join(process.env.TINMAN_TEST_ACPX ?? "", "dist", "cli.js");
 
 let bench: Bench;
 let started: ChildProcess[] = [];
