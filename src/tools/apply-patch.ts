@@ -1,9 +1,9 @@
+import { type PatchSection, parsePatch } from "../core/patch-parse.ts";
 import type { Access, FileChange, Preview } from "../core/permission.ts";
 import { defineTool, failed, succeeded, type ToolContext, type ToolOutput, type ToolScope } from "../core/tool.ts";
 import { decidedPath, decideUse } from "./decided-path.ts";
 import { interrupted, messageOf } from "./outcome.ts";
 import { commitPatch, isChanged } from "./patch-commit.ts";
-import { type PatchSection, parsePatch } from "./patch-parse.ts";
 import { planPatch } from "./patch-plan.ts";
 import { patchReport } from "./patch-report.ts";
 import { previewLimit } from "./text-file.ts";

@@ -1,6 +1,6 @@
+import type { PatchHunk } from "../core/patch-parse.ts";
 import { type Budget, createFinder, type Finder } from "./patch-match.ts";
 import { nearestPlace } from "./patch-nearest.ts";
-import type { PatchHunk } from "./patch-parse.ts";
 
 const mostLines = 1_000_000;
 const shownWanted = 20;

@@ -1,11 +1,11 @@
 import { basename, dirname, join } from "node:path";
+import type { PatchSection } from "../core/patch-parse.ts";
 import type { FileChange } from "../core/permission.ts";
 import type { FileStat } from "../core/ports.ts";
 import type { ToolScope } from "../core/tool.ts";
 import { messageOf } from "./outcome.ts";
 import { applyHunks } from "./patch-apply.ts";
 import { createBudget } from "./patch-match.ts";
-import type { PatchSection } from "./patch-parse.ts";
 import { decodeExactly, readWhole } from "./text-file.ts";
 
 const mostBytes = 10 * 1024 * 1024;

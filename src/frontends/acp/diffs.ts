@@ -1,127 +1,150 @@
 import { resolve } from "node:path";
-import type { Diff } from "@agentclientprotocol/sdk";
+import type { ToolCallContent } from "@agentclientprotocol/sdk";
+import { type PatchHunk, type PatchSection, parsePatch } from "../../core/patch-parse.ts";
 import type { PermissionCall } from "../../sdk/types.ts";
+import { fenced, plainLine, textContent } from "./shown-text.ts";
 
-/* What a call changes, as an editor shows it. */
+/* What a call changes, as an editor shows it: by diffs, and in words where a diff cannot say it. */
 
 type Details = PermissionCall["details"];
+type Input = Readonly<Record<string, unknown>>;
 
-/** From a permission request, which has whole files. Empty when it says nothing of them. */
-export function diffsOfDetails(details: Details, cwd: string): readonly Diff[] {
+export interface Changes {
+  /** Every file that is touched, as it is written. */
+  readonly paths: readonly string[];
+  readonly content: readonly ToolCallContent[];
+}
+
+const none: Changes = { paths: [], content: [] };
+
+/** From a permission request, which has whole files. `undefined` when it says nothing of them. */
+export function changesOfDetails(details: Details, cwd: string): Changes | undefined {
   switch (details.type) {
-    case "create":
-      return [diff(cwd, details.filePath, details.oldContent, details.content)];
+    case "create": {
+      const { filePath, oldContent, content } = details;
+      return { paths: [filePath], content: [diff(cwd, filePath, oldContent, content)] };
+    }
     case "edit":
-      return wholeFiles([details], cwd);
-    case "apply_patch":
-      return wholeFiles(details.files ?? [details], cwd);
+      return { paths: [details.filePath], content: contentOfFile({ ...details, change: "update" }, cwd) };
+    case "apply_patch": {
+      const { files = [{ ...details, change: "update" as const }], patchContent } = details;
+      const isWhole = files.every((file) => file.oldContent !== undefined || file.newContent !== undefined);
+      return {
+        paths: files.flatMap(({ filePath, movedTo }) => (movedTo === undefined ? [filePath] : [filePath, movedTo])),
+        content: [
+          ...files.flatMap((file) => contentOfFile(file, cwd)),
+          ...(isWhole ? [] : [textContent(fenced(patchContent))]),
+        ],
+      };
+    }
     default:
-      return [];
+      return undefined;
   }
 }
 
-interface WholeFile {
+interface ChangedFile {
   readonly filePath: string;
+  readonly change: "add" | "update" | "delete";
+  readonly movedTo?: string;
   readonly oldContent?: string;
   readonly newContent?: string;
-  readonly movedTo?: string;
 }
 
-/** A file without contents is too large to be shown; one that has only an old one is deleted. */
-function wholeFiles(files: readonly WholeFile[], cwd: string): readonly Diff[] {
-  return files.flatMap(({ filePath, oldContent, newContent, movedTo }) =>
-    oldContent === undefined && newContent === undefined
-      ? []
-      : [diff(cwd, movedTo ?? filePath, oldContent, newContent ?? "")],
-  );
+/** That a file goes, or goes elsewhere, no diff can say; nor what is too large to be shown, or not there yet. */
+function contentOfFile(file: ChangedFile, cwd: string): readonly ToolCallContent[] {
+  const { filePath, change, movedTo, oldContent, newContent } = file;
+  const isShown = oldContent !== undefined || newContent !== undefined;
+  return [
+    ...(isShown ? [diff(cwd, movedTo ?? filePath, oldContent, newContent ?? "")] : []),
+    ...inWords(change, filePath, movedTo),
+    ...(isShown || change === "delete" ? [] : [textContent(`${plainLine(filePath)} is not shown whole.`)]),
+  ];
+}
+
+function inWords(change: ChangedFile["change"], path: string, movedTo: string | undefined): readonly ToolCallContent[] {
+  return [
+    ...(change === "delete" ? [textContent(`${plainLine(path)} is deleted.`)] : []),
+    ...(movedTo === undefined ? [] : [textContent(`${plainLine(path)} is moved to ${plainLine(movedTo)}.`)]),
+  ];
 }
 
 /**
  * From a call's own input: the pieces that it names, because nobody knows the rest of the file. `replaced` is what was in
  * the file that it writes as a whole.
  */
-export function diffsOfInput(
-  name: string,
-  input: Readonly<Record<string, unknown>>,
-  cwd: string,
-  replaced?: string,
-): readonly Diff[] {
-  const { file_path: path, content, old_str: before, new_str: after } = input;
+export function changesOfInput(name: string, input: Input, cwd: string, replaced?: string): Changes {
+  const { file_path: path, content, old_str: before, new_str: after, edits } = input;
+  if (name === "ApplyPatch") return changesOfPatch(input, cwd);
+  if (!isText(path)) return none;
+  const of = (...diffs: readonly ToolCallContent[]): Changes => ({ paths: [path], content: diffs });
   switch (name) {
     case "Create":
     case "Write":
       // The same text may be the new one already: then nobody knows what was there.
-      return isText(path) && isText(content)
-        ? [diff(cwd, path, replaced === content ? undefined : replaced, content)]
-        : [];
+      return isText(content) ? of(diff(cwd, path, replaced === content ? undefined : replaced, content)) : of();
     case "Edit":
-      return isText(path) && isText(before) && isText(after) ? [diff(cwd, path, before, after)] : [];
+      return isText(before) && isText(after) ? of(diff(cwd, path, before, after)) : of();
     case "MultiEdit":
-      return isText(path) && Array.isArray(input.edits)
-        ? input.edits.flatMap((edit: unknown) => diffsOfInput("Edit", { ...Object(edit), file_path: path }, cwd))
-        : [];
-    case "ApplyPatch":
-      return patchedFiles(patchOf(input)).map(({ path: file, before: old, after: now }) => diff(cwd, file, old, now));
+      return of(
+        ...(Array.isArray(edits) ? edits : []).flatMap((edit: unknown) => {
+          return changesOfInput("Edit", { ...Object(edit), file_path: path }, cwd).content;
+        }),
+      );
     default:
-      return [];
+      return none;
   }
 }
 
 /** The file that a call writes as a whole, once its path is known to its end. */
-export function wholeFileOf(
-  name: string,
-  { file_path: path, content }: Readonly<Record<string, unknown>>,
-  cwd: string,
-) {
+export function wholeFileOf(name: string, { file_path: path, content }: Input, cwd: string): string | undefined {
   const isWhole = (name === "Create" || name === "Write") && isText(path) && isText(content);
   return isWhole ? resolve(cwd, path) : undefined;
 }
 
-/** The text of a patch is the only thing that its call has, under whatever name. */
-export function patchOf(input: Readonly<Record<string, unknown>>): string {
-  const [text] = Object.values(input).filter((value) => isText(value) && value.includes("*** "));
-  return isText(text) ? text : "";
+/** Read as the tool reads it. One that is no patch, or none yet, changes nothing that could be named. */
+function changesOfPatch(input: Input, cwd: string): Changes {
+  const sections = sectionsIn(input.input ?? input.patch);
+  return {
+    paths: sections.flatMap((section) =>
+      section.change === "update" && section.movedTo !== undefined ? [section.path, section.movedTo] : [section.path],
+    ),
+    content: sections.flatMap((section) => contentOfSection(section, cwd)),
+  };
 }
 
-interface PatchedFile {
-  readonly path: string;
-  readonly before: string | undefined;
-  readonly after: string;
-}
-
-const fileLine = /^\*\*\* (Add|Update|Delete) File: (.+)$/;
-
-/** What is told of each file of a patch: lines that go, lines that come, and what stands around them. */
-export function patchedFiles(patch: string): readonly PatchedFile[] {
-  const files: { path: string; kind: string; before: string[]; after: string[] }[] = [];
-  for (const line of patch.split(/\r?\n/)) {
-    const [, kind, path] = fileLine.exec(line) ?? [];
-    if (kind !== undefined && path !== undefined) {
-      files.push({ path: path.trim(), kind, before: [], after: [] });
-      continue;
-    }
-    const file = files.at(-1);
-    if (file === undefined || line.startsWith("*** ")) continue;
-    const text = line.slice(1);
-    if (line.startsWith("+")) file.after.push(text);
-    else if (line.startsWith("-")) file.before.push(text);
-    else if (line.startsWith(" ")) {
-      file.before.push(text);
-      file.after.push(text);
-    } else if (line.startsWith("@@") && file.before.length > 0) {
-      file.before.push("…");
-      file.after.push("…");
-    }
+function sectionsIn(patch: unknown): readonly PatchSection[] {
+  try {
+    return isText(patch) ? parsePatch(patch) : [];
+  } catch {
+    return [];
   }
-  return files.map(({ path, kind, before, after }) => ({
-    path,
-    before: kind === "Add" ? undefined : before.join("\n"),
-    after: after.join("\n"),
-  }));
 }
 
-function diff(cwd: string, path: string, oldText: string | undefined, newText: string): Diff {
-  return { path: resolve(cwd, path), oldText: oldText ?? null, newText };
+function contentOfSection(section: PatchSection, cwd: string): readonly ToolCallContent[] {
+  const { change, path } = section;
+  if (change === "delete") return inWords(change, path, undefined);
+  if (change === "add") return [diff(cwd, path, undefined, section.content)];
+  const { hunks, movedTo } = section;
+  const side = (sign: string): string => hunks.map((hunk) => linesOf(hunk, sign)).join("\n…\n");
+  const changed = hunks.length === 0 ? [] : [diff(cwd, movedTo ?? path, side("-"), side("+"))];
+  return [...changed, ...inWords(change, path, movedTo)];
+}
+
+function linesOf({ lines }: PatchHunk, sign: string): string {
+  return lines
+    .filter((line) => line.startsWith(" ") || line.startsWith(sign))
+    .map((line) => line.slice(1))
+    .join("\n");
+}
+
+/** Texts of a backend may be anything. */
+function diff(cwd: string, path: string, oldText: unknown, newText: unknown): ToolCallContent {
+  return {
+    type: "diff",
+    path: resolve(cwd, path),
+    oldText: isText(oldText) ? oldText : null,
+    newText: isText(newText) ? newText : "",
+  };
 }
 
 function isText(value: unknown): value is string {

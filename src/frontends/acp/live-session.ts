@@ -12,10 +12,10 @@ import { askQuestions } from "./questions.ts";
 import { replay } from "./replay.ts";
 import { badParams, rpcError } from "./rpc-errors.ts";
 import { createSessionNews, type SessionNews } from "./session-news.ts";
+import { shownTitle } from "./shown-text.ts";
 import { advertised, findCommand, type SlashCommand } from "./slash-commands.ts";
 import { answerTo } from "./stop-reason.ts";
 import { textIn } from "./text-in.ts";
-import { shownTitle } from "./tool-view.ts";
 import { createTranslator } from "./translate.ts";
 
 /** How long a turn may go on after it was cancelled. */

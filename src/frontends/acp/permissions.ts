@@ -1,9 +1,8 @@
 import type { PermissionOption, ToolCallContent } from "@agentclientprotocol/sdk";
-import { terminalText } from "../../core/terminal-text.ts";
 import type { PermissionRequest, PlanRequest } from "../../sdk/api.ts";
 import type { PermissionOption as BackendOption, PermissionCall } from "../../sdk/types.ts";
 import type { Client } from "./client.ts";
-import { fenced, shownTitle, textContent } from "./tool-view.ts";
+import { fenced, plainLine, shownTitle, textContent } from "./shown-text.ts";
 import type { Translator } from "./translate.ts";
 
 /*
@@ -18,39 +17,54 @@ const lasting = /^proceed_(always|auto_run)(_|$)/;
 /** They need a text that no option can carry, or lead to a session that the client does not know. */
 const unusable = /^proceed_(edit|new_session)(_|$)/;
 
-/** Clients may choose by kind alone, so an option that is not known is never one that allows. */
-function kindOf(value: string): PermissionOption["kind"] {
+/** Clients may choose by kind alone, so of an option that is not known nobody can say whether it is a yes. */
+function kindOf(value: string): PermissionOption["kind"] | undefined {
   if (value === "proceed_once") return "allow_once";
-  return lasting.test(value) ? "allow_always" : "reject_once";
+  if (value === cancel) return "reject_once";
+  return lasting.test(value) && !unusable.test(value) ? "allow_always" : undefined;
 }
 
+/** Those that are known, each once, and always a no. */
 export function optionsOf(options: readonly BackendOption[]): readonly PermissionOption[] {
-  const offered = options
-    .filter(({ value }) => !unusable.test(value))
-    .map(({ value, label }) => ({ optionId: value, name: shownTitle(label), kind: kindOf(value) }));
-  const hasNo = offered.some(({ kind }) => kind === "reject_once");
-  return hasNo ? offered : [...offered, { optionId: cancel, name: "No", kind: "reject_once" }];
+  const offered = new Map<string, PermissionOption>();
+  for (const { value, label } of [...options, { value: cancel, label: "No" }]) {
+    const kind = kindOf(value);
+    if (kind !== undefined && !offered.has(value))
+      offered.set(value, { optionId: value, name: shownTitle(label), kind });
+  }
+  return [...offered.values()];
 }
 
-/** One request for each call, so that each is seen where it stands. One answer is for all: the least of theirs. */
+/** One of several calls is allowed for itself: what is allowed for good, an answer to all of them would have to say. */
+function optionsOfOne(options: readonly PermissionOption[], nth: number, count: number): readonly PermissionOption[] {
+  if (count === 1) return options;
+  return options
+    .filter(({ kind }) => kind !== "allow_always")
+    .map((option) =>
+      option.kind === "allow_once" ? { ...option, name: `Yes, allow this one (${nth} of ${count})` } : option,
+    );
+}
+
+/** One request for each call, so that each is seen where it stands. They run when all of them are allowed. */
 export async function askPermission(
   request: PermissionRequest,
   { client, translator, sessionId }: Asking,
 ): Promise<string> {
-  const options = optionsOf(request.options);
-  const answers: string[] = [];
-  for (const call of request.calls) {
+  const { calls } = request;
+  const all = optionsOf(request.options);
+  let answer = cancel;
+  // Two calls under one id could not be told apart.
+  if (new Set(calls.map(({ id }) => id)).size < calls.length) return cancel;
+  for (const [index, call] of calls.entries()) {
+    const options = optionsOfOne(all, index + 1, calls.length);
     const { content: view = [], ...toolCall } = translator.asked(call);
     const content = [...(view ?? []), ...explained(call)];
     request.signal.throwIfAborted();
-    const answer = await client.choose(sessionId, { ...toolCall, content }, options, request.signal);
-    const chosen = options.find(({ optionId }) => optionId === answer);
-    if (chosen === undefined) return cancel;
-    if (!chosen.kind.startsWith("allow")) return chosen.optionId;
-    answers.push(chosen.optionId);
+    const chosen = await client.choose(sessionId, { ...toolCall, content }, options, request.signal);
+    answer = options.find(({ optionId }) => optionId === chosen)?.optionId ?? cancel;
+    if (answer === cancel) return cancel;
   }
-  const [first = cancel] = answers;
-  return answers.every((answer) => answer === first) ? first : "proceed_once";
+  return answer;
 }
 
 export async function askForPlan(
@@ -62,7 +76,7 @@ export async function askForPlan(
     textContent(plan),
     ...(alternatives.length === 0
       ? []
-      : [textContent(`Alternatives:\n${alternatives.map((name) => `- ${name}`).join("\n")}`)]),
+      : [textContent(`Alternatives:\n${alternatives.map((name) => `- ${plainLine(name)}`).join("\n")}`)]),
   ];
   const toolCall = {
     toolCallId: translator.openCallOf("ExitSpecMode") ?? id,
@@ -82,12 +96,17 @@ export interface Asking {
 }
 
 /** What a diff does not show: the whole command, and why it is asked about. */
-function explained({ name, details }: PermissionCall): readonly ToolCallContent[] {
+function explained({ name, input, details }: PermissionCall): readonly ToolCallContent[] {
   switch (details.type) {
     case "exec": {
-      const { fullCommand, riskLevelReason, impactLevel } = details;
-      const why = riskLevelReason ?? `${name} has ${impactLevel} impact.`;
-      return [textContent(`${fenced(terminalText(fullCommand))}\n\n${why}`)];
+      const { fullCommand, riskLevelReason } = details;
+      const { command } = input;
+      const isOther = name === "Execute" && typeof command === "string" && command !== fullCommand;
+      return [
+        textContent(fenced(fullCommand)),
+        ...(isOther ? [textContent(`The call itself says something else:\n${fenced(command)}`)] : []),
+        ...(riskLevelReason === undefined ? [] : [textContent(plainLine(riskLevelReason))]),
+      ];
     }
     case "create":
     case "edit":
@@ -95,6 +114,6 @@ function explained({ name, details }: PermissionCall): readonly ToolCallContent[
     case "exit_spec_mode":
       return [];
     default:
-      return [textContent(fenced(JSON.stringify(details, null, 2), "json"))];
+      return [textContent(fenced(JSON.stringify(details, null, 2)))];
   }
 }

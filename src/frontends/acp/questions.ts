@@ -2,7 +2,7 @@ import type { ElicitationPropertySchema, PermissionOption, ToolCallUpdate } from
 import type { QuestionAnswer, QuestionRequest } from "../../sdk/api.ts";
 import type { Question } from "../../sdk/types.ts";
 import type { Asking } from "./permissions.ts";
-import { shownTitle, textContent } from "./tool-view.ts";
+import { shownTitle, textContent } from "./shown-text.ts";
 
 type Answers = Exclude<QuestionAnswer, undefined>;
 

@@ -5,7 +5,7 @@ import { askBackend } from "./ask-backend.ts";
 import type { Client } from "./client.ts";
 import { mcpFailures } from "./mcp-servers.ts";
 import { configOptions, modeOf } from "./modes.ts";
-import { shownTitle } from "./tool-view.ts";
+import { shownTitle } from "./shown-text.ts";
 import type { Translator } from "./translate.ts";
 
 /** What happens only within turns, and belongs to nobody once they are over. */

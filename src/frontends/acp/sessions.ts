@@ -8,7 +8,7 @@ import { type LiveSession, openLive } from "./live-session.ts";
 import { backendServers } from "./mcp-servers.ts";
 import { boundsOf } from "./modes.ts";
 import { badParams, failed, noSession, rpcError } from "./rpc-errors.ts";
-import { shownTitle } from "./tool-view.ts";
+import { shownTitle } from "./shown-text.ts";
 
 export interface Wanted {
   readonly cwd: string;

@@ -1,7 +1,8 @@
 import { relative, resolve } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
-import { terminalLine } from "../../core/terminal-text.ts";
-import { diffsOfInput, patchedFiles, patchOf } from "./diffs.ts";
+import type { PermissionCall } from "../../sdk/types.ts";
+import { type Changes, changesOfDetails, changesOfInput } from "./diffs.ts";
+import { shownTitle, textContent } from "./shown-text.ts";
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -31,33 +32,30 @@ const kinds: Readonly<Record<string, ToolKind>> = {
   ExitSpecMode: "switch_mode",
 };
 
-/** A title is one line; what it leaves out is in the content, or in the input. */
-const longestTitle = 300;
-
 /** `replaced` is what was in the file that the call writes as a whole, if it is known. */
 export function viewOf(name: string, input: Input, cwd: string, replaced?: string): ToolView {
-  const paths = pathsOf(name, input);
-  const line = name === "Read" && typeof input.offset === "number" ? { line: input.offset } : {};
+  return viewWith(changesOfInput(name, input, cwd, replaced), name, input, cwd);
+}
+
+/** Of a call that somebody is asked about: what the request says of it counts. */
+export function askedView({ name, input, details }: PermissionCall, cwd: string): ToolView {
+  const changes = changesOfDetails(details, cwd) ?? changesOfInput(name, input, cwd);
+  return viewWith(changes, name, input, cwd);
+}
+
+function viewWith(changes: Changes, name: string, input: Input, cwd: string): ToolView {
+  const paths = [...new Set(changes.paths.length > 0 ? changes.paths : pathsIn(name, input))];
   return {
     title: shownTitle(titleOf(name, input, cwd, paths)),
     kind: Object.hasOwn(kinds, name) ? (kinds[name] ?? "other") : "other",
-    locations: paths.map((path) => ({ path: resolve(cwd, path), ...line })),
-    content: [
-      ...diffsOfInput(name, input, cwd, replaced).map((diff) => ({ type: "diff", ...diff }) as const),
-      ...(name === "ExitSpecMode" && isText(input.plan) ? [textContent(input.plan)] : []),
-    ],
+    locations: paths.map((path) => ({ path: resolve(cwd, path), ...lineOf(name, input) })),
+    content: [...changes.content, ...(name === "ExitSpecMode" && isText(input.plan) ? [textContent(input.plan)] : [])],
   };
 }
 
-export function textContent(text: string): ToolCallContent {
-  return { type: "content", content: { type: "text", text } };
-}
-
-/** As it may stand in the middle of Markdown, whatever is in it. */
-export function fenced(text: string, language = ""): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return `${fence}${language}\n${text}\n${fence}`;
+/** Counted from 1, as editors do; the tool is told how many lines to leave out. */
+function lineOf(name: string, { offset }: Input): { line?: number } {
+  return name === "Read" && Number.isSafeInteger(offset) && Number(offset) >= 0 ? { line: Number(offset) + 1 } : {};
 }
 
 function titleOf(name: string, input: Input, cwd: string, paths: readonly string[]): string {
@@ -72,7 +70,7 @@ function titleOf(name: string, input: Input, cwd: string, paths: readonly string
     case "Grep":
       return `Search for ${text("pattern") ?? "a pattern"}${shown.length > 0 ? ` in ${files}` : ""}`;
     case "Glob":
-      return `Find ${[input.patterns ?? []].flat().join(", ") || "files"}`;
+      return `Find ${[input.patterns ?? []].flat().filter(isText).join(", ") || "files"}`;
     case "Edit":
     case "MultiEdit":
       return `Edit ${files}`;
@@ -100,23 +98,15 @@ function titleOf(name: string, input: Input, cwd: string, paths: readonly string
   }
 }
 
-function pathsOf(name: string, input: Input): readonly string[] {
+function pathsIn(name: string, input: Input): readonly string[] {
   const paths = [input.file_path, input.directory_path, input.folder, name === "Grep" ? input.path : undefined];
-  const named = paths.filter(isText).filter((path) => path !== "");
-  return name === "ApplyPatch" ? patchedFiles(patchOf(input)).map(({ path }) => path) : named;
+  return paths.filter(isText).filter((path) => path !== "");
 }
 
 /** From the folder that is worked in, where it is inside. */
 function shownPath(path: string, cwd: string): string {
   const inside = relative(cwd, resolve(cwd, path));
   return inside === "" ? "." : inside.startsWith("..") ? resolve(cwd, path) : inside;
-}
-
-/** What somebody decides by must be seen as it is: see `terminalLine`. */
-export function shownTitle(title: string): string {
-  // Cut before anything is written out, so that no half of an escape is left, nor of a character.
-  const start = title.slice(0, longestTitle).replace(/[\ud800-\udbff]$/, "");
-  return terminalLine(title.length > start.length ? `${start}…` : title);
 }
 
 function isText(value: unknown): value is string {

@@ -1,8 +1,10 @@
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "@agentclientprotocol/sdk";
+import { forgetOldest } from "../../sdk/forget-oldest.ts";
 import type { Block, PermissionCall, TurnEvent } from "../../sdk/types.ts";
-import { diffsOfDetails, wholeFileOf } from "./diffs.ts";
+import { wholeFileOf } from "./diffs.ts";
 import { planEntries } from "./plan-entries.ts";
-import { type ToolView, textContent, viewOf } from "./tool-view.ts";
+import { textContent } from "./shown-text.ts";
+import { askedView, type ToolView, viewOf } from "./tool-view.ts";
 
 type Input = Readonly<Record<string, unknown>>;
 type ToolResult = Pick<TurnEvent & { type: "tool_result" }, "id" | "content" | "text" | "isError">;
@@ -27,6 +29,10 @@ interface Call {
   readonly replaced?: { readonly text: string | undefined };
 }
 
+/** A reply has few calls; whoever begins more without an end to any is not followed. */
+const mostCalls = 500;
+const mostRestarts = 500;
+
 /** `textIn` is what a file holds now. It is asked when a call is announced, which is before it runs. */
 export function createTranslator(
   cwd: string,
@@ -41,6 +47,11 @@ export function createTranslator(
     return times === 0 ? messageId : `${messageId}-${times + 1}`;
   };
 
+  function keep(id: string, call: Call): void {
+    calls.set(id, call);
+    forgetOldest(calls, mostCalls);
+  }
+
   function replacedBy(name: string, input: Input): Call["replaced"] {
     const path = wholeFileOf(name, input, cwd);
     return path === undefined ? undefined : { text: textIn(path) };
@@ -49,16 +60,17 @@ export function createTranslator(
   /** Announced with the first words of its input, and again when they have changed. */
   function call(id: string, name: string, input: Input): readonly SessionUpdate[] {
     const before = calls.get(id);
-    const replaced = before?.replaced ?? replacedBy(name, input);
+    const isSamePlace = before !== undefined && before.name === name && before.input.file_path === input.file_path;
+    const replaced = (isSamePlace ? before.replaced : undefined) ?? replacedBy(name, input);
     const view = viewOf(name, input, cwd, replaced?.text);
     const known = { name, input, view, ...(replaced === undefined ? {} : { replaced }) };
     if (before === undefined) {
-      calls.set(id, { ...known, status: "pending" });
+      keep(id, { ...known, status: "pending" });
       return [{ sessionUpdate: "tool_call", toolCallId: id, name, status: "pending", ...view, rawInput: input }];
     }
-    if (JSON.stringify(before.input) === JSON.stringify(input)) return [];
-    calls.set(id, { ...known, status: before.status });
-    return [{ sessionUpdate: "tool_call_update", toolCallId: id, ...view, rawInput: input }];
+    if (before.name === name && JSON.stringify(before.input) === JSON.stringify(input)) return [];
+    keep(id, { ...known, status: before.status });
+    return [{ sessionUpdate: "tool_call_update", toolCallId: id, name, ...view, rawInput: input }];
   }
 
   function begins(id: string): readonly SessionUpdate[] {
@@ -102,6 +114,7 @@ export function createTranslator(
           return [chunk("agent_thought_chunk", shownId(event.messageId), event.text)];
         case "text_reset":
           restarts.set(event.messageId, (restarts.get(event.messageId) ?? 0) + 1);
+          forgetOldest(restarts, mostRestarts);
           return [];
         case "tool_input":
         case "tool_call":
@@ -119,11 +132,10 @@ export function createTranslator(
           return [];
       }
     },
-    asked({ id, name, input, details }) {
-      const diffs = diffsOfDetails(details, cwd).map((diff) => ({ type: "diff", ...diff }) as const);
-      const plain = calls.get(id)?.view ?? viewOf(name, input, cwd);
-      const view = diffs.length === 0 ? plain : { ...plain, content: diffs };
-      calls.set(id, { name, input, status: "pending", view });
+    asked(request) {
+      const { id, name, input } = request;
+      const view = askedView(request, cwd);
+      keep(id, { name, input, status: "pending", view });
       return { toolCallId: id, name, status: "pending", ...view, rawInput: input };
     },
     openCallOf: (name) => [...calls].filter(([, each]) => each.name === name).at(-1)?.[0],

@@ -225,15 +225,13 @@ describe("nothing is allowed that the editor has not allowed", () => {
     });
   });
 
-  it("an option that is not known is offered as a no", async () => {
+  it("an option that is not known is not offered", async () => {
     const { cwd, chosen } = folder("strange", "asks:strange-option");
     const sessionId = await editor.open(cwd);
     editor.answers = () => choosesNothing;
     expect(await editor.prompt(sessionId, "go")).toEqual(endTurn);
     editor.answers = () => undefined;
-    expect(editor.asked.at(-1)?.params.options).toEqual([
-      { optionId: "proceed_like_mad", name: "Yes", kind: "reject_once" },
-    ]);
+    expect(editor.asked.at(-1)?.params.options).toEqual([{ optionId: "cancel", name: "No", kind: "reject_once" }]);
     expect(chosen()).toEqual(["cancel"]);
   });
 

@@ -122,7 +122,7 @@ describe.each(sources)("%s: tool calls", (source) => {
   });
 
   test("the line that is read is a part of its place", async () => {
-    expect((await call("read")).locations).toEqual([{ path: join(at().bench.cwd, "notes.txt"), line: 1 }]);
+    expect((await call("read")).locations).toEqual([{ path: join(at().bench.cwd, "notes.txt"), line: 2 }]);
   });
 
   test("a place outside the folder is shown as a whole", async () => {
@@ -262,8 +262,9 @@ describe.each(sources)("%s: tool calls", (source) => {
       const ends = how === "asked" ? "\n" : "";
       expect(made.content).toEqual([
         { type: "diff", path: files[0], oldText: `one\ntwo\nthree${ends}`, newText: `one\n2\nthree${ends}` },
-        { type: "diff", path: files[1], oldText: null, newText: `new${ends}` },
-        { type: "diff", path: files[2], oldText: how === "asked" ? "bye\n" : "", newText: "" },
+        { type: "diff", path: files[1], oldText: null, newText: "new\n" },
+        ...(how === "asked" ? [{ type: "diff", path: files[2], oldText: "bye\n", newText: "" }] : []),
+        { type: "content", content: { type: "text", text: `${how === "asked" ? files[2] : "gone.txt"} is deleted.` } },
       ]);
       const asked = editor.permissions.slice(before).map(({ toolCall }) => toolCall.content);
       expect(asked).toEqual(how === "asked" ? [made.content] : []);

@@ -1,0 +1,35 @@
+import type { ToolCallContent } from "@agentclientprotocol/sdk";
+import { terminalLine, terminalText } from "../../core/terminal-text.ts";
+
+/* What somebody decides by must be seen as it is: see `terminalLine`. */
+
+/** A title is one line; what it leaves out is in the content, or in the input. */
+const longestTitle = 300;
+
+export function shownTitle(title: string): string {
+  // Cut before anything is written out, so that no half of an escape is left, nor of a character.
+  const start = title.slice(0, longestTitle).replace(/[\ud800-\udbff]$/, "");
+  return terminalLine(title.length > start.length ? `${start}…` : title);
+}
+
+export function textContent(text: string): ToolCallContent {
+  return { type: "content", content: { type: "text", text } };
+}
+
+/** As it may stand in the middle of Markdown, whatever is in it. */
+export function fenced(text: string): string {
+  let longest = 2;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  const fence = "`".repeat(longest + 1);
+  return `${fence}\n${terminalText(text)}\n${fence}`;
+}
+
+/** Words of others as one line of Markdown, which they cannot make anything else of. */
+export function plainLine(text: string): string {
+  const line = terminalLine(text);
+  if (!/[`<[\]*_#|~]/.test(line)) return line;
+  let longest = 0;
+  for (const [run] of line.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  const fence = "`".repeat(longest + 1);
+  return longest === 0 ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`;
+}
