@@ -1,4 +1,4 @@
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
 import type { Composition } from "../compose.ts";
 import type { Backend } from "../frontends/acp/backend.ts";
@@ -71,12 +71,15 @@ function linked({ composition, options, serve }: Loaded): Connection {
   };
 }
 
-const word = /^\S+$/;
+/** One word, or the path of a file whatever is in its name, is a program. */
+function isProgram(command: string): boolean {
+  return /^\S+$/.test(command) || existsSync(command);
+}
 
 /** A program that speaks stream-jsonrpc, one process for each session. */
 export function commandBackend(command: string, given: GivenAcp): Backend {
   const owner = given.sessions ?? ownerOf(command);
-  const start = word.test(command) ? { executable: command } : { command };
+  const start = isProgram(command) ? { executable: command } : { command };
   return {
     settings: settingsOf(given),
     // Our own has none yet, wherever it runs.

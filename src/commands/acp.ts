@@ -21,6 +21,7 @@ export async function acp(given: GivenAcp, io: Io): Promise<number> {
   const log = createLogger(io.stderr, given.logLevel);
   const { backend: command } = given;
   if (command !== undefined) refuseOptionsOfTheEngine(given);
+  else if (given.sessions !== undefined) throw new AgentError("usage", "--sessions goes with --backend only.");
   return runAcp(io, {
     input: process.stdin,
     backend: command === undefined ? engineBackend(given, io) : commandBackend(command, given),

@@ -59,7 +59,7 @@ export function messageStream(transport: Transport): Stream {
       if (done === true) return { done };
       const read = parsed(frame);
       if (read instanceof RequestError) {
-        refuse(read);
+        refuse(read, isHeavy(frame) ? idIn(frame) : null);
         continue;
       }
       const { id, method } = read as { readonly id?: unknown; readonly method?: unknown };
@@ -91,7 +91,7 @@ function parsed(frame: Frame): AnyMessage | RequestError {
   if (frame.type === "too_long") {
     return RequestError.parseError(undefined, `a line of ${frame.bytes} bytes was left out, 32 MiB is the most`);
   }
-  if (hasMoreOf("{[,", frame.text, mostEntries)) {
+  if (isHeavy(frame)) {
     return RequestError.parseError(undefined, `a line with more than ${mostEntries} entries was left out`);
   }
   try {
@@ -102,6 +102,17 @@ function parsed(frame: Frame): AnyMessage | RequestError {
   } catch {
     return RequestError.parseError();
   }
+}
+
+function isHeavy(frame: Frame): frame is Frame & { type: "line" } {
+  return frame.type === "line" && hasMoreOf("{[,", frame.text, mostEntries);
+}
+
+/** Of a line that is not read as a whole, so that nobody waits for its answer: clients write it before what is long. */
+function idIn({ text }: Frame & { type: "line" }): string | number | null {
+  const head = text.slice(0, 1_000);
+  const [, id] = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d+|"[\w-]*")\s*,/.exec(head) ?? [];
+  return id === undefined ? null : (JSON.parse(id) as string | number);
 }
 
 /** The library repeats what it refuses, whatever is in it: only what it takes gets there. */

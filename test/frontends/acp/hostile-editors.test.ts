@@ -97,6 +97,13 @@ describe("what is no message", () => {
     expect(answer).toMatchObject({ error: { code: -32602 } });
   });
 
+  it("a call with more values than are read is refused under its id", async () => {
+    const values = Array.from({ length: 30_000 }, () => 0);
+    expect(await editor.request("session/prompt", { sessionId, values }, "many")).toMatchObject({
+      error: { code: -32700 },
+    });
+  });
+
   it("answers to nothing and notifications of nothing are passed over", async () => {
     const from = editor.wire.received.length;
     for (const id of [-1, "x", null, 1e6, {}, []]) editor.wire.send({ jsonrpc: "2.0", id, ...chooses("proceed_once") });
