@@ -1,3 +1,4 @@
+import { errorCodes } from "../protocol/droid/version.ts";
 import type {
   CallOptions,
   CommonOptions,
@@ -141,10 +142,22 @@ async function load(
   try {
     return await request("droid.load_session", params);
   } catch (error) {
-    if (!(error instanceof RequestError) || error instanceof SessionNotFoundError) throw error;
-    await request("droid.initialize_session", given({ machineId, cwd }));
+    if (!isForWantOfSession(error)) throw error;
+    await request("droid.initialize_session", given({ machineId, cwd })).catch((failure: unknown) => {
+      // What was wanted is to load: why another session could not be opened for it is of no use to anybody.
+      throw failure instanceof RequestError ? error : failure;
+    });
     return request("droid.load_session", params);
   }
+}
+
+/** In words, or because a backend takes no such request then. */
+function isForWantOfSession(error: unknown): boolean {
+  if (!(error instanceof RequestError) || error instanceof SessionNotFoundError) return false;
+  return (
+    error.code === errorCodes.invalidRequest ||
+    /\bno (active |open |current )?session\b|\binitiali[sz]e/i.test(error.message)
+  );
 }
 
 /** One prompt in a session of its own, which is opened when anybody looks, and closed when the turn has ended. */

@@ -210,6 +210,23 @@ describe("an older backend", () => {
     await session.close();
   });
 
+  it("says why it cannot load a session, and opens no other for it", async () => {
+    const words = "Session s-9 is in use by process 7.";
+    const backend = choosy(() => false, words, -32603);
+    expect(await failureOf(resumeSession("s-9", { connect: backend.connect, cwd: "/w", ...quick }))).toEqual(
+      new RequestError("droid.load_session", { code: -32603, message: words }, true),
+    );
+    expect(asked(backend)).toEqual([{ method: "load_session", params: { sessionId: "s-9" } }]);
+  });
+
+  it("that can open none to load one in is quoted with its first words", async () => {
+    const backend = choosy(() => false, "No active session.", -32603);
+    expect(await failureOf(resumeSession("s-9", { connect: backend.connect, cwd: "/w", ...quick }))).toEqual(
+      new RequestError("droid.load_session", { code: -32603, message: "No active session." }, true),
+    );
+    expect(asked(backend).map(({ method }) => method)).toEqual(["load_session", "initialize_session"]);
+  });
+
   it("is believed when it tells the settings in notifications only", async () => {
     const answers: Answers = { "droid.initialize_session": () => ({ sessionId: "s" }) };
     const backend = createFakeBackend(answers);
