@@ -4,14 +4,23 @@ const statuses: Readonly<Record<string, PlanEntry["status"]>> = {
   pending: "pending",
   in_progress: "in_progress",
   completed: "completed",
+  done: "completed",
+  x: "completed",
 };
 
-const line = /^\s*(?:\d+[.)]|[-*])?\s*\[\s*([a-z_ ]+|x|X|)\s*\]\s*(.+?)\s*$/;
+const line = /^\s*(?:\d+[.)]|[-*])?\s*\[\s*([a-z_ -]*?)\s*\]\s*(.+?)\s*$/i;
 
-/** The tasks of a TodoWrite: lines such as `1. [in_progress] Do it`, or a list of objects. Lines that are none are passed over. */
-export function planEntries(todos: unknown): PlanEntry[] {
-  if (typeof todos === "string") return todos.split("\n").flatMap(entryOfLine);
-  return Array.isArray(todos) ? todos.flatMap(entryOfObject) : [];
+/**
+ * The tasks of a TodoWrite: lines such as `1. [in_progress] Do it`, or a list of objects. What is none is passed over;
+ * `undefined` when there is something, and nothing of it can be read.
+ */
+export function planEntries(todos: unknown): PlanEntry[] | undefined {
+  const given = typeof todos === "string" ? todos.split("\n").filter((text) => text.trim() !== "") : todos;
+  if (!Array.isArray(given)) return undefined;
+  const entries = given.flatMap((each: unknown) =>
+    typeof each === "string" ? entryOfLine(each) : entryOfObject(each),
+  );
+  return entries.length === 0 && given.length > 0 ? undefined : entries;
 }
 
 function entryOfLine(text: string): readonly PlanEntry[] {
@@ -25,7 +34,7 @@ function entryOfObject(value: unknown): readonly PlanEntry[] {
 }
 
 function entry(content: string, word: string): PlanEntry {
-  const key = word.toLowerCase().replaceAll(" ", "_");
-  const status = key === "x" ? "completed" : Object.hasOwn(statuses, key) ? (statuses[key] ?? "pending") : "pending";
+  const key = word.trim().toLowerCase().replaceAll(/[ -]+/g, "_");
+  const status = Object.hasOwn(statuses, key) ? (statuses[key] ?? "pending") : "pending";
   return { content, status, priority: "medium" };
 }

@@ -158,7 +158,7 @@ function chunk(
 
 function plan({ todos }: Input): readonly SessionUpdate[] {
   const entries = planEntries(todos);
-  return entries.length === 0 ? [] : [{ sessionUpdate: "plan", entries }];
+  return entries === undefined ? [] : [{ sessionUpdate: "plan", entries }];
 }
 
 function shown(content: Extract<Block, { type: "tool_result" }>["content"]): readonly ToolCallContent[] {
