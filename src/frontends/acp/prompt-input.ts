@@ -32,7 +32,7 @@ export function promptInput(blocks: readonly ContentBlock[]): PromptInput {
     const name = shownUri(given.uri);
     if ("text" in given) {
       words.push(`@${name}`);
-      contexts.push(`<context ref="${name.replaceAll('"', "%22")}">\n${given.text}\n</context>`);
+      contexts.push(`<context ref="${name.replaceAll('"', "%22")}">\n${unframed(given.text)}\n</context>`);
       return;
     }
     const mediaType = given.mimeType ?? "";
@@ -77,8 +77,17 @@ function joined(words: readonly string[]): string {
   }, "");
 }
 
-/** A file by its path, which the tools can read; anything else as it is. */
+/** What a resource says stays within its frame, and is nobody else's word: tags that would end it, or begin a reminder, are none. */
+function unframed(text: string): string {
+  return text.replace(/<(?=\s*\/?\s*(?:context|system-reminder)\b)/gi, "&lt;");
+}
+
+/** A file by its path, which the tools can read; anything else as it is. On one line. */
 function shownUri(uri: string): string {
+  return unframed(pathOf(uri)).replace(/\p{Cc}/gu, encodeURIComponent);
+}
+
+function pathOf(uri: string): string {
   try {
     return uri.startsWith("file:") ? fileURLToPath(uri.replace(/[#?].*$/, "")) : uri;
   } catch {
