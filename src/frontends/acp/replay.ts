@@ -1,5 +1,6 @@
 import type { ContentBlock, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Block, Message } from "../../sdk/types.ts";
+import { textOfContent } from "../../sdk/wire.ts";
 import type { Translator } from "./translate.ts";
 
 /** A conversation as it was, in the updates in which it would have come. What was told to the model alone is not in it. */
@@ -13,11 +14,11 @@ export function* replay(history: readonly Message[], translator: Translator): Ge
 
 function* updatesOf({ id, role }: Message, block: Block, translator: Translator): Generator<SessionUpdate> {
   switch (block.type) {
-    case "text": {
-      if (role === "assistant") yield* translator.take({ type: "text", messageId: id, text: block.text });
-      else if (role === "user") yield* said(id, { type: "text", text: withoutReminders(block.text) });
+    case "text":
+      if (role === "user") yield* said(id, { type: "text", text: withoutReminders(block.text) });
+      else if (role === "assistant" && block.text !== "")
+        yield* translator.take({ type: "text", messageId: id, text: block.text });
       return;
-    }
     case "image":
       if (role === "user") {
         yield* said(id, { type: "image", mimeType: block.source.mediaType, data: block.source.data });
@@ -27,7 +28,8 @@ function* updatesOf({ id, role }: Message, block: Block, translator: Translator)
       if (role === "user") yield* said(id, { type: "text", text: `@${block.source.name ?? "document"}` });
       return;
     case "thinking":
-      yield* translator.take({ type: "thinking", messageId: id, text: block.thinking });
+      // Of some thoughts only a signature is kept.
+      if (block.thinking !== "") yield* translator.take({ type: "thinking", messageId: id, text: block.thinking });
       return;
     case "tool_use":
       yield* translator.take({ type: "tool_call", id: block.id, name: block.name, input: block.input });
@@ -37,7 +39,7 @@ function* updatesOf({ id, role }: Message, block: Block, translator: Translator)
         type: "tool_result",
         id: block.toolUseId,
         content: block.content,
-        text: typeof block.content === "string" ? block.content : "",
+        text: textOfContent(block.content),
         isError: block.isError,
       });
       return;
