@@ -1,3 +1,4 @@
+import { terminalLine } from "../../core/terminal-text.ts";
 import type { Session } from "../../sdk/api.ts";
 import type { ModelInfo } from "../../sdk/types.ts";
 import { askBackend } from "./ask-backend.ts";
@@ -101,15 +102,30 @@ const own: readonly SlashCommand[] = [
   },
 ];
 
+/** Of a command's name, and of what is said of it. */
+const longest = 200;
+
 /** The backend's own, which go before ours, and ours. */
 export async function advertised(session: Session | undefined): Promise<readonly SlashCommand[]> {
   const { commands } = await askBackend(session, "list_commands");
   const theirs = (Array.isArray(commands) ? commands : []).flatMap((each: unknown) => {
     const { name, description } = Object(each) as { name?: unknown; description?: unknown };
-    if (typeof name !== "string" || name === "") return [];
-    return [{ name: name.replace(/^\//, ""), description: typeof description === "string" ? description : name }];
+    const word = typeof name === "string" ? name.replace(/^\//, "") : "";
+    return canBeTyped(word)
+      ? [{ name: word, description: short(typeof description === "string" ? description : word) }]
+      : [];
   });
   return [...theirs, ...own.filter(({ name }) => !theirs.some((each) => each.name === name))];
+}
+
+/** As one word: cut, or cleaned, it would be another command. */
+function canBeTyped(name: string): boolean {
+  return name !== "" && name.length <= longest && !/\s/.test(name) && terminalLine(name) === name;
+}
+
+function short(text: string): string {
+  const start = text.slice(0, longest).replace(/[\ud800-\udbff]$/, "");
+  return terminalLine(text.length > longest ? `${start}…` : text);
 }
 
 /** The command that a text begins with, and what follows it. */
