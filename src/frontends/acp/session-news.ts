@@ -20,6 +20,9 @@ const ofTurns: ReadonlySet<TurnEvent["type"]> = new Set([
   "state",
 ]);
 
+/** How much news may wait for a client that does not read. Of what comes then the latest of each kind is kept. */
+const mostUnread = 100;
+
 export interface NewsParts {
   readonly sessionId: string;
   readonly client: Client;
@@ -52,6 +55,8 @@ export function createSessionNews(parts: NewsParts): SessionNews {
   /** The model's window in tokens, where the backend tells. */
   let windowSize: number | undefined;
   let isMeasuring = false;
+  let unread = 0;
+  const latest = new Map<SessionUpdate["sessionUpdate"], SessionUpdate>();
 
   function settingsNow() {
     const settings = parts.session()?.settings;
@@ -63,9 +68,26 @@ export function createSessionNews(parts: NewsParts): SessionNews {
     for (const update of updates) told = client.update(sessionId, update);
   }
 
+  /** For what comes outside of turns, too, where nothing keeps the backend from running ahead. */
+  function tellLatest(update: SessionUpdate): void {
+    if (unread >= mostUnread || latest.size > 0) {
+      latest.set(update.sessionUpdate, update);
+      return;
+    }
+    unread += 1;
+    tell([update]);
+    void told.then(() => {
+      unread -= 1;
+      if (unread > 0) return;
+      const waiting = [...latest.values()];
+      latest.clear();
+      for (const each of waiting) tellLatest(each);
+    });
+  }
+
   function notice(severity: NoticeSeverity, title: string, description = ""): void {
     const more = description === "" ? {} : { description };
-    if (client.capabilities.session?.notices) tell([{ sessionUpdate: "notice", severity, title, ...more }]);
+    if (client.capabilities.session?.notices) tellLatest({ sessionUpdate: "notice", severity, title, ...more });
     else parts.warn([title, description].join("\n").trim());
   }
 
@@ -74,8 +96,8 @@ export function createSessionNews(parts: NewsParts): SessionNews {
     if (now === undefined || JSON.stringify(now) === JSON.stringify(shown)) return;
     const before = shown;
     shown = now;
-    if (now.mode !== before?.mode) tell([{ sessionUpdate: "current_mode_update", currentModeId: now.mode }]);
-    tell([{ sessionUpdate: "config_option_update", configOptions: now.options }]);
+    if (now.mode !== before?.mode) tellLatest({ sessionUpdate: "current_mode_update", currentModeId: now.mode });
+    tellLatest({ sessionUpdate: "config_option_update", configOptions: now.options });
     // Another model may have another window.
     void measure();
   }
@@ -86,10 +108,10 @@ export function createSessionNews(parts: NewsParts): SessionNews {
     isMeasuring = true;
     const { used, limit } = await askBackend(session, "get_context_stats");
     isMeasuring = false;
-    if (typeof used !== "number" || typeof limit !== "number" || !(limit > 0)) return;
+    if (!isCount(limit) || limit === 0) return;
     windowSize = limit;
     const isBegun = session.history.length > 0 || session.usage !== undefined;
-    if (isBegun) tell([{ sessionUpdate: "usage_update", used, size: limit }]);
+    if (isBegun) tellFilling(used, limit);
   }
 
   /** What the last call had in it, and what came of it, is what the next one begins with. */
@@ -100,7 +122,11 @@ export function createSessionNews(parts: NewsParts): SessionNews {
     }
     const { inputTokens, cacheReadTokens, cacheCreationTokens, outputTokens } = lastCall;
     const used = inputTokens + cacheReadTokens + cacheCreationTokens + outputTokens;
-    tell([{ sessionUpdate: "usage_update", used, size: windowSize }]);
+    tellFilling(used, windowSize);
+  }
+
+  function tellFilling(used: unknown, size: number): void {
+    if (isCount(used)) tellLatest({ sessionUpdate: "usage_update", used, size });
   }
 
   return {
@@ -116,13 +142,11 @@ export function createSessionNews(parts: NewsParts): SessionNews {
           tellSettings();
           break;
         case "title":
-          tell([
-            {
-              sessionUpdate: "session_info_update",
-              title: shownTitle(event.title),
-              updatedAt: new Date().toISOString(),
-            },
-          ]);
+          tellLatest({
+            sessionUpdate: "session_info_update",
+            title: shownTitle(event.title),
+            updatedAt: new Date().toISOString(),
+          });
           break;
         case "usage":
           tellUsage(event.lastCall);
@@ -139,4 +163,8 @@ export function createSessionNews(parts: NewsParts): SessionNews {
       }
     },
   };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
