@@ -23,6 +23,9 @@ const patienceMs = 3_000;
 /** How long the list of models is waited for: a session is of use without it. */
 const listPatienceMs = 5_000;
 
+/** Blocks that are in the text, and have nothing beside it. */
+const wordTypes: ReadonlySet<ContentBlock["type"]> = new Set(["text", "resource_link"]);
+
 const cancelled: PromptResponse = { stopReason: "cancelled" };
 
 /** A session that a client works with, whatever stands behind it. What is rejected is what the client is told. */
@@ -33,8 +36,10 @@ export interface LiveSession {
   readonly models: readonly ModelInfo[];
   readonly efforts: readonly string[];
   readonly state: SessionState;
-  /** Tells the conversation so far. */
+  /** Tells the conversation so far. What is prompted meanwhile comes after it. */
   replay(): Promise<void>;
+  /** Resolves, never rejects, when the conversation is told, if it is being told. */
+  replayed(): Promise<void>;
   /** Tells what a client wants to know of a session once it knows the session. */
   introduce(): Promise<void>;
   prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse>;
@@ -50,6 +55,8 @@ export interface LiveParts {
   readonly cwd: string;
   /** Opens it; `again` is its id when its backend has died since. */
   open(handlers: Handlers, again: string | undefined, signal: AbortSignal): Promise<Session>;
+  /** Throws when the id belongs to another session. Until then nothing is told or asked in its name. */
+  claim(id: string): void;
   /** A session is of use without the MCP servers that the backend cannot have. */
   readonly skipServers: boolean;
   /** Of a session that was opened and cannot be used. */
@@ -71,6 +78,7 @@ export async function openLive({
   client,
   cwd,
   open,
+  claim,
   discard,
   skipServers,
   signal,
@@ -83,6 +91,7 @@ export async function openLive({
   let latest: Session | undefined;
   let death: ConnectionEnd | undefined;
   let commands: Promise<readonly SlashCommand[]> | undefined;
+  let replayed: Promise<void> = Promise.resolve();
   /** Of servers that the client wants and the backend cannot have. */
   const refusals: string[] = [];
 
@@ -133,6 +142,7 @@ export async function openLive({
 
   async function begin() {
     const session = await link.get();
+    claim(session.id);
     if (refusals.length > 0 && !skipServers) {
       await link.close();
       await discard(session.id);
@@ -185,11 +195,22 @@ export async function openLive({
     return turn.result;
   }
 
+  async function tellHistory(): Promise<void> {
+    // Of files as they were then nothing is known.
+    for (const update of replay(first.history, createTranslator(cwd))) {
+      told.tell([update]);
+      await told.room();
+    }
+  }
+
   async function run(entry: Running, blocks: readonly ContentBlock[]): Promise<PromptResponse> {
     const { text, images, files } = promptInput(blocks);
+    await replayed;
     const backend = await link.get();
     if (entry.isCancelled) return cancelled;
-    const command = text.trimStart().startsWith("/") ? findCommand(await knownCommands(), text) : undefined;
+    // What is attached to a command is for the model.
+    const isCommand = text.trimStart().startsWith("/") && blocks.every(({ type }) => wordTypes.has(type));
+    const command = isCommand ? findCommand(await knownCommands(), text) : undefined;
     if (command?.run !== undefined) {
       const words = await command.run({ session: backend, models, cwd, id }, command.rest);
       if (entry.isCancelled) return cancelled;
@@ -219,13 +240,12 @@ export async function openLive({
     get state() {
       return sessionState(settings(), models);
     },
-    async replay() {
-      // Of files as they were then nothing is known.
-      for (const update of replay(first.history, createTranslator(cwd))) {
-        told.tell([update]);
-        await told.room();
-      }
+    replay() {
+      const telling = tellHistory();
+      replayed = telling.catch(() => undefined);
+      return telling;
     },
+    replayed: () => replayed,
     async introduce() {
       const [known] = await Promise.all([knownCommands(), told.measure()]);
       const availableCommands = known.map(({ name, description, hint }) => {

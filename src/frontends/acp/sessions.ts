@@ -7,6 +7,7 @@ import type { Client } from "./client.ts";
 import { type LiveSession, openLive } from "./live-session.ts";
 import { backendServers } from "./mcp-servers.ts";
 import { boundsOf } from "./modes.ts";
+import { createRows } from "./rows.ts";
 import { badParams, failed, noSession, rpcError } from "./rpc-errors.ts";
 import { shownTitle } from "./shown-text.ts";
 
@@ -22,7 +23,7 @@ export interface Sessions {
   of(sessionId: string): LiveSession;
   /** The signal gives up opening one, here and below. */
   create(wanted: Wanted, signal: AbortSignal): Promise<LiveSession>;
-  /** As it was left; one that is open here is opened anew. */
+  /** As it was left; one that is open here is opened anew, after whatever else is being done with it. */
   open(sessionId: string, wanted: Wanted, signal: AbortSignal): Promise<LiveSession>;
   fork(sessionId: string, wanted: Wanted, signal: AbortSignal): Promise<LiveSession>;
   list(query: {
@@ -38,6 +39,9 @@ const pageSize = 100;
 
 export function createSessions(backend: Backend, client: () => Client, warn: (words: string) => void): Sessions {
   const live = new Map<string, LiveSession>();
+  /** The ids of those that are open, or almost. */
+  const taken = new Set<string>();
+  const rows = createRows();
   const opening = new Set<Promise<unknown>>();
   const leaving = new AbortController();
 
@@ -51,12 +55,18 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
     const cwd = await folderOf(wanted);
     const mcpServers = backendServers(wanted.mcpServers ?? []);
     const common = { connect: backend.connect(cwd), ...(mcpServers.length === 0 ? {} : { mcpServers }) };
+    let claimed: string | undefined;
     const session = await openLive({
       client: client(),
       cwd,
       signal,
       skipServers: backend.skipsServers,
       warn,
+      claim: (id) => {
+        if (taken.has(id)) throw notIts(id);
+        taken.add(id);
+        claimed = id;
+      },
       // One that was there before stays.
       discard: async (id) => (sessionId === undefined ? backend.remove?.(id) : undefined),
       open: async (handlers, again, unwanted) => {
@@ -75,12 +85,9 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
         }
       },
     }).catch((error: unknown) => {
+      if (claimed !== undefined) taken.delete(claimed);
       throw rpcError(error, sessionId);
     });
-    if (live.has(session.id)) {
-      await session.close();
-      throw failed(`The backend opened ${session.id}, which is open already.`);
-    }
     live.set(session.id, session);
     return session;
   }
@@ -93,35 +100,44 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
 
   async function close(sessionId: string): Promise<void> {
     const session = live.get(sessionId);
+    if (session === undefined) return;
     live.delete(sessionId);
-    await session?.close();
+    await session.close();
+    taken.delete(sessionId);
   }
 
-  async function open(sessionId: string, wanted: Wanted, signal: AbortSignal): Promise<LiveSession> {
+  async function openNow(sessionId: string, wanted: Wanted, signal: AbortSignal): Promise<LiveSession> {
     // What can be known to be wrong costs nobody the session that is open.
     const cwd = await folderOf(wanted);
+    await live.get(sessionId)?.replayed();
     await mustBeSame(sessionId, live.get(sessionId)?.cwd ?? cwd, cwd);
     if (live.get(sessionId)?.isBusy === true) throw badParams("A turn runs in this session: cancel it first.");
     await close(sessionId);
     return start(sessionId, wanted, signal);
   }
 
+  const open: Sessions["open"] = (sessionId, wanted, signal) =>
+    rows.run(sessionId, () => openNow(sessionId, wanted, signal));
+
   return {
     of,
     create: (wanted, signal) => start(undefined, wanted, signal),
     open,
-    async fork(sessionId, wanted, signal) {
-      await folderOf(wanted);
-      const isOpen = live.has(sessionId);
-      const source = live.get(sessionId) ?? (await open(sessionId, wanted, signal));
-      try {
-        return await open(await source.fork(), wanted, signal);
-      } catch (error) {
-        throw rpcError(error, sessionId);
-      } finally {
-        if (!isOpen) await close(sessionId);
-      }
-    },
+    fork: (sessionId, wanted, signal) =>
+      rows.run(sessionId, async () => {
+        await folderOf(wanted);
+        const isOpen = live.has(sessionId);
+        const source = live.get(sessionId) ?? (await openNow(sessionId, wanted, signal));
+        try {
+          const copy = await source.fork();
+          if (taken.has(copy) || rows.has(copy)) throw notIts(copy);
+          return await open(copy, wanted, signal);
+        } catch (error) {
+          throw rpcError(error, sessionId);
+        } finally {
+          if (!isOpen) await close(sessionId);
+        }
+      }),
     async list({ cwd, cursor }) {
       if (cwd && !isAbsolute(cwd)) throw badParams(`The folder ${cwd} must be an absolute path.`);
       const all = (await backend.list?.(cwd ? { cwd } : {})) ?? [];
@@ -140,14 +156,18 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
     },
     async close(sessionId) {
       if (!live.has(sessionId)) throw noSession(sessionId);
-      await close(sessionId);
+      const closing = close(sessionId);
+      // It waits for nobody; who opens it again waits for it.
+      void rows.run(sessionId, () => closing).catch(() => undefined);
+      await closing;
     },
-    async remove(sessionId) {
-      await close(sessionId);
-      await backend.remove?.(sessionId).catch((error: unknown) => {
-        throw rpcError(error, sessionId);
-      });
-    },
+    remove: (sessionId) =>
+      rows.run(sessionId, async () => {
+        await close(sessionId);
+        await backend.remove?.(sessionId).catch((error: unknown) => {
+          throw rpcError(error, sessionId);
+        });
+      }),
     async closeAll() {
       const all = [...live.values()];
       live.clear();
@@ -155,6 +175,10 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
       await Promise.allSettled([...opening, ...all.map((session) => session.close())]);
     },
   };
+}
+
+function notIts(id: string): Error {
+  return failed(`The backend opened ${id}, which is open already.`);
 }
 
 /** A session that has changed since then stands further up, and was not seen: what comes after it in time goes on. */
