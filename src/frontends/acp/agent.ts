@@ -84,7 +84,7 @@ export function createAgent(parts: AgentParts): AgentApp {
       return {};
     })
     .onRequest(on.prompt, ({ params, signal }) => sessions.of(params.sessionId).prompt(params.prompt, signal))
-    .onNotification(on.cancel, ({ params }) => sessions.of(params.sessionId).cancel())
+    .onNotification(on.cancel, ({ params }) => sessions.cancel(params.sessionId))
     .onRequest(on.setMode, async ({ params: { sessionId, modeId } }) => {
       const session = sessions.of(sessionId);
       await session.change(toMode(modeId));

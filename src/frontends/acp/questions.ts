@@ -34,7 +34,8 @@ async function byForm(questions: readonly Question[], signal: AbortSignal, askin
   if (answer.action !== "accept") return undefined;
   const content = (answer.content ?? {}) as Readonly<Record<string, unknown>>;
   const answers = questions.map((_, at) => answerIn(content, at));
-  return answers.every((each) => each !== undefined) ? (answers as Answers) : undefined;
+  // The backend wants an answer to each; what was answered shall not be lost for one that was not.
+  return answers.some((each) => each !== undefined) ? answers.map((each) => each ?? "No answer.") : undefined;
 }
 
 function fieldsOf(asked: Question, at: number): readonly (readonly [string, ElicitationPropertySchema])[] {

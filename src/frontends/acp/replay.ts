@@ -15,7 +15,7 @@ export function* replay(history: readonly Message[], translator: Translator): Ge
 function* updatesOf({ id, role }: Message, block: Block, translator: Translator): Generator<SessionUpdate> {
   switch (block.type) {
     case "text":
-      if (role === "user") yield* said(id, { type: "text", text: withoutReminders(block.text) });
+      if (role === "user") yield* said(id, { type: "text", text: asTyped(block.text) });
       else if (role === "assistant" && block.text !== "")
         yield* translator.take({ type: "text", messageId: id, text: block.text });
       return;
@@ -53,9 +53,11 @@ function* said(messageId: string, content: ContentBlock): Generator<SessionUpdat
   yield { sessionUpdate: "user_message_chunk", messageId, content };
 }
 
+/** As prompt-input.ts puts them behind what the user said. */
+const attachedContexts = /(?:(?:^|\n\n)<context ref="[^"\n]*">\n[\s\S]*?\n<\/context>)+$/;
 const leadingReminders = /^(?:\s*<system-reminder>[\s\S]*?<\/system-reminder>\s*)+/;
 
-/** They stand before what the user said, and nobody typed them. */
-function withoutReminders(text: string): string {
-  return text.replace(leadingReminders, "");
+/** What stands before and behind it nobody typed. */
+function asTyped(text: string): string {
+  return text.replace(leadingReminders, "").replace(attachedContexts, "");
 }

@@ -13,12 +13,20 @@ export function badParams(words: string, data?: unknown): RequestError {
 }
 
 export function noSession(sessionId: string): RequestError {
+  return notFound(sessionId, `There is no session ${named(sessionId)}.`);
+}
+
+export function notOpen(sessionId: string): RequestError {
+  return notFound(sessionId, `No session ${named(sessionId)} is open here: load or resume it first.`);
+}
+
+function notFound(sessionId: string, words: string): RequestError {
   const { code, data } = RequestError.sessionNotFound(sessionId);
-  return new RequestError(
-    code,
-    `There is no session ${JSON.stringify(sessionId.slice(0, 200))} that is open or can be opened.`,
-    data,
-  );
+  return new RequestError(code, words, data);
+}
+
+function named(sessionId: string): string {
+  return JSON.stringify(sessionId.slice(0, 200));
 }
 
 export function authRequired(words: string, data?: unknown): RequestError {

@@ -57,6 +57,7 @@ export function createSessionNews(parts: NewsParts): SessionNews {
   let isMeasuring = false;
   let unread = 0;
   const latest = new Map<SessionUpdate["sessionUpdate"], SessionUpdate>();
+  let mayHaveBegun = false;
 
   function settingsNow() {
     const settings = parts.session()?.settings;
@@ -129,6 +130,18 @@ export function createSessionNews(parts: NewsParts): SessionNews {
     if (isCount(used)) tellLatest({ sessionUpdate: "usage_update", used, size });
   }
 
+  /**
+   * Backends say that they execute a call also right before they ask whether they may. So it has begun when anything comes
+   * behind that but the question; at the latest when it is said that the call is silent.
+   */
+  function watchBeginning(event: TurnEvent): void {
+    if (event.type === "state") mayHaveBegun = event.state === "executing_tool";
+    else if (mayHaveBegun) {
+      mayHaveBegun = false;
+      tell(parts.translator.begin());
+    }
+  }
+
   return {
     tell,
     room: () => told,
@@ -136,7 +149,10 @@ export function createSessionNews(parts: NewsParts): SessionNews {
     tellSettings,
     measure,
     happened(event) {
-      if (ofTurns.has(event.type) && !parts.isTurnRunning()) return;
+      if (ofTurns.has(event.type)) {
+        if (!parts.isTurnRunning()) return;
+        watchBeginning(event);
+      }
       switch (event.type) {
         case "settings":
           tellSettings();
@@ -155,6 +171,7 @@ export function createSessionNews(parts: NewsParts): SessionNews {
           notice("info", `The model is asked again (${event.reason}, retry ${event.attempt}).`);
           break;
         case "other":
+          if (event.name === "tool_execution_heartbeat") watchBeginning(event);
           if (event.name !== "mcp_status_changed") break;
           for (const words of mcpFailures(event.given)) notice("warning", words);
           break;

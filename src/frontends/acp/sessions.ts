@@ -8,7 +8,7 @@ import { type LiveSession, openLive } from "./live-session.ts";
 import { backendServers } from "./mcp-servers.ts";
 import { boundsOf } from "./modes.ts";
 import { createRows } from "./rows.ts";
-import { badParams, failed, noSession, rpcError } from "./rpc-errors.ts";
+import { badParams, failed, notOpen, rpcError } from "./rpc-errors.ts";
 import { shownTitle } from "./shown-text.ts";
 
 export interface Wanted {
@@ -21,6 +21,8 @@ export interface Wanted {
 export interface Sessions {
   /** Throws when it is not open. */
   of(sessionId: string): LiveSession;
+  /** Without effect when it is not open: nobody waits for an answer. */
+  cancel(sessionId: string): void;
   /** The signal gives up opening one, here and below. */
   create(wanted: Wanted, signal: AbortSignal): Promise<LiveSession>;
   /** As it was left; one that is open here is opened anew, after whatever else is being done with it. */
@@ -94,7 +96,7 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
 
   function of(sessionId: string): LiveSession {
     const session = live.get(sessionId);
-    if (session === undefined) throw noSession(sessionId);
+    if (session === undefined) throw notOpen(sessionId);
     return session;
   }
 
@@ -121,6 +123,7 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
 
   return {
     of,
+    cancel: (sessionId) => live.get(sessionId)?.cancel(),
     create: (wanted, signal) => start(undefined, wanted, signal),
     open,
     fork: (sessionId, wanted, signal) =>
@@ -155,7 +158,7 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
       };
     },
     async close(sessionId) {
-      if (!live.has(sessionId)) throw noSession(sessionId);
+      if (!live.has(sessionId)) throw notOpen(sessionId);
       const closing = close(sessionId);
       // It waits for nobody; who opens it again waits for it.
       void rows.run(sessionId, () => closing).catch(() => undefined);

@@ -14,6 +14,8 @@ export interface Translator {
   take(event: TurnEvent): readonly SessionUpdate[];
   /** A call that somebody is asked about, with all that is known of it now. */
   asked(call: PermissionCall): ToolCallUpdate;
+  /** The calls that have no result run now. */
+  begin(): readonly SessionUpdate[];
   /** The last call of a tool that has no result yet. */
   openCallOf(name: string): string | undefined;
   /** What has no result gets none any more. */
@@ -126,8 +128,6 @@ export function createTranslator(
           return progress(event.id, event.text);
         case "tool_result":
           return result(event);
-        case "state":
-          return event.state === "executing_tool" ? [...calls.keys()].flatMap(begins) : [];
         default:
           return [];
       }
@@ -138,6 +138,7 @@ export function createTranslator(
       keep(id, { name, input, status: "pending", view });
       return { toolCallId: id, name, status: "pending", ...view, rawInput: input };
     },
+    begin: () => [...calls.keys()].flatMap(begins),
     openCallOf: (name) => [...calls].filter(([, each]) => each.name === name).at(-1)?.[0],
     closeCalls() {
       const left = [...calls.keys()];

@@ -248,7 +248,6 @@ describe.each(sources)("%s: permissions, plans and questions", (source) => {
   test.each<[string, object]>([
     ["declined", { action: "decline" }],
     ["cancelled", { action: "cancel" }],
-    ["accepted with a hole", { action: "accept", content: { q1: "Blue" } }],
     ["accepted with nothing", { action: "accept" }],
   ])("a form that is %s is no answer, and the turn ends", async (_, answer) => {
     const { editor, session } = at();
@@ -256,6 +255,13 @@ describe.each(sources)("%s: permissions, plans and questions", (source) => {
     const { response, updates } = await session.prompt("ask");
     expect(response.stopReason).toBe("end_turn");
     expect(textOf(updates)).not.toContain("Blue");
+  });
+
+  test("a form that is accepted with a hole is an answer to the rest", async () => {
+    const { editor, session } = at();
+    editor.elicit = () => ({ action: "accept", content: { q1: "Blue" } });
+    const { updates } = await session.prompt("ask");
+    expect(textOf(updates)).toMatch(/\[answer\] Blue[\s\S]*\[answer\] No answer\./);
   });
 
   test("an error of the editor is no answer, and the turn ends", async () => {

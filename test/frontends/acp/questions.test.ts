@@ -77,7 +77,10 @@ test("questions with one number have a field each", async () => {
   expect(forms.map((form) => Object.keys(Object(form).requestedSchema.properties))).toEqual([
     ["q1", "q1_other", "q2", "q2_other"],
   ]);
-  expect((await asked([drop, tabs], { action: "accept", content: { q1: "yes" } })).given).toBeUndefined();
+  expect((await asked([drop, tabs], { action: "accept", content: { q1: "yes" } })).given).toEqual([
+    "yes",
+    "No answer.",
+  ]);
 });
 
 test("what is no text is no answer", async () => {
