@@ -92,16 +92,22 @@ spec      refused
     });
   });
 
-  test.each([
+  // Each is a process; `policy test` judges commands of every class in one.
+  const classes: readonly (readonly [command: string, wanted: string, verdicts: object])[] = [
     ["cat notes.md", "read", everywhere("runs")],
     ["touch new.md", "low", { ...everywhere("runs"), off: "asks", spec: "refused" }],
     ["echo hi > new.md", "medium", { ...everywhere("runs"), off: "asks", low: "asks", spec: "refused" }],
     ["rm new.md", "high", { ...everywhere("asks"), high: "runs", unsafe: "runs", spec: "refused" }],
     ["cat .git/config", "high", { ...everywhere("asks"), unsafe: "runs", spec: "refused" }],
     ["ls \u202e", "refused", everywhere("refused")],
-  ])("%j is %s", async (command, wanted, verdicts) => {
-    expect(await explained(command)).toMatchObject({ class: wanted, verdicts });
-  });
+  ];
+  const fewer = ["touch new.md", "cat .git/config", "ls \u202e"];
+  test.each(classes.filter(([command]) => isFullRun || fewer.includes(command)))(
+    "%j is %s",
+    async (command, wanted, verdicts) => {
+      expect(await explained(command)).toMatchObject({ class: wanted, verdicts });
+    },
+  );
 
   test.each([
     ["off", "ls", "runs", 0],
@@ -115,6 +121,7 @@ spec      refused
     const text = await explain(["--auto", level, command]);
     const shown = verdict === "asks" ? "asks (in exec: denied)" : verdict;
     expect([text.code, text.stdout.split("\n\n").at(-1)]).toEqual([code, `${level.padEnd(10)}${shown}\n`]);
+    if (!isFullRun && level !== "off") return;
     const object = await explain(["--json", "--auto", level, command]);
     expect([object.code, JSON.parse(object.stdout).verdicts]).toEqual([code, { [level]: verdict }]);
   });
@@ -141,7 +148,8 @@ spec      refused
 
   test("nothing is run or written, whatever the command", async () => {
     const before = [await readdir(bench.cwd), await readdir(bench.home)];
-    for (const command of ["touch a", "ls $(touch b)", "`touch c`", "cat <(touch d) > e", "bash -c 'touch f' &"]) {
+    const commands = ["touch a", "ls $(touch b)", "`touch c`", "cat <(touch d) > e", "bash -c 'touch f' &"];
+    for (const command of isFullRun ? commands : [commands.join("\n")]) {
       expect((await explain([command])).code).toBe(0);
     }
     expect([await readdir(bench.cwd), await readdir(bench.home)]).toEqual(before);
