@@ -53,8 +53,8 @@ describe("A hostile file", () => {
     ["runs.pdf", () => vastPagePdf("run-length", 4000)],
     ["table.pdf", vastTablePdf],
   ];
-  // The others of their kind are read with a smaller limit in the tests of the reader.
-  it.each(isFullRun ? vast : vast.slice(0, 1))(
+  // In the short run they are read with a smaller limit, in the tests of the reader.
+  it.each(isFullRun ? vast : [])(
     "ends with words when it needs too much: %s",
     { timeout: 120_000 },
     async (name, pdf) => {

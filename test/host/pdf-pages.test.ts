@@ -79,7 +79,7 @@ describe("The reader of PDFs", () => {
     ["a vast page in hexadecimal digits", () => vastPagePdf("hex", 2000)],
     ["a vast page of runs", () => vastPagePdf("run-length", 2000)],
   ];
-  // The memory is counted in one way for all of them: one page and one table show it, and the built program one of runs.
+  // The memory is counted in one way for all of them: one page and one table show it.
   it.each(isFullRun ? vast : vast.slice(0, 2))("is ended when it takes too much memory: %s", async (_name, pdf) => {
     const limits = { memoryBytes: 200 * megabyte };
     expect(await partsOf(pdf(), { limits })).toEqual([
