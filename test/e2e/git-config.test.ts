@@ -151,11 +151,13 @@ describe("a trap that the model sets itself", () => {
       create("refs/x", ""),
     ],
   };
+  /** One reply is the harder case, as all of it is decided on first; for the short run one trap shows two. */
+  const waysOf = (name: string) => (isFullRun || name === "in .git/config" ? [true, false] : [true]);
   const isBare = (name: string) => name === "as a bare repository";
 
   test.each(Object.entries(sets))("%s does not run, in one reply or in two", async (name, calls) => {
     for (const flags of isFullRun ? [[], ["--auto", "low"]] : [["--auto", "low"]]) {
-      for (const inOne of [true, false]) {
+      for (const inOne of waysOf(name)) {
         const folder = await repository();
         const program = `${folder}.program`;
         await writeFile(program, `#!/bin/sh\necho run >> ${folder}.marker\n`, { mode: 0o755 });
