@@ -15,8 +15,8 @@ import { configureModels, keyVariable, withModelServer } from "./serve.mjs";
 
 const { check, program, pairs = 20 } = options();
 if (!(pairs >= 20)) throw new Error("--pairs must be 20 or more");
-const warmTurns = 3;
-const turns = 15;
+const early = 3;
+const turns = 30;
 const megabyte = 1024 * 1024;
 const floorProgram = fileURLToPath(new URL("rpc-floor.cjs", import.meta.url));
 
@@ -127,7 +127,7 @@ async function measureTurns(floor, agents) {
     for (let turn = 1; turn <= turns; turn++) {
       for (const [index, client] of clients.entries()) {
         const { first, whole } = await client.turn();
-        if (turn <= warmTurns) continue;
+        if (turn < early) continue;
         each[index]?.first.push(first);
         each[index]?.whole.push(whole);
       }
