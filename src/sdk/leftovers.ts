@@ -34,6 +34,7 @@ export function createLeftovers(): Leftovers {
       forgetOldest(calls, mostKept);
     },
     without(events) {
+      if (messages.size + calls.size === 0) return events;
       for (const event of events) noteCalls(event);
       // The call itself may be told with it.
       const lateCalls = events.flatMap((event) =>

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { basename, isAbsolute, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -59,6 +58,8 @@ export function spawnBackend(
     // A group of its own: what a terminal sends to this program's, as with Ctrl-C, is for this program to decide on. And
     // a shell may stay, or start several: they are ended as one.
     const isGroup = process.platform !== "win32";
+    // Whoever only reads, or speaks over a socket, does not wait for it.
+    const { spawn } = await import("node:child_process");
     const connection = await start();
     if (signal?.aborted !== true) return connection;
     await connection.close();
