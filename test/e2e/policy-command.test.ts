@@ -18,14 +18,8 @@ const explain = (args: readonly string[], options: RunOptions = {}) =>
 const explained = async (command: string, options: RunOptions = {}) =>
   JSON.parse((await explain(["--json", command], options)).stdout);
 
-const everywhere = (verdict: string) => ({
-  off: verdict,
-  low: verdict,
-  medium: verdict,
-  high: verdict,
-  unsafe: verdict,
-  spec: verdict,
-});
+const levels = ["off", "low", "medium", "high", "unsafe", "spec"];
+const everywhere = (verdict: string) => Object.fromEntries(levels.map((level) => [level, verdict]));
 
 describe("explain", () => {
   test("prints the command as a tree, its class, and what each level does with it", async () => {
