@@ -1,6 +1,5 @@
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openWire } from "../fakes/rpc/wire.ts";
 import type { Bench } from "./tinman.ts";
@@ -116,7 +115,8 @@ describe("input without end", () => {
     const child = bench.start(["exec", "-o", "stream-json"]);
     const output: Buffer[] = [];
     child.stdout?.on("data", (chunk: Buffer) => output.push(chunk));
-    await sleep(500);
+    // More than a pipe holds: when all of it is gone, somebody reads.
+    await new Promise((resolve) => child.stdin?.write("word ".repeat(200_000), resolve));
     child.kill(signal);
     expect(await new Promise((resolve) => child.on("close", resolve))).toBe(code);
     expect(lines(Buffer.concat(output).toString()).at(-1)).toMatchObject({ type: "completion", exitCode: code });
