@@ -18,9 +18,7 @@ export function textContent(text: string): ToolCallContent {
 
 /** As it may stand in the middle of Markdown, whatever is in it. */
 export function fenced(text: string): string {
-  let longest = 2;
-  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
-  const fence = "`".repeat(longest + 1);
+  const fence = "`".repeat(Math.max(3, longestTicks(text) + 1));
   return `${fence}\n${terminalText(text)}\n${fence}`;
 }
 
@@ -28,8 +26,14 @@ export function fenced(text: string): string {
 export function plainLine(text: string): string {
   const line = terminalLine(text);
   if (!/[`<[\]*_#|~]/.test(line)) return line;
+  const ticks = longestTicks(line);
+  const fence = "`".repeat(ticks + 1);
+  return ticks === 0 ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`;
+}
+
+/** In a row. One by one: there may be more rows than a call has room for arguments. */
+function longestTicks(text: string): number {
   let longest = 0;
-  for (const [run] of line.matchAll(/`+/g)) longest = Math.max(longest, run.length);
-  const fence = "`".repeat(longest + 1);
-  return longest === 0 ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`;
+  for (const [row] of text.matchAll(/`+/g)) longest = Math.max(longest, row.length);
+  return longest;
 }
