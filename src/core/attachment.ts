@@ -7,6 +7,8 @@ export interface Abilities {
   readonly approve: boolean;
   /** It can answer questions. */
   readonly answer: boolean;
+  /** It runs the calls of client tools. */
+  readonly runTools?: boolean;
   /** `cancel`: when it leaves and nobody else can answer, open requests are cancelled. `keep`: they wait for it to come back. */
   readonly onDetach: "cancel" | "keep";
 }

@@ -33,9 +33,11 @@ export class Briefing {
   async reminders(): Promise<readonly string[]> {
     const { state } = this.journal;
     const news: string[] = [];
+    // A model whose tools the client runs works there: this folder and its rules are nothing to it.
+    const isHere = state.settings.clientRunsTools !== true;
     // A broken rule is told before anything else is done.
-    await this.rules();
-    if (!this.oriented) {
+    if (isHere) await this.rules();
+    if (isHere && !this.oriented) {
       this.oriented = true;
       const told = new Set(state.messages.flatMap(remindersOf));
       news.push(...(await this.parts.context.reminders(state.cwd)).filter((text) => !told.has(text)));

@@ -27,7 +27,12 @@ export type Interaction =
       readonly plan: string;
       readonly title?: string;
       readonly optionNames?: readonly string[];
-    };
+    }
+  /** A call that the client runs. */
+  | { readonly kind: "tool"; readonly call: ToolCallBlock };
+
+/** What people are asked. */
+export type PersonalInteraction = Exclude<Interaction, { kind: "tool" }>;
 
 /** What a client answers, or what the engine notes when nobody did. */
 export type Answer =
@@ -36,5 +41,7 @@ export type Answer =
   | { readonly kind: "answers"; readonly answers: readonly { readonly index: number; readonly answer: string }[] }
   /** The plan is approved; later calls follow `autonomy`. */
   | { readonly kind: "approve"; readonly autonomy: Autonomy }
+  /** What came of a call that the client ran. */
+  | { readonly kind: "result"; readonly text: string; readonly isError?: boolean }
   /** No; `why` is told to the model when it is not the user's plain no. */
   | { readonly kind: "cancel"; readonly why?: string };

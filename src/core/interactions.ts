@@ -2,7 +2,7 @@ import type { Abilities } from "./attachment.ts";
 import type { EventBody, SettingsChanges } from "./event.ts";
 import type { Answer, Interaction } from "./interaction.ts";
 import { levelForGood } from "./permission.ts";
-import type { Ids } from "./ports.ts";
+import type { Clock, Ids } from "./ports.ts";
 import type { Autonomy, SessionSettings } from "./settings.ts";
 import { autonomyLevels } from "./settings.ts";
 
@@ -21,17 +21,20 @@ export class Interactions {
   private readonly emit: (body: EventBody) => Promise<void>;
   private readonly settings: () => SessionSettings;
   private readonly ids: Ids;
+  private readonly clock: Clock;
 
   constructor(parts: {
     present: () => readonly Abilities[];
     emit: (body: EventBody) => Promise<void>;
     settings: () => SessionSettings;
     ids: Ids;
+    clock: Clock;
   }) {
     this.present = parts.present;
     this.emit = parts.emit;
     this.settings = parts.settings;
     this.ids = parts.ids;
+    this.clock = parts.clock;
   }
 
   /** Whether anybody attached can answer such a request. */
@@ -39,8 +42,8 @@ export class Interactions {
     return this.present().some((client) => canAnswer(client, kind));
   }
 
-  /** Asks, and waits for the answer. `undefined` when nobody can be asked. An abort is a `cancel`. */
-  async ask(interaction: Interaction, signal: AbortSignal): Promise<Answer | undefined> {
+  /** Asks, and waits for the answer. `undefined` when nobody can be asked. An abort is a `cancel`, and so is the end of `withinMs`. */
+  async ask(interaction: Interaction, signal: AbortSignal, withinMs?: number): Promise<Answer | undefined> {
     if (!this.canAsk(interaction.kind)) return undefined;
     const requestId = this.ids.next();
     let settle: Open["settle"] = () => undefined;
@@ -60,7 +63,11 @@ export class Interactions {
     this.cancelUnanswerable();
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort, { once: true });
+    const give = (): void =>
+      void this.settle(requestId, { kind: "cancel", why: `no answer came within ${Number(withinMs) / 1_000} s` });
+    const stopWaiting = withinMs === undefined ? undefined : this.clock.after(withinMs, give);
     const { answer, told } = await answered;
+    stopWaiting?.();
     signal.removeEventListener("abort", abort);
     await told;
     return answer;
@@ -94,6 +101,7 @@ export class Interactions {
 }
 
 function canAnswer(client: Abilities, kind: Interaction["kind"]): boolean {
+  if (kind === "tool") return client.runTools === true;
   return kind === "question" ? client.answer : client.approve;
 }
 

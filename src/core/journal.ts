@@ -22,7 +22,7 @@ export class Journal {
   private readonly clock: Clock;
   private readonly publish: (event: EngineEvent) => void;
   /** What a dead process or a full disk kept from the log. It counts already, and is written before anything else is. */
-  private owed: readonly DurableEvent[] = [];
+  private unwritten: readonly DurableEvent[] = [];
   private pending: Pending[] = [];
   private flushing = false;
 
@@ -35,8 +35,13 @@ export class Journal {
 
   /** Makes events part of the state now, without writing: loading a session never writes. */
   owe(bodies: readonly DurableBody[]): void {
-    this.owed = this.stamp(bodies) as DurableEvent[];
-    for (const event of this.owed) applyEvent(this.state, event);
+    this.unwritten = this.stamp(bodies) as DurableEvent[];
+    for (const event of this.unwritten) applyEvent(this.state, event);
+  }
+
+  /** What counts already and is not written yet. */
+  get owed(): readonly DurableEvent[] {
+    return this.unwritten;
   }
 
   /** Resolves when the event is stored and told. Rejects with `storage_failed`, and then it did not happen. */
@@ -90,7 +95,7 @@ export class Journal {
   /** A turn that began ends for everybody who listens, even when its end cannot be written now. */
   private endUnwritten(event: DurableEvent & { type: "turn.ended" }, failure: Failure): void {
     const ended = { ...event, reason: "failed", failure, seq: this.state.seq + 1 } as const;
-    this.owed = [...this.owed, ended];
+    this.unwritten = [...this.unwritten, ended];
     applyEvent(this.state, ended);
     this.publish(ended);
   }
@@ -99,8 +104,8 @@ export class Journal {
     if (events.length === 0) return undefined;
     try {
       const sync = events.some((event) => event.type === "turn.ended");
-      await this.log.append([...this.owed, ...events], { sync });
-      this.owed = [];
+      await this.log.append([...this.unwritten, ...events], { sync });
+      this.unwritten = [];
       return undefined;
     } catch (error) {
       if (error instanceof AgentError) return error;

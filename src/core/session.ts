@@ -1,16 +1,18 @@
 import type { Abilities, Attachment } from "./attachment.ts";
 import { EventQueue } from "./attachment.ts";
 import { Briefing } from "./briefing.ts";
+import { sessionTools } from "./client-tools.ts";
 import { buildRequest, chosenModel } from "./context.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { AgentError } from "./errors.ts";
-import type { DurableBody, EngineEvent, EventBody, SettingsChanges } from "./event.ts";
+import type { DurableBody, DurableEvent, EngineEvent, EventBody, SettingsChanges } from "./event.ts";
 import { seenPlaces } from "./evidence.ts";
 import type { SessionState } from "./history.ts";
 import { copyState } from "./history.ts";
 import type { Interaction } from "./interaction.ts";
 import { Interactions } from "./interactions.ts";
 import { Journal } from "./journal.ts";
+import { LiveReply } from "./live-reply.ts";
 import type { Message, PromptBlock, Usage } from "./message.ts";
 import { offeredTools } from "./offered-tools.ts";
 import type { ModelInfo, SessionLog, ToolSpec } from "./ports.ts";
@@ -48,9 +50,11 @@ export class Session {
   private readonly briefing: Briefing;
   private readonly interactions: Interactions;
   private readonly clients = new Map<EventQueue, Abilities>();
+  private readonly all: readonly Tool[];
   private tools: readonly Tool[];
   private readonly seenFiles = new Map<string, string>();
   private readonly queue = new PromptQueue();
+  private readonly reply = new LiveReply();
   private callsRun = false;
   private isNamed: boolean;
   private live: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
@@ -68,9 +72,11 @@ export class Session {
       emit: (body) => this.journal.emit(body),
       settings: () => state.settings,
       ids: parts.ids,
+      clock: parts.clock,
     });
     this.isNamed = state.title !== "" || state.messages.length + state.waiting.size > 0;
-    this.tools = parts.tools.filter((tool) => run.disabledTools?.includes(tool.name) !== true);
+    this.all = sessionTools(parts.tools, state.settings, run);
+    this.tools = this.all;
     for (const messageId of state.waiting.keys()) {
       const settle = (): void => undefined;
       this.queue.add({ messageId, limits: {}, size: 0, leftover: true, joins: false, stored: true, settle });
@@ -103,9 +109,9 @@ export class Session {
     return this.journal.state.openRequests;
   }
 
-  /** From the next model call on, no other tools are offered than these. */
+  /** From the next model call on, no other tools are offered than these, and those that the client brought. */
   limitTools(names: readonly string[]): void {
-    this.tools = this.parts.tools.filter((tool) => names.includes(tool.name));
+    this.tools = this.all.filter((tool) => names.includes(tool.name) || tool.inputSchema !== undefined);
   }
 
   /** The tools that a model is offered. */
@@ -148,7 +154,8 @@ export class Session {
 
   /** What the session is in this moment: whoever attaches now, and applies the events as they come, can say what it was then. */
   snapshot(): SessionState {
-    return copyState(this.journal.state);
+    const state = copyState(this.journal.state);
+    return { ...state, partial: this.reply.partial() ?? state.partial };
   }
 
   /** Accepted prompts that no turn has taken up yet. */
@@ -298,6 +305,7 @@ export class Session {
       models: parts.models,
       clock: parts.clock,
       ids: parts.ids,
+      ...(this.run.modelSilenceMs === undefined ? {} : { silenceMs: this.run.modelSilenceMs }),
       signal,
       toolSpecs: (model) => this.toolSpecs(model),
       takeJoining: () => {
@@ -355,6 +363,7 @@ export class Session {
   }
 
   private publish(event: EngineEvent): void {
+    this.reply.note(event);
     for (const queue of this.clients.keys()) queue.push(event);
   }
 
@@ -367,10 +376,19 @@ export class Session {
     return waits.length === 0 ? undefined : Promise.all(waits).then(() => undefined);
   }
 
+  /** Everything that has happened: what is stored, and what a dead process owes and nobody has written yet. */
+  async past(): Promise<readonly DurableEvent[]> {
+    // Looked at before: what is written meanwhile is then among what is stored.
+    const { owed } = this.journal;
+    const { events } = await this.parts.store.read(this.id);
+    const last = events.at(-1)?.seq ?? 0;
+    return [...events, ...owed.filter(({ seq }) => seq > last)];
+  }
+
   /** First what is stored behind `after`, then what is in the queue and not among it. */
   private async *readEvents(queue: EventQueue, after: number, signal?: AbortSignal): AsyncGenerator<EngineEvent> {
     let last = after;
-    for (const event of (await this.parts.store.read(this.id)).events) {
+    for (const event of await this.past()) {
       if (event.seq <= last) continue;
       last = event.seq;
       yield event;

@@ -25,6 +25,21 @@ export interface SessionSettings {
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
   readonly tags?: readonly Tag[];
+  /** Whose session it is, where several people share a server. */
+  readonly owner?: string;
+  /** Who the client says that its user is. */
+  readonly userId?: string;
+  /** Tools that the client brings and runs. */
+  readonly clientTools?: readonly ClientTool[];
+  /** The client runs every tool, the built-in ones too: the model works where the client is. */
+  readonly clientRunsTools?: boolean;
+}
+
+export interface ClientTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of its arguments. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
 /** What one process allows itself in a session. Never stored: the next run decides anew. */
@@ -36,6 +51,10 @@ export interface RunOptions {
   readonly disabledTools?: readonly string[];
   /** What a denial does to the turn when nobody can be asked. */
   readonly onDenied?: "stop" | "continue";
+  /** A model that says nothing for so long has failed. */
+  readonly modelSilenceMs?: number;
+  /** How long a client has for the result of a call that it runs. */
+  readonly toolResultMs?: number;
 }
 
 /** Bounds of one prompt's turn. */

@@ -220,7 +220,13 @@ async function runAll(
 
 function groupLength(prepared: readonly Prepared[], from: number): number {
   let length = 0;
-  while (length < maxAtOnce && prepared[from + length]?.tool?.concurrent === true) length += 1;
+  let own = 0;
+  while (prepared[from + length]?.tool?.concurrent === true) {
+    // What the client runs costs nothing here, and a client may wait until it has heard of all of them.
+    if (prepared[from + length]?.tool?.runBy !== "client") own += 1;
+    if (own > maxAtOnce) break;
+    length += 1;
+  }
   return Math.max(1, length);
 }
 
@@ -260,7 +266,7 @@ async function runOne(
         seenFiles: context.seenFiles,
         protectedPlaces: unsafe ? [] : context.policy.protectedPlaces(homes),
         progress,
-        ask: (interaction) => context.interactions.ask(interaction, context.signal),
+        ask: (interaction, withinMs) => context.interactions.ask(interaction, context.signal, withinMs),
       }),
     );
   }
@@ -290,7 +296,8 @@ async function bound(call: ToolCallBlock, output: ToolOutput, context: CallsCont
   let fullTextPath = output.fullTextPath;
   const uncut = headAndTail(output.text, outputLimit, () => "");
   if (uncut === output.text) return output;
-  if (fullTextPath === undefined) {
+  // A model that works where the client is could not read a file that is here.
+  if (fullTextPath === undefined && context.tools.get(call.name)?.runBy !== "client") {
     try {
       fullTextPath = await context.host.outputPath(context.sessionId, call.name);
       await context.host.files.write(fullTextPath, output.text);

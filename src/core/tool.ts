@@ -29,7 +29,7 @@ export interface ToolContext extends ToolScope {
   /** Shows the last lines of a running tool. Cheap to call; the engine thins it out. */
   progress(text: string): void;
   /** Asks whoever is attached; `undefined` when nobody can answer. Never rejects: an interrupt answers `cancel`. */
-  ask(interaction: Exclude<Interaction, { kind: "permission" }>): Promise<Answer | undefined>;
+  ask(interaction: Exclude<Interaction, { kind: "permission" }>, withinMs?: number): Promise<Answer | undefined>;
 }
 
 export interface ToolOutput {
@@ -66,6 +66,10 @@ export interface Tool {
   readonly replaces?: readonly string[];
   /** True when calls may run beside others of the same reply. Only for tools that change nothing. */
   readonly concurrent: boolean;
+  /** Who runs it, when that is not the engine. */
+  readonly runBy?: "client";
+  /** JSON Schema of its arguments, where it does not follow from what it takes. */
+  readonly inputSchema?: unknown;
   load(): Promise<ToolBody>;
 }
 

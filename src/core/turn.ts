@@ -6,6 +6,7 @@ import type { EndReason, EventBody } from "./event.ts";
 import type { SessionState } from "./history.ts";
 import type { ToolCallBlock, ToolResultBlock, Usage } from "./message.ts";
 import { addUsage, callsOf, noUsage, textOf, totalTokens } from "./message.ts";
+import { notSilentFor } from "./model-silence.ts";
 import type { Clock, Ids, ModelCatalog, ModelInfo, ToolSpec } from "./ports.ts";
 import { readReply } from "./reply.ts";
 import type { TurnLimits } from "./settings.ts";
@@ -37,6 +38,8 @@ export interface TurnParts {
   readonly models: ModelCatalog;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** A model that says nothing for so long has failed. */
+  readonly silenceMs?: number;
   /** Aborted by an interrupt; its reason may be an AgentError that says more than that. */
   readonly signal: AbortSignal;
   toolSpecs(model: ModelInfo): readonly ToolSpec[];
@@ -88,7 +91,10 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     modelCalls += 1;
     const messageId = ids.next();
     await emit({ type: "model.called", messageId, model: model.info.id });
-    const stream = model.stream(request, signal);
+    const stream =
+      parts.silenceMs === undefined
+        ? model.stream(request, signal)
+        : notSilentFor(parts.silenceMs, clock, signal, (own) => model.stream(request, own));
     const reply = await readReply(stream, { messageId, model: model.info.id, clock, signal, emit, room: parts.room });
     const told = [emit({ type: "message.ended", message: reply.message })];
     if (reply.usage !== undefined) {

@@ -134,12 +134,14 @@ const isInteraction = variants("kind", {
     questions: listOf(shape({ index: isIndex, topic: isText, question: isText, options: listOf(isText) })),
   }),
   plan: shape({ callId: isText, plan: isText, title: optional(isText), optionNames: optional(listOf(isText)) }),
+  tool: shape({ call: isToolCall }),
 });
 
 const isAnswer = variants("kind", {
   allow: shape({ always: optional(isFlag) }),
   answers: shape({ answers: listOf(shape({ index: isIndex, answer: isText })) }),
   approve: shape({ autonomy: isAutonomy }),
+  result: shape({ text: isText, isError: optional(isFlag) }),
   cancel: shape({ why: optional(isText) }),
 });
 

@@ -9,6 +9,7 @@ const known: Readonly<Record<string, unknown>> = parameters;
  * request to a model needs all of them, and deriving them would load every tool.
  */
 export async function toolJsonSchema(tool: Tool): Promise<unknown> {
-  if (builtinTools.includes(tool)) return known[tool.name];
+  if (tool.inputSchema !== undefined) return tool.inputSchema;
+  if (builtinTools.includes(tool) || tool.runBy === "client") return known[tool.name];
   return (await import("./derived-schema.ts")).derivedSchema(tool);
 }

@@ -1,4 +1,4 @@
-import type { Answer, Interaction, Question } from "../../core/interaction.ts";
+import type { Answer, Interaction, PersonalInteraction, Question } from "../../core/interaction.ts";
 import type { OfferedOutcome } from "../../protocol/droid/words.ts";
 import { offersAlways } from "./permission-request.ts";
 import { recordOf } from "./record-of.ts";
@@ -9,7 +9,7 @@ const maxQuoted = 200;
 
 /** What a client's response means. Never throws: whatever cannot be understood is a no, in words. */
 export function answerOf(
-  interaction: Interaction,
+  interaction: PersonalInteraction,
   response: { readonly result?: unknown; readonly error?: unknown },
 ): Answer {
   // Some clients write both keys, and `null` for the one that does not hold.

@@ -102,7 +102,8 @@ export class LiveSession {
   answer(response: ClientResponse): void {
     const interaction = this.session.openRequests().get(response.id);
     // Late, second and unknown answers change nothing.
-    if (interaction !== undefined) this.attachment.answer(response.id, answerOf(interaction, response));
+    if (interaction !== undefined && interaction.kind !== "tool")
+      this.attachment.answer(response.id, answerOf(interaction, response));
   }
 
   /** Resolves when everything that has happened so far has been sent. */

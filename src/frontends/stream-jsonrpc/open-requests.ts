@@ -1,5 +1,5 @@
 import type { EngineEvent, SettingsChanges } from "../../core/event.ts";
-import type { Answer, Interaction } from "../../core/interaction.ts";
+import type { Answer, Interaction, PersonalInteraction } from "../../core/interaction.ts";
 import { optionOf } from "./answers.ts";
 import type { Dialect } from "./dialect.ts";
 import type { Outbox } from "./outbox.ts";
@@ -20,12 +20,15 @@ export function createOpenRequests(parts: {
   change(changes: SettingsChanges): void;
 }): OpenRequests {
   const { tell, ask, enter } = parts.outbox;
-  const requests = new Map<string, Interaction>(parts.already);
+  const requests = new Map<string, PersonalInteraction>();
+  for (const [id, interaction] of parts.already ?? []) if (interaction.kind !== "tool") requests.set(id, interaction);
   return {
     get size() {
       return requests.size;
     },
     open(id, interaction) {
+      // For whoever runs the tools.
+      if (interaction.kind === "tool") return;
       requests.set(id, interaction);
       enter("waiting_for_tool_confirmation");
       if (interaction.kind === "question") ask({ id, method: "droid.ask_user", params: questionParams(interaction) });
@@ -48,7 +51,7 @@ export function createOpenRequests(parts: {
   };
 }
 
-function allowedCalls(interaction: Exclude<Interaction, { kind: "question" }>, answer: Answer): string[] {
+function allowedCalls(interaction: Exclude<PersonalInteraction, { kind: "question" }>, answer: Answer): string[] {
   if (interaction.kind === "plan") return answer.kind === "approve" ? [interaction.callId] : [];
   return answer.kind === "allow" ? interaction.calls.map(({ call }) => call.id) : [];
 }

@@ -222,7 +222,9 @@ function queued({ waiting }: SessionState): Pick<LoadResult, "queuedMessages"> {
 function pending({ openRequests }: SessionState): Pick<LoadResult, "pendingPermissions" | "pendingAskUserRequests"> {
   const open = [...openRequests];
   const pendingPermissions = open.flatMap(([requestId, interaction]) =>
-    interaction.kind === "question" ? [] : [{ requestId, ...permissionParams(interaction) }],
+    interaction.kind === "question" || interaction.kind === "tool"
+      ? []
+      : [{ requestId, ...permissionParams(interaction) }],
   );
   const pendingAskUserRequests = open.flatMap(([requestId, interaction]) =>
     interaction.kind === "question" ? [{ requestId, ...questionParams(interaction) }] : [],

@@ -29,6 +29,10 @@ export const furtherSettings = {
   systemPrompt: isText,
   appendSystemPrompt: isText,
   tags: listOf(shape({ name: isText, metadata: optional(isFields) })),
+  owner: isText,
+  userId: isText,
+  clientTools: listOf(shape({ name: isText, description: isText, inputSchema: isFields })),
+  clientRunsTools: (value: unknown) => typeof value === "boolean",
 };
 
 export const isSettings = shape({ ...neededSettings, ...each(furtherSettings, optional) });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import type { Answer, Interaction } from "../../../src/core/interaction.ts";
+import type { Answer, PersonalInteraction } from "../../../src/core/interaction.ts";
 import { answerOf } from "../../../src/frontends/stream-jsonrpc/answers.ts";
 
-const asking = (...texts: readonly string[]): Interaction => ({
+const asking = (...texts: readonly string[]): PersonalInteraction => ({
   kind: "question",
   callId: "c",
   questions: texts.map((question, at) => ({ index: at + 1, topic: "t", question, options: ["a"] })),
 });
 const three = asking("q1", "q2", "q3");
-const answersTo = (asked: Interaction, answers: unknown): Answer => answerOf(asked, { result: { answers } });
+const answersTo = (asked: PersonalInteraction, answers: unknown): Answer => answerOf(asked, { result: { answers } });
 
 /** Written as `1: A`. */
 const given = (...lines: readonly string[]): Answer => ({

@@ -48,7 +48,8 @@ export function listenTranslated(
   });
   const sent: Sent[] = [];
   const answer = (id: string, interaction: Interaction | undefined, response: Response | undefined): void => {
-    if (interaction !== undefined && response !== undefined) attachment.answer(id, answerOf(interaction, response));
+    if (interaction === undefined || interaction.kind === "tool" || response === undefined) return;
+    attachment.answer(id, answerOf(interaction, response));
   };
   const done = (async () => {
     for await (const event of attachment.events()) {

@@ -214,5 +214,6 @@ export function createSecond(sessions: readonly WatchedSession[]): Second {
 function yesTo(interaction: Interaction): Answer {
   if (interaction.kind === "permission") return { kind: "allow" };
   if (interaction.kind === "plan") return { kind: "approve", autonomy: "low" };
+  if (interaction.kind === "tool") return { kind: "result", text: "done" };
   return { kind: "answers", answers: interaction.questions.map(({ index }) => ({ index, answer: "this" })) };
 }

@@ -1,0 +1,51 @@
+import { z } from "zod";
+import type { ClientTool, RunOptions, SessionSettings } from "./settings.ts";
+import type { Tool, ToolBody, ToolOutput } from "./tool.ts";
+import { defineTool, failed, succeeded } from "./tool.ts";
+
+/** The tools of a session: its own, or those that its client brings or runs in their place. */
+export function sessionTools(
+  own: readonly Tool[],
+  { clientTools = [], clientRunsTools = false }: Pick<SessionSettings, "clientTools" | "clientRunsTools">,
+  { toolResultMs, disabledTools = [] }: RunOptions,
+): readonly Tool[] {
+  const brought = new Set(clientTools.map(({ name }) => name));
+  const kept = own.filter(({ name }) => !disabledTools.includes(name) && !brought.has(name));
+  const run = (name: string): ToolBody => clientRun(name, toolResultMs);
+  return [
+    ...(clientRunsTools ? kept.map((tool) => handedOver(tool, run(tool.name))) : kept),
+    ...clientTools.map((tool) => declared(tool, run(tool.name))),
+  ];
+}
+
+function handedOver(tool: Tool, body: ToolBody): Tool {
+  return { ...tool, concurrent: true, runBy: "client", load: async () => body };
+}
+
+function declared({ name, description, inputSchema }: ClientTool, body: ToolBody): Tool {
+  return {
+    name,
+    kind: "execute",
+    title: name,
+    description,
+    concurrent: true,
+    runBy: "client",
+    inputSchema,
+    load: async () => body,
+  };
+}
+
+/** Whatever the model wrote goes to the client, which knows what it means; nothing is decided here, because nothing is done here. */
+function clientRun(name: string, withinMs: number | undefined): ToolBody {
+  return defineTool({
+    input: z.unknown(),
+    access: async () => [],
+    async run(input, { callId, signal, ask }): Promise<ToolOutput> {
+      const answer = await ask({ kind: "tool", call: { type: "tool_call", id: callId, name, input } }, withinMs);
+      if (answer?.kind === "result") return answer.isError === true ? failed(answer.text) : succeeded(answer.text);
+      if (signal.aborted) return { text: "Error: Tool execution cancelled by user", status: "interrupted" };
+      const why = answer?.kind === "cancel" ? answer.why : undefined;
+      return failed(`The client has not run ${name}: ${why ?? "nobody is there who could"}.`);
+    },
+  });
+}

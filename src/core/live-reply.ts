@@ -1,0 +1,37 @@
+import type { EngineEvent } from "./event.ts";
+import type { SessionState } from "./history.ts";
+
+interface Block {
+  readonly type: "text" | "thinking";
+  text: string;
+}
+
+/** The text of the reply that is being written, as far as clients have been told: the log has it only now and then. */
+export class LiveReply {
+  private messageId: string | undefined;
+  private at = 0;
+  private blocks = new Map<number, Block>();
+
+  note(event: EngineEvent): void {
+    if (event.type === "message.delta") {
+      if (event.messageId !== this.messageId) this.begin(event.messageId, event.at);
+      const block = this.blocks.get(event.block);
+      if (block === undefined) this.blocks.set(event.block, { type: event.kind, text: event.text });
+      else block.text += event.text;
+    } else if (event.type === "message.ended" || event.type === "turn.ended") {
+      this.begin(undefined, event.at);
+    }
+  }
+
+  partial(): SessionState["partial"] {
+    const { messageId, at } = this;
+    if (messageId === undefined) return undefined;
+    return { messageId, at, blocks: [...this.blocks.values()].map((block) => ({ ...block })) };
+  }
+
+  private begin(messageId: string | undefined, at: number): void {
+    this.messageId = messageId;
+    this.at = at;
+    this.blocks = new Map();
+  }
+}

@@ -1,0 +1,49 @@
+import type { Clock, ModelEvent } from "./ports.ts";
+
+/**
+ * A model's stream that fails when nothing comes of it for `ms`. The model is told by `signal`, and not waited for: one that
+ * does not listen must not hold the turn.
+ */
+export async function* notSilentFor(
+  ms: number,
+  clock: Clock,
+  outer: AbortSignal,
+  stream: (signal: AbortSignal) => AsyncIterable<ModelEvent>,
+): AsyncGenerator<ModelEvent> {
+  const stop = new AbortController();
+  const events = stream(AbortSignal.any([outer, stop.signal]))[Symbol.asyncIterator]();
+  let heardAt = clock.monotonic();
+  /** A pause before the next attempt is no silence. */
+  let pauseMs = 0;
+  let stopWatching: () => void = () => undefined;
+  const silence = new Promise<"silence">((resolve) => {
+    // One timer for many events: it looks when it is due, instead of being set anew with each.
+    const watch = (afterMs: number): void => {
+      stopWatching = clock.after(afterMs, () => {
+        const left = heardAt + pauseMs + ms - clock.monotonic();
+        if (left <= 0) resolve("silence");
+        else watch(left);
+      });
+    };
+    watch(ms);
+  });
+  try {
+    for (;;) {
+      const next = await Promise.race([events.next(), silence]);
+      if (next === "silence") {
+        stop.abort();
+        const message = `The model said nothing for ${ms / 1_000} s.`;
+        yield { type: "error", failure: { code: "timeout", message, cause: "timeout" }, retryable: false };
+        return;
+      }
+      if (next.done === true) return;
+      heardAt = clock.monotonic();
+      pauseMs = next.value.type === "retry" ? next.value.delayMs : 0;
+      yield next.value;
+    }
+  } finally {
+    stopWatching();
+    // Not waited for, and whatever it says is of no interest any more.
+    events.return?.().catch(() => undefined);
+  }
+}
