@@ -57,7 +57,7 @@ export const importRules = [
   { room: "sdk/node.ts", may: ["sdk", "sdk/node"], builtins: "all" },
   { room: "sdk", may: ["protocol", "rpc"], builtins: "none" },
   { room: "frontends/exit-codes.ts", may: ["core"], builtins: "none" },
-  { room: "frontends/front-end.ts", may: ["core", "protocol", "frontends/exit-codes.ts"], builtins: "all" },
+  { room: "frontends/front-end.ts", may: ["core", "protocol", "rpc", "frontends/exit-codes.ts"], builtins: "all" },
   {
     room: "frontends/acp",
     may: ["core", "protocol", "rpc", "sdk", "frontends/exit-codes.ts", "frontends/front-end.ts"],

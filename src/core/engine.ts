@@ -2,7 +2,7 @@ import type { EngineParts } from "./engine-parts.ts";
 import { AgentError } from "./errors.ts";
 import type { DurableBody, DurableEvent, SettingsChanges } from "./event.ts";
 import { closingEvents, foldLog } from "./history.ts";
-import type { ModelCatalog, ModelInfo, SessionInfo } from "./ports.ts";
+import type { ModelCatalog, ModelInfo, SessionInfo, SessionQuery } from "./ports.ts";
 import { Session } from "./session.ts";
 import type { RunOptions, SessionSettings } from "./settings.ts";
 
@@ -101,7 +101,7 @@ export class Engine {
     return { session, damagedLines };
   }
 
-  list(query?: { readonly cwd?: string; readonly limit?: number }): Promise<readonly SessionInfo[]> {
+  list(query?: SessionQuery): Promise<readonly SessionInfo[]> {
     return this.parts.store.list(query);
   }
 

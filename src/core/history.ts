@@ -1,3 +1,4 @@
+import type { Failure } from "./errors.ts";
 import type { DurableBody, DurableEvent, EndReason, SettingsChanges } from "./event.ts";
 import type { Interaction } from "./interaction.ts";
 import type { AssistantMessage, Message, PromptBlock, ReplyBlock, ToolCallBlock, Usage } from "./message.ts";
@@ -139,6 +140,9 @@ export function changeSettings(settings: SessionSettings, changes: SettingsChang
   return next as unknown as SessionSettings;
 }
 
+/** Of a turn whose process ended before it did. */
+export const processEnded: Failure = { code: "interrupted", message: "The process that ran this turn ended." };
+
 /**
  * What must be added to a log whose process ended in the middle of a turn: the text that had come, a result for every call
  * that has none, and the turn's end. Nothing that was begun is ever run again by itself.
@@ -177,7 +181,7 @@ export function closingEvents(state: SessionState, ids: Ids): readonly DurableBo
     type: "turn.ended",
     turnId: state.turn.id,
     reason: "interrupted",
-    failure: { code: "interrupted", message: "The process that ran this turn ended." },
+    failure: processEnded,
     usage: noUsage,
     durationMs: Math.max(0, state.updatedAt - state.turn.startedAt),
   });

@@ -97,6 +97,15 @@ export interface SessionInfo {
   readonly updatedAt: number;
   readonly path: string;
   readonly bytes: number;
+  /** Whose it is, and who the client said that its user is. */
+  readonly owner?: string;
+  readonly userId?: string;
+}
+
+export interface SessionQuery {
+  readonly cwd?: string;
+  readonly owner?: string;
+  readonly limit?: number;
 }
 
 export interface StoredLog {
@@ -127,7 +136,7 @@ export interface SessionStore {
   /** Never opens for writing. Rejects with `session_not_found`, or `storage_failed` when not even its first line can be read. */
   read(id: string): Promise<StoredLog>;
   /** Newest first. Sessions that cannot be read are left out. */
-  list(query?: { readonly cwd?: string; readonly limit?: number }): Promise<readonly SessionInfo[]>;
+  list(query?: SessionQuery): Promise<readonly SessionInfo[]>;
   info(id: string): Promise<SessionInfo>;
   /** Removes the log and what belongs to it. Rejects with `session_not_found` or `session_in_use`. */
   remove(id: string): Promise<void>;

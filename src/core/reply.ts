@@ -1,5 +1,6 @@
 import type { Failure } from "./errors.ts";
 import type { EventBody } from "./event.ts";
+import { isNestedDeeper } from "./json-depth.ts";
 import type { AssistantMessage, ReplyBlock, StopReason, Usage } from "./message.ts";
 import type { Clock, ModelEvent } from "./ports.ts";
 
@@ -34,6 +35,7 @@ const maxReplyCharacters = 5_500_000;
 
 /** The arguments of one call may have this many characters; more is taken as malformed. */
 const maxInputCharacters = 5_000_000;
+/** Deep nesting is no use to a tool. */
 const maxInputDepth = 500;
 const maxIdCharacters = 200;
 /** Calls of one reply. */
@@ -185,7 +187,7 @@ function toolCall(event: ModelEvent & { type: "tool_call" }, taken: Set<string>)
   const proof = event.proof === undefined ? {} : { proof: event.proof };
   const call = { type: "tool_call", id, name: event.name, ...proof } as const;
   const text = event.inputText.trim() === "" ? "{}" : event.inputText;
-  if (text.length <= maxInputCharacters && !isTooDeep(text)) {
+  if (text.length <= maxInputCharacters && !isNestedDeeper(text, maxInputDepth)) {
     try {
       return { ...call, input: JSON.parse(text) as unknown };
     } catch {
@@ -193,21 +195,6 @@ function toolCall(event: ModelEvent & { type: "tool_call" }, taken: Set<string>)
     }
   }
   return { ...call, input: undefined, malformedInput: text.slice(0, 10_000) };
-}
-
-/** Deep nesting is no use to a tool, and would exhaust the stack of whoever walks through it. */
-function isTooDeep(json: string): boolean {
-  let depth = 0;
-  let inText = false;
-  for (let index = 0; index < json.length; index += 1) {
-    const character = json[index];
-    if (character === "\\") index += 1;
-    else if (character === '"') inText = !inText;
-    else if (!inText && (character === "[" || character === "{")) depth += 1;
-    else if (!inText && (character === "]" || character === "}")) depth -= 1;
-    if (depth > maxInputDepth) return true;
-  }
-  return false;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

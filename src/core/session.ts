@@ -242,12 +242,12 @@ export class Session {
     if (line !== this.title) await this.journal.emit({ type: "session.titled", title: line });
   }
 
-  /** Ends what runs, gives the log back and ends every event stream. */
-  async close(): Promise<void> {
+  /** Ends what runs, gives the log back and ends every event stream. `cause` may say more than "interrupted". */
+  async close(cause?: AgentError): Promise<void> {
     if (this.closed) return;
     this.closed = true;
     for (const entry of this.queue.drop()) entry.settle(notRun());
-    this.live?.abort.abort();
+    this.live?.abort.abort(cause);
     await this.live?.done;
     await this.journal.emit({ type: "session.closed" });
     for (const queue of this.clients.keys()) queue.close();

@@ -188,6 +188,8 @@ function overLimit(limits: TurnLimits, modelCalls: number, usage: Usage): Failur
 function interrupted(signal: AbortSignal): End {
   const cause: unknown = signal.reason;
   if (cause instanceof AgentError && cause.code === "timeout") return { reason: "limit", failure: cause.failure };
+  if (cause instanceof AgentError && cause.code === "interrupted")
+    return { reason: "interrupted", failure: cause.failure };
   return { reason: "interrupted", failure: { code: "interrupted", message: "The run was interrupted." } };
 }
 

@@ -1,4 +1,5 @@
 import type { Engine } from "../core/engine.ts";
+import type { Transport } from "../rpc/transport.ts";
 import { type ExitCode, exitCodes, type HandledSignal, signalCodes } from "./exit-codes.ts";
 
 /** A text stream of the process. */
@@ -18,6 +19,32 @@ export interface Io {
   /** Calls back on every signal that asks the process to end; the returned function stops that. */
   onSignal(callback: (signal: HandledSignal) => void): () => void;
 }
+
+/** What somebody may do on a server: everything; work with sessions of their own; only look. */
+export const roles = ["admin", "user", "viewer"] as const;
+export type Role = (typeof roles)[number];
+
+/** Who is at the other end of a connection: only ever what the server itself knows of the token. */
+export interface Identity {
+  readonly user: string;
+  readonly role: Role;
+}
+
+/** A connection of a server, as the front end that serves it sees it. */
+export interface ServedSocket {
+  readonly transport: Transport;
+  close(code: number, reason: string): void;
+}
+
+/** The front end of one connection, as the server sees it. */
+export interface ServedConnection {
+  /** The server is about to stop: the client is told. */
+  drain(): void;
+  /** The other side is gone, or is being closed. Resolves when nothing of it is left. */
+  closed(): Promise<void>;
+}
+
+export type ConnectionHandler = (socket: ServedSocket, identity: Identity) => ServedConnection;
 
 /** A process's front end: returns the exit code and never ends the process itself. */
 export type FrontEnd<Options> = (engine: Engine, io: Io, options: Options) => Promise<number>;

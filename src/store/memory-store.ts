@@ -3,6 +3,7 @@ import type { DurableEvent } from "../core/event.ts";
 import type { SessionInfo, SessionLog, SessionStore } from "../core/ports.ts";
 import { isSessionId } from "./listing/layout.ts";
 import { decodeStart } from "./listing/listed-records.ts";
+import { ownerOf } from "./listing/session-list.ts";
 import { decodeRecord, encodeRecord } from "./records.ts";
 import { invalidId, notFound } from "./session-errors.ts";
 
@@ -10,6 +11,7 @@ interface MemorySession {
   /** Encoded, so that what is read has gone the same way as through a file. */
   readonly lines: string[];
   readonly cwd: string;
+  readonly whose: Pick<SessionInfo, "owner" | "userId">;
   readonly createdAt: number;
   title: string;
   lastSeq: number;
@@ -72,9 +74,9 @@ export function createMemoryStore(options: { readonly now?: () => number } = {})
   }
 
   function infoOf(id: string, session: MemorySession): SessionInfo {
-    const { title, cwd, createdAt, updatedAt, lines } = session;
+    const { title, cwd, createdAt, updatedAt, lines, whose } = session;
     const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
-    return { id, title, cwd, createdAt, updatedAt, path: `memory:${id}`, bytes };
+    return { id, title, cwd, createdAt, updatedAt, path: `memory:${id}`, bytes, ...whose };
   }
 
   return {
@@ -88,6 +90,7 @@ export function createMemoryStore(options: { readonly now?: () => number } = {})
       const session: MemorySession = {
         lines: [],
         cwd: first.cwd,
+        whose: ownerOf(first.settings),
         createdAt: first.at,
         title: "",
         lastSeq: 0,
@@ -115,6 +118,7 @@ export function createMemoryStore(options: { readonly now?: () => number } = {})
     async list(query = {}) {
       return [...sessions]
         .filter(([, session]) => query.cwd === undefined || session.cwd === query.cwd)
+        .filter(([, { whose }]) => query.owner === undefined || whose.owner === query.owner)
         .sort(([, a], [, b]) => b.changedNth - a.changedNth)
         .slice(0, query.limit)
         .map(([id, session]) => infoOf(id, session));

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { SessionInfo } from "../../core/ports.ts";
+import type { SessionSettings } from "../../core/settings.ts";
 import { isMissing } from "./file-errors.ts";
 import { cwdSlug, isSessionId, logSuffix } from "./layout.ts";
 import { scanLines } from "./line-scanner.ts";
@@ -15,6 +16,7 @@ export interface ListedLog {
 
 export interface ListQuery {
   readonly cwd?: string | undefined;
+  readonly owner?: string | undefined;
   readonly limit?: number | undefined;
   /** When it is aborted, its reason is thrown. */
   readonly signal?: AbortSignal | undefined;
@@ -27,7 +29,7 @@ const marker = Buffer.from(titleMarker);
 
 /** Newest first. Sessions that cannot be read are left out. Rejects when the folder of all sessions cannot be read. */
 export async function listInfos(sessions: string, query: ListQuery): Promise<readonly SessionInfo[]> {
-  const { cwd, signal } = query;
+  const { cwd, owner, signal } = query;
   const folders = cwd === undefined ? await namesIn(sessions) : [cwdSlug(cwd)];
   const logs = await logsIn(
     folders.map((folder) => join(sessions, folder)),
@@ -35,7 +37,9 @@ export async function listInfos(sessions: string, query: ListQuery): Promise<rea
   );
   return firstOf(logs, query, async ({ path, id }) => {
     const read = await readInfo(path, id);
-    return read?.info !== undefined && (cwd ?? read.info.cwd) === read.info.cwd ? read.info : undefined;
+    const info = read?.info;
+    const isWanted = (cwd ?? info?.cwd) === info?.cwd && (owner ?? info?.owner) === info?.owner;
+    return isWanted ? info : undefined;
   });
 }
 
@@ -98,10 +102,14 @@ export async function readInfo(
   });
   if (!stats || !start) return undefined;
   if (start.kind !== "event") return { damage: start };
-  const { cwd, at } = start.event;
-  return {
-    info: { id, title, cwd, createdAt: at, updatedAt: Math.floor(stats.mtimeMs), path, bytes: stats.size },
-  };
+  const { cwd, at, settings } = start.event;
+  const times = { createdAt: at, updatedAt: Math.floor(stats.mtimeMs) };
+  return { info: { id, title, cwd, ...times, path, bytes: stats.size, ...ownerOf(settings) } };
+}
+
+/** Settings that no client can change, so that those of the beginning hold. */
+export function ownerOf({ owner, userId }: SessionSettings): Pick<SessionInfo, "owner" | "userId"> {
+  return { ...(owner === undefined ? {} : { owner }), ...(userId === undefined ? {} : { userId }) };
 }
 
 export function startOf(line: Buffer | undefined, id: string): DecodedStart {

@@ -1,0 +1,136 @@
+import { check } from "../../protocol/droid/check.ts";
+import {
+  type InteractiveMethod,
+  type InteractiveParams,
+  interactiveParams,
+  refusedCode,
+  rpcErrors,
+  sessionStatus,
+} from "../../protocol/interactive.ts";
+import type { Identity, ServedConnection, ServedSocket } from "../front-end.ts";
+import { decode, type Request } from "./decode.ts";
+import { badParams, Refusal, refusalOf, refused } from "./failures.ts";
+import { errorFrame, notificationFrame, type RequestId, resultFrame } from "./frames.ts";
+import type { Client } from "./live-session.ts";
+import { type Handler, handlers } from "./methods.ts";
+import type { InteractiveServer, Seat } from "./server.ts";
+
+/** What somebody who only looks may ask for. */
+const forViewers: ReadonlySet<InteractiveMethod> = new Set(["resumeSession", "listSessions", "capabilities", "echo"]);
+
+/** One client of `/ws`: its requests are taken in order, and each is answered exactly once. */
+export class InteractiveConnection implements Client, ServedConnection {
+  readonly server: InteractiveServer;
+  readonly identity: Identity;
+  private readonly socket: ServedSocket;
+  private readonly seats = new Map<string, Seat>();
+  private readonly served: Promise<void>;
+
+  constructor(server: InteractiveServer, socket: ServedSocket, identity: Identity) {
+    this.server = server;
+    this.socket = socket;
+    this.identity = identity;
+    this.served = this.serve();
+  }
+
+  send(frame: string): void {
+    this.socket.transport.send(frame);
+  }
+
+  room(): Promise<void> | undefined {
+    return this.socket.transport.room();
+  }
+
+  respond(id: RequestId, result: unknown): void {
+    this.send(resultFrame(id, result));
+  }
+
+  fail(id: RequestId, error: unknown, method: string): void {
+    const refusal = refusalOf(error);
+    if (refusal !== undefined) {
+      this.send(errorFrame(id, refusal.error));
+      return;
+    }
+    const errorId = this.server.report(error, { method, user: this.identity.user });
+    this.send(errorFrame(id, { ...rpcErrors.internal, data: { errorId } }));
+  }
+
+  drain(): void {
+    const params = { code: refusedCode, message: "The server is stopping.", data: { reason: "draining" } };
+    this.send(notificationFrame({ method: "ErrorNotification", params }));
+  }
+
+  closed(): Promise<void> {
+    return this.served;
+  }
+
+  /** The sessions that this connection takes part in. */
+  seat(sessionId: string): Seat | undefined {
+    const seat = this.seats.get(sessionId);
+    return seat === undefined || seat.live.session.isClosed ? undefined : seat;
+  }
+
+  /** Takes part in a session; the hold of one that it has already is given back. */
+  sit(seat: Seat): void {
+    const { id } = seat.live.session;
+    const before = this.seats.get(id);
+    this.seats.set(id, seat);
+    before?.hold.release();
+    // A connection that starts sessions all day must not remember all of them.
+    const forget = (): void => void (this.seats.get(id) === seat && this.seats.delete(id));
+    seat.live.ended.then(forget, forget);
+  }
+
+  private async serve(): Promise<void> {
+    const { transport } = this.socket;
+    for await (const frame of transport.incoming) {
+      if (frame.type === "line") await this.take(frame.text);
+      const room = transport.room();
+      if (room !== undefined) await room;
+    }
+    for (const { live, hold } of this.seats.values()) {
+      live.leave(this);
+      hold.release();
+    }
+    this.seats.clear();
+  }
+
+  private async take(text: string): Promise<void> {
+    const decoded = decode(text);
+    if (decoded.kind === "bad") this.send(errorFrame(decoded.id, decoded.refusal.error));
+    if (decoded.kind !== "request") return;
+    const { request } = decoded;
+    try {
+      await this.handle(request);
+    } catch (error) {
+      this.fail(request.id, error, request.method);
+    }
+  }
+
+  /** Rejects with what the client is told; resolves when the next request may be taken. */
+  private async handle(request: Request): Promise<void> {
+    if (!Object.hasOwn(handlers, request.method)) throw new Refusal(rpcErrors.method);
+    const method = request.method as InteractiveMethod;
+    const { role } = this.identity;
+    if (role === "viewer" && !forViewers.has(method)) {
+      throw refused("forbidden", `A viewer may not use ${method}.`);
+    }
+    const checked = check(interactiveParams[method], request.params);
+    if (!checked.ok) {
+      this.fail(request.id, badParams("params", checked.problem), method);
+      if (method === "sendUserMessage") this.tellBadMessage(request.params);
+      return;
+    }
+    const handler = handlers[method] as Handler<InteractiveMethod>;
+    await handler(checked.value as InteractiveParams<InteractiveMethod>, request.id, this);
+  }
+
+  /** Clients of this API are used to hear of a message that cannot be taken as the session's trouble, too. */
+  private tellBadMessage(params: unknown): void {
+    const { sessionId } = (params ?? {}) as { readonly sessionId?: unknown };
+    if (typeof sessionId !== "string" || this.seat(sessionId) === undefined) return;
+    const reason = `Error: ${rpcErrors.params.message}`;
+    const status = { sessionId, status: sessionStatus.error, reason };
+    this.send(notificationFrame({ method: "SessionStatusNotification", params: status }));
+  }
+}

@@ -1,0 +1,38 @@
+import { isNestedDeeper } from "../../core/json-depth.ts";
+import { rpcErrors } from "../../protocol/interactive.ts";
+import { Refusal } from "./failures.ts";
+import type { RequestId } from "./frames.ts";
+
+export interface Request {
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params: unknown;
+}
+
+export type Decoded =
+  | { readonly kind: "request"; readonly request: Request }
+  /** It has no id: nobody waits for an answer, and nothing is done. */
+  | { readonly kind: "notification" }
+  | { readonly kind: "bad"; readonly id: RequestId; readonly refusal: Refusal };
+
+/** What is nested deeper could not be sent back. */
+const maxDepth = 500;
+
+export function decode(text: string): Decoded {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { kind: "bad", id: null, refusal: new Refusal(rpcErrors.parse) };
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value) || isNestedDeeper(text, maxDepth))
+    return invalid(null);
+  const { jsonrpc, id, method, params } = value as Readonly<Record<string, unknown>>;
+  if (jsonrpc !== "2.0" || typeof method !== "string") return invalid(id ?? null);
+  if (id === undefined) return { kind: "notification" };
+  return { kind: "request", request: { id, method, params } };
+}
+
+function invalid(id: RequestId): Decoded {
+  return { kind: "bad", id, refusal: new Refusal(rpcErrors.request) };
+}

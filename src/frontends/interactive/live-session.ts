@@ -1,0 +1,219 @@
+import type { Attachment } from "../../core/attachment.ts";
+import type { EngineEvent } from "../../core/event.ts";
+import { textOf } from "../../core/message.ts";
+import type { Session } from "../../core/session.ts";
+import type { InteractiveNotification, InteractiveResult, ToolExecution } from "../../protocol/interactive.ts";
+import { messageStatus, sessionStatus } from "../../protocol/interactive.ts";
+import type { RequestId } from "./frames.ts";
+import { notificationFrame, resultFrame } from "./frames.ts";
+import { createTranslator, type Outgoing, type Translator } from "./translate.ts";
+
+/** One connection, as a session sees it. */
+export interface Client {
+  /** Sends one frame, after all before it. */
+  send(frame: string): void;
+  /** `undefined` while it keeps up. */
+  room(): Promise<void> | undefined;
+}
+
+interface Listener {
+  /** It took the session up again, and is told what others do in it, too. */
+  isFollower: boolean;
+  /** What happens while it is still being told what happened before. */
+  held: string[] | undefined;
+}
+
+interface Origin {
+  readonly client: Client;
+  readonly requestId: RequestId;
+}
+
+/** A session of `/ws`: what happens in it goes to everybody who listens, in the order in which it happens. */
+export class LiveSession {
+  readonly session: Session;
+  private readonly attachment: Attachment;
+  private readonly translator: Translator;
+  private readonly listeners = new Map<Client, Listener>();
+  private readonly origins = new Map<string, Origin>();
+  /** Messages whose answer has not ended. */
+  private readonly unanswered = new Set<string>();
+  /** The number of the last event that was told. */
+  private told: number;
+  private endReason: "completed" | "disconnected" | undefined;
+  /** Resolves when the session is closed and all of it was told. */
+  readonly ended: Promise<void>;
+
+  private constructor(session: Session, attachment: Attachment, translator: Translator, told: number) {
+    this.session = session;
+    this.attachment = attachment;
+    this.translator = translator;
+    this.told = told;
+    this.ended = this.pump();
+  }
+
+  /** Of one that is in the middle of an answer already, as far as that has come. */
+  static async over(session: Session): Promise<LiveSession> {
+    const attachment = session.attach({ approve: false, answer: false, runTools: true, onDetach: "keep" });
+    const { turn, seq, partial } = session.snapshot();
+    const translator = translatorFor(session, false);
+    try {
+      for (const event of turn === undefined ? [] : await session.past()) {
+        if (event.seq <= seq) translator.translate(event);
+      }
+    } catch (error) {
+      attachment.detach();
+      throw error;
+    }
+    translator.goOnFrom(textOf(partial?.blocks ?? []));
+    return new LiveSession(session, attachment, translator, seq);
+  }
+
+  get toolExecution(): ToolExecution {
+    return this.session.settings.clientRunsTools === true ? "client" : "server";
+  }
+
+  /** How many messages wait for the one that is being answered. */
+  get queued(): number {
+    return Math.max(0, this.unanswered.size - 1);
+  }
+
+  get unansweredCount(): number {
+    return this.unanswered.size;
+  }
+
+  listen(client: Client): void {
+    if (!this.listeners.has(client)) this.listeners.set(client, { isFollower: false, held: undefined });
+  }
+
+  leave(client: Client): void {
+    this.listeners.delete(client);
+  }
+
+  /** Takes a message in. It is answered in the moment in which everybody is told of it. Rejects when it was not taken. */
+  async send(message: string, client: Client, requestId: RequestId): Promise<void> {
+    const handle = this.session.prompt([{ type: "text", text: message }]);
+    this.origins.set(handle.messageId, { client, requestId });
+    this.unanswered.add(handle.messageId);
+    const forget = (): void => void this.unanswered.delete(handle.messageId);
+    handle.outcome.then(forget, forget);
+    try {
+      await handle.accepted;
+    } catch (error) {
+      this.origins.delete(handle.messageId);
+      throw error;
+    }
+  }
+
+  /** False when no such call waits for a result. */
+  provide(toolCallId: string, text: string, isError: boolean): boolean {
+    if (this.session.openRequests().get(toolCallId)?.kind !== "tool") return false;
+    return this.attachment.answer(toolCallId, { kind: "result", text, ...(isError ? { isError } : {}) });
+  }
+
+  /** Stops the answer and drops the messages behind it. */
+  async cancel(): Promise<void> {
+    await this.session.interrupt();
+  }
+
+  /** The session is about to be closed: what its listeners are told last. */
+  endWith(reason: "completed" | "disconnected"): void {
+    this.endReason ??= reason;
+  }
+
+  /**
+   * Tells a client everything after a number: first `answer` with the state, then what happened, then the text of the answer
+   * that is being written, then what happens from here on.
+   */
+  async catchUp(
+    client: Client,
+    afterSeq: number,
+    answer: (state: Omit<InteractiveResult<"resumeSession">, "status">) => void,
+  ): Promise<void> {
+    const listener: Listener = { isFollower: true, held: [] };
+    this.listeners.set(client, listener);
+    const upTo = this.told;
+    const snapshot = this.translator.snapshot();
+    const state = {
+      sessionId: this.session.id,
+      seq: upTo,
+      running: this.session.isWorking,
+      waiting: this.session.waiting().map(({ messageId }) => messageId),
+      toolExecution: this.toolExecution,
+    };
+    const past = translatorFor(this.session, true);
+    const frames: string[] = [];
+    try {
+      for (const event of await this.session.past()) {
+        if (event.seq > upTo) break;
+        const told = past.translate(event);
+        if (event.seq > afterSeq) frames.push(...told.map(frameOf));
+      }
+    } catch (error) {
+      if (this.listeners.get(client) === listener) this.listeners.delete(client);
+      throw error;
+    }
+    if (snapshot !== undefined) frames.push(frameOf(snapshot));
+    answer(state);
+    for (const frame of frames) {
+      const room = client.room();
+      if (room !== undefined) await room;
+      client.send(frame);
+    }
+    for (const frame of listener.held ?? []) client.send(frame);
+    listener.held = undefined;
+  }
+
+  private async pump(): Promise<void> {
+    for await (const event of this.attachment.events()) {
+      const origin = event.type === "prompt.accepted" ? this.acknowledge(event) : undefined;
+      for (const outgoing of this.translator.translate(event)) this.tell(outgoing, origin?.client);
+      if (event.seq !== undefined) this.told = event.seq;
+      const room = this.room();
+      if (room !== undefined) await room;
+    }
+    if (this.endReason !== undefined) {
+      const params = { sessionId: this.session.id, status: sessionStatus.stopped, reason: this.endReason };
+      this.tell({ notification: { method: "SessionStatusNotification", params }, to: "all" });
+    }
+    this.listeners.clear();
+  }
+
+  private acknowledge({ messageId, seq }: EngineEvent & { type: "prompt.accepted" }): Origin | undefined {
+    const origin = this.origins.get(messageId);
+    this.origins.delete(messageId);
+    origin?.client.send(resultFrame(origin.requestId, { messageId, status: messageStatus.ok, seq }));
+    return origin;
+  }
+
+  /** `from` has caused it, and knows. */
+  private tell({ notification, to }: Outgoing, from?: Client): void {
+    const frame = notificationFrame(notification);
+    for (const [client, { isFollower, held }] of this.listeners) {
+      if (to === "followers" && (!isFollower || client === from)) continue;
+      if (held === undefined) client.send(frame);
+      else held.push(frame);
+    }
+  }
+
+  private room(): Promise<unknown> | undefined {
+    let waits: Promise<void>[] | undefined;
+    for (const client of this.listeners.keys()) {
+      const wait = client.room();
+      if (wait === undefined) continue;
+      waits ??= [];
+      waits.push(wait);
+    }
+    return waits === undefined ? undefined : Promise.all(waits);
+  }
+}
+
+function frameOf({ notification }: { readonly notification: InteractiveNotification }): string {
+  return notificationFrame(notification);
+}
+
+function translatorFor(session: Session, isPast: boolean): Translator {
+  const { clientTools = [], clientRunsTools = false } = session.settings;
+  const brought = new Set(clientTools.map(({ name }) => name));
+  const isClients = (name: string): boolean => clientRunsTools || brought.has(name);
+  return createTranslator({ sessionId: session.id, isPast, isClients });
+}

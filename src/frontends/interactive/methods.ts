@@ -1,0 +1,140 @@
+import type {
+  InteractiveMethod,
+  InteractiveParams,
+  InteractiveResult,
+  NotificationName,
+} from "../../protocol/interactive.ts";
+import {
+  interactiveNotifications,
+  interactiveParams,
+  interactiveVersion,
+  sessionStatus,
+  toolResultStatus,
+} from "../../protocol/interactive.ts";
+import type { InteractiveConnection } from "./connection.ts";
+import { refused, unknownSession, unusable } from "./failures.ts";
+import { notificationFrame, type RequestId } from "./frames.ts";
+import type { Seat } from "./server.ts";
+
+/** Answers, or sees to it that an answer is sent later; resolves when the next request may be taken. Rejects with a refusal. */
+export type Handler<M extends InteractiveMethod> = (
+  params: InteractiveParams<M>,
+  id: RequestId,
+  connection: InteractiveConnection,
+) => Promise<void>;
+
+export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
+  async startSession({ userId, sessionParams }, id, connection) {
+    const seat = await connection.server.start(userId, sessionParams ?? {}, connection.identity);
+    const { live } = seat;
+    const sessionId = live.session.id;
+    connection.sit(seat);
+    live.listen(connection);
+    connection.respond(id, { sessionId, status: sessionStatus.active });
+    const params = { sessionId, status: sessionStatus.active, reason: "started", seq: 1 };
+    connection.send(notificationFrame({ method: "SessionStatusNotification", params }));
+  },
+
+  async sendUserMessage({ sessionId, message }, id, connection) {
+    const { server, identity } = connection;
+    const { live } = await seatOf(sessionId, connection);
+    server.checkOpen();
+    const { queuedMessages } = server.options.limits;
+    if (live.unansweredCount > queuedMessages) {
+      throw refused("queue_full", `${queuedMessages} messages are waiting already; wait for an answer.`);
+    }
+    server.countMessage(identity);
+    // Answered with its event, while further requests are taken.
+    live.send(message, connection, id).catch((error: unknown) => connection.fail(id, error, "sendUserMessage"));
+  },
+
+  async provideToolResult({ sessionId, toolCallId, result, isError }, id, connection) {
+    const { live } = await seatOf(sessionId, connection);
+    if (!live.provide(toolCallId, result, isError === true)) {
+      const words = "no tool call with this id waits for a result; it is unknown, has its result, or its time was over";
+      throw unusable("unexpected_tool_result", words);
+    }
+    connection.respond(id, { status: toolResultStatus.ok });
+  },
+
+  async stopSession({ sessionId }, id, connection) {
+    const { server, identity } = connection;
+    connection.respond(id, { status: sessionStatus.stopped });
+    // Told when it has ended, while further requests are taken.
+    server
+      .stop(sessionId, identity)
+      .catch((error: unknown) => server.report(error, { method: "stopSession", sessionId }));
+  },
+
+  async echo(params, id, connection) {
+    const { message = undefined } = isRecord(params) ? params : {};
+    connection.respond(id, isRecord(params) && "message" in params ? message : (params ?? {}));
+  },
+
+  async cancel({ sessionId }, id, connection) {
+    const { live } = await seatOf(sessionId, connection);
+    connection.respond(id, { status: sessionStatus.active, cancelled: live.unansweredCount });
+    live.cancel().catch((error: unknown) => connection.server.report(error, { method: "cancel", sessionId }));
+  },
+
+  async resumeSession({ sessionId, afterSeq }, id, connection) {
+    const seat = await connection.server.resume(sessionId, connection.identity);
+    connection.sit(seat);
+    await seat.live.catchUp(connection, afterSeq ?? 0, (state) =>
+      connection.respond(id, { ...state, status: sessionStatus.active }),
+    );
+  },
+
+  async listSessions(params, id, connection) {
+    const { server, identity } = connection;
+    const { user, role } = identity;
+    const limit = params?.limit ?? 50;
+    const infos = await server.engine.list({ limit, ...(role === "user" ? { owner: user } : {}) });
+    const sessions = infos.slice(0, limit).map(({ id: sessionId, title, userId, createdAt, updatedAt }) => ({
+      sessionId,
+      title,
+      status: server.isOpen(sessionId) ? sessionStatus.active : sessionStatus.stopped,
+      ...(userId === undefined ? {} : { userId }),
+      createdAt: new Date(createdAt).toISOString(),
+      updatedAt: new Date(updatedAt).toISOString(),
+    }));
+    connection.respond(id, { sessions });
+  },
+
+  async capabilities(_, id, connection) {
+    const { server, identity } = connection;
+    const { toolExecution, toolExecutionChoices, timeouts, limits, serverVersion } = server.options;
+    const choices = [...new Set([toolExecution, ...toolExecutionChoices])];
+    const models = (await server.engine.models()).map((model) => ({ id: model.id, name: model.displayName }));
+    const result: InteractiveResult<"capabilities"> = {
+      protocol: "interactive",
+      version: interactiveVersion,
+      server: { name: "tinman", version: serverVersion },
+      user: identity.user,
+      role: identity.role,
+      methods: Object.keys(interactiveParams),
+      notifications: Object.keys(interactiveNotifications) as NotificationName[],
+      toolExecution: { default: toolExecution, choices },
+      models,
+      timeouts: { ...timeouts },
+      limits: { ...limits },
+    };
+    connection.respond(id, result);
+  },
+};
+
+/** A session that this connection takes part in, or from now on does: one's own that is open can be used at once. */
+async function seatOf(sessionId: string, connection: InteractiveConnection): Promise<Seat> {
+  const { server, identity } = connection;
+  const known = connection.seat(sessionId);
+  if (known !== undefined) return known;
+  const seat = await server.join(sessionId, identity);
+  if (seat === undefined) throw unknownSession();
+  connection.sit(seat);
+  seat.live.listen(connection);
+  return seat;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

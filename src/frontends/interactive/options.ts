@@ -1,0 +1,28 @@
+import type { Autonomy, ReasoningEffort } from "../../core/settings.ts";
+import type { ToolExecution } from "../../protocol/interactive.ts";
+
+/** What `config.yaml` and the command line say about `/ws`. Times in milliseconds. */
+export interface InteractiveOptions {
+  /** The folder that sessions work in. */
+  readonly cwd: string;
+  readonly modelId: string;
+  readonly reasoningEffort: ReasoningEffort;
+  readonly toolExecution: ToolExecution;
+  /** What a client may choose instead. */
+  readonly toolExecutionChoices: readonly ToolExecution[];
+  /** For tools that the server runs. */
+  readonly autonomy: Autonomy;
+  readonly timeouts: { readonly ai: number; readonly toolResult: number; readonly idleSession: number };
+  readonly limits: {
+    readonly queuedMessages: number;
+    readonly sessionsPerMinute: number;
+    readonly messagesPerMinute: number;
+  };
+  readonly serverVersion: string;
+}
+
+/** Structured: a name, and what belongs to it. Never the contents of messages. */
+export interface ServerLog {
+  info(event: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(event: string, fields?: Readonly<Record<string, unknown>>): void;
+}

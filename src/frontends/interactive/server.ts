@@ -1,0 +1,200 @@
+import type { Engine } from "../../core/engine.ts";
+import { AgentError, failureOf } from "../../core/errors.ts";
+import type { Clock, Ids } from "../../core/ports.ts";
+import type { Session } from "../../core/session.ts";
+import type { Hold, SessionPool } from "../../core/session-pool.ts";
+import type { RunOptions, SessionSettings } from "../../core/settings.ts";
+import type { SessionParams, ToolExecution } from "../../protocol/interactive.ts";
+import type { Identity } from "../front-end.ts";
+import { badParams, refused, unusable } from "./failures.ts";
+import { LiveSession } from "./live-session.ts";
+import type { InteractiveOptions, ServerLog } from "./options.ts";
+import { createRate, type Rate } from "./rates.ts";
+
+export interface InteractiveParts {
+  readonly engine: Engine;
+  readonly pool: SessionPool;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: ServerLog;
+  readonly options: InteractiveOptions;
+}
+
+/** A connection's part in a session. */
+export interface Seat {
+  readonly live: LiveSession;
+  readonly hold: Hold;
+}
+
+/** What the connections of `/ws` share: the sessions, and how often each user may do something. */
+export class InteractiveServer {
+  readonly options: InteractiveOptions;
+  readonly engine: Engine;
+  readonly log: ServerLog;
+  /** Of those that somebody of `/ws` works with, or did a while ago. */
+  private readonly live = new Map<string, Promise<LiveSession>>();
+  private readonly pool: SessionPool;
+  private readonly ids: Ids;
+  private readonly sessionRate: Rate;
+  private readonly messageRate: Rate;
+  private isDraining = false;
+
+  constructor({ engine, pool, clock, ids, log, options }: InteractiveParts) {
+    this.engine = engine;
+    this.pool = pool;
+    this.ids = ids;
+    this.log = log;
+    this.options = options;
+    this.sessionRate = createRate(options.limits.sessionsPerMinute, clock);
+    this.messageRate = createRate(options.limits.messagesPerMinute, clock);
+  }
+
+  /** Nothing new is begun any more. */
+  drain(): void {
+    this.isDraining = true;
+  }
+
+  checkOpen(): void {
+    if (this.isDraining) throw refused("draining", "The server is stopping.");
+  }
+
+  /** Rejects with what the client is told. */
+  async start(userId: string, params: SessionParams, identity: Identity): Promise<Seat> {
+    this.checkOpen();
+    const execution = this.executionFor(params);
+    limited(this.sessionRate.take(identity.user), "sessions", this.options.limits.sessionsPerMinute);
+    const settings = this.settingsFor(userId, params, identity, execution);
+    const { cwd } = this.options;
+    const hold = await this.pool.create({ cwd, settings, run: this.runOptions() }).catch((error: unknown) => {
+      throw this.modelRefusal(error) ?? error;
+    });
+    const live = await this.liveOver(hold.session);
+    this.log.info("session.started", { sessionId: live.session.id, user: identity.user, userId, execution });
+    return { live, hold };
+  }
+
+  /** One that is open, or was left. Rejects with `session_not_found`, also for somebody else's. */
+  async resume(sessionId: string, identity: Identity): Promise<Seat> {
+    this.checkOpen();
+    const allows = (settings: SessionSettings): boolean => isAllowed(identity, settings, "read");
+    const hold = await this.pool.open(sessionId, { toRead: true, run: this.runOptions(), allows });
+    return { live: await this.liveOver(hold.session), hold };
+  }
+
+  /** One's own that is open. */
+  async join(sessionId: string, identity: Identity): Promise<Seat | undefined> {
+    const session = this.pool.get(sessionId);
+    if (session === undefined || !isAllowed(identity, session.settings, "use")) return undefined;
+    const hold = await this.pool.open(sessionId);
+    return { live: await this.liveOver(hold.session), hold };
+  }
+
+  /** Ends a session for everybody. Without effect when there is none that is open and one's own. */
+  async stop(sessionId: string, identity: Identity): Promise<void> {
+    const session = this.pool.get(sessionId);
+    if (session === undefined || !isAllowed(identity, session.settings, "use")) return;
+    const live = await this.live.get(sessionId);
+    live?.endWith("completed");
+    await this.pool.end(sessionId);
+    await live?.ended;
+    this.log.info("session.ended", { sessionId, user: identity.user, status: 2, reason: "completed" });
+  }
+
+  /** A session is closed because nobody has come back to it. */
+  wasIdle(session: Session): void {
+    const { owner: user } = session.settings;
+    this.log.info("session.ended", { sessionId: session.id, user, status: 2, reason: "disconnected" });
+  }
+
+  /** Throws when the user sends too much. */
+  countMessage({ user }: Identity): void {
+    limited(this.messageRate.take(user), "messages", this.options.limits.messagesPerMinute);
+  }
+
+  isOpen(sessionId: string): boolean {
+    return this.pool.get(sessionId) !== undefined;
+  }
+
+  /** Puts a failure into the log under an id, which is all that a client gets to know of it. */
+  report(error: unknown, context: Readonly<Record<string, unknown>>): string {
+    const errorId = this.ids.next();
+    const { code, message } = failureOf(error);
+    this.log.error("request.failed", { errorId, code, message, ...context });
+    return errorId;
+  }
+
+  /** How many messages wait behind those that are being answered. */
+  async queuedMessages(): Promise<number> {
+    let sum = 0;
+    for (const live of this.live.values()) sum += (await live).queued;
+    return sum;
+  }
+
+  private liveOver(session: Session): Promise<LiveSession> {
+    const known = this.live.get(session.id);
+    if (known !== undefined) return known;
+    const opened = LiveSession.over(session);
+    this.live.set(session.id, opened);
+    const forget = (): void => void (this.live.get(session.id) === opened && this.live.delete(session.id));
+    opened.then((live) => live.ended).then(forget, forget);
+    return opened;
+  }
+
+  private executionFor({ toolExecution: wanted }: SessionParams): ToolExecution {
+    const { toolExecution: usual, toolExecutionChoices: choices } = this.options;
+    if (wanted === undefined || wanted === null || wanted === usual) return usual;
+    if (choices.includes(wanted)) return wanted;
+    throw unusable("tool_execution", `This server does not let clients choose who runs the tools; it is ${usual}.`);
+  }
+
+  private settingsFor(
+    userId: string,
+    { language, model, context, tools }: SessionParams,
+    { user }: Identity,
+    execution: ToolExecution,
+  ): SessionSettings {
+    const { modelId, reasoningEffort, autonomy } = this.options;
+    const told = [
+      ...(language ? [`Answer in this language, whatever language the user writes in: ${language}`] : []),
+      ...(context ? [`What the client says about this session:\n\n${context}`] : []),
+    ];
+    const names = new Set(tools?.map(({ name }) => name));
+    if (names.size !== (tools?.length ?? 0)) throw badParams("tools", "Two tools have the same name.");
+    const clientTools = tools?.map(({ name, description = "", inputSchema = { type: "object" } }) => {
+      return { name, description, inputSchema };
+    });
+    return {
+      modelId: model || modelId,
+      reasoningEffort,
+      autonomy,
+      mode: "auto",
+      owner: user,
+      userId,
+      ...(told.length === 0 ? {} : { appendSystemPrompt: told.join("\n\n") }),
+      ...(clientTools === undefined || clientTools.length === 0 ? {} : { clientTools }),
+      ...(execution === "client" ? { clientRunsTools: true } : {}),
+    };
+  }
+
+  private runOptions(): RunOptions {
+    const { ai, toolResult } = this.options.timeouts;
+    return { onDenied: "continue", modelSilenceMs: ai, toolResultMs: toolResult };
+  }
+
+  private modelRefusal(error: unknown): Error | undefined {
+    if (!(error instanceof AgentError) || error.code !== "model_unknown") return undefined;
+    return unusable("model_unknown", error.message);
+  }
+}
+
+/** Looking is for admins and viewers, too; using for admins. */
+export function isAllowed({ user, role }: Identity, { owner }: SessionSettings, to: "read" | "use"): boolean {
+  if (role === "admin") return true;
+  return role === "viewer" ? to === "read" : owner === user;
+}
+
+function limited(waitMs: number | undefined, what: string, perMinute: number): void {
+  if (waitMs === undefined) return;
+  const words = `More than ${perMinute} ${what} in a minute; try again in ${Math.ceil(waitMs / 1_000)} s.`;
+  throw refused("rate_limited", words, { limit: what, retryAfterMs: waitMs });
+}
