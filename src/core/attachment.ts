@@ -102,3 +102,13 @@ export class EventQueue {
     for (const go of this.waitingForRoom.splice(0)) go();
   }
 }
+
+/** Resolves at once while all readers keep up. */
+export function roomInAll(queues: Iterable<EventQueue>): Promise<void> | undefined {
+  const waits: Promise<void>[] = [];
+  for (const queue of queues) {
+    const wait = queue.room();
+    if (wait !== undefined) waits.push(wait);
+  }
+  return waits.length === 0 ? undefined : Promise.all(waits).then(() => undefined);
+}

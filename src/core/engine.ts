@@ -1,6 +1,7 @@
 import type { EngineParts } from "./engine-parts.ts";
 import { AgentError } from "./errors.ts";
 import type { DurableBody, DurableEvent, SettingsChanges } from "./event.ts";
+import type { SessionState } from "./history.ts";
 import { closingEvents, foldLog } from "./history.ts";
 import type { ModelCatalog, ModelInfo, SessionInfo, SessionQuery } from "./ports.ts";
 import { Session } from "./session.ts";
@@ -23,6 +24,8 @@ export interface ResumedSession {
   readonly run?: RunOptions;
   /** Also when its model is not known here, or its folder is gone: the conversation can be read, the settings changed. */
   readonly toRead?: boolean;
+  /** When it says no to the settings that the session was left with, there is no such session. */
+  allows?(settings: SessionSettings): boolean;
 }
 
 /** Opened again, with what was wrong with its log. */
@@ -53,10 +56,15 @@ export class Engine {
 
   /** Loads a session and becomes its writer. Nothing is written until something happens. */
   async resume(id: string, options: ResumedSession = {}): Promise<Resumed> {
-    const log = await this.parts.store.acquire(id);
+    const log = await this.parts.store.acquire(id).catch(async (error: unknown) => {
+      // That somebody else has it open is nothing for those to know who may not have it.
+      if (options.allows !== undefined) checkAllowed(foldLog((await this.parts.store.read(id)).events), options);
+      throw error;
+    });
     try {
       const { events, lastSeq, damagedLines } = await this.parts.store.read(id);
       const state = foldLog(events, lastSeq);
+      checkAllowed(state, options);
       if (options.toRead !== true) await this.checkFolder(options.cwd ?? state.cwd);
       const session = new Session(this.parts, log, state, options.run ?? {}, [
         ...closingEvents(state, this.parts.ids),
@@ -82,6 +90,7 @@ export class Engine {
     const { events, damagedLines } = await this.parts.store.read(id);
     const kept = events.filter((event) => event.seq <= (options.atSeq ?? Number.POSITIVE_INFINITY));
     const source = foldLog(kept);
+    checkAllowed(source, options);
     const settings = { ...source.settings, ...definite(options.changes ?? {}) };
     if (options.toRead !== true) {
       await this.checkModels(settings);
@@ -118,15 +127,19 @@ export class Engine {
     return (await this.parts.models.resolve(id)).info;
   }
 
+  /** Those that are open here, or being closed. */
+  sessions(): readonly Session[] {
+    return [...this.open];
+  }
+
   /** Closes every session that is open here. */
   async close(): Promise<void> {
     await Promise.all([...this.open].map((session) => session.close()));
-    this.open.clear();
   }
 
   private keep(session: Session): void {
-    for (const other of this.open) if (other.isClosed) this.open.delete(other);
     this.open.add(session);
+    void session.ended.then(() => this.open.delete(session));
   }
 
   private async start(
@@ -162,6 +175,10 @@ export class Engine {
     if (settings.modelId !== undefined) await this.parts.models.resolve(settings.modelId);
     if (settings.specModelId !== undefined) await this.parts.models.resolve(settings.specModelId);
   }
+}
+
+function checkAllowed({ id, settings }: SessionState, { allows }: ResumedSession): void {
+  if (allows?.(settings) === false) throw new AgentError("session_not_found", `There is no session ${id}.`);
 }
 
 /** A fork has its own opening and its own settings; the rest of the log is the conversation. */

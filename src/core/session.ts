@@ -1,5 +1,4 @@
-import type { Abilities, Attachment } from "./attachment.ts";
-import { EventQueue } from "./attachment.ts";
+import { type Abilities, type Attachment, EventQueue, roomInAll } from "./attachment.ts";
 import { Briefing } from "./briefing.ts";
 import { sessionTools } from "./client-tools.ts";
 import { buildRequest, chosenModel } from "./context.ts";
@@ -7,8 +6,7 @@ import type { EngineParts } from "./engine-parts.ts";
 import { AgentError } from "./errors.ts";
 import type { DurableBody, DurableEvent, EngineEvent, EventBody, SettingsChanges } from "./event.ts";
 import { seenPlaces } from "./evidence.ts";
-import type { SessionState } from "./history.ts";
-import { copyState } from "./history.ts";
+import { copyState, type SessionState } from "./history.ts";
 import type { Interaction } from "./interaction.ts";
 import { Interactions } from "./interactions.ts";
 import { Journal } from "./journal.ts";
@@ -58,7 +56,13 @@ export class Session {
   private callsRun = false;
   private isNamed: boolean;
   private live: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
+  private accepting: Promise<unknown> | undefined;
   private closed = false;
+  private tellEnd = (): void => undefined;
+  /** Resolves when it was closed, by whomever, and its log is free. */
+  readonly ended = new Promise<void>((resolve) => {
+    this.tellEnd = resolve;
+  });
 
   constructor(parts: EngineParts, log: SessionLog, state: SessionState, run: RunOptions, owed: readonly DurableBody[]) {
     this.parts = parts;
@@ -136,6 +140,11 @@ export class Session {
     return this.live !== undefined;
   }
 
+  /** `undefined` when no turn runs and no prompt is on its way to one; otherwise resolves when that may have changed. */
+  busy(): Promise<unknown> | undefined {
+    return this.live?.done ?? (this.queue.length > 0 ? this.accepting : undefined);
+  }
+
   /** The model that the next call goes to. */
   async model(): Promise<ModelInfo> {
     return (await this.parts.models.resolve(chosenModel(this.settings).id)).info;
@@ -199,7 +208,7 @@ export class Session {
     const accepted = this.accept(entry, content).then(() => ({ messageId }));
     const outcome = accepted.then(() => ended);
     // Whoever only waits for one of the two must not be punished with an unhandled rejection of the other.
-    accepted.catch(() => undefined);
+    this.accepting = accepted.catch(() => undefined);
     outcome.catch(() => undefined);
     return { messageId, accepted, outcome };
   }
@@ -242,9 +251,9 @@ export class Session {
     if (line !== this.title) await this.journal.emit({ type: "session.titled", title: line });
   }
 
-  /** Ends what runs, gives the log back and ends every event stream. `cause` may say more than "interrupted". */
+  /** Ends what runs, gives the log back and ends every event stream. `cause` may say more than "interrupted". A second call waits for the first. */
   async close(cause?: AgentError): Promise<void> {
-    if (this.closed) return;
+    if (this.closed) return this.ended;
     this.closed = true;
     for (const entry of this.queue.drop()) entry.settle(notRun());
     this.live?.abort.abort(cause);
@@ -252,7 +261,7 @@ export class Session {
     await this.journal.emit({ type: "session.closed" });
     for (const queue of this.clients.keys()) queue.close();
     this.clients.clear();
-    await this.log.release();
+    await this.log.release().finally(this.tellEnd);
   }
 
   private async accept(entry: QueuedPrompt, content: readonly PromptBlock[]): Promise<void> {
@@ -348,7 +357,7 @@ export class Session {
         }),
       reminders: () => this.briefing.reminders(),
       emit: (body: EventBody) => (body.type === "notice" ? this.briefing.notice(body) : journal.emit(body)),
-      room: () => this.room(),
+      room: () => roomInAll(this.clients.keys()),
     });
     for (const entry of taken) entry.settle(outcome);
   }
@@ -365,15 +374,6 @@ export class Session {
   private publish(event: EngineEvent): void {
     this.reply.note(event);
     for (const queue of this.clients.keys()) queue.push(event);
-  }
-
-  private room(): Promise<void> | undefined {
-    const waits: Promise<void>[] = [];
-    for (const queue of this.clients.keys()) {
-      const wait = queue.room();
-      if (wait !== undefined) waits.push(wait);
-    }
-    return waits.length === 0 ? undefined : Promise.all(waits).then(() => undefined);
   }
 
   /** Everything that has happened: what is stored, and what a dead process owes and nobody has written yet. */
