@@ -26,7 +26,10 @@ export class LiveReply {
   partial(): SessionState["partial"] {
     const { messageId, at } = this;
     if (messageId === undefined) return undefined;
-    return { messageId, at, blocks: [...this.blocks.values()].map((block) => ({ ...block })) };
+    // Those of which nothing was told, as calls are, keep their places: what follows is told by its place.
+    const places = Math.max(...this.blocks.keys()) + 1;
+    const blockAt = (_: unknown, place: number): Block => ({ type: "thinking", text: "", ...this.blocks.get(place) });
+    return { messageId, at, blocks: Array.from({ length: places }, blockAt) };
   }
 
   private begin(messageId: string | undefined, at: number): void {
