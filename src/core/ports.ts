@@ -355,8 +355,8 @@ export interface Clock {
   now(): number;
   /** Milliseconds that only go forward, for durations. */
   monotonic(): number;
-  /** Calls back once after `ms`; the returned function cancels it. */
-  after(ms: number, callback: () => void): () => void;
+  /** Calls back once after `ms`; the returned function cancels it. `background`: a process that waits for this alone ends. */
+  after(ms: number, callback: () => void, options?: { readonly background?: boolean }): () => void;
 }
 
 export interface Ids {

@@ -10,8 +10,9 @@ export function monotonicMs(): number {
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: monotonicMs,
-  after: (ms, callback) => {
+  after: (ms, callback, { background = false } = {}) => {
     const timer = setTimeout(callback, ms);
+    if (background) timer.unref();
     return () => clearTimeout(timer);
   },
 };
