@@ -118,12 +118,12 @@ export class SessionPool {
     }
   }
 
-  /** Closes every session, also those that are just being opened. Nothing can be opened any more. */
-  async close(): Promise<void> {
+  /** Closes every session, also those that are just being opened. Nothing can be opened any more. Turns that run end with `cause`. */
+  async close(cause?: AgentError): Promise<void> {
     this.isClosed = true;
     await Promise.allSettled([...this.opening.values(), ...this.making]);
     const sessions = [...this.entries.values()].map(({ session }) => session);
-    await Promise.all(sessions.map((session) => session.close()));
+    await Promise.all(sessions.map((session) => session.close(cause)));
   }
 
   /** What must be over before anybody else may open the session, or make it. */

@@ -1,0 +1,187 @@
+import type { SessionPool } from "../../../src/core/session-pool.ts";
+import { SessionPool as Pool } from "../../../src/core/session-pool.ts";
+import type { Identity } from "../../../src/frontends/front-end.ts";
+import { InteractiveConnection } from "../../../src/frontends/interactive/connection.ts";
+import type { InteractiveOptions } from "../../../src/frontends/interactive/options.ts";
+import { InteractiveServer } from "../../../src/frontends/interactive/server.ts";
+import {
+  interactiveNotifications,
+  interactiveResults,
+  type NotificationName,
+} from "../../../src/protocol/interactive.ts";
+import { createLinkedPair, type LinkedEnd } from "../../../src/rpc/transport.ts";
+import { countingIds, createKit, type FakeReply, type Kit, type KitOptions } from "../../fakes/kit.ts";
+
+export type Frame = Record<string, unknown> & {
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly params?: Record<string, unknown>;
+  readonly result?: Record<string, unknown>;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: Record<string, unknown> };
+};
+
+export const ann: Identity = { user: "ann", role: "user" };
+
+export const options: InteractiveOptions = {
+  cwd: "/ws",
+  modelId: "fake",
+  reasoningEffort: "none",
+  toolExecution: "client",
+  toolExecutionChoices: ["client"],
+  autonomy: "off",
+  timeouts: { ai: 10_000, toolResult: 600_000, idleSession: 1_800_000 },
+  limits: { queuedMessages: 32, sessionsPerMinute: 1_200, messagesPerMinute: 6_000 },
+  serverVersion: "0.0.0",
+};
+
+export interface Served {
+  readonly kit: Kit;
+  readonly server: InteractiveServer;
+  readonly pool: SessionPool;
+  readonly log: Record<string, unknown>[];
+  connect(identity?: Identity): Spoken;
+}
+
+/** A client that sends what it is told to and keeps what comes, in order; everything that comes is checked by its schema. */
+export interface Spoken {
+  /** All that came so far. */
+  readonly frames: Frame[];
+  raw(text: string): void;
+  /** Sends a request and resolves with its response; the notifications that come before it stay in `frames`. */
+  request(method: string, params?: unknown): Promise<Frame>;
+  /** Resolves with the next frame that no call of this has given before. */
+  next(): Promise<Frame>;
+  /** Frames up to the first one that holds, itself included. */
+  until(holds: (frame: Frame) => boolean): Promise<Frame[]>;
+  /** Starts a session, and takes its status. */
+  start(sessionParams?: object, userId?: string): Promise<string>;
+  /** Sends a message and takes everything up to the end of its answer. */
+  ask(sessionId: string, message: string): Promise<Frame[]>;
+  close(): Promise<void>;
+}
+
+/** The server of `/ws` on fakes, reached by connections in memory. */
+export function serve(
+  replies: readonly FakeReply[],
+  given: Partial<InteractiveOptions> = {},
+  kitOptions: KitOptions = {},
+): Served {
+  const kit = createKit(replies, kitOptions);
+  const log: Record<string, unknown>[] = [];
+  const at = (level: string) => (event: string, fields: object = {}) => void log.push({ level, event, ...fields });
+  const own = { ...options, ...given };
+  let server: InteractiveServer | undefined;
+  const pool = new Pool(kit.engine, {
+    clock: kit.clock,
+    idleMs: own.timeouts.idleSession,
+    onIdle: (session) => server?.wasIdle(session),
+  });
+  server = new InteractiveServer({
+    engine: kit.engine,
+    pool,
+    clock: kit.clock,
+    ids: countingIds(),
+    log: { info: at("info"), error: at("error") },
+    options: own,
+  });
+  const { connect } = { connect: (identity: Identity = ann) => speak(server, identity) };
+  return { kit, server, pool, log, connect };
+}
+
+function speak(server: InteractiveServer, identity: Identity): Spoken {
+  const [near, far] = createLinkedPair();
+  const connection = new InteractiveConnection(server, { transport: far, close: () => far.close() }, identity);
+  return spokenOver(near, () => connection.closed());
+}
+
+function spokenOver(near: LinkedEnd, closed: () => Promise<void>): Spoken {
+  const frames: Frame[] = [];
+  const methods = new Map<unknown, string>();
+  let taken = 0;
+  let ids = 0;
+  let wake: () => void = () => undefined;
+  let isOver = false;
+  const reading = (async () => {
+    for await (const frame of near.incoming) {
+      if (frame.type !== "line") throw new Error("a frame was lost");
+      frames.push(checked(JSON.parse(frame.text) as Frame, methods));
+      wake();
+    }
+    isOver = true;
+    wake();
+  })();
+  const next = async (): Promise<Frame> => {
+    for (;;) {
+      const frame = frames[taken];
+      if (frame !== undefined) {
+        taken += 1;
+        return frame;
+      }
+      if (isOver) throw new Error("the connection is over");
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  };
+  const until = async (holds: (frame: Frame) => boolean): Promise<Frame[]> => {
+    const found: Frame[] = [];
+    for (;;) {
+      const frame = await next();
+      found.push(frame);
+      if (holds(frame)) return found;
+    }
+  };
+  const request = async (method: string, params?: unknown): Promise<Frame> => {
+    const id = ++ids;
+    methods.set(id, method);
+    near.send(JSON.stringify({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) }));
+    const answer = (await until((frame) => frame.id === id)).at(-1);
+    if (answer === undefined) throw new Error("no answer");
+    return answer;
+  };
+  return {
+    frames,
+    raw: (text) => near.send(text),
+    next,
+    until,
+    request,
+    async start(sessionParams, userId = "u1") {
+      const { result } = await request("startSession", {
+        userId,
+        ...(sessionParams === undefined ? {} : { sessionParams }),
+      });
+      await next();
+      return String(result?.sessionId);
+    },
+    async ask(sessionId, message) {
+      const { result } = await request("sendUserMessage", { sessionId, message });
+      return until((frame) => isFinal(frame) && frame.params?.messageId === result?.messageId);
+    },
+    async close() {
+      near.close();
+      await closed();
+      await reading;
+    },
+  };
+}
+
+export function isFinal({ method, params }: Frame): boolean {
+  return method === "AIMessageChunkNotification" && params?.isFinal === true;
+}
+
+/** The answer as a client that only adds up the chunks has it. */
+export function textIn(frames: readonly Frame[]): string {
+  return frames
+    .filter(({ method }) => method === "AIMessageChunkNotification")
+    .map(({ params }) => String(params?.chunk))
+    .join("");
+}
+
+function checked(frame: Frame, methods: ReadonlyMap<unknown, string>): Frame {
+  if (frame.method !== undefined) interactiveNotifications[frame.method as NotificationName].parse(frame.params);
+  else if (frame.error === undefined) {
+    const schema = interactiveResults[methods.get(frame.id) as keyof typeof interactiveResults];
+    schema?.parse(frame.result);
+  }
+  return frame;
+}
