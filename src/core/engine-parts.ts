@@ -1,3 +1,4 @@
+import type { EngineEvent } from "./event.ts";
 import type { CommandRules, DecisionContext, PermissionPolicy } from "./permission.ts";
 import type { Clock, ContextSource, Host, Ids, ModelCatalog, SessionStore } from "./ports.ts";
 import type { Tool } from "./tool.ts";
@@ -18,6 +19,8 @@ export interface EngineParts {
   readonly places: Pick<DecisionContext, "home" | "ownHome" | "loginHome" | "temp" | "foldsCase"> & {
     readonly outputs: (sessionId: string) => string;
   };
+  /** Reads along in every session, whoever is attached. Never throws. */
+  readonly observe?: (event: EngineEvent) => void;
   /** JSON Schema of a tool's arguments. */
   toolSchema(tool: Tool): Promise<unknown>;
 }

@@ -1,16 +1,16 @@
-import { type Abilities, type Attachment, EventQueue, roomInAll } from "./attachment.ts";
+import type { Abilities, Attachment } from "./attachment.ts";
+import { Audience } from "./audience.ts";
 import { Briefing } from "./briefing.ts";
 import { sessionTools } from "./client-tools.ts";
 import { buildRequest, chosenModel } from "./context.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { AgentError } from "./errors.ts";
-import type { DurableBody, DurableEvent, EngineEvent, EventBody, SettingsChanges } from "./event.ts";
+import type { DurableBody, DurableEvent, EventBody, SettingsChanges } from "./event.ts";
 import { seenPlaces } from "./evidence.ts";
 import { copyState, type SessionState } from "./history.ts";
 import type { Interaction } from "./interaction.ts";
 import { Interactions } from "./interactions.ts";
 import { Journal } from "./journal.ts";
-import { LiveReply } from "./live-reply.ts";
 import type { Message, PromptBlock, Usage } from "./message.ts";
 import { offeredTools } from "./offered-tools.ts";
 import type { ModelInfo, SessionLog, ToolSpec } from "./ports.ts";
@@ -47,12 +47,11 @@ export class Session {
   private readonly journal: Journal;
   private readonly briefing: Briefing;
   private readonly interactions: Interactions;
-  private readonly clients = new Map<EventQueue, Abilities>();
+  private readonly audience: Audience;
   private readonly all: readonly Tool[];
   private tools: readonly Tool[];
   private readonly seenFiles = new Map<string, string>();
   private readonly queue = new PromptQueue();
-  private readonly reply = new LiveReply();
   private callsRun = false;
   private isNamed: boolean;
   private live: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
@@ -68,11 +67,12 @@ export class Session {
     this.parts = parts;
     this.log = log;
     this.run = run;
-    this.journal = new Journal({ state, log, clock: parts.clock, publish: (event) => this.publish(event) });
+    this.audience = new Audience(parts.observe);
+    this.journal = new Journal({ state, log, clock: parts.clock, publish: (event) => this.audience.publish(event) });
     this.journal.owe(owed);
     this.briefing = new Briefing(parts, this.journal);
     this.interactions = new Interactions({
-      present: () => [...this.clients.values()],
+      present: () => this.audience.present(),
       emit: (body) => this.journal.emit(body),
       settings: () => state.settings,
       ids: parts.ids,
@@ -164,7 +164,16 @@ export class Session {
   /** What the session is in this moment: whoever attaches now, and applies the events as they come, can say what it was then. */
   snapshot(): SessionState {
     const state = copyState(this.journal.state);
-    return { ...state, partial: this.reply.partial() ?? state.partial };
+    return { ...state, partial: this.audience.reply.partial() ?? state.partial };
+  }
+
+  /** Everything that has happened: what is stored, and what a dead process owes and nobody has written yet. */
+  async past(): Promise<readonly DurableEvent[]> {
+    // Looked at before: what is written meanwhile is then among what is stored.
+    const { owed } = this.journal;
+    const { events } = await this.parts.store.read(this.id);
+    const last = events.at(-1)?.seq ?? 0;
+    return [...events, ...owed.filter(({ seq }) => seq > last)];
   }
 
   /** Accepted prompts that no turn has taken up yet. */
@@ -173,26 +182,7 @@ export class Session {
   }
 
   attach(abilities: Abilities): Attachment {
-    const queue = new EventQueue();
-    if (this.closed) queue.close();
-    else this.clients.set(queue, abilities);
-    return {
-      abilities,
-      events: ({ after, signal } = {}) =>
-        after === undefined ? queue.read(signal) : this.readEvents(queue, after, signal),
-      answer: (requestId, answer) => this.interactions.settle(requestId, answer),
-      change: (changes) => {
-        const before = this.clients.get(queue);
-        if (before === undefined) return;
-        this.clients.set(queue, { ...before, ...changes });
-        if (abilities.onDetach === "cancel") this.interactions.cancelUnanswerable();
-      },
-      detach: () => {
-        queue.close();
-        if (!this.clients.delete(queue)) return;
-        if (abilities.onDetach === "cancel") this.interactions.cancelUnanswerable();
-      },
-    };
+    return this.audience.attach(abilities, this.interactions, () => this.past());
   }
 
   /** Takes a prompt in. Turns run one after the other, in the order of the prompts. */
@@ -259,8 +249,7 @@ export class Session {
     this.live?.abort.abort(cause);
     await this.live?.done;
     await this.journal.emit({ type: "session.closed" });
-    for (const queue of this.clients.keys()) queue.close();
-    this.clients.clear();
+    this.audience.close();
     await this.log.release().finally(this.tellEnd);
   }
 
@@ -357,7 +346,7 @@ export class Session {
         }),
       reminders: () => this.briefing.reminders(),
       emit: (body: EventBody) => (body.type === "notice" ? this.briefing.notice(body) : journal.emit(body)),
-      room: () => roomInAll(this.clients.keys()),
+      room: () => this.audience.room(),
     });
     for (const entry of taken) entry.settle(outcome);
   }
@@ -368,33 +357,6 @@ export class Session {
       return await run();
     } finally {
       this.callsRun = false;
-    }
-  }
-
-  private publish(event: EngineEvent): void {
-    this.reply.note(event);
-    for (const queue of this.clients.keys()) queue.push(event);
-  }
-
-  /** Everything that has happened: what is stored, and what a dead process owes and nobody has written yet. */
-  async past(): Promise<readonly DurableEvent[]> {
-    // Looked at before: what is written meanwhile is then among what is stored.
-    const { owed } = this.journal;
-    const { events } = await this.parts.store.read(this.id);
-    const last = events.at(-1)?.seq ?? 0;
-    return [...events, ...owed.filter(({ seq }) => seq > last)];
-  }
-
-  /** First what is stored behind `after`, then what is in the queue and not among it. */
-  private async *readEvents(queue: EventQueue, after: number, signal?: AbortSignal): AsyncGenerator<EngineEvent> {
-    let last = after;
-    for (const event of await this.past()) {
-      if (event.seq <= last) continue;
-      last = event.seq;
-      yield event;
-    }
-    for await (const event of queue.read(signal)) {
-      if (event.seq === undefined || event.seq > last) yield event;
     }
   }
 }
