@@ -22,8 +22,16 @@ export interface SessionState {
   /** Accepted prompts that are not part of the conversation yet, oldest first. */
   readonly waiting: Map<string, { readonly content: readonly PromptBlock[]; readonly at: number }>;
   usage: Usage;
-  /** The turn that has not ended. */
-  turn: { readonly id: string; readonly startedAt: number; readonly model: string } | undefined;
+  /** The turn that has not ended. `promptId`: what it answers, the last prompt that it took before it had a reply. */
+  turn:
+    | {
+        readonly id: string;
+        readonly startedAt: number;
+        readonly model: string;
+        readonly promptId?: string;
+        readonly hasReply?: boolean;
+      }
+    | undefined;
   /** How the last turn ended. */
   lastEnd: EndReason | undefined;
   /** A reply that was being streamed. */
@@ -101,6 +109,7 @@ export function applyEvent(state: SessionState, event: DurableEvent): void {
       extendPartial(state, event);
       break;
     case "message.ended":
+      if (state.turn !== undefined) state.turn = { ...state.turn, hasReply: true };
       endReply(state, event.message);
       break;
     case "usage.updated":
@@ -192,6 +201,7 @@ function takePrompt(state: SessionState, messageId: string, reminders: readonly 
   const waiting = state.waiting.get(messageId);
   if (waiting === undefined) return;
   state.waiting.delete(messageId);
+  if (state.turn !== undefined && state.turn.hasReply !== true) state.turn = { ...state.turn, promptId: messageId };
   const told = reminders.map((text) => ({ type: "reminder", text }) as const);
   state.messages.push({ id: messageId, role: "user", content: [...told, ...waiting.content], createdAt: waiting.at });
 }
