@@ -13,6 +13,7 @@ import { createLines } from "./lines.ts";
 import type { LiveSession } from "./live-session.ts";
 import { handleRequest } from "./methods.ts";
 import { rejection } from "./rpc-failure.ts";
+import { ownSessions, type Sessions, type Shared, sharedSessions } from "./sessions.ts";
 
 /** What the sessions of a connection begin with where the client says nothing. */
 export interface ConnectionOptions {
@@ -31,6 +32,8 @@ export interface ConnectionOptions {
   /** Canonical. Throws `usage` when it is no folder. */
   folder(path: string): string;
   repository(cwd: string): Promise<GitRepo | undefined>;
+  /** Where several connections work with the same sessions. Without it, those of a connection are its own, and end with it. */
+  readonly shared?: Shared;
   /** Words for people, never for the wire. */
   readonly log: { warn(text: string): Promise<void>; event(event: EngineEvent): Promise<void> };
 }
@@ -38,6 +41,7 @@ export interface ConnectionOptions {
 /** What the methods share. */
 export interface Context {
   readonly engine: Engine;
+  readonly sessions: Sessions;
   readonly transport: Transport;
   readonly options: ConnectionOptions;
   readonly lines: Lines;
@@ -62,6 +66,7 @@ export class Connection {
   constructor(engine: Engine, transport: Transport, options: ConnectionOptions) {
     this.context = {
       engine,
+      sessions: options.shared === undefined ? ownSessions(engine) : sharedSessions(options.shared),
       transport,
       options,
       lines: createLines(),
@@ -87,14 +92,14 @@ export class Connection {
     await this.close();
   }
 
-  /** Takes nothing more on, ends what runs, and waits until it is told. */
+  /** Takes nothing more on, leaves the session, or ends it when it is nobody else's, and waits until that is told. */
   async close(): Promise<void> {
     this.isClosing = true;
     // A session that is just being opened must not be left behind.
     await this.handling;
     const { live } = this.context;
     this.context.live = undefined;
-    await live?.close().catch((error: unknown) => this.context.options.log.warn(failureOf(error).message));
+    await live?.leave().catch((error: unknown) => this.context.options.log.warn(failureOf(error).message));
     await this.context.transport.drained();
   }
 

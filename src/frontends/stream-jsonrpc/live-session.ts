@@ -9,7 +9,9 @@ import type { Transport } from "../../rpc/transport.ts";
 import { answerOf } from "./answers.ts";
 import type { Dialect } from "./dialect.ts";
 import type { Lines } from "./lines.ts";
-import type { ToolFilters } from "./tool-filters.ts";
+import type { Outgoing } from "./outbox.ts";
+import type { Held } from "./sessions.ts";
+import { filtersOf, type SessionFilters, type ToolFilters } from "./tool-filters.ts";
 import type { Translator } from "./translate.ts";
 import { createTranslator } from "./translate.ts";
 
@@ -22,13 +24,12 @@ export interface Origin {
 }
 
 interface Parts {
-  readonly session: Session;
+  readonly held: Held;
   readonly dialect: Dialect;
   readonly transport: Transport;
   readonly lines: Lines;
-  readonly filters: ToolFilters;
   readonly mcpServers: readonly McpServerParams[];
-  /** Whether this client can be asked for permissions. */
+  /** Whether this client wants to be asked for permissions. */
   readonly approve: boolean;
   /** What happens, for people who read along. */
   onEvent(event: EngineEvent): void;
@@ -40,24 +41,28 @@ export class LiveSession {
   readonly mcpServers: readonly McpServerParams[];
   /** The session as the client knows it by the lines so far: a slow reader is behind. */
   readonly told: SessionState;
-  filters: ToolFilters;
   private readonly parts: Parts;
+  private readonly shownFilters: SessionFilters;
   private readonly attachment: Attachment;
   private readonly translator: Translator;
   private readonly origins = new Map<string, Origin>();
   private readonly turns = new Set<Promise<unknown>>();
   private readonly pumped: Promise<void>;
+  private canApprove: boolean;
+  private hasLeft = false;
   /** The message that the model is writing, or wrote last. */
   private replyId: string | undefined;
   private waiters: { readonly seq: number; readonly go: () => void }[] = [];
 
   constructor(parts: Parts) {
     this.parts = parts;
-    this.session = parts.session;
-    this.filters = parts.filters;
+    const { held, dialect } = parts;
+    const { session, canAnswer, goesOn } = held;
+    this.session = session;
+    this.shownFilters = filtersOf(session);
     this.mcpServers = parts.mcpServers;
-    this.told = parts.session.snapshot();
-    const { session, dialect } = parts;
+    this.told = session.snapshot();
+    const { turn, partial, openCalls, openRequests } = this.told;
     this.translator = createTranslator({
       dialect,
       sessionId: session.id,
@@ -66,10 +71,24 @@ export class LiveSession {
       lastMessageId: session.history().at(-1)?.id,
       usage: session.usage,
       waiting: session.waiting(),
+      ...(turn === undefined ? {} : { turn, partial, isCalling: openCalls.size > 0, openRequests }),
+      ...(turn?.promptId === undefined ? {} : { turnId: turn.promptId }),
       origin: (messageId) => this.origins.get(messageId),
     });
-    this.attachment = parts.session.attach({ approve: parts.approve, answer: true, onDetach: "cancel" });
-    this.pumped = this.pump();
+    this.canApprove = canAnswer && parts.approve;
+    const onDetach = goesOn ? "keep" : "cancel";
+    this.attachment = session.attach({ approve: this.canApprove, answer: canAnswer, onDetach });
+    this.shownFilters.clients.add(this);
+    this.pumped = this.pump().finally(() => this.shownFilters.clients.delete(this));
+  }
+
+  get filters(): ToolFilters {
+    return this.shownFilters.current;
+  }
+
+  /** To a client that came in the middle of a turn, right after what it was told of the session: what is under way. */
+  tellUnderWay(): void {
+    this.send(this.translator.underWay());
   }
 
   /** Takes a prompt in. It is answered in the moment in which everybody is told that it is accepted. */
@@ -102,8 +121,10 @@ export class LiveSession {
   answer(response: ClientResponse): void {
     const interaction = this.session.openRequests().get(response.id);
     // Late, second and unknown answers change nothing.
-    if (interaction !== undefined && interaction.kind !== "tool")
-      this.attachment.answer(response.id, answerOf(interaction, response));
+    if (interaction === undefined || interaction.kind === "tool") return;
+    // Nor do those of a client that is not asked, and only sees what others are.
+    const isAsked = interaction.kind === "question" ? this.parts.held.canAnswer : this.canApprove;
+    if (isAsked) this.attachment.answer(response.id, answerOf(interaction, response));
   }
 
   /** Resolves when everything that has happened so far has been sent. */
@@ -115,39 +136,66 @@ export class LiveSession {
 
   /** Whether this client can be asked for permissions. */
   setApprover(approve: boolean): void {
-    this.attachment.change({ approve });
+    this.canApprove = approve && this.parts.held.canAnswer;
+    this.attachment.change({ approve: this.canApprove });
   }
 
   /** Filters change without an event. */
-  tellSettings(): void {
-    const { transport, lines } = this.parts;
-    for (const message of this.translator.settingsChanged()) transport.send(lines.outgoing(message));
+  tellFilters(): void {
+    this.send(this.translator.settingsChanged());
   }
 
-  /** Nobody will answer any more. Resolves when every prompt that was taken in has had its turn. */
+  /** To this client, and to whoever else works with the session. */
+  tellSettings(): void {
+    for (const client of this.shownFilters.clients) client.tellFilters();
+  }
+
+  /**
+   * Nobody will answer any more. Resolves when every prompt that was taken in has had its turn; in a session that goes on
+   * without this client they have it all the same.
+   */
   async finish(): Promise<void> {
+    if (this.parts.held.goesOn) return;
     this.attachment.change({ approve: false, answer: false });
     while (this.turns.size > 0) await Promise.all(this.turns);
   }
 
   /** Ends the turn, and drops what waits. Resolves when all of it was sent, `idle` last. */
   async interrupt(): Promise<void> {
-    const { transport, lines } = this.parts;
     this.translator.holdEnd();
     try {
       await this.session.interrupt();
     } finally {
       await this.caughtUp();
-      for (const message of this.translator.releaseEnd()) transport.send(lines.outgoing(message));
+      this.send(this.translator.releaseEnd());
     }
   }
 
-  /** Ends what runs. Resolves when the last of it was sent. */
-  async close(): Promise<void> {
+  /** The client goes: what runs ends, unless the session goes on. Resolves when the last of it was sent. */
+  async leave(): Promise<void> {
+    const { held } = this.parts;
     // A log that takes nothing more keeps nobody from leaving; the turn's end says what is wrong.
-    await this.interrupt().catch(() => undefined);
-    await this.session.close();
+    if (!held.goesOn) await this.interrupt().catch(() => undefined);
+    else this.attachment.detach();
+    await held.release();
     await this.pumped;
+    this.hasLeft = true;
+  }
+
+  /** The client wants the session closed: that ends it, when nobody else works with it. */
+  async close(): Promise<void> {
+    const { held } = this.parts;
+    if (!held.goesOn || !held.isLast()) return this.leave();
+    // Both begin at once, so that nobody comes in between.
+    await Promise.all([this.interrupt().catch(() => undefined), held.end()]);
+    return this.leave();
+  }
+
+  /** What goes on in the session after the client left, as an interrupt does, is nothing to it. */
+  private send(messages: readonly Outgoing[]): void {
+    if (this.hasLeft) return;
+    const { transport, lines } = this.parts;
+    for (const message of messages) transport.send(lines.outgoing(message));
   }
 
   /** The name of a prompt that was discarded may be another one's by now. */
@@ -171,7 +219,7 @@ export class LiveSession {
       if (event.type === "model.called") this.replyId = event.messageId;
       // The prompt that has waited longest is the one that gets this turn.
       if (event.type === "turn.started") lines.beginTrace(this.origins.values().next().value?.traceparent);
-      for (const message of this.translator.translate(event)) transport.send(lines.outgoing(message));
+      this.send(this.translator.translate(event));
       if (event.type === "prompt.discarded" || event.type === "prompt.taken") this.origins.delete(event.messageId);
       if (event.seq !== undefined) {
         applyEvent(this.told, event);

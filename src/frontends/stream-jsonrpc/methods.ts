@@ -1,3 +1,4 @@
+import { AgentError } from "../../core/errors.ts";
 import { check } from "../../protocol/droid/check.ts";
 import type { ClientRequest } from "../../protocol/droid/envelope.ts";
 import type { ClientMethod, ParamsOf } from "../../protocol/droid/params.ts";
@@ -43,7 +44,7 @@ const handlers: { readonly [M in ClientMethod]: Handler<M> } = {
       ...(typeof modelId === "string" ? { modelId } : {}),
       ...(typeof specModelId === "string" ? { specModelId } : {}),
     });
-    filterTools(live, params, context);
+    filterTools(live.session, params, context);
     await live.session.update(changes);
     await live.caughtUp();
     live.tellSettings();
@@ -101,12 +102,15 @@ export async function handleRequest(request: ClientRequest, context: Context): P
   const method = request.method as ClientMethod;
   const params = check(clientParams[method], request.params);
   if (!params.ok) throw new BadRequest("params", `${method}: ${params.problem}`);
+  const refused = context.options.shared?.refuse?.(method, params.value);
+  if (refused !== undefined) throw new AgentError("usage", refused);
   const handler = handlers[method] as Handler<ClientMethod>;
   return handler(params.value, context, request);
 }
 
 function liveOf(context: Context): LiveSession {
-  if (context.live === undefined) throw new NoSession();
+  // One that is shared may have been ended by somebody else.
+  if (context.live === undefined || context.live.session.isClosed) throw new NoSession();
   return context.live;
 }
 

@@ -1,23 +1,23 @@
-import { damageNotice } from "../../core/engine.ts";
+import { damageNotice, type NewSession } from "../../core/engine.ts";
 import { AgentError } from "../../core/errors.ts";
 import type { SettingsChanges } from "../../core/event.ts";
 import type { SessionState } from "../../core/history.ts";
 import { changeSettings } from "../../core/history.ts";
 import { textOf } from "../../core/message.ts";
-import type { Session } from "../../core/session.ts";
 import { autonomyLevels, type SessionSettings } from "../../core/settings.ts";
 import type { ClientRequest } from "../../protocol/droid/envelope.ts";
 import type { McpStatusChanged, Notification } from "../../protocol/droid/notifications.ts";
 import type { InitializeParams, LoadParams, McpServerParams } from "../../protocol/droid/params.ts";
-import type { InitializeResult, LoadResult } from "../../protocol/droid/results.ts";
+import type { GitRepo, InitializeResult, LoadResult } from "../../protocol/droid/results.ts";
 import type { Context } from "./connection.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
 import { availableModels } from "./listings.ts";
 import { LiveSession } from "./live-session.ts";
 import { permissionParams, questionParams } from "./permission-request.ts";
 import { BadRequest, valid } from "./rpc-failure.ts";
+import type { Held } from "./sessions.ts";
 import { engineSettings, wireSettings } from "./settings.ts";
-import { filtersIn, filterTools, namesUnder } from "./tool-filters.ts";
+import { filtersIn, filterTools } from "./tool-filters.ts";
 import { wireHistory, wireUsage } from "./wire-messages.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -29,52 +29,53 @@ export async function initializeSession(
   request: ClientRequest,
 ): Promise<InitializeResult> {
   const dialect = dialectFor(context, request);
-  const { engine, options } = context;
+  const { options } = context;
   const settings = firstSettings(params, context, dialect);
   const cwd = folderFor(params, context);
   const mcpServers = echoed(params);
   const run = { ...options.run, ...(params.skipPermissionsUnsafe === true ? { unsafe: true } : {}) };
   const wanted = params.sessionId === "" ? undefined : params.sessionId;
-  const [session, models, gitRepo] = await Promise.all([
-    create(context, { cwd, settings, run }, wanted),
-    availableModels({ engine }),
-    options.repository(cwd),
-  ]);
-  const live = await switchTo(context, session, dialect, params);
+  const { held, models, gitRepo } = await withFacts(create(context, { cwd, settings, run }, wanted), context, cwd);
+  const live = await switchTo(context, held, dialect, params);
   announce(live, context, dialect);
   return {
-    sessionId: session.id,
+    sessionId: live.session.id,
     session: { messages: [] },
-    settings: wireSettings(session.settings, dialect, live.filters),
+    settings: wireSettings(live.session.settings, dialect, live.filters),
     availableModels: models,
     ...(gitRepo === undefined ? {} : { gitRepo }),
     ...(mcpServers === undefined ? {} : { mcpServers }),
   };
 }
 
-/** A session as it was left, or as it is right now when it is the one that this connection works with. */
+/** A session as it was left, or as it is right now when this connection works with it, or another one does. */
 export async function loadSession(params: LoadParams, context: Context, request: ClientRequest): Promise<undefined> {
   const dialect = dialectFor(context, request);
-  const { engine, options } = context;
+  const { sessions, options } = context;
   const { sessionId } = params;
   const mcpServers = echoed(params);
   // In this dialect a session that the client named itself is never found again.
   if (dialect === "early" && !uuid.test(sessionId)) throw new AgentError("session_not_found", sessionId);
   let { live } = context;
-  const isOther = live?.session.id !== sessionId;
+  const isOther = live?.session.id !== sessionId || live.session.isClosed;
+  let facts: Facts;
   if (live === undefined || isOther) {
-    const { session, damagedLines } = await engine.resume(sessionId, { toRead: true, run: options.run });
-    if (damagedLines.length > 0) await options.log.warn(damageNotice(damagedLines));
-    await session.update(boundsOf(session.settings, context));
-    live = await switchTo(context, session, dialect, params);
+    const held = await sessions.open(sessionId, { toRead: true, run: options.run });
+    const { session, damagedLines, wasOpen } = held;
+    if (damagedLines.length > 0 && !wasOpen) await options.log.warn(damageNotice(damagedLines));
+    facts = await withFacts(bounded(held, context), context, session.cwd);
+    live = await switchTo(context, held, dialect, params);
+    announce(live, context, dialect);
+    // Whoever else works with it is told of filters that came along.
+    live.tellSettings();
   } else {
     const { autoRejectPermissionRequests: isRejecting } = params;
     if (isRejecting !== undefined) live.setApprover(!isRejecting);
-    filterTools(live, params, context);
+    filterTools(live.session, params, context);
+    facts = await factsOf(context, live.session.cwd);
+    live.tellSettings();
   }
-  const [models, gitRepo] = await Promise.all([availableModels({ engine }), options.repository(live.session.cwd)]);
-  if (isOther) announce(live, context, dialect);
-  else live.tellSettings();
+  const { models, gitRepo } = facts;
   const { told } = live;
   const result: LoadResult = {
     session: { messages: wireHistory(told.messages), ...(told.title === "" ? {} : { title: told.title }) },
@@ -90,7 +91,34 @@ export async function loadSession(params: LoadParams, context: Context, request:
   };
   // Here and now: what is told before it is part of it, and what comes behind it is not.
   context.transport.send(context.lines.result(request.id, result));
+  if (isOther) live.tellUnderWay();
   return undefined;
+}
+
+interface Facts {
+  readonly models: Awaited<ReturnType<typeof availableModels>>;
+  readonly gitRepo: GitRepo | undefined;
+}
+
+async function factsOf({ engine, options }: Context, cwd: string): Promise<Facts> {
+  const [models, gitRepo] = await Promise.all([availableModels({ engine }), options.repository(cwd)]);
+  return { models, gitRepo };
+}
+
+/** Looked up while the session is opened. One that cannot be answered for is not kept. */
+async function withFacts(
+  opening: Promise<Held>,
+  context: Context,
+  cwd: string,
+): Promise<Facts & { readonly held: Held }> {
+  try {
+    const [held, facts] = await Promise.all([opening, factsOf(context, cwd)]);
+    return { held, ...facts };
+  } catch (error) {
+    const held = await opening.catch(() => undefined);
+    await held?.release();
+    throw error;
+  }
 }
 
 function dialectFor({ dialect, hasProtocolVersion }: Context, { params }: ClientRequest): Dialect {
@@ -111,6 +139,17 @@ function firstSettings(params: InitializeParams, { options }: Context, dialect: 
 }
 
 /** A level that was once given comes back, but not above what this process was started with. */
+async function bounded(held: Held, context: Context): Promise<Held> {
+  const { session, wasOpen } = held;
+  try {
+    if (!wasOpen) await session.update(boundsOf(session.settings, context));
+    return held;
+  } catch (error) {
+    await held.release();
+    throw error;
+  }
+}
+
 function boundsOf({ autonomy }: SessionSettings, { options }: Context): SettingsChanges {
   const { autonomy: most, spec } = options.defaults;
   const isAbove = most !== undefined && autonomyLevels.indexOf(autonomy) > autonomyLevels.indexOf(most);
@@ -129,40 +168,35 @@ function folderFor({ cwd }: InitializeParams, { options }: Context): string {
 }
 
 /** An id that is in use is left alone: the answer says which one the session got instead. */
-async function create(
-  { engine }: Context,
-  options: Parameters<Context["engine"]["create"]>[0],
-  wanted: string | undefined,
-): Promise<Session> {
-  if (wanted === undefined) return engine.create(options);
+async function create({ sessions }: Context, options: NewSession, wanted: string | undefined): Promise<Held> {
+  if (wanted === undefined) return sessions.create(options);
   try {
-    return await engine.create({ ...options, id: wanted });
+    return await sessions.create({ ...options, id: wanted });
   } catch (error) {
     const code = error instanceof AgentError ? error.code : undefined;
     if (code === "usage") throw new BadRequest("params", (error as AgentError).message);
     if (code !== "session_exists" && code !== "session_in_use") throw error;
-    return engine.create(options);
+    return sessions.create(options);
   }
 }
 
-/** The session before it is ended, and everything about it told, before the first word about the new one. */
+/** The session before it is left, or ended, and everything about it told, before the first word about the new one. */
 async function switchTo(
   context: Context,
-  session: Session,
+  held: Held,
   dialect: Dialect,
   params: InitializeParams | LoadParams,
 ): Promise<LiveSession> {
   const { options, transport, lines } = context;
-  await context.live?.close();
+  await context.live?.leave();
   context.dialect = dialect;
-  const filters = filtersIn(params);
-  session.limitTools(namesUnder(filters, context));
+  // Who names none takes the session as it is.
+  if (!held.wasOpen || Object.keys(filtersIn(params)).length > 0) filterTools(held.session, params, context);
   context.live = new LiveSession({
-    session,
+    held,
     dialect,
     transport,
     lines,
-    filters,
     mcpServers: params.mcpServers ?? [],
     approve: params.autoRejectPermissionRequests !== true,
     onEvent: (event) => void options.log.event(event),

@@ -1,13 +1,20 @@
 import type { EngineEvent } from "../../core/event.ts";
+import type { SessionState } from "../../core/history.ts";
 import type { AssistantMessage } from "../../core/message.ts";
 import { callsOf } from "../../core/message.ts";
 import type { Outbox, Outgoing } from "./outbox.ts";
 import { createStreamedCalls } from "./tool-input.ts";
 import { toolUse, wireMessage } from "./wire-messages.ts";
 
+type Delta = EngineEvent & { readonly type: "message.delta" };
+
 /** The reply that is coming in: its text piece by piece, its calls argument by argument, and then the whole of it. */
 export interface StreamedReply {
-  delta(event: EngineEvent & { readonly type: "message.delta" }): readonly Outgoing[];
+  /** The model is asked for a reply. */
+  begin(): void;
+  /** Of a reply that is coming in already: what came of it. */
+  join(partial: SessionState["partial"]): readonly Outgoing[];
+  delta(piece: Pick<Delta, "messageId" | "block" | "kind" | "text" | "at">): readonly Outgoing[];
   toolInput(event: EngineEvent & { readonly type: "tool.input" }): void;
   /** The model is asked anew. */
   restart(): void;
@@ -22,6 +29,9 @@ export function createStreamedReply({ tell, enter, take }: Outbox): StreamedRepl
   /** The block whose text is coming in. */
   let open: { messageId: string; block: number; kind: "text" | "thinking"; since: number } | undefined;
 
+  /** The beginning of a call's arguments may have been missed: such a call is told when it is whole. */
+  let isJoined = false;
+
   const completeBlock = (at: number): void => {
     if (open === undefined) return;
     const { messageId, block: blockIndex, kind, since } = open;
@@ -31,28 +41,44 @@ export function createStreamedReply({ tell, enter, take }: Outbox): StreamedRepl
     else tell({ type: "thinking_text_complete", messageId, blockIndex, durationMs: Math.max(0, at - since) });
   };
 
+  const delta: StreamedReply["delta"] = ({ messageId, block: blockIndex, kind, text: textDelta, at }) => {
+    const type = kind === "text" ? "assistant_text_delta" : "thinking_text_delta";
+    // There is one for every piece of an answer: nearly all of them take this short way.
+    if (open?.block === blockIndex && open.messageId === messageId && open.kind === kind) {
+      return [{ kind: "notification", notification: { type, messageId, blockIndex, textDelta } }];
+    }
+    completeBlock(at);
+    enter("streaming_assistant_message");
+    open = { messageId, block: blockIndex, kind, since: at };
+    tell({ type, messageId, blockIndex, textDelta });
+    return take();
+  };
+
   return {
-    // There is one for every piece of an answer: nearly all of them take the short way.
-    delta({ messageId, block: blockIndex, kind, text: textDelta, at }) {
-      const type = kind === "text" ? "assistant_text_delta" : "thinking_text_delta";
-      if (open?.block === blockIndex && open.messageId === messageId && open.kind === kind) {
-        return [{ kind: "notification", notification: { type, messageId, blockIndex, textDelta } }];
-      }
-      completeBlock(at);
-      enter("streaming_assistant_message");
-      open = { messageId, block: blockIndex, kind, since: at };
-      tell({ type, messageId, blockIndex, textDelta });
-      return take();
+    delta,
+    begin() {
+      isJoined = false;
+    },
+    join(partial) {
+      isJoined = true;
+      const { messageId, blocks, at } = partial ?? { messageId: "", blocks: [], at: 0 };
+      return blocks.flatMap((one, block) => {
+        if (one.type === "tool_call" || one.text === "") return [];
+        return delta({ messageId, block, kind: one.type, text: one.text, at });
+      });
     },
     toolInput({ callId, name, text, at }) {
       completeBlock(at);
+      if (isJoined) return;
       for (const use of calls.add(callId, name, text)) tell({ type: "tool_call", toolUse: use });
     },
     restart() {
+      isJoined = false;
       calls.restart();
     },
     end(message, parentId, at) {
       completeBlock(at);
+      isJoined = false;
       const uses = callsOf(message).map(toolUse);
       for (const use of uses) if (!calls.hasShown(use)) tell({ type: "tool_call", toolUse: use });
       calls.clear();

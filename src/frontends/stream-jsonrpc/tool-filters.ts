@@ -1,5 +1,5 @@
+import type { Session } from "../../core/session.ts";
 import type { Context } from "./connection.ts";
-import type { LiveSession } from "./live-session.ts";
 
 /** Which tools a client wants to be offered, by their ids. Options of the process: they are not kept with the session. */
 export interface ToolFilters {
@@ -28,11 +28,26 @@ export function namesUnder(filters: ToolFilters, { engine, options }: Context): 
   return allowedTools(names, filters, options.run.disabledTools ?? []);
 }
 
+/** The filters of a session, and the clients that are told of them. */
+export interface SessionFilters {
+  current: ToolFilters;
+  readonly clients: Set<{ tellFilters(): void }>;
+}
+
+const known = new WeakMap<Session, SessionFilters>();
+
+/** They are one session's, however many connections work with it: what one client wants, the model is offered in all. */
+export function filtersOf(session: Session): SessionFilters {
+  const found = known.get(session) ?? { current: {}, clients: new Set() };
+  known.set(session, found);
+  return found;
+}
+
 /** From the next model call on; what is not named stays as it was. */
-export function filterTools(live: LiveSession, params: Given, context: Context): void {
-  const filters = { ...live.filters, ...filtersIn(params) };
-  live.session.limitTools(namesUnder(filters, context));
-  live.filters = filters;
+export function filterTools(session: Session, given: Given, context: Context): void {
+  const filters = filtersOf(session);
+  filters.current = { ...filters.current, ...filtersIn(given) };
+  session.limitTools(namesUnder(filters.current, context));
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { EngineEvent, SettingsChanges } from "../../core/event.ts";
-import { changeSettings } from "../../core/history.ts";
+import { changeSettings, type SessionState } from "../../core/history.ts";
 import type { Interaction } from "../../core/interaction.ts";
 import type { PromptBlock, Usage } from "../../core/message.ts";
 import { noUsage, textOf } from "../../core/message.ts";
@@ -31,14 +31,19 @@ export interface TranslatorStart {
   readonly lastMessageId: string | undefined;
   readonly usage: Usage;
   readonly waiting: readonly (WaitingPrompt & { readonly messageId: string })[];
-  /** Of a turn that is under way: what clients know it by, and what is open in it. */
+  /** Of a turn that is under way: what clients know it by, what came of its reply, whether calls run, and what is open. */
+  readonly turn?: SessionState["turn"];
   readonly turnId?: string;
+  readonly partial?: SessionState["partial"];
+  readonly isCalling?: boolean;
   readonly openRequests?: ReadonlyMap<string, Interaction>;
   /** Where a prompt came from. Not asked any more once the prompt was taken or discarded. */
   origin(messageId: string): { readonly requestId?: string; readonly clientMessageId?: string } | undefined;
 }
 
 export interface Translator {
+  /** Where the turn stands that was under way, and the text of its reply so far: what follows goes on from there. */
+  underWay(): readonly Outgoing[];
   translate(event: EngineEvent): readonly Outgoing[];
   /** The settings, when the client was told other ones: filters change without an event. */
   settingsChanged(): readonly Outgoing[];
@@ -62,7 +67,7 @@ export function createTranslator(start: TranslatorStart): Translator {
   let heldTitle: string | undefined;
   let { turnId } = start;
   /** A prompt that joins a turn under way does not rename it. */
-  let isUnderWay = turnId !== undefined;
+  let isUnderWay = turnId !== undefined && (start.turn === undefined || start.turn.hasReply === true);
   let isUsageTold = false;
   /** Interrupts that are not over yet. */
   let holds = 0;
@@ -173,9 +178,11 @@ export function createTranslator(start: TranslatorStart): Translator {
     "turn.ended": endTurn,
     "model.called": () => {
       isUnderWay = true;
+      reply.begin();
       enter("streaming_assistant_message");
     },
     "message.ended": ({ message, at }) => {
+      isUnderWay = true;
       if (reply.end(message, lastMessageId, at)) lastMessageId = message.id;
       isUsageTold = false;
     },
@@ -205,6 +212,12 @@ export function createTranslator(start: TranslatorStart): Translator {
   };
 
   return {
+    underWay() {
+      if (start.turn === undefined) return [];
+      if (requests.size > 0) enter("waiting_for_tool_confirmation");
+      else enter(start.isCalling === true ? "executing_tool" : "streaming_assistant_message");
+      return [...outbox.take(), ...reply.join(start.partial)];
+    },
     translate(event) {
       if (event.type === "message.delta") return reply.delta(event);
       (handlers[event.type] as ((event: EngineEvent) => void) | undefined)?.(event);
