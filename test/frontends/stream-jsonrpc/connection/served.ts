@@ -31,6 +31,7 @@ export interface ServeOptions extends KitOptions {
   readonly maxWaiting?: number;
   /** Of a connection before, so that there are sessions already. */
   readonly kit?: Kit;
+  readonly shared?: ConnectionOptions["shared"];
 }
 
 export interface Served {
@@ -42,6 +43,8 @@ export interface Served {
   readonly events: readonly EngineEvent[];
   init(params?: object): Promise<Received>;
   say(text: string, params?: object): Promise<Received>;
+  /** The line is dead: nothing is sent any more, and nothing read. */
+  cut(): void;
 }
 
 const served = new Set<Served>();
@@ -90,6 +93,7 @@ export function serve(replies: readonly FakeReply[], options: ServeOptions = {})
     events,
     init: (params = {}) => client.request("droid.initialize_session", { machineId: "m", cwd: "/ws", ...params }),
     say: (text, params = {}) => client.request("droid.add_user_message", { text, ...params }),
+    cut: () => there.close(),
   };
   served.add(made);
   return made;
@@ -99,7 +103,7 @@ export function serve(replies: readonly FakeReply[], options: ServeOptions = {})
 export function connect(
   kit: Kit,
   transport: Transport,
-  options: Pick<ServeOptions, "defaults" | "run" | "folder" | "repository">,
+  options: Pick<ServeOptions, "defaults" | "run" | "folder" | "repository" | "shared">,
   log: ConnectionOptions["log"],
 ): Connection {
   return new Connection(kit.engine, transport, {
@@ -107,6 +111,7 @@ export function connect(
     run: options.run ?? {},
     folder: options.folder ?? knownFolder,
     repository: options.repository ?? (async () => undefined),
+    ...(options.shared === undefined ? {} : { shared: options.shared }),
     log,
   });
 }

@@ -1,0 +1,199 @@
+import { describe, expect, test } from "vitest";
+import type { ModelEvent } from "../../../../src/core/ports.ts";
+import { calls, says, until } from "../../../fakes/kit.ts";
+import { storyOf } from "../../../fakes/rpc/linked-client.ts";
+import { createSignal, end, hangsAfter, untilAborted, waitsBetween } from "../connection/served.ts";
+import { errorOf, idleMs, load, only, share, textOf } from "./sharing.ts";
+
+const push = calls(["Execute", { command: "git push" }]);
+const once = { selectedOption: "proceed_once" };
+
+describe("a connection that is gone", () => {
+  test("leaves its turn to run, and finds what came of it", async () => {
+    const go = createSignal();
+    const { begin, attach, pool, kit } = share([
+      waitsBetween([{ type: "text", text: "one " }], go.come, [{ type: "text", text: "two" }, ...end]),
+    ]);
+    const first = await begin();
+    await first.say("go");
+    await first.client.notice("assistant_text_delta");
+    first.cut();
+    await first.over;
+    expect(pool.get(first.sessionId)?.isWorking).toBe(true);
+    const back = await attach(first.sessionId);
+    expect(back.loaded.isAgentLoopInProgress).toBe(true);
+    go.give();
+    await back.client.state("idle");
+    expect([textOf(back), only(back, "agent_turn_completed")[0]?.reason]).toEqual(["one two", "completed"]);
+    back.cut();
+    await back.over;
+    await until(() => kit.clock.waiting === 1);
+    const again = await attach(first.sessionId);
+    expect([again.loaded.isAgentLoopInProgress, again.loaded.session.messages.length]).toEqual([false, 2]);
+    expect(kit.clock.waiting).toBe(0);
+  });
+
+  test("leaves open what it was asked, for whoever comes", async () => {
+    const { begin, attach, pool, kit } = share([push, says("pushed")]);
+    const first = await begin();
+    await first.say("go");
+    const { id } = await first.client.asked();
+    first.cut();
+    await first.over;
+    kit.clock.advance(idleMs - 1);
+    expect(pool.get(first.sessionId)?.openRequests().size).toBe(1);
+    const back = await attach(first.sessionId);
+    expect(back.loaded.pendingPermissions?.map(({ requestId }) => requestId)).toEqual([id]);
+    kit.clock.advance(idleMs);
+    back.client.answer(id, once);
+    await back.client.state("idle");
+    expect(only(back, "agent_turn_completed")[0]?.reason).toBe("completed");
+    expect(kit.host.commands).toHaveLength(1);
+  });
+
+  test("gives the session up after a while, and what is asked then is no yes", async () => {
+    const { begin, attach, pool, kit } = share([push, says("never")]);
+    const first = await begin();
+    await first.say("go");
+    await first.client.asked();
+    first.cut();
+    await first.over;
+    kit.clock.advance(idleMs);
+    await until(() => kit.engine.sessions().length === 0);
+    expect([pool.all(), kit.host.commands]).toEqual([[], []]);
+    const back = await attach(first.sessionId);
+    expect(back.loaded.isAgentLoopInProgress).toBe(false);
+    expect(back.loaded).not.toHaveProperty("pendingPermissions");
+  });
+
+  test("frees the others, whom it held up because it did not read", async () => {
+    const count = 5_000;
+    let made = 0;
+    async function* reply(): AsyncGenerator<ModelEvent> {
+      for (; made < count; made += 1) yield { type: "text", text: `${made} ` };
+      yield* end;
+    }
+    const { begin, attach } = share([reply]);
+    const first = await begin();
+    const slow = await attach(first.sessionId, { maxWaiting: 1_000 });
+    slow.client.stopReading();
+    await first.say("go");
+    let before = -1;
+    while (made !== before) {
+      before = made;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(made).toBeLessThan(count);
+    slow.cut();
+    await slow.over;
+    await first.client.state("idle");
+    expect(textOf(first)).toBe(Array.from({ length: count }, (_, n) => `${n} `).join(""));
+  });
+});
+
+describe("a client that closes the session", () => {
+  test("only leaves it, while others work with it", async () => {
+    const go = createSignal();
+    const { begin, attach } = share([waitsBetween([], go.come, says("done"))]);
+    const first = await begin();
+    const other = await attach(first.sessionId);
+    await first.say("go");
+    expect((await first.client.request("droid.close_session", {})).result).toEqual({});
+    expect(errorOf(await first.say("more"))[0]).toBe(-32603);
+    const from = first.client.mark;
+    go.give();
+    await other.client.state("idle");
+    expect([textOf(other), first.client.mark]).toEqual(["done", from]);
+  });
+
+  test("ends it when nobody else does", async () => {
+    const { begin, attach, pool } = share([hangsAfter({ type: "text", text: "well" }), says("again")]);
+    const first = await begin();
+    const other = await attach(first.sessionId);
+    await first.say("go");
+    await other.client.notice("assistant_text_delta");
+    other.cut();
+    await other.over;
+    expect((await first.client.request("droid.close_session", {})).result).toEqual({});
+    expect(only(first, "agent_turn_completed").map(({ reason }) => reason)).toEqual(["cancelled"]);
+    expect(pool.all()).toEqual([]);
+    const loaded = await load(first, first.sessionId);
+    expect([loaded.isAgentLoopInProgress, loaded.session.messages.length]).toEqual([false, 2]);
+    await first.say("more");
+    await first.client.waitFor(() => only(first, "agent_turn_completed").length === 2);
+  });
+
+  test("and one that goes to another session, leaves it running", async () => {
+    const go = createSignal();
+    const { begin, attach, pool } = share([waitsBetween([], go.come, says("done")), says("other")]);
+    const first = await begin();
+    await first.say("go");
+    await first.init();
+    const { sessionId } = first;
+    expect(pool.all()).toHaveLength(2);
+    await first.say("hello");
+    await first.client.waitFor(() => only(first, "agent_turn_completed").length === 1);
+    expect(textOf(first)).toBe("other");
+    go.give();
+    await pool.idle();
+    const back = await attach(sessionId);
+    expect(back.loaded.session.messages).toHaveLength(2);
+    expect(textOf(first)).toBe("other");
+  });
+});
+
+test("who interrupts the turn and goes to another session hears no more of the first", async () => {
+  const go = createSignal();
+  async function* slowToStop(_: unknown, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    yield { type: "text", text: "well" };
+    await untilAborted(signal);
+    await go.come;
+  }
+  const { begin, pool } = share([slowToStop]);
+  const first = await begin();
+  await first.say("go");
+  await first.client.notice("assistant_text_delta");
+  await first.client.request("droid.interrupt_session", {});
+  await first.init();
+  const from = first.client.mark;
+  go.give();
+  await pool.idle();
+  await first.client.request("droid.list_skills", {});
+  expect(storyOf(first.client.received.slice(from))).toEqual(["result r5"]);
+});
+
+test("a session that was ended for everybody can be loaded again", async () => {
+  const { begin, pool } = share([says("hello")]);
+  const first = await begin();
+  await first.say("go");
+  await first.client.state("idle");
+  await pool.end(first.sessionId);
+  expect(errorOf(await first.client.request("droid.rename_session", { title: "x" }))[0]).toBe(-32603);
+  expect((await load(first, first.sessionId)).session.messages).toHaveLength(2);
+  expect((await first.client.request("droid.rename_session", { title: "x" })).result).toEqual({ success: true });
+});
+
+test("what a server bounds is bounded when a session is opened, and not with each that comes", async () => {
+  const { begin, attach, pool } = share([]);
+  const first = await begin({ defaults: { autonomy: "low" } });
+  await first.client.request("droid.update_session_settings", { autonomyLevel: "high" });
+  const { loaded } = await attach(first.sessionId, { defaults: { autonomy: "low" } });
+  expect(loaded.settings.autonomyLevel).toBe("high");
+  await pool.end(first.sessionId);
+  const again = await attach(first.sessionId, { defaults: { autonomy: "low" } });
+  expect(again.loaded.settings.autonomyLevel).toBe("low");
+});
+
+test("tool filters are the session's: who names some changes them for all, and who names none leaves them", async () => {
+  const { begin, attach, connect, kit } = share([says("one"), says("two")]);
+  const first = await begin();
+  const naming = connect();
+  await load(naming, first.sessionId, { restrictToolIds: ["Read", "LS"] });
+  await first.client.waitFor(() => only(first, "settings_updated").length === 2);
+  expect(only(first, "settings_updated")[1]?.settings).toMatchObject({ restrictToolIds: ["Read", "LS"] });
+  const { loaded } = await attach(first.sessionId);
+  expect(loaded.settings).toMatchObject({ restrictToolIds: ["Read", "LS"] });
+  await first.say("go");
+  await first.client.state("idle");
+  expect(kit.requests[0]?.tools.map(({ name }) => name).sort()).toEqual(["LS", "Read"]);
+});

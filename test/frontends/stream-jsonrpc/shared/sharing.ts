@@ -1,0 +1,91 @@
+import { afterEach } from "vitest";
+import { SessionPool } from "../../../../src/core/session-pool.ts";
+import { roleRules } from "../../../../src/frontends/stream-jsonrpc/role-rules.ts";
+import type { FakeReply, Kit, KitOptions } from "../../../fakes/kit.ts";
+import { createKit } from "../../../fakes/kit.ts";
+import type { Notice, Received } from "../../../fakes/rpc/wire.ts";
+import { noticesIn } from "../../../fakes/rpc/wire.ts";
+import type { Served, ServeOptions } from "../connection/served.ts";
+import { serve, sessionIds } from "../connection/served.ts";
+
+export interface Client extends Pick<ServeOptions, "later" | "maxWaiting" | "defaults"> {
+  readonly user?: string;
+  readonly role?: string;
+}
+
+export interface Sharing {
+  readonly kit: Kit;
+  readonly pool: SessionPool;
+  /** Another connection. */
+  connect(client?: Client): Served;
+  /** One that has begun a session. */
+  begin(client?: Client): Promise<Served & { readonly sessionId: string }>;
+  /** One that works with a session that is there. */
+  attach(sessionId: string, client?: Client): Promise<Served & { readonly loaded: Loaded }>;
+}
+
+export interface Loaded {
+  readonly session: { readonly messages: readonly object[] };
+  readonly settings: { readonly autonomyLevel: string };
+  readonly isAgentLoopInProgress: boolean;
+  readonly pendingPermissions?: readonly { readonly requestId: string }[];
+  readonly pendingAskUserRequests?: readonly { readonly requestId: string }[];
+  readonly queuedMessages?: readonly { readonly text: string }[];
+}
+
+export const idleMs = 60_000;
+
+const pools = new Set<SessionPool>();
+
+afterEach(async () => {
+  const all = [...pools];
+  pools.clear();
+  for (const pool of all) await pool.close();
+});
+
+/** Connections to the same sessions, as a server has them. */
+export function share(replies: readonly FakeReply[], options: KitOptions = {}): Sharing {
+  const kit = createKit(replies, { ids: sessionIds(), ...options });
+  const pool = new SessionPool(kit.engine, { clock: kit.clock, idleMs });
+  pools.add(pool);
+  const connect = ({ user = "ann", role = "user", ...client }: Client = {}): Served => {
+    const allows = ({ owner }: { readonly owner?: string }): boolean => role !== "user" || owner === user;
+    const refuse = roleRules(role);
+    return serve([], { ...client, kit, shared: { pool, owner: user, allows, refuse, canAnswer: role !== "viewer" } });
+  };
+  return {
+    kit,
+    pool,
+    connect,
+    async begin(client) {
+      const served = connect(client);
+      const { result } = await served.init();
+      return { ...served, sessionId: String(result?.sessionId) };
+    },
+    async attach(sessionId, client) {
+      const served = connect(client);
+      return { ...served, loaded: await load(served, sessionId) };
+    },
+  };
+}
+
+export async function load({ client }: Served, sessionId: string, params: object = {}): Promise<Loaded> {
+  const answer = await client.request("droid.load_session", { sessionId, ...params });
+  if (answer.error !== undefined) throw new Error(answer.error.message);
+  return answer.result as unknown as Loaded;
+}
+
+export function only(served: Served, type: string): readonly Notice[] {
+  return noticesIn(served.client.received).filter((notice) => notice.type === type);
+}
+
+/** The text that deltas make. */
+export function textOf(served: Served, type = "assistant_text_delta"): string {
+  return only(served, type)
+    .map(({ textDelta }) => textDelta)
+    .join("");
+}
+
+export function errorOf({ error }: Received): readonly [number | undefined, string | undefined] {
+  return [error?.code, error?.message];
+}
