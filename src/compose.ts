@@ -77,10 +77,16 @@ function lazyNetwork(env: NodeJS.ProcessEnv, { network }: UserConfig): () => Pro
   };
 }
 
-/** The only place that knows every adapter. Rejects with `config_invalid`. */
-export async function compose(env: NodeJS.ProcessEnv = process.env): Promise<Composition> {
+/**
+ * The only place that knows every adapter. `configFile` takes the place of the user's `config.yaml`. Rejects with
+ * `config_invalid`.
+ */
+export async function compose(
+  env: NodeJS.ProcessEnv = process.env,
+  { configFile }: { configFile?: string } = {},
+): Promise<Composition> {
   const homes = await resolved(findHomes(env));
-  const config = await loadUserConfig(homes.own);
+  const config = await loadUserConfig(homes.own, configFile === undefined ? {} : { file: configFile });
   const openNetwork = lazyNetwork(env, config);
   const outputsDir = join(homes.own, "outputs");
   const store = createJsonlStore({

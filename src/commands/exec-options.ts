@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { InvalidArgumentError, Option } from "commander";
+import { durationMs, durationRule } from "../core/duration.ts";
 import type { Tag } from "../core/settings.ts";
 import { autonomyLevels, reasoningEfforts } from "../core/settings.ts";
 import type { LogLevel } from "../frontends/exec/log.ts";
@@ -174,15 +175,9 @@ function count(value: string): number {
   return number;
 }
 
-const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
-const maxTimerMs = 2_147_483_647;
-
 /** Milliseconds; a bare number is seconds. */
 export function duration(value: string): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(value);
-  const ms = Number(match?.[1]) * unitMs[(match?.[2] ?? "s") as keyof typeof unitMs];
-  if (match === null || !(ms > 0) || ms > maxTimerMs) {
-    throw new InvalidArgumentError("It must be a time such as 90, 90s, 10m or 1h, of at most 24 days.");
-  }
+  const ms = durationMs(value);
+  if (ms === undefined) throw new InvalidArgumentError(durationRule);
   return ms;
 }

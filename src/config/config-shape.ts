@@ -1,8 +1,10 @@
 import type { z } from "zod";
-import { reasoningEfforts } from "../core/settings.ts";
+import { durationMs } from "../core/duration.ts";
+import { autonomyLevels, reasoningEfforts } from "../core/settings.ts";
 import type { modelEntrySchema } from "./model-schema.ts";
 import { ruleWords } from "./rule-words.ts";
 import type { UserConfig } from "./schema.ts";
+import { hostFault, isTokenHash, originFault, toolExecutions, userNameFault, userRoles } from "./serve-words.ts";
 
 export const reasoningStyles = [
   "adaptive",
@@ -18,6 +20,8 @@ export const thinkingFields = ["reasoning", "reasoning_content", "none"] as cons
 type Check = (value: unknown) => boolean;
 type Entry = z.infer<typeof modelEntrySchema>;
 type Models = NonNullable<UserConfig["models"]>;
+type Serve = NonNullable<UserConfig["serve"]>;
+type Interactive = NonNullable<UserConfig["interactive"]>;
 /** Every key of `T`: one that is added to the schema and forgotten here does not compile. */
 type Fields<T> = { readonly [Key in keyof T]-?: Check };
 
@@ -26,6 +30,11 @@ const isText: Check = (value) => typeof value === "string" && value !== "";
 const isFlag: Check = (value) => typeof value === "boolean";
 const isAmount: Check = (value) => typeof value === "number" && value >= 0;
 const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) > 0;
+const isDuration: Check = (value) => durationMs(value) !== undefined;
+const textWithout =
+  (fault: (text: string) => string | undefined): Check =>
+  (value) =>
+    typeof value === "string" && fault(value) === undefined;
 const oneOf =
   (words: readonly string[]): Check =>
   (value) =>
@@ -83,6 +92,41 @@ const entry = fieldsOf<Entry>(
   "provider",
 );
 
+const user = fieldsOf<NonNullable<Serve["users"]>[number]>(
+  {
+    name: textWithout(userNameFault),
+    role: oneOf(userRoles),
+    tokens: listOf((value) => typeof value === "string" && isTokenHash(value)),
+  },
+  "name",
+  "role",
+  "tokens",
+);
+
+const serve = fieldsOf<Serve>({
+  hosts: listOf(textWithout(hostFault)),
+  origins: listOf(textWithout(originFault)),
+  users: listOf(user),
+  limits: fieldsOf<NonNullable<Serve["limits"]>>({ connections: isCount, payloadBytes: isCount, unsentBytes: isCount }),
+  timeouts: fieldsOf<NonNullable<Serve["timeouts"]>>({ ping: isDuration, stalled: isDuration, drain: isDuration }),
+});
+
+const interactive = fieldsOf<Interactive>({
+  toolExecution: oneOf(toolExecutions),
+  toolExecutionChoices: listOf(oneOf(toolExecutions)),
+  autonomy: oneOf(autonomyLevels),
+  timeouts: fieldsOf<NonNullable<Interactive["timeouts"]>>({
+    ai: isDuration,
+    toolResult: isDuration,
+    idleSession: isDuration,
+  }),
+  limits: fieldsOf<NonNullable<Interactive["limits"]>>({
+    queuedMessages: isCount,
+    sessionsPerMinute: isCount,
+    messagesPerMinute: isCount,
+  }),
+});
+
 const config = fieldsOf<UserConfig>({
   model: isText,
   models: fieldsOf<Models>({ default: isText, fallback: isText, aliases: mapOf(isText), entries: listOf(entry) }),
@@ -91,6 +135,8 @@ const config = fieldsOf<UserConfig>({
   durability: oneOf(["turn", "always"]),
   passEnvironment: listOf(isText),
   permissions: fieldsOf<NonNullable<UserConfig["permissions"]>>({ allow: rules("allow"), deny: rules("deny") }),
+  serve,
+  interactive,
 });
 
 /**

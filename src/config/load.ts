@@ -4,8 +4,13 @@ import { checked, checkOutline, invalid, parseConfig, reason } from "./config-do
 import { forgetConfig, keepConfig, keptConfig } from "./kept-config.ts";
 import type { UserConfig } from "./schema.ts";
 
-/** The user's configuration; empty when there is none. Rejects with `config_invalid` and one line that names the place. */
-export async function loadUserConfig(ownHome: string): Promise<UserConfig> {
+/**
+ * The user's configuration; empty when there is none. Rejects with `config_invalid` and one line that names the place.
+ * `file` takes the place of `config.yaml`, and must be there. What it means is not kept: there is room for one file, and
+ * that is the one which every start reads.
+ */
+export async function loadUserConfig(ownHome: string, { file }: { file?: string } = {}): Promise<UserConfig> {
+  if (file !== undefined) return checkedConfig(await readNamed(file), file);
   const path = join(ownHome, "config.yaml");
   const text = await readIfThere(path);
   if (text === undefined || text.trim() === "") {
@@ -14,21 +19,20 @@ export async function loadUserConfig(ownHome: string): Promise<UserConfig> {
   }
   const kept = keptConfig(ownHome, text);
   if (kept !== undefined) return kept;
-  const value = await parseConfig(text, path);
-  const { userConfigSchema } = await import("./schema.ts");
-  const config = checked(userConfigSchema, value ?? {}, path);
+  const config = await checkedConfig(text, path);
   keepConfig(ownHome, text, config);
   return config;
 }
 
+async function checkedConfig(text: string, path: string): Promise<UserConfig> {
+  const value = await parseConfig(text, path);
+  const { userConfigSchema } = await import("./schema.ts");
+  return checked(userConfigSchema, value ?? {}, path);
+}
+
 /** Any YAML or JSON file, as plain data; `config_invalid` for what is no plain file. JSON is tried first: it is quicker, and needs no YAML parser. */
 export async function readDocument(path: string): Promise<unknown> {
-  let text: string;
-  try {
-    text = await readPlainText(path);
-  } catch (error) {
-    throw invalid(path, reason(error));
-  }
+  const text = await readNamed(path);
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -39,6 +43,14 @@ export async function readDocument(path: string): Promise<unknown> {
   try {
     // Its warnings would go to stderr by themselves, past whoever decides what stands there.
     return parse(text, { maxAliasCount: 100, logLevel: "error" }) as unknown;
+  } catch (error) {
+    throw invalid(path, reason(error));
+  }
+}
+
+async function readNamed(path: string): Promise<string> {
+  try {
+    return await readPlainText(path);
   } catch (error) {
     throw invalid(path, reason(error));
   }

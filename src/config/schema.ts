@@ -2,6 +2,7 @@ import { z } from "zod";
 import { modelsSchema } from "./model-schema.ts";
 import { privateHostFault } from "./private-host.ts";
 import { ruleWords } from "./rule-words.ts";
+import { interactiveSchema, serveSchema } from "./serve-schema.ts";
 
 /** Commands, each as `ruleWords` understands it. */
 function commandRules(use: "allow" | "deny") {
@@ -56,6 +57,8 @@ export const userConfigSchema = z.strictObject({
     })
     .optional()
     .describe("Rules on commands."),
+  serve: serveSchema.optional().describe("The server of tinman serve: who may come in, and how much of it."),
+  interactive: interactiveSchema.optional().describe("Sessions over its WebSocket API."),
 });
 
 export type UserConfig = z.infer<typeof userConfigSchema>;

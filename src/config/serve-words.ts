@@ -1,0 +1,45 @@
+/** Light enough to be loaded with every start: the words and forms of `serve` and `interactive`, without their schema. */
+
+export const userRoles = ["admin", "user", "viewer"] as const;
+export const toolExecutions = ["client", "server"] as const;
+
+const longestName = 64;
+
+/** Why this is no name for a user; `undefined` when it is one. */
+export function userNameFault(name: string): string | undefined {
+  if (name === "local") return '"local" is the user of this machine\'s own token: choose another name';
+  const isName = name.length <= longestName && /^[\p{L}\p{N}][\p{L}\p{N}._@+-]*$/u.test(name);
+  return isName ? undefined : `must be letters, digits and . _ @ + -, at most ${longestName} of them`;
+}
+
+export function isTokenHash(text: string): boolean {
+  return /^sha256:[0-9a-f]{64}$/.test(text);
+}
+
+/** Why this is no name that a `Host` header may have; `undefined` when it is one. */
+export function hostFault(host: string): string | undefined {
+  if (/^[a-z]+:\/\//i.test(host)) return "must be a name without http://";
+  if (
+    /^\[[0-9a-f:.]+\]$/.test(host) ||
+    /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/.test(host)
+  )
+    return undefined;
+  if (/:\d+$/.test(host)) return "must be a name without a port: every port counts";
+  return /[A-Z]/.test(host)
+    ? "must be written in small letters"
+    : "must be the name or the address of a machine, such as agent.example.org";
+}
+
+/** Why this is no `Origin` that a browser could send; `undefined` when it is one. */
+export function originFault(origin: string): string | undefined {
+  if (origin === "null") return '"null" is what every sandboxed page and local file has: it cannot be let in';
+  let url: URL;
+  try {
+    url = new URL(origin);
+  } catch {
+    return "must be an origin, such as https://agent.example.org";
+  }
+  if (url.origin === origin && url.origin !== "null") return undefined;
+  const hint = url.origin === "null" ? "" : `: ${url.origin}`;
+  return `must be an origin as a browser writes it, without a path${hint}`;
+}

@@ -1,0 +1,15 @@
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+/** Node's timers count no further: a longer one would end at once. */
+const maxTimerMs = 2_147_483_647;
+
+/** To stand behind the name of what was given. */
+export const durationRule = "It must be a time such as 90, 90s, 10m or 1h, of at most 24 days.";
+
+/** A duration that a person has written, in milliseconds; a bare number is seconds. `undefined` for what is none. */
+export function durationMs(value: unknown): number | undefined {
+  if (typeof value !== "string" && typeof value !== "number") return undefined;
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(String(value));
+  const ms = Number(match?.[1]) * unitMs[(match?.[2] ?? "s") as keyof typeof unitMs];
+  return match !== null && ms > 0 && ms <= maxTimerMs ? ms : undefined;
+}

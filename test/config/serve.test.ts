@@ -1,0 +1,156 @@
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { loadUserConfig } from "../../src/config/load.ts";
+import { interactiveSettings, serveSettings } from "../../src/config/serve-settings.ts";
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "tinman-serve-config-"));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+async function load(text: string) {
+  await writeFile(join(home, "config.yaml"), text);
+  return loadUserConfig(home);
+}
+
+const hash = (digit: string): string => `sha256:${digit.repeat(64)}`;
+
+test("without any configuration, the defaults that the documentation names count", async () => {
+  const config = await loadUserConfig(home);
+  expect([serveSettings(config), interactiveSettings(config)]).toEqual([
+    {
+      hosts: [],
+      origins: [],
+      users: [],
+      limits: { connections: 2_000, payloadBytes: 1_048_576, unsentBytes: 16_777_216 },
+      timeouts: { pingMs: 20_000, stalledMs: 10_000, drainMs: 30_000 },
+    },
+    {
+      toolExecution: "client",
+      toolExecutionChoices: ["client"],
+      autonomy: "off",
+      timeouts: { aiMs: 10_000, toolResultMs: 600_000, idleSessionMs: 1_800_000 },
+      limits: { queuedMessages: 32, sessionsPerMinute: 1_200, messagesPerMinute: 6_000 },
+    },
+  ]);
+});
+
+test("every key has its effect", async () => {
+  const config = await load(`
+serve:
+  hosts: [agent.example.org, "[fd00::1]"]
+  origins: ["https://agent.example.org", "http://localhost:3000"]
+  users: [{ name: ann@example.org, role: viewer, tokens: ["${hash("a")}", "${hash("b")}"] }]
+  limits: { connections: 1, payloadBytes: 2, unsentBytes: 3 }
+  timeouts: { ping: 4, stalled: 5s, drain: 6m }
+interactive:
+  toolExecution: server
+  toolExecutionChoices: [client, server]
+  autonomy: off
+  timeouts: { ai: 500ms, toolResult: 1h, idleSession: 1.5 }
+  limits: { queuedMessages: 7, sessionsPerMinute: 8, messagesPerMinute: 9 }
+`);
+  expect([serveSettings(config), interactiveSettings(config)]).toEqual([
+    {
+      hosts: ["agent.example.org", "[fd00::1]"],
+      origins: ["https://agent.example.org", "http://localhost:3000"],
+      users: [{ name: "ann@example.org", role: "viewer", tokens: [hash("a"), hash("b")] }],
+      limits: { connections: 1, payloadBytes: 2, unsentBytes: 3 },
+      timeouts: { pingMs: 4_000, stalledMs: 5_000, drainMs: 360_000 },
+    },
+    {
+      toolExecution: "server",
+      toolExecutionChoices: ["server", "client"],
+      autonomy: "off",
+      timeouts: { aiMs: 500, toolResultMs: 3_600_000, idleSessionMs: 1_500 },
+      limits: { queuedMessages: 7, sessionsPerMinute: 8, messagesPerMinute: 9 },
+    },
+  ]);
+});
+
+const oneUser = (fields: string): string => `serve: { users: [${fields}] }`;
+
+test.each([
+  [oneUser("{ name: ann, role: root, tokens: [] }"), 'serve.users.0.role: "root" is no role: admin, user, viewer'],
+  [oneUser("{ name: ann, tokens: [] }"), "serve.users.0.role: is missing"],
+  [oneUser("{ name: ann, role: user }"), "serve.users.0.tokens: is missing"],
+  [
+    oneUser("{ name: ann, role: user, tokens: [s3cret] }"),
+    "serve.users.0.tokens.0: must be sha256: and 64 digits, as `tinman serve token` prints it",
+  ],
+  [
+    oneUser(`{ name: ann, role: user, tokens: ["${hash("A")}"] }`),
+    "serve.users.0.tokens.0: must be sha256: and 64 digits, as `tinman serve token` prints it",
+  ],
+  [
+    oneUser("{ name: ann, role: user, tokens: [] }, { name: ann, role: admin, tokens: [] }"),
+    'serve.users.1.name: "ann" is there twice',
+  ],
+  [
+    oneUser(`{ name: a, role: user, tokens: ["${hash("a")}"] }, { name: b, role: admin, tokens: ["${hash("a")}"] }`),
+    "serve.users.1.tokens.0: is there twice: each token has one user",
+  ],
+  [
+    oneUser("{ name: local, role: user, tokens: [] }"),
+    'serve.users.0.name: "local" is the user of this machine\'s own token: choose another name',
+  ],
+  [
+    oneUser('{ name: "a b", role: user, tokens: [] }'),
+    "serve.users.0.name: must be letters, digits and . _ @ + -, at most 64 of them",
+  ],
+  ["serve: { hosts: ['https://a.example'] }", "serve.hosts.0: must be a name without http://"],
+  ["serve: { hosts: ['a.example:80'] }", "serve.hosts.0: must be a name without a port: every port counts"],
+  ["serve: { hosts: ['A.example'] }", "serve.hosts.0: must be written in small letters"],
+  [
+    "serve: { hosts: ['*.example'] }",
+    "serve.hosts.0: must be the name or the address of a machine, such as agent.example.org",
+  ],
+  [
+    "serve: { origins: ['https://a.example/'] }",
+    "serve.origins.0: must be an origin as a browser writes it, without a path: https://a.example",
+  ],
+  ["serve: { origins: ['*'] }", "serve.origins.0: must be an origin, such as https://agent.example.org"],
+  [
+    "serve: { origins: ['null'] }",
+    'serve.origins.0: "null" is what every sandboxed page and local file has: it cannot be let in',
+  ],
+  [
+    "serve: { timeouts: { ping: soon } }",
+    "serve.timeouts.ping: it must be a time such as 90, 90s, 10m or 1h, of at most 24 days.",
+  ],
+  ["interactive: { timeouts: { ia: 1 } }", 'interactive.timeouts: Unrecognized key: "ia"'],
+])("%s is refused in words that name the place", async (text, words) => {
+  await expect(load(text)).rejects.toMatchObject({
+    code: "config_invalid",
+    message: `${join(home, "config.yaml")}: ${words}`,
+  });
+});
+
+test("another file takes the place of config.yaml, and neither is taken for the other", async () => {
+  const file = join(home, "other.yaml");
+  await load("model: offline\n");
+  await writeFile(file, "durability: always\n");
+  for (let time = 0; time < 2; time += 1) {
+    expect(await loadUserConfig(home, { file })).toEqual({ durability: "always" });
+    expect(await loadUserConfig(home)).toEqual({ model: "offline" });
+  }
+  await writeFile(file, "");
+  expect(await loadUserConfig(home, { file })).toEqual({});
+  expect(await readdir(join(home, "cache"))).toEqual(["config.json"]);
+  await writeFile(file, "modle: x\n");
+  await expect(loadUserConfig(home, { file })).rejects.toMatchObject({
+    code: "config_invalid",
+    message: `${file}: Unrecognized key: "modle"`,
+  });
+});
+
+test("another file that was named must be there", async () => {
+  const file = join(home, "none.yaml");
+  await expect(loadUserConfig(home, { file })).rejects.toMatchObject({
+    code: "config_invalid",
+    message: expect.stringMatching(/none\.yaml: ENOENT/),
+  });
+});
