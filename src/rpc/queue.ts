@@ -1,0 +1,40 @@
+/** What came first goes first, at the same cost however many wait. */
+export interface Queue<T> {
+  readonly length: number;
+  push(item: T): void;
+  shift(): T | undefined;
+  clear(): void;
+}
+
+/** Slots in front are given up together, so that neither taking one nor a queue that is never empty costs more with time. */
+const mostEmpty = 64;
+
+export function createQueue<T>(): Queue<T> {
+  let items: (T | undefined)[] = [];
+  let first = 0;
+  return {
+    get length() {
+      return items.length - first;
+    },
+    push(item) {
+      items.push(item);
+    },
+    shift() {
+      if (first === items.length) return undefined;
+      const item = items[first];
+      items[first++] = undefined;
+      if (first === items.length) {
+        items = [];
+        first = 0;
+      } else if (first > mostEmpty && 2 * first > items.length) {
+        items = items.slice(first);
+        first = 0;
+      }
+      return item;
+    },
+    clear() {
+      items = [];
+      first = 0;
+    },
+  };
+}

@@ -1,0 +1,255 @@
+import type { Frame } from "./framing.ts";
+import { createGate } from "./gate.ts";
+import { createQueue } from "./queue.ts";
+import type { Transport } from "./transport.ts";
+import { defaultMaxWaiting } from "./transport.ts";
+
+/** What is needed of a socket of the package `ws` that is open. */
+export interface OpenWebSocket {
+  readonly readyState: number;
+  /** What was sent and has not left this process. */
+  readonly bufferedAmount: number;
+  send(text: string, left: (error?: Error | null) => void): void;
+  close(code: number, reason: string): void;
+  terminate(): void;
+  pause(): void;
+  resume(): void;
+  on(event: "message", listener: (data: unknown, isBinary: boolean) => void): unknown;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  on(event: "close", listener: (code: number, reason: unknown) => void): unknown;
+}
+
+/** One client, as a server hands it to whoever serves it. */
+export interface ServedSocket {
+  /** A text frame is a line, either way. A binary one closes the socket with 1003. */
+  readonly transport: Transport;
+  /** What was sent still goes out before it; nothing more comes in. Without effect on one that is closed. */
+  close(code: number, reason: string): void;
+}
+
+/** Why a client was cut off: it took nothing for too long, or too much waited for it. */
+export type CutOff = "stalled" | "unsent";
+
+export interface ServedSocketOptions {
+  /** More than this waits for nobody. */
+  readonly unsentBytes: number;
+  /** How long nothing may leave while more than `maxWaiting` waits, in milliseconds. */
+  readonly stalledMs: number;
+  /** How much may be unsent before a sender is asked to wait. */
+  readonly maxWaiting?: number;
+  /** How much may have come and not been taken before the other side is held up. */
+  readonly maxFrames?: number;
+  readonly maxText?: number;
+  /** Told once, when the socket is terminated for it. */
+  onCutOff?(why: CutOff): void;
+}
+
+/** A socket with what its server needs to know of it. */
+export interface WatchedSocket extends ServedSocket {
+  /** Grows with every frame that comes or leaves, and by nothing else: as long as it does, the other side is there. */
+  signsOfLife(): number;
+  /** Whether it is not being read, so that whatever the other side says is not heard. */
+  isHeldUp(): boolean;
+}
+
+const unsupportedData = 1003;
+const isOpen = 1;
+
+/**
+ * At most so much is handed to the socket at a time: it tells that something has left only when all that it was writing
+ * together has, and a client that reads slowly shall not look like one that does not read.
+ */
+const handedOver = 128 * 1024;
+
+export function serveWebSocket(
+  socket: OpenWebSocket,
+  { unsentBytes, stalledMs, maxWaiting = defaultMaxWaiting, maxFrames, maxText, onCutOff }: ServedSocketOptions,
+): WatchedSocket {
+  const gone = new AbortController();
+  const roomAgain = createGate();
+  const allLeft = createGate();
+  const incoming = readFrames(socket, { maxFrames: maxFrames ?? 64, maxText: maxText ?? 4 * 1024 * 1024 });
+  const waiting = createQueue<string>();
+  let waitingLength = 0;
+  let framesLeft = 0;
+  let lastLeft = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isOver = false;
+
+  const unsent = (): number => waitingLength + socket.bufferedAmount;
+
+  function handOver(all = false): void {
+    while (waiting.length > 0 && (all || socket.bufferedAmount < handedOver)) {
+      const text = waiting.shift() ?? "";
+      waitingLength -= text.length;
+      socket.send(text, left);
+    }
+  }
+
+  /** One function for all frames: a closure for each would cost more than the frame. */
+  function left(error?: Error | null): void {
+    // The socket is about to close, and says so.
+    if (error || gone.signal.aborted) return;
+    framesLeft += 1;
+    if (timer !== undefined) lastLeft = performance.now();
+    handOver();
+    if (unsent() <= maxWaiting) keepsUp();
+    if (unsent() === 0) allLeft.open();
+  }
+
+  function keepsUp(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    roomAgain.open();
+  }
+
+  function watch(): void {
+    lastLeft = performance.now();
+    look(stalledMs);
+  }
+
+  function look(afterMs: number): void {
+    timer = setTimeout(() => {
+      const silentMs = performance.now() - lastLeft;
+      if (silentMs >= stalledMs) cutOff("stalled");
+      else look(stalledMs - silentMs);
+    }, afterMs);
+    timer.unref();
+  }
+
+  function cutOff(why: CutOff): void {
+    if (gone.signal.aborted) return;
+    incoming.forget();
+    end(
+      Object.assign(new Error(why === "stalled" ? "the other side takes nothing" : "too much is unsent"), {
+        code: "EPIPE",
+      }),
+    );
+    socket.terminate();
+    onCutOff?.(why);
+  }
+
+  /** Nothing more is sent or read, for whatever reason. */
+  function end(reason: Error): void {
+    isOver = true;
+    waiting.clear();
+    waitingLength = 0;
+    gone.abort(reason);
+    keepsUp();
+    allLeft.open();
+  }
+
+  function close(code: number, reason: string): void {
+    if (isOver) return;
+    isOver = true;
+    handOver(true);
+    incoming.forget();
+    socket.close(code, reason);
+  }
+
+  socket.on("message", (data, isBinary) => {
+    if (isBinary) close(unsupportedData, "only text is understood");
+    else incoming.put(String(data));
+  });
+  // The close that follows says it again; with nobody listening, it would end the process.
+  socket.on("error", () => {});
+  socket.on("close", () => {
+    incoming.end();
+    end(Object.assign(new Error("the WebSocket is closed"), { code: "EPIPE" }));
+  });
+
+  return {
+    transport: {
+      incoming: incoming.frames,
+      gone: gone.signal,
+      send(text) {
+        if (isOver || socket.readyState !== isOpen) return;
+        if (waiting.length === 0 && socket.bufferedAmount < handedOver) {
+          socket.send(text, left);
+        } else {
+          waiting.push(text);
+          waitingLength += text.length;
+        }
+        const amount = unsent();
+        if (amount > unsentBytes) cutOff("unsent");
+        else if (amount > maxWaiting && timer === undefined) watch();
+      },
+      room: () => (!gone.signal.aborted && unsent() > maxWaiting ? roomAgain.wait() : undefined),
+      drained: () => (!gone.signal.aborted && unsent() > 0 ? allLeft.wait() : Promise.resolve()),
+    },
+    close,
+    signsOfLife: () => framesLeft + incoming.count(),
+    isHeldUp: incoming.isHeldUp,
+  };
+}
+
+interface IncomingFrames {
+  readonly frames: AsyncIterable<Frame>;
+  put(text: string): void;
+  /** Nothing more comes; what did can still be taken. */
+  end(): void;
+  /** Nothing more is to be taken. */
+  forget(): void;
+  count(): number;
+  isHeldUp(): boolean;
+}
+
+function readFrames(
+  socket: Pick<OpenWebSocket, "pause" | "resume">,
+  { maxFrames, maxText }: { maxFrames: number; maxText: number },
+): IncomingFrames {
+  const arrival = createGate();
+  const texts = createQueue<string>();
+  let textLength = 0;
+  let count = 0;
+  let isPaused = false;
+  let isEnded = false;
+
+  function goOn(): void {
+    if (!isPaused) return;
+    isPaused = false;
+    socket.resume();
+  }
+
+  async function next(): Promise<IteratorResult<Frame, undefined>> {
+    for (;;) {
+      const text = texts.shift();
+      if (text !== undefined) {
+        textLength -= text.length;
+        if (texts.length === 0) goOn();
+        return { done: false, value: { type: "line", text } };
+      }
+      if (isEnded) return { done: true, value: undefined };
+      await arrival.wait();
+    }
+  }
+
+  function end(): void {
+    isEnded = true;
+    arrival.open();
+  }
+
+  return {
+    frames: { [Symbol.asyncIterator]: () => ({ next }) },
+    count: () => count,
+    isHeldUp: () => isPaused,
+    put(text) {
+      count += 1;
+      if (isEnded) return;
+      texts.push(text);
+      textLength += text.length;
+      arrival.open();
+      if (isPaused || (texts.length <= maxFrames && textLength <= maxText)) return;
+      isPaused = true;
+      socket.pause();
+    },
+    end,
+    forget() {
+      texts.clear();
+      textLength = 0;
+      // What the other side says to the end must be heard.
+      goOn();
+      end();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { EventEmitter } from "node:events";
+import type { OpenWebSocket } from "../../src/rpc/web-socket.ts";
+
+/** A socket whose frames leave when the test says so. */
+export interface FakeOpenSocket extends OpenWebSocket {
+  readyState: number;
+  /** What was handed to it and has not left. */
+  readonly held: readonly string[];
+  readonly calls: readonly string[];
+  /** Has the first frame leave. */
+  leave(error?: Error): void;
+  /** Comes from the other side. */
+  comes(text: string, isBinary?: boolean): void;
+  closes(): void;
+  fails(): void;
+}
+
+export function createFakeOpenSocket(): FakeOpenSocket {
+  const events = new EventEmitter();
+  const held: { readonly text: string; left(error?: Error): void }[] = [];
+  const calls: string[] = [];
+  const call = (name: string) => (): void => void calls.push(name);
+  const socket: FakeOpenSocket = {
+    readyState: 1,
+    calls,
+    get held() {
+      return held.map(({ text }) => text);
+    },
+    get bufferedAmount() {
+      return held.reduce((sum, { text }) => sum + text.length, 0);
+    },
+    send: (text, left) => void held.push({ text, left }),
+    close(code, reason) {
+      socket.readyState = 2;
+      calls.push(`close ${code} ${reason}`);
+    },
+    terminate: call("terminate"),
+    pause: call("pause"),
+    resume: call("resume"),
+    on: (name: string, listener: (...words: never[]) => void) =>
+      events.on(name, listener as (...words: unknown[]) => void),
+    leave: (error) => held.shift()?.left(error),
+    comes: (text, isBinary = false) => void events.emit("message", Buffer.from(text), isBinary),
+    closes() {
+      socket.readyState = 3;
+      events.emit("close", 1000, Buffer.from(""));
+    },
+    fails: () => void events.emit("error", new Error("reset")),
+  };
+  return socket;
+}
