@@ -65,6 +65,12 @@ export const importRules = [
     builtins: "all",
   },
   {
+    room: "frontends/http",
+    may: ["core", "rpc", "frontends/front-end.ts"],
+    libraries: ["prom-client", "ws"],
+    builtins: "all",
+  },
+  {
     room: "frontends/*",
     may: ["core", "protocol", "rpc", "frontends/exit-codes.ts", "frontends/front-end.ts"],
     builtins: "all",
@@ -101,6 +107,7 @@ export const importRules = [
       "frontends/exit-codes.ts",
       "frontends/front-end.ts",
       "frontends/acp",
+      "frontends/http",
       "frontends/*",
     ],
     libraries: ["commander"],

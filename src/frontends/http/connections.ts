@@ -1,0 +1,186 @@
+import type { WebSocket } from "ws";
+import type { CutOff, WatchedSocket } from "../../rpc/web-socket.ts";
+import { serveWebSocket } from "../../rpc/web-socket.ts";
+import type { Credential } from "./credentials.ts";
+import type { ConnectionHandler, ServedConnection } from "./identity.ts";
+import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+
+export interface Connections {
+  readonly count: number;
+  /** Takes up a client that has been let in. */
+  add(socket: WebSocket, route: string, handler: ConnectionHandler, credential: Credential): void;
+  /** Closes all that came in by this. */
+  revoke(credential: Credential): void;
+  /** Has all of them say that the server is about to stop. */
+  drain(): void;
+  /** Resolves when all are gone, and nothing of them is left; those that do not answer within `graceMs` are cut off. */
+  closeAll(code: number, reason: string, graceMs: number): Promise<void>;
+}
+
+export interface ConnectionsOptions {
+  readonly unsentBytes: number;
+  readonly stalledMs: number;
+  readonly pingMs: number;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+interface Live {
+  readonly socket: WebSocket;
+  readonly watched: WatchedSocket;
+  readonly credential: Credential;
+  readonly served: ServedConnection;
+  /** Has answered the last ping. */
+  hasAnswered: boolean;
+  signs: number;
+  isOver: boolean;
+  end(): void;
+}
+
+const policyViolation = 1008;
+const internalError = 1011;
+const isOpen = 1;
+/** So many are pinged before anything else gets its turn. */
+const batch = 100;
+
+export function createConnections(options: ConnectionsOptions): Connections {
+  const { log, metrics, pingMs } = options;
+  const all = new Set<Live>();
+  const endings = new Set<Promise<void>>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function add(socket: WebSocket, route: string, handler: ConnectionHandler, credential: Credential): void {
+    const { user, role } = credential.identity;
+    const cutOff = (reason: CutOff): void => cut(reason, { route, user });
+    const watched = serveWebSocket(socket, { ...options, onCutOff: cutOff });
+    metrics.connectionOpened(route);
+    log.debug("connection.opened", { route, user, role });
+    let live: Live | undefined;
+    socket.on("error", (error) => log.debug("connection.failed", { route, user, reason: error.message }));
+    socket.on("close", (code) => {
+      metrics.connectionClosed(route);
+      log.debug("connection.closed", { route, user, code });
+      if (live === undefined) return;
+      all.delete(live);
+      live.end();
+      if (all.size === 0) stopPinging();
+    });
+    const served = tryTo("connection.refused", () => handler(watched, credential.identity));
+    if (served === undefined) {
+      watched.close(internalError, "internal error");
+      return;
+    }
+    live = { socket, watched, credential, served, hasAnswered: true, signs: 0, isOver: false, end: () => end(live) };
+    socket.on("pong", () => {
+      if (live !== undefined) live.hasAnswered = true;
+    });
+    all.add(live);
+    timer ??= pingLater();
+  }
+
+  /** Once for each: what served it lets go of what it held. */
+  function end(live: Live | undefined): void {
+    if (live === undefined || live.isOver) return;
+    live.isOver = true;
+    const ending = (async () => live.served.closed())()
+      .catch((error: unknown) => log.error("connection.fault", { reason: wordsOf(error) }))
+      .finally(() => endings.delete(ending));
+    endings.add(ending);
+  }
+
+  function tryTo<T>(event: string, work: () => T): T | undefined {
+    try {
+      return work();
+    } catch (error) {
+      log.error(event, { reason: wordsOf(error) });
+      return undefined;
+    }
+  }
+
+  function cut(reason: string, fields: { readonly route?: string; readonly user: string }): void {
+    metrics.connectionCut(reason);
+    log.warn("connection.cut", { ...fields, reason });
+  }
+
+  function pingLater(): ReturnType<typeof setTimeout> {
+    const again = (): void => {
+      if (timer === mine) timer = all.size === 0 ? undefined : pingLater();
+    };
+    const mine = setTimeout(() => void pingAll().finally(again), pingMs);
+    return mine.unref();
+  }
+
+  function stopPinging(): void {
+    clearTimeout(timer);
+    timer = undefined;
+  }
+
+  async function pingAll(): Promise<void> {
+    let count = 0;
+    for (const live of all) {
+      ping(live);
+      if (++count % batch === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  function ping(live: Live): void {
+    const { socket, watched } = live;
+    if (socket.readyState !== isOpen) return;
+    const signs = watched.signsOfLife();
+    // Nobody can hear the answer of one that is not being read.
+    if (!live.hasAnswered && signs === live.signs && !watched.isHeldUp()) {
+      cut("silent", { user: live.credential.identity.user });
+      socket.terminate();
+      return;
+    }
+    live.signs = signs;
+    live.hasAnswered = false;
+    socket.ping();
+  }
+
+  function close(live: Live, code: number, reason: string): void {
+    live.watched.close(code, reason);
+    live.end();
+  }
+
+  return {
+    get count() {
+      return all.size;
+    },
+    add,
+    revoke(credential) {
+      for (const live of all) {
+        if (live.credential !== credential) continue;
+        cut("revoked", { user: credential.identity.user });
+        close(live, policyViolation, "token revoked");
+      }
+    },
+    drain() {
+      for (const live of all) tryTo("connection.fault", () => live.served.drain());
+    },
+    async closeAll(code, reason, graceMs) {
+      const gone = [...all].map(
+        ({ socket }) => new Promise<void>((resolve) => void socket.once("close", () => resolve())),
+      );
+      for (const live of all) close(live, code, reason);
+      await within(graceMs, Promise.all(gone));
+      for (const { socket } of all) socket.terminate();
+      await within(graceMs, Promise.all(endings));
+      stopPinging();
+    },
+  };
+}
+
+async function within(ms: number, promise: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

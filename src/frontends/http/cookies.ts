@@ -1,0 +1,80 @@
+import type { Credential } from "./credentials.ts";
+import { hashOf, newToken } from "./tokens.ts";
+
+export const cookieName = "tinman";
+const linkMs = 60_000;
+const cookieMs = 30 * 24 * 3_600_000;
+/** More would be no use to anybody; the oldest goes. */
+const mostLinks = 1_000;
+const mostCookies = 10_000;
+
+/** A browser gets in by a link that works once, and stays in by the cookie that it gets there. */
+export interface Cookies {
+  /** A code that stands for this credential, once, for a minute. */
+  link(credential: Credential, origin: string): string;
+  /** The `Set-Cookie` for a code; `undefined` when it was used, is too old, or its token is gone. */
+  enter(code: string): string | undefined;
+  /** Whose cookie this is, from the values of the `Cookie` header. */
+  find(headers: readonly string[]): Credential | undefined;
+  /** Nothing that stood for it does any longer. */
+  drop(credential: Credential): void;
+}
+
+interface Entry {
+  readonly credential: Credential;
+  readonly until: number;
+  /** How the browser reaches the server. */
+  readonly origin: string;
+}
+
+/** Kept in memory by their hashes, so that how long looking one up takes says nothing about any of them. */
+export function createCookies({
+  now = Date.now,
+  random,
+}: {
+  readonly now?: () => number;
+  readonly random?: (bytes: number) => Buffer;
+}): Cookies {
+  const links = new Map<string, Entry>();
+  const cookies = new Map<string, Entry>();
+
+  function add(entries: Map<string, Entry>, most: number, entry: Entry): string {
+    for (const [key, { until }] of entries) if (until <= now()) entries.delete(key);
+    const [oldest] = entries.keys();
+    if (entries.size >= most && oldest !== undefined) entries.delete(oldest);
+    const secret = newToken(random);
+    entries.set(hashOf(secret), entry);
+    return secret;
+  }
+
+  function live(entry: Entry | undefined): Entry | undefined {
+    return entry !== undefined && entry.until > now() ? entry : undefined;
+  }
+
+  return {
+    link: (credential, origin) => add(links, mostLinks, { credential, origin, until: now() + linkMs }),
+    enter(code) {
+      const key = hashOf(code);
+      const found = live(links.get(key));
+      links.delete(key);
+      if (found === undefined) return undefined;
+      const secret = add(cookies, mostCookies, { ...found, until: now() + cookieMs });
+      const secure = found.origin.startsWith("https:") ? "; Secure" : "";
+      return `${cookieName}=${secret}; Path=/; Max-Age=${cookieMs / 1_000}; HttpOnly; SameSite=Strict${secure}`;
+    },
+    find(headers) {
+      for (const pair of headers.join(";").split(";")) {
+        const [name, value] = pair.split("=", 2);
+        if (name?.trim() !== cookieName || value === undefined) continue;
+        const found = live(cookies.get(hashOf(value.trim())));
+        if (found !== undefined) return found.credential;
+      }
+      return undefined;
+    },
+    drop(credential) {
+      for (const entries of [links, cookies]) {
+        for (const [key, entry] of entries) if (entry.credential === credential) entries.delete(key);
+      }
+    },
+  };
+}

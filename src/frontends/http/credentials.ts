@@ -1,0 +1,167 @@
+import { timingSafeEqual } from "node:crypto";
+import { stat } from "node:fs/promises";
+import type { Identity, Role } from "./identity.ts";
+import { ownIdentity } from "./identity.ts";
+import type { Log } from "./log.ts";
+import { ownToken, readToken } from "./token-file.ts";
+import { hashOf } from "./tokens.ts";
+
+/** The server's record of one token. It is the same object as long as the token means the same. */
+export interface Credential {
+  readonly hash: string;
+  readonly identity: Identity;
+}
+
+export interface NamedUser {
+  readonly name: string;
+  readonly role: Role;
+  readonly tokens: readonly string[];
+}
+
+export interface UserSource {
+  /** The file that names the users: looked at for changes. */
+  readonly file: string;
+  /** Rejects when the file cannot be understood. */
+  load(): Promise<readonly NamedUser[]>;
+}
+
+export interface Credentials {
+  find(token: string): Credential | undefined;
+  /** Looks at the files now, and not only when it is time again. */
+  look(): Promise<void>;
+  stop(): void;
+}
+
+export interface CredentialsOptions {
+  readonly tokenFile: string;
+  readonly users: UserSource;
+  readonly log: Log;
+  readonly everyMs?: number;
+  /** Told of every token that is no longer what it was. */
+  onRevoked(credential: Credential): void;
+}
+
+/** A file that was changed so recently may be changed again without a trace: the clock of a file system is coarse. */
+const freshMs = 2_000;
+
+/**
+ * Who may come in: the owner of this machine's own token, which is made at the first start, and the named users. Both files
+ * are looked at again and again. Users whose file cannot be understood stay as they were; a token whose file is gone, or
+ * can be read by others, is none. Rejects with `config_invalid` when one of them is wrong at the start.
+ */
+export async function watchCredentials(options: CredentialsOptions): Promise<Credentials> {
+  const { users, log, everyMs = 1_000, onRevoked } = options;
+  let credentials: readonly Credential[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isStopped = false;
+
+  const own = watchFile(options.tokenFile, async (isThere) => {
+    const token = isThere ? await readToken(options.tokenFile) : undefined;
+    return token === undefined ? [] : [{ hash: hashOf(token), identity: ownIdentity }];
+  });
+  const named = watchFile(users.file, async (isThere) => (isThere ? await users.load() : []).flatMap(credentialsOf));
+
+  function replace(found: readonly Credential[]): void {
+    const before = credentials;
+    credentials = found.map((one) => before.find((other) => isSame(one, other)) ?? one);
+    for (const one of before) {
+      if (credentials.includes(one)) continue;
+      log.info("token.revoked", { user: one.identity.user, role: one.identity.role });
+      onRevoked(one);
+    }
+  }
+
+  async function look(): Promise<void> {
+    const seen = await Promise.all([
+      // Whoever may have read the token may come in with it, so nobody does.
+      own.look((error) => {
+        log.error("token.unusable", { reason: words(error) });
+        return [];
+      }),
+      named.look((error, before) => {
+        log.error("users.unusable", { reason: words(error) });
+        return before;
+      }),
+    ]);
+    replace(seen.flat());
+  }
+
+  function lookAgain(): void {
+    if (isStopped) return;
+    timer = setTimeout(() => void look().finally(lookAgain), everyMs);
+    timer.unref();
+  }
+
+  await ownToken(options.tokenFile);
+  const fail = (error: unknown): never => {
+    throw error;
+  };
+  credentials = [...(await own.look(fail)), ...(await named.look(fail))];
+  lookAgain();
+
+  return {
+    look,
+    find(token) {
+      const hash = Buffer.from(hashOf(token));
+      let found: Credential | undefined;
+      for (const one of credentials) if (timingSafeEqual(hash, Buffer.from(one.hash))) found = one;
+      return found;
+    },
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function credentialsOf({ name: user, role, tokens }: NamedUser): readonly Credential[] {
+  return tokens.map((hash) => ({ hash, identity: { user, role } }));
+}
+
+function isSame(one: Credential, other: Credential): boolean {
+  const [a, b] = [one.identity, other.identity];
+  return one.hash === other.hash && a.user === b.user && a.role === b.role;
+}
+
+type Problem = (error: unknown, before: readonly Credential[]) => readonly Credential[];
+
+/** What a file gives, read again when the file is another. A problem is told when it is a new one. */
+function watchFile(path: string, read: (isThere: boolean) => Promise<readonly Credential[]>) {
+  let seen = "";
+  let problem: string | undefined;
+  let given: readonly Credential[] = [];
+  return {
+    async look(onProblem: Problem): Promise<readonly Credential[]> {
+      try {
+        const { mark, isFresh } = await markOf(path);
+        if (mark === seen && !isFresh) return given;
+        given = await read(mark !== "");
+        seen = mark;
+        problem = undefined;
+      } catch (error) {
+        // It is read again until it can be: what was wrong may have been something else than the file.
+        seen = "?";
+        if (problem === words(error)) return given;
+        problem = words(error);
+        given = onProblem(error, given);
+      }
+      return given;
+    },
+  };
+}
+
+/** Empty when there is no such file. */
+async function markOf(path: string): Promise<{ readonly mark: string; readonly isFresh: boolean }> {
+  try {
+    const { ino, size, mtimeNs, ctimeNs, mtimeMs } = await stat(path, { bigint: true });
+    return { mark: `${ino} ${size} ${mtimeNs} ${ctimeNs}`, isFresh: Date.now() - Number(mtimeMs) < freshMs };
+  } catch (error) {
+    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR"))
+      return { mark: "", isFresh: false };
+    throw error;
+  }
+}
+
+function words(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

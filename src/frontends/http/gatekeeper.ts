@@ -1,0 +1,70 @@
+import type { IncomingMessage } from "node:http";
+import type { Access } from "./access.ts";
+import { valuesOf } from "./access.ts";
+import type { Cookies } from "./cookies.ts";
+import type { Credential } from "./credentials.ts";
+import type { Answer, Asked, Route } from "./routes.ts";
+import { unauthorized } from "./routes.ts";
+
+/** Why somebody was turned away. */
+export type Reason = "host" | "origin" | "token" | "role" | "path" | "method";
+
+export type Verdict =
+  | { readonly route: Route; readonly asked: Asked }
+  | { readonly refusal: Answer; readonly reason: Reason; readonly route?: Route };
+
+export interface Gatekeeper {
+  /** The same for requests and upgrades, and in this order: Host, Origin, token, path, role, method. */
+  judge(request: Pick<IncomingMessage, "rawHeaders" | "url" | "method">): Verdict;
+}
+
+export function createGatekeeper(parts: {
+  readonly routes: readonly Route[];
+  readonly access: Access;
+  /** `undefined`: nobody is asked for a token, and everybody is this. */
+  readonly everybody?: Credential;
+  readonly byToken: (token: string) => Credential | undefined;
+  readonly cookies: Cookies;
+}): Gatekeeper {
+  const { access, everybody, byToken, cookies } = parts;
+  const routes = new Map(parts.routes.map((route) => [route.path, route]));
+
+  /** A token that is wrong is not made up for by a cookie that is right. */
+  function credentialOf(rawHeaders: readonly string[]): {
+    readonly found: Credential | undefined;
+    readonly by: string;
+  } {
+    const [given, another] = valuesOf(rawHeaders, "authorization");
+    if (given === undefined) return { found: cookies.find(valuesOf(rawHeaders, "cookie")), by: "cookie" };
+    const token = another === undefined ? /^Bearer +([\w.~+/-]+=*) *$/i.exec(given)?.[1] : undefined;
+    return { found: token === undefined ? undefined : byToken(token), by: "bearer" };
+  }
+
+  return {
+    judge({ rawHeaders, url = "", method = "" }) {
+      const host = access.host(rawHeaders);
+      if (host === undefined) return refuse(403, "host", "This server is not known by that name.");
+      if (!access.mayAsk(rawHeaders, host)) return refuse(403, "origin", "Pages from there may not ask.");
+      const [path = "", query] = url.split(/\?(.*)/s, 2);
+      const route = routes.get(path);
+      const { found, by } = everybody === undefined ? credentialOf(rawHeaders) : { found: everybody, by: "bearer" };
+      const needed = route?.by;
+      const isItsMethod = method === route?.method || (method === "HEAD" && route?.method === "GET");
+      if (found === undefined && !(needed === "code" && isItsMethod)) return { refusal: unauthorized, reason: "token" };
+      if (route === undefined) return refuse(404, "path", "There is nothing here.");
+      if (needed === "bearer" && by !== needed)
+        return refuse(403, "role", "This needs the token itself, in the header Authorization.", route);
+      if (route.roles !== undefined && (found === undefined || !route.roles.includes(found.identity.role)))
+        return refuse(403, "role", `This is for the roles ${route.roles.join(" and ")}.`, route);
+      if (!isItsMethod) {
+        const refusal = { code: 405, body: `Only ${route.method}.\n`, headers: { Allow: route.method } };
+        return { refusal, reason: "method", route };
+      }
+      return { route, asked: { credential: found, host, query: new URLSearchParams(query) } };
+    },
+  };
+}
+
+function refuse(code: number, reason: Reason, words: string, route?: Route): Verdict {
+  return { refusal: { code, body: `${words}\n` }, reason, ...(route === undefined ? {} : { route }) };
+}

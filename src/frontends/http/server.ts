@@ -1,0 +1,268 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { WebSocketServer } from "ws";
+import { AgentError } from "../../core/errors.ts";
+import { asHost, createAccess } from "./access.ts";
+import { answer, answerRaw } from "./answers.ts";
+import { createConnections } from "./connections.ts";
+import { createCookies } from "./cookies.ts";
+import { type Credential, type UserSource, watchCredentials } from "./credentials.ts";
+import { createGatekeeper, type Verdict } from "./gatekeeper.ts";
+import { type ConnectionHandler, ownIdentity } from "./identity.ts";
+import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import { type Answer, createRoutes, type Route, unauthorized } from "./routes.ts";
+
+export interface HttpServerOptions {
+  /** An address that `checkBinding` has passed. */
+  readonly host: string;
+  /** 0: any. */
+  readonly port: number;
+  /** Where tokens come from; `undefined`: nobody is asked for one, and everybody is this machine's owner. */
+  readonly auth: { readonly tokenFile: string; readonly users: UserSource } | undefined;
+  readonly hosts: readonly string[];
+  readonly origins: readonly string[];
+  readonly limits: { readonly connections: number; readonly payloadBytes: number; readonly unsentBytes: number };
+  readonly timeouts: { readonly pingMs: number; readonly stalledMs: number; readonly drainMs: number };
+  /** Who serves the WebSockets, by path. */
+  readonly mounted: Readonly<Record<string, ConnectionHandler>>;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** For tests. */
+  readonly now?: () => number;
+  readonly random?: (bytes: number) => Buffer;
+  /** How often the files with tokens are looked at. */
+  readonly lookEveryMs?: number;
+  /** How long a client has to say what it wants. */
+  readonly headersMs?: number;
+  /** How long a client has to answer a close. */
+  readonly graceMs?: number;
+}
+
+export interface HttpServer {
+  readonly routes: readonly Pick<Route, "path" | "method" | "roles" | "by" | "upgrades">[];
+  /** Resolves when clients can come. Rejects with `usage` where it cannot listen. */
+  listen(): Promise<void>;
+  /** Where it listens. */
+  address(): { readonly host: string; readonly port: number; readonly url: string };
+  /**
+   * Takes nobody in any more, tells those that are there, waits until `idle` or until the time for it is over, closes all
+   * with 1001, and stops.
+   */
+  drain(idle: Promise<unknown>): Promise<void>;
+  /** Stops, and waits for nothing but the close of its connections. */
+  close(): Promise<void>;
+}
+
+interface Served {
+  readonly handler: ConnectionHandler;
+  readonly credential: Credential;
+}
+
+interface TurnedAway {
+  readonly given: Answer;
+  readonly reason: string;
+}
+
+const goingAway = 1001;
+/** Connections that say nothing, or only ask; they are gone soon. */
+const besides = 200;
+
+/** A server that is not listening yet. Rejects with `config_invalid` when the files with tokens are wrong. */
+export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const { host, port, auth, limits, timeouts, mounted, log, metrics, graceMs = 2_000, headersMs = 10_000 } = options;
+  let isDraining = false;
+  let stopping: Promise<void> | undefined;
+  const cookies = createCookies(options);
+  const connections = createConnections({ ...limits, ...timeouts, log, metrics });
+  const credentials =
+    auth &&
+    (await watchCredentials({
+      ...auth,
+      log,
+      ...(options.lookEveryMs === undefined ? {} : { everyMs: options.lookEveryMs }),
+      onRevoked(credential) {
+        cookies.drop(credential);
+        connections.revoke(credential);
+      },
+    }));
+  const routes = createRoutes({
+    mounted: Object.keys(mounted),
+    cookies,
+    metrics,
+    origins: options.origins,
+    isDraining: () => isDraining,
+  });
+  const everybody: Credential = { hash: "", identity: ownIdentity };
+  const gatekeeper = createGatekeeper({
+    routes,
+    cookies,
+    access: createAccess({ boundTo: host, hosts: options.hosts, origins: options.origins }),
+    byToken: (token) => credentials?.find(token),
+    ...(credentials === undefined ? { everybody } : {}),
+  });
+  const socketOptions = {
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: limits.payloadBytes,
+    closeTimeout: graceMs,
+  };
+  const sockets = new WebSocketServer(socketOptions);
+  const server = createServer({
+    headersTimeout: headersMs,
+    requestTimeout: 3 * headersMs,
+    connectionsCheckingInterval: headersMs / 2,
+    keepAliveTimeout: headersMs,
+    // A request without it is turned away as one with a wrong one is.
+    requireHostHeader: false,
+  });
+  server.maxConnections = limits.connections + besides;
+
+  function judge(request: IncomingMessage): Verdict {
+    const verdict = gatekeeper.judge(request);
+    if ("refusal" in verdict) {
+      log.warn("access.refused", {
+        reason: verdict.reason,
+        code: verdict.refusal.code,
+        method: request.method,
+        path: request.url?.split("?", 1)[0],
+        from: request.socket.remoteAddress,
+      });
+    }
+    return verdict;
+  }
+
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const verdict = judge(request);
+    const given = "refusal" in verdict ? verdict.refusal : await verdict.route.answer(verdict.asked);
+    metrics.request(verdict.route?.path ?? "other", given.code);
+    answer(response, given);
+  }
+
+  /** Who serves this client, or why nobody does. */
+  function serverOf(verdict: Verdict): Served | TurnedAway {
+    if ("refusal" in verdict) return { given: verdict.refusal, reason: verdict.reason };
+    const handler = mounted[verdict.route.path];
+    const { credential } = verdict.asked;
+    if (credential === undefined) return { given: unauthorized, reason: "token" };
+    if (handler === undefined) return { given: { code: 400, body: "There is no WebSocket here.\n" }, reason: "path" };
+    if (isDraining) return { given: unavailable("The server is stopping."), reason: "draining" };
+    if (connections.count < limits.connections) return { handler, credential };
+    log.warn("connection.refused", { reason: "limit", user: credential.identity.user });
+    return { given: unavailable("There are too many connections."), reason: "limit" };
+  }
+
+  function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // A client that resets its connection now would otherwise end the process.
+    socket.on("error", () => socket.destroy());
+    const verdict = judge(request);
+    const route = verdict.route?.path ?? "other";
+    const found = serverOf(verdict);
+    if ("given" in found) {
+      metrics.request(route, found.given.code);
+      metrics.connectionRefused(found.reason);
+      answerRaw(socket, found.given);
+      return;
+    }
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      metrics.request(route, 101);
+      connections.add(webSocket, route, found.handler, found.credential);
+    });
+  }
+
+  server.on("request", (request, response) => {
+    respond(request, response).catch((error: unknown) => {
+      log.error("request.fault", { reason: error instanceof Error ? error.message : String(error) });
+      response.destroy();
+    });
+  });
+  server.on("upgrade", upgrade);
+  sockets.on("wsClientError", (_, socket) => {
+    metrics.connectionRefused("handshake");
+    answerRaw(socket, { code: 400, body: "This is no WebSocket handshake.\n" });
+  });
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    const code = codesOfErrors[error.code ?? ""] ?? 400;
+    metrics.request("other", code);
+    if (error.code === "ECONNRESET") socket.destroy();
+    else answerRaw(socket, { code, body: "This is no request.\n" });
+  });
+  server.on("drop", () => metrics.connectionRefused("limit"));
+
+  async function stop(): Promise<void> {
+    credentials?.stop();
+    await connections.closeAll(goingAway, "server is stopping", graceMs);
+    const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+    server.closeIdleConnections();
+    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    await closed;
+    clearTimeout(timer);
+    metrics.stop();
+  }
+
+  return {
+    routes,
+    listen: () => listen(server, host, port),
+    address() {
+      const bound = server.address() as AddressInfo;
+      return { host, port: bound.port, url: `http://${asHost(host)}:${bound.port}` };
+    },
+    async drain(idle) {
+      isDraining = true;
+      connections.drain();
+      await settled(idle, timeouts.drainMs);
+      stopping ??= stop();
+      await stopping;
+    },
+    close() {
+      isDraining = true;
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+}
+
+const codesOfErrors: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+function unavailable(words: string): Answer {
+  return { code: 503, body: `${words}\n`, headers: { "Retry-After": "5" } };
+}
+
+/** Resolves when the promise is settled, either way, or the time is over. */
+async function settled(promise: Promise<unknown>, ms: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise.catch(() => {}), late]);
+  clearTimeout(timer);
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException): void => reject(bindingError(error, host, port));
+    server.once("error", failed);
+    server.listen({ host, port }, () => {
+      server.removeListener("error", failed);
+      server.on("error", () => {});
+      resolve();
+    });
+  });
+}
+
+function bindingError({ code, message }: NodeJS.ErrnoException, host: string, port: number): AgentError {
+  const place = `Port ${port} of ${host}`;
+  const words: Readonly<Record<string, string>> = {
+    EADDRINUSE: `${place} is in use already. Choose another one with --port; 0 is any that is free.`,
+    EACCES: `${place} may not be listened on by this user. Choose one above 1023 with --port.`,
+    EADDRNOTAVAIL: `${host} is no address of this machine.`,
+    ENOTFOUND: `${host} is no address of this machine.`,
+  };
+  return new AgentError("usage", words[code ?? ""] ?? `The server cannot listen on ${host}, port ${port}: ${message}.`);
+}

@@ -1,0 +1,72 @@
+import { constants } from "node:fs";
+import { link, mkdir, open, unlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { AgentError } from "../../core/errors.ts";
+import { newToken } from "./tokens.ts";
+
+const mostBytes = 1_024;
+
+export function tokenFile(ownHome: string): string {
+  return join(ownHome, "serve-token");
+}
+
+/** This machine's own token. It is made when there is none yet. Rejects with `config_invalid`. */
+export async function ownToken(path: string): Promise<string> {
+  return (await readToken(path)) ?? (await makeToken(path));
+}
+
+/**
+ * `undefined` when there is no file. Rejects with `config_invalid` for one that others can read or could have written: what
+ * is in it is no secret.
+ */
+export async function readToken(path: string): Promise<string | undefined> {
+  let text: string;
+  try {
+    text = await readPrivate(path);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ENOENT") return undefined;
+    if (code === "ELOOP") throw refused(path, "is a link, and the token must not lie elsewhere");
+    throw error instanceof AgentError ? error : refused(path, error instanceof Error ? error.message : String(error));
+  }
+  const token = text.trim();
+  if (!/^[\w-]{32,}$/.test(token)) throw refused(path, "holds no token");
+  return token;
+}
+
+async function readPrivate(path: string): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile() || stats.size > mostBytes) throw refused(path, "is not a file with a token");
+    if (stats.uid !== process.getuid?.()) throw refused(path, "belongs to somebody else");
+    const mode = stats.mode & 0o777;
+    if ((mode & 0o077) !== 0) {
+      throw refused(path, `can be read by others (mode ${mode.toString(8).padStart(4, "0")})`);
+    }
+    return await file.readFile("utf8");
+  } finally {
+    await file.close();
+  }
+}
+
+async function makeToken(path: string): Promise<string> {
+  const draft = `${path}.${process.pid}-${newToken().slice(0, 8)}`;
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await writeFile(draft, `${newToken()}\n`, { mode: 0o600, flag: "wx" });
+  try {
+    // Whole or not at all; and of two servers that start at the same time, the first one's is the token of both.
+    await link(draft, path);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  } finally {
+    await unlink(draft);
+  }
+  const token = await readToken(path);
+  if (token === undefined) throw refused(path, "was taken away at once");
+  return token;
+}
+
+function refused(path: string, why: string): AgentError {
+  return new AgentError("config_invalid", `${path} ${why}. Delete it to have a new one made.`);
+}
