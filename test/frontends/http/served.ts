@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -66,14 +66,26 @@ export function echoing(seen: Seen[] = []): ConnectionHandler {
   };
 }
 
+/** A folder that is gone when the test is over. */
+export async function newHome(): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), "tinman-http-"));
+  onTestFinished(() => rm(home, { recursive: true, force: true }));
+  return home;
+}
+
 /** A server on a free port of this machine, which is gone when the test is over. */
 export async function serve(
-  changes: Partial<HttpServerOptions> & { readonly noAuth?: true; readonly logLevel?: LogLevel } = {},
+  changes: Partial<HttpServerOptions> & {
+    readonly noAuth?: true;
+    readonly logLevel?: LogLevel;
+    readonly loadUsers?: (home: string) => Promise<readonly NamedUser[]>;
+    readonly home?: string;
+  } = {},
 ): Promise<Served> {
-  const home = await mkdtemp(join(tmpdir(), "tinman-http-"));
+  const home = changes.home ?? (await newHome());
   const lines: Record<string, unknown>[] = [];
   const seen: Seen[] = [];
-  const { noAuth, logLevel = "debug", ...rest } = changes;
+  const { noAuth, logLevel = "debug", loadUsers = async () => users, home: _, ...rest } = changes;
   const output = {
     isTerminal: false,
     columns: 80,
@@ -81,10 +93,12 @@ export async function serve(
     write: async (text: string) => void lines.push(JSON.parse(text) as Record<string, unknown>),
   };
   const tokenFile = join(home, "serve-token");
+  const configFile = join(home, "config.yaml");
+  if (changes.loadUsers === undefined) await writeFile(configFile, "");
   const server = await createHttpServer({
     host: "127.0.0.1",
     port: 0,
-    auth: noAuth ? undefined : { tokenFile, users: { file: join(home, "serve-token"), load: async () => users } },
+    auth: noAuth ? undefined : { tokenFile, users: { file: configFile, load: () => loadUsers(home) } },
     hosts: [],
     origins: [],
     limits: { connections: 100, payloadBytes: 1024 * 1024, unsentBytes: 16 * 1024 * 1024 },
@@ -95,10 +109,7 @@ export async function serve(
     graceMs: 500,
     ...rest,
   });
-  onTestFinished(async () => {
-    await server.close();
-    await rm(home, { recursive: true, force: true });
-  });
+  onTestFinished(() => server.close());
   await server.listen();
   const { port } = server.address();
   const token = noAuth ? "" : (await readFile(tokenFile, "utf8")).trim();

@@ -1,0 +1,132 @@
+import { expect, test } from "vitest";
+import { bearer, nextText, type Served, serve, until } from "./served.ts";
+
+/** What is no request, or no end of one, never ends the server. */
+
+async function isUp(served: Served): Promise<boolean> {
+  const socket = await served.open();
+  socket.send("still there");
+  return (await nextText(socket)) === "still there";
+}
+
+const upgrade = (token: string, ...lines: readonly string[]): string =>
+  [
+    "GET /ws HTTP/1.1",
+    "Host: localhost",
+    `Authorization: Bearer ${token}`,
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    ...lines,
+    "",
+    "",
+  ].join("\r\n");
+
+test.each([
+  ["noise", "\x00\x01\x02\xff".repeat(100), /^HTTP\/1\.1 400 /],
+  ["TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", /^HTTP\/1\.1 400 /],
+  ["a head without an end", `GET / HTTP/1.1\r\nX: ${"x".repeat(100_000)}`, /^HTTP\/1\.1 431 /],
+  ["another protocol", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", /^HTTP\/1\.1 400 /],
+  ["a tunnel", "CONNECT evil.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n", /^$/],
+  [
+    "two lengths",
+    "POST /links HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+    /^HTTP\/1\.1 400 /,
+  ],
+  [
+    "a length and chunks",
+    "POST /links HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    /^HTTP\/1\.1 400 /,
+  ],
+])("%s is answered, or hung up on", async (_, text, answer) => {
+  const served = await serve();
+  expect(await served.raw(text)).toMatch(answer);
+  expect(await isUp(served)).toBe(true);
+});
+
+test.each([
+  ["no key", []],
+  ["a wrong key", ["Sec-WebSocket-Key: x", "Sec-WebSocket-Version: 13"]],
+  ["an unknown version", ["Sec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEA==", "Sec-WebSocket-Version: 99"]],
+  ["no version", ["Sec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEA=="]],
+])("a handshake with %s is 400", async (_, lines) => {
+  const served = await serve();
+  expect(await served.raw(upgrade(served.token, ...lines))).toMatch(/^HTTP\/1\.1 4\d\d /);
+  expect([served.seen.length, await isUp(served)]).toEqual([0, true]);
+});
+
+test("an upgrade where there is no WebSocket is 400, and to something else than a WebSocket, too", async () => {
+  const { raw, token } = await serve();
+  expect(await raw(upgrade(token).replace("/ws", "/healthz"))).toMatch(/^HTTP\/1\.1 400 /);
+  expect(await raw(upgrade(token).replace("websocket", "h2c"))).toMatch(/^HTTP\/1\.1 400 /);
+});
+
+test("those who say nothing, or not all of it, are hung up on", async () => {
+  const served = await serve({ headersMs: 100 });
+  const said = ["", "GET / HT", "GET / HTTP/1.1\r\nHost: localhost\r\n", `${upgrade(served.token).slice(0, -2)}`];
+  const answers = await Promise.all(said.map((text) => served.raw(text)));
+  expect(answers.every((answer) => answer === "" || answer.startsWith("HTTP/1.1 408 "))).toBe(true);
+  expect(await isUp(served)).toBe(true);
+});
+
+test("connections that are reset at any moment end nothing", async () => {
+  const served = await serve();
+  const handshake = upgrade(served.token, "Sec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEA==", "Sec-WebSocket-Version: 13");
+  const texts = [
+    "GET / HTTP/1.1\r\n",
+    `GET /metrics HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${served.token}\r\n\r\n`,
+    handshake,
+    `${handshake}\x81\x85`,
+    `${handshake}\x81\xfe\xff\xff`,
+    upgrade("wrong"),
+    upgrade(served.token, "Sec-WebSocket-Key: x"),
+  ];
+  for (let round = 0; round < 8; round += 1) {
+    for (const text of texts) {
+      const socket = served.tcp();
+      socket.write(Buffer.from(text, "latin1"));
+      if (round % 4 === 0) socket.resetAndDestroy();
+      else if (round % 4 === 1) setImmediate(() => socket.resetAndDestroy());
+      else if (round % 4 === 2) setTimeout(() => socket.resetAndDestroy(), 5);
+      else socket.once("data", () => socket.resetAndDestroy());
+    }
+  }
+  expect(await isUp(served)).toBe(true);
+  await until(async () => {
+    const { body } = await served.ask("/metrics", { headers: bearer(served.token) });
+    return body.includes('tinman_connections{route="/ws"} 1\n');
+  });
+});
+
+test("frames against the protocol cost their sender the connection", async () => {
+  const served = await serve();
+  const handshake = upgrade(served.token, "Sec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEA==", "Sec-WebSocket-Version: 13");
+  const frames = [
+    "\x81\x05hello",
+    "\xf1\x80\x00\x00\x00\x00",
+    "\x83\x80\x00\x00\x00\x00",
+    "\x89\xfe\x00\xff\x00\x00\x00\x00",
+    "\x80\x80\x00\x00\x00\x00",
+  ];
+  for (const frame of frames) {
+    const socket = served.tcp();
+    const closed = new Promise((resolve) => socket.on("close", resolve));
+    socket.resume();
+    socket.write(Buffer.from(`${handshake}${frame}`, "latin1"));
+    await closed;
+  }
+  expect(served.seen.map(({ lines }) => lines)).toEqual(frames.map(() => []));
+  await until(() => served.seen.every(({ calls }) => calls.includes("closed")));
+  expect(await isUp(served)).toBe(true);
+});
+
+test("a hundred thousand small frames are read as fast as they are taken", async () => {
+  const served = await serve();
+  const socket = await served.open();
+  let heard = 0;
+  socket.on("message", () => {
+    heard += 1;
+  });
+  for (let at = 0; at < 100_000; at += 1) socket.send("!");
+  await until(() => heard === 100_000);
+  expect(served.seen[0]?.lines.length).toBe(100_000);
+});
