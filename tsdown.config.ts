@@ -52,6 +52,13 @@ const noOlderZod = {
   load: (id: string) => (id === "\0no-older-zod" ? "export const ZodFirstPartyTypeKind = {};" : undefined),
 };
 
+/** The metrics can carry the traces of another library. Nobody makes any, and the minifier of this version breaks it. */
+const noTraces = {
+  name: "no-traces",
+  resolveId: (source: string) => (source === "@opentelemetry/api" ? "\0no-traces" : undefined),
+  load: (id: string) => (id === "\0no-traces" ? "export const trace = {}; export const context = {};" : undefined),
+};
+
 /** What Node has built in needs none of its loader for ES modules, which takes milliseconds to set up. */
 const builtinsWithoutLoader = {
   name: "builtins-without-loader",
@@ -72,7 +79,7 @@ const program: UserConfig = {
   hash: false,
   fixedExtension: true,
   define,
-  plugins: [textFiles(), standIns(), commanderStartsNothing, noOlderZod, builtinsWithoutLoader],
+  plugins: [textFiles(), standIns(), commanderStartsNothing, noOlderZod, noTraces, builtinsWithoutLoader],
   outputOptions: {
     codeSplitting: {
       groups: [

@@ -9,9 +9,10 @@ import { namedVariables } from "./config/named-variables.ts";
 import { adminFiles, loadRules } from "./config/rules.ts";
 import type { UserConfig } from "./config/schema.ts";
 import { Engine } from "./core/engine.ts";
+import type { EngineParts } from "./core/engine-parts.ts";
 import { seenPlaces } from "./core/evidence.ts";
 import type { DecisionContext, PermissionPolicy } from "./core/permission.ts";
-import type { Host, ModelCatalog, SessionStore } from "./core/ports.ts";
+import type { Clock, Host, Ids, ModelCatalog, SessionStore } from "./core/ports.ts";
 import { canonicalPath } from "./host/canonical-path.ts";
 import { systemClock as clock, createIds } from "./host/clock-and-ids.ts";
 import { describeEnvironment } from "./host/environment.ts";
@@ -31,6 +32,8 @@ import { builtinTools } from "./tools/all.ts";
 export interface Composition {
   readonly homes: Homes;
   readonly config: UserConfig;
+  readonly clock: Clock;
+  readonly ids: Ids;
   readonly store: SessionStore;
   readonly models: ModelCatalog;
   /** `TINMAN_MODEL`: takes the place of every model that is asked for. */
@@ -83,7 +86,7 @@ function lazyNetwork(env: NodeJS.ProcessEnv, { network }: UserConfig): () => Pro
  */
 export async function compose(
   env: NodeJS.ProcessEnv = process.env,
-  { configFile }: { configFile?: string } = {},
+  { configFile, observe }: { configFile?: string; observe?: EngineParts["observe"] } = {},
 ): Promise<Composition> {
   const homes = await resolved(findHomes(env));
   const config = await loadUserConfig(homes.own, configFile === undefined ? {} : { file: configFile });
@@ -130,7 +133,9 @@ export async function compose(
     temp: await real(tmpdir()),
     foldsCase: process.platform === "darwin" || process.platform === "win32",
   };
+  const ids = createIds();
   const engine = new Engine({
+    ...(observe === undefined ? {} : { observe }),
     store,
     models,
     policy,
@@ -144,7 +149,7 @@ export async function compose(
       },
     },
     clock,
-    ids: createIds(),
+    ids,
     rules,
     places: { ...places, outputs: (sessionId) => join(outputsDir, sessionId) },
     toolSchema: async (tool) => (await import("./tools/json-schema.ts")).toolJsonSchema(tool),
@@ -152,6 +157,8 @@ export async function compose(
   return {
     homes,
     config,
+    clock,
+    ids,
     store,
     models,
     modelOverride,

@@ -7,6 +7,7 @@ import type { Io } from "../frontends/front-end.ts";
 import { defineAcp } from "./acp-options.ts";
 import { defineExec, duration } from "./exec-options.ts";
 import { processIo } from "./process-io.ts";
+import { defineServe } from "./serve-options.ts";
 import { reportUsage } from "./usage.ts";
 
 const examples = `
@@ -87,6 +88,11 @@ function defineCommands(
     done(await acp(given, io));
   });
   if (asked === "acp") return;
+  defineServe(program, {
+    serve: async (given) => done(await (await import("./serve.ts")).serve(given, io)),
+    token: async (given) => done(await (await import("./serve-token.ts")).printServeToken(given, io)),
+    link: async (given) => done(await (await import("./serve-link.ts")).printServeLink(given, io)),
+  });
   const sessions = program.command("sessions").description("list, show, find and delete sessions");
   const json = ["--json", "print JSON"] as const;
   sessions

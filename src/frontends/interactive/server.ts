@@ -123,13 +123,6 @@ export class InteractiveServer {
     return errorId;
   }
 
-  /** How many messages wait behind those that are being answered. */
-  async queuedMessages(): Promise<number> {
-    let sum = 0;
-    for (const live of this.live.values()) sum += (await live).queued;
-    return sum;
-  }
-
   private liveOver(session: Session): Promise<LiveSession> {
     const known = this.live.get(session.id);
     if (known !== undefined) return known;

@@ -68,7 +68,10 @@ export function serve(
 ): Served {
   const kit = createKit(replies, kitOptions);
   const log: Record<string, unknown>[] = [];
-  const at = (level: string) => (event: string, fields: object = {}) => void log.push({ level, event, ...fields });
+  const at =
+    (level: string) =>
+    (event: string, fields: object = {}) =>
+      void log.push({ level, event, ...fields });
   const own = { ...options, ...given };
   let server: InteractiveServer | undefined;
   const pool = new Pool(kit.engine, {
