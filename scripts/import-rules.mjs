@@ -71,6 +71,12 @@ export const importRules = [
     builtins: "all",
   },
   {
+    room: "frontends/connect",
+    may: ["core", "rpc", "frontends/exit-codes.ts", "frontends/front-end.ts"],
+    lazily: ["ws"],
+    builtins: "all",
+  },
+  {
     room: "frontends/*",
     may: ["core", "protocol", "rpc", "frontends/exit-codes.ts", "frontends/front-end.ts"],
     builtins: "all",
@@ -108,6 +114,7 @@ export const importRules = [
       "frontends/front-end.ts",
       "frontends/acp",
       "frontends/http",
+      "frontends/connect",
       "frontends/*",
     ],
     libraries: ["commander"],

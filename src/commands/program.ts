@@ -5,6 +5,7 @@ import { terminalLine } from "../core/terminal-text.ts";
 import { exitCodeOf, exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 import { defineAcp } from "./acp-options.ts";
+import { defineConnect } from "./connect-options.ts";
 import { defineExec, duration } from "./exec-options.ts";
 import { processIo } from "./process-io.ts";
 import { defineServe } from "./serve-options.ts";
@@ -92,6 +93,10 @@ function defineCommands(
     serve: async (given) => done(await (await import("./serve.ts")).serve(given, io)),
     token: async (given) => done(await (await import("./serve-token.ts")).printServeToken(given, io)),
     link: async (given) => done(await (await import("./serve-link.ts")).printServeLink(given, io)),
+  });
+  defineConnect(program, async (given) => {
+    const { connect } = await import("./connect.ts");
+    done(await connect(given, io));
   });
   const sessions = program.command("sessions").description("list, show, find and delete sessions");
   const json = ["--json", "print JSON"] as const;

@@ -137,6 +137,11 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
     ],
   ],
   [
+    "frontends/connect/a.ts",
+    ["./b.ts", "../front-end.ts", "../../core/terminal-text.ts", "../../rpc/stdio.ts", "ws", "node:child_process"],
+    ["../exec/a.ts", "../../protocol/a.ts", "../../config/home.ts", "../../compose.ts", "zod", "commander"],
+  ],
+  [
     "commands/a.ts",
     [
       "./b.ts",
@@ -144,6 +149,7 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
       "../pdf/pages.ts",
       "../compose.ts",
       "../frontends/exec/a.ts",
+      "../frontends/connect/connect.ts",
       "../frontends/exit-codes.ts",
       "commander",
     ],

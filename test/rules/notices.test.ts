@@ -77,6 +77,7 @@ describe("THIRD_PARTY_NOTICES", () => {
       "eventsource-parser",
       "unbash",
       "unpdf",
+      "ws",
       "yaml",
       "zod",
       "pdf.js",

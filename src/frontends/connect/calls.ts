@@ -1,0 +1,52 @@
+/** A tool call that the server wants answered. */
+export interface Call {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly arguments: unknown;
+  readonly messageId: string | undefined;
+  /** Aborted when nobody waits for the result any more. */
+  readonly over: AbortSignal;
+}
+
+/** The calls that wait for a result, oldest first. */
+export interface OpenCalls {
+  /** `undefined` when the call has been here before. */
+  add(call: Omit<Call, "over">): Call | undefined;
+  /** Takes one that is being answered off the list; false when it is not on it. */
+  close(toolCallId: string): boolean;
+  /** Somebody else has answered it. */
+  end(toolCallId: string): void;
+  isOpen(toolCallId: string): boolean;
+  /** Ends those of a message, or all. */
+  drop(messageId?: string): void;
+  ids(): readonly string[];
+}
+
+export function createOpenCalls(): OpenCalls {
+  const open = new Map<string, { readonly call: Call; readonly over: AbortController }>();
+  const seen = new Set<string>();
+  return {
+    add(given) {
+      if (seen.has(given.toolCallId)) return undefined;
+      seen.add(given.toolCallId);
+      const over = new AbortController();
+      const call = { ...given, over: over.signal };
+      open.set(call.toolCallId, { call, over });
+      return call;
+    },
+    close: (toolCallId) => open.delete(toolCallId),
+    end(toolCallId) {
+      open.get(toolCallId)?.over.abort();
+      open.delete(toolCallId);
+    },
+    isOpen: (toolCallId) => open.has(toolCallId),
+    drop(messageId) {
+      for (const [id, { call, over }] of open) {
+        if (messageId !== undefined && call.messageId !== undefined && call.messageId !== messageId) continue;
+        open.delete(id);
+        over.abort();
+      }
+    },
+    ids: () => [...open.keys()],
+  };
+}

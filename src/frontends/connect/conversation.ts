@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { ConnectionLost, type Link, type Params, type Request, RpcFault } from "./link.ts";
+import type { Screen } from "./screen.ts";
+import { createSessionState, type Outgoing, type StateEvents, textOf } from "./session-state.ts";
+import { SocketFault } from "./socket-faults.ts";
+
+/** What sessions begin with, in the words of the wire. */
+export interface StartParams {
+  readonly userId: string;
+  readonly sessionParams: Params;
+}
+
+/** One session at a time, over a connection that may come and go. */
+export interface Conversation {
+  readonly sessionId: string | undefined;
+  readonly lastSeq: number | undefined;
+  start(): Promise<void>;
+  resume(sessionId: string, afterSeq?: number): Promise<void>;
+  /** Resolves with the reason for which the answer ended. Begins a session when there is none. */
+  send(message: string): Promise<string>;
+  /** The number of answers that were cancelled. */
+  cancel(): Promise<number>;
+  stop(): Promise<void>;
+  answer(toolCallId: string, result: string, isError: boolean): Promise<void>;
+  openCalls(): readonly string[];
+  isRunning(): boolean;
+  settled(): Promise<void>;
+  ask(method: string): Promise<Params>;
+  /** For the link. */
+  notification(method: string, params: Params): void;
+  restore(request: Request): Promise<void>;
+}
+
+export interface ConversationParts {
+  readonly link: () => Link;
+  readonly screen: Screen;
+  readonly start: StartParams;
+  readonly events: StateEvents;
+}
+
+const lastWordsMs = 500;
+const stepMs = 10;
+
+export function createConversation({ link, screen, start, events }: ConversationParts): Conversation {
+  const state = createSessionState(screen, events);
+  let isStopping = false;
+
+  /** For requests that do no harm when they come twice. */
+  async function insist(method: string, params: Params, taken?: (result: Params) => void): Promise<Params> {
+    for (;;) {
+      try {
+        return await link().request(method, params, taken);
+      } catch (error) {
+        if (!(error instanceof ConnectionLost)) throw error;
+      }
+    }
+  }
+
+  async function begin(): Promise<void> {
+    await link().request("startSession", { ...start }, ({ sessionId }) => state.begin(textOf(sessionId)));
+  }
+
+  async function attach(request: Request, sessionId: string, afterSeq: number | undefined): Promise<void> {
+    const params = { sessionId, ...(afterSeq !== undefined && { afterSeq }) };
+    await request("resumeSession", params, (result) => {
+      if (state.sessionId !== sessionId) state.begin(sessionId);
+      state.resumed(result);
+    });
+    // What is played again comes before the answer to this, whatever that is.
+    await request("echo", {}).catch((error) => {
+      if (!(error instanceof RpcFault)) throw error;
+    });
+    state.caughtUp();
+  }
+
+  async function deliver(mine: Outgoing): Promise<void> {
+    for (;;) {
+      try {
+        const params = { sessionId: state.sessionId, message: mine.message };
+        await link().request("sendUserMessage", params, ({ messageId, seq }) => {
+          mine.messageId = textOf(messageId);
+          state.sawSeq(seq);
+        });
+        return;
+      } catch (error) {
+        if (!(error instanceof ConnectionLost)) throw error;
+        mine.isInDoubt = true;
+        await link().ready();
+        // The server had it, and has said so.
+        if (mine.messageId !== undefined) return;
+        if (!state.outgoing.has(mine)) return;
+      }
+    }
+  }
+
+  return {
+    get sessionId() {
+      return state.sessionId;
+    },
+    get lastSeq() {
+      return state.lastSeq;
+    },
+    start: begin,
+    resume: (sessionId, afterSeq) => attach(link().request, sessionId, afterSeq),
+    async send(message) {
+      if (state.sessionId === undefined) await begin();
+      const ended = new Promise<string>((resolve) => {
+        const mine: Outgoing = { message, isInDoubt: false, ended: resolve };
+        state.outgoing.add(mine);
+        deliver(mine).catch((error) => {
+          state.outgoing.delete(mine);
+          screen.tell(`The message was not taken: ${error instanceof Error ? error.message : error}`);
+          resolve("error");
+        });
+      });
+      return ended;
+    },
+    async cancel() {
+      if (state.sessionId === undefined) return 0;
+      const { cancelled } = await insist("cancel", { sessionId: state.sessionId });
+      return typeof cancelled === "number" ? cancelled : 0;
+    },
+    async stop() {
+      const { sessionId } = state;
+      if (sessionId === undefined) return;
+      isStopping = true;
+      try {
+        await insist("stopSession", { sessionId });
+        // The session's last words come after the answer, where there are any.
+        for (let waited = 0; waited < lastWordsMs && state.sessionId === sessionId; waited += stepMs)
+          await sleep(stepMs);
+        if (state.sessionId === sessionId) state.over();
+      } finally {
+        isStopping = false;
+      }
+    },
+    async answer(toolCallId, result, isError) {
+      if (!state.calls.close(toolCallId)) return;
+      const params = { sessionId: state.sessionId, toolCallId, result, ...(isError && { isError }) };
+      await insist("provideToolResult", params).catch((error) => {
+        if (!(error instanceof RpcFault)) throw error;
+        screen.tell(`The result of ${toolCallId} was not taken: ${error.message}`);
+      });
+    },
+    openCalls: state.calls.ids,
+    isRunning: state.isRunning,
+    settled: state.settled,
+    ask: (method) => insist(method, {}),
+    notification: state.notification,
+    async restore(request) {
+      const { sessionId } = state;
+      if (sessionId === undefined || isStopping) return;
+      try {
+        await attach(request, sessionId, state.lastSeq ?? 0);
+      } catch (error) {
+        if (!(error instanceof RpcFault)) throw error;
+        throw new SocketFault(`The session ${sessionId} could not be resumed: ${error.message}`, true);
+      }
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** What a line that somebody typed means. */
+export type Line =
+  | { readonly kind: "message"; readonly text: string }
+  | { readonly kind: "command"; readonly name: CommandName; readonly rest: string }
+  | { readonly kind: "unknown"; readonly word: string };
+
+export const commandHelp = {
+  cancel: "/cancel                   end the running answer, keep the session",
+  stop: "/stop                     end the session; the next message begins a new one",
+  sessions: "/sessions                 list sessions",
+  resume: "/resume <id>              go on with another session",
+  capabilities: "/capabilities             what the server can do",
+  result: "/result [call-id] <text>  answer a tool call",
+  error: "/error [call-id] <text>   say that a tool call failed",
+  quit: "/quit                     leave, and keep the session",
+  help: "/help                     these lines; a message that begins with a slash begins with two",
+} as const;
+
+export type CommandName = keyof typeof commandHelp;
+
+export function parseLine(line: string): Line {
+  if (!line.startsWith("/")) return { kind: "message", text: line };
+  if (line.startsWith("//")) return { kind: "message", text: line.slice(1) };
+  const [, word = "", rest = ""] = /^\/(\S*)\s?(.*)$/s.exec(line) ?? [];
+  return isCommand(word) ? { kind: "command", name: word, rest } : { kind: "unknown", word };
+}
+
+function isCommand(word: string): word is CommandName {
+  return Object.hasOwn(commandHelp, word);
+}
+
+/** The call that is meant, and the text for it: the first word counts as an id only when a call has it. */
+export function splitResult(
+  rest: string,
+  openCalls: readonly string[],
+): { readonly id?: string; readonly text: string } {
+  const [, word = "", text = ""] = /^(\S*)\s?(.*)$/s.exec(rest) ?? [];
+  if (openCalls.includes(word)) return { id: word, text };
+  const [oldest] = openCalls;
+  return { ...(oldest !== undefined && { id: oldest }), text: rest };
+}

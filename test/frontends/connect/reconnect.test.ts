@@ -1,0 +1,233 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { closeAll, connected, fakeServer, parrot } from "./connected.ts";
+
+afterEach(closeAll);
+
+const back = "[The connection was lost (1006).]\n[Trying again in 0.001 s (1 of 10).]\n";
+
+describe("a connection that is lost", () => {
+  test("in the middle of an answer comes back, and only what is missing is printed", async () => {
+    const { server, code, stdout, stderr, said, input } = await connected(async (turn) => {
+      turn.chunk("one ");
+      await said("one ");
+      turn.cut();
+      turn.chunk("two ");
+      await turn.resumed();
+      turn.end("completed", "three");
+    });
+    input.end("hello\n");
+    expect([await code, stdout.text()]).toEqual([0, "one two three\n"]);
+    expect(server.of("resumeSession")).toEqual([{ sessionId: "s-1", afterSeq: 2 }]);
+    expect(stderr.text()).toContain(`${back}[Connected again.]\n`);
+  });
+
+  test("while an answer ended has the rest of it", async () => {
+    const { code, stdout, said, input } = await connected(async (turn) => {
+      turn.chunk("one ");
+      await said("one ");
+      turn.cut();
+      turn.end("completed", "two");
+    });
+    input.end("hello\n");
+    expect([await code, stdout.text()]).toEqual([0, "one two\n"]);
+  });
+
+  test("and comes back with another text says so, and has it printed anew", async () => {
+    const { server, code, stdout, stderr, said, input } = await connected(async (turn) => {
+      turn.chunk("one ");
+      await said("one ");
+      turn.cut();
+      await server.until(() => server.of("echo").length === 1);
+      turn.end("interrupted");
+    });
+    server.respond = ({ method }, socket) => {
+      if (method !== "echo") return undefined;
+      const chunk = { sessionId: "s-1", messageId: "m-2", chunk: "other ", offset: 0, isFinal: false, snapshot: true };
+      socket.send(JSON.stringify({ jsonrpc: "2.0", method: "AIMessageChunkNotification", params: chunk }));
+      return undefined;
+    };
+    input.end("hello\n");
+    expect([await code, stdout.text()]).toEqual([1, "one \nother \n"]);
+    expect(stderr.text()).toContain("[What was printed of this answer is not what the server has. Here it is anew:]\n");
+  });
+
+  test.each([
+    ["that the server has is not sent again", true],
+    ["that the server does not have is sent again", false],
+  ])("before a message was confirmed: one %s", async (_, hasIt) => {
+    const { server, code, stdout, input } = await connected(async (turn) => {
+      await turn.resumed();
+      parrot(turn);
+    });
+    let sent = 0;
+    server.respond = ({ method }, socket) => {
+      if (method !== "sendUserMessage" || sent++ > 0) return undefined;
+      socket.terminate();
+      return hasIt ? undefined : "none";
+    };
+    input.end("hello\n");
+    expect([await code, stdout.text()]).toEqual([0, "You said: hello\n"]);
+    expect(server.of("sendUserMessage").length).toBe(hasIt ? 1 : 2);
+  });
+
+  test("before a result was confirmed: it is sent again", async () => {
+    const { server, code, stdout, input } = await connected(async (turn) => {
+      const { result } = await turn.call("add", {});
+      await turn.resumed();
+      turn.end("completed", String(result));
+    });
+    let sent = 0;
+    server.respond = ({ method }, socket) => {
+      if (method !== "provideToolResult" || sent++ > 0) return undefined;
+      socket.terminate();
+      return "none";
+    };
+    input.end("hello\n/result 3\n");
+    expect([await code, stdout.text()]).toEqual([0, "3\n"]);
+    expect(server.of("provideToolResult").length).toBe(2);
+  });
+
+  test("is tried ten times, with growing pauses", async () => {
+    const pauses: number[] = [];
+    const { server, code, stderr, input } = await connected(
+      (turn) => {
+        server.refuse(503);
+        turn.cut();
+      },
+      {
+        pauseMs: (attempt) => {
+          pauses.push(attempt);
+          return 0;
+        },
+      },
+    );
+    input.end("hello\n");
+    expect(await code).toBe(1);
+    expect(pauses).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(stderr.text()).toContain("takes no connections now (503)");
+    expect(stderr.text().endsWith("tinman: The connection could not be made again in 10 attempts.\n")).toBe(true);
+  });
+
+  test.each([
+    [401, "wants a token that it knows (401). No token was given."],
+    [403, "does not allow this (403)"],
+  ])("is not tried again when the server says %i", async (status, words) => {
+    const { server, code, stderr, input } = await connected((turn) => {
+      server.refuse(status);
+      turn.cut();
+    });
+    input.end("hello\n");
+    expect(await code).toBe(1);
+    expect(stderr.text()).toContain("(1 of 10)");
+    expect(stderr.text()).not.toContain("(2 of 10)");
+    expect(stderr.text()).toContain(words);
+  });
+
+  test.each([
+    [1008, "token revoked", "The server has ended the connection (1008): token revoked."],
+    [1009, "", "A message was too long for the server (1009)."],
+  ])("by code %i is lost for good", async (closeCode, reason, words) => {
+    const { server, code, stderr, input } = await connected(() => {
+      for (const socket of server.sockets()) socket.close(closeCode, reason);
+    });
+    input.end("hello\n");
+    expect(await code).toBe(1);
+    expect(stderr.text().endsWith(`tinman: ${words}\n`)).toBe(true);
+    expect(stderr.text()).not.toContain("Trying again");
+  });
+
+  test("to a server that no longer knows the session ends the run", async () => {
+    const { server, code, stderr, input } = await connected((turn) => turn.cut());
+    server.respond = ({ method }) =>
+      method === "resumeSession" ? { error: { code: -32602, message: "Invalid params" } } : undefined;
+    input.end("hello\n");
+    expect(await code).toBe(1);
+    expect(stderr.text()).toContain("tinman: The session s-1 could not be resumed: Invalid params\n");
+  });
+
+  test("and lost again while it is restored is tried again", async () => {
+    const { server, code, stdout, input } = await connected(async (turn) => {
+      turn.cut();
+      await turn.resumed();
+      parrot(turn);
+    });
+    let tries = 0;
+    server.respond = ({ method }, socket) => {
+      if (method !== "resumeSession" || tries++ > 0) return undefined;
+      socket.terminate();
+      return "none";
+    };
+    input.end("hello\n");
+    expect([await code, stdout.text()]).toEqual([0, "You said: hello\n"]);
+  });
+
+  test("does not keep a client that is told to leave", async () => {
+    const { server, code, said, signal, input } = await connected(
+      (turn) => {
+        server.refuse(503);
+        turn.cut();
+      },
+      { pauseMs: () => 3_600_000 },
+    );
+    input.write("hello\n");
+    await said("Trying again in 3600 s");
+    signal("SIGINT");
+    expect(await code).toBe(130);
+  });
+});
+
+describe("a session that is gone on with", () => {
+  test("is played again, and then takes messages", async () => {
+    const server = await fakeServer(parrot);
+    const first = await connected(parrot, { server, stdin: "hello\n/quit\n" });
+    expect(await first.code).toBe(0);
+    const second = await connected(parrot, { server, stdin: "again\n", resume: { sessionId: "s-1" } });
+    expect([await second.code, second.stdout.text()]).toEqual([0, "You said: hello\nYou said: again\n"]);
+    expect(second.stderr.text()).toContain("[> hello]\n");
+    const third = await connected(parrot, { server, stdin: "", resume: { sessionId: "s-1", afterSeq: 6 } });
+    expect([await third.code, third.stdout.text()]).toEqual([0, ""]);
+    expect(server.of("resumeSession")).toEqual([{ sessionId: "s-1" }, { sessionId: "s-1", afterSeq: 6 }]);
+  });
+
+  test("is left only when its running answer has ended", async () => {
+    let finish = (): void => undefined;
+    const server = await fakeServer((turn) => {
+      turn.chunk("begun, ");
+      finish = () => turn.end("completed", "done");
+    });
+    const first = await connected(parrot, { server });
+    first.input.write("hello\n");
+    await first.said("begun");
+    for (const socket of server.sockets()) socket.close(1008);
+    expect(await first.code).toBe(1);
+    const second = await connected(parrot, { server, stdin: "", resume: { sessionId: "s-1" } });
+    await second.said("begun");
+    finish();
+    expect([await second.code, second.stdout.text()]).toEqual([0, "begun, done\n"]);
+  });
+
+  test("has its old tool calls shown, and only one that still waits answered", async () => {
+    const server = await fakeServer(async (turn) => {
+      const { result } = await turn.call("add", { turn: turn.message });
+      turn.end("completed", String(result));
+    });
+    const first = await connected(parrot, { server });
+    first.input.write("one\n/result 1\ntwo\n");
+    await first.said("call-2");
+    for (const socket of server.sockets()) socket.close(1008);
+    expect(await first.code).toBe(1);
+    const toolCommand = "printf %s 2";
+    const second = await connected(parrot, { server, stdin: "", resume: { sessionId: "s-1" }, toolCommand });
+    expect([await second.code, second.stdout.text()]).toEqual([0, "1\n2\n"]);
+    expect(second.stderr.text()).toContain('[Tool call call-1: add {"turn":"one"}]\n');
+    expect(server.of("provideToolResult").map(({ toolCallId, result }) => [toolCallId, result])).toEqual([
+      ["call-1", "1"],
+      ["call-2", "2"],
+    ]);
+  });
+
+  test("and that nobody knows is a failure", async () => {
+    const { code, stderr } = await connected(parrot, { stdin: "", resume: { sessionId: "none" } });
+    expect([await code, stderr.text()]).toEqual([1, "tinman: Invalid params\n"]);
+  });
+});

@@ -1,0 +1,161 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { closeAll, connected, parrot } from "./connected.ts";
+
+afterEach(closeAll);
+
+const ctrlC = "\x03";
+const ctrlD = "\x04";
+
+describe("somebody at a terminal", () => {
+  test("types messages, and leaves with Ctrl-D, which stops the session", async () => {
+    const { server, code, stdout, said, input } = await connected(parrot, { isPerson: true });
+    await said("active, started");
+    input.write("hello\r");
+    await said("You said: hello\n");
+    input.write("again\r");
+    await said("You said: again\n");
+    input.write(ctrlD);
+    expect([await code, stdout.text()]).toEqual([0, "You said: hello\nYou said: again\n"]);
+    expect(server.asked.at(-1)).toEqual({ method: "stopSession", params: { sessionId: "s-1" } });
+  });
+
+  test("gets the last message back with the arrow up", async () => {
+    const { code, said, input } = await connected(parrot, { isPerson: true });
+    await said("active, started");
+    input.write("hello\r");
+    await said("You said: hello\n");
+    input.write("\x1b[A again\r");
+    await said("You said: hello again\n");
+    input.write(ctrlD);
+    expect(await code).toBe(0);
+  });
+
+  test("sees nothing that a terminal would act on", async () => {
+    const { code, stdout, stderr, said, input } = await connected(
+      async (turn) => {
+        turn.chunk("Hi\x1b]0;ow");
+        turn.chunk("ned\x07 ❤");
+        turn.chunk("\ufe0f\r");
+        turn.chunk("\n");
+        void turn.call("\x9b2J", "\u202e");
+        turn.end("\x1b[2J");
+      },
+      { isPerson: true },
+    );
+    await said("active, started");
+    input.write("hello\r");
+    await said("The answer ended");
+    input.write(ctrlD);
+    expect([await code, stdout.text()]).toEqual([0, "Hi\\u{1b}]0;owned\\u{7} ❤️\n"]);
+    expect(stderr.text()).toContain('[Tool call call-1: \\u{9b}2J "\\u{202e}"]\n[The answer ended: \\u{1b}[2J.]\n');
+  });
+
+  test("answers tool calls, by id and without one", async () => {
+    const { server, code, said, input } = await connected(
+      async (turn) => {
+        const results = await Promise.all([turn.call("a", {}), turn.call("b", {}), turn.call("c", {})]);
+        turn.end("completed", results.map(({ result }) => result).join());
+      },
+      { isPerson: true },
+    );
+    await said("active, started");
+    input.write("hello\r");
+    await said("call-3");
+    input.write("/result call-2 two\r/result 1\r/error three\r");
+    await said("1,two,three\n");
+    expect(server.of("provideToolResult").map(({ toolCallId, isError }) => [toolCallId, isError])).toEqual([
+      ["call-2", undefined],
+      ["call-1", undefined],
+      ["call-3", true],
+    ]);
+    input.write("/result late\r");
+    await said("[No tool call waits for a result.]");
+    input.write(ctrlD);
+    expect(await code).toBe(0);
+  });
+
+  test("cancels the answer with Ctrl-C, and leaves with the next one; the session stays", async () => {
+    const { server, code, stderr, said, input } = await connected(
+      async (turn) => {
+        turn.chunk("endless ");
+        await turn.cancelled;
+        turn.end("cancelled");
+      },
+      { isPerson: true },
+    );
+    await said("active, started");
+    input.write("hello\r");
+    await said("endless");
+    input.write(ctrlC);
+    await said("[The answer ended: cancelled.]");
+    input.write("hello\r");
+    await said("endless endless ");
+    input.write(ctrlC);
+    await said("cancelled.]\n\n[Cancelling the answer. Ctrl-C once more leaves.]\n[The answer ended: cancelled.]\n");
+    input.write(ctrlC);
+    expect(await code).toBe(130);
+    expect(server.of("stopSession")).toEqual([]);
+    expect(stderr.text().endsWith("[The session stays: --resume s-1 --after 5]\n")).toBe(true);
+  });
+
+  test("leaves with the second Ctrl-C also when the server does not cancel", async () => {
+    const { code, said, input } = await connected((turn) => turn.chunk("endless"), { isPerson: true });
+    await said("active, started");
+    input.write("hello\r");
+    await said("endless");
+    input.write(ctrlC);
+    await said("Ctrl-C once more leaves.");
+    input.write(ctrlC);
+    expect(await code).toBe(130);
+  });
+
+  test("may say more while an answer runs", async () => {
+    const { server, code, stdout, said, input } = await connected(
+      async (turn) => {
+        turn.chunk(turn.message);
+        await server.until(() => server.of("sendUserMessage").length === 2);
+        turn.end();
+      },
+      { isPerson: true },
+    );
+    await said("active, started");
+    input.write("one\r");
+    await said("one");
+    input.write("two\r");
+    await said("two\n");
+    input.write("/quit\r");
+    expect([await code, stdout.text()]).toEqual([0, "one\ntwo\n"]);
+  });
+
+  test("changes the session, and is told what a line can be", async () => {
+    const { server, code, said, input } = await connected(parrot, { isPerson: true });
+    await said("active, started");
+    input.write("/stop\r");
+    await said("stopped, completed");
+    input.write("/cancel\r/stop\r/resume\r/resume none\r/wrong\r/help\r");
+    for (const words of [
+      "[No answer is running.]",
+      "[There is no session.]",
+      "[Which session? /resume <id>, and /sessions lists them.]",
+      "[Invalid params]",
+      "[There is no /wrong; /help lists what there is.]",
+      "[/quit                     leave, and keep the session]",
+    ])
+      await said(words);
+    input.write("/resume s-1\r");
+    await said("[This is session s-1 now.]");
+    input.write("hello\r");
+    await said("You said: hello\n");
+    expect(server.of("sendUserMessage")).toEqual([{ sessionId: "s-1", message: "hello" }]);
+    input.write("/quit\r");
+    expect(await code).toBe(0);
+  });
+
+  test("is left by SIGTERM without a stop of the session", async () => {
+    const { server, code, said, signal } = await connected(parrot, { isPerson: true });
+    await said("active, started");
+    signal("SIGTERM");
+    expect(await code).toBe(143);
+    expect(server.of("stopSession")).toEqual([]);
+  });
+});
