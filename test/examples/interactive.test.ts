@@ -1,0 +1,85 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Bench, createBench, type Finished } from "../e2e/tinman.ts";
+import { closeAll, fakeServer } from "../frontends/connect/connected.ts";
+import type { FakeServer, Turn } from "../frontends/connect/fake-server.ts";
+import { pythonPath } from "./python.ts";
+
+const benches: Bench[] = [];
+
+afterEach(async () => {
+  await closeAll();
+  for (const bench of benches.splice(0)) await bench.remove();
+});
+
+/** Where the package is, when it is not where Python looks by itself. */
+const libraries = { PYTHONPATH: process.env.PYTHONPATH };
+
+function lacksWebsockets(): boolean {
+  return spawnSync(pythonPath(), ["-c", "import websockets"], { env: { ...process.env, ...libraries } }).status !== 0;
+}
+
+const languages = [
+  { language: "Node.js", file: "client.mjs", program: () => process.execPath, lacks: () => false },
+  { language: "Python", file: "client.py", program: pythonPath, lacks: lacksWebsockets },
+];
+
+/** Asks for two things at once, of which the client has one. */
+async function asks(turn: Turn): Promise<void> {
+  turn.chunk("Let me see. ");
+  const results = await Promise.all([turn.call("clock", {}), turn.call("add", [1])]);
+  const [time, sum] = results.map(({ result }) => String(result));
+  turn.end("completed", `${turn.message}: ${/\d\d:\d\d/.test(time ?? "") ? "a time" : time}, ${sum}`);
+}
+
+describe.each(languages)("the client in $language", ({ file, program, lacks }) => {
+  async function run(server: FakeServer, message: string, env: Record<string, string> = {}): Promise<Finished> {
+    const bench = await createBench();
+    benches.push(bench);
+    const words = [program(), resolve("examples/interactive", file), message].map((word) => `'${word}'`).join(" ");
+    return bench.shell(words, { env: { ...libraries, TINMAN_URL: server.url, ...env } });
+  }
+
+  it("runs a session with streaming, tool calls and a stop", async ({ skip }) => {
+    if (lacks() && !process.env.CI) skip("the package websockets is not installed");
+    const server = await fakeServer(asks);
+    const { code, stdout, stderr } = await run(server, "What time is it?", { TINMAN_TOKEN: "secret" });
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: "Let me see. What time is it?: a time, There is no such tool here.\n",
+      stderr: "",
+    });
+    expect(server.headers.map(({ authorization }) => authorization)).toEqual(["Bearer secret"]);
+    expect(server.asked.map(({ method }) => method)).toEqual([
+      "startSession",
+      "sendUserMessage",
+      "provideToolResult",
+      "provideToolResult",
+      "stopSession",
+    ]);
+  });
+
+  it("tells what went wrong", async ({ skip }) => {
+    if (lacks() && !process.env.CI) skip("the package websockets is not installed");
+    const server = await fakeServer((turn) => {
+      turn.end("timeout", "half");
+      turn.notify("SessionStatusNotification", { status: 3, reason: "timeout" });
+    });
+    const late = await run(server, "hello");
+    expect([late.code, late.stdout, late.stderr]).toEqual([1, "half\n", "timeout\n"]);
+    expect(server.headers.map(({ authorization }) => authorization)).toEqual([undefined]);
+    server.respond = () => ({ error: { code: -32602, message: "Invalid params" } });
+    const wrong = await run(server, "hello");
+    expect([wrong.code, wrong.stdout, wrong.stderr]).toEqual([1, "", "Invalid params\n"]);
+    server.refuse(401);
+    const refused = await run(server, "hello");
+    expect([refused.code, refused.stdout, refused.stderr.includes("401")]).toEqual([1, "", true]);
+  });
+
+  it("has at most 30 lines", () => {
+    const text = readFileSync(`examples/interactive/${file}`, "utf8");
+    expect(text.trimEnd().split("\n").length).toBeLessThanOrEqual(30);
+  });
+});
