@@ -52,11 +52,14 @@ const noOlderZod = {
   load: (id: string) => (id === "\0no-older-zod" ? "export const ZodFirstPartyTypeKind = {};" : undefined),
 };
 
-/** The metrics can carry the traces of another library. Nobody makes any, and the minifier of this version breaks it. */
-const noTraces = {
-  name: "no-traces",
-  resolveId: (source: string) => (source === "@opentelemetry/api" ? "\0no-traces" : undefined),
-  load: (id: string) => (id === "\0no-traces" ? "export const trace = {}; export const context = {};" : undefined),
+/** Counters, gauges and histograms are used of it; the rest is twice as large, and brings two more libraries along. */
+const metricsWithoutTheRest = {
+  name: "metrics-without-the-rest",
+  resolveId: (source: string, importer: string | undefined) =>
+    importer?.endsWith("/prom-client/index.js") && /\/(?:cluster|defaultMetrics|pushgateway|summary)$/.test(source)
+      ? "\0not-of-metrics"
+      : undefined,
+  load: (id: string) => (id === "\0not-of-metrics" ? "export {};" : undefined),
 };
 
 /** What Node has built in needs none of its loader for ES modules, which takes milliseconds to set up. */
@@ -79,7 +82,7 @@ const program: UserConfig = {
   hash: false,
   fixedExtension: true,
   define,
-  plugins: [textFiles(), standIns(), commanderStartsNothing, noOlderZod, noTraces, builtinsWithoutLoader],
+  plugins: [textFiles(), standIns(), commanderStartsNothing, noOlderZod, metricsWithoutTheRest, builtinsWithoutLoader],
   outputOptions: {
     codeSplitting: {
       groups: [

@@ -24,8 +24,18 @@ const manifest = JSON.parse(read("package.json"));
 /** @type {Record<string, Locked>} */
 const locked = JSON.parse(read("package-lock.json")).packages;
 
-/** Needed by what is bundled, and not in the bundle: types alone, and what would load files from addresses. */
-const leftOut = new Set(["@standard-schema/spec", "json-schema", "undici"]);
+/**
+ * Needed by what is bundled, and not in the bundle: types alone, what would load files from addresses, and what only the
+ * unused parts of prom-client need.
+ */
+const leftOut = new Set([
+  "@opentelemetry/api",
+  "@standard-schema/spec",
+  "bintrees",
+  "json-schema",
+  "tdigest",
+  "undici",
+]);
 
 /** Packages without a licence file of their own, and a package of the same project that has it. */
 const sameProject = new Map([["@ai-sdk/provider-utils", "@ai-sdk/provider"]]);

@@ -75,6 +75,7 @@ describe("THIRD_PARTY_NOTICES", () => {
       "diff",
       "entities",
       "eventsource-parser",
+      "prom-client",
       "unbash",
       "unpdf",
       "ws",
