@@ -206,7 +206,7 @@ function readFrames(
   let isEnded = false;
 
   function goOn(): void {
-    if (!isPaused) return;
+    if (!isPaused || texts.length > 0) return;
     isPaused = false;
     socket.resume();
   }
@@ -216,7 +216,8 @@ function readFrames(
       const text = texts.shift();
       if (text !== undefined) {
         textLength -= text.length;
-        if (texts.length === 0) goOn();
+        // Not before others had their turn: whoever sends faster than is read would have the process for itself.
+        if (texts.length === 0 && isPaused) setImmediate(goOn);
         return { done: false, value: { type: "line", text } };
       }
       if (isEnded) return { done: true, value: undefined };

@@ -50,6 +50,8 @@ describe("what comes", () => {
     for (const _ of "abc") await take();
     expect(socket.calls).toEqual(["pause"]);
     expect(await take()).toBe("d");
+    expect(socket.calls).toEqual(["pause"]);
+    await settled();
     expect([socket.calls, isHeldUp()]).toEqual([["pause", "resume"], false]);
   });
 
@@ -61,6 +63,7 @@ describe("what comes", () => {
     expect(socket.calls).toEqual(["pause"]);
     await take();
     await take();
+    await settled();
     expect(socket.calls).toEqual(["pause", "resume"]);
   });
 
