@@ -4,6 +4,8 @@ import type { Journal } from "./journal.ts";
 import type { Message } from "./message.ts";
 import type { CommandRules } from "./permission.ts";
 
+const noRules: CommandRules = { allow: [], deny: [], alwaysDeny: [] };
+
 /** What a session tells its model beside the prompts, and its user once. */
 export class Briefing {
   private readonly parts: EngineParts;
@@ -16,8 +18,14 @@ export class Briefing {
     this.journal = journal;
   }
 
+  /** A model whose tools the client runs works there: this folder and its rules are nothing to it. */
+  get isHere(): boolean {
+    return this.journal.state.settings.clientRunsTools !== true;
+  }
+
   /** Read anew for every reply, because the file may have changed; what is to be told of them is told once. */
   async rules(): Promise<CommandRules> {
+    if (!this.isHere) return noRules;
     const { rules, notices } = await this.parts.rules(this.journal.state.cwd);
     for (const text of notices) await this.notice({ type: "notice", level: "warning", text });
     return rules;
@@ -33,11 +41,9 @@ export class Briefing {
   async reminders(): Promise<readonly string[]> {
     const { state } = this.journal;
     const news: string[] = [];
-    // A model whose tools the client runs works there: this folder and its rules are nothing to it.
-    const isHere = state.settings.clientRunsTools !== true;
     // A broken rule is told before anything else is done.
-    if (isHere) await this.rules();
-    if (isHere && !this.oriented) {
+    await this.rules();
+    if (this.isHere && !this.oriented) {
       this.oriented = true;
       const told = new Set(state.messages.flatMap(remindersOf));
       news.push(...(await this.parts.context.reminders(state.cwd)).filter((text) => !told.has(text)));

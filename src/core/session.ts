@@ -315,7 +315,8 @@ export class Session {
         this.whileCallsRun(async () => {
           const rules = await this.briefing.rules();
           const own = [this.id, journal.state.forkOf ?? this.id].map(outputs);
-          const seen = await seenPlaces(parts, { ...places, cwd: this.cwd }, own);
+          const looked = this.briefing.isHere && (await seenPlaces(parts, { ...places, cwd: this.cwd }, own));
+          const seen = { readable: [], ...looked };
           return runCalls(calls, {
             sessionId: this.id,
             cwd: this.cwd,

@@ -197,8 +197,9 @@ async function runAll(
     });
     next += group.length;
     const stop = new AbortController();
-    const signal = AbortSignal.any([context.signal, stop.signal]);
-    const running = group.map((entry) => runOne(entry, { ...context, signal }));
+    // One for each: a client may run hundreds of calls at once, and as many listeners of one signal look like a leak.
+    const signal = (): AbortSignal => AbortSignal.any([context.signal, stop.signal]);
+    const running = group.map((entry) => runOne(entry, { ...context, signal: signal() }));
     // Awaited one by one, so that results are told in the order of the calls; a later one may fail meanwhile.
     for (const output of running) output.catch(() => undefined);
     try {
