@@ -66,7 +66,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
       live.end();
       if (all.size === 0) stopPinging();
     });
-    const served = tryTo("connection.refused", () => handler(watched, credential.identity));
+    const served = tryTo("connection.fault", () => handler(watched, credential.identity));
     if (served === undefined) {
       watched.close(internalError, "internal error");
       return;
