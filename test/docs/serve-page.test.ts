@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { userConfigSchema } from "../../src/config/schema.ts";
+import { createMetrics } from "../../src/frontends/http/metrics.ts";
+
+/** The ends of a schema's branches: `serve.limits.connections`. */
+function keysOf(schema: unknown, path: string): readonly string[] {
+  const { properties } = schema as { readonly properties?: Readonly<Record<string, unknown>> };
+  if (properties === undefined) return [path];
+  return Object.entries(properties).flatMap(([key, below]) => keysOf(below, `${path}.${key}`));
+}
+
+test("every key of serve and interactive has its row, and no row is about another", () => {
+  const { properties = {} } = z.toJSONSchema(userConfigSchema, { io: "input", unrepresentable: "any" });
+  const keys = ["serve", "interactive"].flatMap((name) => keysOf(properties[name], name));
+  const rows = readFileSync("docs/configuration.md", "utf8").matchAll(/^\| `((?:serve|interactive)\.[\w.]+)` \| \S/gm);
+  expect(Array.from(rows, ([, key]) => key)).toEqual(keys);
+});
+
+test("every metric has its row", async () => {
+  const metrics = createMetrics({ version: "1" });
+  onTestFinished(metrics.stop);
+  const { body } = await metrics.text();
+  const page = readFileSync("docs/serve.md", "utf8").replace(
+    "`tinman_event_loop_delay_p50_seconds`, `…_p99_seconds`, `…_max_seconds`",
+    ["p50", "p99", "max"].map((which) => `\`tinman_event_loop_delay_${which}_seconds\``).join(", "),
+  );
+  const named = Array.from(page.matchAll(/`(tinman_\w+)`/g), ([, name]) => name);
+  const counted = Array.from(body.matchAll(/^# TYPE (\S+)/gm), ([, name]) => name);
+  expect(named.toSorted()).toEqual(counted.toSorted());
+});
+
+test("every event of the log has its row", () => {
+  const source = ["connections", "credentials", "server", "log"]
+    .map((name) => readFileSync(`src/frontends/http/${name}.ts`, "utf8"))
+    .join("\n");
+  const said = Array.from(
+    source.matchAll(/(?:log\.\w+|tryTo)\(\s*"(\w+\.\w+)"|event: "(\w+\.\w+)"/g),
+    ([, a, b]) => a ?? b,
+  );
+  const [, table = ""] = /\| event \| level \|([\s\S]*?)\n\n/.exec(readFileSync("docs/serve.md", "utf8")) ?? [];
+  const rows = Array.from(table.matchAll(/`(\w+\.\w+)`/g), ([, name]) => name);
+  expect(rows.toSorted()).toEqual([...new Set(said)].toSorted());
+});
