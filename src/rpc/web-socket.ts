@@ -31,7 +31,7 @@ export interface ServedSocket {
 export type CutOff = "stalled" | "unsent";
 
 export interface ServedSocketOptions {
-  /** More than this waits for nobody. */
+  /** More than this waits for nobody. What is not handed to the socket yet counts by its length. */
   readonly unsentBytes: number;
   /** How long nothing may leave while more than `maxWaiting` waits, in milliseconds. */
   readonly stalledMs: number;

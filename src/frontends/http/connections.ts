@@ -8,7 +8,7 @@ import type { Metrics } from "./metrics.ts";
 
 export interface Connections {
   readonly count: number;
-  /** Takes up a client that has been let in. */
+  /** Takes up a client that has been let in. Its socket leaves it to others to answer pings. */
   add(socket: WebSocket, route: string, handler: ConnectionHandler, credential: Credential): void;
   /** Closes all that came in by this. */
   revoke(credential: Credential): void;
@@ -41,6 +41,8 @@ interface Live {
 const policyViolation = 1008;
 const internalError = 1011;
 const isOpen = 1;
+/** A ping is answered while no more than this waits for its sender. */
+const mostPongs = 64 * 1024;
 /** So many are pinged before anything else gets its turn. */
 const batch = 100;
 
@@ -57,6 +59,10 @@ export function createConnections(options: ConnectionsOptions): Connections {
     metrics.connectionOpened(route);
     log.debug("connection.opened", { route, user, role });
     let live: Live | undefined;
+    // One that asks and does not listen would otherwise have answers pile up here.
+    socket.on("ping", (data) => {
+      if (socket.bufferedAmount < mostPongs) socket.pong(data);
+    });
     socket.on("error", (error) => log.debug("connection.failed", { route, user, reason: error.message }));
     socket.on("close", (code) => {
       metrics.connectionClosed(route);

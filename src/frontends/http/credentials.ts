@@ -88,7 +88,8 @@ export async function watchCredentials(options: CredentialsOptions): Promise<Cre
 
   function lookAgain(): void {
     if (isStopped) return;
-    timer = setTimeout(() => void look().finally(lookAgain), everyMs);
+    const failed = (error: unknown): void => log.error("users.unusable", { reason: words(error) });
+    timer = setTimeout(() => void look().catch(failed).finally(lookAgain), everyMs);
     timer.unref();
   }
 
@@ -154,7 +155,7 @@ function watchFile(path: string, read: (isThere: boolean) => Promise<readonly Cr
 async function markOf(path: string): Promise<{ readonly mark: string; readonly isFresh: boolean }> {
   try {
     const { ino, size, mtimeNs, ctimeNs, mtimeMs } = await stat(path, { bigint: true });
-    return { mark: `${ino} ${size} ${mtimeNs} ${ctimeNs}`, isFresh: Date.now() - Number(mtimeMs) < freshMs };
+    return { mark: `${ino} ${size} ${mtimeNs} ${ctimeNs}`, isFresh: Math.abs(Date.now() - Number(mtimeMs)) < freshMs };
   } catch (error) {
     if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR"))
       return { mark: "", isFresh: false };

@@ -105,6 +105,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const socketOptions = {
     noServer: true,
     clientTracking: false,
+    autoPong: false,
     perMessageDeflate: false,
     maxPayload: limits.payloadBytes,
     closeTimeout: graceMs,

@@ -159,6 +159,22 @@ test("a sender that waits for room is let go when the client takes nothing for t
   expect([await count(served, 'connections_cut_total{reason="stalled"}'), await isUp(served)]).toEqual([1, true]);
 });
 
+test("a client that pings and does not listen has no answers pile up; one that listens gets them", async () => {
+  const served = await serve();
+  const listening = await served.open();
+  const answered = new Promise<string>((resolve) => void listening.once("pong", (data) => resolve(data.toString())));
+  listening.ping("are you there?");
+  expect(await answered).toBe("are you there?");
+  const socket = await served.open();
+  socket.pause();
+  const data = "x".repeat(125);
+  for (let count = 0; count < 150_000; count += 1) socket.ping(data);
+  await until(() => socket.bufferedAmount === 0);
+  socket.send("all of them came");
+  await until(() => served.seen[1]?.lines.length === 1);
+  expect(served.seen[1]?.socket.transport.room()).toBeUndefined();
+});
+
 test("a client that reads slowly gets everything", async () => {
   const served = await serve({ timeouts: { pingMs: 60_000, stalledMs: 5_000, drainMs: 1_000 } });
   const socket = await served.open();

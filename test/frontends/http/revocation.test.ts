@@ -132,7 +132,7 @@ test("this machine's own token is replaced with its file", async () => {
   expect([await code(token), await code(fresh), await code("one")]).toEqual([401, 200, 200]);
 });
 
-test("an edit that leaves size and time as they were is seen", async () => {
+test("an edit in place that leaves the size as it was is seen", async () => {
   const { home, open, code } = await bench();
   const path = join(home, "serve-token");
   const closed = closeOf(await open());
