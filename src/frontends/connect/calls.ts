@@ -17,6 +17,8 @@ export interface OpenCalls {
   /** Somebody else has answered it. */
   end(toolCallId: string): void;
   isOpen(toolCallId: string): boolean;
+  /** It was answered from here. */
+  isOurs(toolCallId: string): boolean;
   /** Ends those of a message, or all. */
   drop(messageId?: string): void;
   ids(): readonly string[];
@@ -25,6 +27,7 @@ export interface OpenCalls {
 export function createOpenCalls(): OpenCalls {
   const open = new Map<string, { readonly call: Call; readonly over: AbortController }>();
   const seen = new Set<string>();
+  const ours = new Set<string>();
   return {
     add(given) {
       if (seen.has(given.toolCallId)) return undefined;
@@ -34,11 +37,16 @@ export function createOpenCalls(): OpenCalls {
       open.set(call.toolCallId, { call, over });
       return call;
     },
-    close: (toolCallId) => open.delete(toolCallId),
+    close(toolCallId) {
+      if (!open.delete(toolCallId)) return false;
+      ours.add(toolCallId);
+      return true;
+    },
     end(toolCallId) {
       open.get(toolCallId)?.over.abort();
       open.delete(toolCallId);
     },
+    isOurs: (toolCallId) => ours.has(toolCallId),
     isOpen: (toolCallId) => open.has(toolCallId),
     drop(messageId) {
       for (const [id, { call, over }] of open) {

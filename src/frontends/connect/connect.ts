@@ -114,7 +114,8 @@ export async function runConnect(io: Io, options: ConnectOptions): Promise<numbe
     else if (code >= exitCodes.hangup && link.isUp)
       await Promise.race([conversation.stop().catch(() => undefined), sleep(goodbyeMs)]);
     link.close();
-    await tools;
+    // Their commands are ended; a result that could not be delivered is not waited for.
+    await Promise.race([tools, sleep(goodbyeMs)]);
     await screen.drained();
     return code;
   } finally {

@@ -45,7 +45,7 @@ export function createConversation({ link, screen, start, events }: Conversation
   const state = createSessionState(screen, events);
   let isStopping = false;
 
-  /** For requests that do no harm when they come twice. */
+  /** For requests that do little harm when they come twice. */
   async function insist(method: string, params: Params, taken?: (result: Params) => void): Promise<Params> {
     for (;;) {
       try {
@@ -57,7 +57,7 @@ export function createConversation({ link, screen, start, events }: Conversation
   }
 
   async function begin(): Promise<void> {
-    await link().request("startSession", { ...start }, ({ sessionId }) => state.begin(textOf(sessionId)));
+    await insist("startSession", { ...start }, ({ sessionId }) => state.begin(textOf(sessionId)));
   }
 
   async function attach(request: Request, sessionId: string, afterSeq: number | undefined): Promise<void> {

@@ -137,6 +137,7 @@ export function createSessionState(screen: Screen, events: StateEvents): Session
   }
 
   function toolResult({ toolCallId, toolName, status: number, result }: Params): void {
+    if (calls.isOurs(textOf(toolCallId))) return;
     calls.end(textOf(toolCallId));
     screen.show(`${textOf(toolName)} ${number === 1 ? "failed" : "gave"}: ${cut(textOf(result))}`);
   }

@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Conversation } from "./conversation.ts";
 import { parseLine } from "./line.ts";
 import { runCommand } from "./run-command.ts";
 import type { Screen } from "./screen.ts";
+
+const goodbyeMs = 1_000;
 
 export interface Terminal {
   readonly input: NodeJS.ReadableStream;
@@ -76,8 +79,8 @@ export async function createTerminalInput(
   reader.on("close", () => {
     isClosed = true;
     isShown = false;
-    // Ctrl-D is the end of input, as that of a pipe is.
-    conversation.stop().then(
+    // Ctrl-D is the end of input, as that of a pipe is. Nobody waits for a connection then.
+    Promise.race([conversation.stop(), sleep(goodbyeMs)]).then(
       () => leave(exitCodes.success),
       () => leave(exitCodes.failed),
     );

@@ -46,8 +46,8 @@ export interface Connected {
   /** Resolves with the exit code. */
   readonly code: Promise<number>;
   signal(name: HandledSignal): void;
-  /** Resolves when that has been said. */
-  said(words: string): Promise<void>;
+  /** Resolves when that has been said, so many times. */
+  said(words: string, times?: number): Promise<void>;
 }
 
 export interface ConnectedOptions extends Partial<Omit<ConnectOptions, "input" | "target">> {
@@ -55,6 +55,8 @@ export interface ConnectedOptions extends Partial<Omit<ConnectOptions, "input" |
   readonly isPerson?: boolean;
   readonly token?: string;
   readonly server?: FakeServer;
+  /** Another server than the fake. */
+  readonly url?: string;
   readonly stdin?: string;
 }
 
@@ -80,7 +82,7 @@ export function parrot(turn: Turn): void {
 
 /** The client in this process, and a server for it. */
 export async function connected(answer: (turn: Turn) => unknown, options: ConnectedOptions = {}): Promise<Connected> {
-  const { isPerson = false, token, stdin, server = await fakeServer(answer), ...rest } = options;
+  const { isPerson = false, token, stdin, server = await fakeServer(answer), url = server.url, ...rest } = options;
   const input = new PassThrough();
   const listeners = new Set<(signal: HandledSignal) => void>();
   let waiting: (() => void)[] = [];
@@ -101,7 +103,7 @@ export async function connected(answer: (turn: Turn) => unknown, options: Connec
       },
     },
     {
-      target: { url: new URL(server.url), token, tokenWords: "No token was given." },
+      target: { url: new URL(url), token, tokenWords: "No token was given." },
       start: { userId: "ann", sessionParams: {} },
       isJson: false,
       input: isPerson ? { terminal: { input, output: drawn } } : { lines: input },
@@ -123,10 +125,10 @@ export async function connected(answer: (turn: Turn) => unknown, options: Connec
     signal(name) {
       for (const listener of listeners) listener(name);
     },
-    said: (words) =>
+    said: (words, times = 1) =>
       new Promise((resolve) => {
         const check = (): void => {
-          if (!`${stdout.text()}\n${stderr.text()}`.includes(words)) return;
+          if (`${stdout.text()}\n${stderr.text()}`.split(words).length <= times) return;
           waiting = waiting.filter((one) => one !== check);
           resolve();
         };

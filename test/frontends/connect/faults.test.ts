@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { socketTo } from "../../../src/frontends/connect/socket.ts";
+import { faultOfError } from "../../../src/frontends/connect/socket-faults.ts";
 import { closeAll, fakeServer, parrot } from "./connected.ts";
 
 const servers: Server[] = [];
@@ -100,9 +101,15 @@ describe("the first connection", () => {
     }
   });
 
-  test("to a host that there is not", async () => {
-    expect(await faultAt("ws://no-such-host.invalid/ws")).toMatch(
-      /^A could not be reached: (?:there is no such host|the host's name could not be looked up)\.$/,
-    );
+  test.each([
+    ["ENOTFOUND", "there is no such host"],
+    ["EAI_AGAIN", "the host's name could not be looked up"],
+    ["EHOSTUNREACH", "there is no way to that host"],
+    ["EMFILE", "what the system says"],
+  ])("that fails with %s", (code, words) => {
+    const error = Object.assign(new Error("what the system says"), { code });
+    const fault = `A could not be reached: ${words}.`;
+    expect(faultOfError(error, "A").message).toBe(fault);
+    expect(faultOfError(new AggregateError([error, error]), "A").message).toBe(fault);
   });
 });

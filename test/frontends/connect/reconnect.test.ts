@@ -161,6 +161,26 @@ describe("a connection that is lost", () => {
     expect([await code, stdout.text()]).toEqual([0, "You said: hello\n"]);
   });
 
+  test("does not keep somebody who wants to leave, nor a tool's result that cannot be delivered", async () => {
+    const { server, code, said, input } = await connected(
+      (turn) => {
+        void turn.call("add", {});
+      },
+      { isPerson: true, toolCommand: "echo 3", pauseMs: () => 3_600_000 },
+    );
+    server.respond = ({ method }, socket) => {
+      if (method !== "provideToolResult") return undefined;
+      server.refuse(503);
+      socket.terminate();
+      return "none";
+    };
+    await said("active, started");
+    input.write("hello\r");
+    await said("Trying again in 3600 s");
+    input.write("\x04");
+    expect(await code).toBe(0);
+  });
+
   test("does not keep a client that is told to leave", async () => {
     const { server, code, said, signal, input } = await connected(
       (turn) => {
