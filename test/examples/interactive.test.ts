@@ -17,13 +17,17 @@ afterEach(async () => {
 /** Where the package is, when it is not where Python looks by itself. */
 const libraries = { PYTHONPATH: process.env.PYTHONPATH };
 
-function lacksWebsockets(): boolean {
-  return spawnSync(pythonPath(), ["-c", "import websockets"], { env: { ...process.env, ...libraries } }).status !== 0;
+/** The first Python that has the package: a system's own may have it where another one comes first. */
+function pythonWithWebsockets(): string | undefined {
+  const env = { ...process.env, ...libraries };
+  return [pythonPath(), "/usr/bin/python3"].find(
+    (path) => spawnSync(path, ["-c", "import websockets"], { env }).status === 0,
+  );
 }
 
 const languages = [
-  { language: "Node.js", file: "client.mjs", program: () => process.execPath, lacks: () => false },
-  { language: "Python", file: "client.py", program: pythonPath, lacks: lacksWebsockets },
+  { language: "Node.js", file: "client.mjs", program: () => process.execPath },
+  { language: "Python", file: "client.py", program: pythonWithWebsockets },
 ];
 
 /** Asks for two things at once, of which the client has one. */
@@ -34,16 +38,18 @@ async function asks(turn: Turn): Promise<void> {
   turn.end("completed", `${turn.message}: ${/\d\d:\d\d/.test(time ?? "") ? "a time" : time}, ${sum}`);
 }
 
-describe.each(languages)("the client in $language", ({ file, program, lacks }) => {
+describe.each(languages)("the client in $language", ({ file, program }) => {
   async function run(server: FakeServer, message: string, env: Record<string, string> = {}): Promise<Finished> {
     const bench = await createBench();
     benches.push(bench);
-    const words = [program(), resolve("examples/interactive", file), message].map((word) => `'${word}'`).join(" ");
+    const words = [program() ?? "python3", resolve("examples/interactive", file), message]
+      .map((word) => `'${word}'`)
+      .join(" ");
     return bench.shell(words, { env: { ...libraries, TINMAN_URL: server.url, ...env } });
   }
 
   it("runs a session with streaming, tool calls and a stop", async ({ skip }) => {
-    if (lacks() && !process.env.CI) skip("the package websockets is not installed");
+    if (program() === undefined && !process.env.CI) skip("the package websockets is not installed");
     const server = await fakeServer(asks);
     const { code, stdout, stderr } = await run(server, "What time is it?", { TINMAN_TOKEN: "secret" });
     expect({ code, stdout, stderr }).toEqual({
@@ -62,7 +68,7 @@ describe.each(languages)("the client in $language", ({ file, program, lacks }) =
   });
 
   it("tells what went wrong", async ({ skip }) => {
-    if (lacks() && !process.env.CI) skip("the package websockets is not installed");
+    if (program() === undefined && !process.env.CI) skip("the package websockets is not installed");
     const server = await fakeServer((turn) => {
       turn.end("timeout", "half");
       turn.notify("SessionStatusNotification", { status: 3, reason: "timeout" });
