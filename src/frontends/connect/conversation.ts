@@ -40,6 +40,7 @@ export interface ConversationParts {
 
 const lastWordsMs = 500;
 const stepMs = 10;
+const drainMs = 200;
 
 export function createConversation({ link, screen, start, events }: ConversationParts): Conversation {
   const state = createSessionState(screen, events);
@@ -83,6 +84,11 @@ export function createConversation({ link, screen, start, events }: Conversation
         });
         return;
       } catch (error) {
+        if (error instanceof RpcFault && error.isDraining) {
+          // It will hang up, and the next server may take the message.
+          await sleep(drainMs);
+          continue;
+        }
         if (!(error instanceof ConnectionLost)) throw error;
         mine.isInDoubt = true;
         await link().ready();
@@ -154,7 +160,7 @@ export function createConversation({ link, screen, start, events }: Conversation
         await attach(request, sessionId, state.lastSeq ?? 0);
       } catch (error) {
         if (!(error instanceof RpcFault)) throw error;
-        throw new SocketFault(`The session ${sessionId} could not be resumed: ${error.message}`, true);
+        throw new SocketFault(`The session ${sessionId} could not be resumed: ${error.message}`, !error.isDraining);
       }
     },
   };

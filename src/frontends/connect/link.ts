@@ -8,11 +8,14 @@ export type Params = Readonly<Record<string, unknown>>;
 /** The server has said no to a request. */
 export class RpcFault extends Error {
   readonly code: number;
+  /** The server is about to stop, and takes nothing new. */
+  readonly isDraining: boolean;
 
-  constructor(code: number, message: string) {
+  constructor(code: number, message: string, reason?: unknown) {
     super(message);
     this.name = "RpcFault";
     this.code = code;
+    this.isDraining = reason === "draining";
   }
 }
 
@@ -73,6 +76,7 @@ export function createLink(parts: LinkParts): Link {
   let isPaused = false;
   let lastId = 0;
   let tried = 0;
+  let opened = 0;
   let openedAt = 0;
   let fail: (error: Error) => void = () => undefined;
   const failed = new Promise<never>((_, reject) => {
@@ -133,7 +137,14 @@ export function createLink(parts: LinkParts): Link {
   }
 
   async function connect(): Promise<void> {
-    socket = await parts.open({ text: read, closed: lost });
+    opened += 1;
+    const own = opened;
+    // What an earlier connection still has to say is of no interest.
+    const isCurrent = (): boolean => own === opened;
+    socket = await parts.open({
+      text: (text) => isCurrent() && read(text),
+      closed: (code, reason) => isCurrent() && lost(code, reason),
+    });
     if (leaving.signal.aborted) return socket.close();
     if (isPaused) socket.pause();
   }
@@ -162,6 +173,8 @@ export function createLink(parts: LinkParts): Link {
         return isConnected();
       } catch (error) {
         if (leaving.signal.aborted) return;
+        socket?.close();
+        socket = undefined;
         if (error instanceof SocketFault && !error.isFinal) parts.tell(error.message);
         else if (!(error instanceof ConnectionLost)) throw error;
       }
@@ -204,9 +217,9 @@ export function createLink(parts: LinkParts): Link {
 
 /** With the detail that a server of ours adds. */
 function faultOf({ code, message, data }: Params): RpcFault {
-  const { detail } = recordOf(data) ?? {};
+  const { detail, reason } = recordOf(data) ?? {};
   const more = typeof detail === "string" && !String(message).includes(detail) ? ` (${detail})` : "";
-  return new RpcFault(typeof code === "number" ? code : 0, `${message}${more}`);
+  return new RpcFault(typeof code === "number" ? code : 0, `${message}${more}`, reason);
 }
 
 function parsed(text: string): unknown {

@@ -10,9 +10,9 @@ export interface Socket {
 }
 
 export interface SocketEvents {
-  text(text: string): void;
+  text(text: string): unknown;
   /** Once, and only after the socket was open. */
-  closed(code: number, reason: string): void;
+  closed(code: number, reason: string): unknown;
 }
 
 /** Rejects with a `SocketFault`. */

@@ -70,6 +70,23 @@ describe("a connection that is lost", () => {
     expect(server.of("sendUserMessage").length).toBe(hasIt ? 1 : 2);
   });
 
+  test("because the server stops: what it does not take any more is sent to the next one", async () => {
+    const { server, code, stdout, input } = await connected(parrot);
+    const draining = { error: { code: -32000, message: "The server is stopping.", data: { reason: "draining" } } };
+    let refusals = 0;
+    server.respond = ({ method }, socket) => {
+      if (method !== "sendUserMessage" && method !== "resumeSession") return undefined;
+      refusals += 1;
+      if (refusals > 3) return undefined;
+      if (refusals === 2) setImmediate(() => socket.close(1001, "server is stopping"));
+      return draining;
+    };
+    input.end("hello\n");
+    expect([await code, stdout.text()]).toEqual([0, "You said: hello\n"]);
+    expect(server.of("sendUserMessage").length).toBe(3);
+    expect(server.of("resumeSession").length).toBe(2);
+  });
+
   test("before a result was confirmed: it is sent again", async () => {
     const { server, code, stdout, input } = await connected(async (turn) => {
       const { result } = await turn.call("add", {});
