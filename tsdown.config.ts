@@ -62,6 +62,13 @@ const metricsWithoutTheRest = {
   load: (id: string) => (id === "\0not-of-metrics" ? "export {};" : undefined),
 };
 
+/** The WebSockets would take native code that happens to lie around: what runs is to be what was tested. */
+const noNativeHelpers = {
+  name: "no-native-helpers",
+  resolveId: (source: string) => (/^(?:bufferutil|utf-8-validate)$/.test(source) ? "\0no-native-helper" : undefined),
+  load: (id: string) => (id === "\0no-native-helper" ? 'throw new Error("not used");' : undefined),
+};
+
 /** What Node has built in needs none of its loader for ES modules, which takes milliseconds to set up. */
 const builtinsWithoutLoader = {
   name: "builtins-without-loader",
@@ -82,7 +89,15 @@ const program: UserConfig = {
   hash: false,
   fixedExtension: true,
   define,
-  plugins: [textFiles(), standIns(), commanderStartsNothing, noOlderZod, metricsWithoutTheRest, builtinsWithoutLoader],
+  plugins: [
+    textFiles(),
+    standIns(),
+    commanderStartsNothing,
+    noOlderZod,
+    metricsWithoutTheRest,
+    noNativeHelpers,
+    builtinsWithoutLoader,
+  ],
   outputOptions: {
     codeSplitting: {
       groups: [

@@ -41,6 +41,7 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
   const pool = new SessionPool(engine, {
     clock,
     idleMs: idleSession,
+    onCreated: () => metrics.meter.sessionStarted(),
     onIdle: (session) => interactive.wasIdle(session),
   });
   const interactive = new InteractiveServer({

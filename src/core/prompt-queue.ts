@@ -10,7 +10,7 @@ export interface QueuedPrompt {
   /** In characters. */
   readonly size: number;
   /** Of an earlier process: it joins the next turn instead of getting its own. */
-  readonly leftover: boolean;
+  leftover: boolean;
   /** It came while calls of the live turn ran, and may become part of that turn. */
   readonly joins: boolean;
   /** In the log. */
@@ -60,6 +60,11 @@ export class PromptQueue {
     const own = this.entries.findIndex((entry) => !entry.leftover);
     // What is not in the log may yet turn out to be too large for it.
     return this.entries[own]?.stored === true ? this.entries.splice(0, own + 1) : [];
+  }
+
+  /** Those of an earlier process are as if they had come just now. */
+  adopt(): void {
+    for (const entry of this.entries) entry.leftover = false;
   }
 
   takeJoining(): readonly QueuedPrompt[] {

@@ -203,6 +203,12 @@ export class Session {
     return { messageId, accepted, outcome };
   }
 
+  /** Prompts that an earlier process has left get turns of their own now, instead of joining the next one. */
+  takeUpWaiting(): void {
+    this.queue.adopt();
+    this.startNext();
+  }
+
   /**
    * Stops the live turn and drops the prompts that wait behind it. Resolves when all of it has ended. `cause` may say more
    * than "interrupted". Prompts left over from an earlier process go on waiting: nobody meant them.
