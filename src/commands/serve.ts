@@ -79,7 +79,7 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
     timeouts: { ...settings.timeouts, drainMs: settings.timeouts.drainMs + lastWordsMs },
     mounted: {
       "/ws": (socket, identity) => new InteractiveConnection(interactive, socket, identity),
-      "/rpc": rpcHandler(composition, pool, modelId, log),
+      "/rpc": rpcHandler(composition, pool, { modelId, toolResultMs: toolResult }, log),
     },
     log,
     metrics,
@@ -133,13 +133,13 @@ async function modelOf(given: GivenServe, { engine, defaultModel, modelOverride 
 function rpcHandler(
   { engine, repositoryName }: Composition,
   pool: SessionPool,
-  modelId: string,
+  { modelId, toolResultMs }: { readonly modelId: string; readonly toolResultMs: number },
   log: Log,
 ): ConnectionHandler {
   return ({ transport }, { user, role }) => {
     const connection = new Connection(engine, transport, {
       defaults: { modelId, reasoningEffort: "none" },
-      run: {},
+      run: { toolResultMs },
       folder: workingFolder,
       repository: repositoryName,
       shared: {

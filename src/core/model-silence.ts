@@ -12,7 +12,8 @@ export async function* notSilentFor(
 ): AsyncGenerator<ModelEvent> {
   const stop = new AbortController();
   const events = stream(AbortSignal.any([outer, stop.signal]))[Symbol.asyncIterator]();
-  let heardAt = clock.monotonic();
+  /** Since when the model is waited for; not at all while its last words are being dealt with. */
+  let waitingSince: number | undefined;
   /** A pause before the next attempt is no silence. */
   let pauseMs = 0;
   let stopWatching: () => void = () => undefined;
@@ -20,7 +21,7 @@ export async function* notSilentFor(
     // One timer for many events: it looks when it is due, instead of being set anew with each.
     const watch = (afterMs: number): void => {
       stopWatching = clock.after(afterMs, () => {
-        const left = heardAt + pauseMs + ms - clock.monotonic();
+        const left = waitingSince === undefined ? ms : waitingSince + pauseMs + ms - clock.monotonic();
         if (left <= 0) resolve("silence");
         else watch(left);
       });
@@ -29,7 +30,9 @@ export async function* notSilentFor(
   });
   try {
     for (;;) {
+      waitingSince = clock.monotonic();
       const next = await Promise.race([events.next(), silence]);
+      waitingSince = undefined;
       if (next === "silence") {
         stop.abort();
         const message = `The model said nothing for ${ms / 1_000} s.`;
@@ -37,7 +40,6 @@ export async function* notSilentFor(
         return;
       }
       if (next.done === true) return;
-      heardAt = clock.monotonic();
       pauseMs = next.value.type === "retry" ? next.value.delayMs : 0;
       yield next.value;
     }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { notSilentFor } from "../../src/core/model-silence.ts";
 import type { ModelEvent } from "../../src/core/ports.ts";
 import type { Session } from "../../src/core/session.ts";
 import { ask, createKit, type FakeReply, type Kit, says, settings, until } from "../fakes/kit.ts";
@@ -86,4 +87,22 @@ test("a pause before the next attempt is no silence", async () => {
   model.say({ type: "end", stop: "end" });
   expect(await done).toMatchObject({ reason: "completed", finalText: "Here." });
   await session.close();
+});
+
+test("a client that takes its time is no silence of the model", async () => {
+  const kit = createKit([]);
+  const events: ModelEvent[] = [
+    { type: "text", text: "one" },
+    { type: "text", text: "two" },
+    { type: "end", stop: "end" },
+  ];
+  const stream = async function* () {
+    yield* events;
+  };
+  const seen: ModelEvent[] = [];
+  for await (const event of notSilentFor(10_000, kit.clock, new AbortController().signal, stream)) {
+    seen.push(event);
+    kit.clock.advance(60_000);
+  }
+  expect(seen).toEqual(events);
 });

@@ -195,15 +195,15 @@ export class LiveSession {
     }
   }
 
+  /** As long as one of them keeps up: the others are cut off when too much waits for them, and hold nobody up until then. */
   private room(): Promise<unknown> | undefined {
-    let waits: Promise<void>[] | undefined;
+    const waits: Promise<void>[] = [];
     for (const client of this.listeners.keys()) {
       const wait = client.room();
-      if (wait === undefined) continue;
-      waits ??= [];
+      if (wait === undefined) return undefined;
       waits.push(wait);
     }
-    return waits === undefined ? undefined : Promise.all(waits);
+    return waits.length === 0 ? undefined : Promise.race(waits);
   }
 }
 

@@ -14,7 +14,7 @@ import {
 import type { InteractiveConnection } from "./connection.ts";
 import { refused, unknownSession, unusable } from "./failures.ts";
 import { notificationFrame, type RequestId } from "./frames.ts";
-import { isAllowed, type Seat } from "./server.ts";
+import type { Seat } from "./server.ts";
 
 /** Answers, or sees to it that an answer is sent later; resolves when the next request may be taken. Rejects with a refusal. */
 export type Handler<M extends InteractiveMethod> = (
@@ -39,6 +39,7 @@ export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
     const { server, identity } = connection;
     const { live } = await seatOf(sessionId, connection);
     server.checkOpen();
+    server.checkExecution(live);
     const { queuedMessages } = server.options.limits;
     if (live.unansweredCount > queuedMessages) {
       throw refused("queue_full", `${queuedMessages} messages are waiting already; wait for an answer.`);
@@ -84,7 +85,7 @@ export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
       connection.respond(id, { ...state, status: sessionStatus.active }),
     );
     // What a server that was killed, or stopped, had taken and not come to is answered now.
-    if (isAllowed(connection.identity, seat.live.session.settings, "use")) seat.live.session.takeUpWaiting();
+    if (connection.server.mayWork(seat, connection.identity)) seat.live.session.takeUpWaiting();
   },
 
   async listSessions(params, id, connection) {

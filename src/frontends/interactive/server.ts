@@ -3,7 +3,7 @@ import { AgentError, failureOf } from "../../core/errors.ts";
 import type { Clock, Ids } from "../../core/ports.ts";
 import type { Session } from "../../core/session.ts";
 import type { Hold, SessionPool } from "../../core/session-pool.ts";
-import type { RunOptions, SessionSettings } from "../../core/settings.ts";
+import { type Autonomy, autonomyLevels, type RunOptions, type SessionSettings } from "../../core/settings.ts";
 import type { SessionParams, ToolExecution } from "../../protocol/interactive.ts";
 import type { Identity } from "../front-end.ts";
 import { badParams, refused, unusable } from "./failures.ts";
@@ -78,7 +78,28 @@ export class InteractiveServer {
     this.checkOpen();
     const allows = (settings: SessionSettings): boolean => isAllowed(identity, settings, "read");
     const hold = await this.pool.open(sessionId, { toRead: true, run: this.runOptions(), allows });
-    return { live: await this.liveOver(hold.session), hold };
+    const { session } = hold;
+    try {
+      // A level that was once given comes back, but not above what the server gives now.
+      if (!hold.wasOpen && isAbove(session.settings.autonomy, this.options.autonomy)) {
+        await session.update({ autonomy: this.options.autonomy });
+      }
+      return { live: await this.liveOver(session), hold };
+    } catch (error) {
+      hold.release();
+      throw error;
+    }
+  }
+
+  /** Whether the session goes on for this client. */
+  mayWork({ live }: Seat, identity: Identity): boolean {
+    return isAllowed(identity, live.session.settings, "use") && this.runsTools(live);
+  }
+
+  /** Throws where the server would run the tools of a session, and does not do so any more. */
+  checkExecution(live: LiveSession): void {
+    if (this.runsTools(live)) return;
+    throw refused("tool_execution", "This server runs no tools for its clients, and this session needs it.");
   }
 
   /** One's own that is open. */
@@ -133,6 +154,11 @@ export class InteractiveServer {
     return opened;
   }
 
+  private runsTools({ toolExecution }: LiveSession): boolean {
+    const { toolExecution: usual, toolExecutionChoices: choices } = this.options;
+    return toolExecution === "client" || toolExecution === usual || choices.includes(toolExecution);
+  }
+
   private executionFor({ toolExecution: wanted }: SessionParams): ToolExecution {
     const { toolExecution: usual, toolExecutionChoices: choices } = this.options;
     if (wanted === undefined || wanted === null || wanted === usual) return usual;
@@ -184,6 +210,10 @@ export class InteractiveServer {
 export function isAllowed({ user, role }: Identity, { owner }: SessionSettings, to: "read" | "use"): boolean {
   if (role === "admin") return true;
   return role === "viewer" ? to === "read" : owner === user;
+}
+
+function isAbove(level: Autonomy, most: Autonomy): boolean {
+  return autonomyLevels.indexOf(level) > autonomyLevels.indexOf(most);
 }
 
 function limited(waitMs: number | undefined, what: string, perMinute: number): void {
