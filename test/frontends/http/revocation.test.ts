@@ -25,7 +25,7 @@ async function bench(): Promise<Bench> {
     await rename(`${configFile}.new`, configFile);
   };
   await write(user("ann", "user", "one", "two"), user("bob", "viewer", "three"));
-  const loadUsers = async () => serveSettings(await loadUserConfig(home)).users;
+  const loadUsers = async () => serveSettings(await loadUserConfig(home, { file: configFile })).users;
   const served = await serve({ home, loadUsers, lookEveryMs: 10 });
   const code = async (token: string): Promise<number> =>
     (await served.ask("/healthz", { headers: bearer(token) })).code;
