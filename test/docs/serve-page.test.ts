@@ -32,9 +32,13 @@ test("every metric has its row", async () => {
 });
 
 test("every event of the log has its row", () => {
-  const source = ["connections", "credentials", "server", "log"]
-    .map((name) => readFileSync(`src/frontends/http/${name}.ts`, "utf8"))
-    .join("\n");
+  const files = [
+    "commands/serve.ts",
+    "commands/serve-observer.ts",
+    "frontends/interactive/server.ts",
+    ...["connections", "credentials", "server", "log"].map((name) => `frontends/http/${name}.ts`),
+  ];
+  const source = files.map((file) => readFileSync(`src/${file}`, "utf8")).join("\n");
   const said = Array.from(
     source.matchAll(/(?:log\.\w+|tryTo)\(\s*"(\w+\.\w+)"|event: "(\w+\.\w+)"/g),
     ([, a, b]) => a ?? b,
