@@ -130,6 +130,7 @@ export async function compose(
     home: homes.user,
     ...(homes.login === undefined ? {} : { loginHome: homes.login }),
     ownHome: homes.own,
+    ...(configFile === undefined ? {} : { ownConfig: configFile }),
     temp: await real(tmpdir()),
     foldsCase: process.platform === "darwin" || process.platform === "win32",
   };

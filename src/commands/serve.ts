@@ -11,6 +11,7 @@ import { checkBinding } from "../frontends/http/access.ts";
 import { createLog, type Log } from "../frontends/http/log.ts";
 import { createMetrics } from "../frontends/http/metrics.ts";
 import { createHttpServer } from "../frontends/http/server.ts";
+import { tokenFile } from "../frontends/http/token-file.ts";
 import { InteractiveConnection } from "../frontends/interactive/connection.ts";
 import { InteractiveServer } from "../frontends/interactive/server.ts";
 import { Connection } from "../frontends/stream-jsonrpc/connection.ts";
@@ -67,7 +68,7 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
     port: given.port,
     auth: given.auth
       ? {
-          tokenFile: join(homes.own, "serve-token"),
+          tokenFile: tokenFile(homes.own),
           users: {
             file: configFile ?? join(homes.own, "config.yaml"),
             load: async () =>
@@ -93,7 +94,7 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
   log.info("server.started", {
     url,
     version: TINMAN_VERSION,
-    tokenFile: given.auth ? join(homes.own, "serve-token") : undefined,
+    tokenFile: given.auth ? tokenFile(homes.own) : undefined,
   });
   await io.stdout.write(`tinman serve: listening on ${url} - API ${url.replace("http", "ws")}/ws\n`);
 

@@ -16,7 +16,7 @@ export interface EngineParts {
   readonly clock: Clock;
   readonly ids: Ids;
   /** Canonical folders that decisions depend on. */
-  readonly places: Pick<DecisionContext, "home" | "ownHome" | "loginHome" | "temp" | "foldsCase"> & {
+  readonly places: Pick<DecisionContext, "home" | "ownHome" | "ownConfig" | "loginHome" | "temp" | "foldsCase"> & {
     readonly outputs: (sessionId: string) => string;
   };
   /** Reads along in every session, whoever is attached. Never throws. */

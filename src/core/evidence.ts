@@ -130,7 +130,7 @@ type Seen = Required<Pick<DecisionContext, "readable" | "reached" | "repositorie
 /** What is seen anew for every reply: links may have been made, and repositories. `outputs`: folders that may be read. */
 export async function seenPlaces(
   { policy, host }: { readonly policy: PermissionPolicy; readonly host: Host },
-  { cwd, ...homes }: Pick<DecisionContext, "cwd" | "home" | "ownHome" | "loginHome">,
+  { cwd, ...homes }: Pick<DecisionContext, "cwd" | "home" | "ownHome" | "ownConfig" | "loginHome">,
   outputs: readonly string[],
 ): Promise<Seen> {
   const [reached, repositories, readable] = await Promise.all([

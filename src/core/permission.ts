@@ -203,6 +203,8 @@ export interface DecisionContext {
   readonly foldsCase?: boolean;
   /** Tinman's own home: its configuration and session logs. */
   readonly ownHome: string;
+  /** The configuration, where it was named and may lie elsewhere. */
+  readonly ownConfig?: string;
   /** Where the protected places lead that are links, or hold some. Canonical, as all below. */
   readonly reached?: ProtectedPaths;
   /** Of the repositories around the working directory, and of those right below it. */
@@ -220,10 +222,10 @@ export interface DecisionContext {
 export interface PermissionPolicy {
   /** Canonical paths whose content is shown only after an explicit yes; a search through a folder above them leaves them out. */
   protectedPlaces(
-    context: Pick<DecisionContext, "home" | "ownHome" | "loginHome" | "reached" | "repositories">,
+    context: Pick<DecisionContext, "home" | "ownHome" | "ownConfig" | "loginHome" | "reached" | "repositories">,
   ): readonly string[];
   /** The protected places that are known by name, whether or not there is anything. */
-  namedPlaces(homes: Pick<DecisionContext, "home" | "ownHome" | "loginHome">): ProtectedPaths;
+  namedPlaces(homes: Pick<DecisionContext, "home" | "ownHome" | "ownConfig" | "loginHome">): ProtectedPaths;
   /** Takes a command apart. Touches nothing. */
   read(command: string, places: Pick<DecisionContext, "cwd" | "home">): Promise<CommandReading>;
   /** Every part of a command with its class and what decided. */

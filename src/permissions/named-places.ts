@@ -1,7 +1,7 @@
 import type { DecisionContext, ProtectedPaths } from "../core/permission.ts";
 import { plain } from "./path-names.ts";
 
-export type Homes = Pick<DecisionContext, "home" | "ownHome" | "loginHome">;
+export type Homes = Pick<DecisionContext, "home" | "ownHome" | "ownConfig" | "loginHome">;
 
 /** Under the user's home: what holds keys, and the start-up files of shells, where many people keep some too. */
 const closedUnderHome = [
@@ -74,19 +74,28 @@ const passwordFiles = ["/etc/shadow", "/etc/gshadow", "/etc/shadow-", "/etc/gsha
 let last: { readonly of: Homes; readonly places: ProtectedPaths } | undefined;
 
 /** The protected places that are known by name. The same object for the same homes. */
-export function namedPlaces({ home, ownHome, loginHome }: Homes): ProtectedPaths {
+export function namedPlaces({ home, ownHome, ownConfig, loginHome }: Homes): ProtectedPaths {
   const { of } = last ?? {};
   const isSame = of?.home === home && of.ownHome === ownHome && of.loginHome === loginHome;
-  if (last !== undefined && isSame) return last.places;
+  if (last !== undefined && isSame && of?.ownConfig === ownConfig) return last.places;
   const homes = loginHome === undefined || loginHome === home ? [home] : [home, loginHome];
   const under = (names: readonly string[]): readonly string[] =>
     homes.flatMap((folder) => names.map((name) => plain(`${folder}/${name}`)));
   const places = {
-    closed: [plain(ownHome), ...under(closedUnderHome), ...passwordFiles],
+    closed: [
+      plain(ownHome),
+      ...(ownConfig === undefined ? [] : [plain(ownConfig)]),
+      ...under(closedUnderHome),
+      ...passwordFiles,
+    ],
     kept: under(keptUnderHome),
     programs: under(programsUnderHome),
     links: [],
   };
-  last = { of: { home, ownHome, ...(loginHome === undefined ? {} : { loginHome }) }, places };
+  const elsewhere = {
+    ...(loginHome === undefined ? {} : { loginHome }),
+    ...(ownConfig === undefined ? {} : { ownConfig }),
+  };
+  last = { of: { home, ownHome, ...elsewhere }, places };
   return places;
 }

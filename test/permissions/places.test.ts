@@ -38,6 +38,15 @@ async function running(command: string, changes: Partial<DecisionContext> = {}, 
 
 const closed = "deny protected-place";
 
+test("a configuration that was named is closed wherever it lies", async () => {
+  const at = { ownConfig: "/ws/serve.yaml" };
+  expect([reading("/ws/serve.yaml", at), writing("/ws/serve.yaml", at)]).toEqual([closed, closed]);
+  expect([reading("/ws/serve.yaml"), writing("/ws/serve.yml", at)]).toEqual([
+    "allow read-workspace",
+    "allow write-workspace",
+  ]);
+});
+
 describe("where protected places lead", () => {
   const reached = { ...nothing, closed: ["/ws/keys"], kept: ["/ws/Vim"], programs: ["/ws/tools"], links: ["/ws/now"] };
 
