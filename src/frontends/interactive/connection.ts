@@ -1,4 +1,4 @@
-import { check } from "../../protocol/droid/check.ts";
+import { check } from "../../protocol/check.ts";
 import {
   type InteractiveMethod,
   type InteractiveParams,

@@ -1,5 +1,5 @@
 import { AgentError } from "../../core/errors.ts";
-import { check } from "../../protocol/droid/check.ts";
+import { check } from "../../protocol/check.ts";
 import type { ClientRequest } from "../../protocol/droid/envelope.ts";
 import type { ClientMethod, ParamsOf } from "../../protocol/droid/params.ts";
 import { clientParams } from "../../protocol/droid/params.ts";

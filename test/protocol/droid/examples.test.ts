@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { check } from "../../../src/protocol/droid/check.ts";
+import { check } from "../../../src/protocol/check.ts";
 import { clientEnvelope } from "../../../src/protocol/droid/envelope.ts";
 import { streamJsonRpcSchema } from "../../../src/protocol/droid/json-schema.ts";
 import { clientParams } from "../../../src/protocol/droid/params.ts";

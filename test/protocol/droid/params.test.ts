@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { z } from "zod";
-import { check } from "../../../src/protocol/droid/check.ts";
+import { check } from "../../../src/protocol/check.ts";
 import { clientEnvelope } from "../../../src/protocol/droid/envelope.ts";
 import { clientParams } from "../../../src/protocol/droid/params.ts";
 import { clientResults } from "../../../src/protocol/droid/results.ts";

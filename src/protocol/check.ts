@@ -1,6 +1,6 @@
 import type { core } from "zod/mini";
 import { safeParse } from "zod/mini";
-import type { Wire } from "./zod.ts";
+import type { Wire } from "./droid/zod.ts";
 
 export type Checked<T> =
   | { readonly ok: true; readonly value: T }
