@@ -1,5 +1,6 @@
 /** Light enough to be loaded with every start: the words and forms of `serve` and `interactive`, without their schema. */
 
+/* The two lists stand elsewhere, too, for those who serve clients; a configuration knows nobody of these. A test compares them. */
 export const userRoles = ["admin", "user", "viewer"] as const;
 export const toolExecutions = ["client", "server"] as const;
 

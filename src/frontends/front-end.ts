@@ -1,5 +1,5 @@
 import type { Engine } from "../core/engine.ts";
-import type { Transport } from "../rpc/transport.ts";
+import type { ServedSocket } from "../rpc/web-socket.ts";
 import { type ExitCode, exitCodes, type HandledSignal, signalCodes } from "./exit-codes.ts";
 
 /** A text stream of the process. */
@@ -20,31 +20,26 @@ export interface Io {
   onSignal(callback: (signal: HandledSignal) => void): () => void;
 }
 
-/** What somebody may do on a server: everything; work with sessions of their own; only look. */
+/** `admin`: everything. `user`: sessions of their own. `viewer`: looks, and changes nothing. */
 export const roles = ["admin", "user", "viewer"] as const;
 export type Role = (typeof roles)[number];
 
-/** Who is at the other end of a connection: only ever what the server itself knows of the token. */
+/** Who is at the other end of a connection. It comes from the server's own record of a token, and never from the client. */
 export interface Identity {
   readonly user: string;
   readonly role: Role;
 }
 
-/** A connection of a server, as the front end that serves it sees it. */
-export interface ServedSocket {
-  readonly transport: Transport;
-  close(code: number, reason: string): void;
-}
+/** Serves one client that a server has let in. May throw, which closes the client's socket. */
+export type ConnectionHandler = (socket: ServedSocket, identity: Identity) => ServedConnection;
 
-/** The front end of one connection, as the server sees it. */
+/** What serves one connection, as the server sees it. */
 export interface ServedConnection {
   /** The server is about to stop: the client is told. */
   drain(): void;
-  /** The other side is gone, or is being closed. Resolves when nothing of it is left. */
-  closed(): Promise<void>;
+  /** The other side is gone, or is being closed. Called once. Resolves when nothing of it is left. */
+  closed(): Promise<void> | void;
 }
-
-export type ConnectionHandler = (socket: ServedSocket, identity: Identity) => ServedConnection;
 
 /** A process's front end: returns the exit code and never ends the process itself. */
 export type FrontEnd<Options> = (engine: Engine, io: Io, options: Options) => Promise<number>;

@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { loadUserConfig } from "../../src/config/load.ts";
 import { interactiveSettings, serveSettings } from "../../src/config/serve-settings.ts";
+import { toolExecutions, userRoles } from "../../src/config/serve-words.ts";
+import { roles } from "../../src/frontends/front-end.ts";
+import { toolExecutions as onTheWire } from "../../src/protocol/interactive.ts";
 
 let home: string;
 beforeEach(async () => {
@@ -17,6 +20,10 @@ async function load(text: string) {
 }
 
 const hash = (digit: string): string => `sha256:${digit.repeat(64)}`;
+
+test("the words of the configuration are those that servers know", () => {
+  expect({ userRoles, toolExecutions }).toEqual({ userRoles: roles, toolExecutions: onTheWire });
+});
 
 test("without any configuration, the defaults that the documentation names count", async () => {
   const config = await loadUserConfig(home);

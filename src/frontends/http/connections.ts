@@ -1,8 +1,8 @@
 import type { WebSocket } from "ws";
 import type { CutOff, WatchedSocket } from "../../rpc/web-socket.ts";
 import { serveWebSocket } from "../../rpc/web-socket.ts";
+import type { ConnectionHandler, ServedConnection } from "../front-end.ts";
 import type { Credential } from "./credentials.ts";
-import type { ConnectionHandler, ServedConnection } from "./identity.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 

@@ -1,10 +1,12 @@
 import { timingSafeEqual } from "node:crypto";
 import { stat } from "node:fs/promises";
-import type { Identity, Role } from "./identity.ts";
-import { ownIdentity } from "./identity.ts";
+import type { Identity, Role } from "../front-end.ts";
 import type { Log } from "./log.ts";
 import { ownToken, readToken } from "./token-file.ts";
 import { hashOf } from "./tokens.ts";
+
+/** The owner of this machine's own token; everybody, where there is no authentication. */
+export const ownIdentity: Identity = { user: "local", role: "admin" };
 
 /** The server's record of one token. It is the same object as long as the token means the same. */
 export interface Credential {

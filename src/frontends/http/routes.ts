@@ -1,6 +1,6 @@
+import type { Role } from "../front-end.ts";
 import type { Cookies } from "./cookies.ts";
 import type { Credential } from "./credentials.ts";
-import type { Role } from "./identity.ts";
 import type { Metrics } from "./metrics.ts";
 
 export interface Answer {

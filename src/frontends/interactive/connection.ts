@@ -7,7 +7,8 @@ import {
   rpcErrors,
   sessionStatus,
 } from "../../protocol/interactive.ts";
-import type { Identity, ServedConnection, ServedSocket } from "../front-end.ts";
+import type { ServedSocket } from "../../rpc/web-socket.ts";
+import type { Identity, ServedConnection } from "../front-end.ts";
 import { decode, type Request } from "./decode.ts";
 import { badParams, Refusal, refusalOf, refused } from "./failures.ts";
 import { errorFrame, notificationFrame, type RequestId, resultFrame } from "./frames.ts";
