@@ -9,6 +9,7 @@ const schemas: ReadonlyMap<string, string> = new Map([
   ["exec-json", "the object that exec -o json prints"],
   ["exec-stream-json", "the lines that exec -o stream-json prints"],
   ["stream-jsonrpc", "the messages of exec --input-format stream-jsonrpc, by direction and kind"],
+  ["interactive", "the frames of the path /ws of serve, by direction and kind"],
   ["sdk", "what the client SDK gives its callers, by the names of its types"],
   ["config", "config.yaml"],
   ["script", "the file of a scripted model"],

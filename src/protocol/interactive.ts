@@ -64,7 +64,7 @@ export const interactiveParams = {
     isError: z.boolean().optional(),
   }),
   stopSession: z.looseObject(ofSession),
-  echo: z.unknown(),
+  echo: z.unknown().optional(),
   /** Additions, all that follow. */
   cancel: z.looseObject(ofSession),
   resumeSession: z.looseObject({ ...ofSession, afterSeq: z.int().min(0).optional() }),

@@ -7,6 +7,7 @@ import { typesOf } from "../../scripts/types-from-schema.ts";
 import { userConfigSchema } from "../../src/config/schema.ts";
 import { scriptJsonSchema } from "../../src/models/script-format.ts";
 import { streamJsonRpcSchema } from "../../src/protocol/droid/json-schema.ts";
+import { interactiveSchema } from "../../src/protocol/interactive-schema.ts";
 import { sdkSchema } from "../../src/protocol/sdk-schema.ts";
 import { resultObject, streamJsonLine } from "../../src/protocol/stream-json.ts";
 
@@ -19,6 +20,7 @@ const schemas: Readonly<Record<string, () => unknown>> = {
   "config.schema.json": () => z.toJSONSchema(userConfigSchema, { ...options, io: "input" }),
   "script.schema.json": scriptJsonSchema,
   "stream-jsonrpc.schema.json": streamJsonRpcSchema,
+  "interactive.schema.json": interactiveSchema,
   "sdk.schema.json": sdkSchema,
 };
 

@@ -34,6 +34,6 @@ test("a name that there is none of is a mistake of the command line", async () =
   expect([code, stdout, stderr]).toEqual([
     2,
     "",
-    'tinman: There is no schema "../package". There are: exec-json, exec-stream-json, stream-jsonrpc, sdk, config, script.\n',
+    'tinman: There is no schema "../package". There are: exec-json, exec-stream-json, stream-jsonrpc, interactive, sdk, config, script.\n',
   ]);
 });

@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { definitions, type Named, refOf } from "./definitions.ts";
+import {
+  interactiveNotifications,
+  interactiveParams,
+  interactiveResults,
+  jsonRpcVersion,
+  refusedCode,
+  rpcErrors,
+} from "./interactive.ts";
+
+const jsonrpc = z.literal(jsonRpcVersion);
+/** Any JSON value: it comes back with the answer. */
+const id = z.unknown();
+
+const codes = [...Object.values(rpcErrors).map(({ code }) => code), refusedCode];
+
+const client: Named = Object.entries(interactiveParams).map(([method, params]) => [
+  `client.request.${method}`,
+  z.looseObject({ jsonrpc, id, method: z.literal(method), params }),
+]);
+
+const server: Named = [
+  ...Object.entries(interactiveResults).map(
+    ([method, result]) => [`server.result.${method}`, z.strictObject({ jsonrpc, id, result })] as const,
+  ),
+  [
+    "server.error",
+    z.strictObject({
+      jsonrpc,
+      id,
+      error: z.strictObject({
+        code: z.literal(codes),
+        message: z.string(),
+        data: z.record(z.string(), z.unknown()).optional(),
+      }),
+    }),
+  ],
+  ...Object.entries(interactiveNotifications).map(
+    ([method, params]) =>
+      [`server.notification.${method}`, z.strictObject({ jsonrpc, method: z.literal(method), params })] as const,
+  ),
+];
+
+/** One document for every frame of both directions: `$defs` by direction and kind, `client` and `server` for any of them. */
+export function interactiveSchema(): object {
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "interactive",
+    description: "A text frame of the path /ws of `tinman serve`, of either side.",
+    anyOf: [{ $ref: refOf("client") }, { $ref: refOf("server") }],
+    $defs: {
+      client: { description: "What a client may send.", anyOf: client.map(([name]) => ({ $ref: refOf(name) })) },
+      server: { description: "What the server sends.", anyOf: server.map(([name]) => ({ $ref: refOf(name) })) },
+      ...definitions(client, "input"),
+      ...definitions(server, "output"),
+    },
+  };
+}
