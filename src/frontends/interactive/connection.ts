@@ -68,7 +68,7 @@ export class InteractiveConnection implements Client, ServedConnection {
   /** The sessions that this connection takes part in. */
   seat(sessionId: string): Seat | undefined {
     const seat = this.seats.get(sessionId);
-    return seat === undefined || seat.live.session.isClosed ? undefined : seat;
+    return seat === undefined || seat.live.isEnding ? undefined : seat;
   }
 
   /** Takes part in a session; the hold of one that it has already is given back. */
@@ -82,6 +82,14 @@ export class InteractiveConnection implements Client, ServedConnection {
     seat.live.ended.then(forget, forget);
   }
 
+  /** Takes no part in it any more. */
+  rise({ live, hold }: Seat): void {
+    const { id } = live.session;
+    if (this.seats.get(id)?.hold === hold) this.seats.delete(id);
+    live.leave(this);
+    hold.release();
+  }
+
   private async serve(): Promise<void> {
     const { transport } = this.socket;
     for await (const frame of transport.incoming) {
@@ -89,11 +97,7 @@ export class InteractiveConnection implements Client, ServedConnection {
       const room = transport.room();
       if (room !== undefined) await room;
     }
-    for (const { live, hold } of this.seats.values()) {
-      live.leave(this);
-      hold.release();
-    }
-    this.seats.clear();
+    for (const seat of [...this.seats.values()]) this.rise(seat);
   }
 
   private async take(text: string): Promise<void> {

@@ -68,6 +68,11 @@ export class LiveSession {
     return new LiveSession(session, attachment, translator, seq);
   }
 
+  /** It takes nothing more in. */
+  get isEnding(): boolean {
+    return this.endReason !== undefined || this.session.isClosed;
+  }
+
   get toolExecution(): ToolExecution {
     return this.session.settings.clientRunsTools === true ? "client" : "server";
   }
@@ -79,6 +84,10 @@ export class LiveSession {
 
   get unansweredCount(): number {
     return this.unanswered.size;
+  }
+
+  isHeardBy(client: Client): boolean {
+    return this.listeners.has(client);
   }
 
   listen(client: Client): void {
@@ -122,14 +131,16 @@ export class LiveSession {
 
   /**
    * Tells a client everything after a number: first `answer` with the state, then what happened, then the text of the answer
-   * that is being written, then what happens from here on.
+   * that is being written, then what happens from here on. When it rejects, the client hears as much as it did before.
    */
   async catchUp(
     client: Client,
     afterSeq: number,
     answer: (state: Omit<InteractiveResult<"resumeSession">, "status">) => void,
   ): Promise<void> {
-    const listener: Listener = { isFollower: true, held: [] };
+    const before = this.listeners.get(client);
+    const held: string[] = [];
+    const listener: Listener = { isFollower: true, held };
     this.listeners.set(client, listener);
     const upTo = this.told;
     const snapshot = this.translator.snapshot();
@@ -149,7 +160,9 @@ export class LiveSession {
         if (event.seq > afterSeq) frames.push(...told.map(frameOf));
       }
     } catch (error) {
-      if (this.listeners.get(client) === listener) this.listeners.delete(client);
+      if (before === undefined) this.listeners.delete(client);
+      else Object.assign(listener, before);
+      if (before !== undefined) for (const frame of held) client.send(frame);
       throw error;
     }
     if (snapshot !== undefined) frames.push(frameOf(snapshot));
@@ -159,7 +172,7 @@ export class LiveSession {
       if (room !== undefined) await room;
       client.send(frame);
     }
-    for (const frame of listener.held ?? []) client.send(frame);
+    for (const frame of held) client.send(frame);
     listener.held = undefined;
   }
 

@@ -81,9 +81,14 @@ export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
   async resumeSession({ sessionId, afterSeq }, id, connection) {
     const seat = await connection.server.resume(sessionId, connection.identity);
     connection.sit(seat);
-    await seat.live.catchUp(connection, afterSeq ?? 0, (state) =>
-      connection.respond(id, { ...state, status: sessionStatus.active }),
-    );
+    try {
+      await seat.live.catchUp(connection, afterSeq ?? 0, (state) =>
+        connection.respond(id, { ...state, status: sessionStatus.active }),
+      );
+    } catch (error) {
+      if (!seat.live.isHeardBy(connection)) connection.rise(seat);
+      throw error;
+    }
     // What a server that was killed, or stopped, had taken and not come to is answered now.
     if (connection.server.mayWork(seat, connection.identity)) seat.live.session.takeUpWaiting();
   },

@@ -32,7 +32,7 @@ export class InteractiveServer {
   readonly engine: Engine;
   readonly log: ServerLog;
   /** Of those that somebody of `/ws` works with, or did a while ago. */
-  private readonly live = new Map<string, Promise<LiveSession>>();
+  private readonly live = new Map<Session, Promise<LiveSession>>();
   private readonly pool: SessionPool;
   private readonly ids: Ids;
   private readonly sessionRate: Rate;
@@ -68,26 +68,22 @@ export class InteractiveServer {
     const hold = await this.pool.create({ cwd, settings, run: this.runOptions() }).catch((error: unknown) => {
       throw this.modelRefusal(error) ?? error;
     });
-    const live = await this.liveOver(hold.session);
-    this.log.info("session.started", { sessionId: live.session.id, user: identity.user, userId, execution });
-    return { live, hold };
+    const seat = await this.seatOver(hold);
+    this.log.info("session.started", { sessionId: hold.session.id, user: identity.user, userId, execution });
+    return seat;
   }
 
   /** One that is open, or was left. Rejects with `session_not_found`, also for somebody else's. */
   async resume(sessionId: string, identity: Identity): Promise<Seat> {
     this.checkOpen();
     const allows = (settings: SessionSettings): boolean => isAllowed(identity, settings, "read");
-    const hold = await this.pool.open(sessionId, { toRead: true, run: this.runOptions(), allows });
-    const { session } = hold;
-    try {
-      // A level that was once given comes back, but not above what the server gives now.
-      if (!hold.wasOpen && isAbove(session.settings.autonomy, this.options.autonomy)) {
-        await session.update({ autonomy: this.options.autonomy });
-      }
-      return { live: await this.liveOver(session), hold };
-    } catch (error) {
-      hold.release();
-      throw error;
+    for (;;) {
+      const hold = await this.pool.open(sessionId, { toRead: true, run: this.runOptions(), allows });
+      if (!hold.wasOpen) await this.lowerLevel(hold);
+      const seat = await this.seatOver(hold);
+      // Somebody may have ended it meanwhile: then it is opened anew.
+      if (!seat.live.session.isClosed) return seat;
+      seat.hold.release();
     }
   }
 
@@ -106,15 +102,14 @@ export class InteractiveServer {
   async join(sessionId: string, identity: Identity): Promise<Seat | undefined> {
     const session = this.pool.get(sessionId);
     if (session === undefined || !isAllowed(identity, session.settings, "use")) return undefined;
-    const hold = await this.pool.open(sessionId);
-    return { live: await this.liveOver(hold.session), hold };
+    return this.seatOver(await this.pool.open(sessionId));
   }
 
   /** Ends a session for everybody. Without effect when there is none that is open and one's own. */
   async stop(sessionId: string, identity: Identity): Promise<void> {
     const session = this.pool.get(sessionId);
     if (session === undefined || !isAllowed(identity, session.settings, "use")) return;
-    const live = await this.live.get(sessionId);
+    const live = await this.live.get(session);
     live?.endWith("completed");
     await this.pool.end(sessionId);
     await live?.ended;
@@ -144,14 +139,35 @@ export class InteractiveServer {
     return errorId;
   }
 
+  /** The hold is given back when nothing comes of it. */
+  private async seatOver(hold: Hold): Promise<Seat> {
+    try {
+      return { live: await this.liveOver(hold.session), hold };
+    } catch (error) {
+      hold.release();
+      throw error;
+    }
+  }
+
+  /** By the session itself and not by its id: one that was ended, and is still being told of, may be open again already. */
   private liveOver(session: Session): Promise<LiveSession> {
-    const known = this.live.get(session.id);
+    const known = this.live.get(session);
     if (known !== undefined) return known;
     const opened = LiveSession.over(session);
-    this.live.set(session.id, opened);
-    const forget = (): void => void (this.live.get(session.id) === opened && this.live.delete(session.id));
+    this.live.set(session, opened);
+    const forget = (): void => void this.live.delete(session);
     opened.then((live) => live.ended).then(forget, forget);
     return opened;
+  }
+
+  /** A level that was once given comes back, but not above what the server gives now. */
+  private async lowerLevel({ session, release }: Hold): Promise<void> {
+    const { autonomy } = this.options;
+    if (!isAbove(session.settings.autonomy, autonomy)) return;
+    await session.update({ autonomy }).catch((error: unknown) => {
+      release();
+      throw error;
+    });
   }
 
   private runsTools({ toolExecution }: LiveSession): boolean {

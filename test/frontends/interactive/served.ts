@@ -57,6 +57,9 @@ export interface Spoken {
   start(sessionParams?: object, userId?: string): Promise<string>;
   /** Sends a message and takes everything up to the end of its answer. */
   ask(sessionId: string, message: string): Promise<Frame[]>;
+  /** Reads nothing more, until it goes on. */
+  pause(): void;
+  goOn(): void;
   close(): Promise<void>;
 }
 
@@ -104,11 +107,14 @@ function spokenOver(near: LinkedEnd, closed: () => Promise<void>): Spoken {
   let ids = 0;
   let wake: () => void = () => undefined;
   let isOver = false;
+  let goOn = (): void => undefined;
+  let paused: Promise<void> | undefined;
   const reading = (async () => {
     for await (const frame of near.incoming) {
       if (frame.type !== "line") throw new Error("a frame was lost");
       frames.push(checked(JSON.parse(frame.text) as Frame, methods));
       wake();
+      if (paused !== undefined) await paused;
     }
     isOver = true;
     wake();
@@ -160,7 +166,18 @@ function spokenOver(near: LinkedEnd, closed: () => Promise<void>): Spoken {
       const { result } = await request("sendUserMessage", { sessionId, message });
       return until((frame) => isFinal(frame) && frame.params?.messageId === result?.messageId);
     },
+    pause() {
+      paused ??= new Promise((resolve) => {
+        goOn = resolve;
+      });
+    },
+    goOn() {
+      paused = undefined;
+      goOn();
+    },
     async close() {
+      paused = undefined;
+      goOn();
       near.close();
       await closed();
       await reading;

@@ -1,0 +1,165 @@
+import { expect, test } from "vitest";
+import { AgentError } from "../../../src/core/errors.ts";
+import type { ModelEvent, SessionStore } from "../../../src/core/ports.ts";
+import { createMemoryStore } from "../../../src/store/memory-store.ts";
+import { type FakeReply, says, until } from "../../fakes/kit.ts";
+import { isFinal, type Served, type Spoken, serve, textIn } from "./served.ts";
+
+/** A store whose logs cannot be read while `isBroken`. */
+function readableStore(): { readonly store: SessionStore; isBroken: boolean } {
+  const store = createMemoryStore();
+  const trouble = {
+    isBroken: false,
+    store: {
+      ...store,
+      read: async (id: string) => {
+        if (trouble.isBroken) throw new AgentError("storage_failed", "Cannot read /home/u/.tinman/sessions/x.jsonl.");
+        return store.read(id);
+      },
+    },
+  };
+  return trouble;
+}
+
+/** A model that says one thing and the next when it is let go. */
+function inTwo(first: string, second: string): { reply: FakeReply; goOn: () => void } {
+  let goOn = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const reply = async function* (_: unknown, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    yield { type: "text", text: first };
+    await Promise.race([gate, new Promise((resolve) => signal.addEventListener("abort", resolve))]);
+    yield { type: "text", text: second };
+    yield { type: "end", stop: "end" };
+  };
+  return { reply, goOn: () => goOn() };
+}
+
+/** Until nobody holds the session any more, and its time is over. */
+async function isLetGo({ kit, pool }: Served, sessionId: string): Promise<boolean> {
+  await until(() => kit.clock.waiting > 0);
+  kit.clock.advance(1_800_000);
+  await until(() => pool.get(sessionId) === undefined);
+  return true;
+}
+
+const internal = { code: -32603, message: "Internal error", data: { errorId: expect.any(String) } };
+
+test("a session that cannot be read is not held by whoever wanted to come back to it", async () => {
+  const trouble = readableStore();
+  const { reply, goOn } = inTwo("Half", " and half");
+  const served = serve([reply], {}, { store: trouble.store });
+  const [owner, other] = [served.connect(), served.connect({ user: "ada", role: "admin" })];
+  const sessionId = await owner.start();
+  await owner.request("sendUserMessage", { sessionId, message: "x" });
+  await owner.until(({ params }) => params?.chunk === "Half");
+  trouble.isBroken = true;
+  expect((await other.request("resumeSession", { sessionId })).error).toEqual(internal);
+  trouble.isBroken = false;
+  goOn();
+  await owner.until(isFinal);
+  expect(other.frames).toHaveLength(1);
+  await owner.close();
+  expect(await isLetGo(served, sessionId)).toBe(true);
+  await other.close();
+});
+
+test("a client that listens, and whose resumeSession fails, goes on listening", async () => {
+  const trouble = readableStore();
+  const { reply, goOn } = inTwo("Half", " and half");
+  const client = serve([reply], {}, { store: trouble.store }).connect();
+  const sessionId = await client.start();
+  await client.request("sendUserMessage", { sessionId, message: "x" });
+  await client.until(({ params }) => params?.chunk === "Half");
+  trouble.isBroken = true;
+  expect((await client.request("resumeSession", { sessionId })).error).toEqual(internal);
+  goOn();
+  await client.until(isFinal);
+  expect(textIn(client.frames)).toBe("Half and half");
+  await client.close();
+});
+
+test("a session that is being opened while it runs, and cannot be read, is opened by the next one", async () => {
+  const trouble = readableStore();
+  const { reply, goOn } = inTwo("Half", " and half");
+  const served = serve([reply], {}, { store: trouble.store });
+  const hold = await served.pool.create({
+    cwd: "/ws",
+    settings: { modelId: "fake", reasoningEffort: "none", autonomy: "off", mode: "auto", owner: "ann" },
+  });
+  const { id: sessionId } = hold.session;
+  const { accepted } = hold.session.prompt([{ type: "text", text: "from elsewhere" }]);
+  await accepted;
+  await until(() => hold.session.snapshot().partial !== undefined);
+  const client = served.connect();
+  trouble.isBroken = true;
+  for (const method of ["resumeSession", "sendUserMessage"]) {
+    expect((await client.request(method, { sessionId, message: "x" })).error).toEqual(internal);
+  }
+  trouble.isBroken = false;
+  hold.release();
+  const { result } = await client.request("resumeSession", { sessionId, afterSeq: 2 });
+  expect(result).toMatchObject({ running: true, waiting: [] });
+  goOn();
+  const frames = await client.until(isFinal);
+  expect(frames.map(({ params }) => params?.chunk)).toEqual(["Half", " and half", ""]);
+  await client.close();
+  expect(await isLetGo(served, sessionId)).toBe(true);
+});
+
+test("what is sent behind a stop is not taken in: the session is as one that is not there", async () => {
+  const { reply } = inTwo("Half", "");
+  const { connect } = serve([reply, says("never")]);
+  const [client, other] = [connect(), connect()];
+  const sessionId = await client.start();
+  await client.request("sendUserMessage", { sessionId, message: "one" });
+  await client.until(({ params }) => params?.chunk === "Half");
+  await other.request("resumeSession", { sessionId, afterSeq: 3 });
+  const send = (id: string): string =>
+    JSON.stringify({ jsonrpc: "2.0", id, method: "sendUserMessage", params: { sessionId, message: id } });
+  client.raw(JSON.stringify({ jsonrpc: "2.0", id: "stop", method: "stopSession", params: { sessionId } }));
+  for (let nth = 0; nth < 20; nth += 1) {
+    client.raw(send(`client-${nth}`));
+    other.raw(send(`other-${nth}`));
+    await Promise.resolve();
+  }
+  for (const each of [client, other]) {
+    await each.until(({ params }) => params?.status === 2);
+    await each.request("echo", {});
+    expect(endsOf(each)).toEqual(acknowledgedBy(client, other));
+    expect(each.frames.filter(({ params }) => params?.status === 2)).toHaveLength(1);
+    const behind = each.frames.slice(each.frames.findIndex(({ params }) => params?.status === 2) + 1);
+    expect(behind.filter(({ method }) => method !== undefined)).toEqual([]);
+  }
+  await Promise.all([client.close(), other.close()]);
+});
+
+function endsOf({ frames }: Spoken): unknown[] {
+  return frames
+    .filter(isFinal)
+    .map(({ params }) => params?.messageId)
+    .sort();
+}
+
+function acknowledgedBy(...clients: readonly Spoken[]): unknown[] {
+  return clients.flatMap(({ frames }) => frames.flatMap(({ result }) => result?.messageId ?? [])).sort();
+}
+
+test("a session that was stopped, and that a slow client is still being told of, can be opened again", async () => {
+  const served = serve([says("x".repeat(3_000_000)), says("Again.")], {}, { model: { contextWindow: 9_000_000 } });
+  const slow = served.connect();
+  const sessionId = await slow.start();
+  slow.pause();
+  slow.raw(JSON.stringify({ jsonrpc: "2.0", id: "m", method: "sendUserMessage", params: { sessionId, message: "x" } }));
+  const owner = served.connect();
+  await until(() => served.kit.requests.length === 1 && served.pool.get(sessionId)?.isWorking === false);
+  await owner.request("stopSession", { sessionId });
+  await until(() => served.pool.get(sessionId) === undefined);
+  const { result } = await owner.request("resumeSession", { sessionId });
+  expect(result).toMatchObject({ sessionId, status: 1, running: false });
+  expect(textIn(await owner.ask(sessionId, "again")).endsWith("Again.")).toBe(true);
+  slow.goOn();
+  await slow.until(({ params }) => params?.status === 2);
+  await Promise.all([owner.close(), slow.close()]);
+});
