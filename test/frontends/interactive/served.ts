@@ -100,7 +100,8 @@ function speak(server: InteractiveServer, identity: Identity): Spoken {
   return spokenOver(near, () => connection.closed());
 }
 
-function spokenOver(near: LinkedEnd, closed: () => Promise<void>): Spoken {
+/** `closed` resolves when nothing more comes. */
+export function spokenOver(near: Pick<LinkedEnd, "incoming" | "send" | "close">, closed: () => Promise<void>): Spoken {
   const frames: Frame[] = [];
   const methods = new Map<unknown, string>();
   let taken = 0;

@@ -1,0 +1,112 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { hashOf } from "../../../src/frontends/http/tokens.ts";
+import { type Bench, createBench } from "../tinman.ts";
+import { connectTo, type WireClient } from "./wire-client.ts";
+
+export interface ServerOptions {
+  /** Of the scripted model; without it, the offline model answers. */
+  readonly replies?: readonly object[];
+  /** `config.yaml`. */
+  readonly config?: object;
+  readonly args?: readonly string[];
+  /** Nobody is asked for a token unless this is set. */
+  readonly auth?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** `tinman serve`, built, in a home and a folder of its own. */
+export interface Server {
+  readonly bench: Bench;
+  /** Of `/ws`. */
+  readonly url: string;
+  /** The line that it has printed. */
+  readonly said: string;
+  readonly process: ChildProcess;
+  /** This machine's own; empty where nobody is asked for one. */
+  readonly token: string;
+  /** What it has logged so far. */
+  readonly log: readonly Record<string, unknown>[];
+  /** Resolves with the first line of the log that holds, whether it came before or comes later. */
+  logged(holds: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>;
+  connect(token?: string): Promise<WireClient>;
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  /** A value of `/metrics`, with its labels as they are printed. */
+  metric(name: string): Promise<number>;
+  /** Ends it in whatever it does, and removes its folders. */
+  remove(): Promise<void>;
+}
+
+export const tokens = { ann: "token-of-ann", bob: "token-of-bob", vic: "token-of-vic" };
+export const users = [
+  { name: "ann", role: "user", tokens: [hashOf(tokens.ann)] },
+  { name: "bob", role: "user", tokens: [hashOf(tokens.bob)] },
+  { name: "vic", role: "viewer", tokens: [hashOf(tokens.vic)] },
+];
+
+export async function startServer(options: ServerOptions = {}): Promise<Server> {
+  const { replies, config, args = [], auth = false, env = {} } = options;
+  const bench = await createBench();
+  const home = join(bench.home, ".tinman");
+  await mkdir(home, { mode: 0o700 });
+  if (config !== undefined) await writeFile(join(home, "config.yaml"), JSON.stringify(config));
+  const model = replies === undefined ? "offline" : await bench.script(replies);
+  const own = ["serve", "--port", "0", "-m", model, ...(auth ? [] : ["--no-auth"]), ...args];
+  const process = bench.start(own, { env });
+  const ended = once(process, "exit");
+  const log: Record<string, unknown>[] = [];
+  let wake = (): void => undefined;
+  if (process.stdout === null || process.stderr === null) throw new Error("the server has no output");
+  const errors = createInterface(process.stderr);
+  errors.on("line", (line) => {
+    log.push(JSON.parse(line) as Record<string, unknown>);
+    wake();
+  });
+  const remove = async (): Promise<void> => {
+    process.kill("SIGKILL");
+    await ended;
+    await bench.remove();
+  };
+  const [said] = (await Promise.race([once(createInterface(process.stdout), "line"), ended])) as [unknown];
+  const url = /ws:\S+/.exec(String(said))?.[0];
+  if (url === undefined) {
+    await remove();
+    throw new Error(`the server did not start: ${said} ${JSON.stringify(log)}`);
+  }
+  const token = auth ? (await readFile(join(home, "serve-token"), "utf8")).trim() : "";
+  const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(new URL(path, url.replace("ws:", "http:")), {
+      headers: { ...(auth ? { Authorization: `Bearer ${token}` } : {}), Connection: "close", ...headers },
+    });
+
+  return {
+    bench,
+    url,
+    said: String(said),
+    process,
+    token,
+    log,
+    get,
+    remove,
+    connect: (given = token) => connectTo(url, given === "" ? {} : { Authorization: `Bearer ${given}` }),
+    async metric(name) {
+      const text = await (await get("/metrics")).text();
+      const line = text.split("\n").find((each) => each.startsWith(`tinman_${name} `));
+      return Number(line?.split(" ").at(-1) ?? Number.NaN);
+    },
+    async logged(holds) {
+      for (let at = 0; ; at += 1) {
+        const line = log[at];
+        if (line === undefined) {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+          at -= 1;
+        } else if (holds(line)) return line;
+      }
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { on, once } from "node:events";
+import { WebSocket } from "ws";
+import { type Frame, isFinal, type Spoken, spokenOver } from "../../frontends/interactive/served.ts";
+
+/** A client over a real socket; everything that comes is checked by its schema. */
+export interface WireClient extends Spoken {
+  readonly socket: WebSocket;
+  /** Sends a request and does not wait for its answer. */
+  post(id: unknown, method: string, params?: unknown): void;
+  /** How the connection was closed. */
+  readonly closedWith: Promise<{ readonly code: number; readonly reason: string }>;
+}
+
+/** Rejects when the server does not take the connection. */
+export async function connectTo(url: string, headers: Record<string, string> = {}): Promise<WireClient> {
+  const socket = new WebSocket(url, { headers });
+  const messages = on(socket, "message", { close: ["close"] });
+  const closedWith = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.once("close", (code, reason) => resolve({ code, reason: reason.toString() }));
+  });
+  await once(socket, "open");
+  const incoming = (async function* () {
+    for await (const [data] of messages) yield { type: "line", text: String(data) } as const;
+  })();
+  const near = { incoming, send: (text: string) => socket.send(text), close: () => socket.close() };
+  return {
+    ...spokenOver(near, async () => void (await closedWith)),
+    socket,
+    closedWith,
+    post: (id, method, params) => near.send(JSON.stringify({ jsonrpc: "2.0", id, method, params })),
+  };
+}
+
+export function isChunk({ method }: Frame): boolean {
+  return method === "AIMessageChunkNotification";
+}
+
+export function isStatus(status: number): (frame: Frame) => boolean {
+  return ({ method, params }) => method === "SessionStatusNotification" && params?.status === status;
+}
+
+export function isCall({ method }: Frame): boolean {
+  return method === "ToolCallNotification";
+}
+
+/** What a client of this API may count on for each of its messages: the answer, and exactly one end of it. */
+export function answerTo(messageId: unknown, frames: readonly Frame[]): { text: string; ends: unknown[] } {
+  const chunks = frames.filter((frame) => isChunk(frame) && frame.params?.messageId === messageId);
+  return {
+    text: chunks.map(({ params }) => String(params?.chunk)).join(""),
+    ends: chunks.filter(isFinal).map(({ params }) => params?.reason),
+  };
+}
