@@ -5,8 +5,6 @@ import { type Frame, isFinal, type Spoken, spokenOver } from "../../frontends/in
 /** A client over a real socket; everything that comes is checked by its schema. */
 export interface WireClient extends Spoken {
   readonly socket: WebSocket;
-  /** Sends a request and does not wait for its answer. */
-  post(id: unknown, method: string, params?: unknown): void;
   /** How the connection was closed. */
   readonly closedWith: Promise<{ readonly code: number; readonly reason: string }>;
 }
@@ -27,7 +25,6 @@ export async function connectTo(url: string, headers: Record<string, string> = {
     ...spokenOver(near, async () => void (await closedWith)),
     socket,
     closedWith,
-    post: (id, method, params) => near.send(JSON.stringify({ jsonrpc: "2.0", id, method, params })),
   };
 }
 

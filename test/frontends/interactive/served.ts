@@ -47,6 +47,8 @@ export interface Spoken {
   /** All that came so far. */
   readonly frames: Frame[];
   raw(text: string): void;
+  /** Sends a request under an id of one's own, and does not wait for its answer. */
+  post(id: unknown, method: string, params?: unknown): void;
   /** Sends a request and resolves with its response; the notifications that come before it stay in `frames`. */
   request(method: string, params?: unknown): Promise<Frame>;
   /** Resolves with the next frame that no call of this has given before. */
@@ -110,6 +112,7 @@ export function spokenOver(near: Pick<LinkedEnd, "incoming" | "send" | "close">,
   let isOver = false;
   let goOn = (): void => undefined;
   let paused: Promise<void> | undefined;
+  let fault: unknown = new Error("the connection is over");
   const reading = (async () => {
     for await (const frame of near.incoming) {
       if (frame.type !== "line") throw new Error("a frame was lost");
@@ -117,9 +120,14 @@ export function spokenOver(near: Pick<LinkedEnd, "incoming" | "send" | "close">,
       wake();
       if (paused !== undefined) await paused;
     }
-    isOver = true;
-    wake();
-  })();
+  })()
+    .catch((error: unknown) => {
+      fault = error;
+    })
+    .finally(() => {
+      isOver = true;
+      wake();
+    });
   const next = async (): Promise<Frame> => {
     for (;;) {
       const frame = frames[taken];
@@ -127,7 +135,7 @@ export function spokenOver(near: Pick<LinkedEnd, "incoming" | "send" | "close">,
         taken += 1;
         return frame;
       }
-      if (isOver) throw new Error("the connection is over");
+      if (isOver) throw fault;
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
@@ -141,10 +149,13 @@ export function spokenOver(near: Pick<LinkedEnd, "incoming" | "send" | "close">,
       if (holds(frame)) return found;
     }
   };
+  const post = (id: unknown, method: string, params?: unknown): void => {
+    methods.set(id, method);
+    near.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+  };
   const request = async (method: string, params?: unknown): Promise<Frame> => {
     const id = ++ids;
-    methods.set(id, method);
-    near.send(JSON.stringify({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) }));
+    post(id, method, params);
     const answer = (await until((frame) => frame.id === id)).at(-1);
     if (answer === undefined) throw new Error("no answer");
     return answer;
@@ -152,6 +163,7 @@ export function spokenOver(near: Pick<LinkedEnd, "incoming" | "send" | "close">,
   return {
     frames,
     raw: (text) => near.send(text),
+    post,
     next,
     until,
     request,
