@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { startAgent } from "./acp-client.mjs";
 import { inFreshPlace, judge, options, pairwise, printTable, show, spread } from "./measure.mjs";
 import { startSession } from "./rpc-client.mjs";
-import { configureModels, keyVariable, withModelServer } from "./serve.mjs";
+import { configureModels, keyVariable, withModelServer } from "./with-model-server.mjs";
 
 /**
  * What an editor waits for: until the agent has said hello, until a session is open, and from a prompt to its first words,

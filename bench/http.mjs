@@ -13,7 +13,7 @@ import {
   spread,
   wallTime,
 } from "./measure.mjs";
-import { configureModels, keyVariable, wires, withModelServer } from "./serve.mjs";
+import { configureModels, keyVariable, wires, withModelServer } from "./with-model-server.mjs";
 
 /** What a run with a model of a server costs, against the least that a program can do to get the same answer. */
 

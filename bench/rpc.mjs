@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { sum } from "./line-client.mjs";
 import { inFreshPlace, judge, options, pairwise, printTable, show, spread } from "./measure.mjs";
 import { startSession } from "./rpc-client.mjs";
-import { configureModels, keyVariable, withModelServer } from "./serve.mjs";
+import { configureModels, keyVariable, withModelServer } from "./with-model-server.mjs";
 
 /**
  * What a client of `stream-jsonrpc` waits for, against a program that speaks the same wire and only passes on what the

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.mjs";
 import { inFreshPlace, interleaved, judge, options, pairwise, printTable, show, spread } from "./measure.mjs";
-import { configureModels, keyVariable, wires, withModelServer } from "./serve.mjs";
+import { configureModels, keyVariable, wires, withModelServer } from "./with-model-server.mjs";
 
 /**
  * What a piece of an answer costs on its way from the socket to a client's line, against the least that a program can do
