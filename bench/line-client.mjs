@@ -117,7 +117,7 @@ export function startLines(server, piece, failureOf) {
  * @param {number} pid
  * @returns {Usage}
  */
-function usageOf(pid) {
+export function usageOf(pid) {
   const folder = `/proc/${pid}`;
   try {
     const resident = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`${folder}/status`, "utf8"));

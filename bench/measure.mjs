@@ -12,10 +12,15 @@ import { parseArgs } from "node:util";
  * @typedef {{ readonly folder: string, readonly environment: NodeJS.ProcessEnv }} Place
  */
 
-/** What both benchmarks understand: `--check` makes a missed target an exit code, `--program` measures another build. */
-export function options() {
+/**
+ * What all benchmarks understand: `--check` makes a missed target an exit code, `--program` measures another build. `more`
+ * are names of options that only one of them has; each takes a value.
+ * @param {readonly string[]} more
+ */
+export function options(more = []) {
   const { values } = parseArgs({
     options: {
+      ...Object.fromEntries(more.map((name) => [name, { type: /** @type {const} */ ("string") }])),
       check: { type: "boolean", default: false },
       pairs: { type: "string" },
       program: { type: "string", default: fileURLToPath(new URL("../dist/main.cjs", import.meta.url)) },
@@ -26,6 +31,7 @@ export function options() {
     check: values.check,
     program: values.program,
     pairs: values.pairs === undefined ? undefined : Number(values.pairs),
+    more: /** @type {Readonly<Record<string, unknown>>} */ (values),
   };
 }
 
