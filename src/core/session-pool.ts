@@ -52,6 +52,11 @@ export class SessionPool {
     this.options = options;
   }
 
+  /** How long a session that nobody holds waits for somebody. */
+  get idleMs(): number {
+    return this.options.idleMs;
+  }
+
   /** Rejects as `engine.create` does. */
   async create(options: NewSession): Promise<Hold> {
     const make = async (): Promise<Hold> => {
@@ -126,7 +131,8 @@ export class SessionPool {
     this.isClosed = true;
     await Promise.allSettled([...this.opening.values(), ...this.making]);
     const sessions = [...this.entries.values()].map(({ session }) => session);
-    await Promise.all(sessions.map((session) => session.close(cause)));
+    // One log that cannot be closed keeps none of the others open.
+    await Promise.allSettled(sessions.map((session) => session.close(cause)));
   }
 
   /** What must be over before anybody else may open the session, or make it. */
@@ -187,7 +193,8 @@ export class SessionPool {
     };
     const closeUnlessBusy = async (): Promise<void> => {
       if (workOf(entry) !== undefined) return wait();
-      await session.close();
+      // It is closed also when its log could not be: nobody is there who could do anything about it.
+      await session.close().catch(() => undefined);
       onIdle?.(session);
     };
     const wait = async (): Promise<void> => {

@@ -1,15 +1,17 @@
 import { expect, test } from "vitest";
-import type { ModelEvent } from "../../src/core/ports.ts";
+import { AgentError } from "../../src/core/errors.ts";
+import type { ModelEvent, SessionLog, SessionStore } from "../../src/core/ports.ts";
 import type { Session } from "../../src/core/session.ts";
 import { SessionPool } from "../../src/core/session-pool.ts";
+import { createMemoryStore } from "../../src/store/memory-store.ts";
 import type { FakeReply } from "../fakes/kit.ts";
 import { ask, calls, createKit, says, settings, until } from "../fakes/kit.ts";
 
 const idleMs = 60_000;
 const fresh = { cwd: "/ws", settings };
 
-function createPool(replies: readonly FakeReply[] = []) {
-  const kit = createKit(replies);
+function createPool(replies: readonly FakeReply[] = [], store?: SessionStore) {
+  const kit = createKit(replies, store === undefined ? {} : { store });
   const idled: string[] = [];
   const onIdle = (session: Session): void => void idled.push(session.id);
   return { kit, idled, pool: new SessionPool(kit.engine, { clock: kit.clock, idleMs, onIdle }) };
@@ -241,4 +243,24 @@ test("of thousands that were opened and closed nothing is left", async () => {
     await until(() => kit.engine.sessions().length === 0);
     expect([pool.all(), kit.clock.waiting]).toEqual([[], 0]);
   }
+});
+
+test("a log that cannot be closed keeps no session open, and ends nothing else", async () => {
+  const store = createMemoryStore();
+  const badly = (log: SessionLog): SessionLog => ({
+    append: (events, options) => log.append(events, options),
+    release: async () => {
+      await log.release();
+      throw new AgentError("storage_failed", "The disk is gone.");
+    },
+  });
+  const { kit, pool, idled } = createPool([], { ...store, create: async (first) => badly(await store.create(first)) });
+  const [left, kept] = [await pool.create(fresh), await pool.create(fresh)];
+  left.release();
+  await until(() => kit.clock.waiting > 0);
+  kit.clock.advance(idleMs);
+  await until(() => idled.length === 1);
+  expect(pool.all()).toEqual([kept.session]);
+  await pool.close();
+  expect([pool.all(), kept.session.isClosed]).toEqual([[], true]);
 });
