@@ -114,6 +114,7 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
       void server
         .drain(lastTurns)
         .then(() => engine.close())
+        .catch((error: unknown) => log.error("server.fault", { message: String(error) }))
         .finally(() => {
           stopListening();
           log.info("server.stopped");
@@ -147,7 +148,7 @@ function rpcHandler(
         pool,
         owner: user,
         allows: ({ owner }) => role !== "user" || owner === user,
-        refuse: roleRules(role),
+        refuse: roleRules(role, modelId),
         canAnswer: role !== "viewer",
       },
       log: { warn: async (message) => log.warn("rpc.warning", { user, message }), event: async () => undefined },

@@ -26,6 +26,8 @@ export interface Seat {
   readonly hold: Hold;
 }
 
+const scriptPrefix = "script:";
+
 /** What the connections of `/ws` share: the sessions, and how often each user may do something. */
 export class InteractiveServer {
   readonly options: InteractiveOptions;
@@ -62,6 +64,7 @@ export class InteractiveServer {
   async start(userId: string, params: SessionParams, identity: Identity): Promise<Seat> {
     this.checkOpen();
     const execution = this.executionFor(params);
+    await this.checkModel(params.model ?? "", identity);
     limited(this.sessionRate.take(identity.user), "sessions", this.options.limits.sessionsPerMinute);
     const settings = this.settingsFor(userId, params, identity, execution);
     const { cwd } = this.options;
@@ -214,6 +217,13 @@ export class InteractiveServer {
   private runOptions(): RunOptions {
     const { ai, toolResult } = this.options.timeouts;
     return { onDenied: "continue", modelSilenceMs: ai, toolResultMs: toolResult };
+  }
+
+  /** A script is a file of this machine: to name one is for those whose machine it is. */
+  private async checkModel(model: string, { role }: Identity): Promise<void> {
+    if (role === "admin" || !model.startsWith(scriptPrefix) || model === this.options.modelId) return;
+    const known = (await this.engine.models()).map(({ id }) => id).join(", ");
+    throw unusable("model_unknown", `Unknown model ${JSON.stringify(model)}. Known models: ${known}.`);
   }
 
   private modelRefusal(error: unknown): Error | undefined {

@@ -16,9 +16,18 @@ const forLookingOn: ReadonlySet<string> = new Set<ClientMethod>([
 ]);
 
 /** What clients with this role may not ask for. A role that is not known may look on, and no more. */
-export function roleRules(role: string): Rules {
+export function roleRules(role: string, usualModel?: string): Rules {
   if (role === "admin") return () => undefined;
-  return role === "user" ? rulesOfUsers : rulesOfViewers;
+  const rules = role === "user" ? rulesOfUsers : rulesOfViewers;
+  return (method, params) => rules(method, params) ?? ruleOfScripts(params, usualModel);
+}
+
+/** A script is a file of this machine, whatever that file is: to name one is for those whose machine it is. */
+function ruleOfScripts(params: unknown, usualModel: string | undefined): string | undefined {
+  const { modelId, specModeModelId } = recordOf(params) ?? {};
+  const isScript = (model: unknown): boolean =>
+    typeof model === "string" && model.startsWith("script:") && model !== usualModel;
+  return [modelId, specModeModelId].some(isScript) ? "Models that are scripts need the role admin." : undefined;
 }
 
 const rulesOfViewers: Rules = (method, params) => {

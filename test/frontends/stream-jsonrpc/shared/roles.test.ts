@@ -3,7 +3,7 @@ import { roleRules } from "../../../../src/frontends/stream-jsonrpc/role-rules.t
 import { clientParams } from "../../../../src/protocol/droid/params.ts";
 import { calls, says } from "../../../fakes/kit.ts";
 import { createSignal, waitsBetween } from "../connection/served.ts";
-import { errorOf, load, only, share, textOf } from "./sharing.ts";
+import { errorOf, idleMs, load, only, share, textOf } from "./sharing.ts";
 
 const push = calls(["Execute", { command: "git push" }]);
 const once = { selectedOption: "proceed_once" };
@@ -37,9 +37,19 @@ describe("what a role may ask for", () => {
     ["droid.load_session", { mcpServers: [{ name: "b" }] }, true],
     ["droid.load_session", { mcpServers: [{ ...url, type: "stdio" }] }, true],
     ["droid.load_session", { mcpServers: [{ ...url, command: "rm" }] }, true],
+    ["droid.initialize_session", { modelId: "script:/dev/zero" }, true],
+    ["droid.update_session_settings", { modelId: "script:a.yaml" }, true],
+    ["droid.update_session_settings", { specModeModelId: "script:a.yaml" }, true],
+    ["droid.update_session_settings", { modelId: "offline" }, false],
   ])("%s with %j is refused to users: %s", (method, params, isRefused) => {
     expect(roleRules("user")(method, params) !== undefined).toBe(isRefused);
     expect(roleRules("admin")(method, params)).toBeUndefined();
+  });
+
+  test("the script that the server itself uses may be named by everybody", () => {
+    const params = { modelId: "script:own.yaml" };
+    expect(roleRules("user", "script:own.yaml")("droid.initialize_session", params)).toBeUndefined();
+    expect(roleRules("user", "script:other.yaml")("droid.initialize_session", params)).toContain("admin");
   });
 
   test.each([true, false])("is said in words (later dialect: %s)", async (later) => {
@@ -83,7 +93,7 @@ describe("a viewer", () => {
 
   test("is nobody who could be asked, and ends nothing when it closes the session", async () => {
     const go = createSignal();
-    const { begin, attach, pool } = share([waitsBetween([], go.come, push), says("never")]);
+    const { begin, attach, pool, kit } = share([waitsBetween([], go.come, push), says("never")]);
     const first = await begin();
     const viewer = await attach(first.sessionId, { user: "vic", role: "viewer" });
     await first.say("go");
@@ -92,6 +102,7 @@ describe("a viewer", () => {
     expect((await viewer.client.request("droid.close_session", {})).result).toEqual({});
     const again = await attach(first.sessionId, { user: "vic", role: "viewer" });
     expect(again.loaded.isAgentLoopInProgress).toBe(true);
+    kit.clock.advance(idleMs);
     go.give();
     await again.client.state("idle");
     expect(only(again, "agent_turn_completed").map(({ reason }) => reason)).toEqual(["no_approver_available"]);
