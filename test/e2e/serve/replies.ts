@@ -12,7 +12,7 @@ export const replies: readonly object[] = [
   { when: { user: "fail later" }, ...any, text: ["Ha", "lf"], error: { status: 400, message: "inner words" } },
   { when: { user: "wrong key" }, ...any, error: { status: 401, message: "key sk-inner-secret is wrong" } },
   { when: { user: "long answer" }, ...any, text: Array.from({ length: 400 }, (_, at) => `${at} `) },
-  { when: { user: "slow answer" }, ...any, text: Array.from({ length: 7 }, (_, at) => `${at} `), chunk_delay_ms: 250 },
+  { when: { user: "slow answer" }, ...any, text: Array.from({ length: 7 }, (_, at) => `${at} `), chunk_delay_ms: 300 },
   {
     when: { user: "one tool" },
     ...any,
