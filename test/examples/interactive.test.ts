@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { startServer } from "../e2e/serve/server.ts";
 import { type Bench, createBench, type Finished } from "../e2e/tinman.ts";
 import { closeAll, fakeServer } from "../frontends/connect/connected.ts";
 import type { FakeServer, Turn } from "../frontends/connect/fake-server.ts";
@@ -30,6 +31,12 @@ const languages = [
   { language: "Python", file: "client.py", program: pythonWithWebsockets },
 ];
 
+/** CI has everything; elsewhere a test without its Python is not run. */
+function needs(program: string | undefined, skip: (why: string) => void): void {
+  if (program === undefined && !process.env.CI) skip("the package websockets is not installed");
+  expect(program, "a Python with the package websockets: install python3-websockets").toBeDefined();
+}
+
 /** Asks for two things at once, of which the client has one. */
 async function asks(turn: Turn): Promise<void> {
   turn.chunk("Let me see. ");
@@ -39,7 +46,11 @@ async function asks(turn: Turn): Promise<void> {
 }
 
 describe.each(languages)("the client in $language", ({ file, program }) => {
-  async function run(server: FakeServer, message: string, env: Record<string, string> = {}): Promise<Finished> {
+  async function run(
+    server: Pick<FakeServer, "url">,
+    message: string,
+    env: Record<string, string> = {},
+  ): Promise<Finished> {
     const bench = await createBench();
     benches.push(bench);
     const words = [program() ?? "python3", resolve("examples/interactive", file), message]
@@ -49,7 +60,7 @@ describe.each(languages)("the client in $language", ({ file, program }) => {
   }
 
   it("runs a session with streaming, tool calls and a stop", async ({ skip }) => {
-    if (program() === undefined && !process.env.CI) skip("the package websockets is not installed");
+    needs(program(), skip);
     const server = await fakeServer(asks);
     const { code, stdout, stderr } = await run(server, "What time is it?", { TINMAN_TOKEN: "secret" });
     expect({ code, stdout, stderr }).toEqual({
@@ -68,7 +79,7 @@ describe.each(languages)("the client in $language", ({ file, program }) => {
   });
 
   it("tells what went wrong", async ({ skip }) => {
-    if (program() === undefined && !process.env.CI) skip("the package websockets is not installed");
+    needs(program(), skip);
     const server = await fakeServer((turn) => {
       turn.end("timeout", "half");
       turn.notify("SessionStatusNotification", { status: 3, reason: "timeout" });
@@ -82,6 +93,28 @@ describe.each(languages)("the client in $language", ({ file, program }) => {
     server.refuse(401);
     const refused = await run(server, "hello");
     expect([refused.code, refused.stdout, refused.stderr.includes("401")]).toEqual([1, "", true]);
+  });
+
+  it.for([
+    ["asks for no token", false],
+    ["asks for a token", true],
+  ] as const)("works with a server that %s", async ([, auth], { skip }) => {
+    needs(program(), skip);
+    const server = await startServer({ auth });
+    try {
+      const env = auth ? { TINMAN_TOKEN: server.token } : {};
+      const talks = [await run(server, "Just reply OK.", env), await run(server, "read notes.txt", env)];
+      expect(talks.map(({ code, stdout, stderr }) => ({ code, stdout, stderr }))).toEqual([
+        { code: 0, stdout: "OK\n", stderr: "" },
+        {
+          code: 0,
+          stdout: "I'll read notes.txt.notes.txt:\n\n```\nThere is no such tool here.\n```\n",
+          stderr: "",
+        },
+      ]);
+    } finally {
+      await server.remove();
+    }
   });
 
   it("has at most 30 lines", () => {
