@@ -23,8 +23,8 @@ export interface Outcome {
 
 const timeoutMs = 60_000;
 
-/** Programs that a contributor may lack. Any other one that is missing is a fault of the page. */
-const optional: ReadonlySet<string> = new Set(["jq", "go", "python3"]);
+/** Programs and packages that a contributor may lack. Any other one that is missing is a fault of the page. */
+const optional: ReadonlySet<string> = new Set(["jq", "go", "python3", "websockets"]);
 
 /**
  * Runs a block in a fresh workspace with an empty home, no keys, no way out of the machine, `tinman` on the PATH, and the
@@ -45,9 +45,12 @@ export async function runBlock(program: Program, tinman: string): Promise<Outcom
     writeWrapper(join(bin, "tinman"), [process.execPath, resolve(tinman)]);
     writeWrapper(join(bin, "node"), [process.execPath]);
     // A version manager's stand-in for Python would look for its own files in the home folder, which is empty here.
-    const python = program.text.includes("python3") || program.kind === "python" ? pythonPath() : undefined;
+    const python = program.text.includes("python3") || program.kind === "python" ? pythonPath(program) : undefined;
     if (python) writeWrapper(join(bin, "python3"), [python]);
-    symlinkSync(resolve("."), join(folder("node_modules"), "tinman"), "junction");
+    const modules = folder("node_modules");
+    symlinkSync(resolve("."), join(modules, "tinman"), "junction");
+    // What the pages tell their readers to install.
+    symlinkSync(resolve("node_modules/ws"), join(modules, "ws"), "junction");
     fillWorkspace(workspace, program);
     const environment = {
       PATH: [bin, process.env.PATH ?? ""].join(delimiter),
@@ -57,6 +60,7 @@ export async function runBlock(program: Program, tinman: string): Promise<Outcom
       NO_COLOR: "1",
       HTTP_PROXY: "http://127.0.0.1:9",
       HTTPS_PROXY: "http://127.0.0.1:9",
+      ...(process.env.PYTHONPATH !== undefined && { PYTHONPATH: process.env.PYTHONPATH }),
       ...(program.kind === "go" && goEnvironment()),
     };
     const command = commandOf(program, root);
@@ -64,7 +68,10 @@ export async function runBlock(program: Program, tinman: string): Promise<Outcom
     if (optional.has(name) && !pathOf(name, [name === "go" ? "version" : "--version"]))
       return { exitCode: null, stdout: "", stderr: "", missing: [name] };
     const ended = await spawnBounded(command, workspace, environment);
-    const missing = [...ended.stderr.matchAll(/(\S+): command not found$/gm)].map((match) => match[1] ?? "");
+    const missing = [
+      ...ended.stderr.matchAll(/(\S+): command not found$/gm),
+      ...ended.stderr.matchAll(/No module named '(\w+)'$/gm),
+    ].map((match) => match[1] ?? "");
     return { ...ended, missing: missing.filter((one) => optional.has(one)) };
   } finally {
     rmSync(root, { recursive: true, force: true, maxRetries: 3 });
@@ -128,8 +135,14 @@ function pathOf(name: string, args: readonly string[]): string | undefined {
   return answers.get(question);
 }
 
-function pythonPath(): string | undefined {
-  return pathOf("python3", ["-c", "import sys; print(sys.executable)"]);
+/** The system's own Python may have a package where the one that comes first has not. */
+function pythonPath({ files }: Program): string | undefined {
+  const say = "import sys; print(sys.executable)";
+  const wantsWebsockets = Object.values(files).some((text) => text.includes("import websockets"));
+  const found = wantsWebsockets
+    ? ["python3", "/usr/bin/python3"].map((name) => pathOf(name, ["-c", `import websockets; ${say}`])).find(Boolean)
+    : undefined;
+  return found ?? pathOf("python3", ["-c", say]);
 }
 
 /** Go compiles its library anew for every fresh cache, so it keeps the machine's. */

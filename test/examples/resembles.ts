@@ -11,6 +11,7 @@ const measured: ReadonlySet<string> = new Set([
   "outputTokens",
   "used",
   "remaining",
+  "retryAfterMs",
 ]);
 
 /**
