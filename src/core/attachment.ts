@@ -24,7 +24,8 @@ export interface Attachment {
   answer(requestId: string, answer: Answer): boolean;
   /** From now on it can answer other things; what nobody can answer any more is then cancelled, if it leaves nothing open. */
   change(abilities: Partial<Pick<Abilities, "approve" | "answer">>): void;
-  detach(): void;
+  /** With `missedForMs`, one that leaves things open still counts as somebody to be asked for so long: it was lost, and may come back. */
+  detach(missedForMs?: number): void;
 }
 
 /** How far a client may fall behind before the session waits for it. */

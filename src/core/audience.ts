@@ -3,15 +3,20 @@ import { EventQueue, roomInAll } from "./attachment.ts";
 import type { DurableEvent, EngineEvent } from "./event.ts";
 import type { Interactions } from "./interactions.ts";
 import { LiveReply } from "./live-reply.ts";
+import type { Clock } from "./ports.ts";
 
 /** Everybody who is attached to one session, and what they have been told of the reply that is being written. */
 export class Audience {
   readonly reply = new LiveReply();
   private readonly clients = new Map<EventQueue, Abilities>();
+  private readonly clock: Clock;
   private readonly observe: ((event: EngineEvent) => void) | undefined;
+  /** What those can answer who were lost a short while ago. */
+  private missed: { readonly abilities: Abilities; readonly forget: () => void } | undefined;
   private isOver = false;
 
-  constructor(observe: ((event: EngineEvent) => void) | undefined) {
+  constructor(clock: Clock, observe: ((event: EngineEvent) => void) | undefined) {
+    this.clock = clock;
     this.observe = observe;
   }
 
@@ -19,6 +24,7 @@ export class Audience {
     const queue = new EventQueue();
     if (this.isOver) queue.close();
     else this.clients.set(queue, abilities);
+    this.isBack(abilities);
     return {
       abilities,
       events: ({ after, signal } = {}) =>
@@ -30,16 +36,19 @@ export class Audience {
         this.clients.set(queue, { ...before, ...changes });
         if (abilities.onDetach === "cancel") interactions.cancelUnanswerable();
       },
-      detach: () => {
+      detach: (missedForMs = 0) => {
         queue.close();
-        if (!this.clients.delete(queue)) return;
+        const left = this.clients.get(queue);
+        this.clients.delete(queue);
+        if (left === undefined) return;
         if (abilities.onDetach === "cancel") interactions.cancelUnanswerable();
+        else if (missedForMs > 0) this.miss(left, missedForMs, interactions);
       },
     };
   }
 
   present(): readonly Abilities[] {
-    return [...this.clients.values()];
+    return [...this.clients.values(), ...(this.missed === undefined ? [] : [this.missed.abilities])];
   }
 
   publish(event: EngineEvent): void {
@@ -58,6 +67,35 @@ export class Audience {
     this.isOver = true;
     for (const queue of this.clients.keys()) queue.close();
     this.clients.clear();
+    this.missed?.forget();
+    this.missed = undefined;
+  }
+
+  /** Whoever can answer all that they could takes their place. */
+  private isBack({ approve, answer }: Abilities): void {
+    if (this.missed === undefined) return;
+    const { abilities, forget } = this.missed;
+    if ((abilities.approve && !approve) || (abilities.answer && !answer)) return;
+    forget();
+    this.missed = undefined;
+  }
+
+  private miss({ approve, answer }: Abilities, ms: number, interactions: Interactions): void {
+    if (!approve && !answer) return;
+    const before = this.missed?.abilities;
+    this.missed?.forget();
+    const giveUp = (): void => {
+      this.missed = undefined;
+      interactions.cancelUnanswerable();
+    };
+    this.missed = {
+      abilities: {
+        approve: approve || before?.approve === true,
+        answer: answer || before?.answer === true,
+        onDetach: "keep",
+      },
+      forget: this.clock.after(ms, giveUp, { background: true }),
+    };
   }
 }
 

@@ -67,7 +67,7 @@ export class Session {
     this.parts = parts;
     this.log = log;
     this.run = run;
-    this.audience = new Audience(parts.observe);
+    this.audience = new Audience(parts.clock, parts.observe);
     this.journal = new Journal({ state, log, clock: parts.clock, publish: (event) => this.audience.publish(event) });
     this.journal.owe(owed);
     this.briefing = new Briefing(parts, this.journal);

@@ -99,7 +99,9 @@ export class Connection {
     await this.handling;
     const { live } = this.context;
     this.context.live = undefined;
-    await live?.leave().catch((error: unknown) => this.context.options.log.warn(failureOf(error).message));
+    await live
+      ?.leave({ isLost: true })
+      .catch((error: unknown) => this.context.options.log.warn(failureOf(error).message));
     await this.context.transport.drained();
   }
 

@@ -171,13 +171,17 @@ export class LiveSession {
     }
   }
 
-  /** The client goes: what runs ends, unless the session goes on. Resolves when the last of it was sent. */
-  async leave(): Promise<void> {
+  /**
+   * The client goes, or was lost and may come back: what runs ends, unless the session goes on. Resolves when the last of
+   * it was sent.
+   */
+  async leave({ isLost = false } = {}): Promise<void> {
     const { held } = this.parts;
     // A log that takes nothing more keeps nobody from leaving; the turn's end says what is wrong.
     if (!held.goesOn) await this.interrupt().catch(() => undefined);
-    else this.attachment.detach();
+    // Let go of first: when the time of both is over, it is closed, and nothing in it is answered for nobody.
     await held.release();
+    if (held.goesOn) this.attachment.detach(isLost ? held.missedForMs : 0);
     await this.pumped;
     this.hasLeft = true;
   }

@@ -31,6 +31,8 @@ export interface Held {
   /** It goes on when this client leaves, and what is open in it waits for the next one. */
   readonly goesOn: boolean;
   readonly canAnswer: boolean;
+  /** For how long a client that was lost is still somebody to be asked, in milliseconds. */
+  readonly missedForMs: number;
   /** Whether it ends when this client closes it: nobody else is there. */
   isLast(): boolean;
   /** Ends it for everybody. */
@@ -47,6 +49,7 @@ export function ownSessions(engine: Engine): Sessions {
     wasOpen: false,
     goesOn: false,
     canAnswer: true,
+    missedForMs: 0,
     isLast: () => true,
     end: () => session.close(),
     release: () => session.close(),
@@ -68,6 +71,7 @@ export function sharedSessions({ pool, owner, allows, canAnswer }: Shared): Sess
     wasOpen: hold.wasOpen,
     goesOn: true,
     canAnswer,
+    missedForMs: pool.idleMs,
     isLast: () => canAnswer && !hold.isShared(),
     end: () => pool.end(hold.session.id),
     release: () => hold.release(),

@@ -27,10 +27,42 @@ describe("a connection that is gone", () => {
     expect([textOf(back), only(back, "agent_turn_completed")[0]?.reason]).toEqual(["one two", "completed"]);
     back.cut();
     await back.over;
-    await until(() => kit.clock.waiting === 1);
+    // For the session to be closed, and for the client to be missed no more.
+    await until(() => kit.clock.waiting === 2);
     const again = await attach(first.sessionId);
     expect([again.loaded.isAgentLoopInProgress, again.loaded.session.messages.length]).toEqual([false, 2]);
     expect(kit.clock.waiting).toBe(0);
+  });
+
+  test("is still asked when it comes back soon, and is answered for when it does not", async () => {
+    const [go, again] = [createSignal(), createSignal()];
+    const { begin, attach, kit } = share([
+      waitsBetween([], go.come, push),
+      waitsBetween([], again.come, push),
+      says("never"),
+    ]);
+    const first = await begin();
+    await first.say("go");
+    first.cut();
+    await first.over;
+    const viewer = await attach(first.sessionId, { user: "vic", role: "viewer" });
+    go.give();
+    const { id } = await viewer.client.asked();
+    kit.clock.advance(idleMs - 1);
+    const back = await attach(first.sessionId);
+    expect(back.loaded.pendingPermissions).toEqual([expect.objectContaining({ requestId: id })]);
+    back.client.answer(id, once);
+    await viewer.client.notice("permission_resolved");
+    back.cut();
+    await back.over;
+    again.give();
+    await until(
+      () => viewer.client.received.filter(({ method }) => method === "droid.request_permission").length === 2,
+    );
+    kit.clock.advance(idleMs);
+    await viewer.client.state("idle");
+    expect(only(viewer, "agent_turn_completed").map(({ reason }) => reason)).toEqual(["no_approver_available"]);
+    expect(kit.host.commands).toHaveLength(1);
   });
 
   test("leaves open what it was asked, for whoever comes", async () => {
