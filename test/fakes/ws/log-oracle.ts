@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/*
+ * What clients of `/ws` must be told of a session, from its log as docs/sessions.md describes it. On purpose it uses nothing of
+ * what the server itself reads its logs with.
+ */
+
+interface Line {
+  readonly type: string;
+  readonly seq: number;
+  readonly turnId?: string;
+  readonly messageId?: string;
+  readonly message?: { readonly content: readonly { readonly type: string; readonly text?: string }[] };
+  readonly interaction?: { readonly kind: string; readonly call?: { readonly id: string } };
+  readonly result?: { readonly callId: string };
+  readonly reason?: string;
+  readonly failure?: { readonly code: string; readonly message: string };
+}
+
+export interface Logged {
+  /** Name and number of everything that a client is told which begins at the beginning. */
+  readonly told: (readonly [method: string, seq: number])[];
+  readonly accepted: string[];
+  readonly discarded: string[];
+  /** Accepted, and no turn has begun with it. */
+  readonly waiting: string[];
+  readonly answers: Map<string, { text: string; messageId: string | undefined; ends: string[] }>;
+  readonly isDense: boolean;
+  readonly lastType: string;
+}
+
+/** Where the log is; a session has one. */
+export function logFile(home: string, sessionId: string): string {
+  const folders = readdirSync(join(home, "sessions"));
+  const found = folders.flatMap((folder) => {
+    const names = readdirSync(join(home, "sessions", folder)).filter((name) => name === `${sessionId}.jsonl`);
+    return names.map((name) => join(home, "sessions", folder, name));
+  });
+  if (found[0] === undefined || found.length > 1) throw new Error(`${found.length} logs of ${sessionId}`);
+  return found[0];
+}
+
+export function loggedOf(home: string, sessionId: string): Logged {
+  const lines = readFileSync(logFile(home, sessionId), "utf8").split("\n").flatMap(whole);
+  const logged: Logged = {
+    told: [],
+    accepted: [],
+    discarded: [],
+    waiting: [],
+    answers: new Map(),
+    isDense: lines.every(({ seq }, index) => seq === index + 1),
+    lastType: lines.at(-1)?.type ?? "",
+  };
+  const asked = new Set<string>();
+  for (const line of lines) add(logged, line, asked);
+  return logged;
+}
+
+function add({ told, accepted, discarded, waiting, answers }: Logged, line: Line, asked: Set<string>): void {
+  const { type, seq, turnId = "", messageId = "" } = line;
+  const answer = answers.get(turnId);
+  const drop = (): void => void waiting.splice(waiting.indexOf(messageId), 1);
+  if (type === "prompt.accepted") {
+    accepted.push(messageId);
+    waiting.push(messageId);
+    told.push(["UserMessageNotification", seq]);
+  } else if (type === "prompt.discarded") {
+    discarded.push(messageId);
+    drop();
+    told.push(["AIMessageChunkNotification", seq]);
+  } else if (type === "turn.started") {
+    answers.set(turnId, { text: "", messageId: undefined, ends: [] });
+  } else if (type === "prompt.taken") {
+    drop();
+    if (answer !== undefined) answer.messageId = messageId;
+  } else if (type === "message.ended") {
+    const text = (line.message?.content ?? []).flatMap((block) => (block.type === "text" ? (block.text ?? "") : []));
+    if (answer !== undefined) answer.text += text.join("");
+    if (text.join("") !== "") told.push(["AIMessageChunkNotification", seq]);
+  } else if (type === "request.opened" && line.interaction?.kind === "tool") {
+    asked.add(line.interaction.call?.id ?? "");
+    told.push(["ToolCallNotification", seq]);
+  } else if (type === "tool.ended" && asked.delete(line.result?.callId ?? "")) {
+    told.push(["ToolResultNotification", seq]);
+  } else if (type === "turn.ended") {
+    const end = endOf(line);
+    answer?.ends.push(end);
+    told.push(["AIMessageChunkNotification", seq]);
+    if (end === "error" || end === "timeout") told.push(["SessionStatusNotification", seq]);
+  }
+}
+
+function endOf({ reason, failure }: Line): string {
+  if (failure?.code === "timeout") return "timeout";
+  if (reason === "completed") return "completed";
+  if (reason !== "interrupted") return "error";
+  return failure?.message === "The process that ran this turn ended." ? "interrupted" : "cancelled";
+}
+
+/** A line that was not written to its end is passed over. */
+function whole(text: string): Line[] {
+  try {
+    return [JSON.parse(text) as Line];
+  } catch {
+    return [];
+  }
+}
