@@ -5,6 +5,7 @@ import type { ConnectionHandler, ServedConnection } from "../front-end.ts";
 import type { Credential } from "./credentials.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
+import { within } from "./within.ts";
 
 export interface Connections {
   readonly count: number;
@@ -176,15 +177,6 @@ export function createConnections(options: ConnectionsOptions): Connections {
       stopPinging();
     },
   };
-}
-
-async function within(ms: number, promise: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
 }
 
 function wordsOf(error: unknown): string {

@@ -13,6 +13,7 @@ import { createGatekeeper, type Verdict } from "./gatekeeper.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { type Answer, createRoutes, type Route, unauthorized } from "./routes.ts";
+import { within } from "./within.ts";
 
 export interface HttpServerOptions {
   /** An address that `checkBinding` has passed. */
@@ -213,7 +214,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     async drain(idle) {
       isDraining = true;
       connections.drain();
-      await settled(idle, timeouts.drainMs);
+      await within(timeouts.drainMs, idle);
       stopping ??= stop();
       await stopping;
     },
@@ -233,16 +234,6 @@ const codesOfErrors: Readonly<Record<string, number>> = {
 
 function unavailable(words: string): Answer {
   return { code: 503, body: `${words}\n`, headers: { "Retry-After": "5" } };
-}
-
-/** Resolves when the promise is settled, either way, or the time is over. */
-async function settled(promise: Promise<unknown>, ms: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise.catch(() => {}), late]);
-  clearTimeout(timer);
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

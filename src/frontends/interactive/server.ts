@@ -39,7 +39,7 @@ export class InteractiveServer {
   private readonly ids: Ids;
   private readonly sessionRate: Rate;
   private readonly messageRate: Rate;
-  private isDraining = false;
+  isDraining = false;
 
   constructor({ engine, pool, clock, ids, log, options }: InteractiveParts) {
     this.engine = engine;
