@@ -204,6 +204,13 @@ function readFrames(
   let count = 0;
   let isPaused = false;
   let isEnded = false;
+  /** Frames that came since others had their turn. */
+  let inARow = 0;
+
+  function beginAnew(): void {
+    inARow = 0;
+    goOn();
+  }
 
   function goOn(): void {
     if (!isPaused || texts.length > 0) return;
@@ -240,7 +247,10 @@ function readFrames(
       texts.push(text);
       textLength += text.length;
       arrival.open();
-      if (isPaused || (texts.length <= maxFrames && textLength <= maxText)) return;
+      // Also what is taken as fast as it comes is held up: one read after the other, it would leave nobody else a turn.
+      if (inARow === 0) setImmediate(beginAnew);
+      inARow += 1;
+      if (isPaused || (inARow <= maxFrames && texts.length <= maxFrames && textLength <= maxText)) return;
       isPaused = true;
       socket.pause();
     },

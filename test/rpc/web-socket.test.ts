@@ -67,6 +67,20 @@ describe("what comes", () => {
     expect(socket.calls).toEqual(["pause", "resume"]);
   });
 
+  it("is not read on without a pause either when it is taken as fast as it comes", async () => {
+    const { socket, take } = serve({ maxFrames: 2 });
+    for (const text of ["a", "b", "c"]) {
+      expect(socket.calls).toEqual([]);
+      socket.comes(text);
+      expect(await take()).toBe(text);
+    }
+    expect(socket.calls).toEqual(["pause"]);
+    await settled();
+    expect(socket.calls).toEqual(["pause", "resume"]);
+    for (const text of ["d", "e"]) socket.comes(text);
+    expect(socket.calls).toEqual(["pause", "resume"]);
+  });
+
   it("must be text: a binary frame closes the socket, and nothing after it is read", async () => {
     const { socket, take } = serve();
     socket.comes("before");
