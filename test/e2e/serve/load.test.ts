@@ -91,33 +91,47 @@ test(`a session has no greatest number of messages: ${messages} are all answered
 });
 
 describe("while a tool runs", () => {
-  /** Sends as fast as it can until it is told to stop. */
-  async function flood(client: WireClient, isOver: () => boolean): Promise<number> {
-    let sent = 0;
-    for (; !isOver(); sent += 50) {
-      for (let at = 0; at < 50; at += 1) client.post(`f${sent + at}`, "echo", { text: "x".repeat(1_000) });
-      await client.until(({ id }) => id === `f${sent + 49}`);
-    }
-    return sent;
+  /** Sends as fast as it is answered, and looks at nothing: the machine shall be left to the server. */
+  function flood(client: WireClient): { stop(): number } {
+    const { socket } = client;
+    socket.removeAllListeners("message");
+    const frame = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "echo", params: { text: "x".repeat(1_000) } });
+    let isOver = false;
+    let answered = 0;
+    const send = (count: number): void => {
+      for (let at = 0; at < count; at += 1) socket.send(frame);
+    };
+    socket.on("message", () => {
+      answered += 1;
+      if (answered % 500 === 0 && !isOver) send(500);
+    });
+    send(2_000);
+    return {
+      stop() {
+        isOver = true;
+        return answered;
+      },
+    };
   }
 
   test("and another client floods the server, its event loop is never late by 50 ms", async () => {
     const [worker, flooder] = [await server.connect(), await server.connect()];
     const sessionId = await worker.start({ toolExecution: "server" });
-    let best = Number.POSITIVE_INFINITY;
-    // The machine may be busy with something else: the best of three counts.
-    for (let tries = 0; tries < 3 && best >= 0.05; tries += 1) {
+    // What a tool needs is loaded with its first call.
+    await worker.ask(sessionId, "work for a second");
+    const measured: number[] = [];
+    // The machine may be busy with something else: the best counts.
+    while (measured.length < 4 && !measured.some((seconds) => seconds < 0.05)) {
       await server.metric("event_loop_delay_max_seconds");
-      let isOver = false;
-      const flooding = flood(flooder, () => isOver);
+      const flooding = flood(flooder);
       const frames = await worker.ask(sessionId, "work for a second");
-      isOver = true;
+      expect(flooding.stop()).toBeGreaterThan(1_000);
       expect(textIn(frames)).toMatch(/^Worked: .*done/s);
-      expect(await flooding).toBeGreaterThan(100);
-      best = Math.min(best, await server.metric("event_loop_delay_max_seconds"));
+      measured.push(await server.metric("event_loop_delay_max_seconds"));
     }
-    expect(best).toBeLessThan(0.05);
-    await Promise.all([worker.close(), flooder.close()]);
+    expect(Math.min(...measured)).toBeLessThan(0.05);
+    await worker.close();
+    flooder.socket.terminate();
   });
 
   test("others are answered", async () => {
