@@ -6,7 +6,7 @@ import { join } from "node:path";
  * what the server itself reads its logs with.
  */
 
-interface Line {
+export interface Line {
   readonly type: string;
   readonly seq: number;
   readonly turnId?: string;
@@ -42,7 +42,10 @@ export function logFile(home: string, sessionId: string): string {
 }
 
 export function loggedOf(home: string, sessionId: string): Logged {
-  const lines = readFileSync(logFile(home, sessionId), "utf8").split("\n").flatMap(whole);
+  return loggedIn(readFileSync(logFile(home, sessionId), "utf8").split("\n").flatMap(whole));
+}
+
+export function loggedIn(lines: readonly Line[]): Logged {
   const logged: Logged = {
     told: [],
     accepted: [],
@@ -93,7 +96,8 @@ function add({ told, accepted, discarded, waiting, answers }: Logged, line: Line
 
 function endOf({ reason, failure }: Line): string {
   if (failure?.code === "timeout") return "timeout";
-  if (reason === "completed") return "completed";
+  // An empty answer is an answer.
+  if (reason === "completed" || failure?.code === "model_empty") return "completed";
   if (reason !== "interrupted") return "error";
   return failure?.message === "The process that ran this turn ended." ? "interrupted" : "cancelled";
 }

@@ -39,7 +39,8 @@ export interface Served {
   readonly server: InteractiveServer;
   readonly pool: SessionPool;
   readonly log: Record<string, unknown>[];
-  connect(identity?: Identity): Spoken;
+  /** With `maxWaiting`, so many characters may wait for it before it counts as slow. */
+  connect(identity?: Identity, options?: { readonly maxWaiting?: number }): Spoken;
 }
 
 /** A client that sends what it is told to and keeps what comes, in order; everything that comes is checked by its schema. */
@@ -92,12 +93,12 @@ export function serve(
     log: { info: at("info"), error: at("error") },
     options: own,
   });
-  const { connect } = { connect: (identity: Identity = ann) => speak(server, identity) };
+  const connect: Served["connect"] = (identity = ann, linked = {}) => speak(server, identity, linked);
   return { kit, server, pool, log, connect };
 }
 
-function speak(server: InteractiveServer, identity: Identity): Spoken {
-  const [near, far] = createLinkedPair();
+function speak(server: InteractiveServer, identity: Identity, linked: { readonly maxWaiting?: number }): Spoken {
+  const [near, far] = createLinkedPair(linked);
   const connection = new InteractiveConnection(server, { transport: far, close: () => far.close() }, identity);
   return spokenOver(near, () => connection.closed());
 }
