@@ -35,6 +35,7 @@ test("every event of the log has its row", () => {
   const files = [
     "commands/serve.ts",
     "commands/serve-observer.ts",
+    "commands/serve-rpc.ts",
     "frontends/interactive/server.ts",
     ...["connections", "credentials", "server", "log"].map((name) => `frontends/http/${name}.ts`),
   ];
