@@ -38,6 +38,12 @@ export const replies: readonly object[] = [
       { name: "Odd", raw: "" },
     ],
   },
+  {
+    when: { user: "make a file" },
+    ...any,
+    tool_calls: [{ name: "Create", input: { file_path: "made.txt", content: "by the model\n" } }],
+  },
+  { when: { after_tool: "Create" }, ...any, text: "Made: {{tool_result}}" },
   { when: { after_tool: "Read" }, ...any, text: ["It says: ", "{{tool_result}}"] },
   { when: { after_tool: "LS" }, ...any, text: "Both: {{tool_result}}" },
   { when: { after_tool: "Odd" }, ...any, text: "Odd: {{tool_result}}" },

@@ -1,8 +1,10 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 import { hashOf } from "../../../src/frontends/http/tokens.ts";
 import { type Bench, createBench } from "../tinman.ts";
 import { connectTo, type WireClient } from "./wire-client.ts";
@@ -33,7 +35,7 @@ export interface Server {
   /** Resolves with the first line of the log that holds, whether it came before or comes later. */
   logged(holds: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>;
   connect(token?: string): Promise<WireClient>;
-  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  get(path: string, headers?: Record<string, string>): Promise<{ readonly code: number; readonly text: string }>;
   /** A value of `/metrics`, with its labels as they are printed. */
   metric(name: string): Promise<number>;
   /** Ends it in whatever it does, and removes its folders. */
@@ -77,10 +79,16 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     throw new Error(`the server did not start: ${said} ${JSON.stringify(log)}`);
   }
   const token = auth ? (await readFile(join(home, "serve-token"), "utf8")).trim() : "";
-  const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
-    fetch(new URL(path, url.replace("ws:", "http:")), {
-      headers: { ...(auth ? { Authorization: `Bearer ${token}` } : {}), Connection: "close", ...headers },
+  const get: Server["get"] = async (path, headers = {}) => {
+    const bearer = auth ? { Authorization: `Bearer ${token}` } : {};
+    const asked = request(new URL(path, url.replace("ws:", "http:")), {
+      headers: { ...bearer, ...headers },
+      agent: false,
     });
+    asked.end();
+    const [response] = (await once(asked, "response")) as [IncomingMessage];
+    return { code: response.statusCode ?? 0, text: await text(response) };
+  };
 
   return {
     bench,
@@ -93,8 +101,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     remove,
     connect: (given = token) => connectTo(url, given === "" ? {} : { Authorization: `Bearer ${given}` }),
     async metric(name) {
-      const text = await (await get("/metrics")).text();
-      const line = text.split("\n").find((each) => each.startsWith(`tinman_${name} `));
+      const line = (await get("/metrics")).text.split("\n").find((each) => each.startsWith(`tinman_${name} `));
       return Number(line?.split(" ").at(-1) ?? Number.NaN);
     },
     async logged(holds) {
