@@ -194,7 +194,12 @@ export class LiveSession {
   private acknowledge({ messageId, seq }: EngineEvent & { type: "prompt.accepted" }): Origin | undefined {
     const origin = this.origins.get(messageId);
     this.origins.delete(messageId);
-    origin?.client.send(resultFrame(origin.requestId, { messageId, status: messageStatus.ok, seq }));
+    if (origin === undefined) return undefined;
+    const frame = resultFrame(origin.requestId, { messageId, status: messageStatus.ok, seq });
+    // Numbers rise: not before what happened earlier, and the client is still to be told.
+    const held = this.listeners.get(origin.client)?.held;
+    if (held === undefined) origin.client.send(frame);
+    else held.push(frame);
     return origin;
   }
 

@@ -184,7 +184,9 @@ async function findings(nth: number): Promise<string[]> {
   }
   const stopper = run.devices.find(({ isConnected }) => isConnected);
   if (stopper !== undefined && random.chance(0.3)) {
+    // A request that is under way could open it again.
     for (const device of run.devices) device.goOn();
+    for (const device of run.devices) await device.settled();
     stopper.send("stopSession", { sessionId });
     for (let turns = 0; turns < 5_000 && !served.log.some(isEnd); turns += 1) await soon();
   }

@@ -178,3 +178,46 @@ test("a script is a file of the server's machine: only its owner may name one, o
   expect((await begin(admin, "script:a.yaml")).result?.status).toBe(1);
   await Promise.all([user.close(), admin.close()]);
 });
+
+test("an acknowledgement is not told before what happened earlier, also to a client that is catching up", async () => {
+  const store = createMemoryStore();
+  let goOn = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const slow: SessionStore = {
+    ...store,
+    read: async (id) => gate.then(() => store.read(id)),
+    create: async (first) => {
+      const log = await store.create(first);
+      return {
+        append: (events, given) => new Promise(setImmediate).then(() => log.append(events, given)),
+        release: () => log.release(),
+      };
+    },
+  };
+  const { connect } = serve([says("One."), says("Two.")], {}, { store: slow });
+  const [client, other] = [connect(), connect()];
+  const sessionId = await client.start();
+  const send = (from: Spoken, id: string, method: string, params: object): void =>
+    from.raw(JSON.stringify({ jsonrpc: "2.0", id, method, params: { sessionId, ...params } }));
+  await other.request("cancel", { sessionId });
+  send(other, "theirs", "sendUserMessage", { message: "theirs" });
+  send(client, "mine", "sendUserMessage", { message: "mine" });
+  send(client, "resume", "resumeSession", { afterSeq: 1 });
+  await other.until(isFinal);
+  await other.until(isFinal);
+  goOn();
+  await client.until(isFinal);
+  await client.until(isFinal);
+  const numbers = client.frames
+    .slice(2)
+    .flatMap(({ id, params, result }) => (id === "resume" ? [] : ((params ?? result)?.seq ?? [])));
+  expect(numbers).toEqual([...numbers].sort((a, b) => Number(a) - Number(b)));
+  expect(client.frames.find(({ id }) => id === "mine")?.result).toEqual({
+    messageId: expect.any(String),
+    status: 0,
+    seq: expect.any(Number),
+  });
+  await Promise.all([client.close(), other.close()]);
+});
