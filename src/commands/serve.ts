@@ -42,7 +42,6 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
   const pool = new SessionPool(engine, {
     clock,
     idleMs: idleSession,
-    onCreated: () => metrics.meter.sessionStarted(),
     onIdle: (session) => interactive.wasIdle(session),
   });
   metrics.meter.gauge("sessions", () => pool.all().length);

@@ -20,8 +20,6 @@ export interface PoolOptions {
   readonly clock: Clock;
   /** How long a session that nobody holds stays open after its last turn. */
   readonly idleMs: number;
-  /** Called when one was made. */
-  onCreated?(session: Session): void;
   /** Called when one was closed because of that. */
   onIdle?(session: Session): void;
 }
@@ -61,7 +59,6 @@ export class SessionPool {
   async create(options: NewSession): Promise<Hold> {
     const make = async (): Promise<Hold> => {
       const session = await this.engine.create(options);
-      this.options.onCreated?.(session);
       return this.hold(await this.enter(session, []), false);
     };
     const { id } = options;

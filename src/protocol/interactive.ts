@@ -96,6 +96,8 @@ export const interactiveResults = {
     status: z.literal(1),
     /** Everything up to this number is told right after this answer, as far as it was asked for. */
     seq,
+    /** So many notifications follow that tell it; those behind them are new. */
+    replayed: z.int().min(0),
     /** An answer is being written. */
     running: z.boolean(),
     /** Messages that were accepted and that no answer has been begun for. */

@@ -100,7 +100,6 @@ export const conversations: Readonly<Record<string, Conversation>> = {
     await one.leave();
     const two = await talkTo(server.url, undefined, one.said);
     two.ask("resumeSession", { sessionId, afterSeq: 8 });
-    await two.call("echo", { message: "that was all" });
     const { toolCallId } = await two.until(toolCall);
     await two.call("provideToolResult", { sessionId, toolCallId, result: "bring milk" });
     await two.until(chunk, final);

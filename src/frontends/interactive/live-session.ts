@@ -77,11 +77,6 @@ export class LiveSession {
     return this.session.settings.clientRunsTools === true ? "client" : "server";
   }
 
-  /** How many messages wait for the one that is being answered. */
-  get queued(): number {
-    return Math.max(0, this.unanswered.size - 1);
-  }
-
   get unansweredCount(): number {
     return this.unanswered.size;
   }
@@ -166,7 +161,7 @@ export class LiveSession {
       throw error;
     }
     if (snapshot !== undefined) frames.push(frameOf(snapshot));
-    answer(state);
+    answer({ ...state, replayed: frames.length });
     for (const frame of frames) {
       const room = client.room();
       if (room !== undefined) await room;

@@ -42,7 +42,7 @@ export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
     server.checkExecution(live);
     const { queuedMessages } = server.options.limits;
     if (live.unansweredCount > queuedMessages) {
-      throw refused("queue_full", `${queuedMessages} messages are waiting already; wait for an answer.`);
+      throw refused("queue_full", `As many messages wait as may, which is ${queuedMessages}; wait for an answer.`);
     }
     server.countMessage(identity);
     // Answered with its event, while further requests are taken.

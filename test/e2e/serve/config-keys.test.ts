@@ -188,7 +188,7 @@ const effects: Readonly<Record<string, () => Promise<void>>> = {
     const frames = await client.until((frame) => isFinal(frame) && ++ends === 3);
     expect(frames.find(({ id }) => id === "d")?.error).toEqual({
       code: -32000,
-      message: "2 messages are waiting already; wait for an answer.",
+      message: "As many messages wait as may, which is 2; wait for an answer.",
       data: { reason: "queue_full" },
     });
     expect(ids.slice(0, 3).map((id) => frames.find((frame) => frame.id === id)?.result?.status)).toEqual([0, 0, 0]);
