@@ -79,6 +79,24 @@ describe("every answer has exactly one end", () => {
     expect(await everythingAbout(sessionId, messageId)).toEqual({ text: "Looking. ", ends: ["cancelled"] });
   });
 
+  test.each(["stopSession", "cancel"])(
+    "also when %s comes right behind the messages: each request has one response, each message that was taken one end",
+    async (method) => {
+      const sessionId = await client.start();
+      for (const id of ["a", "b", "c"]) client.post(id, "sendUserMessage", { sessionId, message: "hang" });
+      client.post("end", method, { sessionId });
+      await client.until(method === "cancel" ? () => client.frames.filter(isFinal).length === 3 : isStatus(2));
+      await client.request("echo");
+      const responses = client.frames.filter(({ id }) => typeof id === "string");
+      expect(responses.map(({ id }) => id).sort()).toEqual(["a", "b", "c", "end"]);
+      const taken = responses.flatMap(({ result }) => result?.messageId ?? []);
+      expect(client.frames.filter(isFinal).map(({ params }) => params?.messageId)).toEqual(taken);
+      expect(taken.map((id) => answerTo(id, client.frames).ends)).toEqual(taken.map(() => ["cancelled"]));
+      // What was not taken was refused, which is an answer, too.
+      expect(responses.filter(({ error }) => error !== undefined).length + taken.length).toBe(3);
+    },
+  );
+
   test("also when there is nothing to cancel", async () => {
     const sessionId = await client.start();
     expect((await client.request("cancel", { sessionId })).result).toEqual({ status: 1, cancelled: 0 });

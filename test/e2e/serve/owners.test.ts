@@ -43,6 +43,25 @@ test("a session is its user's on all of their connections", async () => {
   await Promise.all([one.close(), other.close()]);
 });
 
+test("of two connections that see a tool call the first one that answers it counts, and both see what becomes of it", async () => {
+  const [one, other] = [await server.connect(tokens.ann), await server.connect(tokens.ann)];
+  const sessionId = await one.start();
+  await other.request("resumeSession", { sessionId });
+  await one.request("sendUserMessage", { sessionId, message: "one tool" });
+  const [mine, theirs] = [await one.until(isCall), await other.until(isCall)].map((frames) => frames.at(-1)?.params);
+  expect(mine).toEqual(theirs);
+  const { toolCallId } = mine ?? {};
+  expect((await other.request("provideToolResult", { sessionId, toolCallId, result: "first" })).result).toBeDefined();
+  const second = await one.request("provideToolResult", { sessionId, toolCallId, result: "second" });
+  expect(second.error).toMatchObject({ code: -32602, data: { reason: "unexpected_tool_result" } });
+  for (const client of [one, other]) {
+    if (!client.frames.some(isFinal)) await client.until(isFinal);
+    expect(textIn(client.frames)).toBe("Looking. It says: first");
+    expect(client.frames.filter(isFinal)).toHaveLength(1);
+  }
+  await Promise.all([one.close(), other.close()]);
+});
+
 test("who only watches can follow, and nothing else", async () => {
   const [ann, vic] = [await server.connect(tokens.ann), await server.connect(tokens.vic)];
   const sessionId = await ann.start();
@@ -67,10 +86,9 @@ test("who started it, and for whom, is kept in the log of the session and in the
     return (sessions as Record<string, unknown>[]).find((each) => each.sessionId === sessionId);
   };
   expect(await listed()).toMatchObject({ userId: "customer 7", status: 1, title: expect.any(String) });
-  expect(await server.logged((line) => line.sessionId === sessionId)).toMatchObject({
-    user: "ann",
-    userId: "customer 7",
-  });
+  const isStart = (line: Record<string, unknown>): boolean => line.event === "session.started";
+  const line = await server.logged((each) => isStart(each) && each.sessionId === sessionId);
+  expect(line).toMatchObject({ user: "ann", userId: "customer 7" });
   const { stdout } = await server.bench.shell(`grep -rl ${sessionId} "$HOME/.tinman/sessions"`);
   const [file = ""] = stdout.split("\n");
   const [opened = "{}"] = (await readFile(file, "utf8")).split("\n");
