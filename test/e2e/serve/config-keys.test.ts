@@ -232,10 +232,12 @@ function keysIn({ properties }: Described, path: string): string[] {
   return Object.entries(properties).flatMap(([name, inner]) => keysIn(inner, `${path}.${name}`));
 }
 
-test("every key of the configuration has its test here", () => {
+test("every key of the configuration has its row in the documentation and its test here", () => {
   const { properties } = JSON.parse(readFileSync("schema/config.schema.json", "utf8")) as Described;
   const keys = ["serve", "interactive"].flatMap((name) => keysIn(properties?.[name] ?? {}, name));
   expect(Object.keys(effects)).toEqual(keys);
+  const rows = readFileSync("docs/configuration.md", "utf8").matchAll(/^\| `((?:serve|interactive)\.[^`]*)` \|/gm);
+  expect([...rows].map(([, key]) => key)).toEqual(keys);
 });
 
 test.each(Object.entries(effects))("%s has an effect", (_, show) => show());
