@@ -40,6 +40,8 @@ export interface ServedSocketOptions {
   /** How much may have come and not been taken before the other side is held up. */
   readonly maxFrames?: number;
   readonly maxText?: number;
+  /** Called before each frame that is handed to the socket: those of one moment may then leave together. */
+  beforeSend?(): void;
   /** Told once, when the socket is terminated for it. */
   onCutOff?(why: CutOff): void;
 }
@@ -63,7 +65,15 @@ const handedOver = 128 * 1024;
 
 export function serveWebSocket(
   socket: OpenWebSocket,
-  { unsentBytes, stalledMs, maxWaiting = defaultMaxWaiting, maxFrames, maxText, onCutOff }: ServedSocketOptions,
+  {
+    unsentBytes,
+    stalledMs,
+    maxWaiting = defaultMaxWaiting,
+    maxFrames,
+    maxText,
+    beforeSend,
+    onCutOff,
+  }: ServedSocketOptions,
 ): WatchedSocket {
   const gone = new AbortController();
   const roomAgain = createGate();
@@ -82,8 +92,13 @@ export function serveWebSocket(
     while (waiting.length > 0 && (all || socket.bufferedAmount < handedOver)) {
       const text = waiting.shift() ?? "";
       waitingLength -= text.length;
-      socket.send(text, left);
+      hand(text);
     }
+  }
+
+  function hand(text: string): void {
+    beforeSend?.();
+    socket.send(text, left);
   }
 
   /** One function for all frames: a closure for each would cost more than the frame. */
@@ -165,7 +180,7 @@ export function serveWebSocket(
       send(text) {
         if (isOver || socket.readyState !== isOpen) return;
         if (waiting.length === 0 && socket.bufferedAmount < handedOver) {
-          socket.send(text, left);
+          hand(text);
         } else {
           waiting.push(text);
           waitingLength += text.length;

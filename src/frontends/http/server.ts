@@ -170,7 +170,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       metrics.request(route, 101);
-      connections.add(webSocket, route, found.handler, found.credential);
+      connections.add(webSocket, socket, route, found.handler, found.credential);
     });
   }
 
