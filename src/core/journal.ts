@@ -64,6 +64,7 @@ export class Journal {
   private async flush(): Promise<void> {
     this.flushing = true;
     while (this.pending.length > 0) {
+      await this.log.gather?.();
       const batch = this.pending;
       this.pending = [];
       if (await this.write(batch)) continue;

@@ -124,6 +124,8 @@ export interface SessionLog {
    * or `session_in_use`; nothing of the batch is then part of the log.
    */
   append(events: readonly DurableEvent[], options?: { readonly sync?: boolean }): Promise<void>;
+  /** Where one write of much costs less than many: resolves at the end of this moment, when all that happens in it is known. */
+  gather?(): Promise<void>;
   /** Gives the right back. Safe to call twice. */
   release(): Promise<void>;
 }

@@ -147,6 +147,7 @@ export function createLogWriter(options: LogWriterOptions): SessionLog {
       queue = done.catch(() => {});
       return done;
     },
+    gather: () => new Promise((resolve) => process.nextTick(resolve)),
     release() {
       released ??= queue.then(async () => {
         try {
