@@ -133,11 +133,13 @@ export class Journal {
     let seq = this.state.seq;
     return bodies.map((body) => {
       if (body.type === "turn.started") turnId = body.turnId;
-      const envelope = turnId === undefined ? { at, sessionId } : { at, sessionId, turnId };
+      const of = turnId;
       if (body.type === "turn.ended") turnId = undefined;
-      if (!isDurable(body)) return { ...envelope, ...body };
+      // The body first: an object that begins as a copy of another is made much sooner.
+      if (!isDurable(body))
+        return of === undefined ? { ...body, at, sessionId } : { ...body, at, sessionId, turnId: of };
       seq += 1;
-      return { ...envelope, seq, ...body };
+      return of === undefined ? { ...body, at, sessionId, seq } : { ...body, at, sessionId, turnId: of, seq };
     });
   }
 }

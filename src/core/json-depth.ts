@@ -2,6 +2,7 @@ const codes = { backslash: 0x5c, quote: 0x22, openList: 0x5b, closeList: 0x5d, o
 
 /** Whether a JSON text nests deeper than so many levels: whoever walks through it would exhaust the stack. */
 export function isNestedDeeper(json: string, than: number): boolean {
+  if (json.length <= than) return false;
   let depth = 0;
   let inText = false;
   for (let index = 0; index < json.length; index += 1) {

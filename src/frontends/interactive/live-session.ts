@@ -200,9 +200,11 @@ export class LiveSession {
 
   /** `from` has caused it, and knows. */
   private tell({ notification, to }: Outgoing, from?: Client): void {
-    const frame = notificationFrame(notification);
+    // Made once, and only for somebody.
+    let frame: string | undefined;
     for (const [client, { isFollower, held }] of this.listeners) {
       if (to === "followers" && (!isFollower || client === from)) continue;
+      frame ??= notificationFrame(notification);
       if (held === undefined) client.send(frame);
       else held.push(frame);
     }
