@@ -11,15 +11,22 @@ export function sessionTools(
 ): readonly Tool[] {
   const brought = new Set(clientTools.map(({ name }) => name));
   const kept = own.filter(({ name }) => !disabledTools.includes(name) && !brought.has(name));
-  const run = (name: string): ToolBody => clientRun(name, toolResultMs);
   return [
-    ...(clientRunsTools ? kept.map((tool) => handedOver(tool, run(tool.name))) : kept),
-    ...clientTools.map((tool) => declared(tool, run(tool.name))),
+    ...(clientRunsTools ? kept.map((tool) => handedOver(tool, toolResultMs)) : kept),
+    ...clientTools.map((tool) => declared(tool, clientRun(tool.name, toolResultMs))),
   ];
 }
 
-function handedOver(tool: Tool, body: ToolBody): Tool {
-  return { ...tool, concurrent: true, runBy: "client", load: async () => body };
+/** A server may have thousands of sessions, and each would have its own copy of every tool. */
+const alreadyHandedOver = new WeakMap<Tool, { readonly tool: Tool; readonly withinMs: number | undefined }>();
+
+function handedOver(own: Tool, withinMs: number | undefined): Tool {
+  const known = alreadyHandedOver.get(own);
+  if (known !== undefined && known.withinMs === withinMs) return known.tool;
+  const body = clientRun(own.name, withinMs);
+  const tool: Tool = { ...own, concurrent: true, runBy: "client", load: async () => body };
+  alreadyHandedOver.set(own, { tool, withinMs });
+  return tool;
 }
 
 function declared({ name, description, inputSchema }: ClientTool, body: ToolBody): Tool {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Attachment } from "../../src/core/attachment.ts";
+import { sessionTools } from "../../src/core/client-tools.ts";
 import type { EngineEvent } from "../../src/core/event.ts";
 import type { Session } from "../../src/core/session.ts";
 import { ask, calls, createKit, says, until } from "../fakes/kit.ts";
@@ -141,4 +142,13 @@ test("what the client brings is kept with the session", async () => {
   runner(session, () => "found");
   expect(await ask(session, "go")).toMatchObject({ finalText: "One." });
   await session.close();
+});
+
+test("sessions whose clients run the tools share them, if they have the same time for a result", () => {
+  const own = createKit([]).engine.tools;
+  const toolsWith = (toolResultMs: number) => sessionTools(own, { clientRunsTools: true }, { toolResultMs });
+  const [first, again, other] = [toolsWith(1_000), toolsWith(1_000), toolsWith(2_000)];
+  expect(first.length).toBe(own.length);
+  expect(again.map((tool, index) => tool === first[index])).toEqual(own.map(() => true));
+  expect(other.map((tool, index) => tool === first[index])).toEqual(own.map(() => false));
 });
