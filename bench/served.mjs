@@ -24,16 +24,16 @@ interactive:
 /**
  * Runs the work with a new server in a new home.
  * @template T
- * @param {{ readonly folder: string, readonly program: string, readonly script: string, readonly nodeArgs?: readonly string[] }} options
+ * @param {{ readonly folder: string, readonly program: string, readonly model: string, readonly nodeArgs?: readonly string[] }} options
  * @param {(server: Tinman) => Promise<T>} work
  */
-export async function withTinman({ folder, program, script, nodeArgs = [] }, work) {
+export async function withTinman({ folder, program, model, nodeArgs = [] }, work) {
   const home = join(folder, `home-${++homes}`);
   const cwd = join(folder, "workspace");
   for (const each of [home, cwd]) mkdirSync(each, { recursive: true });
   writeFileSync(join(home, "config.yaml"), config);
   const env = { PATH: process.env.PATH, HOME: home, TINMAN_HOME: home };
-  const args = ["serve", "--port", "0", "--log-level", "error", "--cwd", cwd, "-m", `script:${script}`];
+  const args = ["serve", "--port", "0", "--log-level", "error", "--cwd", cwd, "-m", model];
   // With a signal it lets its heap be looked at; until then that costs nothing.
   const child = spawn(process.execPath, ["--inspect-port=127.0.0.1:0", ...nodeArgs, program, ...args], {
     cwd,
