@@ -1,0 +1,171 @@
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Bench } from "../e2e/tinman.ts";
+import { createBench } from "../e2e/tinman.ts";
+import { logFile } from "../fakes/ws/log-oracle.ts";
+import { leaksIn, type Program, type SocketClient, startProgram } from "../fakes/ws/program.ts";
+import { isFullRun } from "../full-run.ts";
+import { createDisk, type Disk, startedBy, whyNoDisk } from "./disk.ts";
+
+const model = "script:../script-1.json";
+const long = "0123456789".repeat(1_000);
+
+let bench: Bench;
+const running: Program[] = [];
+beforeAll(async () => {
+  bench = await createBench();
+  await bench.script([
+    { when: { user: "long" }, text: Array(100).fill(long.slice(0, 1_000)), chunk_delay_ms: 8, times: "any" },
+    { when: { user: "much" }, repeat_text: { text: long, times: 10 }, times: "any" },
+    { text: "Well.", times: "any" },
+  ]);
+});
+afterEach(async () => {
+  for (const program of running.splice(0)) {
+    program.kill("SIGTERM");
+    expect(await program.exit).toEqual({ code: 0, signal: null });
+  }
+});
+afterAll(() => bench.remove());
+
+async function start(on: Bench, env: Readonly<Record<string, string>> = {}): Promise<Program> {
+  const program = await startProgram(on, { model, env });
+  running.push(program);
+  return program;
+}
+
+/** The id is all that a client gets, and by it the operator finds the rest. */
+const internal = { code: -32603, message: "Internal error", data: { errorId: expect.any(String) } };
+
+function isLogged(program: Program, errorId: unknown): boolean {
+  return program.log().some((line) => Object.values(line).includes(errorId) && line.level === "error");
+}
+
+const begin = (client: SocketClient) => client.request("startSession", { userId: "u" });
+const say = (client: SocketClient, sessionId: unknown, message: string) =>
+  client.request("sendUserMessage", { sessionId, message });
+const final = (client: SocketClient) => client.until(({ params }) => params?.isFinal === true);
+
+/** The turn ends for whoever listens, with the kind of the failure and an id, and no more. */
+async function failedTurn(program: Program, client: SocketClient): Promise<void> {
+  const { params } = await final(client);
+  expect(params).toMatchObject({ chunk: "", reason: "error", code: "storage_failed" });
+  const status = await client.until(({ method }) => method === "SessionStatusNotification");
+  expect(status.params).toMatchObject({ status: 3, reason: "error", code: "storage_failed" });
+  expect(isLogged(program, status.params?.errorId)).toBe(true);
+}
+
+async function wellDone(client: SocketClient, sessionId: unknown): Promise<void> {
+  expect((await say(client, sessionId, "hello")).result).toMatchObject({ status: 0 });
+  expect((await final(client)).params?.reason).toBe("completed");
+}
+
+test("a log that may not grow: its turn fails, and the others go on", async () => {
+  const program = await start(startedBy(bench, ["bash", "-c", 'ulimit -f 32; exec "$@"', "sh"]));
+  const client = await program.connect();
+  const [first, second] = [(await begin(client)).result?.sessionId, (await begin(client)).result?.sessionId];
+  await client.until(({ params }) => params?.sessionId === second);
+  await say(client, first, "much");
+  await failedTurn(program, client);
+  await wellDone(client, second);
+  expect(leaksIn(client.frames, bench.root)).toEqual([]);
+});
+
+test("a log that is taken away while it is served: the session fails with an id, and others are made", async () => {
+  const home = join(bench.root, "home-taken");
+  const program = await start(bench, { TINMAN_HOME: home });
+  const client = await program.connect();
+  const { result } = await begin(client);
+  await client.until(({ params }) => params?.status === 1);
+  await wellDone(client, result?.sessionId);
+  rmSync(logFile(home, String(result?.sessionId)));
+  // It is looked at when it is forced to the disk: at the end of a turn.
+  await say(client, result?.sessionId, "still there?");
+  await failedTurn(program, client);
+  const refused = await say(client, result?.sessionId, "and now?");
+  expect(refused.error).toEqual(internal);
+  expect(isLogged(program, refused.error?.data?.errorId)).toBe(true);
+  expect((await client.request("resumeSession", { sessionId: result?.sessionId })).error?.code).toBeLessThan(-32_000);
+  expect((await client.request("stopSession", { sessionId: result?.sessionId })).result).toEqual({ status: 2 });
+  renameSync(join(home, "sessions"), join(home, "elsewhere"));
+  await wellDone(client, (await begin(client)).result?.sessionId);
+  expect(leaksIn(client.frames, bench.root)).toEqual([]);
+});
+
+const noDisk = whyNoDisk();
+if (isFullRun) test("a disk can be mounted here", () => expect(noDisk).toBeUndefined());
+
+// Not everywhere may a user mount something; the full form insists on it.
+const describeDisk = noDisk === undefined ? describe : () => undefined;
+describeDisk("a disk", () => {
+  let disk: Disk;
+  beforeAll(async () => {
+    disk = await createDisk(bench, "6m");
+    // Code that is kept would take the room.
+    await disk.bench.tinman(["exec", "Just reply OK."]);
+    const first = await startProgram(disk.bench, { model });
+    first.kill("SIGTERM");
+    await first.exit;
+  });
+  afterAll(() => disk.remove());
+
+  const filler = (): string => join(disk.seen, "filler");
+  const fill = (): void => {
+    expect(() => writeFileSync(filler(), Buffer.alloc(7_000_000))).toThrow("ENOSPC");
+  };
+
+  test("that becomes full: requests fail with an id, running answers end, and all is well when there is room", async () => {
+    const program = await start(disk.bench);
+    const client = await program.connect();
+    const { result } = await begin(client);
+    await client.until(({ params }) => params?.status === 1);
+    await say(client, result?.sessionId, "long");
+    await client.until(({ params }) => String(params?.chunk).length > 100);
+    fill();
+    await failedTurn(program, client);
+    for (const { error } of [await begin(client), await say(client, result?.sessionId, long)]) {
+      expect(error).toEqual(internal);
+      expect(isLogged(program, error?.data?.errorId)).toBe(true);
+    }
+    expect((await client.request("listSessions")).result?.sessions).not.toEqual([]);
+    rmSync(filler());
+    await wellDone(client, result?.sessionId);
+    await wellDone(client, (await begin(client)).result?.sessionId);
+    const follower = await program.connect();
+    const resumed = await follower.request("resumeSession", { sessionId: result?.sessionId });
+    expect(resumed.result).toMatchObject({ running: false, waiting: [] });
+    await follower.request("echo", {});
+    const ends = follower.frames.flatMap(({ params }) => (params?.isFinal === true ? [params.reason] : []));
+    expect(ends).toEqual(["error", "completed"]);
+    expect(leaksIn([...client.frames, ...follower.frames], bench.root)).toEqual([]);
+  });
+
+  test("that may only be read: what must write fails with an id, and what only reads does not", async () => {
+    const program = await start(disk.bench);
+    const client = await program.connect();
+    const { result } = await begin(client);
+    await client.until(({ params }) => params?.status === 1);
+    await wellDone(client, result?.sessionId);
+    // With a file that is open for writing, no disk becomes one that may only be read.
+    await client.request("stopSession", { sessionId: result?.sessionId });
+    await client.until(({ params }) => params?.status === 2);
+    disk.readOnly(true);
+    try {
+      for (const { error } of [
+        await begin(client),
+        await client.request("resumeSession", { sessionId: result?.sessionId }),
+      ]) {
+        expect(error).toEqual(internal);
+        expect(isLogged(program, error?.data?.errorId)).toBe(true);
+      }
+      expect((await client.request("listSessions")).result?.sessions).not.toEqual([]);
+    } finally {
+      disk.readOnly(false);
+    }
+    const back = { sessionId: result?.sessionId, afterSeq: 1_000 };
+    expect((await client.request("resumeSession", back)).result?.status).toBe(1);
+    await wellDone(client, (await begin(client)).result?.sessionId);
+    expect(leaksIn(client.frames, bench.root)).toEqual([]);
+  });
+});
