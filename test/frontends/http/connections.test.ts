@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { WebSocket } from "ws";
 import { createConnections } from "../../../src/frontends/http/connections.ts";
-import { ownIdentity } from "../../../src/frontends/http/identity.ts";
+import { ownIdentity } from "../../../src/frontends/http/credentials.ts";
 import { createMetrics } from "../../../src/frontends/http/metrics.ts";
 import type { ServedSocket } from "../../../src/rpc/web-socket.ts";
 import { createFakeOpenSocket } from "../../rpc/fake-open-socket.ts";
