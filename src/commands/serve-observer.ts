@@ -7,6 +7,7 @@ export function createObserver(meter: Meter, log: Log): (event: EngineEvent) => 
   /** Turns that have not said anything yet. */
   const begun = new Map<string, number>();
   const handlers: { readonly [T in EngineEvent["type"]]?: (event: EngineEvent & { readonly type: T }) => void } = {
+    "session.opened": () => meter.sessionStarted(),
     "turn.started": ({ sessionId, at }) => void begun.set(sessionId, at),
     "message.delta": ({ sessionId, at }) => {
       const since = begun.get(sessionId);

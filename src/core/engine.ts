@@ -157,6 +157,7 @@ export class Engine {
       const state = foldLog([first, ...events]);
       const session = new Session(this.parts, log, state, run ?? {}, closingEvents(state, this.parts.ids));
       this.keep(session);
+      this.parts.observe?.(first);
       return session;
     } catch (error) {
       await log.release();
