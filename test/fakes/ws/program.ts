@@ -110,7 +110,12 @@ export async function openSocket(url: string, headers: Record<string, string> = 
   const socket = new WebSocket(url, { headers, maxPayload: 64 * 1024 * 1024 });
   const frames: Frame[] = [];
   const listeners: ((frame: Frame) => void)[] = [];
-  let wake: () => void = () => undefined;
+  let waiting: (() => void)[] = [];
+  const wake = (): void => {
+    const all = waiting;
+    waiting = [];
+    for (const goOn of all) goOn();
+  };
   let isOver = false;
   let taken = 0;
   let ids = 0;
@@ -136,13 +141,7 @@ export async function openSocket(url: string, headers: Record<string, string> = 
     for (let at = from(); ; at += 1) {
       while (at >= frames.length) {
         if (isOver) throw new Error("the connection is over");
-        await new Promise<void>((resolve) => {
-          const before = wake;
-          wake = () => {
-            before();
-            resolve();
-          };
-        });
+        await new Promise<void>((resolve) => waiting.push(resolve));
       }
       if (holds(frames[at] ?? {})) return at;
     }
