@@ -16,7 +16,7 @@ import type { Client } from "./live-session.ts";
 import { type Handler, handlers } from "./methods.ts";
 import type { InteractiveServer, Seat } from "./server.ts";
 
-/** What somebody who only looks may ask for. */
+/** What somebody who only looks may ask for: it tells something, and changes nothing. */
 const forViewers: ReadonlySet<InteractiveMethod> = new Set(["resumeSession", "listSessions", "capabilities", "echo"]);
 
 /** One client of `/ws`: its requests are taken in order, and each is answered exactly once. */
@@ -116,6 +116,8 @@ export class InteractiveConnection implements Client, ServedConnection {
   private async handle(request: Request): Promise<void> {
     if (!Object.hasOwn(handlers, request.method)) throw new Refusal(rpcErrors.method);
     const method = request.method as InteractiveMethod;
+    // Nobody is there any more to be told it, and a long history is much work.
+    if (this.socket.transport.gone.aborted && forViewers.has(method)) return;
     const { role } = this.identity;
     if (role === "viewer" && !forViewers.has(method)) {
       throw refused("forbidden", `A viewer may not use ${method}.`);

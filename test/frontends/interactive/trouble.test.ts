@@ -221,3 +221,26 @@ test("an acknowledgement is not told before what happened earlier, also to a cli
   });
   await Promise.all([client.close(), other.close()]);
 });
+
+test("what a client asked for that is gone is not looked up; what it sent is taken in", async () => {
+  const store = createMemoryStore();
+  let reads = 0;
+  const counting: SessionStore = {
+    ...store,
+    read: async (id) => {
+      reads += 1;
+      await new Promise(setImmediate);
+      return store.read(id);
+    },
+  };
+  const served = serve([says("Taken in.")], {}, { store: counting });
+  const client = served.connect();
+  const sessionId = await client.start();
+  const send = (method: string, params: object): void =>
+    client.raw(JSON.stringify({ jsonrpc: "2.0", id: "x", method, params: { sessionId, ...params } }));
+  for (let nth = 0; nth < 50; nth += 1) send("resumeSession", {});
+  send("sendUserMessage", { message: "the last one" });
+  await client.close();
+  expect(reads).toBeLessThan(3);
+  await until(() => served.kit.requests.length === 1);
+});
