@@ -67,6 +67,10 @@ export const interactiveParams = {
   echo: z.unknown().optional(),
   /** Additions, all that follow. */
   cancel: z.looseObject(ofSession),
+  /**
+   * A number beyond the last one is no fault: nothing is told again, and `seq` of the answer, which is lower, says that the
+   * client has seen what the log has lost, and should begin anew with 0.
+   */
   resumeSession: z.looseObject({ ...ofSession, afterSeq: z.int().min(0).optional() }),
   listSessions: z.looseObject({ limit: z.int().min(1).max(1_000).optional() }).optional(),
   capabilities: z.looseObject({}).optional(),

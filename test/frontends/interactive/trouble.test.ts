@@ -244,3 +244,29 @@ test("what a client asked for that is gone is not looked up; what it sent is tak
   expect(reads).toBeLessThan(3);
   await until(() => served.kit.requests.length === 1);
 });
+
+test("a client that is gone before its session is there leaves none behind", async () => {
+  const served = serve([]);
+  for (let nth = 0; nth < 20; nth += 1) {
+    const client = served.connect();
+    client.raw(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "startSession", params: { userId: "u" } }));
+    for (let waits = 0; waits < nth; waits += 1) await Promise.resolve();
+    await client.close();
+  }
+  await until(() => served.kit.clock.waiting === served.pool.all().length);
+  served.kit.clock.advance(1_800_000);
+  await until(() => served.pool.all().length === 0);
+  expect(served.log.filter(({ event }) => event === "session.started").length).toBe(20);
+});
+
+test("resumeSession beyond the last number tells nothing again, and says where the session is", async () => {
+  const { connect } = serve([says("One."), says("Two.")]);
+  const client = connect();
+  const sessionId = await client.start();
+  const seq = (await client.ask(sessionId, "one")).at(-1)?.params?.seq;
+  const back = connect();
+  const { result } = await back.request("resumeSession", { sessionId, afterSeq: Number(seq) + 1_000 });
+  expect(result).toMatchObject({ seq, running: false, waiting: [] });
+  expect(textIn(await back.ask(sessionId, "two"))).toBe("Two.");
+  await Promise.all([client.close(), back.close()]);
+});
