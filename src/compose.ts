@@ -52,6 +52,8 @@ export interface Composition {
   decisionContext(cwd: string): Promise<{ readonly context: DecisionContext; readonly notices: readonly string[] }>;
   /** What the repository around a folder is called; `undefined` where there is none. */
   repositoryName(cwd: string): Promise<RepositoryName | undefined>;
+  /** What a model is told of a folder. */
+  surroundings(cwd: string): Promise<readonly string[]>;
   /** Begins to look around in a folder that is about to be worked in, while the rest is being loaded. */
   lookAround(cwd: string): void;
 }
@@ -181,6 +183,7 @@ export async function compose(
       };
     },
     repositoryName: async (cwd) => (await import("./host/repository-name.ts")).repositoryName(cwd),
+    surroundings: look,
     lookAround: (cwd) => void begun.set(cwd, look(cwd)),
   };
 }

@@ -18,6 +18,7 @@ import { InteractiveServer } from "../frontends/interactive/server.ts";
 import { createObserver } from "./serve-observer.ts";
 import type { GivenServe } from "./serve-options.ts";
 import { rpcHandler } from "./serve-rpc.ts";
+import { warmUp } from "./serve-warm-up.ts";
 import { workingFolder } from "./working-folder.ts";
 
 /** After the time for running turns: for what they have left to say. */
@@ -79,6 +80,7 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
   const { url } = server.address();
   tellStart(log, url, given.auth ? tokenFile(homes.own) : undefined);
   await io.stdout.write(`tinman serve: listening on ${url} - API ${url.replace("http", "ws")}/ws\n`);
+  warmUp(composition, cwd).catch(() => undefined);
   return untilStopped(io, log, async () => {
     interactive.drain();
     const ended = new AgentError("interrupted", processEnded.message);
