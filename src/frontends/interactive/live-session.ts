@@ -23,6 +23,12 @@ interface Listener {
   held: string[] | undefined;
 }
 
+/** An event that is over, as it is told. */
+interface Past {
+  readonly seq: number;
+  readonly frames: readonly string[];
+}
+
 interface Origin {
   readonly client: Client;
   readonly requestId: RequestId;
@@ -39,6 +45,8 @@ export class LiveSession {
   private readonly unanswered = new Set<string>();
   /** The number of the last event that was told. */
   private told: number;
+  /** What is just being read for those who come back. */
+  private reading: { readonly upTo: number; readonly past: Promise<readonly Past[]> } | undefined;
   private endReason: "completed" | "disconnected" | undefined;
   /** Resolves when the session is closed and all of it was told. */
   readonly ended: Promise<void>;
@@ -146,14 +154,9 @@ export class LiveSession {
       waiting: this.session.waiting().map(({ messageId }) => messageId),
       toolExecution: this.toolExecution,
     };
-    const past = translatorFor(this.session, true);
-    const frames: string[] = [];
+    let frames: string[];
     try {
-      for (const event of await this.session.past()) {
-        if (event.seq > upTo) break;
-        const told = past.translate(event);
-        if (event.seq > afterSeq) frames.push(...told.map(frameOf));
-      }
+      frames = (await this.past(upTo)).flatMap((past) => (past.seq > afterSeq ? past.frames : []));
     } catch (error) {
       if (before === undefined) this.listeners.delete(client);
       else Object.assign(listener, before);
@@ -169,6 +172,19 @@ export class LiveSession {
     }
     for (const frame of held) client.send(frame);
     listener.held = undefined;
+  }
+
+  /** Whoever comes in the same moment is told the same: it is read once for all of them, however many there are. */
+  private past(upTo: number): Promise<readonly Past[]> {
+    if (this.reading?.upTo === upTo) return this.reading.past;
+    const past = pastOf(this.session, upTo);
+    const reading = { upTo, past };
+    this.reading = reading;
+    const forget = (): void => {
+      if (this.reading === reading) this.reading = undefined;
+    };
+    past.then(forget, forget);
+    return past;
   }
 
   private async pump(): Promise<void> {
@@ -220,6 +236,18 @@ export class LiveSession {
     }
     return waits.length === 0 ? undefined : Promise.race(waits);
   }
+}
+
+/** Holds on to nothing but the frames: a log takes several times as much. */
+async function pastOf(session: Session, upTo: number): Promise<readonly Past[]> {
+  const translator = translatorFor(session, true);
+  const past: Past[] = [];
+  for (const event of await session.past()) {
+    if (event.seq > upTo) break;
+    const frames = translator.translate(event).map(frameOf);
+    if (frames.length > 0) past.push({ seq: event.seq, frames });
+  }
+  return past;
 }
 
 function frameOf({ notification }: { readonly notification: InteractiveNotification }): string {

@@ -270,3 +270,32 @@ test("resumeSession beyond the last number tells nothing again, and says where t
   expect(textIn(await back.ask(sessionId, "two"))).toBe("Two.");
   await Promise.all([client.close(), back.close()]);
 });
+
+test("those who come back in the same moment are told from one reading of the log", async () => {
+  const store = createMemoryStore();
+  let reads = 0;
+  const counting: SessionStore = {
+    ...store,
+    read: async (id) => {
+      reads += 1;
+      await new Promise(setImmediate);
+      return store.read(id);
+    },
+  };
+  const { connect } = serve([says("One.")], {}, { store: counting });
+  const owner = connect();
+  const sessionId = await owner.start();
+  await owner.ask(sessionId, "one");
+  const clients = Array.from({ length: 20 }, () => connect());
+  const before = reads;
+  const answers = await Promise.all(
+    clients.map((client, nth) => client.request("resumeSession", { sessionId, afterSeq: nth % 2 === 0 ? 0 : 4 })),
+  );
+  expect([reads - before, answers.every(({ result }) => result?.status === 1)]).toEqual([1, true]);
+  await Promise.all(clients.map((client) => client.request("echo", {})));
+  const chunks = clients.map(({ frames }) => frames.filter(({ method }) => method?.startsWith("AI")).length);
+  expect(new Set(chunks)).toEqual(new Set([2]));
+  const messages = clients.map(({ frames }) => frames.filter(({ method }) => method?.startsWith("User")).length);
+  expect(messages).toEqual(clients.map((_, nth) => (nth % 2 === 0 ? 1 : 0)));
+  await Promise.all([owner, ...clients].map((client) => client.close()));
+});
