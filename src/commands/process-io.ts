@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { HandledSignal } from "../frontends/exit-codes.ts";
 import { signalCodes } from "../frontends/exit-codes.ts";
 import type { Io, Output } from "../frontends/front-end.ts";
@@ -8,6 +9,8 @@ const drainMs = 3_000;
 /** This process's streams and signals. A second signal, or a reader that never reads again, does not wait any longer. */
 export function processIo(): Io {
   const stopping = new AbortController();
+  // One for every line that waits to be read: there may be thousands, and that is no leak.
+  setMaxListeners(0, stopping.signal);
   return {
     stdout: output(process.stdout, stopping.signal),
     stderr: output(process.stderr, stopping.signal),

@@ -1,43 +1,54 @@
 import type { Composition } from "../compose.ts";
+import { AgentError } from "../core/errors.ts";
 import type { SessionPool } from "../core/session-pool.ts";
 import type { ConnectionHandler } from "../frontends/front-end.ts";
 import type { Log } from "../frontends/http/log.ts";
+import type { InteractiveServer } from "../frontends/interactive/server.ts";
 import { Connection } from "../frontends/stream-jsonrpc/connection.ts";
 import { roleRules } from "../frontends/stream-jsonrpc/role-rules.ts";
 import { workingFolder } from "./working-folder.ts";
 
-/** What a server that is stopping does not begin any more. */
-const beginnings: ReadonlySet<string> = new Set([
-  "droid.initialize_session",
-  "droid.load_session",
-  "droid.add_user_message",
-]);
-
 /** stream-jsonrpc, with sessions that several connections share. */
 export function rpcHandler(
-  { engine, repositoryName }: Composition,
+  { engine, repositoryName, homes }: Composition,
   parts: {
     readonly pool: SessionPool;
     readonly modelId: string;
     readonly toolResultMs: number;
     readonly log: Log;
-    isDraining(): boolean;
+    /** Whose limits hold here, too. */
+    readonly interactive: InteractiveServer;
   },
 ): ConnectionHandler {
-  const { pool, modelId, toolResultMs, log, isDraining } = parts;
+  const { pool, modelId, toolResultMs, log, interactive } = parts;
+  /** A server that is stopping begins nothing any more. */
+  const checks: Readonly<Record<string, (user: string) => void>> = {
+    "droid.initialize_session": (user) => interactive.countSession(user),
+    "droid.load_session": () => undefined,
+    "droid.add_user_message": (user) => interactive.countMessage(user),
+  };
+  const overLimit = (method: string, user: string): string | undefined => {
+    if (!Object.hasOwn(checks, method)) return undefined;
+    try {
+      interactive.checkOpen();
+      checks[method]?.(user);
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  };
   return ({ transport }, { user, role }) => {
     const rules = roleRules(role, modelId);
     const connection = new Connection(engine, transport, {
       defaults: { modelId, reasoningEffort: "none" },
       run: { toolResultMs },
-      folder: workingFolder,
+      folder: (path) => outside(homes.own, workingFolder(path)),
       repository: repositoryName,
       shared: {
         pool,
         owner: user,
         allows: ({ owner }) => role !== "user" || owner === user,
-        refuse: (method, params) =>
-          isDraining() && beginnings.has(method) ? "The server is stopping." : rules(method, params),
+        refuse: (method, params) => rules(method, params) ?? overLimit(method, user),
         canAnswer: role !== "viewer",
       },
       log: { warn: async (message) => log.warn("rpc.warning", { user, message }), event: async () => undefined },
@@ -47,4 +58,10 @@ export function rpcHandler(
     served.catch((error: unknown) => log.error("rpc.fault", { user, message: String(error) }));
     return { drain: () => undefined, closed: () => served.catch(() => undefined) };
   };
+}
+
+/** Where the tokens and everybody's sessions are is no place to work in. Throws `usage`. */
+function outside(ownHome: string, folder: string): string {
+  if (folder !== ownHome && !folder.startsWith(`${ownHome}/`)) return folder;
+  throw new AgentError("usage", "This folder is the server's own.");
 }

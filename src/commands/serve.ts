@@ -30,6 +30,7 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
   const cwd = workingFolder(given.cwd ?? process.cwd());
   const configFile = given.config === undefined ? undefined : resolve(given.config);
   const log = createLog(io.stderr, given.logLevel);
+  keepToTheLog(log);
   const metrics = createMetrics({ version: TINMAN_VERSION });
   const composition = await compose(process.env, {
     ...(configFile === undefined ? {} : { configFile }),
@@ -70,23 +71,34 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
         modelId,
         toolResultMs: toolResult,
         log,
-        isDraining: () => interactive.isDraining,
+        interactive,
       }),
     },
+    onUserGone: (user) => void interactive.stopWorkOf(user),
     log,
     metrics,
   });
   await server.listen();
   const { url } = server.address();
   tellStart(log, url, given.auth ? tokenFile(homes.own) : undefined);
-  await io.stdout.write(`tinman serve: listening on ${url} - API ${url.replace("http", "ws")}/ws\n`);
-  warmUp(composition, cwd).catch(() => undefined);
-  return untilStopped(io, log, async () => {
+  // Listens for signals from here on: whoever reads the line below may send one at once.
+  const stopped = untilStopped(io, log, async () => {
     interactive.drain();
     const ended = new AgentError("interrupted", processEnded.message);
     await server.drain(within(drainMs, pool.idle()).then(() => pool.close(ended)));
     await engine.close();
   });
+  const warning = given.auth ? "" : " - NO TOKEN IS ASKED FOR";
+  await io.stdout.write(`tinman serve: listening on ${url} - API ${url.replace("http", "ws")}/ws${warning}\n`);
+  warmUp(composition, cwd).catch(() => undefined);
+  return stopped;
+}
+
+/** What Node would write by itself is a line of the log, too; and no signal opens its debugger, which asks for no token. */
+function keepToTheLog(log: Log): void {
+  process.removeAllListeners("warning");
+  process.on("warning", ({ name, message }) => log.warn("process.warning", { name, message }));
+  process.on("SIGUSR1", () => log.warn("process.warning", { message: "SIGUSR1 does nothing here." }));
 }
 
 /** Where tokens come from: this machine's own, and the users of the configuration, whichever it is. */

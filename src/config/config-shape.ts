@@ -122,6 +122,7 @@ const interactive = fieldsOf<Interactive>({
   }),
   limits: fieldsOf<NonNullable<Interactive["limits"]>>({
     queuedMessages: isCount,
+    openSessions: isCount,
     sessionsPerMinute: isCount,
     messagesPerMinute: isCount,
   }),

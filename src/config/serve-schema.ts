@@ -97,6 +97,7 @@ export const interactiveSchema = z.strictObject({
   limits: z
     .strictObject({
       queuedMessages: count.optional().describe("Messages that may wait in a session."),
+      openSessions: count.optional().describe("Sessions that a user may have open at a time."),
       sessionsPerMinute: count.optional().describe("Sessions that a user may start in a minute."),
       messagesPerMinute: count.optional().describe("Messages that a user may send in a minute."),
     })

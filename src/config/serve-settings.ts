@@ -29,6 +29,7 @@ export interface InteractiveSettings {
   readonly timeouts: { readonly aiMs: number; readonly toolResultMs: number; readonly idleSessionMs: number };
   readonly limits: {
     readonly queuedMessages: number;
+    readonly openSessions: number;
     readonly sessionsPerMinute: number;
     readonly messagesPerMinute: number;
   };
@@ -69,6 +70,7 @@ export function interactiveSettings({ interactive = {} }: UserConfig): Interacti
     },
     limits: {
       queuedMessages: limits?.queuedMessages ?? 32,
+      openSessions: limits?.openSessions ?? 2_000,
       sessionsPerMinute: limits?.sessionsPerMinute ?? 1_200,
       messagesPerMinute: limits?.messagesPerMinute ?? 6_000,
     },

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ToolCallBlock } from "./message.ts";
 import type { ClientTool, RunOptions, SessionSettings } from "./settings.ts";
 import type { Tool, ToolBody, ToolOutput } from "./tool.ts";
 import { defineTool, failed, succeeded } from "./tool.ts";
@@ -15,6 +16,24 @@ export function sessionTools(
     ...(clientRunsTools ? kept.map((tool) => handedOver(tool, toolResultMs)) : kept),
     ...clientTools.map((tool) => declared(tool, clientRun(tool.name, toolResultMs))),
   ];
+}
+
+/**
+ * Those that the calls of a reply may name. Where the client runs all tools, it may also have some that it has not told of:
+ * it is the one to say that there is no such tool.
+ */
+export function callableTools(
+  offered: readonly Tool[],
+  calls: readonly ToolCallBlock[],
+  { clientRunsTools = false }: Pick<SessionSettings, "clientRunsTools">,
+  { toolResultMs }: RunOptions,
+): ReadonlyMap<string, Tool> {
+  const tools = new Map(offered.map((tool) => [tool.name, tool]));
+  for (const { name } of clientRunsTools ? calls : []) {
+    if (tools.has(name)) continue;
+    tools.set(name, declared({ name, description: "", inputSchema: {} }, clientRun(name, toolResultMs)));
+  }
+  return tools;
 }
 
 /** A server may have thousands of sessions, and each would have its own copy of every tool. */

@@ -23,6 +23,11 @@ const most = { waiting: 100, characters: 10_000_000, waitingCharacters: 50_000_0
 /** Accepted prompts that no turn has taken up yet, in the order in which they came. */
 export class PromptQueue {
   private entries: QueuedPrompt[] = [];
+  private readonly maxWaiting: number;
+
+  constructor(maxWaiting = most.waiting) {
+    this.maxWaiting = maxWaiting;
+  }
 
   /** How many wait, without those of an earlier process, of which nobody here is the author. */
   get length(): number {
@@ -32,13 +37,13 @@ export class PromptQueue {
   /** Throws when a prompt is too large, or too much waits already. */
   checkRoomFor({ size }: QueuedPrompt): void {
     const waiting = this.entries.reduce((sum, entry) => sum + entry.size, 0);
-    const isCrowded = this.length >= most.waiting;
+    const isCrowded = this.length >= this.maxWaiting;
     if (!isCrowded && size > most.characters) {
       const words = `The prompt has ${size} characters; at most ${most.characters / 1_000_000} million are taken.`;
       throw new AgentError("input_too_large", words);
     }
     if (!isCrowded && waiting + size <= most.waitingCharacters) return;
-    const words = isCrowded ? `${most.waiting} prompts are` : `${waiting} characters are`;
+    const words = isCrowded ? `${this.maxWaiting} prompts are` : `${waiting} characters are`;
     throw new AgentError("queue_full", `${words} waiting already; wait for one to end.`);
   }
 

@@ -41,6 +41,8 @@ export class SessionPool {
   private readonly entries = new Map<string, Entry>();
   /** Being opened, or made under a name that somebody chose. */
   private readonly opening = new Map<string, Promise<unknown>>();
+  /** Of the open ones, by whose they are. */
+  private readonly counts = new Map<string, number>();
   /** Being made. */
   private readonly making = new Set<Promise<unknown>>();
   private isClosed = false;
@@ -94,6 +96,11 @@ export class SessionPool {
   get(id: string): Session | undefined {
     const entry = this.entries.get(id);
     return entry === undefined || isOver(entry) ? undefined : entry.session;
+  }
+
+  /** How many sessions of somebody are open. */
+  countOf(owner: string): number {
+    return this.counts.get(owner) ?? 0;
   }
 
   all(): readonly Session[] {
@@ -154,7 +161,9 @@ export class SessionPool {
     }
     const entry: Entry = { session, damagedLines, holds: new Set(), stopLeaving: undefined, isEnding: false };
     this.entries.set(session.id, entry);
+    this.count(session, 1);
     void session.ended.then(() => {
+      this.count(session, -1);
       this.entries.delete(session.id);
       entry.stopLeaving?.();
     });
@@ -200,6 +209,13 @@ export class SessionPool {
       stopTimer = clock.after(idleMs, () => void closeUnlessBusy(), { background: true });
     };
     void wait();
+  }
+
+  private count({ settings: { owner } }: Session, more: 1 | -1): void {
+    if (owner === undefined) return;
+    const count = this.countOf(owner) + more;
+    if (count === 0) this.counts.delete(owner);
+    else this.counts.set(owner, count);
   }
 
   private checkOpen(): void {

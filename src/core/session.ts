@@ -1,7 +1,7 @@
 import type { Abilities, Attachment } from "./attachment.ts";
 import { Audience } from "./audience.ts";
 import { Briefing } from "./briefing.ts";
-import { sessionTools } from "./client-tools.ts";
+import { callableTools, sessionTools } from "./client-tools.ts";
 import { buildRequest, chosenModel } from "./context.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { AgentError } from "./errors.ts";
@@ -51,7 +51,7 @@ export class Session {
   private readonly all: readonly Tool[];
   private tools: readonly Tool[];
   private readonly seenFiles = new Map<string, string>();
-  private readonly queue = new PromptQueue();
+  private readonly queue: PromptQueue;
   private callsRun = false;
   private isNamed: boolean;
   private live: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
@@ -67,6 +67,7 @@ export class Session {
     this.parts = parts;
     this.log = log;
     this.run = run;
+    this.queue = new PromptQueue(run.maxWaiting);
     this.audience = new Audience(parts.clock, parts.observe);
     this.journal = new Journal({ state, log, clock: parts.clock, publish: (event) => this.audience.publish(event) });
     this.journal.owe(owed);
@@ -327,7 +328,7 @@ export class Session {
             sessionId: this.id,
             cwd: this.cwd,
             messageId: parts.ids.next(),
-            tools: new Map(offeredTools(this.tools, model).map((tool) => [tool.name, tool])),
+            tools: callableTools(offeredTools(this.tools, model), calls, this.settings, this.run),
             isCut,
             host: parts.host,
             clock: parts.clock,

@@ -53,6 +53,8 @@ export interface RunOptions {
   readonly onDenied?: "stop" | "continue";
   /** A model that says nothing for so long has failed. */
   readonly modelSilenceMs?: number;
+  /** How many prompts may wait. */
+  readonly maxWaiting?: number;
   /** How long a client has for the result of a call that it runs. */
   readonly toolResultMs?: number;
 }

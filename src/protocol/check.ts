@@ -30,6 +30,10 @@ function wordsOf(issue: Issue): string {
       return `${isMissing ? "is missing: it " : ""}must be ${oneOf(issue.values)}`;
     case "invalid_union":
       return Array.isArray(issue.options) ? `must be ${oneOf(issue.options)}` : "has a wrong type";
+    case "too_big":
+      return `is too long or too large: at most ${issue.maximum}`;
+    case "too_small":
+      return `must be at least ${issue.minimum}`;
     default:
       return "is not valid";
   }

@@ -39,12 +39,15 @@ const declaredTool = z.looseObject({
 });
 
 /** `null` is the same as nothing. */
-const text = z.string().nullish();
+const text = (most: number) => z.string().max(most).nullish();
+
+/** What is kept for each session, and told of it in lists. */
+const maxUserId = 256;
 
 const sessionParams = z.looseObject({
-  language: text,
-  model: text,
-  context: text,
+  language: text(200),
+  model: text(200),
+  context: text(100_000),
   /** Addition: tools that the client brings, and runs. */
   tools: z.array(declaredTool).max(128).nullish(),
   /** Addition: who runs the built-in tools, where the server lets clients choose. */
@@ -54,7 +57,10 @@ const sessionParams = z.looseObject({
 const ofSession = { sessionId: z.string() };
 
 export const interactiveParams = {
-  startSession: z.looseObject({ userId: z.string(), sessionParams: sessionParams.nullish() }),
+  startSession: z.looseObject({
+    userId: z.string().max(maxUserId),
+    sessionParams: sessionParams.nullish(),
+  }),
   sendUserMessage: z.looseObject({ ...ofSession, message: z.string() }),
   provideToolResult: z.looseObject({
     ...ofSession,
@@ -116,6 +122,8 @@ export const interactiveResults = {
         /** 1: open in this server. 2: not open; `resumeSession` opens it. */
         status,
         userId: z.string().optional(),
+        /** Whose it is; for those who see other people's, too. */
+        user: z.string().optional(),
         /** ISO 8601. */
         createdAt: z.string(),
         updatedAt: z.string(),
@@ -131,6 +139,7 @@ export const interactiveResults = {
     methods: z.array(z.string()),
     notifications: z.array(z.string()),
     toolExecution: z.strictObject({ default: z.enum(toolExecutions), choices: z.array(z.enum(toolExecutions)) }),
+    defaultModel: z.string(),
     models: z.array(z.strictObject({ id: z.string(), name: z.string() })),
     /** Milliseconds. */
     timeouts: z.record(z.string(), z.number()),

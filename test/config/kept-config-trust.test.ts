@@ -75,7 +75,7 @@ const whole = {
     toolExecutionChoices: ["client"],
     autonomy: "off",
     timeouts: { ai: 10, toolResult: "10m", idleSession: "1h" },
-    limits: { queuedMessages: 1, sessionsPerMinute: 2, messagesPerMinute: 3 },
+    limits: { queuedMessages: 1, openSessions: 4, sessionsPerMinute: 2, messagesPerMinute: 3 },
   },
 };
 

@@ -40,7 +40,7 @@ test("without any configuration, the defaults that the documentation names count
       toolExecutionChoices: ["client"],
       autonomy: "off",
       timeouts: { aiMs: 10_000, toolResultMs: 600_000, idleSessionMs: 1_800_000 },
-      limits: { queuedMessages: 32, sessionsPerMinute: 1_200, messagesPerMinute: 6_000 },
+      limits: { queuedMessages: 32, openSessions: 2_000, sessionsPerMinute: 1_200, messagesPerMinute: 6_000 },
     },
   ]);
 });
@@ -58,7 +58,7 @@ interactive:
   toolExecutionChoices: [client, server]
   autonomy: off
   timeouts: { ai: 500ms, toolResult: 1h, idleSession: 1.5 }
-  limits: { queuedMessages: 7, sessionsPerMinute: 8, messagesPerMinute: 9 }
+  limits: { queuedMessages: 7, openSessions: 6, sessionsPerMinute: 8, messagesPerMinute: 9 }
 `);
   expect([serveSettings(config), interactiveSettings(config)]).toEqual([
     {
@@ -73,7 +73,7 @@ interactive:
       toolExecutionChoices: ["server", "client"],
       autonomy: "off",
       timeouts: { aiMs: 500, toolResultMs: 3_600_000, idleSessionMs: 1_500 },
-      limits: { queuedMessages: 7, sessionsPerMinute: 8, messagesPerMinute: 9 },
+      limits: { queuedMessages: 7, openSessions: 6, sessionsPerMinute: 8, messagesPerMinute: 9 },
     },
   ]);
 });

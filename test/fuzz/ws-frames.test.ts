@@ -196,7 +196,7 @@ function garbageFrame(random: Random, sessionId: string): string {
 test(`${garbage} frames of garbage: each is answered as the law says, and another client is served meanwhile`, {
   timeout: 600_000,
 }, async () => {
-  const limits = { queuedMessages: 32, sessionsPerMinute: 1e9, messagesPerMinute: 1e9 };
+  const limits = { queuedMessages: 32, openSessions: 1e9, sessionsPerMinute: 1e9, messagesPerMinute: 1e9 };
   const { connect, log } = serve(
     Array.from({ length: garbage + 200 }, () => says("ok")),
     { limits },

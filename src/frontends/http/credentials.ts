@@ -41,6 +41,8 @@ export interface CredentialsOptions {
   readonly everyMs?: number;
   /** Told of every token that is no longer what it was. */
   onRevoked(credential: Credential): void;
+  /** Told of every user who has lost a token, and has no other to work with. */
+  onUserGone?(user: string): void;
 }
 
 /** A file that was changed so recently may be changed again without a trace: the clock of a file system is coarse. */
@@ -52,7 +54,7 @@ const freshMs = 2_000;
  * can be read by others, is none. Rejects with `config_invalid` when one of them is wrong at the start.
  */
 export async function watchCredentials(options: CredentialsOptions): Promise<Credentials> {
-  const { users, log, everyMs = 1_000, onRevoked } = options;
+  const { users, log, everyMs = 1_000, onRevoked, onUserGone } = options;
   let credentials: readonly Credential[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
@@ -70,6 +72,9 @@ export async function watchCredentials(options: CredentialsOptions): Promise<Cre
       if (credentials.includes(one)) continue;
       log.info("token.revoked", { user: one.identity.user, role: one.identity.role });
       onRevoked(one);
+      if (!credentials.some(({ identity }) => identity.user === one.identity.user && identity.role !== "viewer")) {
+        onUserGone?.(one.identity.user);
+      }
     }
   }
 

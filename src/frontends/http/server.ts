@@ -28,6 +28,8 @@ export interface HttpServerOptions {
   readonly timeouts: { readonly pingMs: number; readonly stalledMs: number; readonly drainMs: number };
   /** Who serves the WebSockets, by path. */
   readonly mounted: Readonly<Record<string, ConnectionHandler>>;
+  /** Told of every user whose last token to work with was taken back. */
+  onUserGone?(user: string): void;
   readonly log: Log;
   readonly metrics: Metrics;
   /** For tests. */
@@ -83,6 +85,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       ...auth,
       log,
       ...(options.lookEveryMs === undefined ? {} : { everyMs: options.lookEveryMs }),
+      ...(options.onUserGone === undefined ? {} : { onUserGone: options.onUserGone }),
       onRevoked(credential) {
         cookies.drop(credential);
         connections.revoke(credential);

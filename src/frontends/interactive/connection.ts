@@ -11,13 +11,11 @@ import type { ServedSocket } from "../../rpc/web-socket.ts";
 import type { Identity, ServedConnection } from "../front-end.ts";
 import { decode, type Request } from "./decode.ts";
 import { badParams, Refusal, refusalOf, refused } from "./failures.ts";
-import { errorFrame, notificationFrame, type RequestId, resultFrame } from "./frames.ts";
+import { errorFrame, notificationFrame, resultFrame } from "./frames.ts";
 import type { Client } from "./live-session.ts";
-import { type Handler, handlers } from "./methods.ts";
+import { forViewers, type Handler, handlers } from "./methods.ts";
+import type { RequestId } from "./request-id.ts";
 import type { InteractiveServer, Seat } from "./server.ts";
-
-/** What somebody who only looks may ask for: it tells something, and changes nothing. */
-const forViewers: ReadonlySet<InteractiveMethod> = new Set(["resumeSession", "listSessions", "capabilities", "echo"]);
 
 /** One client of `/ws`: its requests are taken in order, and each is answered exactly once. */
 export class InteractiveConnection implements Client, ServedConnection {

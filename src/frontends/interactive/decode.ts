@@ -1,7 +1,7 @@
 import { isNestedDeeper } from "../../core/json-depth.ts";
 import { rpcErrors } from "../../protocol/interactive.ts";
 import { Refusal } from "./failures.ts";
-import type { RequestId } from "./frames.ts";
+import { idIn, noId, type RequestId } from "./request-id.ts";
 
 export interface Request {
   readonly id: RequestId;
@@ -23,14 +23,14 @@ export function decode(text: string): Decoded {
   try {
     value = JSON.parse(text);
   } catch {
-    return { kind: "bad", id: null, refusal: new Refusal(rpcErrors.parse) };
+    return { kind: "bad", id: noId, refusal: new Refusal(rpcErrors.parse) };
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value) || isNestedDeeper(text, maxDepth))
-    return invalid(null);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return invalid(noId);
   const { jsonrpc, id, method, params } = value as Readonly<Record<string, unknown>>;
-  if (jsonrpc !== "2.0" || typeof method !== "string") return invalid(id ?? null);
+  if (isNestedDeeper(text, maxDepth)) return invalid(typeof id === "object" ? noId : idIn(id, text));
+  if (jsonrpc !== "2.0" || typeof method !== "string") return invalid(idIn(id, text));
   if (id === undefined) return { kind: "notification" };
-  return { kind: "request", request: { id, method, params } };
+  return { kind: "request", request: { id: idIn(id, text), method, params } };
 }
 
 function invalid(id: RequestId): Decoded {

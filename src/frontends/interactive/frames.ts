@@ -1,5 +1,8 @@
 import type { InteractiveNotification } from "../../protocol/interactive.ts";
 import { jsonRpcVersion } from "../../protocol/interactive.ts";
+import type { RequestId } from "./request-id.ts";
+
+const beginning = `{"jsonrpc":${JSON.stringify(jsonRpcVersion)},"id":`;
 
 export interface RpcError {
   readonly code: number;
@@ -7,15 +10,12 @@ export interface RpcError {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** A client's own: whatever JSON value it sent comes back with the answer. */
-export type RequestId = unknown;
-
 export function resultFrame(id: RequestId, result: unknown): string {
-  return JSON.stringify({ jsonrpc: jsonRpcVersion, id, result });
+  return `${beginning}${id},"result":${JSON.stringify(result)}}`;
 }
 
 export function errorFrame(id: RequestId, error: RpcError): string {
-  return JSON.stringify({ jsonrpc: jsonRpcVersion, id, error });
+  return `${beginning}${id},"error":${JSON.stringify(error)}}`;
 }
 
 export function notificationFrame({ method, params }: InteractiveNotification): string {

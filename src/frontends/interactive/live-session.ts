@@ -4,8 +4,8 @@ import { textOf } from "../../core/message.ts";
 import type { Session } from "../../core/session.ts";
 import type { InteractiveNotification, InteractiveResult, ToolExecution } from "../../protocol/interactive.ts";
 import { messageStatus, sessionStatus } from "../../protocol/interactive.ts";
-import type { RequestId } from "./frames.ts";
 import { notificationFrame, resultFrame } from "./frames.ts";
+import type { RequestId } from "./request-id.ts";
 import { createTranslator, type Outgoing, type Translator } from "./translate.ts";
 
 /** One connection, as a session sees it. */
@@ -101,12 +101,15 @@ export class LiveSession {
     this.listeners.delete(client);
   }
 
-  /** Takes a message in. It is answered in the moment in which everybody is told of it. Rejects when it was not taken. */
-  async send(message: string, client: Client, requestId: RequestId): Promise<void> {
+  /** Takes a message in; `ended` is called when it has had its answer. It is answered in the moment in which everybody is told of it. Rejects when it was not taken. */
+  async send(message: string, client: Client, requestId: RequestId, ended: () => void): Promise<void> {
     const handle = this.session.prompt([{ type: "text", text: message }]);
     this.origins.set(handle.messageId, { client, requestId });
     this.unanswered.add(handle.messageId);
-    const forget = (): void => void this.unanswered.delete(handle.messageId);
+    const forget = (): void => {
+      this.unanswered.delete(handle.messageId);
+      ended();
+    };
     handle.outcome.then(forget, forget);
     try {
       await handle.accepted;

@@ -13,7 +13,8 @@ import {
 } from "../../protocol/interactive.ts";
 import type { InteractiveConnection } from "./connection.ts";
 import { refused, unknownSession, unusable } from "./failures.ts";
-import { notificationFrame, type RequestId } from "./frames.ts";
+import { notificationFrame } from "./frames.ts";
+import type { RequestId } from "./request-id.ts";
 import type { Seat } from "./server.ts";
 
 /** Answers, or sees to it that an answer is sent later; resolves when the next request may be taken. Rejects with a refusal. */
@@ -22,6 +23,14 @@ export type Handler<M extends InteractiveMethod> = (
   id: RequestId,
   connection: InteractiveConnection,
 ) => Promise<void>;
+
+/** What somebody who only looks may ask for: it tells something, and changes nothing. */
+export const forViewers: ReadonlySet<string> = new Set<InteractiveMethod>([
+  "resumeSession",
+  "listSessions",
+  "capabilities",
+  "echo",
+]);
 
 export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
   async startSession({ userId, sessionParams }, id, connection) {
@@ -44,9 +53,17 @@ export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
     if (live.unansweredCount > queuedMessages) {
       throw refused("queue_full", `As many messages wait as may, which is ${queuedMessages}; wait for an answer.`);
     }
-    server.countMessage(identity);
+    const giveBack = server.reserve(identity.user, message.length);
+    try {
+      server.countMessage(identity.user);
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
     // Answered with its event, while further requests are taken.
-    live.send(message, connection, id).catch((error: unknown) => connection.fail(id, error, "sendUserMessage"));
+    live
+      .send(message, connection, id, giveBack)
+      .catch((error: unknown) => connection.fail(id, error, "sendUserMessage"));
   },
 
   async provideToolResult({ sessionId, toolCallId, result, isError }, id, connection) {
@@ -98,11 +115,12 @@ export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
     const { user, role } = identity;
     const limit = params?.limit ?? 50;
     const infos = await server.engine.list({ limit, ...(role === "user" ? { owner: user } : {}) });
-    const sessions = infos.slice(0, limit).map(({ id: sessionId, title, userId, createdAt, updatedAt }) => ({
+    const sessions = infos.slice(0, limit).map(({ id: sessionId, title, owner, userId, createdAt, updatedAt }) => ({
       sessionId,
       title,
       status: server.isOpen(sessionId) ? sessionStatus.active : sessionStatus.stopped,
       ...(userId === undefined ? {} : { userId }),
+      ...(owner === undefined || role === "user" ? {} : { user: owner }),
       createdAt: new Date(createdAt).toISOString(),
       updatedAt: new Date(updatedAt).toISOString(),
     }));
@@ -120,9 +138,10 @@ export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
       server: { name: "tinman", version: serverVersion },
       user: identity.user,
       role: identity.role,
-      methods: Object.keys(interactiveParams),
+      methods: Object.keys(interactiveParams).filter((name) => identity.role !== "viewer" || forViewers.has(name)),
       notifications: Object.keys(interactiveNotifications) as NotificationName[],
       toolExecution: { default: toolExecution, choices },
+      defaultModel: server.options.modelId,
       models,
       timeouts: { ...timeouts },
       limits: { ...limits },

@@ -15,6 +15,7 @@ export interface InteractiveOptions {
   readonly timeouts: { readonly ai: number; readonly toolResult: number; readonly idleSession: number };
   readonly limits: {
     readonly queuedMessages: number;
+    readonly openSessions: number;
     readonly sessionsPerMinute: number;
     readonly messagesPerMinute: number;
   };

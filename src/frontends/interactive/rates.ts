@@ -6,35 +6,32 @@ export interface Rate {
   take(user: string): number | undefined;
 }
 
-interface Bucket {
-  left: number;
-  at: number;
-}
-
 const minuteMs = 60_000;
 
 export function createRate(perMinute: number, clock: Clock): Rate {
-  const buckets = new Map<string, Bucket>();
-  const perMs = perMinute / minuteMs;
+  /** When each user has done it, within the last minute; the users in the order of their last time. */
+  const times = new Map<string, number[]>();
 
   /** Whoever has done nothing for a minute is as one who was never here. */
   const forgetOld = (now: number): void => {
-    for (const [user, { at }] of buckets) {
-      if (now - at < minuteMs) return;
-      buckets.delete(user);
+    for (const [user, done] of times) {
+      if (now - (done.at(-1) ?? 0) < minuteMs) return;
+      times.delete(user);
     }
   };
 
   return {
     take(user) {
       const now = clock.monotonic();
-      const before = buckets.get(user);
-      const left = before === undefined ? perMinute : Math.min(perMinute, before.left + (now - before.at) * perMs);
-      // In the order of their last use.
-      buckets.delete(user);
       forgetOld(now);
-      buckets.set(user, { left: left < 1 ? left : left - 1, at: now });
-      return left < 1 ? Math.ceil((1 - left) / perMs) : undefined;
+      const done = times.get(user) ?? [];
+      const first = done.findIndex((at) => now - at < minuteMs);
+      done.splice(0, first === -1 ? done.length : first);
+      if (done.length >= perMinute) return Math.ceil((done[0] ?? now) + minuteMs - now);
+      done.push(now);
+      times.delete(user);
+      times.set(user, done);
+      return undefined;
     },
   };
 }

@@ -28,6 +28,9 @@ export interface Seat {
 
 const scriptPrefix = "script:";
 
+/** Of all messages of one user that have no answer yet. */
+const maxWaitingCharacters = 32 * 1024 * 1024;
+
 /** What the connections of `/ws` share: the sessions, and how often each user may do something. */
 export class InteractiveServer {
   readonly options: InteractiveOptions;
@@ -39,6 +42,7 @@ export class InteractiveServer {
   private readonly ids: Ids;
   private readonly sessionRate: Rate;
   private readonly messageRate: Rate;
+  private readonly waitingCharacters = new Map<string, number>();
   isDraining = false;
 
   constructor({ engine, pool, clock, ids, log, options }: InteractiveParts) {
@@ -65,11 +69,11 @@ export class InteractiveServer {
     this.checkOpen();
     const execution = this.executionFor(params);
     await this.checkModel(params.model ?? "", identity);
-    limited(this.sessionRate.take(identity.user), "sessions", this.options.limits.sessionsPerMinute);
+    this.countSession(identity.user);
     const settings = this.settingsFor(userId, params, identity, execution);
     const { cwd } = this.options;
     const hold = await this.pool.create({ cwd, settings, run: this.runOptions() }).catch((error: unknown) => {
-      throw this.modelRefusal(error) ?? error;
+      throw this.modelRefusal(error, identity) ?? error;
     });
     const seat = await this.seatOver(hold);
     this.log.info("session.started", { sessionId: hold.session.id, user: identity.user, userId, execution });
@@ -125,9 +129,34 @@ export class InteractiveServer {
     this.log.info("session.ended", { sessionId: session.id, user, status: 2, reason: "disconnected" });
   }
 
+  /** Throws when the user has, or starts, too many sessions. */
+  countSession(user: string): void {
+    const { openSessions, sessionsPerMinute } = this.options.limits;
+    if (this.pool.countOf(user) >= openSessions) {
+      throw refused("too_many_sessions", `As many sessions are open as may, which is ${openSessions}; stop one first.`);
+    }
+    limited(this.sessionRate.take(user), "sessions", sessionsPerMinute);
+  }
+
   /** Throws when the user sends too much. */
-  countMessage({ user }: Identity): void {
+  countMessage(user: string): void {
     limited(this.messageRate.take(user), "messages", this.options.limits.messagesPerMinute);
+  }
+
+  /** Takes up a place for a text that waits. Throws when too much of the user waits; the returned function gives it back. */
+  reserve(user: string, characters: number): () => void {
+    const waiting = this.waitingCharacters.get(user) ?? 0;
+    if (waiting + characters > maxWaitingCharacters) {
+      throw refused("queue_full", `${waiting} characters of yours are waiting already; wait for an answer.`);
+    }
+    this.addWaiting(user, characters);
+    return () => this.addWaiting(user, -characters);
+  }
+
+  /** Revoked: nothing of this user's goes on. */
+  async stopWorkOf(user: string): Promise<void> {
+    const own = this.pool.all().filter(({ settings }) => settings.owner === user);
+    await Promise.all(own.map((session) => session.interrupt().catch(() => undefined)));
   }
 
   isOpen(sessionId: string): boolean {
@@ -215,8 +244,13 @@ export class InteractiveServer {
   }
 
   private runOptions(): RunOptions {
-    const { ai, toolResult } = this.options.timeouts;
-    return { onDenied: "continue", modelSilenceMs: ai, toolResultMs: toolResult };
+    const { timeouts, limits } = this.options;
+    return {
+      onDenied: "continue",
+      modelSilenceMs: timeouts.ai,
+      toolResultMs: timeouts.toolResult,
+      maxWaiting: limits.queuedMessages + 1,
+    };
   }
 
   /** A script is a file of this machine: to name one is for those whose machine it is. */
@@ -226,9 +260,18 @@ export class InteractiveServer {
     throw unusable("model_unknown", `Unknown model ${JSON.stringify(model)}. Known models: ${known}.`);
   }
 
-  private modelRefusal(error: unknown): Error | undefined {
-    if (!(error instanceof AgentError) || error.code !== "model_unknown") return undefined;
-    return unusable("model_unknown", error.message);
+  private modelRefusal(error: unknown, { user }: Identity): Error | undefined {
+    if (!(error instanceof AgentError)) return undefined;
+    if (error.code === "model_unknown") return unusable("model_unknown", error.message);
+    if (error.code !== "script_invalid" && error.code !== "config_invalid") return undefined;
+    const errorId = this.report(error, { method: "startSession", user });
+    return unusable("model_unusable", "this model cannot be used here; the server's log says why", { errorId });
+  }
+
+  private addWaiting(user: string, characters: number): void {
+    const waiting = (this.waitingCharacters.get(user) ?? 0) + characters;
+    if (waiting === 0) this.waitingCharacters.delete(user);
+    else this.waitingCharacters.set(user, waiting);
   }
 }
 

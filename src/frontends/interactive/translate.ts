@@ -70,7 +70,7 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
         sessionId,
         toolCallId,
         toolName: call.name,
-        arguments: call.input ?? {},
+        arguments: call.input === undefined ? {} : call.input,
         ...ids(),
         seq,
         execution,
@@ -125,7 +125,9 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     const ended = answerEnd(reason, failure);
     const offset = (answer?.length ?? 0) + (answer?.text.length ?? 0);
     const code = failure === undefined || ended === "cancelled" ? {} : { code: failure.code };
-    tell(chunkOf("", { turnId, isFinal: true, offset, seq, reason: ended, ...code }));
+    // A process that was killed has lost what it had not written yet: what was shown of that does not hold.
+    const isCut = isPast && ended === "interrupted" ? ({ snapshot: true } as const) : {};
+    tell(chunkOf("", { turnId, isFinal: true, offset, ...isCut, seq, reason: ended, ...code }));
     if (ended === "timeout" || ended === "error") {
       const { messageId } = ids();
       const of = { ...(messageId === undefined ? {} : { messageId }), ...code, errorId: turnId, seq };

@@ -195,6 +195,18 @@ const effects: Readonly<Record<string, () => Promise<void>>> = {
     expect(textIn(await client.ask(sessionId, "hello"))).toBe("Hello you");
   },
 
+  async "interactive.limits.openSessions"() {
+    const server = await startServer({ config: { interactive: { limits: { openSessions: 1 } } } });
+    onTestFinished(() => server.remove());
+    const client = await connected(server);
+    await client.start();
+    expect((await client.request("startSession", { userId: "u" })).error).toEqual({
+      code: -32000,
+      message: "As many sessions are open as may, which is 1; stop one first.",
+      data: { reason: "too_many_sessions" },
+    });
+  },
+
   async "interactive.limits.sessionsPerMinute"() {
     const [client, other] = [await connected(strict, tokens.bob), await connected(strict, tokens.ann)];
     for (let at = 0; at < 3; at += 1) await client.start();

@@ -30,7 +30,7 @@ export const options: InteractiveOptions = {
   toolExecutionChoices: ["client"],
   autonomy: "off",
   timeouts: { ai: 10_000, toolResult: 600_000, idleSession: 1_800_000 },
-  limits: { queuedMessages: 32, sessionsPerMinute: 1_200, messagesPerMinute: 6_000 },
+  limits: { queuedMessages: 32, openSessions: 2_000, sessionsPerMinute: 1_200, messagesPerMinute: 6_000 },
   serverVersion: "0.0.0",
 };
 
@@ -47,6 +47,8 @@ export interface Served {
 export interface Spoken {
   /** All that came so far. */
   readonly frames: Frame[];
+  /** The same, as it came. */
+  readonly texts: string[];
   raw(text: string): void;
   /** Sends a request under an id of one's own, and does not wait for its answer. */
   post(id: unknown, method: string, params?: unknown): void;
@@ -106,6 +108,7 @@ function speak(server: InteractiveServer, identity: Identity, linked: { readonly
 /** `closed` resolves when nothing more comes. */
 export function spokenOver(near: Pick<LinkedEnd, "incoming" | "send" | "close">, closed: () => Promise<void>): Spoken {
   const frames: Frame[] = [];
+  const texts: string[] = [];
   const methods = new Map<unknown, string>();
   let taken = 0;
   let ids = 0;
@@ -117,6 +120,7 @@ export function spokenOver(near: Pick<LinkedEnd, "incoming" | "send" | "close">,
   const reading = (async () => {
     for await (const frame of near.incoming) {
       if (frame.type !== "line") throw new Error("a frame was lost");
+      texts.push(frame.text);
       frames.push(checked(JSON.parse(frame.text) as Frame, methods));
       wake();
       if (paused !== undefined) await paused;
@@ -163,6 +167,7 @@ export function spokenOver(near: Pick<LinkedEnd, "incoming" | "send" | "close">,
   };
   return {
     frames,
+    texts,
     raw: (text) => near.send(text),
     post,
     next,

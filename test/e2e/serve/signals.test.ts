@@ -1,0 +1,67 @@
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect, onTestFinished, test } from "vitest";
+import { createBench } from "../tinman.ts";
+import { startServer, tokens, users } from "./server.ts";
+
+test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+  "%s right behind the first line ends it in order",
+  async (signal) => {
+    const bench = await createBench();
+    onTestFinished(() => bench.remove());
+    const server = bench.start(["serve", "--port", "0", "--no-auth", "--log-level", "off"]);
+    const ended = once(server, "exit");
+    if (server.stdout === null) throw new Error("the server has no output");
+    server.stdout.once("data", () => server.kill(signal));
+    expect(await ended).toEqual([0, null]);
+  },
+);
+
+test("that nobody is asked for a token is said whatever is logged", async () => {
+  const bench = await createBench();
+  onTestFinished(() => bench.remove());
+  const server = bench.start(["serve", "--port", "0", "--no-auth", "--log-level", "off"]);
+  const ended = once(server, "exit");
+  if (server.stdout === null) throw new Error("the server has no output");
+  const [line] = (await once(createInterface(server.stdout), "line")) as [string];
+  server.kill();
+  await ended;
+  expect(line).toMatch(/^tinman serve: listening on http:\S+ - API ws:\S+ - NO TOKEN IS ASKED FOR$/);
+});
+
+test("no signal opens a debugger that asks for no token", async () => {
+  const server = await startServer();
+  onTestFinished(() => server.remove());
+  server.process.kill("SIGUSR1");
+  expect(await server.logged(({ event }) => event === "process.warning")).toMatchObject({ level: "warn" });
+  expect((await server.get("/healthz")).code).toBe(200);
+});
+
+test("what a user has begun, and what waits, ends with their last token", async () => {
+  const replies = [
+    {
+      when: { user: "make" },
+      times: "any",
+      tool_calls: [
+        { name: "Execute", input: { command: "sleep 20; touch made", riskLevel: "low", riskLevelReason: "-" } },
+      ],
+    },
+  ];
+  const interactive = { toolExecution: "server", autonomy: "high" };
+  const server = await startServer({ replies, auth: true, config: { serve: { users }, interactive } });
+  onTestFinished(() => server.remove());
+  const client = await server.connect(tokens.ann);
+  const sessionId = await client.start();
+  await client.request("sendUserMessage", { sessionId, message: "make it" });
+  await client.request("sendUserMessage", { sessionId, message: "make another" });
+  await client.until(({ method }) => method === "ToolCallNotification");
+  const file = join(server.bench.home, ".tinman", "config.yaml");
+  const config = JSON.parse(await readFile(file, "utf8")) as { serve: { users: { name: string }[] } };
+  config.serve.users = config.serve.users.filter(({ name }) => name !== "ann");
+  await writeFile(file, JSON.stringify(config));
+  await server.logged(({ event, reason }) => event === "turn.ended" && reason === "interrupted");
+  const { queued_messages: waiting } = { queued_messages: await server.metric("queued_messages") };
+  expect([waiting, await server.metric('turns_total{outcome="interrupted"}')]).toEqual([0, 1]);
+});

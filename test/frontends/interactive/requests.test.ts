@@ -1,0 +1,210 @@
+import { describe, expect, test } from "vitest";
+import { AgentError } from "../../../src/core/errors.ts";
+import type { ModelCatalog } from "../../../src/core/ports.ts";
+import { createRate } from "../../../src/frontends/interactive/rates.ts";
+import { calls, FakeClock, info, says, until } from "../../fakes/kit.ts";
+import { ann, isFinal, serve, textIn } from "./served.ts";
+
+describe("the id of a request comes back as it was written", () => {
+  test.each([
+    "9007199254740993",
+    "-9223372036854775808",
+    "1794821015355000180",
+    "1e400",
+    "0.5",
+    '"a\\"b"',
+    '{"a":[1]}',
+    "null",
+    '""',
+  ])("%s", async (id) => {
+    const client = serve([]).connect();
+    client.raw(
+      `{"a":{"id":7},"b":"\\"id\\":8","jsonrpc":"2.0", "id" : ${id} ,"method":"echo","params":{"message":"x"}}`,
+    );
+    await client.next();
+    client.raw(`{"jsonrpc":"2.0","id":${id},"method":"nothing"}`);
+    await client.next();
+    expect(client.texts).toEqual([
+      `{"jsonrpc":"2.0","id":${id},"result":"x"}`,
+      `{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"Method not found"}}`,
+    ]);
+    await client.close();
+  });
+});
+
+test("a request that is nested too deeply is answered under its id", async () => {
+  const client = serve([]).connect();
+  const deep = `${"[".repeat(600)}${"]".repeat(600)}`;
+  client.raw(`{"jsonrpc":"2.0","id":3,"method":"echo","params":${deep}}`);
+  expect(await client.next()).toEqual({ jsonrpc: "2.0", id: 3, error: { code: -32600, message: "Invalid Request" } });
+  await client.close();
+});
+
+test("calls of tools that nobody has told of, and arguments of any kind, go to the client", async () => {
+  const { kit, connect } = serve([
+    calls(["clock", null], ["weather", { at: "home" }], ["clock", 5]),
+    says("Noon, rain."),
+  ]);
+  const client = connect();
+  const sessionId = await client.start();
+  await client.request("sendUserMessage", { sessionId, message: "go" });
+  const told = (await client.until(({ params }) => params?.arguments === 5)).filter(({ params }) => params?.toolName);
+  expect(told.map(({ params }) => [params?.toolName, params?.arguments])).toEqual([
+    ["clock", null],
+    ["weather", { at: "home" }],
+    ["clock", 5],
+  ]);
+  for (const { params } of told) {
+    await client.request("provideToolResult", { sessionId, toolCallId: params?.toolCallId, result: "ok" });
+  }
+  expect(textIn(await client.until(isFinal))).toBe("Noon, rain.");
+  expect(kit.requests[1]?.messages.at(-1)?.content).toMatchObject([
+    { status: "ok" },
+    { status: "ok" },
+    { status: "ok" },
+  ]);
+  await client.close();
+});
+
+test("where the server runs the tools, one that is not there is not", async () => {
+  const { connect } = serve([calls(["clock", {}]), says("I have none.")], { toolExecution: "server" });
+  const client = connect();
+  const frames = await client.ask(await client.start(), "go");
+  const result = frames.find(({ method }) => method === "ToolResultNotification")?.params;
+  expect(result).toMatchObject({
+    toolName: "clock",
+    status: 1,
+    result: expect.stringContaining("Unknown tool: clock"),
+  });
+  await client.close();
+});
+
+test.each([
+  ["userId", { userId: "u".repeat(257) }],
+  ["sessionParams.model", { userId: "u", sessionParams: { model: "m".repeat(201) } }],
+  ["sessionParams.context", { userId: "u", sessionParams: { context: "c".repeat(100_001) } }],
+])("%s that is too long is refused", async (name, params) => {
+  const client = serve([]).connect();
+  expect((await client.request("startSession", params)).error).toMatchObject({
+    code: -32602,
+    message: "Invalid params",
+    data: { reason: "params", detail: expect.stringMatching(`^${name} is too long`) },
+  });
+  await client.close();
+});
+
+test("a model that is there and cannot be used is the client's mistake, and why is for the log", async () => {
+  const models: ModelCatalog = {
+    list: async () => [info],
+    unusable: async () => [],
+    resolve: async () => {
+      throw new AgentError("script_invalid", "/secret/path.yaml: no such file");
+    },
+  };
+  const { log, connect } = serve([], {}, { models });
+  const client = connect();
+  const { error } = await client.request("startSession", { userId: "u" });
+  expect(error).toEqual({
+    code: -32602,
+    message: "Invalid params: this model cannot be used here; the server's log says why",
+    data: { reason: "model_unusable", errorId: expect.any(String) },
+  });
+  expect(log).toMatchObject([
+    { level: "error", errorId: error?.data?.errorId, message: expect.stringContaining("/secret") },
+  ]);
+  await client.close();
+});
+
+test("a user has no more sessions open than may be, and can start one when another is stopped", async () => {
+  const { connect } = serve([], {
+    limits: { queuedMessages: 1, openSessions: 2, sessionsPerMinute: 9, messagesPerMinute: 9 },
+  });
+  const [client, other] = [connect(), connect({ user: "bob", role: "user" })];
+  const [first] = [await client.start(), await client.start()];
+  expect((await client.request("startSession", { userId: "u" })).error).toMatchObject({
+    code: -32000,
+    data: { reason: "too_many_sessions" },
+  });
+  expect(await other.start()).toEqual(expect.any(String));
+  await client.request("stopSession", { sessionId: first });
+  await client.until(({ params }) => params?.status === 2);
+  expect(await client.start()).toEqual(expect.any(String));
+  await Promise.all([client.close(), other.close()]);
+});
+
+test("as many messages wait as the configuration says, also more than a session takes otherwise", async () => {
+  const slow = async function* () {
+    await new Promise(() => undefined);
+    yield* says("never");
+  };
+  const limits = { queuedMessages: 150, openSessions: 9, sessionsPerMinute: 9, messagesPerMinute: 999 };
+  const client = serve([slow], { limits }).connect();
+  const sessionId = await client.start();
+  for (let at = 0; at < 151; at += 1) client.post(`m${at}`, "sendUserMessage", { sessionId, message: "x" });
+  await client.until(({ id }) => id === "m150");
+  expect(client.frames.filter(({ error }) => error !== undefined)).toEqual([]);
+  expect((await client.request("sendUserMessage", { sessionId, message: "x" })).error?.data).toEqual({
+    reason: "queue_full",
+  });
+  await client.close();
+});
+
+test("what waits of one user is bounded, and given back with the answers", async () => {
+  const client = serve([]).connect();
+  const sessionId = await client.start();
+  const large = "x".repeat(9 * 1024 * 1024);
+  for (const id of ["a", "b", "c", "d"]) client.post(id, "sendUserMessage", { sessionId, message: large });
+  const frames = await client.until(({ id }) => id === "d");
+  expect(frames.find(({ id }) => id === "d")?.error?.data).toEqual({ reason: "queue_full" });
+  await until(() => client.frames.filter(isFinal).length === 3);
+  expect((await client.request("sendUserMessage", { sessionId, message: "small" })).result?.status).toBe(0);
+  await client.close();
+});
+
+test("a rate is never more than so many in any minute", () => {
+  const clock = new FakeClock();
+  const rate = createRate(3, clock);
+  const take = (): number | undefined => rate.take("ann");
+  expect([take(), take()]).toEqual([undefined, undefined]);
+  clock.advance(40_000);
+  expect([take(), take()]).toEqual([undefined, 20_000]);
+  clock.advance(20_000);
+  expect([take(), take(), take()]).toEqual([undefined, undefined, 40_000]);
+  expect(rate.take("bob")).toBeUndefined();
+});
+
+test("each role is told what it may ask for, and whose sessions it sees", async () => {
+  const { connect } = serve([]);
+  const [user, viewer] = [connect(), connect({ user: "vic", role: "viewer" })];
+  await user.start();
+  const [all, few] = [await user.request("capabilities"), await viewer.request("capabilities")];
+  expect(few.result?.methods).toEqual(["echo", "resumeSession", "listSessions", "capabilities"]);
+  expect(all.result).toMatchObject({
+    defaultModel: "fake",
+    methods: expect.arrayContaining(["startSession", "cancel"]),
+  });
+  expect((await viewer.request("listSessions")).result?.sessions).toMatchObject([{ user: ann.user, userId: "u1" }]);
+  expect(Object.keys(((await user.request("listSessions")).result?.sessions as object[])[0] ?? {})).not.toContain(
+    "user",
+  );
+  await Promise.all([user.close(), viewer.close()]);
+});
+
+test("nothing of a user who is gone goes on", async () => {
+  const slow = async function* (_: unknown, signal: AbortSignal) {
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+    yield* says("too late");
+  };
+  const { server, kit, connect } = serve([slow, says("for bob")]);
+  const [client, other] = [connect(), connect({ user: "bob", role: "user" })];
+  const [sessionId, others] = [await client.start(), await other.start()];
+  await client.request("sendUserMessage", { sessionId, message: "one" });
+  await client.request("sendUserMessage", { sessionId, message: "two" });
+  await until(() => kit.requests.length === 1);
+  await server.stopWorkOf("ann");
+  await until(() => client.frames.filter(isFinal).length === 2);
+  expect(client.frames.filter(isFinal).map(({ params }) => params?.reason)).toEqual(["cancelled", "cancelled"]);
+  expect(textIn(await other.ask(others, "hello"))).toBe("for bob");
+  expect(kit.requests).toHaveLength(2);
+  await Promise.all([client.close(), other.close()]);
+});
