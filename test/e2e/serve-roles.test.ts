@@ -165,13 +165,16 @@ test("a session of /ws that is attached to over /rpc, and one of /rpc that is re
   await follower.request("resumeSession", { sessionId: result?.sessionId });
   await first.request("add_user_message", { text: "hello" });
   await follower.until(isFinal);
-  await follower.request("sendUserMessage", { sessionId: result?.sessionId, message: "and hello" });
+  // To look on is one thing, to have the server run tools where it is not configured to another.
+  const sent = await follower.request("sendUserMessage", { sessionId: result?.sessionId, message: "and hello" });
+  expect(sent.error).toMatchObject({ code: -32000, data: { reason: "tool_execution" } });
+  await first.client.until(isIdle);
+  await first.request("add_user_message", { text: "and hello" });
   await follower.until(isFinal);
   const told = follower.frames.flatMap(({ method, params: of }) =>
     method === undefined ? [] : [of?.message ?? of?.chunk],
   );
-  expect(told).toEqual(["hello", "Well.", "", "Well.", ""]);
-  await first.client.until(isIdle);
+  expect(told).toEqual(["hello", "Well.", "", "and hello", "Well.", ""]);
   await first.client.until(isIdle);
   expect(JSON.stringify(first.client.frames)).toContain("and hello");
 });
