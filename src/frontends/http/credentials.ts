@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { stat } from "node:fs/promises";
 import type { Identity, Role } from "../front-end.ts";
 import type { Log } from "./log.ts";
-import { ownToken, readToken } from "./token-file.ts";
+import { ownToken, readToken, tokenFault } from "./token-file.ts";
 import { hashOf } from "./tokens.ts";
 
 /** The owner of this machine's own token; everybody, where there is no authentication. */
@@ -51,7 +51,8 @@ const freshMs = 2_000;
 /**
  * Who may come in: the owner of this machine's own token, which is made at the first start, and the named users. Both files
  * are looked at again and again. Users whose file cannot be understood stay as they were; a token whose file is gone, or
- * can be read by others, is none. Rejects with `config_invalid` when one of them is wrong at the start.
+ * can be read by others, is none; one that could not be looked at is what it was. Rejects with `config_invalid` when one of
+ * them is wrong at the start.
  */
 export async function watchCredentials(options: CredentialsOptions): Promise<Credentials> {
   const { users, log, everyMs = 1_000, onRevoked, onUserGone } = options;
@@ -80,9 +81,14 @@ export async function watchCredentials(options: CredentialsOptions): Promise<Cre
 
   async function look(): Promise<void> {
     const seen = await Promise.all([
-      // Whoever may have read the token may come in with it, so nobody does.
-      own.look((error) => {
-        log.error("token.unusable", { reason: words(error) });
+      own.look((error, before) => {
+        const { code, message: reason } = tokenFault(options.tokenFile, error);
+        if (code !== "config_invalid") {
+          log.warn("token.unread", { reason });
+          return before;
+        }
+        // Whoever may have read the token may come in with it, so nobody does.
+        log.error("token.unusable", { reason });
         return [];
       }),
       named.look((error, before) => {

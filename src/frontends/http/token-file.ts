@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { link, mkdir, open, unlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { getSystemErrorMap } from "node:util";
 import { AgentError } from "../../core/errors.ts";
 import { newToken } from "./tokens.ts";
 
@@ -10,28 +11,44 @@ export function tokenFile(ownHome: string): string {
   return join(ownHome, "serve-token");
 }
 
-/** This machine's own token. It is made when there is none yet. Rejects with `config_invalid`. */
+/** This machine's own token. It is made when there is none yet. Rejects as `readToken` does. */
 export async function ownToken(path: string): Promise<string> {
   return (await readToken(path)) ?? (await makeToken(path));
 }
 
 /**
  * `undefined` when there is no file. Rejects with `config_invalid` for one that others can read or could have written: what
- * is in it is no secret.
+ * is in it is no secret. With `storage_failed` when it could not be read, which says nothing about the file.
  */
 export async function readToken(path: string): Promise<string | undefined> {
   let text: string;
   try {
     text = await readPrivate(path);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "ENOENT") return undefined;
-    if (code === "ELOOP") throw refused(path, "is a link, and the token must not lie elsewhere");
-    throw error instanceof AgentError ? error : refused(path, error instanceof Error ? error.message : String(error));
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw tokenFault(path, error);
   }
   const token = text.trim();
   if (!/^[\w-]{32,}$/.test(token)) throw refused(path, "holds no token");
   return token;
+}
+
+/** What can be wrong with the file itself. Every other failure may pass, and then the file is as it was. */
+const faultsOfFile: Readonly<Record<string, string>> = {
+  ELOOP: "is a link, and the token must not lie elsewhere",
+  EACCES: "may not be read by this user",
+  EPERM: "may not be read by this user",
+  ENOTDIR: "is not a file with a token",
+  ENXIO: "is not a file with a token",
+};
+
+/** `config_invalid` for what is wrong with the file, `storage_failed` for a failure to find that out. */
+export function tokenFault(path: string, error: unknown): AgentError {
+  if (error instanceof AgentError) return error;
+  const fault = faultsOfFile[codeOf(error) ?? ""];
+  return fault === undefined
+    ? new AgentError("storage_failed", `${path} could not be read: ${wordsOf(error)}.`, { cause: error })
+    : refused(path, fault);
 }
 
 async function readPrivate(path: string): Promise<string> {
@@ -58,7 +75,7 @@ async function makeToken(path: string): Promise<string> {
     // Whole or not at all; and of two servers that start at the same time, the first one's is the token of both.
     await link(draft, path);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (codeOf(error) !== "EEXIST") throw error;
   } finally {
     await unlink(draft);
   }
@@ -69,4 +86,14 @@ async function makeToken(path: string): Promise<string> {
 
 function refused(path: string, why: string): AgentError {
   return new AgentError("config_invalid", `${path} ${why}. Delete it to have a new one made.`);
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}
+
+/** As the system says it, without the name of the call and what it was called with. */
+function wordsOf(error: unknown): string {
+  const { errno, message } = error as NodeJS.ErrnoException;
+  return getSystemErrorMap().get(errno ?? 0)?.[1] ?? message;
 }
