@@ -4,9 +4,9 @@ import { hashOf, newToken } from "./tokens.ts";
 export const cookieName = "tinman";
 const linkMs = 60_000;
 const cookieMs = 30 * 24 * 3_600_000;
-/** More would be no use to anybody; the oldest goes. */
-const mostLinks = 1_000;
-const mostCookies = 10_000;
+/** More would be no use to anybody; the oldest goes. That of the same credential first: nobody can push out others. */
+const mostLinks = { each: 10, all: 1_000 };
+const mostCookies = { each: 100, all: 10_000 };
 
 /** A browser gets in by a link that works once, and stays in by the cookie that it gets there. */
 export interface Cookies {
@@ -38,10 +38,12 @@ export function createCookies({
   const links = new Map<string, Entry>();
   const cookies = new Map<string, Entry>();
 
-  function add(entries: Map<string, Entry>, most: number, entry: Entry): string {
+  function add(entries: Map<string, Entry>, most: typeof mostLinks, entry: Entry): string {
     for (const [key, { until }] of entries) if (until <= now()) entries.delete(key);
-    const [oldest] = entries.keys();
-    if (entries.size >= most && oldest !== undefined) entries.delete(oldest);
+    const keys = [...entries.keys()];
+    const own = keys.filter((key) => entries.get(key)?.credential === entry.credential);
+    const [oldest] = own.length >= most.each ? own : keys.length >= most.all ? keys : [];
+    if (oldest !== undefined) entries.delete(oldest);
     const secret = newToken(random);
     entries.set(hashOf(secret), entry);
     return secret;

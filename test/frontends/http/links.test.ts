@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createCookies } from "../../../src/frontends/http/cookies.ts";
 import { bearer, type Served, serve, tokens, upgradeCode } from "./served.ts";
 
 /** A browser gets in by a link that works once, and never gets further than whoever made the link. */
@@ -119,4 +120,27 @@ test("neither tokens nor codes nor cookies stand in the log", async () => {
   const secrets = [served.token, new URL(link).searchParams.get("code") ?? "", cookie?.split(/[=;]/)[1] ?? ""];
   expect(secrets.map((secret) => [secret.length, log.includes(secret)])).toEqual(secrets.map(() => [43, false]));
   expect(served.log().length).toBeGreaterThan(2);
+});
+
+test("however many links and cookies somebody makes, only their own make room for them", () => {
+  const cookies = createCookies({});
+  const [ann, vic] = (["ann", "vic"] as const).map(
+    (user) => ({ hash: user, identity: { user, role: "viewer" } }) as const,
+  );
+  if (ann === undefined || vic === undefined) throw new Error("there are two");
+  const link = (of: typeof ann): string => cookies.link(of, "http://localhost");
+  const enter = (code: string): string[] => [cookies.enter(code)?.split(";")[0] ?? ""];
+  const entered = enter(link(ann));
+  const waiting = link(ann);
+  const links = Array.from({ length: 1_001 }, () => link(vic));
+  expect([links.at(-11), links.at(-10), links.at(-1)].map((code = "") => cookies.enter(code) !== undefined)).toEqual([
+    false,
+    true,
+    true,
+  ]);
+  const many = Array.from({ length: 10_001 }, () => enter(link(vic)));
+  expect(
+    [many.at(-101), many.at(-100), many.at(-1), entered].map((one = []) => cookies.find(one)?.identity.user),
+  ).toEqual([undefined, "vic", "vic", "ann"]);
+  expect(cookies.enter(waiting)).toBeDefined();
 });
