@@ -49,8 +49,11 @@ export function createGatekeeper(parts: {
       const route = routes.get(path);
       const { found, by } = everybody === undefined ? credentialOf(rawHeaders) : { found: everybody, by: "bearer" };
       const needed = route?.by;
-      const isItsMethod = method === route?.method || (method === "HEAD" && route?.method === "GET");
-      if (found === undefined && !(needed === "code" && isItsMethod)) return { refusal: unauthorized, reason: "token" };
+      const isHead = method === "HEAD" && route?.method === "GET";
+      // Programs that look where a link leads, before anybody has followed it, must not use it up.
+      const isItsMethod = method === route?.method || (isHead && needed !== "code");
+      if (found === undefined && !(needed === "code" && (isItsMethod || isHead)))
+        return { refusal: unauthorized, reason: "token" };
       if (route === undefined) return refuse(404, "path", "There is nothing here.");
       if (needed === "bearer" && by !== needed)
         return refuse(403, "role", "This needs the token itself, in the header Authorization.", route);

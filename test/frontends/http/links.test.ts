@@ -50,6 +50,15 @@ test("a link works once", async () => {
   });
 });
 
+test("a link is not used up by a look at where it leads", async () => {
+  const served = await serve();
+  const link = await linkOf(served, served.token);
+  const { pathname, search } = new URL(link);
+  const { code, headers } = await served.ask(`${pathname}${search}`, { method: "HEAD" });
+  expect([code, headers.allow, headers["set-cookie"]]).toEqual([405, "GET", undefined]);
+  expect((await enter(served, link)).code).toBe(303);
+});
+
 test("a link works for a minute, a cookie for thirty days", async () => {
   let now = 1_000_000;
   const served = await serve({ now: () => now });
