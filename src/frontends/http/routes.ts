@@ -8,6 +8,8 @@ export interface Answer {
   readonly body: string;
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Why it turns somebody away whom the gatekeeper has let pass. */
+  readonly refused?: "code";
 }
 
 /** A request that may be answered. */
@@ -78,7 +80,8 @@ export function createRoutes(parts: {
       by: "code",
       answer({ query }) {
         const cookie = cookies.enter(query.get("code") ?? "");
-        if (cookie === undefined) return { ...unauthorized, body: "This link was used already, or is too old.\n" };
+        if (cookie === undefined)
+          return { ...unauthorized, body: "This link was used already, or is too old.\n", refused: "code" };
         return { code: 303, body: "", headers: { Location: "/", "Set-Cookie": cookie } };
       },
     },

@@ -125,23 +125,20 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   });
   server.maxConnections = limits.connections + besides;
 
+  function tellRefusal({ method, url, socket }: IncomingMessage, reason: string, code: number): void {
+    log.warn("access.refused", { reason, code, method, path: url?.split("?", 1)[0], from: socket.remoteAddress });
+  }
+
   function judge(request: IncomingMessage): Verdict {
     const verdict = gatekeeper.judge(request);
-    if ("refusal" in verdict) {
-      log.warn("access.refused", {
-        reason: verdict.reason,
-        code: verdict.refusal.code,
-        method: request.method,
-        path: request.url?.split("?", 1)[0],
-        from: request.socket.remoteAddress,
-      });
-    }
+    if ("refusal" in verdict) tellRefusal(request, verdict.reason, verdict.refusal.code);
     return verdict;
   }
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const verdict = judge(request);
     const given = "refusal" in verdict ? verdict.refusal : await verdict.route.answer(verdict.asked);
+    if (given.refused !== undefined) tellRefusal(request, given.refused, given.code);
     metrics.request(verdict.route?.path ?? "other", given.code);
     answer(response, given);
   }

@@ -73,10 +73,16 @@ test("a link works for a minute, a cookie for thirty days", async () => {
   expect((await served.ask("/", { headers: cookieIn(cookie) })).code).toBe(401);
 });
 
-test.each(["", "?code=", "?code=x", "?Code=1", "?code[]=1"])("/enter%s is no way in", async (query) => {
-  const served = await serve();
-  expect((await served.ask(`/enter${query}`)).code).toBe(401);
-});
+test.each(["", "?code=", "?code=x", "?Code=1", "?code[]=1"])(
+  "/enter%s is no way in, and is told in the log",
+  async (query) => {
+    const served = await serve();
+    expect((await served.ask(`/enter${query}`)).code).toBe(401);
+    expect(served.log()).toMatchObject([
+      { level: "warn", event: "access.refused", reason: "code", code: 401, method: "GET", path: "/enter" },
+    ]);
+  },
+);
 
 test("whoever has a cookie cannot make further links with it, so that nothing outlives its thirty days", async () => {
   const served = await serve();
