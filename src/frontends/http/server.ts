@@ -174,12 +174,23 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     });
   }
 
-  server.on("request", (request, response) => {
+  function take(request: IncomingMessage, response: ServerResponse): void {
     respond(request, response).catch((error: unknown) => {
       log.error("request.fault", { reason: error instanceof Error ? error.message : String(error) });
       response.destroy();
     });
-  });
+  }
+
+  /** Node would answer one with `Expect` itself, before anybody has looked at who asks. */
+  function takeExpecting(request: IncomingMessage, response: ServerResponse): void {
+    // Whether its body comes nobody knows, so nothing that comes may be taken for a further request.
+    response.setHeader("Connection", "close");
+    take(request, response);
+  }
+
+  server.on("request", take);
+  server.on("checkContinue", takeExpecting);
+  server.on("checkExpectation", takeExpecting);
   server.on("upgrade", upgrade);
   sockets.on("wsClientError", (_, socket) => {
     metrics.connectionRefused("handshake");

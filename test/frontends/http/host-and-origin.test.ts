@@ -149,3 +149,22 @@ describe("the names of a server", () => {
     },
   );
 });
+
+test.each(["100-continue", "something-else"])(
+  "a request that expects %s is looked at like any other",
+  async (expected) => {
+    const served = await serve();
+    const answer = (...lines: readonly string[]): Promise<string> =>
+      served.raw(["POST /links HTTP/1.1", `Expect: ${expected}`, "Content-Length: 2", ...lines, "", ""].join("\r\n"));
+    const token = `Authorization: Bearer ${served.token}`;
+    expect(await answer("Host: evil.example", token)).toMatch(/^HTTP\/1\.1 403 /);
+    expect(await answer("Host: localhost", "Origin: http://evil.example", token)).toMatch(/^HTTP\/1\.1 403 /);
+    expect(await answer("Host: localhost")).toMatch(/^HTTP\/1\.1 401 /);
+    expect(await answer("Host: localhost", token)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(served.log().map(({ event, reason }) => [event, reason])).toEqual([
+      ["access.refused", "host"],
+      ["access.refused", "origin"],
+      ["access.refused", "token"],
+    ]);
+  },
+);
