@@ -44,9 +44,12 @@ export function createGatekeeper(parts: {
     judge({ rawHeaders, url = "", method = "" }) {
       const host = access.host(rawHeaders);
       if (host === undefined) return refuse(403, "host", "This server is not known by that name.");
+      // To name the server twice is the right of whoever asks a proxy. Names that differ are no request to this one.
+      const [, named = host, target = url] = /^https?:\/\/([^/?]*)(.*)$/is.exec(url) ?? [];
+      if (named.toLowerCase() !== host) return refuse(400, "host", "The address names another server than Host does.");
       if (!access.mayAsk(rawHeaders, host)) return refuse(403, "origin", "Pages from there may not ask.");
-      const [path = "", query] = url.split(/\?(.*)/s, 2);
-      const route = routes.get(path);
+      const [path = "", query] = target.split(/\?(.*)/s, 2);
+      const route = routes.get(path || "/");
       const { found, by } = everybody === undefined ? credentialOf(rawHeaders) : { found: everybody, by: "bearer" };
       const needed = route?.by;
       const isHead = method === "HEAD" && route?.method === "GET";

@@ -56,12 +56,11 @@ test("a foreign Host or Origin is turned away before a token is looked at, and i
   expect((await ask("/healthz", { headers: { Origin: "http://evil.example" } })).code).toBe(403);
 });
 
-test("the address in a request line is not taken for a name", async () => {
+test("the address in a request line does not make up for a wrong Host", async () => {
   const { raw, token } = await serve();
   const rest = `Authorization: Bearer ${token}\r\nConnection: close\r\n\r\n`;
   const target = "http://localhost/healthz";
   expect(await raw(`GET ${target} HTTP/1.1\r\nHost: evil.example\r\n${rest}`)).toMatch(/^HTTP\/1\.1 403 /);
-  expect(await raw(`GET ${target} HTTP/1.1\r\nHost: localhost\r\n${rest}`)).toMatch(/^HTTP\/1\.1 404 /);
 });
 
 test.each(["localhost", "LocalHost:1", "127.0.0.1", "127.0.0.1:65535", "[::1]", "[::1]:8000", "agent.example.org:443"])(
@@ -168,3 +167,21 @@ test.each(["100-continue", "something-else"])(
     ]);
   },
 );
+
+test("a whole address is as good as its path, when it names the server that Host does", async () => {
+  const served = await serve();
+  const codes = async (address: string, ...lines: readonly string[]): Promise<number[]> => {
+    const head = [`GET ${address} HTTP/1.1`, "Host: localhost:80", "Connection: close"];
+    const answers = [[], [`Authorization: Bearer ${served.token}`]].map((token) =>
+      served.raw([...head, ...token, ...lines, "", ""].join("\r\n")),
+    );
+    return (await Promise.all(answers)).map((answer) => Number(/^HTTP\/1\.1 (\d+) /.exec(answer)?.[1]));
+  };
+  expect(await codes("http://localhost:80/healthz?x=1")).toEqual([401, 200]);
+  expect(await codes("HTTPS://LocalHost:80/healthz")).toEqual([401, 200]);
+  expect(await codes("http://localhost:80")).toEqual([401, 200]);
+  expect(await codes("http://localhost:80/nothing")).toEqual([401, 404]);
+  for (const other of ["localhost", "127.0.0.1:80", "evil.example:80", "localhost:80@evil.example", "a@localhost:80"])
+    expect([other, await codes(`http://${other}/healthz`)]).toEqual([other, [400, 400]]);
+  expect(await codes("http://localhost:80/healthz", "Origin: http://evil.example")).toEqual([403, 403]);
+});
