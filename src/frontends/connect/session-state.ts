@@ -43,6 +43,8 @@ export interface StateEvents {
 }
 
 const longestShown = 4_000;
+const printedAnew = "What was printed of this answer is not what the server has. Here it is anew:";
+const nothingKept = "What was printed of this answer is not what the server has. It has nothing of it.";
 
 export function createSessionState(screen: Screen, events: StateEvents): SessionState {
   const answers = new Map<string, ReturnType<typeof createAnswerText>>();
@@ -77,7 +79,7 @@ export function createSessionState(screen: Screen, events: StateEvents): Session
     if (step.missing > 0) screen.show(`${step.missing} characters of the answer did not come.`);
     if (step.isAnew) {
       screen.endAnswer();
-      screen.show("What was printed of this answer is not what the server has. Here it is anew:");
+      screen.show(step.print === "" ? nothingKept : printedAnew);
     }
     screen.answer(step.print);
     if (isFinal === true) ended(key, messageId, reason, seq);

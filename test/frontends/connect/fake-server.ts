@@ -14,8 +14,8 @@ export interface Turn {
   readonly message: string;
   readonly messageId: string;
   chunk(text: string, more?: Json): void;
-  /** The last chunk. */
-  end(reason?: string, text?: string): void;
+  /** The last chunk; `kept` is how it is played again, when that is not the whole answer. */
+  end(reason?: string, text?: string, kept?: Json): void;
   /** Resolves with what the client provided. */
   call(toolName: string, args: unknown, more?: Json): Promise<Json>;
   notify(method: string, params: Json): void;
@@ -123,7 +123,7 @@ export async function createFakeServer(answer: (turn: Turn) => unknown): Promise
         running.text += text;
         tell(session, "AIMessageChunkNotification", { ...ids, chunk: text, isFinal: false, offset, ...more });
       },
-      end(reason = "completed", text = "") {
+      end(reason = "completed", text = "", kept = {}) {
         const offset = running.text.length;
         running.text += text;
         const last = { ...ids, isFinal: true, reason };
@@ -132,7 +132,7 @@ export async function createFakeServer(answer: (turn: Turn) => unknown): Promise
           session,
           "AIMessageChunkNotification",
           { ...last, chunk: text, offset },
-          { ...last, chunk: running.text, offset: 0, snapshot: true },
+          { ...last, chunk: running.text, offset: 0, snapshot: true, ...kept },
         );
       },
       call(toolName, args, more = {}) {

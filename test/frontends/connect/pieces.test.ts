@@ -90,6 +90,13 @@ describe("the text of an answer", () => {
     expect(steps(piece("abcd", 0), snapshot("ab", 0, true))).toEqual(["abcd", ["anew", "ab"]]);
   });
 
+  test("is printed anew when its end is before what was printed", () => {
+    expect(steps(piece("abcd", 0), snapshot("", 2, true))).toEqual(["abcd", ["anew", "ab"]]);
+    expect(steps(piece("abcd", 0), snapshot("ab", 0), snapshot("", 2, true))).toEqual(["abcd", "", ["anew", "ab"]]);
+    expect(steps(piece("abcd", 0), snapshot("", 0, true))).toEqual(["abcd", ["anew", ""]]);
+    expect(steps(piece("abcd", 0), snapshot("", 4, true))).toEqual(["abcd", ""]);
+  });
+
   test("that is repeated is printed once", () => {
     expect(steps(piece("abc", 0), piece("ab", 0), piece("d", 3))).toEqual(["abc", "", "d"]);
     expect(steps(piece("abc", 0), piece("bcd", 1))).toEqual(["abc", "d"]);

@@ -51,6 +51,34 @@ describe("a connection that is lost", () => {
     expect(stderr.text()).toContain("[What was printed of this answer is not what the server has. Here it is anew:]\n");
   });
 
+  describe.each([
+    ["a pipe", false],
+    ["a terminal", true],
+  ])("to a server that was killed, in %s:", (_, isPerson) => {
+    const differs = "[What was printed of this answer is not what the server has.";
+
+    test.each([
+      ["that lost the last words of the answer", 4, "one \n", `${differs} Here it is anew:]\n`],
+      ["that lost all of it", 0, "", `${differs} It has nothing of it.]\n`],
+    ])("one %s says so, and what it has is printed anew", async (__, offset, anew, words) => {
+      const { code, stdout, stderr, said, input } = await connected(
+        async (turn) => {
+          turn.chunk("one two");
+          await said("one two");
+          turn.cut();
+          turn.end("interrupted", "", { chunk: "", offset, snapshot: true });
+        },
+        { isPerson },
+      );
+      await said("active, started");
+      input.write(isPerson ? "hello\r" : "hello\n");
+      await said("[The answer ended: interrupted.]");
+      input.end(isPerson ? "\x04" : "");
+      expect([await code, stdout.text()]).toEqual([isPerson ? 0 : 1, `one two${isPerson ? "" : "\n"}${anew}`]);
+      expect(stderr.text()).toContain(`${words}[The answer ended: interrupted.]\n`);
+    });
+  });
+
   test.each([
     ["that the server has is not sent again", true],
     ["that the server does not have is sent again", false],
