@@ -15,6 +15,8 @@ export interface Screen {
   /** The next piece of an answer. */
   answer(text: string): void;
   endAnswer(): void;
+  /** A tool was called between two pieces: at a terminal the next one begins a line; a pipe has the text as it came. */
+  breakAnswer(): void;
   /** One line of ours. */
   tell(words: string): void;
   /** One line about something that the server sent; nothing where frames are printed. */
@@ -56,6 +58,11 @@ export function createScreen(io: Io, { isJson, flow }: { readonly isJson: boolea
     isInLine = !text.endsWith("\n");
   }
 
+  function endLine(): void {
+    print(safe?.end() ?? "");
+    if (isInLine) print("\n");
+  }
+
   return {
     answer(text) {
       if (isJson || text === "") return;
@@ -63,9 +70,11 @@ export function createScreen(io: Io, { isJson, flow }: { readonly isJson: boolea
       print(safe?.push(text) ?? text);
     },
     endAnswer() {
-      print(safe?.end() ?? "");
-      if (isInLine) print("\n");
+      endLine();
       prompt?.show();
+    },
+    breakAnswer() {
+      if (io.stdout.isTerminal) endLine();
     },
     tell,
     show(words) {

@@ -104,6 +104,7 @@ export function createSessionState(screen: Screen, events: StateEvents): Session
 
   function toolCall(params: Params): void {
     const { toolCallId, toolName, execution, messageId } = params;
+    screen.breakAnswer();
     const words = `${textOf(toolName)} ${cut(JSON.stringify(params.arguments) ?? "")}`;
     if (execution === "server") {
       screen.show(`The server runs ${words}`);
@@ -139,6 +140,7 @@ export function createSessionState(screen: Screen, events: StateEvents): Session
   }
 
   function toolResult({ toolCallId, toolName, status: number, result }: Params): void {
+    screen.breakAnswer();
     if (calls.isOurs(textOf(toolCallId))) return;
     calls.end(textOf(toolCallId));
     screen.show(`${textOf(toolName)} ${number === 1 ? "failed" : "gave"}: ${cut(textOf(result))}`);

@@ -53,6 +53,8 @@ export interface Connected {
 export interface ConnectedOptions extends Partial<Omit<ConnectOptions, "input" | "target">> {
   /** Somebody at a terminal. */
   readonly isPerson?: boolean;
+  /** Their standard error goes to a file. */
+  readonly isLogged?: boolean;
   readonly token?: string;
   readonly server?: FakeServer;
   /** Another server than the fake. */
@@ -82,14 +84,15 @@ export function parrot(turn: Turn): void {
 
 /** The client in this process, and a server for it. */
 export async function connected(answer: (turn: Turn) => unknown, options: ConnectedOptions = {}): Promise<Connected> {
-  const { isPerson = false, token, stdin, server = await fakeServer(answer), url = server.url, ...rest } = options;
+  const { isPerson = false, isLogged = false, token, stdin, server = await fakeServer(answer), ...others } = options;
+  const { url = server.url, ...rest } = others;
   const input = new PassThrough();
   const listeners = new Set<(signal: HandledSignal) => void>();
   let waiting: (() => void)[] = [];
   const look = (): void => {
     for (const one of waiting) one();
   };
-  const [stdout, stderr] = [recorder(isPerson, look), recorder(isPerson, look)];
+  const [stdout, stderr] = [recorder(isPerson, look), recorder(isPerson && !isLogged, look)];
   // What readline draws: the prompt and what is typed.
   const drawn = new PassThrough();
   drawn.resume();

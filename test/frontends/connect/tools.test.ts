@@ -133,6 +133,44 @@ describe("a command for tool calls", () => {
   });
 });
 
+describe("text before and after a tool call", () => {
+  /** Runs one tool of the client, and one of its own. */
+  async function run(turn: Turn): Promise<void> {
+    turn.chunk("I'll run it.");
+    const { result } = await turn.call("add", {});
+    turn.chunk(`It gave ${result}.`);
+    const server = { toolCallId: "own", toolName: "LS" };
+    turn.notify("ToolCallNotification", { ...server, arguments: {}, execution: "server" });
+    turn.chunk("Wait.");
+    turn.notify("ToolResultNotification", { ...server, status: 0, result: "a.txt" });
+    turn.end("completed", "Done.");
+  }
+
+  test.each([
+    ["at a terminal", {}],
+    ["at a terminal whose standard error goes to a file", { isLogged: true }],
+  ])("stands on lines of its own %s", async (_, options) => {
+    const { code, stdout, stderr, said, input } = await connected(run, {
+      ...options,
+      isPerson: true,
+      toolCommand: "printf 3",
+    });
+    await said("active, started");
+    input.write("hello\r");
+    await said("Done.\n");
+    input.write("\x04");
+    expect([await code, stdout.text()]).toEqual([0, "I'll run it.\nIt gave 3.\nWait.\nDone.\n"]);
+    expect(stderr.text()).toContain(
+      "started]\n[Tool call call-1: add {}]\n[The server runs LS {}]\n[LS gave: a.txt]\n",
+    );
+  });
+
+  test("is in a pipe as it came", async () => {
+    const { code, stdout } = await connected(run, { stdin: "hello\n/result 3\n" });
+    expect([await code, stdout.text()]).toEqual([0, "I'll run it.It gave 3.Wait.Done.\n"]);
+  });
+});
+
 /** It is killed, and its new parent may take a moment to notice. */
 async function isGone(pid: number): Promise<boolean> {
   for (let tries = 0; tries < 200; tries += 1) {
