@@ -1,41 +1,34 @@
 import { readFileSync } from "node:fs";
-import { afterEach, expect, it } from "vitest";
-import { closeAll, fakeServer } from "../frontends/connect/connected.ts";
-import type { Turn } from "../frontends/connect/fake-server.ts";
+import { Command } from "commander";
+import { expect, it } from "vitest";
+import { defineConnect } from "../../src/commands/connect-options.ts";
+import { commandHelp } from "../../src/frontends/connect/line.ts";
 import { blocksOf } from "./blocks.ts";
-import { checkBlock } from "./check-block.ts";
 
-const page = "docs/connect.md";
-const blocks = blocksOf(page, readFileSync(page, "utf8"));
+const path = "docs/connect.md";
+const page = readFileSync(path, "utf8");
 
-afterEach(closeAll);
-
-/** A model that does as it is told. */
-async function answer(turn: Turn): Promise<void> {
-  const [, word] = /^Just reply (\w+)\.$/.exec(turn.message) ?? [];
-  if (word !== undefined) return turn.end("completed", word);
-  const { result } = await turn.call("add", { a: 1, b: 2 });
-  turn.end("completed", `It is ${String(result).trim()}.`);
+/** The first cells of a section's tables, heads left out, as they begin. */
+function firsts(heading: string): readonly string[] {
+  const section = page.slice(page.indexOf(`\n## ${heading}\n`) + 1).split(/\n## /)[0] ?? "";
+  const cells = Array.from(section.matchAll(/^\| `([^`\s]+)/gm), ([, word]) => word ?? "");
+  return cells.toSorted();
 }
 
-/** The page's commands find their server at the usual place, and a test cannot have that. */
-it.for(blocks.filter(({ directives }) => directives.noRun?.includes("server")))(
-  "$page:$line",
-  async (block, { skip }) => {
-    const server = await fakeServer(answer);
-    const { noRun: _, ...directives } = block.directives;
-    const text = block.text.replaceAll("tinman connect", `tinman connect ${server.url}`);
-    const run = { ...block, text, directives };
-    const { faults, missing } = await checkBlock(
-      run,
-      blocks.map((one) => (one === block ? run : one)),
-      "dist/main.cjs",
-    );
-    if (missing.length > 0 && !process.env.CI) skip(`${missing.join(" and ")} not installed`);
-    expect({ faults, missing }).toEqual({ faults: [], missing: [] });
-  },
-);
+it("every command of the page is run", () => {
+  expect(blocksOf(path, page).filter(({ directives }) => directives.noRun !== undefined)).toEqual([]);
+});
 
-it("shows three of them", () => {
-  expect(blocks.filter(({ directives }) => directives.noRun?.includes("server")).length).toBe(3);
+it("every line with a slash has its row", () => {
+  const names = Object.keys(commandHelp).map((name) => `/${name}`);
+  expect(firsts("At a terminal").filter((word) => !word.startsWith("//"))).toEqual(names.toSorted());
+});
+
+it("every option is explained", () => {
+  const program = new Command();
+  defineConnect(program, async () => undefined);
+  const options = program.commands[0]?.options.map(({ short, long }) => short ?? long) ?? [];
+  const elsewhere = ["-o", "--token-file"];
+  expect(firsts("The session")).toEqual(options.filter((one) => !elsewhere.includes(one ?? "")).toSorted());
+  for (const one of elsewhere) expect(page).toContain(`\`${one}`);
 });

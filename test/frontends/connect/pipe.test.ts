@@ -83,6 +83,18 @@ describe("the exit code", () => {
     expect(run.stderr.includes(`[The answer ended: ${reason}.]\n`)).toBe(reason !== "completed");
   });
 
+  test.each([
+    ["timeout", 3, "[The answer ended: timeout.]\n"],
+    ["completed", 0, ""],
+  ])("of an answer without any text, ended with %s, is %i, and nothing is printed", async (reason, expected, words) => {
+    const { code, stdout, stderr } = await finished((turn) => turn.end(reason), "hello\n");
+    expect({ code, stdout, stderr }).toEqual({
+      code: expected,
+      stdout: "",
+      stderr: `[Session s-1: active, started]\n${words}[Session s-1: stopped, completed]\n`,
+    });
+  });
+
   test("is also that of a status, for servers whose last chunk has no reason", async () => {
     const run = await finished((turn) => {
       turn.notify("AIMessageChunkNotification", { chunk: "", isFinal: true });
