@@ -14,7 +14,7 @@ const fail = (words) => {
   process.exitCode = 1;
 };
 
-socket.on("open", () => send("startSession", { userId: "example" }));
+socket.on("open", () => send("startSession", { userId: "example", sessionParams: { tools: [{ name: "clock" }] } }));
 socket.on("error", (error) => fail(error.message));
 socket.on("close", (code) => code === 1005 || fail(`The connection was closed (${code}).`));
 socket.on("message", (data) => {

@@ -11,7 +11,7 @@ async def talk(message, failed=0, ids=itertools.count(1)):
     async with websockets.connect(address, **{option: {"Authorization": f"Bearer {token}"} if token else {}}) as socket:
         async def send(method, **params):
             await socket.send(json.dumps({"jsonrpc": "2.0", "id": next(ids), "method": method, "params": params}))
-        await send("startSession", userId="example")
+        await send("startSession", userId="example", sessionParams={"tools": [{"name": name} for name in tools]})
         async for text in socket:
             frame = json.loads(text)
             method, params, result = frame.get("method"), frame.get("params", {}), frame.get("result")

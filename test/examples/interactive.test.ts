@@ -78,6 +78,22 @@ describe.each(languages)("the client in $language", ({ file, program }) => {
     ]);
   });
 
+  it("runs the tool that it has when a model calls it", async ({ skip }) => {
+    needs(program(), skip);
+    const server = await startServer({
+      replies: [
+        { text: "Let me see. ", tool_calls: [{ name: "clock", input: {} }] },
+        { when: { tool_result: "/^[^:]*\\d\\d:\\d\\d/" }, text: "That is a time." },
+      ],
+    });
+    try {
+      const { code, stdout, stderr } = await run(server, "What time is it?");
+      expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "Let me see. That is a time.\n", stderr: "" });
+    } finally {
+      await server.remove();
+    }
+  });
+
   it("tells what went wrong", async ({ skip }) => {
     needs(program(), skip);
     const server = await fakeServer((turn) => {
