@@ -17,6 +17,8 @@ import { forViewers, type Handler, handlers } from "./methods.ts";
 import type { RequestId } from "./request-id.ts";
 import type { InteractiveServer, Seat } from "./server.ts";
 
+const tryAgainLater = 1013;
+
 /** One client of `/ws`: its requests are taken in order, and each is answered exactly once. */
 export class InteractiveConnection implements Client, ServedConnection {
   readonly server: InteractiveServer;
@@ -38,6 +40,10 @@ export class InteractiveConnection implements Client, ServedConnection {
 
   room(): Promise<void> | undefined {
     return this.socket.transport.room();
+  }
+
+  giveUp(): void {
+    this.socket.close(tryAgainLater, "too far behind");
   }
 
   respond(id: RequestId, result: unknown): void {

@@ -14,13 +14,19 @@ export interface Client {
   send(frame: string): void;
   /** `undefined` while it keeps up. */
   room(): Promise<void> | undefined;
+  /** It is so far behind that it is given up; it may come back. */
+  giveUp(): void;
 }
+
+/** Characters that may happen while a client is still being told the past. */
+const mostHeld = 16 * 1024 * 1024;
 
 interface Listener {
   /** It took the session up again, and is told what others do in it, too. */
   isFollower: boolean;
   /** What happens while it is still being told what happened before. */
   held: string[] | undefined;
+  heldCharacters: number;
 }
 
 /** An event that is over, as it is told. */
@@ -94,7 +100,8 @@ export class LiveSession {
   }
 
   listen(client: Client): void {
-    if (!this.listeners.has(client)) this.listeners.set(client, { isFollower: false, held: undefined });
+    if (!this.listeners.has(client))
+      this.listeners.set(client, { isFollower: false, held: undefined, heldCharacters: 0 });
   }
 
   leave(client: Client): void {
@@ -146,7 +153,7 @@ export class LiveSession {
   ): Promise<void> {
     const before = this.listeners.get(client);
     const held: string[] = [];
-    const listener: Listener = { isFollower: true, held };
+    const listener: Listener = { isFollower: true, held, heldCharacters: 0 };
     this.listeners.set(client, listener);
     const upTo = this.told;
     const snapshot = this.translator.snapshot();
@@ -221,12 +228,21 @@ export class LiveSession {
   private tell({ notification, to }: Outgoing, from?: Client): void {
     // Made once, and only for somebody.
     let frame: string | undefined;
-    for (const [client, { isFollower, held }] of this.listeners) {
-      if (to === "followers" && (!isFollower || client === from)) continue;
+    for (const [client, listener] of this.listeners) {
+      if (to === "followers" && (!listener.isFollower || client === from)) continue;
       frame ??= notificationFrame(notification);
-      if (held === undefined) client.send(frame);
-      else held.push(frame);
+      if (listener.held === undefined) client.send(frame);
+      else this.hold(client, listener, frame);
     }
+  }
+
+  private hold(client: Client, listener: Listener, frame: string): void {
+    listener.held?.push(frame);
+    listener.heldCharacters += frame.length;
+    if (listener.heldCharacters <= mostHeld) return;
+    listener.held?.splice(0);
+    this.listeners.delete(client);
+    client.giveUp();
   }
 
   /** As long as one of them keeps up: the others are cut off when too much waits for them, and hold nobody up until then. */

@@ -83,6 +83,8 @@ export class InteractiveServer {
   /** One that is open, or was left. Rejects with `session_not_found`, also for somebody else's. */
   async resume(sessionId: string, identity: Identity): Promise<Seat> {
     this.checkOpen();
+    // To read a long log is as much work as to begin one.
+    limited(this.sessionRate.take(identity.user), "sessions", this.options.limits.sessionsPerMinute);
     const allows = (settings: SessionSettings): boolean => isAllowed(identity, settings, "read");
     for (;;) {
       const hold = await this.pool.open(sessionId, { toRead: true, run: this.runOptions(), allows });
