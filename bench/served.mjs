@@ -16,7 +16,7 @@ import { usageOf } from "./line-client.mjs";
  */
 
 const config = `serve:
-  limits: { connections: 10000 }
+  limits: { connections: 10000, connectionsPerUser: 10000 }
 interactive:
   limits: { queuedMessages: 1000, sessionsPerMinute: 100000000, messagesPerMinute: 100000000 }
 `;

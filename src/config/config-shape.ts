@@ -107,7 +107,12 @@ const serve = fieldsOf<Serve>({
   hosts: listOf(textWithout(hostFault)),
   origins: listOf(textWithout(originFault)),
   users: listOf(user),
-  limits: fieldsOf<NonNullable<Serve["limits"]>>({ connections: isCount, payloadBytes: isCount, unsentBytes: isCount }),
+  limits: fieldsOf<NonNullable<Serve["limits"]>>({
+    connections: isCount,
+    connectionsPerUser: isCount,
+    payloadBytes: isCount,
+    unsentBytes: isCount,
+  }),
   timeouts: fieldsOf<NonNullable<Serve["timeouts"]>>({ ping: isDuration, stalled: isDuration, drain: isDuration }),
 });
 

@@ -64,6 +64,7 @@ export const serveSchema = z.strictObject({
   limits: z
     .strictObject({
       connections: count.optional().describe("WebSocket connections at a time."),
+      connectionsPerUser: count.optional().describe("WebSocket connections of one user at a time."),
       payloadBytes: count
         .optional()
         .describe("Bytes of one message that comes in; more closes the connection with 1009."),

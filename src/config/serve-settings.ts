@@ -17,7 +17,12 @@ export interface ServeSettings {
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
   readonly users: readonly ServeUser[];
-  readonly limits: { readonly connections: number; readonly payloadBytes: number; readonly unsentBytes: number };
+  readonly limits: {
+    readonly connections: number;
+    readonly connectionsPerUser: number;
+    readonly payloadBytes: number;
+    readonly unsentBytes: number;
+  };
   readonly timeouts: { readonly pingMs: number; readonly stalledMs: number; readonly drainMs: number };
 }
 
@@ -45,6 +50,7 @@ export function serveSettings({ serve = {} }: UserConfig): ServeSettings {
     users: serve.users ?? [],
     limits: {
       connections: limits?.connections ?? 2_000,
+      connectionsPerUser: limits?.connectionsPerUser ?? 1_500,
       payloadBytes: limits?.payloadBytes ?? mebibyte,
       unsentBytes: limits?.unsentBytes ?? 16 * mebibyte,
     },

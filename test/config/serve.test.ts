@@ -32,7 +32,7 @@ test("without any configuration, the defaults that the documentation names count
       hosts: [],
       origins: [],
       users: [],
-      limits: { connections: 2_000, payloadBytes: 1_048_576, unsentBytes: 16_777_216 },
+      limits: { connections: 2_000, connectionsPerUser: 1_500, payloadBytes: 1_048_576, unsentBytes: 16_777_216 },
       timeouts: { pingMs: 20_000, stalledMs: 10_000, drainMs: 30_000 },
     },
     {
@@ -51,7 +51,7 @@ serve:
   hosts: [agent.example.org, "[fd00::1]"]
   origins: ["https://agent.example.org", "http://localhost:3000"]
   users: [{ name: ann@example.org, role: viewer, tokens: ["${hash("a")}", "${hash("b")}"] }]
-  limits: { connections: 1, payloadBytes: 2, unsentBytes: 3 }
+  limits: { connections: 1, connectionsPerUser: 10, payloadBytes: 2, unsentBytes: 3 }
   timeouts: { ping: 4, stalled: 5s, drain: 6m }
 interactive:
   toolExecution: server
@@ -65,7 +65,7 @@ interactive:
       hosts: ["agent.example.org", "[fd00::1]"],
       origins: ["https://agent.example.org", "http://localhost:3000"],
       users: [{ name: "ann@example.org", role: "viewer", tokens: [hash("a"), hash("b")] }],
-      limits: { connections: 1, payloadBytes: 2, unsentBytes: 3 },
+      limits: { connections: 1, connectionsPerUser: 10, payloadBytes: 2, unsentBytes: 3 },
       timeouts: { pingMs: 4_000, stalledMs: 5_000, drainMs: 360_000 },
     },
     {

@@ -27,7 +27,11 @@ beforeAll(async () => {
     model: "script:../script-1.json",
     auth: true,
     config: {
-      serve: { users: [ann.entry, bob.entry], limits: { connections }, timeouts: { stalled: "1s" } },
+      serve: {
+        users: [ann.entry, bob.entry],
+        limits: { connections, connectionsPerUser: connections },
+        timeouts: { stalled: "1s" },
+      },
       interactive: { limits: { sessionsPerMinute: 120, messagesPerMinute: 3_000 } },
     },
   });

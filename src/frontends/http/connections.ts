@@ -10,6 +10,8 @@ import { within } from "./within.ts";
 
 export interface Connections {
   readonly count: number;
+  /** Of those, how many this user has. */
+  countOf(user: string): number;
   /** Takes up a client that has been let in. Its socket leaves it to others to answer pings. */
   add(socket: WebSocket, wire: Wire, route: string, handler: ConnectionHandler, credential: Credential): void;
   /** Closes all that came in by this. */
@@ -159,6 +161,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     get count() {
       return all.size;
     },
+    countOf: (user) => [...all].filter(({ credential }) => credential.identity.user === user).length,
     add,
     revoke(credential) {
       for (const live of all) {

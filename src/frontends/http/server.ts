@@ -24,7 +24,12 @@ export interface HttpServerOptions {
   readonly auth: { readonly tokenFile: string; readonly users: UserSource } | undefined;
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
-  readonly limits: { readonly connections: number; readonly payloadBytes: number; readonly unsentBytes: number };
+  readonly limits: {
+    readonly connections: number;
+    readonly connectionsPerUser: number;
+    readonly payloadBytes: number;
+    readonly unsentBytes: number;
+  };
   readonly timeouts: { readonly pingMs: number; readonly stalledMs: number; readonly drainMs: number };
   /** Who serves the WebSockets, by path. */
   readonly mounted: Readonly<Record<string, ConnectionHandler>>;
@@ -151,9 +156,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     if (credential === undefined) return { given: unauthorized, reason: "token" };
     if (handler === undefined) return { given: { code: 400, body: "There is no WebSocket here.\n" }, reason: "path" };
     if (isDraining) return { given: unavailable("The server is stopping."), reason: "draining" };
-    if (connections.count < limits.connections) return { handler, credential };
-    log.warn("connection.refused", { reason: "limit", user: credential.identity.user });
-    return { given: unavailable("There are too many connections."), reason: "limit" };
+    const { user } = credential.identity;
+    const isFull = connections.count >= limits.connections;
+    if (!isFull && connections.countOf(user) < limits.connectionsPerUser) return { handler, credential };
+    const reason = isFull ? "limit" : "user_limit";
+    log.warn("connection.refused", { reason, user });
+    return { given: unavailable(`There are too many connections${isFull ? "" : " of yours"}.`), reason };
   }
 
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {

@@ -35,7 +35,11 @@ beforeAll(async () => {
       replies,
       auth: true,
       config: {
-        serve: { users, limits: { connections: 4, unsentBytes: 100_000 }, timeouts: { ping: "1s" } },
+        serve: {
+          users,
+          limits: { connections: 4, connectionsPerUser: 3, unsentBytes: 100_000 },
+          timeouts: { ping: "1s" },
+        },
         interactive: { toolExecution: "server", limits: { sessionsPerMinute: 3, messagesPerMinute: 4 } },
       },
     }),
@@ -84,8 +88,14 @@ const effects: Readonly<Record<string, () => Promise<void>>> = {
   },
 
   async "serve.limits.connections"() {
-    for (let at = 0; at < 4; at += 1) await connected(strict, tokens.vic);
+    for (const token of [tokens.vic, tokens.vic, tokens.ann, tokens.ann]) await connected(strict, token);
+    await expect(strict.connect(tokens.bob)).rejects.toThrow("503");
+  },
+
+  async "serve.limits.connectionsPerUser"() {
+    for (let at = 0; at < 3; at += 1) await connected(strict, tokens.vic);
     await expect(strict.connect(tokens.vic)).rejects.toThrow("503");
+    await connected(strict, tokens.ann);
   },
 
   async "serve.limits.payloadBytes"() {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { bearer, closeOf, nextText, type Served, serve, until, upgradeCode } from "./served.ts";
+import { bearer, closeOf, nextText, type Served, serve, tokens, until, upgradeCode, usualLimits } from "./served.ts";
 
 /** Whatever a client does, the others are served. */
 
@@ -63,13 +63,29 @@ test("text that is no UTF-8 closes with 1007", async () => {
 });
 
 test("one connection more than there may be is 503, and there is room again when one has left", async () => {
-  const served = await serve({ limits: { connections: 3, payloadBytes: 1_000, unsentBytes: 1_000_000 } });
+  const served = await serve({ limits: { ...usualLimits, connections: 3 } });
   const sockets = [await served.open(), await served.open("/rpc"), await served.open()];
   expect(await upgradeCode(served, "/ws", bearer(served.token))).toBe(503);
   expect(await count(served, 'connections_refused_total{reason="limit"}')).toBe(1);
   sockets[0]?.close();
   await until(() => served.seen[0]?.calls.includes("closed") === true);
   expect(await upgradeCode(served, "/ws", bearer(served.token))).toBe(101);
+});
+
+test("one user cannot have all connections, whichever tokens and cookies they use", async () => {
+  const served = await serve({ limits: { ...usualLimits, connections: 4, connectionsPerUser: 2 } });
+  const [first] = [await served.open("/ws", { token: tokens.ann }), await served.open("/rpc", { token: tokens.ann })];
+  const { body } = await served.ask("/links", { method: "POST", headers: bearer(tokens.ann) });
+  const entered = await served.ask((JSON.parse(body) as { url: string }).url.replace(/^.*(?=\/enter)/, ""));
+  const cookie = { Cookie: entered.headers["set-cookie"]?.[0]?.split(";")[0] ?? "" };
+  const codes = [bearer(tokens.ann), cookie, bearer(tokens.vic)].map((headers) => upgradeCode(served, "/ws", headers));
+  expect(await Promise.all(codes)).toEqual([503, 503, 101]);
+  expect(await count(served, 'connections_refused_total{reason="user_limit"}')).toBe(2);
+  const refused = served.log().filter(({ event }) => event === "connection.refused");
+  expect(refused).toMatchObject([1, 2].map(() => ({ reason: "user_limit", user: "ann" })));
+  first?.close();
+  await until(() => served.seen[0]?.calls.includes("closed") === true);
+  expect(await upgradeCode(served, "/ws", cookie)).toBe(101);
 });
 
 test("a client that does not answer pings is cut off; one that does, or that says something, is not", async () => {
@@ -128,7 +144,7 @@ test("a client whose words are not taken in time is held up, not cut off", async
 });
 
 test("a client that does not read what it is sent is cut off before much waits for it", async () => {
-  const limits = { connections: 10, payloadBytes: 1_000, unsentBytes: 4 * 1024 * 1024 };
+  const limits = { ...usualLimits, unsentBytes: 4 * 1024 * 1024 };
   const served = await serve({ limits });
   const socket = await served.open();
   socket.pause();

@@ -49,6 +49,13 @@ export const users: readonly NamedUser[] = [
   { name: "ada", role: "admin", tokens: [hashOf(tokens.ada)] },
 ];
 
+export const usualLimits: HttpServerOptions["limits"] = {
+  connections: 100,
+  connectionsPerUser: 100,
+  payloadBytes: 1024 * 1024,
+  unsentBytes: 16 * 1024 * 1024,
+};
+
 /** Answers every line with itself, and does nothing when it is told to stop. */
 export function echoing(seen: Seen[] = []): ConnectionHandler {
   return (socket, identity) => {
@@ -101,7 +108,7 @@ export async function serve(
     auth: noAuth ? undefined : { tokenFile, users: { file: configFile, load: () => loadUsers(home) } },
     hosts: [],
     origins: [],
-    limits: { connections: 100, payloadBytes: 1024 * 1024, unsentBytes: 16 * 1024 * 1024 },
+    limits: usualLimits,
     timeouts: { pingMs: 60_000, stalledMs: 60_000, drainMs: 60_000 },
     mounted: { "/ws": echoing(seen), "/rpc": echoing(seen) },
     log: createLog(output, logLevel),
