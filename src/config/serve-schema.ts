@@ -86,7 +86,7 @@ export const interactiveSchema = z.strictObject({
   toolExecutionChoices: z
     .array(z.enum(toolExecutions))
     .optional()
-    .describe("What a client may choose for its session; when left out, only the one above."),
+    .describe("What a client may choose for its session besides the one above."),
   autonomy: z.enum(autonomyLevels).optional().describe("What runs unasked where the server runs the tools."),
   timeouts: z
     .strictObject({

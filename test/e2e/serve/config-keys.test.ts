@@ -153,6 +153,8 @@ const effects: Readonly<Record<string, () => Promise<void>>> = {
     const chosen = { userId: "u", sessionParams: { toolExecution: "server" } };
     expect((await free.request("startSession", chosen)).result).toMatchObject({ status: 1 });
     const other = { userId: "u", sessionParams: { toolExecution: "client" } };
+    // What is the rule may always be chosen, also where the list does not have it.
+    expect((await free.request("startSession", other)).result).toMatchObject({ status: 1 });
     expect((await bound.request("startSession", other)).error).toMatchObject({
       code: -32602,
       data: { reason: "tool_execution" },

@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import type { ModelEvent } from "../../../src/core/ports.ts";
+import { InteractiveConnection } from "../../../src/frontends/interactive/connection.ts";
+import { createLinkedPair } from "../../../src/rpc/transport.ts";
+import { calls, says } from "../../fakes/kit.ts";
+import { ann, serve, textIn } from "./served.ts";
+
+const ada = { user: "ada", role: "admin" } as const;
+const isCall = ({ method }: { readonly method?: string }): boolean => method === "ToolCallNotification";
+
+test("an answer without a word is complete, and a code says what it was", async () => {
+  const client = serve([[{ type: "end", stop: "end" }], says("Here I am.")]).connect();
+  const sessionId = await client.start();
+  const [final, ...more] = await client.ask(sessionId, "say nothing");
+  expect(more).toEqual([]);
+  expect(final?.params).toMatchObject({ chunk: "", isFinal: true, reason: "completed", code: "model_empty" });
+  // No status 3 in between.
+  const [first] = await client.ask(sessionId, "and now?");
+  expect(first?.params).toMatchObject({ chunk: "Here I am." });
+  await client.close();
+});
+
+test("a session of another front end can be read where the server runs no tools, and takes no messages", async () => {
+  const { kit, connect } = serve([says("One.")]);
+  const session = await kit.open();
+  await session.close();
+  const client = connect(ada);
+  const { result } = await client.request("resumeSession", { sessionId: session.id });
+  expect(result).toMatchObject({ status: 1, running: false, toolExecution: "server" });
+  const { error } = await client.request("sendUserMessage", { sessionId: session.id, message: "hi" });
+  expect(error).toMatchObject({ code: -32000, data: { reason: "tool_execution" } });
+  await client.close();
+});
+
+test("a call whose arguments are not JSON is answered by the server, and the model reads why", async () => {
+  const broken: ModelEvent[] = [
+    { type: "tool_call", id: "call_1", name: "Read", inputText: '{"file_path": ' },
+    { type: "end", stop: "tool_calls" },
+  ];
+  const { kit, connect } = serve([broken, says("Sorry.")]);
+  const client = connect();
+  const sessionId = await client.start();
+  const frames = await client.ask(sessionId, "read it");
+  expect([frames.some(isCall), textIn(frames)]).toEqual([false, "Sorry."]);
+  expect(kit.requests[1]?.messages.at(-1)?.content).toEqual([
+    expect.objectContaining({ status: "failed", text: "Error: The arguments of Read are not valid JSON." }),
+  ]);
+  await client.close();
+});
+
+test("numbers that no JavaScript program can hold are rounded, in echo and in arguments", async () => {
+  const [call, ...rest] = calls(["Read", {}]);
+  const { server } = serve([[{ ...call, inputText: '{"n": 9007199254740993}' } as ModelEvent, ...rest]]);
+  const [near, far] = createLinkedPair();
+  const connection = new InteractiveConnection(server, { transport: far, close: () => far.close() }, ann);
+  const texts: string[] = [];
+  near.send('{"jsonrpc":"2.0","id":1,"method":"echo","params":{"message":9007199254740993}}');
+  near.send('{"jsonrpc":"2.0","id":2,"method":"startSession","params":{"userId":"u"}}');
+  // As texts: to parse them here would round them, too.
+  for await (const frame of near.incoming) {
+    const text = frame.type === "line" ? frame.text : "";
+    const [, sessionId] = /"id":2,"result":\{"sessionId":"([^"]+)"/.exec(text) ?? [];
+    if (sessionId !== undefined)
+      near.send(
+        `{"jsonrpc":"2.0","id":3,"method":"sendUserMessage","params":{"sessionId":"${sessionId}","message":"x"}}`,
+      );
+    if (text.includes("900719925474099")) texts.push(text);
+    if (text.includes("ToolCallNotification")) break;
+  }
+  expect(texts).toEqual([
+    '{"jsonrpc":"2.0","id":1,"result":9007199254740992}',
+    expect.stringContaining('"arguments":{"n":9007199254740992}'),
+  ]);
+  near.close();
+  await connection.closed();
+});
