@@ -79,6 +79,8 @@ export type DurableBody =
       readonly failure?: Failure;
       readonly usage: Usage;
       readonly durationMs: number;
+      /** Prompts that it was for and failed before it could take up. They have ended with it, and are not run any more. */
+      readonly untaken?: readonly string[];
     };
 
 /** Events of the moment: useful while they happen, rebuilt from durable ones afterwards. */

@@ -135,6 +135,7 @@ export function applyEvent(state: SessionState, event: DurableEvent): void {
       state.lastEnd = event.reason;
       state.partial = undefined;
       state.openCalls.clear();
+      for (const messageId of event.untaken ?? []) state.waiting.delete(messageId);
       break;
   }
 }

@@ -23,6 +23,8 @@ export class Journal {
   private readonly publish: (event: EngineEvent) => void;
   /** What a dead process or a full disk kept from the log. It counts already, and is written before anything else is. */
   private unwritten: readonly DurableEvent[] = [];
+  /** Some of it could not be written, and it was no dead process that kept it. */
+  private isBehind = false;
   private pending: Pending[] = [];
   private flushing = false;
 
@@ -44,7 +46,10 @@ export class Journal {
     return this.unwritten;
   }
 
-  /** Resolves when the event is stored and told. Rejects with `storage_failed`, and then it did not happen. */
+  /**
+   * Resolves when the event is stored and told. Rejects with `storage_failed`, and then it did not happen; but the end of a
+   * turn, and that of a prompt which waits, have happened all the same, and are owed.
+   */
   emit(body: EventBody): Promise<void> {
     if (!this.flushing && !isDurable(body)) {
       this.publish(this.stampLive(body));
@@ -59,6 +64,14 @@ export class Journal {
   /** Something is being stored, or waits to be: the state is not yet what it will be. */
   get isBusy(): boolean {
     return this.flushing;
+  }
+
+  /** Tries once more to write what could not be written, before the log is given back. */
+  async catchUp(): Promise<void> {
+    if (!this.isBehind || this.flushing) return;
+    this.flushing = true;
+    await this.append([], true);
+    await this.flush();
   }
 
   private async flush(): Promise<void> {
@@ -86,27 +99,40 @@ export class Journal {
         this.publish(event);
         entry?.resolve();
       } else {
-        if (event.type === "turn.ended") this.endUnwritten(event, failure.failure);
+        this.endUnwritten(event, failure.failure);
         entry?.reject(failure);
       }
     }
     return true;
   }
 
-  /** A turn that began ends for everybody who listens, even when its end cannot be written now. */
-  private endUnwritten(event: DurableEvent & { type: "turn.ended" }, failure: Failure): void {
-    const ended = { ...event, reason: "failed", failure, seq: this.state.seq + 1 } as const;
+  /** What began ends for everybody who listens, even when its end cannot be written now. */
+  private endUnwritten(event: DurableEvent, failure: Failure): void {
+    const seq = this.state.seq + 1;
+    let ended: DurableEvent;
+    if (event.type === "turn.ended") ended = { ...event, reason: "failed", failure, seq };
+    // One that could not be accepted either has not begun.
+    else if (event.type === "prompt.discarded" && this.state.waiting.has(event.messageId)) ended = { ...event, seq };
+    else return;
     this.unwritten = [...this.unwritten, ended];
+    this.isBehind = true;
     applyEvent(this.state, ended);
     this.publish(ended);
   }
 
   private async store(events: readonly DurableEvent[]): Promise<AgentError | undefined> {
     if (events.length === 0) return undefined;
+    return this.append(
+      events,
+      events.some((event) => event.type === "turn.ended"),
+    );
+  }
+
+  private async append(events: readonly DurableEvent[], sync: boolean): Promise<AgentError | undefined> {
     try {
-      const sync = events.some((event) => event.type === "turn.ended");
       await this.log.append([...this.unwritten, ...events], { sync });
       this.unwritten = [];
+      this.isBehind = false;
       return undefined;
     } catch (error) {
       if (error instanceof AgentError) return error;

@@ -255,6 +255,7 @@ export class Session {
     for (const entry of this.queue.drop()) entry.settle(notRun());
     this.live?.abort.abort(cause);
     await this.live?.done;
+    await this.journal.catchUp();
     await this.journal.emit({ type: "session.closed" });
     this.audience.close();
     await this.log.release().finally(this.tellEnd);

@@ -79,6 +79,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
   let continuations = 0;
   const denials: Denial[] = [];
   let failedTool: ToolResultBlock | undefined;
+  const promptIds = [...parts.promptIds];
 
   const step = async (): Promise<End | undefined> => {
     if (signal.aborted) return interrupted(signal);
@@ -124,7 +125,9 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
       failedTool = outcome.results.find((result) => result.status === "failed");
       if (signal.aborted) return interrupted(signal);
       if (outcome.end !== undefined) return endOf(outcome.end, outcome.denials);
-      for (const messageId of parts.takeJoining()) await emit({ type: "prompt.taken", messageId, reminders: [] });
+      const joining = parts.takeJoining();
+      promptIds.push(...joining);
+      for (const messageId of joining) await emit({ type: "prompt.taken", messageId, reminders: [] });
       return isOver ? outputLimit() : undefined;
     }
     if (isOver) return outputLimit();
@@ -155,8 +158,10 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
   }: End): Pick<TurnOutcome, "turnId" | "reason" | "failure" | "usage" | "durationMs"> => {
     return { turnId, reason, usage, durationMs, ...(failure === undefined ? {} : { failure }) };
   };
+  // Nobody else will take them up, and who sent them is told that they have failed.
+  const untaken = promptIds.filter((messageId) => state.waiting.has(messageId));
   try {
-    await emit({ type: "turn.ended", ...facts(end) });
+    await emit({ type: "turn.ended", ...facts(end), ...(untaken.length === 0 ? {} : { untaken }) });
   } catch (error) {
     end = failedWith(failureOf(error));
   }

@@ -182,6 +182,7 @@ const bodyGuards: Readonly<Record<Exclude<DurableBody["type"], "session.opened">
     failure: optional(shape({ code: isErrorCode, message: isText, cause: optional(oneOf(...failureCauses)) })),
     usage: isUsage,
     durationMs: isNumber,
+    untaken: optional(listOf(isText)),
   }),
 };
 

@@ -133,6 +133,7 @@ export const everyBody: readonly Exclude<DurableBody, { type: "session.opened" }
     failure: { code: "model_failed", message: "It hung up.", cause: "network" },
     usage,
     durationMs: 12.5,
+    untaken: ["m3"],
   },
 ];
 

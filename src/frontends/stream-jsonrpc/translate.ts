@@ -129,12 +129,13 @@ export function createTranslator(start: TranslatorStart): Translator {
     if (prompts.size === 0) tellTitle();
   };
 
-  /** The turn's prompt, when the turn failed before it could take it up. */
-  const untakenPrompt = (): string | undefined => {
-    const id = [...prompts.keys()].find((messageId) => origin(messageId) !== undefined);
-    if (id === undefined) return undefined;
-    prompts.delete(id);
-    return origin(id)?.clientMessageId ?? id;
+  /** Of prompts that a turn could not take up, the last is the one that it was for; it gives the name when there is no other. */
+  const nameOf = ({ turnId: own, untaken = [] }: EventOf<"turn.ended">): string => {
+    const named = turnId === undefined ? untaken.at(-1) : undefined;
+    for (const messageId of untaken) if (messageId !== named) discardPrompt(messageId);
+    if (named === undefined) return turnId ?? own;
+    prompts.delete(named);
+    return origin(named)?.clientMessageId ?? named;
   };
 
   const tellEnd = (): void => {
@@ -145,7 +146,7 @@ export function createTranslator(start: TranslatorStart): Translator {
   const endTurn = (event: EventOf<"turn.ended">): void => {
     reply.abandon(event.at);
     tellTitle();
-    const id = turnId ?? untakenPrompt() ?? event.turnId;
+    const id = nameOf(event);
     const isTold = isUsageTold;
     heldEnd = () => {
       if (!isTold) tellUsage();

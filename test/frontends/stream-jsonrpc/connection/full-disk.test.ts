@@ -1,41 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { AgentError } from "../../../../src/core/errors.ts";
-import type { DurableEvent } from "../../../../src/core/event.ts";
-import type { SessionStore } from "../../../../src/core/ports.ts";
-import { createMemoryStore } from "../../../../src/store/memory-store.ts";
-import { says } from "../../../fakes/kit.ts";
+import { fullStore } from "../../../fakes/full-store.ts";
+import { says, until } from "../../../fakes/kit.ts";
 import { storyOf } from "../../../fakes/rpc/linked-client.ts";
 import type { Received } from "../../../fakes/rpc/wire.ts";
 import { noticesIn } from "../../../fakes/rpc/wire.ts";
 import { hangsAfter, serve } from "./served.ts";
 
+const endsIn = (lines: readonly Received[]): unknown[] =>
+  noticesIn(lines).flatMap(({ type, turnId, reason }) => (type === "agent_turn_completed" ? [[turnId, reason]] : []));
+
 const idIn = ({ result }: Received): string => String(result?.sessionId);
 
 describe("a log that cannot be written", () => {
-  /** A store whose logs take nothing while it is full, or nothing of some type. */
-  function fullStore(): { readonly store: SessionStore; full(now: boolean | DurableEvent["type"]): void } {
-    const store = createMemoryStore();
-    let isFull: boolean | DurableEvent["type"] = false;
-    const guarded = (log: Awaited<ReturnType<SessionStore["create"]>>): typeof log => ({
-      ...log,
-      append: async (...given) => {
-        if (isFull === true || given[0].some(({ type }) => type === isFull))
-          throw new AgentError("storage_failed", "The disk is full.");
-        return log.append(...given);
-      },
-    });
-    return {
-      store: {
-        ...store,
-        create: async (...given) => guarded(await store.create(...given)),
-        acquire: async (...given) => guarded(await store.acquire(...given)),
-      },
-      full: (now) => {
-        isFull = now;
-      },
-    };
-  }
-
   const failed = (id: string): object => ({
     id,
     error: { code: -32603, message: "The disk is full.", data: { code: "storage_failed" } },
@@ -89,7 +65,9 @@ describe("a log that cannot be written", () => {
     const from = client.mark;
     const { error } = await client.request(method, { machineId: "m", cwd: "/ws" });
     expect(error).toBeUndefined();
-    expect(storyOf(client.received.slice(from)).slice(0, 5)).toEqual([
+    expect(storyOf(client.received.slice(from)).slice(0, 7)).toEqual([
+      "queued_messages_discarded",
+      "agent_turn_completed",
       "assistant_text_complete",
       "session_token_usage_changed",
       "error",
@@ -123,6 +101,51 @@ describe("a log that cannot be written", () => {
       .slice(from)
       .flatMap(({ _meta }) => (_meta === undefined ? [] : [JSON.stringify(_meta)]));
     expect(traces.filter((each) => !each.includes("2".repeat(32)))).toEqual([]);
+  });
+
+  test("while messages wait ends each of them once, in order, under its name", async () => {
+    const { store, full } = fullStore();
+    const { client, init, say } = serve([hangsAfter({ type: "text", text: "half" }), says("new")], { store });
+    await init();
+    await say("go", { messageId: "m1" });
+    await client.notice("assistant_text_delta");
+    await say("waits", { messageId: "m2" });
+    full("turn.started");
+    await say("waits, too", { messageId: "m3" });
+    await client.request("droid.interrupt_session", {});
+    await say("more", { messageId: "m4" });
+    await say("and more", { messageId: "m5" });
+    await until(() => endsIn(client.received).length === 5);
+    full(false);
+    await say("again", { messageId: "m6" });
+    await until(() => endsIn(client.received).length === 6);
+    expect(endsIn(client.received)).toEqual([
+      ["m2", "cancelled"],
+      ["m3", "cancelled"],
+      ["m1", "cancelled"],
+      ["m4", "completion_persistence_failed"],
+      ["m5", "completion_persistence_failed"],
+      ["m6", "completed"],
+    ]);
+  });
+
+  test("when a turn was to take up what an earlier process had left tells that this is dropped", async () => {
+    const { store, full } = fullStore();
+    const { client, init, say } = serve([], { store });
+    const sessionId = idIn(await init());
+    await client.request("droid.close_session", {});
+    const log = await store.acquire(sessionId);
+    const seq = ((await store.read(sessionId)).events.at(-1)?.seq ?? 0) + 1;
+    const content = [{ type: "text", text: "left behind" }] as const;
+    await log.append([{ type: "prompt.accepted", messageId: "left", content, seq, at: 1, sessionId }]);
+    await log.release();
+    await client.request("droid.load_session", { sessionId });
+    full("turn.started");
+    await say("mine", { messageId: "m1" });
+    await client.state("idle");
+    const dropped = noticesIn(client.received).filter(({ type }) => type === "queued_messages_discarded");
+    expect(dropped).toMatchObject([{ text: "left behind" }]);
+    expect(endsIn(client.received)).toEqual([["m1", "completion_persistence_failed"]]);
   });
 
   test("at the very end of a turn is told as its end: what was said may be lost", async () => {

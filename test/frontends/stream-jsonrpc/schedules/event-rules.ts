@@ -77,7 +77,7 @@ function inOneSession({ session, events }: WatchedSession, { logs, hasFailedWrit
       if (event.seq !== lastSeq + 1) say(`number ${event.seq} follows ${lastSeq}`);
       lastSeq = event.seq;
       const stored = log[event.seq - 1];
-      const isOwed = hasFailedWrites && event.type === "turn.ended";
+      const isOwed = hasFailedWrites && (event.type === "turn.ended" || event.type === "prompt.discarded");
       if (!isOwed && !isDeepStrictEqual(plain(stored), plain(event))) {
         say(`number ${event.seq} was told as ${JSON.stringify(event)} and stored as ${JSON.stringify(stored)}`);
       }
@@ -164,6 +164,10 @@ function inOneSession({ session, events }: WatchedSession, { logs, hasFailedWrit
           if (turn.open.length > 0) say(`a turn ended before its calls had results: ${turn.open}`);
         }
         turn = undefined;
+        for (const messageId of event.untaken ?? []) {
+          if (!waiting.delete(messageId)) say(`a turn ended for ${messageId}, which did not wait`);
+          ended.add(messageId);
+        }
         break;
       case "session.closed":
         isClosed = true;
@@ -172,7 +176,7 @@ function inOneSession({ session, events }: WatchedSession, { logs, hasFailedWrit
   }
   if (turn !== undefined) say("a turn never ended");
   if (!isClosed) say("it was never closed");
-  if (!hasFailedWrites && waiting.size > 0) say(`prompts were neither run nor dropped: ${[...waiting]}`);
+  if (waiting.size > 0) say(`prompts were neither run nor dropped: ${[...waiting]}`);
   if (!hasFailedWrites && log.length < lastSeq) say(`${lastSeq} events were told and ${log.length} stored`);
   return broken;
 }

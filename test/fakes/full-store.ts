@@ -1,0 +1,33 @@
+import { AgentError } from "../../src/core/errors.ts";
+import type { DurableEvent } from "../../src/core/event.ts";
+import type { SessionLog, SessionStore } from "../../src/core/ports.ts";
+import { createMemoryStore } from "../../src/store/memory-store.ts";
+
+export interface FullStore {
+  readonly store: SessionStore;
+  full(now: boolean | DurableEvent["type"]): void;
+}
+
+/** A store whose logs take nothing while it is full, or nothing of some type. */
+export function fullStore(): FullStore {
+  const store = createMemoryStore();
+  let isFull: boolean | DurableEvent["type"] = false;
+  const guarded = (log: SessionLog): SessionLog => ({
+    ...log,
+    append: async (...given) => {
+      if (isFull === true || given[0].some(({ type }) => type === isFull))
+        throw new AgentError("storage_failed", "The disk is full.");
+      return log.append(...given);
+    },
+  });
+  return {
+    store: {
+      ...store,
+      create: async (...given) => guarded(await store.create(...given)),
+      acquire: async (...given) => guarded(await store.acquire(...given)),
+    },
+    full: (now) => {
+      isFull = now;
+    },
+  };
+}
