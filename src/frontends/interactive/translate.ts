@@ -121,19 +121,23 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     answer?.told.delete(result.callId);
   };
 
-  const endAnswer = ({ reason, failure, seq, turnId }: EventOf<"turn.ended">): void => {
+  const endAnswer = ({ reason, failure, seq, turnId, untaken = [] }: EventOf<"turn.ended">): void => {
     const ended = answerEnd(reason, failure);
     const offset = (answer?.length ?? 0) + (answer?.text.length ?? 0);
     const code = failure === undefined || ended === "cancelled" ? {} : { code: failure.code };
     // A process that was killed has lost what it had not written yet: what was shown of that does not hold.
     const isCut = isPast && ended === "interrupted" ? ({ snapshot: true } as const) : {};
-    tell(chunkOf("", { turnId, isFinal: true, offset, ...isCut, seq, reason: ended, ...code }));
-    if (ended === "timeout" || ended === "error") {
-      const { messageId } = ids();
-      const of = { ...(messageId === undefined ? {} : { messageId }), ...code, errorId: turnId, seq };
-      const params = { sessionId, status: sessionStatus.error, reason: ended, ...of };
+    const tellEnd = (of: { readonly messageId?: string }, at: number): void => {
+      tell(chunkOf("", { ...of, turnId, isFinal: true, offset: at, ...isCut, seq, reason: ended, ...code }));
+      if (ended !== "timeout" && ended !== "error") return;
+      const params = { sessionId, status: sessionStatus.error, reason: ended, ...of, ...code, errorId: turnId, seq };
       tell({ method: "SessionStatusNotification", params });
-    }
+    };
+    const { messageId } = ids();
+    if (messageId !== undefined) tellEnd({ messageId }, offset);
+    else if (untaken.length === 0) tellEnd({}, offset);
+    // Each message has its end, also when its answer could not be begun.
+    for (const id of untaken) tellEnd({ messageId: id }, 0);
     answer = undefined;
   };
 

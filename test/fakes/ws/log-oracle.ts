@@ -16,6 +16,7 @@ export interface Line {
   readonly result?: { readonly callId: string };
   readonly reason?: string;
   readonly failure?: { readonly code: string; readonly message: string };
+  readonly untaken?: readonly string[];
 }
 
 export interface Logged {
@@ -63,7 +64,7 @@ export function loggedIn(lines: readonly Line[]): Logged {
 function add({ told, accepted, discarded, waiting, answers }: Logged, line: Line, asked: Set<string>): void {
   const { type, seq, turnId = "", messageId = "" } = line;
   const answer = answers.get(turnId);
-  const drop = (): void => void waiting.splice(waiting.indexOf(messageId), 1);
+  const drop = (id = messageId): void => void waiting.splice(waiting.indexOf(id), 1);
   if (type === "prompt.accepted") {
     accepted.push(messageId);
     waiting.push(messageId);
@@ -88,9 +89,14 @@ function add({ told, accepted, discarded, waiting, answers }: Logged, line: Line
     told.push(["ToolResultNotification", seq]);
   } else if (type === "turn.ended") {
     const end = endOf(line);
+    const untaken = line.untaken ?? [];
     answer?.ends.push(end);
-    told.push(["AIMessageChunkNotification", seq]);
-    if (end === "error" || end === "timeout") told.push(["SessionStatusNotification", seq]);
+    for (const id of untaken) drop(id);
+    const count = untaken.length + (untaken.length === 0 || answer?.messageId !== undefined ? 1 : 0);
+    for (let index = 0; index < count; index += 1) {
+      told.push(["AIMessageChunkNotification", seq]);
+      if (end === "error" || end === "timeout") told.push(["SessionStatusNotification", seq]);
+    }
   }
 }
 
