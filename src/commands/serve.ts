@@ -66,14 +66,11 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
     timeouts: { ...settings.timeouts, drainMs: drainMs + lastWordsMs },
     mounted: {
       "/ws": (socket, identity) => new InteractiveConnection(interactive, socket, identity),
-      "/rpc": rpcHandler(composition, {
-        pool,
-        modelId,
-        toolResultMs: toolResult,
-        log,
-        interactive,
-      }),
+      ...(settings.rpc === "nobody"
+        ? {}
+        : { "/rpc": rpcHandler(composition, { pool, modelId, toolResultMs: toolResult, log, interactive }) }),
     },
+    roles: settings.rpc === "admins" ? { "/rpc": ["admin"] } : {},
     onUserGone: (user) => void interactive.stopWorkOf(user),
     log,
     metrics,

@@ -4,7 +4,15 @@ import { autonomyLevels, reasoningEfforts } from "../core/settings.ts";
 import type { modelEntrySchema } from "./model-schema.ts";
 import { ruleWords } from "./rule-words.ts";
 import type { UserConfig } from "./schema.ts";
-import { hostFault, isTokenHash, originFault, toolExecutions, userNameFault, userRoles } from "./serve-words.ts";
+import {
+  hostFault,
+  isTokenHash,
+  originFault,
+  rpcClients,
+  toolExecutions,
+  userNameFault,
+  userRoles,
+} from "./serve-words.ts";
 
 export const reasoningStyles = [
   "adaptive",
@@ -107,6 +115,7 @@ const serve = fieldsOf<Serve>({
   hosts: listOf(textWithout(hostFault)),
   origins: listOf(textWithout(originFault)),
   users: listOf(user),
+  rpc: oneOf(rpcClients),
   limits: fieldsOf<NonNullable<Serve["limits"]>>({
     connections: isCount,
     connectionsPerUser: isCount,

@@ -1,7 +1,15 @@
 import { z } from "zod";
 import { durationMs, durationRule } from "../core/duration.ts";
 import { autonomyLevels } from "../core/settings.ts";
-import { hostFault, isTokenHash, originFault, toolExecutions, userNameFault, userRoles } from "./serve-words.ts";
+import {
+  hostFault,
+  isTokenHash,
+  originFault,
+  rpcClients,
+  toolExecutions,
+  userNameFault,
+  userRoles,
+} from "./serve-words.ts";
 
 /** As it was written: what is kept of a configuration is what stands in it. */
 const duration = z.union([z.string(), z.number()]).superRefine((value, context) => {
@@ -61,6 +69,10 @@ export const serveSchema = z.strictObject({
     .describe("Names by which the server may be asked, besides those of loopback and the address it is bound to."),
   origins: z.array(text(originFault)).optional().describe("Origins of pages that may ask, besides the server's own."),
   users: users.optional().describe("Who may come in besides the owner of this machine's own token."),
+  rpc: z
+    .enum(rpcClients)
+    .optional()
+    .describe("Who may open /rpc, which is as good as a shell of the server's account."),
   limits: z
     .strictObject({
       connections: count.optional().describe("WebSocket connections at a time."),

@@ -1,7 +1,7 @@
 import { durationMs } from "../core/duration.ts";
 import type { Autonomy } from "../core/settings.ts";
 import type { UserConfig } from "./schema.ts";
-import type { toolExecutions, userRoles } from "./serve-words.ts";
+import type { rpcClients, toolExecutions, userRoles } from "./serve-words.ts";
 
 export type ToolExecution = (typeof toolExecutions)[number];
 
@@ -17,6 +17,8 @@ export interface ServeSettings {
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
   readonly users: readonly ServeUser[];
+  /** Who may open `/rpc`. */
+  readonly rpc: (typeof rpcClients)[number];
   readonly limits: {
     readonly connections: number;
     readonly connectionsPerUser: number;
@@ -48,6 +50,7 @@ export function serveSettings({ serve = {} }: UserConfig): ServeSettings {
     hosts: serve.hosts ?? [],
     origins: serve.origins ?? [],
     users: serve.users ?? [],
+    rpc: serve.rpc ?? "everybody",
     limits: {
       connections: limits?.connections ?? 2_000,
       connectionsPerUser: limits?.connectionsPerUser ?? 1_500,

@@ -4,6 +4,9 @@
 export const userRoles = ["admin", "user", "viewer"] as const;
 export const toolExecutions = ["client", "server"] as const;
 
+/** Who may open `/rpc`. */
+export const rpcClients = ["everybody", "admins", "nobody"] as const;
+
 const longestName = 64;
 
 /** Why this is no name for a user; `undefined` when it is one. */

@@ -32,6 +32,7 @@ test("without any configuration, the defaults that the documentation names count
       hosts: [],
       origins: [],
       users: [],
+      rpc: "everybody",
       limits: { connections: 2_000, connectionsPerUser: 1_500, payloadBytes: 1_048_576, unsentBytes: 16_777_216 },
       timeouts: { pingMs: 20_000, stalledMs: 10_000, drainMs: 30_000 },
     },
@@ -51,6 +52,7 @@ serve:
   hosts: [agent.example.org, "[fd00::1]"]
   origins: ["https://agent.example.org", "http://localhost:3000"]
   users: [{ name: ann@example.org, role: viewer, tokens: ["${hash("a")}", "${hash("b")}"] }]
+  rpc: nobody
   limits: { connections: 1, connectionsPerUser: 10, payloadBytes: 2, unsentBytes: 3 }
   timeouts: { ping: 4, stalled: 5s, drain: 6m }
 interactive:
@@ -65,6 +67,7 @@ interactive:
       hosts: ["agent.example.org", "[fd00::1]"],
       origins: ["https://agent.example.org", "http://localhost:3000"],
       users: [{ name: "ann@example.org", role: "viewer", tokens: [hash("a"), hash("b")] }],
+      rpc: "nobody",
       limits: { connections: 1, connectionsPerUser: 10, payloadBytes: 2, unsentBytes: 3 },
       timeouts: { pingMs: 4_000, stalledMs: 5_000, drainMs: 360_000 },
     },

@@ -61,7 +61,7 @@ export function createGatekeeper(parts: {
       if (needed === "bearer" && by !== needed)
         return refuse(403, "role", "This needs the token itself, in the header Authorization.", route);
       if (route.roles !== undefined && (found === undefined || !route.roles.includes(found.identity.role)))
-        return refuse(403, "role", `This is for the roles ${route.roles.join(" and ")}.`, route);
+        return refuse(403, "role", `Only for the role ${route.roles.join(" or ")}.`, route);
       if (!isItsMethod) {
         const refusal = { code: 405, body: `Only ${route.method}.\n`, headers: { Allow: route.method } };
         return { refusal, reason: "method", route };

@@ -43,12 +43,13 @@ export const json = (code: number, value: object, headers: Readonly<Record<strin
 /** Everything that this server answers. Nothing is answered that has no row here. */
 export function createRoutes(parts: {
   readonly mounted: readonly string[];
+  readonly roles: Readonly<Record<string, readonly Role[]>>;
   readonly cookies: Cookies;
   readonly metrics: Metrics;
   readonly origins: readonly string[];
   readonly isDraining: () => boolean;
 }): readonly Route[] {
-  const { mounted, cookies, metrics, origins, isDraining } = parts;
+  const { mounted, roles, cookies, metrics, origins, isDraining } = parts;
   const about = `tinman serve ${TINMAN_VERSION}\n\nWebSocket: ${mounted.join(", ")}\nAlso: /healthz /readyz /metrics\n`;
   return [
     { path: "/", method: "GET", answer: () => ({ code: 200, body: about }) },
@@ -89,6 +90,7 @@ export function createRoutes(parts: {
       (path): Route => ({
         path,
         method: "GET",
+        ...(roles[path] === undefined ? {} : { roles: roles[path] }),
         upgrades: true,
         answer: () => ({
           code: 426,

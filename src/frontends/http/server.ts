@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { AgentError } from "../../core/errors.ts";
-import type { ConnectionHandler } from "../front-end.ts";
+import type { ConnectionHandler, Role } from "../front-end.ts";
 import { asHost, createAccess } from "./access.ts";
 import { answer, answerRaw } from "./answers.ts";
 import { createConnections } from "./connections.ts";
@@ -33,6 +33,8 @@ export interface HttpServerOptions {
   readonly timeouts: { readonly pingMs: number; readonly stalledMs: number; readonly drainMs: number };
   /** Who serves the WebSockets, by path. */
   readonly mounted: Readonly<Record<string, ConnectionHandler>>;
+  /** Whom these paths are for; everybody with a token where one is left out. */
+  readonly roles?: Readonly<Record<string, readonly Role[]>>;
   /** Told of every user whose last token to work with was taken back. */
   onUserGone?(user: string): void;
   readonly log: Log;
@@ -98,6 +100,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     }));
   const routes = createRoutes({
     mounted: Object.keys(mounted),
+    roles: options.roles ?? {},
     cookies,
     metrics,
     origins: options.origins,

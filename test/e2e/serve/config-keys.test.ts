@@ -20,6 +20,7 @@ beforeAll(async () => {
         serve: {
           hosts: ["agent.example.org"],
           origins: ["https://page.example.org"],
+          rpc: "nobody",
           limits: { payloadBytes: 900_000 },
           timeouts: { stalled: "500ms" },
         },
@@ -37,6 +38,7 @@ beforeAll(async () => {
       config: {
         serve: {
           users,
+          rpc: "admins",
           limits: { connections: 4, connectionsPerUser: 3, unsentBytes: 100_000 },
           timeouts: { ping: "1s" },
         },
@@ -85,6 +87,17 @@ const effects: Readonly<Record<string, () => Promise<void>>> = {
     const client = await connected(strict, tokens.vic);
     expect((await client.request("capabilities")).result).toMatchObject({ user: "vic", role: "viewer" });
     await expect(strict.connect("a-token-of-nobody")).rejects.toThrow("401");
+  },
+
+  async "serve.rpc"() {
+    const codeFor = async (token: string): Promise<number> =>
+      (await strict.get("/rpc", { Authorization: `Bearer ${token}` })).code;
+    expect([await codeFor(strict.token), await codeFor(tokens.ann), await codeFor(tokens.vic)]).toEqual([
+      426, 403, 403,
+    ]);
+    const rpc = ({ url }: Server): string => url.replace(/ws$/, "rpc");
+    await expect(connectTo(rpc(strict), { Authorization: `Bearer ${tokens.ann}` })).rejects.toThrow("403");
+    await expect(connectTo(rpc(impatient))).rejects.toThrow("404");
   },
 
   async "serve.limits.connections"() {

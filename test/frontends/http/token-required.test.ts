@@ -94,6 +94,30 @@ test("with a token, what is there answers", async () => {
   expect(await codes(tokens.ann)).toEqual({ ...everything, "/metrics": 403 });
 });
 
+test("what is mounted for some roles is closed to others, upgrades like requests", async () => {
+  const served = await serve({ roles: { "/rpc": ["admin"] } });
+  const codes = async (path: string) =>
+    Promise.all(
+      ["", tokens.vic, tokens.ann, tokens.ada].map(async (token) => [
+        (await served.ask(path, { headers: bearer(token) })).code,
+        await upgradeCode(served, path, bearer(token)),
+      ]),
+    );
+  const [nobody, forbidden, open] = [401, 403, 101];
+  expect(await codes("/rpc")).toEqual([
+    [nobody, nobody],
+    [forbidden, forbidden],
+    [forbidden, forbidden],
+    [426, open],
+  ]);
+  expect(await codes("/ws")).toEqual([
+    [nobody, nobody],
+    [426, open],
+    [426, open],
+    [426, open],
+  ]);
+});
+
 test("what is not there, and other methods, are told with a token only", async () => {
   const { ask, token } = await serve();
   const code = async (method: string, path: string): Promise<unknown> => {
