@@ -49,11 +49,9 @@ export async function readDocument(path: string): Promise<unknown> {
 }
 
 async function readNamed(path: string): Promise<string> {
-  try {
-    return await readPlainText(path);
-  } catch (error) {
-    throw invalid(path, reason(error));
-  }
+  const text = await readIfThere(path);
+  if (text === undefined) throw invalid(path, "there is no such file");
+  return text;
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {

@@ -11,7 +11,7 @@ export const errorCodes = {
   session_exists: "A session with this id exists already.",
   queue_full: "Too many prompts are waiting in this session.",
   input_too_large: "The prompt is larger than a record of the log may be.",
-  storage_failed: "The session log could not be read or written.",
+  storage_failed: "The session log, or another file in Tinman's home, could not be read or written.",
   model_unknown: "No model with this id is known.",
   model_failed: "The model, or the connection to it, failed.",
   model_auth: "The model refused the key, or a key is missing.",

@@ -161,6 +161,6 @@ test("another file that was named must be there", async () => {
   const file = join(home, "none.yaml");
   await expect(loadUserConfig(home, { file })).rejects.toMatchObject({
     code: "config_invalid",
-    message: expect.stringMatching(/none\.yaml: ENOENT/),
+    message: expect.stringMatching(/none\.yaml: there is no such file$/),
   });
 });

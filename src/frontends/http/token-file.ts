@@ -25,7 +25,7 @@ export async function readToken(path: string): Promise<string | undefined> {
   try {
     text = await readPrivate(path);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (isGone(error)) return undefined;
     throw tokenFault(path, error);
   }
   const token = text.trim();
@@ -38,7 +38,6 @@ const faultsOfFile: Readonly<Record<string, string>> = {
   ELOOP: "is a link, and the token must not lie elsewhere",
   EACCES: "may not be read by this user",
   EPERM: "may not be read by this user",
-  ENOTDIR: "is not a file with a token",
   ENXIO: "is not a file with a token",
 };
 
@@ -68,6 +67,17 @@ async function readPrivate(path: string): Promise<string> {
 }
 
 async function makeToken(path: string): Promise<string> {
+  try {
+    await writeToken(path);
+  } catch (error) {
+    throw new AgentError("storage_failed", `${path} could not be made: ${wordsOf(error)}.`, { cause: error });
+  }
+  const token = await readToken(path);
+  if (token === undefined) throw refused(path, "was taken away at once");
+  return token;
+}
+
+async function writeToken(path: string): Promise<void> {
   const draft = `${path}.${process.pid}-${newToken().slice(0, 8)}`;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await writeFile(draft, `${newToken()}\n`, { mode: 0o600, flag: "wx" });
@@ -79,13 +89,14 @@ async function makeToken(path: string): Promise<string> {
   } finally {
     await unlink(draft);
   }
-  const token = await readToken(path);
-  if (token === undefined) throw refused(path, "was taken away at once");
-  return token;
 }
 
 function refused(path: string, why: string): AgentError {
   return new AgentError("config_invalid", `${path} ${why}. Delete it to have a new one made.`);
+}
+
+function isGone(error: unknown): boolean {
+  return codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR";
 }
 
 function codeOf(error: unknown): string | undefined {

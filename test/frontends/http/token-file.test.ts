@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { watchCredentials } from "../../../src/frontends/http/credentials.ts";
 import { createLog } from "../../../src/frontends/http/log.ts";
+import { ownToken } from "../../../src/frontends/http/token-file.ts";
 import { newToken } from "../../../src/frontends/http/tokens.ts";
 import { newHome } from "./served.ts";
 
@@ -57,4 +58,17 @@ onLinux("a token file that cannot be read for a moment takes nothing back", asyn
   await leadTo("bad");
   await credentials.look();
   expect([credentials.find(token), revoked, lines.at(-2)?.event]).toEqual([undefined, ["local"], "token.unusable"]);
+});
+
+test.each([
+  ["a file", "file", "file already exists"],
+  ["below a file", "file/home", "not a directory"],
+])("where the home is %s, no token can be made, and one line says so", async (_, home, why) => {
+  const folder = await newHome();
+  await writeFile(join(folder, "file"), "");
+  const path = join(folder, home, "serve-token");
+  await expect(ownToken(path)).rejects.toMatchObject({
+    code: "storage_failed",
+    message: `${path} could not be made: ${why}.`,
+  });
 });

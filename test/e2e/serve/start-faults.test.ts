@@ -1,0 +1,28 @@
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { createBench } from "../tinman.ts";
+
+/** What is wrong at the start is one line, in words. */
+
+test("a configuration that is not there", async () => {
+  const bench = await createBench();
+  onTestFinished(bench.remove);
+  expect(await bench.tinman(["serve", "--port", "0", "--config", "none.yaml"])).toEqual({
+    code: 2,
+    signal: null,
+    stdout: "",
+    stderr: `tinman: ${join(bench.cwd, "none.yaml")}: there is no such file\n`,
+  });
+});
+
+test("a home in which nothing can be written", async () => {
+  const bench = await createBench();
+  onTestFinished(bench.remove);
+  const home = join(await bench.file("file", ""), "home");
+  expect(await bench.tinman(["serve", "--port", "0"], { env: { TINMAN_HOME: home } })).toEqual({
+    code: 1,
+    signal: null,
+    stdout: "",
+    stderr: `tinman: ${join(home, "serve-token")} could not be made: not a directory.\n`,
+  });
+});
