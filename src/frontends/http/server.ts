@@ -137,6 +137,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     log.warn("access.refused", { reason, code, method, path: url?.split("?", 1)[0], from: socket.remoteAddress });
   }
 
+  /** Of somebody whom the gatekeeper has let pass. */
+  function tellLateRefusal(request: IncomingMessage, { refused, code }: Answer): void {
+    if (refused !== undefined) tellRefusal(request, refused, code);
+  }
+
   function judge(request: IncomingMessage): Verdict {
     const verdict = gatekeeper.judge(request);
     if ("refusal" in verdict) tellRefusal(request, verdict.reason, verdict.refusal.code);
@@ -146,7 +151,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const verdict = judge(request);
     const given = "refusal" in verdict ? verdict.refusal : await verdict.route.answer(verdict.asked);
-    if (given.refused !== undefined) tellRefusal(request, given.refused, given.code);
+    tellLateRefusal(request, given);
     metrics.request(verdict.route?.path ?? "other", given.code);
     answer(response, given);
   }
@@ -156,7 +161,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     if ("refusal" in verdict) return { given: verdict.refusal, reason: verdict.reason };
     const handler = mounted[verdict.route.path];
     const { credential } = verdict.asked;
-    if (credential === undefined) return { given: unauthorized, reason: "token" };
+    if (credential === undefined) return { given: { ...unauthorized, refused: "code" }, reason: "token" };
     if (handler === undefined) return { given: { code: 400, body: "There is no WebSocket here.\n" }, reason: "path" };
     if (isDraining) return { given: unavailable("The server is stopping."), reason: "draining" };
     const { user } = credential.identity;
@@ -174,6 +179,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     const route = verdict.route?.path ?? "other";
     const found = serverOf(verdict);
     if ("given" in found) {
+      tellLateRefusal(request, found.given);
       metrics.request(route, found.given.code);
       metrics.connectionRefused(found.reason);
       answerRaw(socket, found.given);

@@ -49,6 +49,8 @@ test("every upgrade wants a token, also where there is nothing to upgrade to", a
   }
   expect(codes).toEqual({});
   expect(served.seen).toEqual([]);
+  const asked = (served.server.routes.length + 1) * Object.keys(wrongs).length;
+  expect(served.log().filter(({ event }) => event === "access.refused").length).toBe(asked);
 });
 
 test("a token in the address is none", async () => {
