@@ -1,4 +1,4 @@
-import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Bench } from "../e2e/tinman.ts";
@@ -46,6 +46,9 @@ const begin = (client: SocketClient) => client.request("startSession", { userId:
 const say = (client: SocketClient, sessionId: unknown, message: string) =>
   client.request("sendUserMessage", { sessionId, message });
 const final = (client: SocketClient) => client.until(({ params }) => params?.isFinal === true);
+
+const endsIn = ({ frames }: SocketClient): (readonly [id: unknown, reason: unknown])[] =>
+  frames.flatMap(({ params }) => (params?.isFinal === true ? [[params.messageId, params.reason] as const] : []));
 
 /** The turn ends for whoever listens, with the kind of the failure and an id, and no more. */
 async function failedTurn(program: Program, client: SocketClient): Promise<void> {
@@ -111,6 +114,7 @@ describeDisk("a disk", () => {
   afterAll(() => disk.remove());
 
   const filler = (): string => join(disk.seen, "filler");
+  afterEach(() => rmSync(filler(), { force: true }));
   const fill = (): void => {
     expect(() => writeFileSync(filler(), Buffer.alloc(7_000_000))).toThrow("ENOSPC");
   };
@@ -139,6 +143,43 @@ describeDisk("a disk", () => {
     const ends = follower.frames.flatMap(({ params }) => (params?.isFinal === true ? [params.reason] : []));
     expect(ends).toEqual(["error", "completed"]);
     expect(leaksIn([...client.frames, ...follower.frames], bench.root)).toEqual([]);
+  });
+
+  test("that becomes full while messages wait: each has one end under its id, and none is answered later", async () => {
+    const before = await start(disk.bench);
+    const client = await before.connect();
+    const sessionId = (await begin(client)).result?.sessionId;
+    await client.until(({ params }) => params?.status === 1);
+    const ids = [(await say(client, sessionId, "long")).result?.messageId];
+    await client.until(({ params }) => String(params?.chunk).length > 100);
+    // Enough of them for what is left of the log's last page: the first few may find room in it.
+    for (let count = 0; count < 12; count += 1) ids.push((await say(client, sessionId, "hi")).result?.messageId);
+    fill();
+    await client.until(({ params }) => params?.status === 3 && params.messageId === ids.at(-1));
+    const ends = endsIn(client);
+    expect(ends.map(([id]) => id)).toEqual(ids);
+    expect([ends[0], ends.at(-1)]).toEqual([
+      [ids[0], "error"],
+      [ids.at(-1), "error"],
+    ]);
+    const follower = await before.connect();
+    const full = await follower.request("resumeSession", { sessionId });
+    expect(full.result).toMatchObject({ running: false, waiting: [] });
+    await follower.request("echo", {});
+    expect(endsIn(follower)).toEqual(ends);
+    rmSync(filler());
+    // Nothing more is said: the log has it all the same when the server stops.
+    before.kill("SIGTERM");
+    await before.exit;
+    const log = readFileSync(logFile(join(disk.seen, "home"), String(sessionId)), "utf8");
+    expect(log).toContain(`"untaken":["${ids.at(-1)}"]`);
+    const after = await (await start(disk.bench)).connect();
+    expect((await after.request("resumeSession", { sessionId })).result).toMatchObject({ running: false, waiting: [] });
+    const last = (await say(after, sessionId, "hello")).result?.messageId;
+    await after.until(({ params }) => params?.isFinal === true && params.messageId === last);
+    expect(endsIn(after)).toEqual([...ends, [last, "completed"]]);
+    const numbers = after.frames.flatMap(({ params }) => (typeof params?.seq === "number" ? [params.seq] : []));
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
   });
 
   test("that may only be read: what must write fails with an id, and what only reads does not", async () => {
