@@ -8,6 +8,7 @@ import type { ToolCallBlock, ToolResultBlock, Usage } from "./message.ts";
 import { addUsage, callsOf, noUsage, textOf, totalTokens } from "./message.ts";
 import { notSilentFor } from "./model-silence.ts";
 import type { Clock, Ids, ModelCatalog, ModelInfo, ToolSpec } from "./ports.ts";
+import { sizeOf } from "./prompt-queue.ts";
 import { readReply } from "./reply.ts";
 import type { TurnLimits } from "./settings.ts";
 import type { CallsOutcome, Denial } from "./tool-calls.ts";
@@ -137,12 +138,27 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     return { reason: "completed" };
   };
 
+  /** Once it is part of the conversation, no later turn could be run either. */
+  const isTooLarge = (id: string, model: ModelInfo): boolean => {
+    const { content = [], at = 0 } = state.waiting.get(id) ?? {};
+    // A token has a character at least: most prompts need not be counted.
+    if (sizeOf(content) <= model.contextWindow / 4) return false;
+    const message = { id, role: "user", content, createdAt: at } as const;
+    return !fitsWindow(buildRequest(state.settings, [message], parts.toolSpecs(model)), model);
+  };
+
   let end: End | undefined;
   try {
     // What the model is told is looked up while the beginning is written.
     const begun = emit({ type: "turn.started", turnId, model: chosenModel(state.settings).id });
-    let [reminders] = await Promise.all([parts.reminders(), begun]);
+    // One that is not known fails when it is called, with its prompt in the conversation.
+    const resolved = parts.models.resolve(chosenModel(state.settings).id).catch(() => undefined);
+    let [reminders, model] = await Promise.all([parts.reminders(), resolved, begun]);
     for (const messageId of parts.promptIds) {
+      if (model !== undefined && isTooLarge(messageId, model.info)) {
+        end = promptTooLarge(model.info.contextWindow);
+        break;
+      }
       await emit({ type: "prompt.taken", messageId, reminders });
       reminders = [];
     }
@@ -212,6 +228,13 @@ function contextFull(window: number): End {
   const message =
     `The conversation no longer fits the model's window of ${window} tokens. ` +
     "Start a new session, or go on with a model that has a larger one.";
+  return { reason: "context_full", failure: { code: "context_full", message } };
+}
+
+function promptTooLarge(window: number): End {
+  const message =
+    `The prompt alone does not fit the model's window of ${window} tokens, and was not taken into the conversation. ` +
+    "Send less, or go on with a model that has a larger one.";
   return { reason: "context_full", failure: { code: "context_full", message } };
 }
 

@@ -195,11 +195,36 @@ test("model calls and tokens are limited", async () => {
 test("a conversation that no longer fits the window ends the turn with its own reason and words", async () => {
   const kit = createKit([says("ok"), says("never")], { model: { contextWindow: 20_000 } });
   const session = await kit.open();
-  expect((await ask(session, "small")).reason).toBe("completed");
-  const outcome = await ask(session, "words ".repeat(20_000));
+  expect((await ask(session, "words ".repeat(5_000))).reason).toBe("completed");
+  const outcome = await ask(session, "words ".repeat(5_000));
   expect(outcome).toMatchObject({ reason: "context_full", failure: { code: "context_full" }, modelCalls: 0 });
-  expect(outcome.failure?.message).toContain("20000 tokens");
+  expect(outcome.failure?.message).toMatch(/^The conversation no longer fits .* 20000 tokens/);
   expect(kit.requests).toHaveLength(1);
+});
+
+test("a prompt that alone does not fit the window ends with its turn, and the conversation goes on without it", async () => {
+  const kit = createKit([says("ok"), says("well")], { model: { contextWindow: 20_000 } });
+  const session = await kit.open();
+  const heard = listen(session);
+  await ask(session, "small");
+  const text = "words ".repeat(20_000);
+  const outcome = await session.prompt([{ type: "text", text }], { messageId: "large" }).outcome;
+  expect(outcome).toMatchObject({ reason: "context_full", failure: { code: "context_full" }, modelCalls: 0 });
+  expect(outcome.failure?.message).toMatch(/^The prompt alone does not fit .* 20000 tokens/);
+  expect(session.waiting()).toEqual([]);
+  expect((await ask(session, "small again")).finalText).toBe("well");
+  expect(kit.requests[1]?.messages.map(({ content }) => content.at(-1))).toMatchObject([
+    { text: "small" },
+    { text: "ok" },
+    { text: "small again" },
+  ]);
+  await heard.stop();
+  const ends = heard.events.flatMap((event) => (event.type === "turn.ended" ? [[event.reason, event.untaken]] : []));
+  expect(ends).toEqual([
+    ["completed", undefined],
+    ["context_full", ["large"]],
+    ["completed", undefined],
+  ]);
 });
 
 test("reminders stand before the user's own text and are not repeated", async () => {

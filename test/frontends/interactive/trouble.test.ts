@@ -299,3 +299,19 @@ test("those who come back in the same moment are told from one reading of the lo
   expect(messages).toEqual(clients.map((_, nth) => (nth % 2 === 0 ? 1 : 0)));
   await Promise.all([owner, ...clients].map((client) => client.close()));
 });
+
+test("a message that does not fit the model's window ends under its id, and smaller ones are answered as before", async () => {
+  const client = serve([says("One."), says("Two.")], {}, { model: { contextWindow: 20_000 } }).connect();
+  const sessionId = await client.start();
+  await client.ask(sessionId, "one");
+  const ended = await client.ask(sessionId, "words ".repeat(20_000));
+  const { messageId } = ended.at(-1)?.params ?? {};
+  const status = await client.next();
+  const end = { sessionId, messageId, reason: "error", code: "context_full" };
+  expect(ended.at(-1)?.params).toMatchObject({ ...end, chunk: "", isFinal: true, offset: 0 });
+  expect([status.method, status.params]).toMatchObject(["SessionStatusNotification", { ...end, status: 3 }]);
+  expect(textIn(await client.ask(sessionId, "two"))).toBe("Two.");
+  const back = await client.request("resumeSession", { sessionId });
+  expect(back.result).toMatchObject({ running: false, waiting: [] });
+  await client.close();
+});
