@@ -1,8 +1,6 @@
-import { z } from "zod";
 import type { ToolCallBlock } from "./message.ts";
 import type { ClientTool, RunOptions, SessionSettings } from "./settings.ts";
-import type { Tool, ToolBody, ToolOutput } from "./tool.ts";
-import { defineTool, failed, succeeded } from "./tool.ts";
+import type { Tool, ToolBody } from "./tool.ts";
 
 /** The tools of a session: its own, or those that its client brings or runs in their place. */
 export function sessionTools(
@@ -14,7 +12,7 @@ export function sessionTools(
   const kept = own.filter(({ name }) => !disabledTools.includes(name) && !brought.has(name));
   return [
     ...(clientRunsTools ? kept.map((tool) => handedOver(tool, toolResultMs)) : kept),
-    ...clientTools.map((tool) => declared(tool, clientRun(tool.name, toolResultMs))),
+    ...clientTools.map((tool) => declared(tool, toolResultMs)),
   ];
 }
 
@@ -31,7 +29,7 @@ export function callableTools(
   const tools = new Map(offered.map((tool) => [tool.name, tool]));
   for (const { name } of clientRunsTools ? calls : []) {
     if (tools.has(name)) continue;
-    tools.set(name, declared({ name, description: "", inputSchema: {} }, clientRun(name, toolResultMs)));
+    tools.set(name, declared({ name, description: "", inputSchema: {} }, toolResultMs));
   }
   return tools;
 }
@@ -42,13 +40,12 @@ const alreadyHandedOver = new WeakMap<Tool, { readonly tool: Tool; readonly with
 function handedOver(own: Tool, withinMs: number | undefined): Tool {
   const known = alreadyHandedOver.get(own);
   if (known !== undefined && known.withinMs === withinMs) return known.tool;
-  const body = clientRun(own.name, withinMs);
-  const tool: Tool = { ...own, concurrent: true, runBy: "client", load: async () => body };
+  const tool: Tool = { ...own, concurrent: true, runBy: "client", load: () => loadRun(own.name, withinMs) };
   alreadyHandedOver.set(own, { tool, withinMs });
   return tool;
 }
 
-function declared({ name, description, inputSchema }: ClientTool, body: ToolBody): Tool {
+function declared({ name, description, inputSchema }: ClientTool, withinMs: number | undefined): Tool {
   return {
     name,
     kind: "execute",
@@ -57,21 +54,11 @@ function declared({ name, description, inputSchema }: ClientTool, body: ToolBody
     concurrent: true,
     runBy: "client",
     inputSchema,
-    load: async () => body,
+    load: () => loadRun(name, withinMs),
   };
 }
 
-/** Whatever the model wrote goes to the client, which knows what it means; nothing is decided here, because nothing is done here. */
-function clientRun(name: string, withinMs: number | undefined): ToolBody {
-  return defineTool({
-    input: z.unknown(),
-    access: async () => [],
-    async run(input, { callId, signal, ask }): Promise<ToolOutput> {
-      const answer = await ask({ kind: "tool", call: { type: "tool_call", id: callId, name, input } }, withinMs);
-      if (answer?.kind === "result") return answer.isError === true ? failed(answer.text) : succeeded(answer.text);
-      if (signal.aborted) return { text: "Error: Tool execution cancelled by user", status: "interrupted" };
-      const why = answer?.kind === "cancel" ? answer.why : undefined;
-      return failed(`The client has not run ${name}: ${why ?? "nobody is there who could"}.`);
-    },
-  });
+/** With the first call, as the body of every tool is: most runs have no such tools. */
+async function loadRun(name: string, withinMs: number | undefined): Promise<ToolBody> {
+  return (await import("./client-run.ts")).clientRun(name, withinMs);
 }

@@ -59,8 +59,8 @@ const frames: readonly (readonly [name: string, frame: string, answer: object | 
   ),
   ["a prototype of its own", '{"__proto__":{"jsonrpc":"2.0","id":1,"method":"echo"}}', invalid()],
   ["as deep as can be", call("echo", nested(499)), { jsonrpc: "2.0", id: 1, result: JSON.parse(nested(499)) }],
-  ["one deeper", call("echo", nested(500)), invalid()],
-  ["params of 100,000 levels", call("startSession", nested(100_000)), invalid()],
+  ["one deeper", call("echo", nested(500)), invalid(1)],
+  ["params of 100,000 levels", call("startSession", nested(100_000)), invalid(1)],
   ["an id of 100,000 levels", call("echo", "1", nested(100_000)), invalid()],
   ["a frame of 100,000 levels", nested(100_000), invalid()],
   ["100,000 levels and no end", "[".repeat(100_000), parseError],
@@ -176,10 +176,11 @@ function lawFor(text: string): { readonly answers: 0 | 1; readonly id?: unknown;
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return { answers: 1, id: null, code: -32600 };
-  if (isDeep(text)) return { answers: 1, id: null, code: -32600 };
   const { jsonrpc, id: given, method } = value as Record<string, unknown>;
-  // Numbers that JSON has no words for come back as what it has.
-  const id = given === undefined ? undefined : (JSON.parse(JSON.stringify(given)) as unknown);
+  // Within an object, numbers that JavaScript has no words for come back as what it has.
+  const isPlain = given === undefined || (typeof given === "number" && !Object.is(given, -0)) || isDeep(text);
+  const id = isPlain ? given : (JSON.parse(JSON.stringify(given)) as unknown);
+  if (isDeep(text)) return { answers: 1, id: typeof id === "object" ? null : (id ?? null), code: -32600 };
   if (jsonrpc !== "2.0" || typeof method !== "string") return { answers: 1, id: id ?? null, code: -32600 };
   if (id === undefined) return { answers: 0 };
   return methods.includes(method as InteractiveMethod) ? { answers: 1, id } : { answers: 1, id, code: -32601 };

@@ -64,7 +64,9 @@ const config = { interactive: { timeouts: { ai: "800ms" } } };
 
 test("a client that only knows the API's description runs its example session", async () => {
   const { url, said } = await start({ config });
-  expect(said).toBe(`tinman serve: listening on ${url.replace(/^ws(.*)\/ws$/, "http$1")} - API ${url}`);
+  expect(said).toBe(
+    `tinman serve: listening on ${url.replace(/^ws(.*)\/ws$/, "http$1")} - API ${url} - NO TOKEN IS ASKED FOR`,
+  );
   await runExample(await plainClient(url));
 });
 

@@ -119,8 +119,8 @@ describe("what is no request", () => {
   test("what is nested too deep is refused, and what is just not is answered", async () => {
     const nested = (depth: number): string =>
       `{"jsonrpc":"2.0","id":1,"method":"echo","params":${"[".repeat(depth)}${"]".repeat(depth)}}`;
-    expect(await answerTo(nested(100_000))).toEqual(invalidRequest());
-    expect(await answerTo(nested(600))).toEqual(invalidRequest());
+    expect(await answerTo(nested(100_000))).toEqual(invalidRequest(1));
+    expect(await answerTo(nested(600))).toEqual(invalidRequest(1));
     expect(await answerTo(nested(400))).toMatchObject({ id: 1 });
   });
 
