@@ -1,6 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { type Bench, createBench } from "../../e2e/tinman.ts";
-import { type Conversation, type Editor, type EditorOptions, openEditor, type Source } from "./acp-client.ts";
+import { isFullRun } from "../../full-run.ts";
+import { type Conversation, type Editor, type EditorOptions, openEditor, type Source, sources } from "./acp-client.ts";
+
+/** For what the agent and the adapter translate with the same code: the short run compares them in one whole conversation. */
+export const alikeSources: readonly Source[] = isFullRun ? sources : ["agent"];
 
 export interface Place {
   readonly bench: Bench;

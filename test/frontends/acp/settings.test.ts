@@ -1,11 +1,11 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { describe, expect, test } from "vitest";
-import { only, refusal, sources, textOf } from "./acp-client.ts";
-import { otherwise, useEditor } from "./acp-suite.ts";
+import { only, refusal, textOf } from "./acp-client.ts";
+import { alikeSources, otherwise, useEditor } from "./acp-suite.ts";
 
 const commands = ["status", "model", "mode", "effort", "rename", "tools"];
 
-describe.each(sources)("%s: settings and commands", (source) => {
+describe.each(alikeSources)("%s: settings and commands", (source) => {
   const at = useEditor(source, async (bench) => {
     script = await bench.script(otherwise, { model: { contextWindow: 64_000 } });
     return { args: ["-m", script], env: { OPENAI_API_KEY: "sk-nobody" } };

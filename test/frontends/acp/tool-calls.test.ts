@@ -5,8 +5,8 @@ import type { SessionUpdate, ToolCall, ToolCallContent } from "@agentclientproto
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ProviderServer } from "../../fakes/providers/base.ts";
 import { createOpenAIResponsesServer } from "../../fakes/providers/openai-responses-server.ts";
-import { choosing, only, sources } from "./acp-client.ts";
-import { calls, on, otherwise, useEditor } from "./acp-suite.ts";
+import { choosing, only } from "./acp-client.ts";
+import { alikeSources, calls, on, otherwise, useEditor } from "./acp-suite.ts";
 
 let patcher: ProviderServer;
 const page = createServer((_, response) => response.setHeader("content-type", "text/plain").end("The page."));
@@ -36,7 +36,7 @@ function shown(updates: readonly SessionUpdate[]): ToolCall & { readonly statuse
   return Object.assign({}, call, ...told, { statuses });
 }
 
-describe.each(sources)("%s: tool calls", (source) => {
+describe.each(alikeSources)("%s: tool calls", (source) => {
   const at = useEditor(source, async (bench) => {
     const replies = [
       calls("read", ["Read", { file_path: "notes.txt", offset: 1 }]),
