@@ -9,7 +9,7 @@ import { addKill, drawMoment, killAt, newTally } from "./kills.ts";
 import type { Told } from "./told.ts";
 import { keptOf, nothingWrong, verdictOf } from "./told.ts";
 
-const kills = isFullRun ? 250 : 12;
+const kills = isFullRun ? 250 : 8;
 const extent: Extent = { ms: 1_400, lines: 16, writes: 26, commands: [2, 4, 4] };
 
 let bench: Bench;

@@ -10,7 +10,7 @@ import type { Extent, Killing, Moment, Outcome } from "./kills.ts";
 import { addKill, drawMoment, killAt, newTally } from "./kills.ts";
 import { keptOf, nothingWrong, toldOver, verdictOf } from "./told.ts";
 
-const kills = isFullRun ? 250 : 12;
+const kills = isFullRun ? 250 : 8;
 const extent: Extent = { ms: 1_800, lines: 75, writes: 40, commands: [2, 5, 5] };
 const protocolVersion = "1.15.0";
 
