@@ -3,6 +3,7 @@ import { isAbsolute, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Bench, createBench } from "../../e2e/tinman.ts";
 import { isAlive, until } from "../../sdk/stand-ins.ts";
+import { alikeSources } from "./acp-suite.ts";
 import { badBackend, badFolder } from "./bad-folders.ts";
 import { chooses, choosesNothing, type Editor, openEditor, textOf, type Update } from "./raw-editor.ts";
 
@@ -40,7 +41,7 @@ const endTurn = { result: { stopReason: "end_turn" } };
 const cancelled = { result: { stopReason: "cancelled" } };
 const forms = { elicitation: { form: {} } };
 
-describe.each(["agent", "adapter"])("the %s", (kind) => {
+describe.each(alikeSources)("the %s", (kind) => {
   let bench: Bench;
   let args: readonly string[];
   let editor: Editor;
