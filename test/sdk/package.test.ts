@@ -74,8 +74,10 @@ test("a comment on a field stands above it, where editors look for it", async ()
   expect(types).toMatch(/^ +\/\*\* Of its text blocks\. \*\/\n +readonly text: string;$/m);
 });
 
-describe("a strict TypeScript program compiles", () => {
-  const reading = `
+// Each takes seconds: for the full run.
+if (isFullRun)
+  describe("a strict TypeScript program compiles", () => {
+    const reading = `
     export async function text(session: Session): Promise<string> {
       let shown = "";
       for await (const event of session.stream("hello")) {
@@ -94,10 +96,10 @@ describe("a strict TypeScript program compiles", () => {
     };
     export const isOurs = (error: unknown): boolean => error instanceof RequestError && error.code < 0;
   `;
-  const forNode = { lib: ["es2022"], types: ["node"], typeRoots: [join(checkout, "node_modules", "@types")] };
-  const bundled = { module: "preserve", moduleResolution: "bundler" };
+    const forNode = { lib: ["es2022"], types: ["node"], typeRoots: [join(checkout, "node_modules", "@types")] };
+    const bundled = { module: "preserve", moduleResolution: "bundler" };
 
-  const inPage = `
+    const inPage = `
     import { readStreamJson, webSocketConnection } from "tinman/sdk";
     export const connects = [
       webSocketConnection(new WebSocket("wss://host.test")),
@@ -106,36 +108,35 @@ describe("a strict TypeScript program compiles", () => {
     export const read = async (url: string) => readStreamJson((await fetch(url)).body ?? "");
   `;
 
-  const places: [where: string, files: Readonly<Record<string, string>>, settings: object, more?: string][] = [
-    [
-      "in Node, as an ES module and as CommonJS",
-      { "a.mts": "tinman/sdk", "b.cts": "tinman/sdk" },
-      { module: "nodenext", ...forNode },
-    ],
-    ["for Node, by a bundler", { "a.ts": "tinman/sdk" }, { ...bundled, ...forNode }],
-    [
-      "for a page, which has no types of Node",
-      { "a.ts": "tinman/sdk/browser", "b.ts": "tinman/sdk" },
-      { ...bundled, lib: ["es2022", "dom"], types: [], customConditions: ["browser"] },
-      inPage,
-    ],
-  ];
+    const places: [where: string, files: Readonly<Record<string, string>>, settings: object, more?: string][] = [
+      [
+        "in Node, as an ES module and as CommonJS",
+        { "a.mts": "tinman/sdk", "b.cts": "tinman/sdk" },
+        { module: "nodenext", ...forNode },
+      ],
+      ["for Node, by a bundler", { "a.ts": "tinman/sdk" }, { ...bundled, ...forNode }],
+      [
+        "for a page, which has no types of Node",
+        { "a.ts": "tinman/sdk/browser", "b.ts": "tinman/sdk" },
+        { ...bundled, lib: ["es2022", "dom"], types: [], customConditions: ["browser"] },
+        inPage,
+      ],
+    ];
 
-  // Each takes seconds; the first is what most have.
-  test.each(isFullRun ? places : places.slice(0, 1))("%s", async (_where, files, settings, more = "") => {
-    for (const [file, from] of Object.entries(files)) {
-      const names = "type CreateOptions, RequestError, type Session, type TurnResult";
-      await bench.file(file, `import { ${names} } from "${from}";\n${reading}${more}`);
-    }
-    const compilerOptions = {
-      ...{ target: "es2022", strict: true, exactOptionalPropertyTypes: true, noEmit: true },
-      // Our files are checked like the program's own; what comes with TypeScript need not be.
-      ...{ skipLibCheck: false, skipDefaultLibCheck: true },
-      ...settings,
-    };
-    await bench.file("tsconfig.json", JSON.stringify({ compilerOptions, files: Object.keys(files) }));
-    const tsc = join(checkout, "node_modules", "typescript", "bin", "tsc");
-    const { code, stdout } = await bench.shell(`node '${tsc}' -p .`);
-    expect([stdout, code]).toEqual(["", 0]);
+    test.each(places)("%s", async (_where, files, settings, more = "") => {
+      for (const [file, from] of Object.entries(files)) {
+        const names = "type CreateOptions, RequestError, type Session, type TurnResult";
+        await bench.file(file, `import { ${names} } from "${from}";\n${reading}${more}`);
+      }
+      const compilerOptions = {
+        ...{ target: "es2022", strict: true, exactOptionalPropertyTypes: true, noEmit: true },
+        // Our files are checked like the program's own; what comes with TypeScript need not be.
+        ...{ skipLibCheck: false, skipDefaultLibCheck: true },
+        ...settings,
+      };
+      await bench.file("tsconfig.json", JSON.stringify({ compilerOptions, files: Object.keys(files) }));
+      const tsc = join(checkout, "node_modules", "typescript", "bin", "tsc");
+      const { code, stdout } = await bench.shell(`node '${tsc}' -p .`);
+      expect([stdout, code]).toEqual(["", 0]);
+    });
   });
-});
