@@ -11,7 +11,7 @@ import { isFullRun } from "../full-run.ts";
 import { drawsFor, figures, forEach, seed } from "./form.ts";
 
 const workers = 4;
-const kills = isFullRun ? 200 : 20;
+const kills = isFullRun ? 200 : 10;
 
 let bench: Bench;
 beforeAll(async () => {
