@@ -178,7 +178,7 @@ function lawFor(text: string): { readonly answers: 0 | 1; readonly id?: unknown;
     return { answers: 1, id: null, code: -32600 };
   const { jsonrpc, id: given, method } = value as Record<string, unknown>;
   // Within an object, numbers that JavaScript has no words for come back as what it has.
-  const isPlain = given === undefined || (typeof given === "number" && !Object.is(given, -0)) || isDeep(text);
+  const isPlain = given === undefined || typeof given === "number" || isDeep(text);
   const id = isPlain ? given : (JSON.parse(JSON.stringify(given)) as unknown);
   if (isDeep(text)) return { answers: 1, id: typeof id === "object" ? null : (id ?? null), code: -32600 };
   if (jsonrpc !== "2.0" || typeof method !== "string") return { answers: 1, id: id ?? null, code: -32600 };

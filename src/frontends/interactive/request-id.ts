@@ -8,7 +8,8 @@ export const noId: RequestId = "null";
  * its answer for ever: such a one is taken from the text of the request.
  */
 export function idIn(id: unknown, request: string): RequestId {
-  if (typeof id === "number" && !Number.isSafeInteger(id)) return numberAt(request) ?? JSON.stringify(id);
+  const isOdd = typeof id === "number" && (!Number.isSafeInteger(id) || Object.is(id, -0));
+  if (isOdd) return numberAt(request) ?? JSON.stringify(id);
   return id === undefined ? noId : JSON.stringify(id);
 }
 

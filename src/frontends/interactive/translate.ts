@@ -32,8 +32,9 @@ export interface TranslatorOptions {
 
 interface Answer {
   readonly turnId: string;
-  /** Of the message that is answered. */
+  /** Of the message that is answered; the last one, when several came to be answered together. */
   messageId: string | undefined;
+  readonly others: string[];
   /** Of the replies that are whole. */
   length: number;
   /** Of the reply that is being written. */
@@ -136,8 +137,8 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     const { messageId } = ids();
     if (messageId !== undefined) tellEnd({ messageId }, offset);
     else if (untaken.length === 0) tellEnd({}, offset);
-    // Each message has its end, also when its answer could not be begun.
-    for (const id of untaken) tellEnd({ messageId: id }, 0);
+    // Each message has its end, also when another one's answer is its own, or when none could be begun.
+    for (const id of [...(answer?.others ?? []), ...untaken]) tellEnd({ messageId: id }, 0);
     answer = undefined;
   };
 
@@ -152,9 +153,10 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
       tell({ method: "AIMessageChunkNotification", params });
     },
     "turn.started": ({ turnId }) => {
-      answer = { turnId, messageId: undefined, length: 0, text: "", calls: new Map(), told: new Map() };
+      answer = { turnId, messageId: undefined, others: [], length: 0, text: "", calls: new Map(), told: new Map() };
     },
     "prompt.taken": ({ messageId }) => {
+      if (answer?.messageId !== undefined) answer.others.push(answer.messageId);
       if (answer !== undefined) answer.messageId = messageId;
     },
     "message.delta": ({ kind, text }) => {

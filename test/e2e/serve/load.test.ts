@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { isFinal, textIn } from "../../frontends/interactive/served.ts";
 import { isFullRun } from "../../full-run.ts";
 import { lines } from "../tinman.ts";
+import { startIdleLoop } from "./idle-loop.ts";
 import { replies } from "./replies.ts";
 import { type Server, startServer } from "./server.ts";
 import { answerTo, isChunk, isStatus, type WireClient } from "./wire-client.ts";
@@ -119,15 +120,18 @@ describe("while a tool runs", () => {
     const sessionId = await worker.start({ toolExecution: "server" });
     // What a tool needs is loaded with its first call.
     await worker.ask(sessionId, "work for a second");
+    const idle = startIdleLoop();
+    onTestFinished(() => idle.stop());
     const measured: number[] = [];
-    // The machine may be busy with something else: the best counts.
+    // The machine may be busy with something else: what nobody is spared does not count, and of several tries the best.
     while (measured.length < 4 && !measured.some((seconds) => seconds < 0.05)) {
       await server.metric("event_loop_delay_max_seconds");
+      await idle.delay();
       const flooding = flood(flooder);
       const frames = await worker.ask(sessionId, "work for a second");
       expect(flooding.stop()).toBeGreaterThan(1_000);
       expect(textIn(frames)).toMatch(/^Worked: .*done/s);
-      measured.push(await server.metric("event_loop_delay_max_seconds"));
+      measured.push((await server.metric("event_loop_delay_max_seconds")) - (await idle.delay()));
     }
     expect(Math.min(...measured)).toBeLessThan(0.05);
     await worker.close();

@@ -1,0 +1,37 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+
+const program = `
+  const { monitorEventLoopDelay } = require("node:perf_hooks");
+  const delay = monitorEventLoopDelay({ resolution: 20 });
+  delay.enable();
+  process.stdin.on("data", () => {
+    console.log(Math.max(0, delay.max / 1e9 - 0.02));
+    delay.reset();
+  });
+  process.stdin.on("end", () => process.exit());`;
+
+/** How late a process is that has nothing to do: so late is everybody on a machine that has too much to do. */
+export interface IdleLoop {
+  /** Seconds, at most, since this was asked last. */
+  delay(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export function startIdleLoop(): IdleLoop {
+  const child = spawn(process.execPath, ["-e", program], { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = once(child, "exit");
+  const lines = createInterface(child.stdout);
+  return {
+    async delay() {
+      const line = once(lines, "line");
+      child.stdin.write("?");
+      return Number((await line)[0]);
+    },
+    async stop() {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
