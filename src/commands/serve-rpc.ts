@@ -8,8 +8,14 @@ import { Connection } from "../frontends/stream-jsonrpc/connection.ts";
 import { roleRules } from "../frontends/stream-jsonrpc/role-rules.ts";
 import { workingFolder } from "./working-folder.ts";
 
+export interface RpcServer {
+  readonly handle: ConnectionHandler;
+  /** Nothing goes on in the sessions that this user's connections work with. */
+  stopWorkOf(user: string): Promise<void>;
+}
+
 /** stream-jsonrpc, with sessions that several connections share. */
-export function rpcHandler(
+export function createRpcServer(
   { engine, repositoryName, homes }: Composition,
   parts: {
     readonly pool: SessionPool;
@@ -19,7 +25,7 @@ export function rpcHandler(
     /** Whose limits hold here, too. */
     readonly interactive: InteractiveServer;
   },
-): ConnectionHandler {
+): RpcServer {
   const { pool, modelId, toolResultMs, log, interactive } = parts;
   /** A server that is stopping begins nothing any more. */
   const checks: Readonly<Record<string, (user: string) => void>> = {
@@ -37,7 +43,9 @@ export function rpcHandler(
       return error instanceof Error ? error.message : String(error);
     }
   };
-  return ({ transport }, { user, role }) => {
+  const working = new Map<Connection, string>();
+  const isForeignScript = (model: string): boolean => model.startsWith("script:") && model !== modelId;
+  const handle: ConnectionHandler = ({ transport }, { user, role }) => {
     const rules = roleRules(role, modelId);
     const connection = new Connection(engine, transport, {
       defaults: { modelId, reasoningEffort: "none" },
@@ -47,16 +55,24 @@ export function rpcHandler(
       shared: {
         pool,
         owner: user,
-        allows: ({ owner }) => role !== "user" || owner === user,
+        allows: (settings) => role !== "user" || (settings.owner === user && !isForeignScript(settings.modelId)),
         refuse: (method, params) => rules(method, params) ?? overLimit(method, user),
         canAnswer: role !== "viewer",
       },
       log: { warn: async (message) => log.warn("rpc.warning", { user, message }), event: async () => undefined },
     });
-    const served = connection.run();
+    working.set(connection, user);
+    const served = connection.run().finally(() => working.delete(connection));
     // What is wrong with one connection is no reason to end the others.
     served.catch((error: unknown) => log.error("rpc.fault", { user, message: String(error) }));
     return { drain: () => undefined, closed: () => served.catch(() => undefined) };
+  };
+  return {
+    handle,
+    async stopWorkOf(user) {
+      const own = [...working].filter(([, whose]) => whose === user);
+      await Promise.allSettled(own.map(([connection]) => connection.interrupt()));
+    },
   };
 }
 

@@ -17,7 +17,7 @@ import { InteractiveConnection } from "../frontends/interactive/connection.ts";
 import { InteractiveServer } from "../frontends/interactive/server.ts";
 import { createObserver } from "./serve-observer.ts";
 import type { GivenServe } from "./serve-options.ts";
-import { rpcHandler } from "./serve-rpc.ts";
+import { createRpcServer } from "./serve-rpc.ts";
 import { warmUp } from "./serve-warm-up.ts";
 import { workingFolder } from "./working-folder.ts";
 
@@ -57,6 +57,7 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
     log,
     options: { ...sessions, ...own, timeouts: { ai, toolResult, idleSession } },
   });
+  const rpc = createRpcServer(composition, { pool, modelId, toolResultMs: toolResult, log, interactive });
   const { drainMs } = settings.timeouts;
   const server = await createHttpServer({
     ...settings,
@@ -66,12 +67,10 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
     timeouts: { ...settings.timeouts, drainMs: drainMs + lastWordsMs },
     mounted: {
       "/ws": (socket, identity) => new InteractiveConnection(interactive, socket, identity),
-      ...(settings.rpc === "nobody"
-        ? {}
-        : { "/rpc": rpcHandler(composition, { pool, modelId, toolResultMs: toolResult, log, interactive }) }),
+      ...(settings.rpc === "nobody" ? {} : { "/rpc": rpc.handle }),
     },
     roles: settings.rpc === "admins" ? { "/rpc": ["admin"] } : {},
-    onUserGone: (user) => void interactive.stopWorkOf(user),
+    onUserGone: (user) => void Promise.all([interactive.stopWorkOf(user), rpc.stopWorkOf(user)]),
     log,
     metrics,
   });

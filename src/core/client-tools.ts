@@ -29,7 +29,7 @@ export function callableTools(
   const tools = new Map(offered.map((tool) => [tool.name, tool]));
   for (const { name } of clientRunsTools ? calls : []) {
     if (tools.has(name)) continue;
-    tools.set(name, declared({ name, description: "", inputSchema: {} }, toolResultMs));
+    tools.set(name, declared({ name, description: "", inputSchema: "{}" }, toolResultMs));
   }
   return tools;
 }

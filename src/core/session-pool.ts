@@ -41,7 +41,7 @@ export class SessionPool {
   private readonly entries = new Map<string, Entry>();
   /** Being opened, or made under a name that somebody chose. */
   private readonly opening = new Map<string, Promise<unknown>>();
-  /** Of the open ones, by whose they are. */
+  /** Of the open ones, by whom they were opened for. */
   private readonly counts = new Map<string, number>();
   /** Being made. */
   private readonly making = new Set<Promise<unknown>>();
@@ -59,10 +59,11 @@ export class SessionPool {
 
   /** Rejects as `engine.create` does. */
   async create(options: NewSession): Promise<Hold> {
-    const make = async (): Promise<Hold> => {
-      const session = await this.engine.create(options);
-      return this.hold(await this.enter(session, []), false);
-    };
+    const make = (): Promise<Hold> =>
+      this.counted(options.settings.owner, async () => {
+        const session = await this.engine.create(options);
+        return this.hold(await this.enter(session, []), false);
+      });
     const { id } = options;
     if (id === undefined) {
       this.checkOpen();
@@ -76,16 +77,17 @@ export class SessionPool {
 
   /**
    * The one that is open, or opened now: only then do the other options count. Rejects as `engine.resume` does. Those that
-   * open it at the same time share it.
+   * open it at the same time share it. `openedFor`: on whose account it is open from now on, if it was not before.
    */
-  async open(id: string, options: ResumedSession = {}): Promise<Hold> {
+  async open(id: string, options: ResumedSession & { readonly openedFor?: string } = {}): Promise<Hold> {
     for (let wait = this.inTheWay(id); wait !== undefined; wait = this.inTheWay(id)) await wait;
     const found = this.entries.get(id);
     if (found === undefined) {
-      return this.alone(id, async () => {
+      const resume = async (): Promise<Hold> => {
         const { session, damagedLines } = await this.engine.resume(id, options);
         return this.hold(await this.enter(session, damagedLines), false);
-      });
+      };
+      return this.alone(id, () => this.counted(options.openedFor, resume));
     }
     if (options.allows?.(found.session.settings) === false) {
       throw new AgentError("session_not_found", `There is no session ${id}.`);
@@ -98,9 +100,9 @@ export class SessionPool {
     return entry === undefined || isOver(entry) ? undefined : entry.session;
   }
 
-  /** How many sessions of somebody are open. */
-  countOf(owner: string): number {
-    return this.counts.get(owner) ?? 0;
+  /** How many sessions are open on somebody's account, or are just being opened. */
+  countOf(user: string): number {
+    return this.counts.get(user) ?? 0;
   }
 
   all(): readonly Session[] {
@@ -161,9 +163,7 @@ export class SessionPool {
     }
     const entry: Entry = { session, damagedLines, holds: new Set(), stopLeaving: undefined, isEnding: false };
     this.entries.set(session.id, entry);
-    this.count(session, 1);
     void session.ended.then(() => {
-      this.count(session, -1);
       this.entries.delete(session.id);
       entry.stopLeaving?.();
     });
@@ -211,11 +211,25 @@ export class SessionPool {
     void wait();
   }
 
-  private count({ settings: { owner } }: Session, more: 1 | -1): void {
-    if (owner === undefined) return;
-    const count = this.countOf(owner) + more;
-    if (count === 0) this.counts.delete(owner);
-    else this.counts.set(owner, count);
+  /** Counts from the moment in which somebody asks for it: whoever asks at the same time counts, too. */
+  private async counted(user: string | undefined, open: () => Promise<Hold>): Promise<Hold> {
+    if (user === undefined) return open();
+    this.count(user, 1);
+    const giveBack = (): void => this.count(user, -1);
+    try {
+      const hold = await open();
+      void hold.session.ended.then(giveBack);
+      return hold;
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+  }
+
+  private count(user: string, more: 1 | -1): void {
+    const count = this.countOf(user) + more;
+    if (count === 0) this.counts.delete(user);
+    else this.counts.set(user, count);
   }
 
   private checkOpen(): void {

@@ -38,8 +38,8 @@ export interface SessionSettings {
 export interface ClientTool {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of its arguments. */
-  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** JSON Schema of its arguments, as text: what it says takes many times the memory, and there may be thousands of sessions. */
+  readonly inputSchema: string;
 }
 
 /** What one process allows itself in a session. Never stored: the next run decides anew. */

@@ -68,8 +68,8 @@ export interface Tool {
   readonly concurrent: boolean;
   /** Who runs it, when that is not the engine. */
   readonly runBy?: "client";
-  /** JSON Schema of its arguments, where it does not follow from what it takes. */
-  readonly inputSchema?: unknown;
+  /** JSON Schema of its arguments, as text, where it does not follow from what it takes. */
+  readonly inputSchema?: string;
   load(): Promise<ToolBody>;
 }
 

@@ -9,7 +9,7 @@ const known: Readonly<Record<string, unknown>> = parameters;
  * request to a model needs all of them, and deriving them would load every tool.
  */
 export async function toolJsonSchema(tool: Tool): Promise<unknown> {
-  if (tool.inputSchema !== undefined) return tool.inputSchema;
+  if (tool.inputSchema !== undefined) return JSON.parse(tool.inputSchema) as unknown;
   if (builtinTools.includes(tool) || tool.runBy === "client") return known[tool.name];
   return (await import("./derived-schema.ts")).derivedSchema(tool);
 }

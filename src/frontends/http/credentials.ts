@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { stat } from "node:fs/promises";
-import type { Identity, Role } from "../front-end.ts";
+import { type Identity, type Role, roles } from "../front-end.ts";
 import type { Log } from "./log.ts";
 import { ownToken, readToken, tokenFault } from "./token-file.ts";
 import { hashOf } from "./tokens.ts";
@@ -41,7 +41,7 @@ export interface CredentialsOptions {
   readonly everyMs?: number;
   /** Told of every token that is no longer what it was. */
   onRevoked(credential: Credential): void;
-  /** Told of every user who has lost a token, and has no other to work with. */
+  /** Told of every user who has lost a token, and has no other by which they may do as much. */
   onUserGone?(user: string): void;
 }
 
@@ -73,9 +73,7 @@ export async function watchCredentials(options: CredentialsOptions): Promise<Cre
       if (credentials.includes(one)) continue;
       log.info("token.revoked", { user: one.identity.user, role: one.identity.role });
       onRevoked(one);
-      if (!credentials.some(({ identity }) => identity.user === one.identity.user && identity.role !== "viewer")) {
-        onUserGone?.(one.identity.user);
-      }
+      if (!credentials.some(({ identity }) => isAsGood(identity, one.identity))) onUserGone?.(one.identity.user);
     }
   }
 
@@ -130,6 +128,11 @@ export async function watchCredentials(options: CredentialsOptions): Promise<Cre
 
 function credentialsOf({ name: user, role, tokens }: NamedUser): readonly Credential[] {
   return tokens.map((hash) => ({ hash, identity: { user, role } }));
+}
+
+/** Whether the same user may do as much. */
+function isAsGood(now: Identity, before: Identity): boolean {
+  return now.user === before.user && roles.indexOf(now.role) <= roles.indexOf(before.role);
 }
 
 function isSame(one: Credential, other: Credential): boolean {

@@ -35,7 +35,7 @@ export interface HttpServerOptions {
   readonly mounted: Readonly<Record<string, ConnectionHandler>>;
   /** Whom these paths are for; everybody with a token where one is left out. */
   readonly roles?: Readonly<Record<string, readonly Role[]>>;
-  /** Told of every user whose last token to work with was taken back. */
+  /** Told of every user who may do less than before, because a token was taken back. */
   onUserGone?(user: string): void;
   readonly log: Log;
   readonly metrics: Metrics;

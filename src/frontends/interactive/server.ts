@@ -3,9 +3,16 @@ import { AgentError, failureOf } from "../../core/errors.ts";
 import type { Clock, Ids } from "../../core/ports.ts";
 import type { Session } from "../../core/session.ts";
 import type { Hold, SessionPool } from "../../core/session-pool.ts";
-import { type Autonomy, autonomyLevels, type RunOptions, type SessionSettings } from "../../core/settings.ts";
+import {
+  type Autonomy,
+  autonomyLevels,
+  type ClientTool,
+  type RunOptions,
+  type SessionSettings,
+} from "../../core/settings.ts";
 import type { SessionParams, ToolExecution } from "../../protocol/interactive.ts";
 import type { Identity } from "../front-end.ts";
+import { createBudget } from "./budget.ts";
 import { badParams, refused, unusable } from "./failures.ts";
 import { LiveSession } from "./live-session.ts";
 import type { InteractiveOptions, ServerLog } from "./options.ts";
@@ -28,8 +35,12 @@ export interface Seat {
 
 const scriptPrefix = "script:";
 
+/** Of what a session's tools are told to be. */
+const maxToolCharacters = 200_000;
+/** Of what all open sessions of one user were started with. */
+const maxKeptCharacters = 64_000_000;
 /** Of all messages of one user that have no answer yet. */
-const maxWaitingCharacters = 32 * 1024 * 1024;
+const maxWaitingCharacters = 32_000_000;
 
 /** What the connections of `/ws` share: the sessions, and how often each user may do something. */
 export class InteractiveServer {
@@ -42,7 +53,12 @@ export class InteractiveServer {
   private readonly ids: Ids;
   private readonly sessionRate: Rate;
   private readonly messageRate: Rate;
-  private readonly waitingCharacters = new Map<string, number>();
+  private readonly waiting = createBudget(maxWaitingCharacters, (held) =>
+    refused("queue_full", `${held} characters of yours are waiting already; wait for an answer.`),
+  );
+  private readonly kept = createBudget(maxKeptCharacters, (held) =>
+    refused("too_many_sessions", `Your open sessions were started with ${held} characters; stop one first.`),
+  );
   isDraining = false;
 
   constructor({ engine, pool, clock, ids, log, options }: InteractiveParts) {
@@ -71,10 +87,16 @@ export class InteractiveServer {
     await this.checkModel(params.model ?? "", identity);
     this.countSession(identity.user);
     const settings = this.settingsFor(userId, params, identity, execution);
+    const giveBack = this.kept.take(
+      identity.user,
+      sizeOf(settings.clientTools) + (settings.appendSystemPrompt?.length ?? 0),
+    );
     const { cwd } = this.options;
     const hold = await this.pool.create({ cwd, settings, run: this.runOptions() }).catch((error: unknown) => {
+      giveBack();
       throw this.modelRefusal(error, identity) ?? error;
     });
+    void hold.session.ended.then(giveBack);
     const seat = await this.seatOver(hold);
     this.log.info("session.started", { sessionId: hold.session.id, user: identity.user, userId, execution });
     return seat;
@@ -87,8 +109,10 @@ export class InteractiveServer {
     limited(this.sessionRate.take(identity.user), "sessions", this.options.limits.sessionsPerMinute);
     const allows = (settings: SessionSettings): boolean => isAllowed(identity, settings, "read");
     for (;;) {
-      const hold = await this.pool.open(sessionId, { toRead: true, run: this.runOptions(), allows });
-      if (!hold.wasOpen) await this.lowerLevel(hold);
+      if (!this.isOpen(sessionId)) this.checkRoomFor(identity.user);
+      const run = this.runOptions();
+      const hold = await this.pool.open(sessionId, { toRead: true, run, allows, openedFor: identity.user });
+      await this.lower(hold, identity);
       const seat = await this.seatOver(hold);
       // Somebody may have ended it meanwhile: then it is opened anew.
       if (!seat.live.session.isClosed) return seat;
@@ -133,11 +157,8 @@ export class InteractiveServer {
 
   /** Throws when the user has, or starts, too many sessions. */
   countSession(user: string): void {
-    const { openSessions, sessionsPerMinute } = this.options.limits;
-    if (this.pool.countOf(user) >= openSessions) {
-      throw refused("too_many_sessions", `As many sessions are open as may, which is ${openSessions}; stop one first.`);
-    }
-    limited(this.sessionRate.take(user), "sessions", sessionsPerMinute);
+    this.checkRoomFor(user);
+    limited(this.sessionRate.take(user), "sessions", this.options.limits.sessionsPerMinute);
   }
 
   /** Throws when the user sends too much. */
@@ -147,18 +168,15 @@ export class InteractiveServer {
 
   /** Takes up a place for a text that waits. Throws when too much of the user waits; the returned function gives it back. */
   reserve(user: string, characters: number): () => void {
-    const waiting = this.waitingCharacters.get(user) ?? 0;
-    if (waiting + characters > maxWaitingCharacters) {
-      throw refused("queue_full", `${waiting} characters of yours are waiting already; wait for an answer.`);
-    }
-    this.addWaiting(user, characters);
-    return () => this.addWaiting(user, -characters);
+    return this.waiting.take(user, characters);
   }
 
-  /** Revoked: nothing of this user's goes on. */
+  /** A token was taken back: nothing goes on that its user has asked for, and their sessions are opened anew by the next role. */
   async stopWorkOf(user: string): Promise<void> {
     const own = this.pool.all().filter(({ settings }) => settings.owner === user);
-    await Promise.all(own.map((session) => session.interrupt().catch(() => undefined)));
+    const lives = await Promise.all(this.live.values());
+    const others = lives.filter((live) => live.worksFor(user)).map(({ session }) => session.interrupt());
+    await Promise.allSettled([...others, ...own.map(({ id }) => this.pool.end(id))]);
   }
 
   isOpen(sessionId: string): boolean {
@@ -194,14 +212,26 @@ export class InteractiveServer {
     return opened;
   }
 
-  /** A level that was once given comes back, but not above what the server gives now. */
-  private async lowerLevel({ session, release }: Hold): Promise<void> {
-    const { autonomy } = this.options;
-    if (!isAbove(session.settings.autonomy, autonomy)) return;
-    await session.update({ autonomy }).catch((error: unknown) => {
+  /** A level that was once given comes back, but not above what the server gives now; nor does a script for whom it is not. */
+  private async lower({ session, release, wasOpen }: Hold, { role }: Identity): Promise<void> {
+    const { autonomy, modelId } = this.options;
+    const { settings } = session;
+    const isForeign = role === "user" && settings.modelId.startsWith(scriptPrefix) && settings.modelId !== modelId;
+    const changes = {
+      ...(!wasOpen && isAbove(settings.autonomy, autonomy) ? { autonomy } : {}),
+      ...(isForeign ? { modelId } : {}),
+    };
+    if (Object.keys(changes).length === 0) return;
+    await session.update(changes).catch((error: unknown) => {
       release();
       throw error;
     });
+  }
+
+  private checkRoomFor(user: string): void {
+    const { openSessions } = this.options.limits;
+    if (this.pool.countOf(user) < openSessions) return;
+    throw refused("too_many_sessions", `As many sessions are open as may, which is ${openSessions}; stop one first.`);
   }
 
   private runsTools({ toolExecution }: LiveSession): boolean {
@@ -230,8 +260,14 @@ export class InteractiveServer {
     const names = new Set(tools?.map(({ name }) => name));
     if (names.size !== (tools?.length ?? 0)) throw badParams("tools", "Two tools have the same name.");
     const clientTools = tools?.map(({ name, description = "", inputSchema = { type: "object" } }) => {
-      return { name, description, inputSchema };
+      return { name, description, inputSchema: JSON.stringify(inputSchema) };
     });
+    if (sizeOf(clientTools) > maxToolCharacters) {
+      throw badParams(
+        "tools",
+        `The tools take ${sizeOf(clientTools)} characters; at most ${maxToolCharacters} may be.`,
+      );
+    }
     return {
       modelId: model || modelId,
       reasoningEffort,
@@ -269,12 +305,6 @@ export class InteractiveServer {
     const errorId = this.report(error, { method: "startSession", user });
     return unusable("model_unusable", "this model cannot be used here; the server's log says why", { errorId });
   }
-
-  private addWaiting(user: string, characters: number): void {
-    const waiting = (this.waitingCharacters.get(user) ?? 0) + characters;
-    if (waiting === 0) this.waitingCharacters.delete(user);
-    else this.waitingCharacters.set(user, waiting);
-  }
 }
 
 /** Looking is for admins and viewers, too; using for admins. */
@@ -285,6 +315,10 @@ export function isAllowed({ user, role }: Identity, { owner }: SessionSettings, 
 
 function isAbove(level: Autonomy, most: Autonomy): boolean {
   return autonomyLevels.indexOf(level) > autonomyLevels.indexOf(most);
+}
+
+function sizeOf(tools: readonly ClientTool[] = []): number {
+  return tools.reduce((sum, tool) => sum + tool.name.length + tool.description.length + tool.inputSchema.length, 0);
 }
 
 function limited(waitMs: number | undefined, what: string, perMinute: number): void {

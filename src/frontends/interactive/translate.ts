@@ -126,8 +126,8 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     const ended = answerEnd(reason, failure);
     const offset = (answer?.length ?? 0) + (answer?.text.length ?? 0);
     const code = failure === undefined || ended === "cancelled" ? {} : { code: failure.code };
-    // A process that was killed has lost what it had not written yet: what was shown of that does not hold.
-    const isCut = isPast && ended === "interrupted" ? ({ snapshot: true } as const) : {};
+    // Of an answer that broke off, what was not written yet is lost with its process: what was shown of that does not hold.
+    const isCut = isPast && ended !== "completed" ? ({ snapshot: true } as const) : {};
     const tellEnd = (of: { readonly messageId?: string }, at: number): void => {
       tell(chunkOf("", { ...of, turnId, isFinal: true, offset: at, ...isCut, seq, reason: ended, ...code }));
       if (ended !== "timeout" && ended !== "error") return;

@@ -92,6 +92,11 @@ export class Connection {
     await this.close();
   }
 
+  /** Ends what runs in the session that this client works with, and drops what waits there. */
+  async interrupt(): Promise<void> {
+    await this.context.live?.session.interrupt();
+  }
+
   /** Takes nothing more on, leaves the session, or ends it when it is nobody else's, and waits until that is told. */
   async close(): Promise<void> {
     this.isClosing = true;

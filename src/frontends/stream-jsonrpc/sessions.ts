@@ -78,6 +78,6 @@ export function sharedSessions({ pool, owner, allows, canAnswer }: Shared): Sess
   });
   return {
     create: async (options) => shared(await pool.create({ ...options, settings: { ...options.settings, owner } })),
-    open: async (id, options) => shared(await pool.open(id, { ...options, allows })),
+    open: async (id, options) => shared(await pool.open(id, { ...options, allows, openedFor: owner })),
   };
 }

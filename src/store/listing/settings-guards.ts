@@ -31,7 +31,7 @@ export const furtherSettings = {
   tags: listOf(shape({ name: isText, metadata: optional(isFields) })),
   owner: isText,
   userId: isText,
-  clientTools: listOf(shape({ name: isText, description: isText, inputSchema: isFields })),
+  clientTools: listOf(shape({ name: isText, description: isText, inputSchema: isText })),
   clientRunsTools: (value: unknown) => typeof value === "boolean",
 };
 

@@ -39,6 +39,19 @@ test("no signal opens a debugger that asks for no token", async () => {
   expect((await server.get("/healthz")).code).toBe(200);
 });
 
+test("sessions of an admin who is one no longer are closed, and with them what only an admin may have", async () => {
+  const admins = users.map((user) => ({ ...user, role: "admin" }));
+  const server = await startServer({ auth: true, config: { serve: { users: admins } } });
+  onTestFinished(() => server.remove());
+  const client = await server.connect(tokens.ann);
+  await client.start();
+  expect(await server.metric("sessions")).toBe(1);
+  const file = join(server.bench.home, ".tinman", "config.yaml");
+  await writeFile(file, JSON.stringify({ serve: { users } }));
+  await server.logged(({ event, user }) => event === "token.revoked" && user === "ann");
+  while ((await server.metric("sessions")) > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+});
+
 test("what a user has begun, and what waits, ends with their last token", async () => {
   const replies = [
     {

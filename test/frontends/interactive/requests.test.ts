@@ -93,6 +93,24 @@ test.each([
   await client.close();
 });
 
+test("what a user's sessions are started with is bounded, for each and in all", async () => {
+  const { connect } = serve([], {});
+  const client = connect();
+  const start = (characters: number) =>
+    client.request("startSession", {
+      userId: "u",
+      sessionParams: { tools: [{ name: "t", description: "d".repeat(characters) }] },
+    });
+  expect((await start(200_000)).error).toMatchObject({ code: -32602, data: { reason: "tools" } });
+  let started = 0;
+  let last = await start(199_000);
+  for (; last.error === undefined; last = await start(199_000)) started += 1;
+  expect(started).toBe(Math.floor(64_000_000 / 199_018));
+  expect(last.error).toMatchObject({ code: -32000, data: { reason: "too_many_sessions" } });
+  expect((await start(1)).result?.status).toBe(1);
+  await client.close();
+});
+
 test("a model that is there and cannot be used is the client's mistake, and why is for the log", async () => {
   const models: ModelCatalog = {
     list: async () => [info],
@@ -130,6 +148,27 @@ test("a user has no more sessions open than may be, and can start one when anoth
   await client.until(({ params }) => params?.status === 2);
   expect(await client.start()).toEqual(expect.any(String));
   await Promise.all([client.close(), other.close()]);
+});
+
+test("many connections at once have no more sessions open than one, and who only looks takes none of them away", async () => {
+  const limits = { queuedMessages: 1, openSessions: 3, sessionsPerMinute: 99, messagesPerMinute: 9 };
+  const { connect, pool } = serve([], { limits });
+  const clients = Array.from({ length: 6 }, () => connect());
+  const results = await Promise.all(clients.map((client) => client.request("startSession", { userId: "u" })));
+  expect(results.filter(({ result }) => result?.status === 1)).toHaveLength(3);
+  expect(pool.countOf("ann")).toBe(3);
+  const ids = results.flatMap(({ result }) => (result?.status === 1 ? [String(result.sessionId)] : []));
+  await Promise.all(ids.map((id) => pool.end(id)));
+  const viewer = connect({ user: "vic", role: "viewer" });
+  for (const sessionId of ids) await viewer.request("resumeSession", { sessionId });
+  expect([pool.countOf("ann"), pool.countOf("vic")]).toEqual([0, 3]);
+  const [first, second] = clients;
+  const again = await Promise.all([
+    first?.request("startSession", { userId: "u" }),
+    second?.request("resumeSession", { sessionId: ids[0] }),
+  ]);
+  expect(again.map((frame) => frame?.result?.status)).toEqual([1, 1]);
+  await Promise.all([...clients, viewer].map((client) => client.close()));
 });
 
 test("as many messages wait as the configuration says, also more than a session takes otherwise", async () => {
@@ -206,4 +245,32 @@ test("nothing of a user who is gone goes on", async () => {
   expect(textIn(await other.ask(others, "hello"))).toBe("for bob");
   expect(kit.requests).toHaveLength(2);
   await Promise.all([client.close(), other.close()]);
+});
+
+test("nor what they have asked for in somebody else's session", async () => {
+  const slow = async function* (_: unknown, signal: AbortSignal) {
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+    yield* says("too late");
+  };
+  const { server, kit, connect } = serve([slow, says("for ann")]);
+  const [client, admin] = [connect(), connect({ user: "root", role: "admin" })];
+  const sessionId = await client.start();
+  await admin.request("sendUserMessage", { sessionId, message: "one" });
+  await until(() => kit.requests.length === 1);
+  await server.stopWorkOf("root");
+  await client.until(isFinal);
+  expect(textIn(await client.ask(sessionId, "still mine"))).toBe("for ann");
+  await Promise.all([client.close(), admin.close()]);
+});
+
+test("who is no admin any more goes on with the server's own model, and not with a script", async () => {
+  const { pool, connect } = serve([]);
+  const admin = connect({ user: "ann", role: "admin" });
+  const sessionId = await admin.start({ model: "script:/some/file" });
+  expect(pool.get(sessionId)?.settings.modelId).toBe("script:/some/file");
+  await admin.close();
+  const user = connect();
+  await user.request("resumeSession", { sessionId });
+  expect(pool.get(sessionId)?.settings.modelId).toBe("fake");
+  await user.close();
 });

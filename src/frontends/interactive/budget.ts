@@ -1,0 +1,22 @@
+/** So much that each user may have at a time. */
+export interface Budget {
+  /** Throws when it would be too much. The returned function gives it back. */
+  take(user: string, amount: number): () => void;
+}
+
+export function createBudget(most: number, refusal: (held: number) => Error): Budget {
+  const held = new Map<string, number>();
+  const add = (user: string, amount: number): void => {
+    const now = (held.get(user) ?? 0) + amount;
+    if (now === 0) held.delete(user);
+    else held.set(user, now);
+  };
+  return {
+    take(user, amount) {
+      const before = held.get(user) ?? 0;
+      if (before + amount > most) throw refusal(before);
+      add(user, amount);
+      return () => add(user, -amount);
+    },
+  };
+}
