@@ -132,6 +132,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     requireHostHeader: false,
   });
   server.maxConnections = limits.connections + besides;
+  /** By connection: the last response that has not left yet. */
+  const owed = new WeakMap<Duplex, ServerResponse>();
 
   function tellRefusal({ method, url, socket }: IncomingMessage, reason: string, code: number): void {
     log.warn("access.refused", { reason, code, method, path: url?.split("?", 1)[0], from: socket.remoteAddress });
@@ -156,13 +158,22 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     answer(response, given);
   }
 
+  /** After everything that was asked for before it on the same connection. */
+  function answerInTurn(socket: Duplex, given: Answer): void {
+    const before = owed.get(socket);
+    if (before === undefined) answerRaw(socket, given);
+    else before.once("close", () => answerRaw(socket, given));
+  }
+
   /** Who serves this client, or why nobody does. */
-  function serverOf(verdict: Verdict): Served | TurnedAway {
+  function serverOf(verdict: Verdict, socket: Duplex): Served | TurnedAway {
     if ("refusal" in verdict) return { given: verdict.refusal, reason: verdict.reason };
     const handler = mounted[verdict.route.path];
     const { credential } = verdict.asked;
     if (credential === undefined) return { given: { ...unauthorized, refused: "code" }, reason: "token" };
     if (handler === undefined) return { given: { code: 400, body: "There is no WebSocket here.\n" }, reason: "path" };
+    // It would come in the middle of what the WebSocket says.
+    if (owed.has(socket)) return { given: { code: 400, body: "An answer is still owed here.\n" }, reason: "handshake" };
     if (isDraining) return { given: unavailable("The server is stopping."), reason: "draining" };
     const { user } = credential.identity;
     const isFull = connections.count >= limits.connections;
@@ -177,12 +188,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     socket.on("error", () => socket.destroy());
     const verdict = judge(request);
     const route = verdict.route?.path ?? "other";
-    const found = serverOf(verdict);
+    const found = serverOf(verdict, socket);
     if ("given" in found) {
       tellLateRefusal(request, found.given);
       metrics.request(route, found.given.code);
       metrics.connectionRefused(found.reason);
-      answerRaw(socket, found.given);
+      answerInTurn(socket, found.given);
       return;
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
@@ -192,6 +203,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   }
 
   function take(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    owed.set(socket, response);
+    response.once("close", () => {
+      if (owed.get(socket) === response) owed.delete(socket);
+    });
     respond(request, response).catch((error: unknown) => {
       log.error("request.fault", { reason: error instanceof Error ? error.message : String(error) });
       response.destroy();

@@ -60,6 +60,30 @@ test("an upgrade where there is no WebSocket is 400, and to something else than 
   expect(await raw(upgrade(token).replace("websocket", "h2c"))).toMatch(/^HTTP\/1\.1 400 /);
 });
 
+test("an upgrade behind a request that is not answered yet is 400, after that answer; one behind an answer is taken", async () => {
+  const served = await serve();
+  const health = `GET /healthz HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${served.token}\r\n\r\n`;
+  const handshake = upgrade(served.token, "Sec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEA==", "Sec-WebSocket-Version: 13");
+  const codesIn = (text: string): readonly string[] =>
+    [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, code = ""]) => code);
+  expect(codesIn(await served.raw(`${health}${health}${handshake}`))).toEqual(["200", "200", "400"]);
+  const refused = upgrade("wrong");
+  expect(codesIn(await served.raw(`${health}${refused}`))).toEqual(["200", "401"]);
+  expect(served.seen).toEqual([]);
+  const { body } = await served.ask("/metrics", { headers: bearer(served.token) });
+  expect(body).toContain('tinman_connections_refused_total{reason="handshake"} 1\n');
+
+  const socket = served.tcp();
+  let heard = "";
+  socket.on("data", (part) => {
+    if (heard === "") socket.write(handshake);
+    heard += part.toString("latin1");
+  });
+  socket.write(health);
+  await until(() => codesIn(heard).length === 2);
+  expect(codesIn(heard)).toEqual(["200", "101"]);
+});
+
 test("those who say nothing, or not all of it, are hung up on", async () => {
   const served = await serve({ headersMs: 100 });
   const said = ["", "GET / HT", "GET / HTTP/1.1\r\nHost: localhost\r\n", `${upgrade(served.token).slice(0, -2)}`];
