@@ -57,15 +57,14 @@ export function createGatekeeper(parts: {
       const isItsMethod = method === route?.method || (isHead && needed !== "code");
       if (found === undefined && !(needed === "code" && (isItsMethod || isHead)))
         return { refusal: unauthorized, reason: "token" };
+      // What it names is no path of this server, but whom to be connected with.
+      if (method === "CONNECT") return notAllowed("GET, POST");
       if (route === undefined) return refuse(404, "path", "There is nothing here.");
       if (needed === "bearer" && by !== needed)
         return refuse(403, "role", "This needs the token itself, in the header Authorization.", route);
       if (route.roles !== undefined && (found === undefined || !route.roles.includes(found.identity.role)))
         return refuse(403, "role", `Only for the role ${route.roles.join(" or ")}.`, route);
-      if (!isItsMethod) {
-        const refusal = { code: 405, body: `Only ${route.method}.\n`, headers: { Allow: route.method } };
-        return { refusal, reason: "method", route };
-      }
+      if (!isItsMethod) return notAllowed(route.method, route);
       return { route, asked: { credential: found, host, query: new URLSearchParams(query) } };
     },
   };
@@ -73,4 +72,9 @@ export function createGatekeeper(parts: {
 
 function refuse(code: number, reason: Reason, words: string, route?: Route): Verdict {
   return { refusal: { code, body: `${words}\n` }, reason, ...(route === undefined ? {} : { route }) };
+}
+
+function notAllowed(allowed: string, route?: Route): Verdict {
+  const refusal = { code: 405, body: `Only ${allowed}.\n`, headers: { Allow: allowed } };
+  return { refusal, reason: "method", ...(route === undefined ? {} : { route }) };
 }

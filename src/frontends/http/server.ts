@@ -150,12 +150,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     return verdict;
   }
 
-  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function answerTo(request: IncomingMessage): Promise<Answer> {
     const verdict = judge(request);
     const given = "refusal" in verdict ? verdict.refusal : await verdict.route.answer(verdict.asked);
     tellLateRefusal(request, given);
     metrics.request(verdict.route?.path ?? "other", given.code);
-    answer(response, given);
+    return given;
   }
 
   /** After everything that was asked for before it on the same connection. */
@@ -208,10 +208,22 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     response.once("close", () => {
       if (owed.get(socket) === response) owed.delete(socket);
     });
-    respond(request, response).catch((error: unknown) => {
-      log.error("request.fault", { reason: error instanceof Error ? error.message : String(error) });
-      response.destroy();
-    });
+    answerTo(request)
+      .then((given) => answer(response, given))
+      .catch((error: unknown) => giveUp(response, error));
+  }
+
+  function giveUp(asker: ServerResponse | Duplex, error: unknown): void {
+    log.error("request.fault", { reason: error instanceof Error ? error.message : String(error) });
+    asker.destroy();
+  }
+
+  /** Node would hang up on whoever asks for one, and nobody would know. */
+  function takeTunnel(request: IncomingMessage, socket: Duplex): void {
+    socket.on("error", () => socket.destroy());
+    answerTo(request)
+      .then((given) => answerInTurn(socket, given))
+      .catch((error: unknown) => giveUp(socket, error));
   }
 
   /** Node would answer one with `Expect` itself, before anybody has looked at who asks. */
@@ -225,6 +237,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   server.on("checkContinue", takeExpecting);
   server.on("checkExpectation", takeExpecting);
   server.on("upgrade", upgrade);
+  server.on("connect", takeTunnel);
   sockets.on("wsClientError", (_, socket) => {
     metrics.connectionRefused("handshake");
     answerRaw(socket, { code: 400, body: "This is no WebSocket handshake.\n" });

@@ -26,7 +26,6 @@ test.each([
   ["TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", /^HTTP\/1\.1 400 /],
   ["a head without an end", `GET / HTTP/1.1\r\nX: ${"x".repeat(20_000)}`, /^HTTP\/1\.1 431 /],
   ["another protocol", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", /^HTTP\/1\.1 400 /],
-  ["a tunnel", "CONNECT evil.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n", /^$/],
   [
     "two lengths",
     "POST /links HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
@@ -82,6 +81,31 @@ test("an upgrade behind a request that is not answered yet is 400, after that an
   socket.write(health);
   await until(() => codesIn(heard).length === 2);
   expect(codesIn(heard)).toEqual(["200", "101"]);
+});
+
+test("who asks for a tunnel is judged, counted and told as everybody is, and gets none", async () => {
+  const served = await serve();
+  const tunnel = (...lines: readonly string[]): Promise<string> =>
+    served.raw(["CONNECT evil.example:443 HTTP/1.1", ...lines, "", ""].join("\r\n"));
+  const authorization = `Authorization: Bearer ${served.token}`;
+  const page = "Origin: http://evil.example";
+  expect(await tunnel("Host: evil.example:443", authorization)).toMatch(/^HTTP\/1\.1 403 /);
+  expect(await tunnel("Host: localhost", authorization, page)).toMatch(/^HTTP\/1\.1 403 /);
+  expect(await tunnel("Host: localhost")).toMatch(/^HTTP\/1\.1 401 .*\r\nWWW-Authenticate: Bearer\r\n/s);
+  expect(await tunnel("Host: localhost", authorization)).toMatch(/^HTTP\/1\.1 405 .*\r\nAllow: GET, POST\r\n/s);
+  const told = served.log().filter(({ event }) => event === "access.refused");
+  const of = { method: "CONNECT", path: "evil.example:443", from: "127.0.0.1" };
+  expect(told).toMatchObject([
+    { reason: "host", code: 403, ...of },
+    { reason: "origin", code: 403, ...of },
+    { reason: "token", code: 401, ...of },
+    { reason: "method", code: 405, ...of },
+  ]);
+  const { body } = await served.ask("/metrics", { headers: bearer(served.token) });
+  for (const counted of ['"403"} 2', '"401"} 1', '"405"} 1']) {
+    expect(body).toContain(`tinman_http_requests_total{route="other",code=${counted}\n`);
+  }
+  expect(await isUp(served)).toBe(true);
 });
 
 test("those who say nothing, or not all of it, are hung up on", async () => {
