@@ -21,6 +21,11 @@ const runnable: Readonly<Record<string, Runnable>> = {
 /** For people only. `console` shows a dialogue, prompt signs included; `lua` and `elisp` are settings of editors. */
 const prose: ReadonlySet<string> = new Set(["text", "console", "diff", "markdown", "lua", "elisp"]);
 
+/** Whether a block is a program that the page does not keep from being run. */
+export function isRunnable({ language, directives }: Block): boolean {
+  return language in runnable && directives.noRun === undefined && directives.fileName === undefined;
+}
+
 /** Checks one block of a page: its directives, its syntax and, unless it says no, that it does what the page says. */
 export async function checkBlock(
   block: Block,
@@ -33,8 +38,7 @@ export async function checkBlock(
   const kind = runnable[language];
   const syntaxFault = faultOfSyntax(language, text);
   if (syntaxFault !== undefined) faults.push(syntaxFault);
-  if (kind === undefined || directives.noRun !== undefined || directives.fileName !== undefined || faults.length > 0)
-    return { faults, missing: [] };
+  if (kind === undefined || !isRunnable(block) || faults.length > 0) return { faults, missing: [] };
 
   const outcome = await run(programOf(block, kind, page), tinman);
   if (outcome.missing.length > 0) return { faults: [], missing: outcome.missing };
