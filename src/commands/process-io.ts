@@ -43,13 +43,16 @@ function output(stream: NodeJS.WriteStream, stopping: AbortSignal): Output {
     write(text) {
       if (gone.signal.aborted) return Promise.resolve();
       return new Promise((resolve) => {
+        let timer: ReturnType<typeof setTimeout> | undefined;
         const giveUp = (): void => {
-          setTimeout(() => {
+          timer = setTimeout(() => {
             gone.abort(Object.assign(new Error("nobody reads any more"), { code: "EPIPE" }));
             resolve();
           }, drainMs).unref();
         };
         stream.write(text, () => {
+          // It was read: whoever reads is still there, however long the end takes.
+          clearTimeout(timer);
           stopping.removeEventListener("abort", giveUp);
           resolve();
         });

@@ -109,6 +109,25 @@ test("one that does not end is interrupted and told so; what waits behind it is 
   expect(await next.exit).toEqual({ code: 0, signal: null });
 });
 
+test("a client that does not answer the close does not keep it from its end, nor the log from saying so", async () => {
+  const { program } = await serving("1.5s");
+  const { client, sessionId } = await begin(program);
+  await client.request("sendUserMessage", { sessionId, message: "long" });
+  const stuck = await program.connect();
+  stuck.socket.pause();
+  program.kill("SIGTERM");
+  expect(await program.exit).toEqual({ code: 0, signal: null });
+  stuck.socket.terminate();
+  expect(program.log().map(({ event }) => event)).toEqual([
+    "auth.off",
+    "server.started",
+    "session.started",
+    "server.stopping",
+    "turn.ended",
+    "server.stopped",
+  ]);
+});
+
 test("a second signal ends it at once, and nothing that was acknowledged is lost", async () => {
   const { program, home } = await serving("60s");
   const { client, sessionId } = await begin(program);
