@@ -49,7 +49,9 @@ await inFreshPlace(async ({ folder }) => {
     // A script remembers what it has said to thousands of sessions, and that would look like what the server keeps.
     const model = measure === cycles ? "offline" : `script:${file}`;
     const both = (/** @type {import("./served.mjs").Served} */ floor) =>
-      withTinman({ folder, program, model, nodeArgs }, (tinman) => measure(floor, tinman));
+      withTinman({ folder, program, model, nodeArgs, isInspected: measure === cycles }, (tinman) =>
+        measure(floor, tinman),
+      );
     done.push(await withFloor(both));
   }
   printTable([["", "echo", "tinman serve", "difference"], ...done.flatMap(({ rows }) => rows)]);

@@ -24,18 +24,19 @@ interactive:
 /**
  * Runs the work with a new server in a new home.
  * @template T
- * @param {{ readonly folder: string, readonly program: string, readonly model: string, readonly nodeArgs?: readonly string[] }} options
+ * @param {{ readonly folder: string, readonly program: string, readonly model: string, readonly isInspected?: boolean, readonly nodeArgs?: readonly string[] }} options
  * @param {(server: Tinman) => Promise<T>} work
  */
-export async function withTinman({ folder, program, model, nodeArgs = [] }, work) {
+export async function withTinman({ folder, program, model, isInspected = false, nodeArgs = [] }, work) {
   const home = join(folder, `home-${++homes}`);
   const cwd = join(folder, "workspace");
   for (const each of [home, cwd]) mkdirSync(each, { recursive: true });
   writeFileSync(join(home, "config.yaml"), config);
   const env = { PATH: process.env.PATH, HOME: home, TINMAN_HOME: home };
   const args = ["serve", "--port", "0", "--log-level", "error", "--cwd", cwd, "-m", model];
-  // With a signal it lets its heap be looked at; until then that costs nothing.
-  const child = spawn(process.execPath, ["--inspect-port=127.0.0.1:0", ...nodeArgs, program, ...args], {
+  // The server itself lets no signal open the debugger by which its heap is looked at.
+  const inspected = isInspected ? ["--inspect=127.0.0.1:0"] : [];
+  const child = spawn(process.execPath, [...inspected, ...nodeArgs, program, ...args], {
     cwd,
     env,
     stdio: ["ignore", "pipe", "pipe"],
@@ -67,7 +68,6 @@ export async function withTinman({ folder, program, model, nodeArgs = [] }, work
         return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text)?.[1] ?? 0);
       },
       async heap() {
-        if (!stderr.includes("Debugger listening")) child.kill("SIGUSR1");
         for (;;) {
           const found = /Debugger listening on (\S+)/.exec(stderr)?.[1];
           if (found !== undefined) return liveHeap(found);
