@@ -1,5 +1,6 @@
 import type { Composition } from "../compose.ts";
 import { AgentError } from "../core/errors.ts";
+import { isForeignScript } from "../core/script-model.ts";
 import type { SessionPool } from "../core/session-pool.ts";
 import type { ConnectionHandler } from "../frontends/front-end.ts";
 import type { Log } from "../frontends/http/log.ts";
@@ -44,7 +45,6 @@ export function createRpcServer(
     }
   };
   const working = new Map<Connection, string>();
-  const isForeignScript = (model: string): boolean => model.startsWith("script:") && model !== modelId;
   const handle: ConnectionHandler = ({ transport }, { user, role }) => {
     const rules = roleRules(role, modelId);
     const connection = new Connection(engine, transport, {
@@ -55,7 +55,8 @@ export function createRpcServer(
       shared: {
         pool,
         owner: user,
-        allows: (settings) => role !== "user" || (settings.owner === user && !isForeignScript(settings.modelId)),
+        allows: (settings) =>
+          role !== "user" || (settings.owner === user && !isForeignScript(settings.modelId, modelId)),
         refuse: (method, params) => rules(method, params) ?? overLimit(method, user),
         canAnswer: role !== "viewer",
       },

@@ -58,7 +58,7 @@ export class LiveSession {
   private told: number;
   /** What is just being read for those who come back. */
   private reading: { readonly upTo: number; readonly past: Promise<readonly Past[]> } | undefined;
-  private endReason: "completed" | "disconnected" | undefined;
+  private isEndedAsAsked = false;
   /** Resolves when the session is closed and all of it was told. */
   readonly ended: Promise<void>;
 
@@ -89,7 +89,7 @@ export class LiveSession {
 
   /** It takes nothing more in. */
   get isEnding(): boolean {
-    return this.endReason !== undefined || this.session.isClosed;
+    return this.isEndedAsAsked || this.session.isClosed;
   }
 
   get toolExecution(): ToolExecution {
@@ -147,9 +147,9 @@ export class LiveSession {
     await this.session.interrupt();
   }
 
-  /** The session is about to be closed: what its listeners are told last. */
-  endWith(reason: "completed" | "disconnected"): void {
-    this.endReason ??= reason;
+  /** A client has asked for its end: its listeners are told that last. */
+  endAsAsked(): void {
+    this.isEndedAsAsked = true;
   }
 
   /**
@@ -215,8 +215,8 @@ export class LiveSession {
       const room = this.room();
       if (room !== undefined) await room;
     }
-    if (this.endReason !== undefined) {
-      const params = { sessionId: this.session.id, status: sessionStatus.stopped, reason: this.endReason };
+    if (this.isEndedAsAsked) {
+      const params = { sessionId: this.session.id, status: sessionStatus.stopped, reason: "completed" };
       this.tell({ notification: { method: "SessionStatusNotification", params }, to: "all" });
     }
     this.listeners.clear();

@@ -1,6 +1,7 @@
 import type { Engine } from "../../core/engine.ts";
 import { AgentError, failureOf } from "../../core/errors.ts";
 import type { Clock, Ids } from "../../core/ports.ts";
+import { isForeignScript } from "../../core/script-model.ts";
 import type { Session } from "../../core/session.ts";
 import type { Hold, SessionPool } from "../../core/session-pool.ts";
 import {
@@ -32,8 +33,6 @@ export interface Seat {
   readonly live: LiveSession;
   readonly hold: Hold;
 }
-
-const scriptPrefix = "script:";
 
 /** Of what a session's tools are told to be. */
 const maxToolCharacters = 200_000;
@@ -143,7 +142,7 @@ export class InteractiveServer {
     const session = this.pool.get(sessionId);
     if (session === undefined || !isAllowed(identity, session.settings, "use")) return;
     const live = await this.live.get(session);
-    live?.endWith("completed");
+    live?.endAsAsked();
     await this.pool.end(sessionId);
     await live?.ended;
     this.log.info("session.ended", { sessionId, user: identity.user, status: 2, reason: "completed" });
@@ -216,7 +215,7 @@ export class InteractiveServer {
   private async lower({ session, release, wasOpen }: Hold, { role }: Identity): Promise<void> {
     const { autonomy, modelId } = this.options;
     const { settings } = session;
-    const isForeign = role === "user" && settings.modelId.startsWith(scriptPrefix) && settings.modelId !== modelId;
+    const isForeign = role === "user" && isForeignScript(settings.modelId, modelId);
     const changes = {
       ...(!wasOpen && isAbove(settings.autonomy, autonomy) ? { autonomy } : {}),
       ...(isForeign ? { modelId } : {}),
@@ -291,9 +290,8 @@ export class InteractiveServer {
     };
   }
 
-  /** A script is a file of this machine: to name one is for those whose machine it is. */
   private async checkModel(model: string, { role }: Identity): Promise<void> {
-    if (role === "admin" || !model.startsWith(scriptPrefix) || model === this.options.modelId) return;
+    if (role === "admin" || !isForeignScript(model, this.options.modelId)) return;
     const known = (await this.engine.models()).map(({ id }) => id).join(", ");
     throw unusable("model_unknown", `Unknown model ${JSON.stringify(model)}. Known models: ${known}.`);
   }

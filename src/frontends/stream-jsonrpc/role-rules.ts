@@ -1,3 +1,4 @@
+import { isForeignScript } from "../../core/script-model.ts";
 import type { ClientMethod } from "../../protocol/droid/params.ts";
 import { recordOf } from "./record-of.ts";
 import { filtersIn } from "./tool-filters.ts";
@@ -22,12 +23,10 @@ export function roleRules(role: string, usualModel?: string): Rules {
   return (method, params) => rules(method, params) ?? ruleOfScripts(params, usualModel);
 }
 
-/** A script is a file of this machine, whatever that file is: to name one is for those whose machine it is. */
 function ruleOfScripts(params: unknown, usualModel: string | undefined): string | undefined {
   const { modelId, specModeModelId } = recordOf(params) ?? {};
-  const isScript = (model: unknown): boolean =>
-    typeof model === "string" && model.startsWith("script:") && model !== usualModel;
-  return [modelId, specModeModelId].some(isScript) ? "Models that are scripts need the role admin." : undefined;
+  const isForeign = (model: unknown): boolean => typeof model === "string" && isForeignScript(model, usualModel);
+  return [modelId, specModeModelId].some(isForeign) ? "Models that are scripts need the role admin." : undefined;
 }
 
 const rulesOfViewers: Rules = (method, params) => {
