@@ -90,7 +90,9 @@ describe("every answer has exactly one end", () => {
       const responses = client.frames.filter(({ id }) => typeof id === "string");
       expect(responses.map(({ id }) => id).sort()).toEqual(["a", "b", "c", "end"]);
       const taken = responses.flatMap(({ result }) => result?.messageId ?? []);
-      expect(client.frames.filter(isFinal).map(({ params }) => params?.messageId)).toEqual(taken);
+      // What waits is dropped before an answer that has begun ends; whether the first one had, is a matter of the moment.
+      const ended = client.frames.filter(isFinal).map(({ params }) => params?.messageId);
+      expect([taken, [...taken.slice(1), ...taken.slice(0, 1)]]).toContainEqual(ended);
       expect(taken.map((id) => answerTo(id, client.frames).ends)).toEqual(taken.map(() => ["cancelled"]));
       // What was not taken was refused, which is an answer, too.
       expect(responses.filter(({ error }) => error !== undefined).length + taken.length).toBe(3);
