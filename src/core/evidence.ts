@@ -107,7 +107,14 @@ async function lookedAt<T extends Access>(access: T, host: Host): Promise<T> {
 }
 
 const mostPaths = 100;
-const namesNoFile: ReadonlySet<Lookup["what"]> = new Set(["git", "program", "search-path", "dashes", "tracked-names"]);
+const namesNoFile: ReadonlySet<Lookup["what"]> = new Set([
+  "git",
+  "program",
+  "search-path",
+  "dashes",
+  "tracked-names",
+  "variable",
+]);
 
 async function meet(written: readonly Lookup[], paths: readonly string[], { guards }: Host): Promise<Met> {
   const unique = new Map(written.map((lookup) => [lookupKey(lookup), lookup]));

@@ -68,6 +68,7 @@ export interface ProtectedPaths {
  * - `hooks-below`: folders in or below a folder that hold a file which git would take for a hook.
  * - `search-path`: the folders in which programs are looked for, whether they are there or not.
  * - `program`: the file that the system would run for a name; no answer where that depends on the folder.
+ * - `variable`: nothing, when the environment of commands has no variable of that name; else no answer.
  */
 export interface Lookup {
   readonly what:
@@ -83,8 +84,12 @@ export interface Lookup {
     | "repositories-below"
     | "hooks-below"
     | "program"
-    | "search-path";
-  /** Absolute; with `matches` a pattern, in which a backslash takes the meaning from the character behind it. With `program` a name. */
+    | "search-path"
+    | "variable";
+  /**
+   * Absolute; with `matches` a pattern, in which a backslash takes the meaning from the character behind it. With `program`
+   * and `variable` a name.
+   */
   readonly path: string;
 }
 
@@ -95,9 +100,9 @@ export function lookupKey({ what, path }: Lookup): string {
   return `${what} ${path}`;
 }
 
-/** A file or folder that a command uses, a program that it runs, or a repository that decides what git does. */
+/** A file or folder that a command uses, a program that it runs, a repository that decides what git does, a variable it sets. */
 export interface Touch {
-  readonly use: "read" | "write" | "run" | "git";
+  readonly use: "read" | "write" | "run" | "git" | "set";
   /** Its class when everything that is found lies where it should. */
   readonly class: AccessClass;
   readonly lookup: Lookup;

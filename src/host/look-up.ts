@@ -29,6 +29,7 @@ const answers: Readonly<Record<Lookup["what"], (path: string) => Promise<Answer>
   "hooks-below": async (path) => (await import("./links-below.ts")).hooksBelow(path),
   "search-path": async () => (await import("./program-file.ts")).searchPath(),
   program: async (name) => (await import("./program-file.ts")).programFile(name),
+  variable: async (name) => (process.env[name] === undefined ? [] : undefined),
 };
 
 async function onlyReading(path: string): Promise<string> {
@@ -40,7 +41,7 @@ async function onlyReading(path: string): Promise<string> {
 
 /** Answers questions about this machine. Never rejects; starts nothing and changes nothing. */
 export async function lookUp({ what, path }: Lookup): Promise<Answer> {
-  if (path.includes("\0") || (!/^(program|search-path)$/.test(what) && !isAbsolute(path))) return undefined;
+  if (path.includes("\0") || (!/^(program|search-path|variable)$/.test(what) && !isAbsolute(path))) return undefined;
   try {
     return await answers[what](path);
   } catch {

@@ -51,6 +51,14 @@ export ${markerVariable}="$tinman_marker"
 exec "$@" 2>&1 3<&-
 `;
 
+/**
+ * Paths are judged from the canonical folder, so the shell must not go by another name of it: it takes `..` for the parent
+ * in the name that `PWD` gives.
+ */
+function startingIn(cwd: string, { OLDPWD: _, ...environment }: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return { ...environment, PWD: cwd };
+}
+
 export interface StartedCommand {
   readonly tree: ProcessTree;
   /** Standard output and error, in the order in which they were written. */
@@ -82,7 +90,7 @@ export async function startCommand(
   try {
     child = spawn("/bin/sh", ["-c", starter, "sh", watchdog, marker, ...shellArguments(), command], {
       cwd,
-      env: environment,
+      env: startingIn(cwd, environment),
       detached: true,
       stdio: ["ignore", pipe?.writer ?? "pipe", "ignore", "pipe"],
     });
@@ -138,7 +146,7 @@ export async function startDetached(
   try {
     const child = spawn(program, [...args, command], {
       cwd,
-      env: environment,
+      env: startingIn(cwd, environment),
       detached: true,
       stdio: ["ignore", file.fd, file.fd],
     });

@@ -4,8 +4,8 @@ export type Arg =
   | { readonly kind: "text"; readonly value: string; readonly disguised?: boolean }
   /** File names by a pattern, in which a backslash takes the meaning from the character behind it. `single`: one of them. */
   | { readonly kind: "pattern"; readonly value: string; readonly single?: boolean }
-  /** Begins with `prefix`; what follows is not known. `single`: it is surely one word. */
-  | { readonly kind: "unknown"; readonly prefix: string; readonly single: boolean }
+  /** Begins with `prefix`; what follows is not known. `single`: it is surely one word. `mayBe`: one way to read all of it. */
+  | { readonly kind: "unknown"; readonly prefix: string; readonly single: boolean; readonly mayBe?: string }
   /** Paths below folders, as another command prints them. `asWords`: a shell or xargs takes them apart. */
   | { readonly kind: "input"; readonly printed: Printed; readonly asWords: boolean };
 

@@ -27,6 +27,24 @@ interface ProgramRows {
   readonly bySub: ReadonlyMap<string, readonly CommandRow[]>;
 }
 
+/**
+ * Programs on which no variable has an effect that matters, apart from those that are dangerous for every program: what they
+ * read, write and run follows from their words.
+ */
+const readsNoVariables: ReadonlySet<string> = new Set(
+  (
+    "ls dir vdir stat du df basename dirname realpath readlink pathchk pwd which type whereis tree file grep egrep fgrep cat " +
+    "tac rev nl head tail wc cut paste tr sort uniq comm join fold fmt expand unexpand column od hexdump xxd strings cmp diff " +
+    "sed awk gawk mawk nawk jq cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum base64 base32 touch mkdir " +
+    "rmdir cp mv ln rm unlink tee chmod date true false sleep seq expr factor printenv uname hostname whoami id groups tty " +
+    "nproc uptime free arch logname users who tput yes"
+  ).split(" "),
+);
+
+export function ignoresVariables(program: string): boolean {
+  return readsNoVariables.has(program);
+}
+
 let byProgram: ReadonlyMap<string, ProgramRows> | undefined;
 
 export function isKnownProgram(program: string): boolean {

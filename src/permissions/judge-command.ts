@@ -54,6 +54,7 @@ function judgeTouch(touch: Touch, found: Found, places: Places): Own {
   const answer = found.get(lookupKey(touch.lookup));
   const { path } = touch.lookup;
   if (answer === undefined) return noAnswer(touch);
+  if (touch.use === "set") return { class: "read", protected: false, rule: "assignment", why: `sets ${path}` };
   if (touch.use === "git") return { class: touch.class, protected: false, rule: "git", why: "asks git" };
   const through = judgeWay(touch, places);
   if (through !== undefined) return through;
@@ -92,6 +93,10 @@ function noAnswer({ use, lookup }: Touch): Own {
   if (use === "git") {
     const why = "uses git where the repository's own configuration may make it run other programs, or read elsewhere";
     return { class: "high", protected: false, rule: "git-config-runs-programs", why };
+  }
+  if (use === "set") {
+    const why = `sets ${lookup.path}, which is in the environment and may change what programs do`;
+    return { class: "high", protected: false, rule: "dangerous-variable", why };
   }
   const words: Partial<Record<Lookup["what"], string>> = {
     "names-below": `takes names from below ${lookup.path}, where there are too many, or one with a blank, a quote or a dash in front`,

@@ -5,10 +5,13 @@ import type { Arg, Printed } from "./arg.ts";
 export interface Surroundings {
   /** Every folder that may be the working directory, absolute; `undefined` when that is not known. */
   readonly folders: readonly string[] | undefined;
+  readonly home: string;
   /** It is started by another program, and so no builtin of the shell. */
   readonly isExternal?: boolean;
   /** What the part of the pipeline before it prints: paths below these folders. */
   readonly input: Printed | undefined;
+  /** Variables it is given that are not known to be harmless. */
+  readonly variables?: readonly string[];
 }
 
 /** What is thought of one simple command. */
@@ -22,6 +25,8 @@ export interface Judgement {
   readonly prints?: Printed | undefined;
   /** Paths may lead elsewhere afterwards. */
   readonly makesLinks?: boolean;
+  /** Variables that it gives to all commands behind it. */
+  readonly exports?: readonly string[];
 }
 
 export type Inner =
@@ -32,6 +37,11 @@ export type Inner =
 
 export function judged(accessClass: AccessClass, rule: string, why: string, more: Partial<Judgement> = {}): Judgement {
   return { class: accessClass, rule, why, touches: [], runs: [], ...more };
+}
+
+/** The shell sets a variable. Programs see it only where the environment has one of that name already. */
+export function setting(name: string): Touch {
+  return { use: "set", class: "read", lookup: { what: "variable", path: name }, recursive: false };
 }
 
 export function high(rule: string, why: string, more: Partial<Judgement> = {}): Judgement {

@@ -66,7 +66,7 @@ export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
 function whyChanged({ touches }: CommandPart, changes: Changes, cwd: string): string | undefined {
   for (const { use, lookup } of touches) {
     const { what, path } = lookup;
-    if (what === "program" || what === "search-path") continue;
+    if (what === "program" || what === "search-path" || what === "variable") continue;
     if (use === "git" && changes.repositories) return `uses git in ${path}`;
     if (changes.links && !(what === "path" && path === cwd) && use !== "git") return `uses ${path}`;
     if (changes.files && namesAreAsked.has(what)) return `takes names from ${path}`;

@@ -3,12 +3,13 @@ import { type Arg, textOf } from "./arg.ts";
 import { type Fit, fitted } from "./argv.ts";
 import { worse } from "./autonomy.ts";
 import type { CommandRow } from "./command-row.ts";
-import { isKnownProgram, rowsOf } from "./commands.ts";
+import { ignoresVariables, isKnownProgram, rowsOf } from "./commands.ts";
 import { judgeGit } from "./git-options.ts";
 import { high, type Judgement, judged, type Surroundings } from "./judgement.ts";
 import { harmfulText, shown, whyNot } from "./misfit.ts";
 import { printedBy } from "./printed-paths.ts";
 import { builtins } from "./shell-builtins.ts";
+import { suspects } from "./suspects.ts";
 import { asking, belowTouches, filledFolder, folderTouches, touchesOf } from "./touches.ts";
 import { wrappers } from "./wrappers.ts";
 
@@ -27,11 +28,20 @@ export function judgeProgram(args: readonly Arg[], around: Surroundings): Judgem
     const judgement = showingNames(builtin(asWritten(first, rest), around), rest, around);
     return around.isExternal === true ? { ...judgement, touches: [...judgement.touches, run] } : judgement;
   }
-  const judgement = judgeExternal(name, rest, around);
+  const judgement = underVariables(name, judgeExternal(name, rest, around), around);
   if (judgement.class === "high") return { ...judgement, touches: [...judgement.touches, ...suspects(rest, around)] };
   // One that is written with its path is that file, whatever the PATH says.
   if (written.includes("/")) return judgement;
   return { ...judgement, touches: [...judgement.touches, run] };
+}
+
+/** A variable may make a program run another one, or write elsewhere, unless the program reads none. */
+function underVariables(name: string, judgement: Judgement, { variables = [] }: Surroundings): Judgement {
+  const [first] = variables;
+  const isSeen = !(wrappers.has(name) || builtins.has(name) || ignoresVariables(name));
+  if (first === undefined || !isSeen || judgement.class === "high") return judgement;
+  const why = `gives ${shown(name)} the variable ${first}, whose effect is not known`;
+  return { ...judgement, class: "high", rule: "unknown-variable", why };
 }
 
 /** A pattern shows names, whatever the command does with them. */
@@ -153,18 +163,6 @@ function touchesFor(
   const dashed = dashes.map((arg) => touchesOf(arg, "read", "read", around)?.map(asking("dashes")));
   touches.push(...dashed);
   return touches.some((found) => found === undefined) ? undefined : touches.flatMap((found) => found ?? []);
-}
-
-const mostSuspects = 100;
-
-/** Words that may be paths, for all that is known: a protected place among them needs a yes. */
-function suspects(args: readonly Arg[], around: Surroundings): readonly Touch[] {
-  return args.slice(0, mostSuspects).flatMap((arg) => {
-    const word = textOf(arg);
-    const value = word === undefined ? undefined : /^(?:-[^=]*=|@|[A-Za-z_]\w*=)?([^\s]+)$/.exec(word)?.[1];
-    const named = value === undefined ? arg : { kind: "text" as const, value };
-    return value?.startsWith("-") === true ? [] : (touchesOf(named, "read", "read", around) ?? []);
-  });
 }
 
 /** What is put into a folder, and the folder: the value of a flag, or the last word. */

@@ -31,16 +31,18 @@ export function readCommand(
     );
   }
   const programs: string[] = [];
+  const start = { folders: [places.cwd], home: places.home, input: undefined };
   try {
+    const exported = new Set<string>();
     const look = (moved: MovedPaths, trustsVariables: boolean) => {
       programs.length = 0;
       const onProgram = (name: string) => void programs.push(name);
-      const reader = createReader({ whole: command, places, moved, trustsVariables, onProgram });
-      return { part: reader.text(command, [places.cwd], 0).part, isDoubtful: reader.isDoubtful() };
+      const reader = createReader({ whole: command, places, moved, trustsVariables, exported, onProgram });
+      return { part: reader.text(command, start, 0).part, isDoubtful: reader.isDoubtful() };
     };
     const moved = createMovedPaths(places.cwd);
     const { part, isDoubtful } = look(moved, true);
-    const isFinal = moved.again === undefined && !isDoubtful;
+    const isFinal = moved.again === undefined && !isDoubtful && exported.size === 0;
     return reading(isFinal ? part : look(moved.again ?? createMovedPaths(places.cwd), !isDoubtful).part, programs);
   } catch (error) {
     // The parser promises not to throw; a fault of ours must not let anything run.

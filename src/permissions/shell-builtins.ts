@@ -1,6 +1,6 @@
 import { type Arg, knownStart, textOf } from "./arg.ts";
-import { worse } from "./autonomy.ts";
-import { high, type Judgement, judged } from "./judgement.ts";
+import { high, type Judgement, judged, setting } from "./judgement.ts";
+import { formatRisk } from "./printf-format.ts";
 import { judgeTest } from "./test-command.ts";
 import { variableRisk } from "./variables.ts";
 import { type Judge, prefixing } from "./wrappers.ts";
@@ -39,22 +39,29 @@ function harmless(why: string): Judge {
   return () => judged("read", "shell builtin", why);
 }
 
-/** `printf -v` sets a variable; its name may even hold commands. */
-function judgePrintf([first, ...rest]: readonly Arg[]): Judgement {
-  const start = first === undefined ? "" : knownStart(first);
-  const isFormat = first === undefined || (start !== "" && (!start.startsWith("-") || textOf(first) === "--"));
-  // With fewer than two words behind it, `-v` is an error.
-  const isShort =
-    first?.kind === "unknown" && first.single && rest.length < 2 && rest.every(({ kind }) => kind === "text");
-  if (isFormat || isShort) return judged("read", "shell builtin", "prints its own words");
-  return high("sets-variable", "may set a variable by printf");
+/** `printf` prints, unless `-v` or its format has it set a variable, whose name may even hold commands. */
+function judgePrintf(args: readonly Arg[]): Judgement {
+  const isSetting = textOf(args[0]) === "-v";
+  const [first, ...rest] = isSetting ? args.slice(2) : args;
+  const format = textOf(first) === "--" ? rest[0] : first;
+  const text = textOf(format);
+  if (text === undefined) {
+    if (format === undefined && !isSetting) return judged("read", "shell builtin", "prints nothing");
+    return high("sets-variable", "prints by a format that is not known before it runs, which may set a variable");
+  }
+  const risk = text.startsWith("-") && text === textOf(first) ? "may set a variable by printf" : formatRisk(text);
+  if (risk !== undefined) return high("sets-variable", risk);
+  return isSetting ? assigning(args.slice(1, 2)) : judged("read", "shell builtin", "prints its own words");
 }
 
 function judgeWait(args: readonly Arg[]): Judgement {
-  if (args.every((arg) => arg.kind === "text" && /^[%\d]/.test(arg.value))) {
-    return judged("read", "shell builtin", "waits for what it started");
+  const isAssigning = textOf(args[0]) === "-p" && args.length > 1;
+  const rest = isAssigning ? args.slice(2) : args;
+  if (!rest.every((arg) => arg.kind === "text" && /^([%\d]|-[nf]$)/.test(arg.value))) {
+    return high("unknown-use", "uses wait in a way that is not known");
   }
-  return high("unknown-use", "uses wait in a way that is not known");
+  if (isAssigning) return assigning(args.slice(1, 2));
+  return judged("read", "shell builtin", "waits for what it started");
 }
 
 function judgeSet(args: readonly Arg[]): Judgement {
@@ -72,14 +79,18 @@ function isPlain(arg: Arg, pattern: RegExp): boolean {
   return arg.kind === "text" && arg.disguised !== true && pattern.test(arg.value);
 }
 
-function judgeRead(args: readonly Arg[]): Judgement {
-  const isKnown = args.every((arg) => isPlain(arg, plainName) || /^-(r|s|[tn]\d*)$/.test(textOf(arg) ?? ""));
-  const names = args.map((arg) => textOf(arg) ?? "");
-  const isSafe = names.every((name) => name.startsWith("-") || variableRisk(name) !== "dangerous");
-  if (isKnown && isSafe && args.some((arg) => isPlain(arg, plainName))) {
-    return judged("read", "shell builtin", "reads a line into variables");
+/** A builtin that sets the variables of these names is judged by what they are. */
+function assigning(names: readonly Arg[]): Judgement {
+  const isSafe = (name: string | undefined) => name !== undefined && variableRisk(name, undefined) !== "dangerous";
+  if (names.length === 0 || !names.every((arg) => isPlain(arg, plainName) && isSafe(textOf(arg)))) {
+    return high("sets-variable", "sets variables that can do harm, or that are not known");
   }
-  return high("sets-variable", "reads into variables that can do harm, or that are not known");
+  const touches = names.map((arg) => setting(textOf(arg) ?? ""));
+  return judged("read", "shell builtin", "sets variables of the shell", { touches });
+}
+
+function judgeRead(args: readonly Arg[]): Judgement {
+  return assigning(args.filter((arg) => !/^-(r|s|[tn]\d*)$/.test(textOf(arg) ?? "")));
 }
 
 /** What they do to a value depends on what the name was before; for a list, commands in it are run. */
@@ -89,7 +100,7 @@ function judgeLocal(): Judgement {
 
 /** `export` and its kind; their assignments are judged where they are found. */
 function judgeDeclaration(args: readonly Arg[]): Judgement {
-  let accessClass: Judgement["class"] = "read";
+  const exports: string[] = [];
   for (const arg of args) {
     const name = /^([A-Za-z_][A-Za-z0-9_]*)(=|$)/.exec(knownStart(arg))?.[1];
     const isFlag = /^-[xr]$/.test(textOf(arg) ?? "");
@@ -97,12 +108,14 @@ function judgeDeclaration(args: readonly Arg[]): Judgement {
     // A value that is not quoted may be several words, each of which is taken for a variable.
     const isOneWord = arg.kind === "text" ? arg.disguised !== true : arg.kind === "unknown" && arg.single;
     const isClear = name !== undefined && isOneWord;
-    if (!isClear || variableRisk(name) === "dangerous") {
+    const value = textOf(arg)?.split(/=(.*)/s)[1];
+    const risk = isClear ? variableRisk(name, value) : "dangerous";
+    if (!isClear || risk === "dangerous") {
       return high("dangerous-variable", "sets a variable that can make programs run others, or that is not known");
     }
-    if (variableRisk(name) === "unknown" && !/^[a-z]/.test(name)) accessClass = worse(accessClass, "medium");
+    if (risk === "unknown") exports.push(name);
   }
-  return judged(accessClass, "shell builtin", "sets variables");
+  return judged("read", "shell builtin", "sets variables", { exports });
 }
 
 function judgeCommand(args: readonly Arg[], around: Parameters<Judge>[1]): Judgement {

@@ -21,3 +21,17 @@ export function isPlainAssignment(node: {
   const isPlain = (text: string): boolean => !/[$`<>(]/.test(text);
   return (node.prefix ?? []).every((entry) => entry.type === "Assignment" && isPlain(entry.text ?? "$"));
 }
+
+/** The text of a node; positions point into the text that was parsed. */
+export function sourceOf(
+  node: { readonly pos: number; readonly end: number },
+  { source }: { readonly source: string },
+): string {
+  return source.slice(node.pos, node.end);
+}
+
+type RunsScript = "CommandExpansion" | "ProcessSubstitution" | "ArithmeticCommandExpansion";
+
+export function runsScript<T extends { readonly type: string }>(node: T): node is Extract<T, { type: RunsScript }> {
+  return /^(Command|ArithmeticCommand)Expansion$|^ProcessSubstitution$/.test(node.type);
+}

@@ -10,20 +10,22 @@ import {
   type Word,
 } from "unbash";
 import type { CommandPart, DecisionContext } from "../core/permission.ts";
-import type { Arg, Printed } from "./arg.ts";
+import { type Arg, type Printed, textOf } from "./arg.ts";
 import { createBindings } from "./bindings.ts";
+import { hasTooManyWords } from "./brace-count.ts";
 import { evaluates } from "./evaluation.ts";
 import { eitherOf, joined, repeated, same, TooMuch, type Walked } from "./flow.ts";
 import { either, type Folders } from "./folders.ts";
-import type { Surroundings } from "./judgement.ts";
+import { type Surroundings, setting } from "./judgement.ts";
 import type { MovedPaths } from "./moved-paths.ts";
 import { classed, group, inBackground, unreadable } from "./parts.ts";
 import { printedRevision } from "./printed-paths.ts";
 import { judgeRedirect } from "./redirect-risk.ts";
 import { unclearText } from "./refused-text.ts";
-import { isCommand, isPlainAssignment } from "./shell-nodes.ts";
+import { isCommand, isPlainAssignment, runsScript, sourceOf } from "./shell-nodes.ts";
 import { assigning, evaluate } from "./shell-words.ts";
 import { type SimpleCommandParts, walkWords } from "./simple-command.ts";
+import { suspects } from "./suspects.ts";
 import { variableRisk } from "./variables.ts";
 
 const mostNodes = 2000;
@@ -40,6 +42,13 @@ interface Place {
   readonly isTop?: boolean;
   /** Inside a substitution with several commands, where bash may join a document to the one behind it. */
   readonly joinsDocuments?: boolean;
+  /** Variables that all its commands are given, and that are not known to be harmless. */
+  readonly variables: readonly string[];
+}
+
+interface Assigned {
+  readonly part: CommandPart;
+  readonly gives: readonly string[];
 }
 
 export interface ReaderParts {
@@ -48,6 +57,8 @@ export interface ReaderParts {
   readonly moved: MovedPaths;
   /** Whether values of variables that the command sets may be taken for known. */
   readonly trustsVariables: boolean;
+  /** Variables that the command exports somewhere: every part may see them. */
+  readonly exported: Set<string>;
   onProgram(name: string): void;
 }
 
@@ -60,6 +71,7 @@ export function createReader({
   places,
   moved,
   trustsVariables,
+  exported,
   onProgram,
 }: ReaderParts): Pick<SimpleCommandParts, "text"> & { isDoubtful(): boolean } {
   const { home } = places;
@@ -74,7 +86,7 @@ export function createReader({
   }
 
   /** A text inside a text has variables of its own; what it does to those around it is not known. */
-  function text(command: string, folders: Folders, depth: number): Walked {
+  function text(command: string, { folders, variables = [] }: Surroundings, depth: number): Walked {
     const outer = bindings;
     const unclear = unclearText(command, depth > 0);
     if (unclear !== undefined) return { part: unreadable(command, unclear), flow: same(undefined) };
@@ -82,7 +94,7 @@ export function createReader({
       hasTexts = true;
       bindings = createBindings(command, home, trustsVariables);
     }
-    const walked = script(parse(command), { folders, source: command, depth, isTop: depth === 0 }, "script");
+    const walked = script(parse(command), { folders, variables, source: command, depth, isTop: depth === 0 }, "script");
     bindings = outer;
     return walked;
   }
@@ -196,7 +208,7 @@ export function createReader({
     const words = node.wordlist ?? [];
     const listed = words.flatMap((word) => values(word, place));
     const before = words.flatMap((word) => inside(word, place));
-    const isDangerous = variableRisk(name) === "dangerous" || !/^[A-Za-z_]\w*$/.test(name);
+    const isDangerous = variableRisk(name, undefined) === "dangerous" || !/^[A-Za-z_]\w*$/.test(name);
     const rounds: readonly (Arg | undefined)[] =
       listed.length === 0 || listed.length > mostLoopWords ? [undefined] : listed;
     const walked = repeated(source, place.folders, (folders) => {
@@ -211,7 +223,7 @@ export function createReader({
       return { part: group("rounds", source, walkedParts), flow: same(after) };
     });
     bindings.forget(name);
-    const part = group("loop", source, [...before, walked.part]);
+    const part = { ...group("loop", source, [...before, walked.part]), touches: [setting(name)] };
     const judged = isDangerous ? classed(part, "high", "dangerous-variable", `sets ${name}`) : part;
     return { part: judged, flow: walked.flow };
   }
@@ -247,28 +259,29 @@ export function createReader({
 
   function simple(node: Command, place: Place): Walked {
     const source = sourceOf(node, place);
-    const assigned = node.prefix.filter((entry) => entry.type === "Assignment");
+    const assigned = node.prefix
+      .filter((entry) => entry.type === "Assignment")
+      .map((entry) => assignment(entry, place, node.name?.value));
     const parts = [
-      ...assigned.map((entry) => assignment(entry, place, node.name?.value)),
+      ...assigned.map(({ part }) => part),
       ...[node.name, ...node.args].flatMap((word) => (word === undefined ? [] : inside(word, place))),
       ...redirections(node.redirects, place),
     ];
     if (node.name === undefined) return { part: group("command", source, parts), flow: same(place.folders) };
     const args = [node.name, ...node.args].flatMap((word) => argument(word, place));
     args.forEach(count);
-    const { part, flow, prints } = walkWords(args, source, around(place), place.depth, {
-      places,
-      moved,
-      onProgram,
-      text,
-    });
+    const given = assigned.flatMap(({ gives }) => gives);
+    const where = around({ ...place, variables: [...place.variables, ...given] });
+    const onExport = (names: readonly string[]) => names.forEach((name) => void exported.add(name));
+    const reader = { places, moved, onProgram, onExport, text };
+    const { part, flow, prints } = walkWords(args, source, where, place.depth, reader);
     // Messages about errors must not be taken for paths.
     const isQuiet = node.redirects.every((entry) => /^2>\s*\/dev\/null$/.test(sourceOf(entry, place)));
     return { part: { ...part, parts: [...parts, ...part.parts] }, flow, prints: isQuiet ? prints : undefined };
   }
 
   function around(place: Place): Surroundings {
-    return { folders: place.folders, input: place.input };
+    return { folders: place.folders, home, input: place.input, variables: [...place.variables, ...exported] };
   }
 
   function substitution(node: ParsedScript, place: Place): Walked {
@@ -299,23 +312,27 @@ export function createReader({
     return [assigning(word.name, word.append === true, value)];
   }
 
-  function assignment(node: Assignment, place: Place, program: string | undefined): CommandPart {
+  /** `gives`: the variable that the command behind it gets, where that is not known to be harmless. */
+  function assignment(node: Assignment, place: Place, program: string | undefined): Assigned {
     const { name, index, append, value } = node;
     const part = classed(group("assignment", node.text, inside(node, place)), "read", "assignment", `sets ${name}`);
     const isPlain = index === undefined && append !== true && value.type === "Word";
+    const isKnown = isPlain && !value.text.includes("{");
+    const values = isKnown ? evaluate(value, bindings.in(place.folders)) : [];
     if (program === undefined) {
-      const values =
-        isPlain && place.isTop === true && !value.text.includes("{") ? evaluate(value, bindings.in(place.folders)) : [];
-      hasValues ||= values.length === 1;
-      bindings.bind(name, values.length === 1 ? values[0] : undefined);
+      const bound = place.isTop === true && values.length === 1 ? values[0] : undefined;
+      hasValues ||= bound !== undefined;
+      bindings.bind(name, bound);
     }
     // How one line is taken apart, and nothing else.
     const isForRead = name === "IFS" && program === "read";
-    const risk = index !== undefined ? "dangerous" : isForRead ? "harmless" : variableRisk(name);
+    const set = textOf(values[0]);
+    const risk = index !== undefined ? "dangerous" : isForRead ? "harmless" : variableRisk(name, set);
     const why = `sets ${name}, which can make programs run others`;
-    if (risk === "dangerous") return classed(part, "high", "dangerous-variable", why);
-    if (risk === "harmless" || program === undefined) return part;
-    return classed(part, "medium", "unknown-variable", `sets ${name}, whose effect is not known`);
+    if (risk === "dangerous") return { part: classed(part, "high", "dangerous-variable", why), gives: [] };
+    if (risk === "harmless") return { part, gives: [] };
+    if (program === undefined) return { part: { ...part, touches: [setting(name)] }, gives: [] };
+    return { part: { ...part, touches: suspects(values, around(place)) }, gives: [name] };
   }
 
   function redirections(list: readonly Redirection[], place: Place): readonly CommandPart[] {
@@ -351,6 +368,9 @@ export function createReader({
     count();
     const source = sourceOf(node, place);
     const parts: CommandPart[] = [];
+    if (node.type === "Word" && hasTooManyWords(node)) {
+      return [unreadable(source, "has braces that stand for too many words")];
+    }
     if (runsScript(node)) {
       if (node.type === "ProcessSubstitution") {
         // Bash takes what touches it for the same word; the parser does not, and then reads the rest in another way.
@@ -370,14 +390,4 @@ export function createReader({
   }
 
   return { text, isDoubtful: () => trustsVariables && hasTexts && hasValues };
-}
-
-function sourceOf(node: { readonly pos: number; readonly end: number }, { source }: Pick<Place, "source">): string {
-  return source.slice(node.pos, node.end);
-}
-
-function runsScript(
-  node: SyntaxNode,
-): node is SyntaxNode & { type: "CommandExpansion" | "ProcessSubstitution" | "ArithmeticCommandExpansion" } {
-  return /^(Command|ArithmeticCommand)Expansion$|^ProcessSubstitution$/.test(node.type);
 }

@@ -76,7 +76,10 @@ export function assigning(name: string, appends: boolean, value: Arg | undefined
 }
 
 function finished(word: WordLike, built: Built): Arg {
-  if (built.isCut) return { kind: "unknown", prefix: built.text, single: built.single };
+  if (built.isCut) {
+    const isTilde = /[=:]~/.test(word.text) && !/[$`]/.test(word.text);
+    return { kind: "unknown", prefix: built.text, single: built.single, ...(isTilde ? { mayBe: word.value } : {}) };
+  }
   if (built.isPattern) return { kind: "pattern", value: built.pattern, single: built.single };
   return { kind: "text", value: built.text, ...(word.text === built.text ? {} : { disguised: true }) };
 }

@@ -1,7 +1,7 @@
 import type { DecisionContext } from "../core/permission.ts";
 import { type Arg, textOf } from "./arg.ts";
 import { type Flow, same, type Walked } from "./flow.ts";
-import { enter, type Folders } from "./folders.ts";
+import { enter } from "./folders.ts";
 import type { Inner, Surroundings } from "./judgement.ts";
 import type { MovedPaths } from "./moved-paths.ts";
 import { group, unreadable } from "./parts.ts";
@@ -17,8 +17,10 @@ export interface SimpleCommandParts {
   readonly moved: MovedPaths;
   /** Told of every program. */
   onProgram(name: string): void;
+  /** Told of variables that all later commands get. */
+  onExport(names: readonly string[]): void;
   /** Reads a text as a shell would. */
-  text(command: string, folders: Folders, depth: number): Walked;
+  text(command: string, around: Surroundings, depth: number): Walked;
 }
 
 /** A simple command as words, and what it runs in turn. */
@@ -29,7 +31,9 @@ export function walkWords(
   depth: number,
   parts: SimpleCommandParts,
 ): Walked {
-  const { class: accessClass, rule, why, touches, runs, prints, makesLinks } = judgeProgram(args, where);
+  const judgement = judgeProgram(args, where);
+  const { class: accessClass, rule, why, touches, runs, prints, makesLinks } = judgement;
+  parts.onExport(judgement.exports ?? []);
   const name = nameOf(args);
   // A shell with a text is shown as what is in the text.
   const isShell = runs.some(({ kind }) => kind === "shell") && /^(ba|da)?sh$/.test(name ?? "");
@@ -58,7 +62,7 @@ export function walkWords(
 
 function unwrapped(inner: Inner, source: string, depth: number, parts: SimpleCommandParts): Walked {
   if (depth > deepest) return { part: unreadable(source, "is nested too deeply"), flow: same(undefined) };
-  if (inner.kind === "shell") return parts.text(inner.text, inner.in.folders, depth);
+  if (inner.kind === "shell") return parts.text(inner.text, inner.in, depth);
   return walkWords(inner.args, inner.args.map((arg) => textOf(arg) ?? "…").join(" "), inner.in, depth, parts);
 }
 

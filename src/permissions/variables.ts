@@ -1,7 +1,10 @@
-/** What setting a variable may do to the programs that see it. */
+/**
+ * What setting a variable may do to the programs that see it. `dangerous`: it changes the shell itself, or any program.
+ * `unknown`: it may make some program run another one or write elsewhere; harmless only where the program reads no variables.
+ */
 export type VariableRisk = "harmless" | "dangerous" | "unknown";
 
-/** Variables by the word in front of their first underscore: those of programs that let them load code or run another program. */
+/** Variables by the word before their first underscore: programs that let them load code or run another program. */
 const families = new Set(
   (
     "LD DYLD GCONV GLIBC MALLOC BASH GIT SSH GPG GNUPG NPM YARN PNPM BUN DENO PIP UV POETRY CARGO RUST RUSTC RUSTUP GO CGO " +
@@ -12,7 +15,7 @@ const families = new Set(
   ).split(" "),
 );
 
-/** Single ones, also of the shell itself. */
+/** Single names, including the shell's own. */
 const single = new Set(
   (
     "PATH IFS ENV SHELL SHELLOPTS BASHOPTS CDPATH GLOBIGNORE EXECIGNORE FIGNORE PS0 PS1 PS2 PS3 PS4 PROMPT_COMMAND HOME PWD " +
@@ -28,12 +31,50 @@ const single = new Set(
   ).split(" "),
 );
 
-/** Variables that say how output looks, or that nobody is there. */
-const harmless =
-  /^(LC_[A-Z]+|LANG|TZ|NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|CI|TERM|COLORTERM|COLUMNS|LINES|DEBUG|VERBOSE|NODE_ENV|NODE_NO_WARNINGS|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|RUST_BACKTRACE|RUST_LOG|GREP_COLORS|LS_COLORS|TIMEFORMAT|SOURCE_DATE_EPOCH)$/;
+/** No path, no flag, and nothing that a program could take for code. */
+const plainValue = /^[\w.,:@%+=*-]*$/;
+const wholeNumber = /^\d{0,9}$/;
+/** On or off, in the spellings that programs take. */
+const switchValue = /^(\d{0,3}|true|false|yes|no|on|off|always|never|none|auto)$/i;
+const number = (names: string) => names.split(" ").map((name) => [name, wholeNumber] as const);
+const onOff = (names: string) => names.split(" ").map((name) => [name, switchValue] as const);
+const plain = (names: string) => names.split(" ").map((name) => [name, plainValue] as const);
 
-export function variableRisk(name: string): VariableRisk {
-  if (harmless.test(name)) return "harmless";
+/**
+ * What may be set in front of any command, and to which values: how output looks, which of its own modes a project runs in,
+ * and what a tool is to leave out. None of them names a program or a file.
+ */
+const allowed: ReadonlyMap<string, RegExp> = new Map<string, RegExp>([
+  ...plain("LANG TZ TERM COLORTERM CI DEBUG VERBOSE LOG_LEVEL LOGLEVEL NODE_ENV APP_ENV RAILS_ENV RACK_ENV MIX_ENV"),
+  ...plain("FLASK_ENV ENVIRONMENT RUST_LOG RUST_BACKTRACE RUST_LOG_STYLE GOOS GOARCH GOARM GOMAXPROCS GO111MODULE"),
+  ...plain("GREP_COLOR TIMEFORMAT HOST HOSTNAME SOURCE_DATE_EPOCH ASPNETCORE_ENVIRONMENT DOTNET_ENVIRONMENT"),
+  ...onOff("NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE NODE_NO_WARNINGS PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE"),
+  ...onOff(
+    "PYTHONFAULTHANDLER PYTHONOPTIMIZE PYTHONUTF8 CGO_ENABLED CARGO_TERM_COLOR CARGO_INCREMENTAL HUSKY HEADLESS",
+  ),
+  ...onOff("FLASK_DEBUG DO_NOT_TRACK NEXT_TELEMETRY_DISABLED ASTRO_TELEMETRY_DISABLED TURBO_TELEMETRY_DISABLED"),
+  ...onOff("DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO PIP_NO_INPUT PIP_DISABLE_PIP_VERSION_CHECK PIP_NO_CACHE_DIR"),
+  ...onOff("PUPPETEER_SKIP_DOWNLOAD PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD CYPRESS_INSTALL_BINARY SKIP_ENV_VALIDATION"),
+  ...onOff("PYTEST_DISABLE_PLUGIN_AUTOLOAD"),
+  ...number("PORT COLUMNS LINES UV_THREADPOOL_SIZE RUST_TEST_THREADS CARGO_BUILD_JOBS CTEST_PARALLEL_LEVEL"),
+  ...number("CMAKE_BUILD_PARALLEL_LEVEL OMP_NUM_THREADS"),
+  ["GREP_COLORS", /^[\w.:;=*+@%-]*$/],
+  ["LS_COLORS", /^[\w.:;=*+@%-]*$/],
+  // Of their many flags, those that say how much of the machine is used.
+  ["NODE_OPTIONS", /^--(max-old-space-size|stack-trace-limit)=\d+$|^--no-(warnings|deprecation)$|^--trace-warnings$/],
+  ["MAKEFLAGS", /^-?-?j ?\d*$/],
+  ["CTEST_OUTPUT_ON_FAILURE", switchValue],
+  ["BROWSER", /^none$/],
+]);
+
+function isAllowed(name: string, value: string | undefined): boolean {
+  const values = /^LC_[A-Z]+$/.test(name) ? plainValue : allowed.get(name);
+  return values !== undefined && value !== undefined && values.test(value);
+}
+
+/** `value`: what it is set to, where that is known before the command runs. */
+export function variableRisk(name: string, value: string | undefined): VariableRisk {
+  if (isAllowed(name, value)) return "harmless";
   const at = name.indexOf("_");
   const isOfFamily = at > 0 && families.has(name.slice(0, at));
   return isOfFamily || single.has(name) || /_proxy$/i.test(name) ? "dangerous" : "unknown";

@@ -1,6 +1,5 @@
 import { type Arg, knownStart, text, textOf, unknownWords } from "./arg.ts";
 import { fitted } from "./argv.ts";
-import { worse } from "./autonomy.ts";
 import { judgeFind } from "./find.ts";
 import { high, type Judgement, judged, type Surroundings } from "./judgement.ts";
 import { variableRisk } from "./variables.ts";
@@ -72,8 +71,7 @@ function asSomebodyElse(name: string): Judge {
 
 /** `env`: variables, then a command; alone it prints the variables. */
 function judgeEnv(args: readonly Arg[], around: Surroundings): Judgement {
-  let accessClass: Judgement["class"] = "read";
-  let why = "runs the command behind env";
+  const variables = [...(around.variables ?? [])];
   let isBare = false;
   let at = 0;
   for (; at < args.length; at += 1) {
@@ -86,7 +84,9 @@ function judgeEnv(args: readonly Arg[], around: Surroundings): Judgement {
     if (word === "-u" || word === "--unset") {
       at += 1;
       // A value that is not known may be several words, and the second of them a command.
-      isBare ||= variableRisk(textOf(args[at]) ?? "PATH") === "dangerous";
+      const name = textOf(args[at]) ?? "PATH";
+      isBare ||= variableRisk(name, undefined) === "dangerous";
+      variables.push(name);
       continue;
     }
     if (word === "--") {
@@ -97,20 +97,17 @@ function judgeEnv(args: readonly Arg[], around: Surroundings): Judgement {
     const assigned = /^([A-Za-z_][A-Za-z0-9_]*)=/.exec(knownStart(arg))?.[1];
     if (assigned === undefined) break;
     const isOneWord = arg.kind === "text" || (arg.kind === "unknown" && arg.single);
-    const risk = isOneWord ? variableRisk(assigned) : "dangerous";
+    const risk = isOneWord ? variableRisk(assigned, word?.slice(assigned.length + 1)) : "dangerous";
     if (risk === "dangerous") return high("dangerous-variable", `sets ${assigned}, which can make programs run others`);
-    if (risk === "unknown") {
-      accessClass = worse(accessClass, "medium");
-      why = `sets ${assigned}, whose effect is not known`;
-    }
+    if (risk === "unknown") variables.push(assigned);
   }
   const command = args.slice(at);
-  if (command.length === 0) return judged(accessClass, "row env", "prints the variables of the environment");
+  if (command.length === 0) return judged("read", "row env", "prints the variables of the environment");
   // Without a PATH a shell takes one of its own, which may begin in the working directory.
   const bare = "runs a command without variables that say where programs are";
   if (isBare) return high("dangerous-variable", bare, { runs: [{ kind: "words", args: command, in: around }] });
-  return judged(accessClass, "unwrapped env", why, {
-    runs: [{ kind: "words", args: command, in: { ...around, isExternal: true } }],
+  return judged("read", "unwrapped env", "runs the command behind env", {
+    runs: [{ kind: "words", args: command, in: { ...around, isExternal: true, variables } }],
   });
 }
 

@@ -34,6 +34,25 @@ describe("a command", () => {
     );
   });
 
+  test("takes `..` for the parent of the canonical folder, whatever PWD says", async () => {
+    const folder = await tempFolder();
+    await mkdir(join(folder, "real", "project"), { recursive: true });
+    await symlink(join("real", "project"), join(folder, "link"));
+    const environment = { ...process.env, PWD: join(folder, "link"), OLDPWD: folder };
+    const spec = {
+      timeoutMs: 20_000,
+      spoolPath: join(folder, "whole"),
+      keepBytes: 10_000,
+      onProgress: () => undefined,
+    };
+    const result = await createProcesses({ environment }).run(
+      { ...spec, command: 'pwd; cd ..; pwd; echo "$OLDPWD"', cwd: join(folder, "real", "project") },
+      new AbortController().signal,
+    );
+    const real = join(folder, "real");
+    expect(result).toEqual(saying(`${real}/project\n${real}\n${real}/project\n`));
+  });
+
   test("has empty standard input", async () => {
     expect(await runCommand("cat; read -r line || echo nothing to read")).toEqual(saying("nothing to read\n"));
   });
