@@ -61,8 +61,16 @@ export type DurableBody =
   | { readonly type: "usage.updated"; readonly call: Usage; readonly total: Usage; readonly cost?: number }
   /** A tool begins to run. If no `tool.ended` follows, it was cut off and is never run again by itself. */
   | { readonly type: "tool.started"; readonly callId: string; readonly name: string }
-  /** A call has its result; in the order of the reply's calls. `messageId` is shared by all results of one reply. */
-  | { readonly type: "tool.ended"; readonly messageId: string; readonly result: ToolResultBlock }
+  /**
+   * A call has its result; in the order of the reply's calls. `messageId` is shared by all results of one reply. `created`:
+   * the files and folders that it made in the workspace.
+   */
+  | {
+      readonly type: "tool.ended";
+      readonly messageId: string;
+      readonly result: ToolResultBlock;
+      readonly created?: readonly string[];
+    }
   /** Somebody attached is asked. Exactly one `request.closed` follows. */
   | { readonly type: "request.opened"; readonly requestId: string; readonly interaction: Interaction }
   /** The answer that won, or why there is none. `changes` are the settings that changed with it. */

@@ -68,7 +68,7 @@ function isSame(a: Met | undefined, b: Met | undefined): boolean {
 /** Whether what was allowed, by a level or by somebody's yes, is still no more than that. */
 export function isNoWorse(before: Decision, now: Decision): boolean {
   if (now.verdict === "allow") return true;
-  const isSameKind = now.rule === before.rule || now.rule !== "protected-place";
+  const isSameKind = now.rule === before.rule || !/^(protected-place|catastrophic)$/.test(now.rule);
   return before.verdict === "ask" && now.verdict === "ask" && isSameKind && rank(now.class) <= rank(before.class);
 }
 

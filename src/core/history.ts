@@ -39,6 +39,8 @@ export interface SessionState {
   /** Calls of the last reply that have no result yet, in its order. */
   readonly openCalls: Map<string, { readonly call: ToolCallBlock; started: boolean }>;
   readonly openRequests: Map<string, Interaction>;
+  /** What its calls have made in the workspace. */
+  readonly created: Set<string>;
 }
 
 /** Replays a log. Throws when its first event does not open a session: stores never hand out such a log. */
@@ -62,6 +64,7 @@ export function foldLog(events: readonly DurableEvent[], lastSeq = 0): SessionSt
     partial: undefined,
     openCalls: new Map(),
     openRequests: new Map(),
+    created: new Set(),
   };
   for (const event of rest) applyEvent(state, event);
   state.seq = Math.max(state.seq, lastSeq);
@@ -77,6 +80,7 @@ export function copyState(state: SessionState): SessionState {
     partial: state.partial && { ...state.partial, blocks: [...state.partial.blocks] },
     openCalls: new Map([...state.openCalls].map(([id, open]) => [id, { ...open }])),
     openRequests: new Map(state.openRequests),
+    created: new Set(state.created),
   };
 }
 
@@ -228,6 +232,7 @@ function endReply(state: SessionState, message: AssistantMessage): void {
 }
 
 function addResult(state: SessionState, event: DurableEvent & { type: "tool.ended" }): void {
+  for (const path of event.created ?? []) state.created.add(path);
   state.openCalls.delete(event.result.callId);
   const last = state.messages.at(-1);
   if (last?.role === "tool" && last.id === event.messageId) {

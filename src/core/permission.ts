@@ -68,6 +68,10 @@ export interface ProtectedPaths {
  * - `hooks-below`: folders in or below a folder that hold a file which git would take for a hook.
  * - `search-path`: the folders in which programs are looked for, whether they are there or not.
  * - `program`: the file that the system would run for a name; no answer where that depends on the folder.
+ * - `existing`: where a path leads, when there is something; else nothing.
+ * - `unsaved`: what a path or pattern names that git could not bring back: files and folders that it does not track. No answer
+ *   when a tracked file was changed, or when there is too much to compare.
+ * - `work-tree`: the folders whose files git would write in a folder.
  * - `variable`: nothing, when the environment of commands has no variable of that name; else no answer.
  */
 export interface Lookup {
@@ -85,9 +89,12 @@ export interface Lookup {
     | "hooks-below"
     | "program"
     | "search-path"
+    | "work-tree"
+    | "existing"
+    | "unsaved"
     | "variable";
   /**
-   * Absolute; with `matches` a pattern, in which a backslash takes the meaning from the character behind it. With `program`
+   * Absolute; with `matches` and `unsaved` a pattern, in which a backslash takes the meaning from the character behind it. With `program`
    * and `variable` a name.
    */
   readonly path: string;
@@ -102,7 +109,7 @@ export function lookupKey({ what, path }: Lookup): string {
 
 /** A file or folder that a command uses, a program that it runs, a repository that decides what git does, a variable it sets. */
 export interface Touch {
-  readonly use: "read" | "write" | "run" | "git" | "set";
+  readonly use: "read" | "write" | "delete" | "run" | "git" | "set";
   /** Its class when everything that is found lies where it should. */
   readonly class: AccessClass;
   readonly lookup: Lookup;
@@ -200,6 +207,8 @@ export interface DecisionContext {
   /** Folders outside the workspace that this session may read: its own tool outputs. */
   readonly readable: readonly string[];
   readonly home: string;
+  /** What this session has made: files, and folders with all that is in them. Canonical. */
+  readonly created?: readonly string[];
   /** The home that the system has on record for the user, where that is another one. */
   readonly loginHome?: string;
   /** Where temporary files go. */

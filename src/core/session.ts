@@ -343,6 +343,7 @@ export class Session {
               autonomy: this.settings.autonomy,
               mode: this.settings.mode,
               cwd: this.cwd,
+              created: [...journal.state.created],
               ...places,
               ...seen,
               approver: this.interactions.canAsk("permission"),

@@ -1,3 +1,4 @@
+import { madeOf, missingBefore } from "./created-files.ts";
 import type { EventBody } from "./event.ts";
 import { changedSince, isNoWorse, withEvidence } from "./evidence.ts";
 import type { Interactions } from "./interactions.ts";
@@ -204,10 +205,11 @@ async function runAll(
     for (const output of running) output.catch(() => undefined);
     try {
       for (const output of running) {
-        const { block, endTurn } = await output;
+        const { block, endTurn, created } = await output;
         results.push(block);
         end ??= endTurn;
-        await context.emit({ type: "tool.ended", messageId: context.messageId, result: block });
+        const made = created.length === 0 ? {} : { created };
+        await context.emit({ type: "tool.ended", messageId: context.messageId, result: block, ...made });
       }
     } catch (error) {
       // What cannot be stored ends the turn, and nothing may go on behind its end.
@@ -234,8 +236,9 @@ function groupLength(prepared: readonly Prepared[], from: number): number {
 async function runOne(
   entry: Prepared,
   context: CallsContext,
-): Promise<{ block: ToolResultBlock; endTurn: ToolOutput["endTurn"] }> {
+): Promise<{ block: ToolResultBlock; endTurn: ToolOutput["endTurn"]; created: readonly string[] }> {
   const { call, body, input } = entry;
+  let missing: readonly string[] = [];
   const places = context.decisionContext(call.name);
   const { unsafe, ...homes } = places;
   let output = entry.result;
@@ -256,6 +259,7 @@ async function runOne(
     await context.emit({ type: "tool.started", callId: call.id, name: call.name });
     // Settings may have been on their way to the log before this.
     output = overruled(entry, context);
+    if (output === undefined) missing = await missingBefore(entry.accesses ?? [], context.cwd, context.host);
     output ??= await withProgress(call, context, (progress) =>
       body.run(input, {
         sessionId: context.sessionId,
@@ -281,7 +285,7 @@ async function runOne(
     ...(bounded.media === undefined ? {} : { media: bounded.media }),
     ...(bounded.fullTextPath === undefined ? {} : { fullTextPath: bounded.fullTextPath }),
   };
-  return { block, endTurn: bounded.endTurn };
+  return { block, endTurn: bounded.endTurn, created: await madeOf(missing, context.host) };
 }
 
 /** A level that was lowered, or spec mode, also holds for what has not begun yet; a yes still counts. */

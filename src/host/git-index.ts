@@ -16,6 +16,22 @@ export function pathsInIndex(
   idBytes: number,
   isWanted: (mode: number) => boolean,
 ): readonly string[] | undefined {
+  return entriesInIndex(index, idBytes, isWanted)?.map(({ path }) => path);
+}
+
+export interface IndexEntry {
+  readonly path: string;
+  readonly mode: number;
+  /** Of what git has stored, in hexadecimal. */
+  readonly id: string;
+}
+
+/** The entries with a fitting mode; `undefined` as above. */
+export function entriesInIndex(
+  index: Buffer,
+  idBytes: number,
+  isWanted: (mode: number) => boolean,
+): readonly IndexEntry[] | undefined {
   try {
     return readEntries(index, idBytes, isWanted);
   } catch {
@@ -27,10 +43,10 @@ function readEntries(
   index: Buffer,
   idBytes: number,
   isWanted: (mode: number) => boolean,
-): readonly string[] | undefined {
+): readonly IndexEntry[] | undefined {
   const version = index.readUInt32BE(4);
   if (index.toString("latin1", 0, 4) !== "DIRC" || version < 2 || version > 4) return undefined;
-  const found: string[] = [];
+  const found: IndexEntry[] = [];
   let at = 12;
   let previous: Buffer = Buffer.alloc(0);
   for (let left = index.readUInt32BE(8); left > 0; left -= 1) {
@@ -48,7 +64,10 @@ function readEntries(
     if (end < 0) return undefined;
     const rest = index.subarray(nameAt, end);
     if (version === 4) previous = Buffer.concat([kept, rest]);
-    if (isWanted(mode)) found.push((version === 4 ? previous : rest).toString("utf8"));
+    if (isWanted(mode)) {
+      const path = (version === 4 ? previous : rest).toString("utf8");
+      found.push({ path, mode, id: index.toString("hex", at + fixedFields, at + fixedFields + idBytes) });
+    }
     // Before version 4 entries are filled up with 1 to 8 zeros, to a multiple of 8 bytes.
     at = version === 4 ? end + 1 : at + (Math.floor((end - at) / 8) + 1) * 8;
   }

@@ -1,3 +1,4 @@
+import { lstatSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { Lookup } from "../core/permission.ts";
 import { liesBelow, whereItLeads } from "./where-it-leads.ts";
@@ -23,6 +24,13 @@ const answers: Readonly<Record<Lookup["what"], (path: string) => Promise<Answer>
     const found = await Promise.all(repositories.map(({ root }) => gitCredentials(root)));
     return found.some((files) => files === undefined) ? undefined : found.flatMap((files) => files ?? []);
   },
+  async "work-tree"(path) {
+    const { repositoriesAround } = await import("./repository.ts");
+    const { repositories, unclear } = await repositoriesAround(await onlyReading(path));
+    return unclear ? undefined : repositories.map(({ root }) => root);
+  },
+  existing: async (path) => (isThere(path) ? whereItLeads(path) : []),
+  unsaved: async (path) => (await import("./unsaved-files.ts")).unsavedFiles(path),
   "tracked-names": async (path) => (await import("./tracked-names.ts")).trackedNames(await onlyReading(path)),
   dashes: async (path) => (await import("./matching-files.ts")).noDashes(path),
   "repositories-below": async (path) => (await import("./links-below.ts")).repositoriesBelow(path),
@@ -31,6 +39,10 @@ const answers: Readonly<Record<Lookup["what"], (path: string) => Promise<Answer>
   program: async (name) => (await import("./program-file.ts")).programFile(name),
   variable: async (name) => (process.env[name] === undefined ? [] : undefined),
 };
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
 
 async function onlyReading(path: string): Promise<string> {
   const [canonical] = await whereItLeads(path);

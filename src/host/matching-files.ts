@@ -61,6 +61,19 @@ async function look(match: Match, foldersOnly: boolean): Promise<Required<Match>
   }
 }
 
+/** What a pattern matches, each by its own name in its canonical folder: a link is not followed. Rejects as below. */
+export async function matchedPaths(pattern: string): Promise<readonly string[]> {
+  const { segments, foldersOnly } = parseNamePattern(pattern);
+  const found = new Set<string>();
+  for (const candidate of await expand(segments)) {
+    const match = await look(candidate, foldersOnly);
+    if (match === undefined || /^\.\.?$/.test(match.name)) continue;
+    const [folder] = await whereItLeads(match.folder === "" ? "/" : match.folder);
+    if (folder !== undefined) found.add(join(folder, match.name));
+  }
+  return sortedUnique(found);
+}
+
 /**
  * The canonical folders that hold what a pattern matches and where each match leads; for a pattern that matches nothing,
  * where it leads when it is taken by its letters. Rejects when that cannot be found out, or not without looking at very

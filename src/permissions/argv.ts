@@ -45,7 +45,10 @@ export function fitted(row: CommandRow, args: readonly Arg[]): Fit | undefined {
   const take = (flag: string, takes: Takes, attached: Arg | undefined): boolean => {
     given.add(flag);
     if (takes === "nothing") return attached === undefined;
-    if (takes === "attached") return true;
+    if (takes === "attached") {
+      if (attached !== undefined) values.push({ flag, kind: "text", arg: attached });
+      return true;
+    }
     if (takes === "texts") {
       next += 2;
       return attached === undefined && args.slice(next - 2, next).filter((arg) => !isSeveral(arg)).length === 2;

@@ -37,6 +37,8 @@ export interface CommandRow {
   readonly folder?: true;
   /** Whether it reads everything below a folder: always, or with one of these flags. */
   readonly recursive?: true | string;
+  /** It deletes its operands, with all that is in them. */
+  readonly deletes?: true;
   /** Folders among its sources go to another place as a whole. */
   readonly movesFolders?: true;
   /** It shows nothing of what is in `.git`: it prints names only, or passes over hidden files. */
@@ -45,6 +47,19 @@ export interface CommandRow {
   readonly followsLinks?: true | string;
   /** The last file may be a folder, in which files with the names of the others are overwritten, through links too. */
   readonly fillsFolder?: true;
+  /**
+   * It picks the names of the files that it writes, by what it fetches or unpacks: into the folder that a flag names, or else
+   * the working directory. A single file may be written through a link that is there.
+   */
+  readonly picksNames?: "file" | "archive";
+  /** A text of its that names an existing file means that file, which is then overwritten. */
+  readonly textMayBeFile?: true;
+  /** It writes all over the repository's working tree. */
+  readonly writesTree?: true;
+  /** The name that it gives to what it writes, by a text, when no file to write is named; `undefined` when that is not clear. */
+  readonly namedBy?: (text: string) => string | undefined;
+  /** The values of its flags may name files to write, in ways of their own. */
+  readonly writesValues?: true;
   /**
    * What it writes may be links, or folders with links in them: always, or with one of these flags. Paths that a later part of
    * the command uses may then lead elsewhere than before.

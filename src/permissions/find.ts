@@ -33,14 +33,35 @@ export function judgeFind(args: readonly Arg[], around: Surroundings): Judgement
   const folders = found.map(({ lookup }) => lookup.path);
   const spares = hasEndings(args.slice(at)) ? { sparesGit: true as const } : {};
   const printed = isPlain ? { folders, zeros: true, from: around.folders ?? [], ...spares } : undefined;
-  const expression = readExpression(args.slice(at), printed, around);
+  const words = args.slice(at);
+  const lost = deletes(words) ? found.map((touch) => deleting(touch, words)) : [];
+  if (words.some((arg) => textOf(arg) === "-delete")) {
+    return high("delete", "deletes what it finds, which cannot be undone", { touches: [...found, ...lost] });
+  }
+  const expression = readExpression(words, printed, around);
   if (expression === undefined) return unknownUse();
   const links = belowTouches(found, { git: false, links: follows || expression.follows });
   return judged("read", "row find", "finds files", {
-    touches: [...found, ...links, ...expression.touches],
+    touches: [...found, ...links, ...lost, ...expression.touches],
     runs: expression.runs,
     prints: printed && expression.prints && { ...printed, zeros: expression.prints === "zeros" },
   });
+}
+
+/** Whether what is found is deleted: by find itself, or by a program that it starts for each. */
+function deletes(words: readonly Arg[]): boolean {
+  return words.some((arg, at) => {
+    const before = textOf(words[at - 1]) ?? "";
+    return (
+      textOf(arg) === "-delete" || (/^-(exec|ok)/.test(before) && /(^|\/)(rm|unlink|shred)$/.test(textOf(arg) ?? ""))
+    );
+  });
+}
+
+/** Without a test of names, all that is in the folder goes, `.git` too; so does what is protected, whatever the test. */
+function deleting(touch: Touch, words: readonly Arg[]): Touch {
+  const isNamed = words.some((arg) => /^-i?(name|path|wholename|regex|lname)$/.test(textOf(arg) ?? ""));
+  return { ...touch, use: "write", recursive: true, ...(isNamed ? {} : { moves: true as const }) };
 }
 
 function unknownUse(): Judgement {

@@ -1,6 +1,7 @@
 import type { CommandPart, DecisionContext, Evidence, Found, JudgedPart, Lookup, Touch } from "../core/permission.ts";
 import { lookupKey } from "../core/permission.ts";
 import { raised, worse } from "./autonomy.ts";
+import { isBuilt } from "./build-folders.ts";
 import { liesIn } from "./path-names.ts";
 import { isSystemPlace, scopeOf } from "./path-scope.ts";
 import { type KnownPlaces, namedLink, protectedIn } from "./protected-paths.ts";
@@ -8,7 +9,9 @@ import { allowingRule } from "./rules.ts";
 
 type Own = Pick<JudgedPart, "class" | "protected" | "rule" | "why">;
 type Places = KnownPlaces &
-  Pick<DecisionContext, "readable" | "temp" | "foldsCase" | "rules"> & { readonly ways?: Found | undefined };
+  Pick<DecisionContext, "readable" | "temp" | "foldsCase" | "rules" | "created"> & {
+    readonly ways?: Found | undefined;
+  };
 
 /** What a command can do, part by part, with what was found where it points. */
 export function judgeReading({ reading, found, met }: Evidence, context: DecisionContext): JudgedPart {
@@ -53,9 +56,14 @@ function worst(a: Own, b: Own): Own {
 function judgeTouch(touch: Touch, found: Found, places: Places): Own {
   const answer = found.get(lookupKey(touch.lookup));
   const { path } = touch.lookup;
+  const isRepositoryLost = touch.use === "delete" && touch.lookup.what === "repositories-below";
+  if (isRepositoryLost) return judgeRepositories(touch, answer ?? [], places);
   if (answer === undefined) return noAnswer(touch);
   if (touch.use === "set") return { class: "read", protected: false, rule: "assignment", why: `sets ${path}` };
   if (touch.use === "git") return { class: touch.class, protected: false, rule: "git", why: "asks git" };
+  if (touch.use === "delete") return judgeDeletion(touch, answer, places);
+  if (touch.lookup.what === "existing") return judgeOverwriting(touch, answer);
+  if (touch.lookup.what === "work-tree") return judgeTree(touch, answer, places);
   const through = judgeWay(touch, places);
   if (through !== undefined) return through;
   if (touch.lookup.what === "hooks-below" && answer[0] !== undefined) {
@@ -65,7 +73,7 @@ function judgeTouch(touch: Touch, found: Found, places: Places): Own {
   const around = touch.lookup.what === "matches" && touch.use === "write" ? new Set(answer.map(folderOf)) : undefined;
   const judged = answer.map((real) => {
     if (touch.use === "run") return judgeRun(path, real, places);
-    return judgeFile(around?.has(real) === true ? { ...touch, recursive: false } : touch, real, places);
+    return judgeFile(around?.has(real) === true ? stayingPut(touch) : touch, real, places);
   });
   return judged.reduce(worst, {
     class: touch.class,
@@ -73,6 +81,10 @@ function judgeTouch(touch: Touch, found: Found, places: Places): Own {
     rule: `${touch.use}-workspace`,
     why: `${touch.use}s ${path}`,
   });
+}
+
+function stayingPut({ moves: _, ...touch }: Touch): Touch {
+  return { ...touch, recursive: false };
 }
 
 /** A path may lead out of a protected place by a link, and is of that place all the same. */
@@ -98,6 +110,7 @@ function noAnswer({ use, lookup }: Touch): Own {
     const why = `sets ${lookup.path}, which is in the environment and may change what programs do`;
     return { class: "high", protected: false, rule: "dangerous-variable", why };
   }
+  if (use === "delete") return cannotBeUndone(`deletes ${shown(lookup.path)}`);
   const words: Partial<Record<Lookup["what"], string>> = {
     "names-below": `takes names from below ${lookup.path}, where there are too many, or one with a blank, a quote or a dash in front`,
     "tracked-names": `takes names that git tracks below ${lookup.path}, of which one has a blank, a quote or a dash in front`,
@@ -108,6 +121,44 @@ function noAnswer({ use, lookup }: Touch): Own {
   };
   const why = words[lookup.what] ?? `uses ${lookup.path}, and where that leads cannot be told`;
   return { class: "high", protected: false, rule: "unknown-path", why };
+}
+
+/** What git does not have can only go when a build makes it again, or when this session has made it. */
+function judgeDeletion(touch: Touch, unsaved: readonly string[], { cwd, created = [] }: Places): Own {
+  const lost = unsaved.find((path) => !isBuilt(path, cwd) && !created.some((made) => liesIn(path, made)));
+  if (lost !== undefined) return cannotBeUndone(`deletes ${lost}`);
+  const why = `deletes ${shown(touch.lookup.path)}, which can be brought back`;
+  return { class: touch.class, protected: false, rule: "delete-restorable", why };
+}
+
+/** Harmless where nothing is; it is not known to be written, so that no level but `high` is needed. */
+function judgeOverwriting({ class: accessClass }: Touch, [existing]: readonly string[]): Own {
+  if (existing === undefined)
+    return { class: accessClass, protected: false, rule: "write-new", why: "overwrites nothing" };
+  return { class: "high", protected: false, rule: "overwrite", why: `may overwrite ${existing}` };
+}
+
+/** A repository that is deleted with the folder around it, unless a build or this session has put it there. */
+function judgeRepositories(touch: Touch, repositories: readonly string[], { cwd, created = [] }: Places): Own {
+  const lost = repositories.find((path) => !isBuilt(path, cwd) && !created.some((made) => liesIn(path, made)));
+  if (lost !== undefined) return { ...protectedPlace(`deletes ${lost}, a protected place`), rule: "catastrophic" };
+  return { class: touch.class, protected: false, rule: "delete-restorable", why: "deletes no repository" };
+}
+
+function cannotBeUndone(does: string): Own {
+  return { class: "high", protected: false, rule: "delete", why: `${does}, which cannot be undone` };
+}
+
+/** Git may write any file of a working tree, and where that is a home, its protected places. */
+function judgeTree(touch: Touch, roots: readonly string[], places: Places): Own {
+  const [contained] = roots.flatMap((root) => protectedIn(root, places, "write") ?? []);
+  if (contained !== undefined) return protectedPlace(`writes files around ${contained}, a protected place`);
+  return { class: touch.class, protected: false, rule: "write-workspace", why: "writes files of the repository" };
+}
+
+/** A pattern as people write it. */
+function shown(pattern: string): string {
+  return pattern.replace(/\\(.)/gs, "$1");
 }
 
 /** Programs of the workspace must not be taken for the system's. */
@@ -124,6 +175,8 @@ function judgeRun(name: string, real: string, { cwd, foldsCase }: Places): Own {
 function judgeFile(touch: Touch, path: string, places: Places): Own {
   const use = touch.use === "write" ? "write" : "read";
   const verb = `${use}s`;
+  const catastrophe = touch.moves === true ? catastropheOf(path, places) : undefined;
+  if (catastrophe !== undefined) return { ...protectedPlace(catastrophe), rule: "catastrophic" };
   const contained = touch.recursive ? protectedIn(path, places, touch.moves === true ? "move" : use) : undefined;
   if (contained !== undefined) {
     return protectedPlace(`${verb} all of ${path}, and in it ${contained}, a protected place`);
@@ -154,6 +207,14 @@ function judgeFile(touch: Touch, path: string, places: Places): Own {
     rule: `${use}-outside`,
     why: `${verb} ${path}, which is outside the workspace`,
   };
+}
+
+/** Why something must not be deleted, moved or replaced at any level; `undefined` when it is none of these. */
+function catastropheOf(path: string, { cwd, home, loginHome = home, foldsCase }: Places): string | undefined {
+  const holds = (folder: string): boolean => liesIn(folder, path, foldsCase);
+  const verb = `deletes, moves or replaces ${path}, which is or holds`;
+  if (holds(home) || holds(loginHome)) return `${verb} a home folder`;
+  return holds(cwd) ? `${verb} the whole workspace` : undefined;
 }
 
 function folderOf(path: string): string {

@@ -1,4 +1,5 @@
 import type { CommandPart, Lookup, Touch } from "../core/permission.ts";
+import { isBuilt } from "./build-folders.ts";
 import { classed } from "./parts.ts";
 
 /**
@@ -24,7 +25,7 @@ interface Changes {
 }
 
 const partOfRepository = /\/(HEAD|config|objects|refs|commondir|\.git)(\/|$)/i;
-const namesAreAsked: ReadonlySet<Lookup["what"]> = new Set(["dashes", "names-below", "tracked-names"]);
+const namesAreAsked: ReadonlySet<Lookup["what"]> = new Set(["dashes", "names-below", "tracked-names", "unsaved"]);
 const searchPath: Touch = {
   use: "run",
   class: "read",
@@ -69,7 +70,10 @@ function whyChanged({ touches }: CommandPart, changes: Changes, cwd: string): st
     if (what === "program" || what === "search-path" || what === "variable") continue;
     if (use === "git" && changes.repositories) return `uses git in ${path}`;
     if (changes.links && !(what === "path" && path === cwd) && use !== "git") return `uses ${path}`;
-    if (changes.files && namesAreAsked.has(what)) return `takes names from ${path}`;
+    // What was put into a build folder meanwhile is what builds put there.
+    const isMadeAgain = what === "unsaved" && isBuilt(path.replace(/\\(.)/gs, "$1"), cwd);
+    if (!changes.files || !namesAreAsked.has(what) || isMadeAgain) continue;
+    return what === "unsaved" ? `deletes ${path.replace(/\\(.)/gs, "$1")}` : `takes names from ${path}`;
   }
   return undefined;
 }

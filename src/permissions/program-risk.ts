@@ -1,5 +1,5 @@
 import type { AccessClass, Touch } from "../core/permission.ts";
-import { type Arg, textOf } from "./arg.ts";
+import { type Arg, escaped, knownStart, textOf } from "./arg.ts";
 import { type Fit, fitted } from "./argv.ts";
 import { worse } from "./autonomy.ts";
 import type { CommandRow } from "./command-row.ts";
@@ -29,10 +29,33 @@ export function judgeProgram(args: readonly Arg[], around: Surroundings): Judgem
     return around.isExternal === true ? { ...judgement, touches: [...judgement.touches, run] } : judgement;
   }
   const judgement = underVariables(name, judgeExternal(name, rest, around), around);
-  if (judgement.class === "high") return { ...judgement, touches: [...judgement.touches, ...suspects(rest, around)] };
+  if (judgement.class === "high") {
+    return { ...judgement, touches: [...judgement.touches, ...suspects(rest, around), ...changed(name, rest, around)] };
+  }
   // One that is written with its path is that file, whatever the PATH says.
   if (written.includes("/")) return judgement;
   return { ...judgement, touches: [...judgement.touches, run] };
+}
+
+/** Programs that change the files they name: all of them, or the last one. */
+const changers: ReadonlyMap<string, "all" | "last"> = new Map([
+  ..."rm rmdir unlink shred truncate dd mv chmod chown chgrp chattr setfacl wipefs mkfs tee rename"
+    .split(" ")
+    .map((name) => [name, "all"] as const),
+  ..."cp ln install rsync scp".split(" ").map((name) => [name, "last"] as const),
+]);
+
+/** In whatever way such a program is called, it may delete, move or overwrite what it names, with all that is in it. */
+function changed(program: string, args: readonly Arg[], around: Surroundings): readonly Touch[] {
+  const which = changers.get(program);
+  if (which === undefined) return [];
+  const isTarget = (arg: Arg) => /^(-t|--target-directory=|of=)/.test(knownStart(arg));
+  const words = args.filter((arg, at) => {
+    if (arg.kind === "input") return false;
+    if (program === "dd") return knownStart(arg).startsWith("of=");
+    return which === "all" || at === args.length - 1 || isTarget(arg) || textOf(args[at - 1]) === "-t";
+  });
+  return suspects(words, around, "write").map((touch) => ({ ...touch, recursive: true, moves: true }));
 }
 
 /** A variable may make a program run another one, or write elsewhere, unless the program reads none. */
@@ -105,7 +128,16 @@ function judgeByRow(name: string, row: CommandRow, args: readonly Arg[], around:
     ...(row.showsRemotes === true ? touching("read", "remotes", around) : []),
   ];
   const free = found.operands.filter(({ kind }) => kind === "text").map(({ arg }) => arg);
-  const others = row.class === "medium" ? suspects(free, around) : [];
+  const others = row.class === "medium" ? [...suspects(free, around)] : [];
+  const written = row.writesValues === true ? found.values.filter(({ kind }) => kind === "text") : [];
+  others.push(
+    ...suspects(
+      written.map(({ arg }) => arg),
+      around,
+      "write",
+      row.class,
+    ),
+  );
   const makesLinks = row.makesLinks === true || isGiven(found, row.makesLinks);
   return judged(row.class, rule, row.why, { touches: [...touches, ...below, ...git, ...others], prints, makesLinks });
 }
@@ -137,6 +169,7 @@ function touchesFor(
   const files = [...operands.filter(isFile), ...values.filter(isFile)];
   // A device as an operand is moved, linked or changed itself, and not just written to.
   const devices = row.program === "tee" ? [] : operands.map(({ arg }) => arg);
+  if (row.deletes === true) return deleted(operands, row.class, around);
   const touches = files.map(({ kind, arg }) =>
     kind === "write"
       ? touchesOf(arg, "write", writes, around, recursive, !devices.includes(arg))
@@ -145,6 +178,21 @@ function touchesFor(
   const usesFolder = row.class !== "read" || !operands.some(({ kind }) => kind === "read");
   if (row.folder === true && usesFolder) touches.push(folderTouches(around, row.class, recursive));
   if (row.fillsFolder === true) touches.push(filledFolder(splitTarget(operands, values), writes, around, recursive));
+  if (row.program === "chmod" && recursive) {
+    for (const { arg } of files)
+      touches.push(touchesOf(arg, "write", writes, around)?.map(asking("repositories-below")));
+  }
+  if (row.picksNames !== undefined) touches.push(...pickedNames(row, values, writes, around));
+  const [text] = operands.filter(({ kind }) => kind === "text");
+  if (row.namedBy !== undefined && text !== undefined && !operands.some(({ kind }) => kind === "write")) {
+    const name = row.namedBy(textOf(text.arg) ?? "");
+    touches.push(name === undefined ? undefined : touchesOf({ kind: "text", value: name }, "write", writes, around));
+  }
+  if (row.textMayBeFile === true) {
+    const texts = operands.filter(({ kind }) => kind === "text");
+    for (const { arg } of texts) touches.push(touchesOf(arg, "write", row.class, around)?.map(asking("existing")));
+  }
+  if (row.writesTree === true) touches.push(folderTouches(around, row.class, true)?.map(asking("work-tree")));
   if (row.movesFolders === true) {
     const { sources } = splitTarget(operands, values);
     for (const arg of sources) {
@@ -163,6 +211,52 @@ function touchesFor(
   const dashed = dashes.map((arg) => touchesOf(arg, "read", "read", around)?.map(asking("dashes")));
   touches.push(...dashed);
   return touches.some((found) => found === undefined) ? undefined : touches.flatMap((found) => found ?? []);
+}
+
+/** What is deleted goes with all that is in it, so it must be something that can be brought back. */
+function deleted(
+  operands: Fit["operands"],
+  accessClass: AccessClass,
+  around: Surroundings,
+): readonly Touch[] | undefined {
+  const touches = operands.map(({ arg }) => {
+    if (arg.kind !== "text" && arg.kind !== "pattern") return undefined;
+    const named = touchesOf(arg, "write", accessClass, around, true, false);
+    return named?.flatMap((touch): readonly Touch[] => {
+      const { what, path } = touch.lookup;
+      const pattern = what === "matches" ? path : escaped(path);
+      const repositories = what === "path" ? [{ ...asking("repositories-below")(touch), use: "delete" as const }] : [];
+      const lost: Touch = { ...touch, use: "delete", lookup: { what: "unsaved", path: pattern } };
+      return [{ ...touch, moves: true }, lost, ...repositories];
+    });
+  });
+  return touches.some((found) => found === undefined) ? undefined : touches.flatMap((found) => found ?? []);
+}
+
+/** Any name in the folder that is filled, with what is in it; and where links in it lead, when they are written through. */
+function pickedNames(
+  { picksNames }: CommandRow,
+  values: Fit["values"],
+  writes: AccessClass,
+  around: Surroundings,
+): readonly (readonly Touch[] | undefined)[] {
+  const named = values.filter(({ kind }) => kind === "write").map(({ arg }) => arg);
+  const folders =
+    named.length === 0
+      ? [folderTouches(around, writes, true)]
+      : named.map((arg) => touchesOf(arg, "write", writes, around, true));
+  // An archive can hold a whole repository, with hooks; one file that is fetched cannot.
+  const repositories = folders.map((touches) =>
+    touches?.map((touch): Touch => ({ ...touch, lookup: { what: "existing", path: `${touch.lookup.path}/.git` } })),
+  );
+  if (picksNames === "archive") return [...folders, ...repositories];
+  const entries = folders.map((touches) =>
+    touches?.map((touch): Touch => {
+      const path = `${touch.lookup.what === "path" ? escaped(touch.lookup.path) : touch.lookup.path}/*`;
+      return { ...touch, recursive: false, lookup: { what: "matches", path } };
+    }),
+  );
+  return [...folders, ...entries];
 }
 
 /** What is put into a folder, and the folder: the value of a flag, or the last word. */

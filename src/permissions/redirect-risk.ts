@@ -39,9 +39,9 @@ export function judgeRedirect(
   if (operator === ">&" && !/^[\w./+,:@%=-]+$/.test(value))
     return unknown("redirects to a name that is expanded twice");
   if (operator === "<&") return unknown("reads from a stream that is not known");
-  const touches = touchesOf(only, isRead ? "read" : "write", isRead ? "read" : "medium", { folders });
+  const touches = touchesOf(only, isRead ? "read" : "write", isRead ? "read" : "low", { folders });
   if (touches === undefined) return unknown("redirects in a folder that is not known before it runs");
   if (touches.length === 0) return { ...part, why: "redirects to a stream that keeps nothing" };
   if (isRead) return { ...part, touches };
-  return { ...classed(part, "medium", "write-redirection", `writes ${value}`), touches };
+  return { ...classed(part, "low", "write-redirection", `writes ${value}`), touches };
 }

@@ -49,13 +49,13 @@ const done = "Command completed successfully\n\n[Process exited with code 0]";
 function execute(kind: string, command: string, runsFrom: Level, rule: string, does: string, gives = done) {
   return (changes: Row["changes"]): Row => ({
     name: `Execute, ${kind}`,
-    calls: () => [
+    calls: (cell) => [
       {
         name: "Execute",
         input: { command },
         runsFrom,
         rule,
-        does: `runs ${JSON.stringify(command)}: it ${does}`,
+        does: `runs ${JSON.stringify(command)}: it ${does.replace("CELL", cell)}`,
         gives,
       },
     ],
@@ -133,13 +133,14 @@ const table: readonly Row[] = [
     "row touch",
     "makes empty files, or sets the times of files",
   )({ "work/made.txt": "" }),
-  execute("medium", "echo hi > out.txt", "medium", "write-redirection", "writes out.txt")({ "work/out.txt": "hi\n" }),
+  execute("low by >", "echo hi > out.txt", "low", "write-redirection", "writes out.txt")({ "work/out.txt": "hi\n" }),
+  execute("medium", "chmod +x notes.txt", "medium", "row chmod", "changes the rights of files")({}),
   execute(
     "high",
     "rm notes.txt",
     "high",
-    "row rm",
-    "deletes files, which cannot be undone",
+    "delete",
+    "deletes CELL/work/notes.txt, which cannot be undone",
   )({ "work/notes.txt": undefined }),
   execute(
     "of a program that is not known",
@@ -276,7 +277,7 @@ describe("the model's word", () => {
 
   test.each([
     ["default", []],
-    ["low", ["touch new.txt"]],
+    ["low", ["echo x > out.txt", "touch new.txt"]],
   ] as const)("that a command is harmless changes nothing at %s", async (level, ran) => {
     const believed = await outcome(level, { riskLevel: "low", riskLevelReason: "It only reads." });
     expect(believed).toEqual(await outcome(level, {}));

@@ -23,10 +23,10 @@ const everywhere = (verdict: string) => Object.fromEntries(levels.map((level) =>
 
 describe("explain", () => {
   test("prints the command as a tree, its class, and what each level does with it", async () => {
-    const command = "cd docs && cat *.md 2>/dev/null | tee out.txt; if [ -f x ]; then bash -c 'rm -r x'; fi";
+    const command = "cd docs && cat *.md 2>/dev/null | tee out.txt; if [ -f x ]; then bash -c 'git push'; fi";
     const { stdout, ...run } = await explain([command]);
     expect(run).toEqual({ code: 0, signal: null, stderr: "" });
-    expect(stdout).toBe(`script  cd docs && cat *.md 2>/dev/null | tee out.txt; if [ -f x ]; then bash -c 'rm -r x'; fi
+    expect(stdout).toBe(`script  cd docs && cat *.md 2>/dev/null | tee out.txt; if [ -f x ]; then bash -c 'git push'; fi
 ├─ list  cd docs && cat *.md 2>/dev/null | tee out.txt
 │  ├─ command  cd docs
 │  │     read: it goes to another folder [shell builtin]
@@ -36,17 +36,17 @@ describe("explain", () => {
 │     │  └─ redirection  2>/dev/null
 │     │        read: it redirects to a stream that keeps nothing [redirection]
 │     └─ command  tee out.txt
-│           medium: it writes its input to files [row tee]
-└─ if  if [ -f x ]; then bash -c 'rm -r x'; fi
+│           low: it writes its input to files [row tee]
+└─ if  if [ -f x ]; then bash -c 'git push'; fi
    ├─ command  [ -f x ]
    │     read: it compares [shell builtin]
-   └─ command  bash -c 'rm -r x'
+   └─ command  bash -c 'git push'
       │  read: it has bash run the text [unwrapped bash]
-      └─ command  rm -r x
-            high: it deletes files, which cannot be undone [row rm]
+      └─ command  git push
+            high: it sends commits to another repository [row git push]
 
-class     high, because it deletes files, which cannot be undone
-programs  cat, tee, [, rm
+class     high, because it sends commits to another repository
+programs  cat, tee, [, git push
 
 off       asks (in exec: denied)
 low       asks (in exec: denied)
@@ -90,7 +90,7 @@ spec      refused
   const classes: readonly (readonly [command: string, wanted: string, verdicts: object])[] = [
     ["cat notes.md", "read", everywhere("runs")],
     ["touch new.md", "low", { ...everywhere("runs"), off: "asks", spec: "refused" }],
-    ["echo hi > new.md", "medium", { ...everywhere("runs"), off: "asks", low: "asks", spec: "refused" }],
+    ["chmod +x new.md", "medium", { ...everywhere("runs"), off: "asks", low: "asks", spec: "refused" }],
     ["rm new.md", "high", { ...everywhere("asks"), high: "runs", unsafe: "runs", spec: "refused" }],
     ["cat .git/config", "high", { ...everywhere("asks"), unsafe: "runs", spec: "refused" }],
     ["ls \u202e", "refused", everywhere("refused")],
@@ -288,14 +288,14 @@ cases:
   test("each that does not hold is told with what decided, and the exit code is 1", async () => {
     const cases = [
       { command: "ls", class: "read" },
-      { command: "rm x", class: "low", why: "I thought so" },
-      { command: "rm\nx", level: "medium", expect: "runs" },
+      { command: "ssh x", class: "low", why: "I thought so" },
+      { command: "ssh\nx", level: "medium", expect: "runs" },
       { command: "cat x", level: "off", expect: "denied" },
       { command: "ls \u001b", class: "read", level: "high", expect: "runs" },
     ];
     const lines = [
-      "case 2: expected low, got high: rm x, because it deletes files, which cannot be undone",
-      "case 3: expected runs at medium, got asks: rm↵x, because it deletes files, which cannot be undone",
+      "case 2: expected low, got high: ssh x, because it talks to another machine",
+      "case 3: expected runs at medium, got asks: ssh↵x, because it talks to another machine",
       "case 4: expected denied at off, got runs: cat x, because it prints files",
       "case 5: expected read, got refused: ls \\u{1b}, because it holds the character U+001B, which cannot be seen or is read in different ways",
       "1 passed, 4 failed",
@@ -304,11 +304,11 @@ cases:
     const { code, stdout } = await check({ cases: cases.slice(0, 2) }, "--json");
     const failure = {
       case: 2,
-      command: "rm x",
+      command: "ssh x",
       expected: "low",
       got: "high",
-      rule: "row rm",
-      because: "it deletes files, which cannot be undone",
+      rule: "row ssh",
+      because: "it talks to another machine",
     };
     expect([code, JSON.parse(stdout)]).toEqual([1, { passed: 1, failed: 1, failures: [failure] }]);
   });

@@ -161,7 +161,8 @@ export function createMemoryHost(
   /** Paths lead where the links say and a program's file is its name; nothing else is ever found. */
   function answer({ what, path }: Lookup): readonly string[] | undefined {
     if (what === "git") return options.runsPrograms?.(path) === true ? undefined : [];
-    if (what === "program") return [path];
+    if (what === "program" || what === "unsaved") return [path];
+    if (what === "existing") return entries.has(posix.normalize(path)) ? [path] : [];
     return what === "path" ? [follow(posix.normalize(path))] : [];
   }
 

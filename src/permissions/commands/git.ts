@@ -20,6 +20,17 @@ function source(text: string): string | undefined {
   return isAddress || isName ? undefined : "names something that is neither a remote nor a branch";
 }
 
+/** A branch, a tag or a commit; not the path or pattern that could stand in its place. */
+function branchName(text: string): string | undefined {
+  return /^(-|[\w@][\w./@{}~^+-]*)$/.test(text) && !text.includes("..") ? undefined : "may name files";
+}
+
+/** The folder that a clone makes by itself. */
+function cloneName(address: string): string | undefined {
+  const name = /([^/:]+?)(?:\/?\.git)?\/*$/.exec(address)?.[1];
+  return name !== undefined && /^\w[\w.+-]*$/.test(name) ? name : undefined;
+}
+
 const fetchFlags = `
   -p -t -n -v -q -k -4 -6 -j: --all --prune --tags --no-tags --verbose --quiet --keep --depth: --deepen: --unshallow
   --shallow-since: --filter: --dry-run --progress --no-progress --jobs: --no-recurse-submodules --atomic --ipv4 --ipv6
@@ -57,6 +68,14 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
     needs: "-b",
     operands: "text?",
     why: branches,
+  },
+  {
+    sub: "checkout",
+    flags: "-q -t -d --quiet --track --no-track --detach --guess --no-guess --progress --no-progress",
+    operands: "text",
+    script: branchName,
+    textMayBeFile: true,
+    why: "goes to another branch, and refuses when changes would be lost",
   },
   {
     sub: "switch",
@@ -143,6 +162,7 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
       --shallow-submodules --no-shallow-submodules --recurse-submodules --recursive --sparse --no-hardlinks`,
     operands: "text write?",
     script: source,
+    namedBy: cloneName,
     why: "copies a repository over the network",
   },
   {
@@ -169,9 +189,8 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
   {
     sub: "rm",
     flags: "-r -q -n --cached --dry-run --quiet --ignore-unmatch",
-    needs: "--cached",
     operands: "text*",
-    why: "takes files out of the next commit and leaves them in their places",
+    why: "takes files out of the next commit, and refuses to delete what is changed",
   },
   {
     sub: "restore",
@@ -245,7 +264,7 @@ const putsFiles =
 export const gitRows: readonly CommandRow[] = [
   ...gitReadingRows,
   ...writing.map((row): CommandRow => {
-    const makesLinks = putsFiles.test(row.sub ?? "") ? { makesLinks: true as const } : {};
+    const makesLinks = putsFiles.test(row.sub ?? "") ? { makesLinks: true as const, writesTree: true as const } : {};
     const knownWords = /^(fetch|pull|clone|ls-remote|submodule)\b/.test(row.sub ?? "")
       ? { knownWords: true as const }
       : {};

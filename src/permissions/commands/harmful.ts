@@ -66,6 +66,7 @@ export const harmfulRows: readonly CommandRow[] = [
     class: "high",
     why: "changes what the shell's words mean",
   },
+  { program: "cloc", class: "high", why: "passes names of files to a shell, which runs what they hold" },
   {
     program: "watch script flock parallel setsid screen tmux xterm",
     class: "high",

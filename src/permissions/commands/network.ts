@@ -28,9 +28,14 @@ function plainOutput(text: string): string | undefined {
   return isPlain && text.includes("%{") ? undefined : "may read or write a file";
 }
 
-/** The texts that curl gets are an address, a header, a method or a format, and none of them is harmful as another. */
+/** A redirect to `file:` would print any file, so that protocols can only be narrowed to those of the web. */
+function webProtocols(text: string): string | undefined {
+  return /^=https?(,https?)*$/.test(text) ? undefined : "allows other protocols than those of the web";
+}
+
+/** The texts that curl gets are an address, a header, a method, a format or protocols, and none is harmful as another. */
 function curlText(text: string): string | undefined {
-  const kinds = [webAddress(text), plainHeader(text), plainOutput(text)];
+  const kinds = [webAddress(text), plainHeader(text), plainOutput(text), webProtocols(text)];
   return kinds.includes(undefined) || /^(GET|HEAD|OPTIONS)$/.test(text)
     ? undefined
     : "is not a plain question to the web";
@@ -56,19 +61,33 @@ function clusterText(text: string): string | undefined {
   return /secret|-file/i.test(text) ? "may ask for secrets" : undefined;
 }
 
-/** Left out: everything that sends (-d, -F, -T, -u, -b, -n, --cert), goes another way (-x, -k, --resolve) or reads files (-K). */
+/**
+ * Left out: everything that sends (-d, -F, -T, -u, -b, -n, --cert), goes another way (-x, -k, --resolve), reads files (-K), or
+ * moves what -o names to another folder (--output-dir).
+ */
 const curlFlags = `
   -s -S -L -f -I -i -v -g -N -R -4 -6 -o> -m: -H: -X: -A: -w: -C: -r: --silent --show-error --location --fail --fail-with-body
-  --head --include --verbose --globoff --no-buffer --remote-time --ipv4 --ipv6 --output> --output-dir> --create-dirs
+  --head --include --verbose --globoff --no-buffer --remote-time --ipv4 --ipv6 --output> --create-dirs
   --max-time: --connect-timeout: --max-redirs: --max-filesize: --limit-rate: --retry: --retry-delay: --retry-max-time:
   --retry-connrefused --retry-all-errors --header: --request: --user-agent: --write-out: --continue-at: --range: --compressed
   --progress-bar --no-progress-meter --proto: --proto-redir: --tlsv1.2 --tlsv1.3 --http1.1 --http2`;
-const curlTexts = { operands: "text*", checkedFlags: "-H --header -X --request -w --write-out", script: curlText };
+const curlTexts = {
+  operands: "text*",
+  checkedFlags: "-H --header -X --request -w --write-out --proto --proto-redir",
+  script: curlText,
+};
 
 const wgetFlags = `
-  -q -c -S -n? -4 -6 -T: -t: -w: -U: -O> -P> --quiet --continue --server-response --no-verbose --no-clobber
-  --timeout: --tries: --wait: --user-agent: --output-document> --directory-prefix> --show-progress --progress: --spider
+  -q -c -S -n? -4 -6 -T: -t: -w: -U: --quiet --continue --server-response --no-verbose --no-clobber
+  --timeout: --tries: --wait: --user-agent: --show-progress --progress: --spider
   --max-redirect: --header: --inet4-only --inet6-only --retry-connrefused`;
+
+/** Without `-O` it names the file by the address, or by what the server says. */
+function wgetName(text: string): string | undefined {
+  if (webAddress(text) !== undefined) return wgetText(text);
+  const name = /^[^?#]*\/([^/?#]*)/.exec(text.replace(/^https?:\/\/[^/]*/i, ""))?.[1] ?? "";
+  return /^\w[\w.+-]*$|^$/.test(name) && !/[?#]/.test(text) ? undefined : "names the file in a way that is not plain";
+}
 
 /** In the name of a file curl puts a part of the address in the place of `#1`. */
 function noPlaceholder(text: string): string | undefined {
@@ -82,11 +101,21 @@ const webRows: readonly CommandRow[] = [
   {
     program: "wget",
     class: "medium",
-    flags: wgetFlags,
+    flags: `${wgetFlags} -O> --output-document>`,
+    needs: "-O --output-document",
     operands: "text*",
     checkedFlags: "--header",
     script: wgetText,
-    folder: true,
+    why: fetches,
+  },
+  {
+    program: "wget",
+    class: "medium",
+    flags: `${wgetFlags} -P> --directory-prefix>`,
+    operands: "text*",
+    checkedFlags: "--header",
+    script: wgetName,
+    picksNames: "file",
     why: fetches,
   },
 ];

@@ -6,8 +6,12 @@ import type { CommandRow } from "../command-row.ts";
  */
 export function projectText(text: string): string | undefined {
   if (text === "" || /^[-{@]/.test(text)) return "may be more than a name";
-  if (/^[/~]|^(data|file|https?|jsr|node|npm):|(^|[/=])\.\.(\/|$)/i.test(text)) return "may lead out of the project";
-  return /(^|[/=])\.(git|tinman)(\/|$)/i.test(text) ? "may be a protected place" : undefined;
+  // Some options take a path behind a word of their own: `xml:PATH`, `trx;LogFileName=PATH`.
+  const pieces = text.split(/[=:;,]/);
+  const leavesProject = pieces.some((piece) => /^[/~]|(^|\/)\.\.(\/|$)/.test(piece));
+  if (leavesProject || /^(data|file|https?|jsr|node|npm):/i.test(text)) return "may lead out of the project";
+  const isProtected = pieces.some((piece) => /(^|\/)\.(git|tinman)(\/|$)/i.test(piece));
+  return isProtected ? "may be a protected place" : undefined;
 }
 
 type Draft = Pick<CommandRow, "program" | "why"> & Partial<CommandRow>;
@@ -18,12 +22,13 @@ export function projectRows(drafts: readonly Draft[]): readonly CommandRow[] {
     class: "medium",
     folder: true,
     script: projectText,
+    writesValues: true,
     checkedFlags: (draft.flags ?? "")
       .split(/\s+/)
-      .filter((flag) => flag.endsWith(":"))
+      .filter((flag) => /[:?]$/.test(flag))
       .flatMap(
         (flag) =>
-          /^-\[(.+)\]:$/
+          /^-\[(.+)\][:?]$/
             .exec(flag)?.[1]
             ?.split("")
             .map((letter) => `-${letter}`) ?? [flag.slice(0, -1)],

@@ -40,6 +40,8 @@ const fdFlags = `
   --no-ignore-vcs --no-require-git --older: --one-file-system --owner: --path-separator: --print0 --prune --quiet --regex
   --relative-path --search-path< --size: --strip-cwd-prefix? --threads: --type: --unrestricted`;
 
+const plainName = (text: string) => (/^[\w./@+-]+$/.test(text) ? undefined : "is an odd name for a script to get");
+
 const onlyNever = (text: string) => (text === "never" ? undefined : "starts a pager");
 
 const reading: readonly Omit<CommandRow, "class">[] = [
@@ -236,23 +238,14 @@ export const readingRows: readonly CommandRow[] = [
   { program: [...programs].join(" "), class: "read", sub: "--help|--version", why: "says how it is used" },
   ...reading.map((row): CommandRow => ({ ...row, class: "read" })),
   ...machineRows,
-  // Its script trips over odd names of files.
+  // It is a script, and odd names of files have made it write elsewhere.
   {
     program: "zgrep",
     class: "low",
     flags: "-[cEFhHilnoqsvwx] -A: -B: -C: -e: -m:",
     operands: "text read",
     scriptFlags: "-e",
+    path: plainName,
     why: "searches a compressed file",
-  },
-  // It unpacks archives that it finds, by other programs.
-  {
-    program: "cloc",
-    class: "low",
-    flags: `--by-file --by-file-by-lang --csv --exclude-dir: --exclude-ext: --exclude-lang: --hide-rate --include-ext:
-      --include-lang: --json --md --quiet --skip-uniqueness --sum-one --yaml`,
-    operands: "read*",
-    recursive: true,
-    why: "counts lines of programs",
   },
 ];

@@ -132,7 +132,7 @@ describe("permissions", () => {
   test.each([
     ["low", "rm -rf zzz", "high"],
     ["low", "git push", "high"],
-    ["off", "ls > listing.txt", "medium"],
+    ["off", "ls > listing.txt", "low"],
     ["off", "touch made.txt", "low"],
   ])("at level %s %j is asked for, whatever the model calls its risk", async (autonomyLevel, command, impactLevel) => {
     await scripted([harmless(command)], { autonomyLevel });
