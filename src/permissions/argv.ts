@@ -5,7 +5,11 @@ type Takes = "nothing" | "text" | "texts" | "read" | "write" | "attached";
 
 export interface Fit {
   readonly operands: readonly { readonly kind: "text" | "read" | "write"; readonly arg: Arg }[];
-  readonly values: readonly { readonly flag: string; readonly kind: "text" | "read" | "write"; readonly arg: Arg }[];
+  readonly values: readonly {
+    readonly flag: string;
+    readonly kind: "text" | "read" | "write" | "attached";
+    readonly arg: Arg;
+  }[];
   readonly given: ReadonlySet<string>;
   /** Patterns that may match a name that begins with a dash, and so become flags. */
   readonly dashes: readonly Arg[];
@@ -46,7 +50,7 @@ export function fitted(row: CommandRow, args: readonly Arg[]): Fit | undefined {
     given.add(flag);
     if (takes === "nothing") return attached === undefined;
     if (takes === "attached") {
-      if (attached !== undefined) values.push({ flag, kind: "text", arg: attached });
+      if (attached !== undefined) values.push({ flag, kind: "attached", arg: attached });
       return true;
     }
     if (takes === "texts") {

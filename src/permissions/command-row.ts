@@ -31,6 +31,8 @@ export interface CommandRow {
   readonly checkedFlags?: string;
   /** Why a text (an operand, or the value of a flag above) is not harmless; `undefined` when it is. */
   readonly script?: (text: string) => string | undefined;
+  /** The same for a text that is attached to a flag which may have one. */
+  readonly attached?: (text: string) => string | undefined;
   /** No flag of this program can do harm, so a text that is not known beforehand may turn out to be one. */
   readonly anyFlag?: true;
   /** It uses the working directory: to read it when no file is named, or else to change something in it. */
@@ -54,6 +56,8 @@ export interface CommandRow {
   readonly picksNames?: "file" | "archive";
   /** A text of its that names an existing file means that file, which is then overwritten. */
   readonly textMayBeFile?: true;
+  /** Files that it writes by itself, separated by spaces, in its folder or the user's home. */
+  readonly writes?: string;
   /** It writes all over the repository's working tree. */
   readonly writesTree?: true;
   /** The name that it gives to what it writes, by a text, when no file to write is named; `undefined` when that is not clear. */
@@ -65,6 +69,8 @@ export interface CommandRow {
    * the command uses may then lead elsewhere than before.
    */
   readonly makesLinks?: true | string;
+  /** It changes files where they are, and makes none. */
+  readonly keepsNames?: true;
   /** Endings that it tries for a file that is read, separated by spaces. */
   readonly suffixes?: string;
   /** Why the name of a file is more than that; `undefined` when it is not. */

@@ -25,6 +25,8 @@ export interface Judgement {
   readonly prints?: Printed | undefined;
   /** Paths may lead elsewhere afterwards. */
   readonly makesLinks?: boolean;
+  /** It changes what is in files, and not which files there are. */
+  readonly keepsNames?: boolean;
   /** Variables that it gives to all commands behind it. */
   readonly exports?: readonly string[];
 }

@@ -8,7 +8,7 @@ import { classed } from "./parts.ts";
  */
 export interface MovedPaths {
   /** The same part, `high` when it uses what an earlier one may have changed; and what it changes is kept. */
-  guard(part: CommandPart, makesLinks?: boolean): CommandPart;
+  guard(part: CommandPart, changes?: { readonly makesLinks?: boolean; readonly keepsNames?: boolean }): CommandPart;
   /** Told of parts that may run at the same time as others, in another order, or again. */
   overlaps(): void;
   /** For a second look, in which the order does not count; `undefined` when there is no need for it. */
@@ -20,11 +20,15 @@ interface Changes {
   links: boolean;
   /** Any file. */
   files: boolean;
+  /** Which files there are. */
+  names: boolean;
   /** Files that may make a repository of a folder. */
   repositories: boolean;
 }
 
 const partOfRepository = /\/(HEAD|config|objects|refs|commondir|\.git)(\/|$)/i;
+/** Where git would write, it writes whatever was changed. */
+const askNoFile: ReadonlySet<Lookup["what"]> = new Set(["program", "search-path", "variable", "work-tree"]);
 const namesAreAsked: ReadonlySet<Lookup["what"]> = new Set(["dashes", "names-below", "tracked-names", "unsaved"]);
 const searchPath: Touch = {
   use: "run",
@@ -34,14 +38,16 @@ const searchPath: Touch = {
 };
 
 export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
-  const changes: Changes = known === undefined ? { links: false, files: false, repositories: false } : { ...known };
+  const changes: Changes =
+    known === undefined ? { links: false, files: false, names: false, repositories: false } : { ...known };
   let isOrdered = true;
   return {
-    guard(part, makesLinks = false) {
+    guard(part, { makesLinks = false, keepsNames = false } = {}) {
       const why = whyChanged(part, changes, cwd);
       const runs = changes.files && part.touches.some(({ use }) => use === "run");
       const written = part.touches.filter(({ use }) => use === "write").map(({ lookup }) => lookup);
       changes.files ||= written.length > 0;
+      changes.names ||= written.length > 0 && !keepsNames;
       changes.links ||= makesLinks;
       changes.repositories ||=
         makesLinks || written.some(({ what, path }) => what === "matches" || partOfRepository.test(path));
@@ -67,12 +73,12 @@ export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
 function whyChanged({ touches }: CommandPart, changes: Changes, cwd: string): string | undefined {
   for (const { use, lookup } of touches) {
     const { what, path } = lookup;
-    if (what === "program" || what === "search-path" || what === "variable") continue;
+    if (askNoFile.has(what)) continue;
     if (use === "git" && changes.repositories) return `uses git in ${path}`;
     if (changes.links && !(what === "path" && path === cwd) && use !== "git") return `uses ${path}`;
     // What was put into a build folder meanwhile is what builds put there.
     const isMadeAgain = what === "unsaved" && isBuilt(path.replace(/\\(.)/gs, "$1"), cwd);
-    if (!changes.files || !namesAreAsked.has(what) || isMadeAgain) continue;
+    if (!changes.names || !namesAreAsked.has(what) || isMadeAgain) continue;
     return what === "unsaved" ? `deletes ${path.replace(/\\(.)/gs, "$1")}` : `takes names from ${path}`;
   }
   return undefined;

@@ -1,16 +1,16 @@
-import type { AccessClass, Touch } from "../core/permission.ts";
-import { type Arg, escaped, knownStart, textOf } from "./arg.ts";
+import type { Touch } from "../core/permission.ts";
+import { type Arg, knownStart, text, textOf } from "./arg.ts";
 import { type Fit, fitted } from "./argv.ts";
-import { worse } from "./autonomy.ts";
 import type { CommandRow } from "./command-row.ts";
 import { ignoresVariables, isKnownProgram, rowsOf } from "./commands.ts";
 import { judgeGit } from "./git-options.ts";
 import { high, type Judgement, judged, type Surroundings } from "./judgement.ts";
 import { harmfulText, shown, whyNot } from "./misfit.ts";
 import { printedBy } from "./printed-paths.ts";
+import { touchesFor } from "./row-touches.ts";
 import { builtins } from "./shell-builtins.ts";
 import { suspects } from "./suspects.ts";
-import { asking, belowTouches, filledFolder, folderTouches, touchesOf } from "./touches.ts";
+import { belowTouches, touchesOf } from "./touches.ts";
 import { wrappers } from "./wrappers.ts";
 
 /** Where systems keep their programs: `/usr/bin/ls` is `ls`. */
@@ -95,7 +95,11 @@ function judgeByRows(name: string, args: readonly Arg[], around: Surroundings): 
     return high("unknown-program", `runs ${shown(name)}, which is not a program that is known`);
   for (const row of rows) {
     const sub = row.class === "high" ? matchingSub(row, args) : undefined;
-    if (sub !== undefined) return high(`row ${[name, ...sub].join(" ")}`, row.why);
+    if (sub !== undefined) {
+      const written = (row.writes ?? "").split(" ").map(text);
+      const touches = suspects(written, around, "write");
+      return high(`row ${[name, ...sub].join(" ")}`, row.why, { touches });
+    }
     const judgement = judgeByRow(name, row, args, around);
     if (judgement !== undefined) return judgement;
   }
@@ -129,7 +133,8 @@ function judgeByRow(name: string, row: CommandRow, args: readonly Arg[], around:
   ];
   const free = found.operands.filter(({ kind }) => kind === "text").map(({ arg }) => arg);
   const others = row.class === "medium" ? [...suspects(free, around)] : [];
-  const written = row.writesValues === true ? found.values.filter(({ kind }) => kind === "text") : [];
+  const written =
+    row.writesValues === true ? found.values.filter(({ kind }) => kind === "text" || kind === "attached") : [];
   others.push(
     ...suspects(
       written.map(({ arg }) => arg),
@@ -138,8 +143,14 @@ function judgeByRow(name: string, row: CommandRow, args: readonly Arg[], around:
       row.class,
     ),
   );
+  const keeps = row.keepsNames === true ? { keepsNames: true } : {};
   const makesLinks = row.makesLinks === true || isGiven(found, row.makesLinks);
-  return judged(row.class, rule, row.why, { touches: [...touches, ...below, ...git, ...others], prints, makesLinks });
+  return judged(row.class, rule, row.why, {
+    touches: [...touches, ...below, ...git, ...others],
+    prints,
+    makesLinks,
+    ...keeps,
+  });
 }
 
 const subCommands = new WeakMap<CommandRow, readonly (readonly string[])[]>();
@@ -156,119 +167,6 @@ function matchingSub(row: CommandRow, args: readonly Arg[]): readonly string[] |
 
 function isGiven({ given }: Fit, flags: string | true | undefined): boolean {
   return typeof flags === "string" && flags.split(" ").some((flag) => given.has(flag));
-}
-
-function touchesFor(
-  row: CommandRow,
-  { operands, values, dashes }: Fit,
-  around: Surroundings,
-  recursive: boolean,
-): readonly Touch[] | undefined {
-  const writes: AccessClass = worse("low", row.class);
-  const isFile = ({ kind }: { readonly kind: string }): boolean => kind === "read" || kind === "write";
-  const files = [...operands.filter(isFile), ...values.filter(isFile)];
-  // A device as an operand is moved, linked or changed itself, and not just written to.
-  const devices = row.program === "tee" ? [] : operands.map(({ arg }) => arg);
-  if (row.deletes === true) return deleted(operands, row.class, around);
-  const touches = files.map(({ kind, arg }) =>
-    kind === "write"
-      ? touchesOf(arg, "write", writes, around, recursive, !devices.includes(arg))
-      : touchesOf(arg, "read", "read", around, recursive),
-  );
-  const usesFolder = row.class !== "read" || !operands.some(({ kind }) => kind === "read");
-  if (row.folder === true && usesFolder) touches.push(folderTouches(around, row.class, recursive));
-  if (row.fillsFolder === true) touches.push(filledFolder(splitTarget(operands, values), writes, around, recursive));
-  if (row.program === "chmod" && recursive) {
-    for (const { arg } of files)
-      touches.push(touchesOf(arg, "write", writes, around)?.map(asking("repositories-below")));
-  }
-  if (row.picksNames !== undefined) touches.push(...pickedNames(row, values, writes, around));
-  const [text] = operands.filter(({ kind }) => kind === "text");
-  if (row.namedBy !== undefined && text !== undefined && !operands.some(({ kind }) => kind === "write")) {
-    const name = row.namedBy(textOf(text.arg) ?? "");
-    touches.push(name === undefined ? undefined : touchesOf({ kind: "text", value: name }, "write", writes, around));
-  }
-  if (row.textMayBeFile === true) {
-    const texts = operands.filter(({ kind }) => kind === "text");
-    for (const { arg } of texts) touches.push(touchesOf(arg, "write", row.class, around)?.map(asking("existing")));
-  }
-  if (row.writesTree === true) touches.push(folderTouches(around, row.class, true)?.map(asking("work-tree")));
-  if (row.movesFolders === true) {
-    const { sources } = splitTarget(operands, values);
-    for (const arg of sources) {
-      const moved = touchesOf(arg, "write", writes, around, true, false);
-      touches.push(moved?.map((touch) => ({ ...touch, moves: true })));
-    }
-  }
-  for (const { arg } of [...operands, ...values])
-    if (arg.kind === "input") touches.push(touchesOf(arg, "read", "read", around));
-  for (const suffix of row.suffixes?.split(" ") ?? []) {
-    for (const { kind, arg } of operands) {
-      if (kind !== "read" || arg.kind === "unknown" || arg.kind === "input") continue;
-      touches.push(touchesOf({ ...arg, value: arg.value + suffix }, "read", "read", around));
-    }
-  }
-  const dashed = dashes.map((arg) => touchesOf(arg, "read", "read", around)?.map(asking("dashes")));
-  touches.push(...dashed);
-  return touches.some((found) => found === undefined) ? undefined : touches.flatMap((found) => found ?? []);
-}
-
-/** What is deleted goes with all that is in it, so it must be something that can be brought back. */
-function deleted(
-  operands: Fit["operands"],
-  accessClass: AccessClass,
-  around: Surroundings,
-): readonly Touch[] | undefined {
-  const touches = operands.map(({ arg }) => {
-    if (arg.kind !== "text" && arg.kind !== "pattern") return undefined;
-    const named = touchesOf(arg, "write", accessClass, around, true, false);
-    return named?.flatMap((touch): readonly Touch[] => {
-      const { what, path } = touch.lookup;
-      const pattern = what === "matches" ? path : escaped(path);
-      const repositories = what === "path" ? [{ ...asking("repositories-below")(touch), use: "delete" as const }] : [];
-      const lost: Touch = { ...touch, use: "delete", lookup: { what: "unsaved", path: pattern } };
-      return [{ ...touch, moves: true }, lost, ...repositories];
-    });
-  });
-  return touches.some((found) => found === undefined) ? undefined : touches.flatMap((found) => found ?? []);
-}
-
-/** Any name in the folder that is filled, with what is in it; and where links in it lead, when they are written through. */
-function pickedNames(
-  { picksNames }: CommandRow,
-  values: Fit["values"],
-  writes: AccessClass,
-  around: Surroundings,
-): readonly (readonly Touch[] | undefined)[] {
-  const named = values.filter(({ kind }) => kind === "write").map(({ arg }) => arg);
-  const folders =
-    named.length === 0
-      ? [folderTouches(around, writes, true)]
-      : named.map((arg) => touchesOf(arg, "write", writes, around, true));
-  // An archive can hold a whole repository, with hooks; one file that is fetched cannot.
-  const repositories = folders.map((touches) =>
-    touches?.map((touch): Touch => ({ ...touch, lookup: { what: "existing", path: `${touch.lookup.path}/.git` } })),
-  );
-  if (picksNames === "archive") return [...folders, ...repositories];
-  const entries = folders.map((touches) =>
-    touches?.map((touch): Touch => {
-      const path = `${touch.lookup.what === "path" ? escaped(touch.lookup.path) : touch.lookup.path}/*`;
-      return { ...touch, recursive: false, lookup: { what: "matches", path } };
-    }),
-  );
-  return [...folders, ...entries];
-}
-
-/** What is put into a folder, and the folder: the value of a flag, or the last word. */
-function splitTarget(
-  operands: Fit["operands"],
-  values: Fit["values"],
-): { sources: readonly Arg[]; target: Arg | undefined } {
-  const named = values.find(({ kind }) => kind === "write")?.arg;
-  const words = operands.map(({ arg }) => arg);
-  return named === undefined
-    ? { sources: words.slice(0, -1), target: words.at(-1) }
-    : { sources: words, target: named };
 }
 
 function touching(use: Touch["use"], what: Touch["lookup"]["what"], { folders }: Surroundings): readonly Touch[] {

@@ -32,7 +32,7 @@ export function walkWords(
   parts: SimpleCommandParts,
 ): Walked {
   const judgement = judgeProgram(args, where);
-  const { class: accessClass, rule, why, touches, runs, prints, makesLinks } = judgement;
+  const { class: accessClass, rule, why, touches, runs, prints, makesLinks = false, keepsNames = false } = judgement;
   parts.onExport(judgement.exports ?? []);
   const name = nameOf(args);
   // A shell with a text is shown as what is in the text.
@@ -53,7 +53,7 @@ export function walkWords(
         inWorkspaceRoot: where.folders?.length === 1 && where.folders[0] === cwd,
         parts: inner.map(({ part }) => group("unwrapped", part.source, [part])),
       },
-      makesLinks,
+      { makesLinks, keepsNames },
     ),
     flow: runInShell.has(textOf(args[0]) ?? "") ? (inner[0]?.flow ?? same(where.folders)) : movesTo(args, where, parts),
     prints,

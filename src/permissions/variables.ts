@@ -64,6 +64,9 @@ const allowed: ReadonlyMap<string, RegExp> = new Map<string, RegExp>([
   ["NODE_OPTIONS", /^--(max-old-space-size|stack-trace-limit)=\d+$|^--no-(warnings|deprecation)$|^--trace-warnings$/],
   ["MAKEFLAGS", /^-?-?j ?\d*$/],
   ["CTEST_OUTPUT_ON_FAILURE", switchValue],
+  // Compilers by their names on the PATH.
+  ["CC", /^(gcc|cc|clang)(-\d+)?$/],
+  ["CXX", /^(g\+\+|c\+\+|clang\+\+)(-\d+)?$/],
   ["BROWSER", /^none$/],
 ]);
 

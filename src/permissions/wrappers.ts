@@ -2,6 +2,7 @@ import { type Arg, knownStart, text, textOf, unknownWords } from "./arg.ts";
 import { fitted } from "./argv.ts";
 import { judgeFind } from "./find.ts";
 import { high, type Judgement, judged, type Surroundings } from "./judgement.ts";
+import { touchesOf } from "./touches.ts";
 import { variableRisk } from "./variables.ts";
 
 export type Judge = (args: readonly Arg[], around: Surroundings) => Judgement;
@@ -168,6 +169,10 @@ function shell(name: string): Judge {
     );
     const runsText = flags.some((flag) => flag !== undefined && /^-[a-z]*c$/.test(flag));
     const script = first === -1 ? undefined : textOf(args[first]);
+    if (flags.length === 1 && flags[0] === "-n" && script !== undefined && first === args.length - 1) {
+      const touches = touchesOf(text(script), "read", "read", around);
+      if (touches !== undefined) return judged("read", `row ${name} -n`, "checks the syntax of a script", { touches });
+    }
     if (!isKnown || !runsText || script === undefined) {
       return high("unknown-script", `has ${name} run something that is not known before it runs`);
     }

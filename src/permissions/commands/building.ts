@@ -47,6 +47,16 @@ const versionRows: readonly CommandRow[] = [
     why: version,
   },
   { program: "openssl", class: "read", sub: "version", flags: "-a -v", why: version },
+  {
+    program: "openssl",
+    class: "read",
+    sub: "rand",
+    longDash: true,
+    flags: "-hex -base64",
+    operands: "text",
+    script: (text) => (/^\d{1,6}$/.test(text) ? undefined : "is not a number of bytes"),
+    why: "prints random bytes",
+  },
 ];
 
 const readingRows: readonly CommandRow[] = [

@@ -41,6 +41,11 @@ function socketFilter(text: string): string | undefined {
   return isKnown ? undefined : "may look up names in the network";
 }
 
+/** A protocol, a host and a port, each of which may be missing: `:3000`, `tcp@localhost:80`. */
+function lsofAddress(text: string): string | undefined {
+  return /^[46]?(tcp|udp)?(@[\w.[\]:-]+)?(:[\w,-]+)?$/i.test(text) ? undefined : "is not an address that lsof takes";
+}
+
 function settingName(text: string): string | undefined {
   return /^[\w.-]+$/.test(text) ? undefined : "may change a setting of the system";
 }
@@ -156,6 +161,15 @@ const reading: readonly Omit<CommandRow, "class">[] = [
       --info --summary --ipv4 --ipv6 --tcp --udp --raw --unix --family: --no-header --oneline`,
     operands: "text*",
     script: socketFilter,
+    why: sockets,
+  },
+  {
+    program: "lsof",
+    flags: "-[alnPtw] -i? -c: -p: -s: -u:",
+    needs: "-i",
+    operands: "text*",
+    script: lsofAddress,
+    attached: lsofAddress,
     why: sockets,
   },
   {

@@ -22,13 +22,14 @@ export function projectRows(drafts: readonly Draft[]): readonly CommandRow[] {
     class: "medium",
     folder: true,
     script: projectText,
+    attached: projectText,
     writesValues: true,
     checkedFlags: (draft.flags ?? "")
       .split(/\s+/)
-      .filter((flag) => /[:?]$/.test(flag))
+      .filter((flag) => flag.endsWith(":"))
       .flatMap(
         (flag) =>
-          /^-\[(.+)\][:?]$/
+          /^-\[(.+)\]:$/
             .exec(flag)?.[1]
             ?.split("")
             .map((letter) => `-${letter}`) ?? [flag.slice(0, -1)],

@@ -42,6 +42,10 @@ const fdFlags = `
 
 const plainName = (text: string) => (/^[\w./@+-]+$/.test(text) ? undefined : "is an odd name for a script to get");
 
+/** Keys and indexes only: its operators can load other files and the environment. */
+const yqPath = (text: string) =>
+  /^\.[\w."[\]| -]*$/.test(text) && !/load|env|eval|system/.test(text) ? undefined : "may do more than pick values";
+
 const onlyNever = (text: string) => (text === "never" ? undefined : "starts a pager");
 
 const reading: readonly Omit<CommandRow, "class">[] = [
@@ -222,6 +226,14 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     scriptFlags: "--paging",
     script: onlyNever,
     why: "prints files in colours",
+  },
+  {
+    program: "yq",
+    flags:
+      "-[CMNPjrse] -o: -p: --colors --no-colors --no-doc --prettyPrint --output-format: --input-format: --exit-status",
+    operands: "text read*",
+    script: yqPath,
+    why: "prints values of files",
   },
   {
     program: "zcat gzcat bzcat xzcat zstdcat lz4cat",

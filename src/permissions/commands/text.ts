@@ -345,6 +345,14 @@ export const textRows: readonly CommandRow[] = [
   { program: [...programs].join(" "), class: "read", sub: "--help|--version", why: "says how it is used" },
   ...reading.map((row): CommandRow => ({ ...row, class: "read" })),
   {
+    program: "sort",
+    class: "low",
+    flags: `${sortFlags} -o> --output>`,
+    needs: "-o --output",
+    operands: "read*",
+    why: "puts lines of files in order, in another file or the same",
+  },
+  {
     program: "tail",
     class: "medium",
     flags:
@@ -368,6 +376,7 @@ export const textRows: readonly CommandRow[] = [
     operands: "text write*",
     scriptFlags: "-e --expression",
     script: changingScript,
+    keepsNames: true,
     why: "changes files as a script says",
   },
 ];

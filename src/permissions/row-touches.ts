@@ -1,0 +1,121 @@
+import type { AccessClass, Touch } from "../core/permission.ts";
+import { type Arg, escaped, textOf } from "./arg.ts";
+import type { Fit } from "./argv.ts";
+import { worse } from "./autonomy.ts";
+import type { CommandRow } from "./command-row.ts";
+import type { Surroundings } from "./judgement.ts";
+import { asking, filledFolder, folderTouches, touchesOf } from "./touches.ts";
+
+/** What a call that fits a row reads and writes; `undefined` when that is not known before it runs. */
+export function touchesFor(
+  row: CommandRow,
+  { operands, values, dashes }: Fit,
+  around: Surroundings,
+  recursive: boolean,
+): readonly Touch[] | undefined {
+  const writes: AccessClass = worse("low", row.class);
+  const isFile = ({ kind }: { readonly kind: string }): boolean => kind === "read" || kind === "write";
+  const files = [...operands.filter(isFile), ...values.filter(isFile)];
+  // A device as an operand is moved, linked or changed itself, and not just written to.
+  const devices = row.program === "tee" ? [] : operands.map(({ arg }) => arg);
+  if (row.deletes === true) return deleted(operands, row.class, around);
+  const touches = files.map(({ kind, arg }) =>
+    kind === "write"
+      ? touchesOf(arg, "write", writes, around, recursive, !devices.includes(arg))
+      : touchesOf(arg, "read", "read", around, recursive),
+  );
+  const usesFolder = row.class !== "read" || !operands.some(({ kind }) => kind === "read");
+  if (row.folder === true && usesFolder) touches.push(folderTouches(around, row.class, recursive));
+  if (row.fillsFolder === true) touches.push(filledFolder(splitTarget(operands, values), writes, around, recursive));
+  if (row.program === "chmod" && recursive) {
+    for (const { arg } of files)
+      touches.push(touchesOf(arg, "write", writes, around)?.map(asking("repositories-below")));
+  }
+  if (row.picksNames !== undefined) touches.push(...pickedNames(row, values, writes, around));
+  const [named] = operands.filter(({ kind }) => kind === "text");
+  if (row.namedBy !== undefined && named !== undefined && !operands.some(({ kind }) => kind === "write")) {
+    const name = row.namedBy(textOf(named.arg) ?? "");
+    touches.push(name === undefined ? undefined : touchesOf({ kind: "text", value: name }, "write", writes, around));
+  }
+  if (row.textMayBeFile === true) {
+    const texts = operands.filter(({ kind }) => kind === "text");
+    for (const { arg } of texts) touches.push(touchesOf(arg, "write", row.class, around)?.map(asking("existing")));
+  }
+  if (row.writesTree === true) touches.push(folderTouches(around, row.class, true)?.map(asking("work-tree")));
+  if (row.movesFolders === true) {
+    const { sources } = splitTarget(operands, values);
+    for (const arg of sources) {
+      const moved = touchesOf(arg, "write", writes, around, true, false);
+      touches.push(moved?.map((touch) => ({ ...touch, moves: true })));
+    }
+  }
+  for (const { arg } of [...operands, ...values])
+    if (arg.kind === "input") touches.push(touchesOf(arg, "read", "read", around));
+  for (const suffix of row.suffixes?.split(" ") ?? []) {
+    for (const { kind, arg } of operands) {
+      if (kind !== "read" || arg.kind === "unknown" || arg.kind === "input") continue;
+      touches.push(touchesOf({ ...arg, value: arg.value + suffix }, "read", "read", around));
+    }
+  }
+  const dashed = dashes.map((arg) => touchesOf(arg, "read", "read", around)?.map(asking("dashes")));
+  touches.push(...dashed);
+  return touches.some((found) => found === undefined) ? undefined : touches.flatMap((found) => found ?? []);
+}
+
+/** What is deleted goes with all that is in it, so it must be something that can be brought back. */
+function deleted(
+  operands: Fit["operands"],
+  accessClass: AccessClass,
+  around: Surroundings,
+): readonly Touch[] | undefined {
+  const touches = operands.map(({ arg }) => {
+    if (arg.kind !== "text" && arg.kind !== "pattern") return undefined;
+    const named = touchesOf(arg, "write", accessClass, around, true, false);
+    return named?.flatMap((touch): readonly Touch[] => {
+      const { what, path } = touch.lookup;
+      const pattern = what === "matches" ? path : escaped(path);
+      const repositories = what === "path" ? [{ ...asking("repositories-below")(touch), use: "delete" as const }] : [];
+      const lost: Touch = { ...touch, use: "delete", lookup: { what: "unsaved", path: pattern } };
+      return [{ ...touch, moves: true }, lost, ...repositories];
+    });
+  });
+  return touches.some((found) => found === undefined) ? undefined : touches.flatMap((found) => found ?? []);
+}
+
+/** Any name in the folder that is filled, with what is in it; and where links in it lead, when they are written through. */
+function pickedNames(
+  { picksNames }: CommandRow,
+  values: Fit["values"],
+  writes: AccessClass,
+  around: Surroundings,
+): readonly (readonly Touch[] | undefined)[] {
+  const named = values.filter(({ kind }) => kind === "write").map(({ arg }) => arg);
+  const folders =
+    named.length === 0
+      ? [folderTouches(around, writes, true)]
+      : named.map((arg) => touchesOf(arg, "write", writes, around, true));
+  // An archive can hold a whole repository, with hooks; one file that is fetched cannot.
+  const repositories = folders.map((touches) =>
+    touches?.map((touch): Touch => ({ ...touch, lookup: { what: "existing", path: `${touch.lookup.path}/.git` } })),
+  );
+  if (picksNames === "archive") return [...folders, ...repositories];
+  const entries = folders.map((touches) =>
+    touches?.map((touch): Touch => {
+      const path = `${touch.lookup.what === "path" ? escaped(touch.lookup.path) : touch.lookup.path}/*`;
+      return { ...touch, recursive: false, lookup: { what: "matches", path } };
+    }),
+  );
+  return [...folders, ...entries];
+}
+
+/** What is put into a folder, and the folder: the value of a flag, or the last word. */
+function splitTarget(
+  operands: Fit["operands"],
+  values: Fit["values"],
+): { sources: readonly Arg[]; target: Arg | undefined } {
+  const named = values.find(({ kind }) => kind === "write")?.arg;
+  const words = operands.map(({ arg }) => arg);
+  return named === undefined
+    ? { sources: words.slice(0, -1), target: words.at(-1) }
+    : { sources: words, target: named };
+}
