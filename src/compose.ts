@@ -15,6 +15,7 @@ import type { DecisionContext, PermissionPolicy } from "./core/permission.ts";
 import type { Clock, Host, Ids, ModelCatalog, SessionStore } from "./core/ports.ts";
 import { canonicalPath } from "./host/canonical-path.ts";
 import { systemClock as clock, createIds } from "./host/clock-and-ids.ts";
+import type { WithheldVariable } from "./host/command-environment.ts";
 import { describeEnvironment } from "./host/environment.ts";
 import { createNodeHost } from "./host/node-host.ts";
 import type { RepositoryName } from "./host/repository-name.ts";
@@ -27,6 +28,11 @@ import type { Network } from "./net/network.ts";
 import { createPermissionPolicy } from "./permissions/policy.ts";
 import { createJsonlStore } from "./store/jsonl-store.ts";
 import { builtinTools } from "./tools/all.ts";
+
+export interface CommandVariables {
+  readonly passed: readonly string[];
+  readonly withheld: readonly WithheldVariable[];
+}
 
 /** Everything a command may need, built from the environment and the user's configuration. */
 export interface Composition {
@@ -52,6 +58,8 @@ export interface Composition {
   decisionContext(cwd: string): Promise<{ readonly context: DecisionContext; readonly notices: readonly string[] }>;
   /** What the repository around a folder is called; `undefined` where there is none. */
   repositoryName(cwd: string): Promise<RepositoryName | undefined>;
+  /** Which variables of the environment commands get, and which they do not. Without their values. */
+  commandVariables(): Promise<CommandVariables>;
   /** What a model is told of a folder. */
   surroundings(cwd: string): Promise<readonly string[]>;
   /** Begins to look around in a folder that is about to be worked in, while the rest is being loaded. */
@@ -118,11 +126,12 @@ export async function compose(
   const look = async (cwd: string): Promise<readonly string[]> =>
     (await Promise.all([environment(cwd), readInstructions(homes.own, cwd)])).flat();
   const begun = new Map<string, Promise<readonly string[]>>();
+  const [passEnvironment, hideEnvironment] = [config.passEnvironment ?? [], namedVariables(config)];
   const host = createNodeHost({
     outputsDir,
     specsDir: join(homes.own, "specs"),
-    passEnvironment: config.passEnvironment ?? [],
-    hideEnvironment: namedVariables(config),
+    passEnvironment,
+    hideEnvironment,
     fetch: { allowPrivate: config.fetch?.allowPrivate ?? [] },
     openNetwork,
   });
@@ -183,6 +192,11 @@ export async function compose(
       };
     },
     repositoryName: async (cwd) => (await import("./host/repository-name.ts")).repositoryName(cwd),
+    commandVariables: async () => {
+      const { sortEnvironment } = await import("./host/command-environment.ts");
+      const { passed, withheld } = sortEnvironment(env, passEnvironment, hideEnvironment);
+      return { passed: Object.keys(passed), withheld };
+    },
     surroundings: look,
     lookAround: (cwd) => void begun.set(cwd, look(cwd)),
   };

@@ -2,11 +2,12 @@ import { execFile } from "node:child_process";
 import { access, constants, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { compose } from "../compose.ts";
+import { type CommandVariables, compose } from "../compose.ts";
 import { findHomes } from "../config/home.ts";
 import { failureOf } from "../core/errors.ts";
 import { makeFolders } from "../core/make-folders.ts";
 import type { Host } from "../core/ports.ts";
+import { terminalLine } from "../core/terminal-text.ts";
 import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 
@@ -20,6 +21,7 @@ interface Check {
 export async function runDoctor(options: { readonly json?: boolean }, io: Io): Promise<number> {
   const composed = compose();
   composed.catch(() => undefined);
+  const variables = composed.then(({ commandVariables }) => commandVariables()).then(sorted, () => undefined);
   const checks = await Promise.all([
     check("node", true, async () => checkNode()),
     check("home", true, checkHome),
@@ -43,12 +45,39 @@ export async function runDoctor(options: { readonly json?: boolean }, io: Io): P
     check("search", true, async () => checkSearch((await composed).host)),
     check("git", false, async () => versionOf("git", ["--version"])),
   ]);
-  if (options.json === true) await io.stdout.write(`${JSON.stringify({ version: TINMAN_VERSION, checks })}\n`);
+  const environment = await variables;
+  if (options.json === true)
+    await io.stdout.write(`${JSON.stringify({ version: TINMAN_VERSION, checks, environment })}\n`);
   else {
     const rows = checks.map(({ name, status, detail }) => `${status.padEnd(8)} ${name.padEnd(14)} ${detail}\n`);
-    await io.stdout.write(`tinman ${TINMAN_VERSION}\n${rows.join("")}`);
+    const shown = environment === undefined ? "" : variableLines(environment);
+    await io.stdout.write(`tinman ${TINMAN_VERSION}\n${rows.join("")}${shown}`);
   }
   return checks.some(({ status }) => status === "failed") ? exitCodes.failed : exitCodes.success;
+}
+
+function sorted({ passed, withheld }: CommandVariables): CommandVariables {
+  return {
+    passed: passed.toSorted(),
+    withheld: withheld.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+  };
+}
+
+const reasons = {
+  name: "its name",
+  value: "its value",
+  model: "a model's entry names it",
+  tinman: "for Tinman itself",
+  meaning: "changes what commands do",
+} as const satisfies Record<CommandVariables["withheld"][number]["why"], string>;
+
+/** Names only: a value may be a secret even where the name is harmless. */
+function variableLines({ passed, withheld }: CommandVariables): string {
+  const rows = withheld.map(({ name, why, kind }) => {
+    return `  ${terminalLine(name)}: ${reasons[why]}${kind === undefined ? "" : ` (${kind})`}\n`;
+  });
+  const names = passed.map(terminalLine).join(" ");
+  return `\nVariables that commands get:\n  ${names}\n\nVariables that commands do not get:\n${rows.join("") || "  none\n"}`;
 }
 
 async function check(name: string, isNeeded: boolean, find: () => Promise<string>): Promise<Check> {

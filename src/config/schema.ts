@@ -47,7 +47,7 @@ export const userConfigSchema = z.strictObject({
   passEnvironment: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be a variable name"))
     .optional()
-    .describe("Variables that commands get although their names look like credentials."),
+    .describe("Variables that commands get although their names or values look like credentials."),
   permissions: z
     .strictObject({
       allow: commandRules("allow").describe(

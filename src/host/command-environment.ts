@@ -1,25 +1,7 @@
-/** Words in a variable's name that say its value is a credential. Matched against the upper-cased name. */
-const credentialNames = [
-  /API_?KEY/,
-  /ACCESS_?KEY/,
-  /PRIVATE_?KEY/,
-  /_KEY$/,
-  /TOKEN$/,
-  /SECRET/,
-  /PASSWORD/,
-  /PASSWD/,
-  /PASSPHRASE/,
-  /(^|_)PASS$/,
-  /_PWD$/,
-  /CREDENTIAL/,
-  /(^|_)PAT$/,
-  /(^|_)JWT$/,
-  /(^|_)AUTH$/,
-  /AUTH_CONFIG$/,
-  /BEARER/,
-];
+import { isSecretName } from "./secret-names.ts";
+import { type SecretKind, secretKindOf } from "./secret-values.ts";
 
-/** Nobody is there to answer a prompt or to page through text. */
+/** So that no command waits for input or for a pager. */
 const unattended = {
   GIT_TERMINAL_PROMPT: "0",
   GIT_PAGER: "cat",
@@ -56,27 +38,93 @@ function isMisleading(name: string): boolean {
   return changesMeaning.has(name) || name.startsWith("BASH_FUNC_");
 }
 
-function isPrivate(name: string): boolean {
-  const upper = name.toUpperCase();
-  return upper.startsWith("TINMAN_") || credentialNames.some((pattern) => pattern.test(upper));
+/** Why a command does not get a variable. */
+export type WithheldBecause =
+  /** The name says that it holds a credential. */
+  | "name"
+  /** The value is a credential, or holds one. */
+  | "value"
+  /** An entry of `models` in the configuration sends it to a provider. */
+  | "model"
+  /** Ours: `TINMAN_*`. */
+  | "tinman"
+  /** It would change what the text of a command means. */
+  | "meaning";
+
+export interface WithheldVariable {
+  readonly name: string;
+  readonly why: WithheldBecause;
+  /** With `value`: what it was recognised as. */
+  readonly kind?: SecretKind | "copy of a withheld value" | "git setting beside a withheld one";
 }
 
-/**
- * The user's environment as programs that we start see it: without variables whose names say that they hold a credential,
- * those in `hide` and our own (`TINMAN_*`), except the names in `pass`; without any that change what a command text means;
- * and set so that nothing waits for a person.
- */
+export interface SortedEnvironment {
+  readonly passed: Readonly<Record<string, string>>;
+  readonly withheld: readonly WithheldVariable[];
+}
+
+/** Shorter values, and values of letters alone, may be equal by chance. */
+const isTelling = (value: string): boolean => value.length >= 16 && /^(?!\/)(?=.*\d)(?=.*[a-z])\S+$/i.test(value);
+
+/** Git refuses to run when one of these is missing. */
+const gitSettings = /^GIT_CONFIG_(COUNT|KEY_\d+|VALUE_\d+)$/;
+
+function verdictOn(
+  name: string,
+  value: string,
+  hidden: ReadonlySet<string>,
+): Omit<WithheldVariable, "name"> | undefined {
+  if (/^TINMAN_/i.test(name)) return { why: "tinman" };
+  if (hidden.has(name)) return { why: "model" };
+  if (isSecretName(name, value)) return { why: "name" };
+  const kind = secretKindOf(value);
+  return kind === undefined ? undefined : { why: "value", kind };
+}
+
+/** Which variables of the user's environment commands get, and which they do not. `pass` wins over everything but `meaning`. */
+export function sortEnvironment(
+  user: NodeJS.ProcessEnv,
+  pass: readonly string[],
+  hide: readonly string[] = [],
+): SortedEnvironment {
+  const [allowed, hidden] = [new Set(pass), new Set(hide)];
+  const passed = new Map<string, string>();
+  const withheld = new Map<string, Omit<WithheldVariable, "name">>();
+  const secrets: string[] = [];
+  for (const [name, value] of Object.entries(user)) {
+    if (value === undefined) continue;
+    const verdict = isMisleading(name)
+      ? ({ why: "meaning" } as const)
+      : allowed.has(name)
+        ? undefined
+        : verdictOn(name, value, hidden);
+    if (verdict === undefined) passed.set(name, value);
+    else {
+      withheld.set(name, verdict);
+      if (verdict.why !== "meaning" && verdict.why !== "tinman" && isTelling(value)) secrets.push(value);
+    }
+  }
+  const withhold = (name: string, kind: WithheldVariable["kind"] & string): void => {
+    if (!allowed.has(name) && passed.delete(name)) withheld.set(name, { why: "value", kind });
+  };
+  for (const [name, value] of [...passed]) {
+    if (secrets.some((secret) => value.includes(secret))) withhold(name, "copy of a withheld value");
+  }
+  if ([...withheld.keys()].some((name) => gitSettings.test(name))) {
+    for (const name of [...passed.keys()].filter((other) => gitSettings.test(other)))
+      withhold(name, "git setting beside a withheld one");
+  }
+  return {
+    passed: Object.fromEntries(passed),
+    withheld: Array.from(withheld, ([name, verdict]) => ({ name, ...verdict })),
+  };
+}
+
+/** The user's environment as programs that we start get it: without secrets, and set so that nothing waits for input. */
 export function commandEnvironment(
   user: NodeJS.ProcessEnv,
   pass: readonly string[],
   hide: readonly string[] = [],
 ): Record<string, string> {
-  const allowed = new Set(pass);
-  const hidden = new Set(hide);
-  const result: Record<string, string> = {};
-  for (const [name, value] of Object.entries(user)) {
-    if (value === undefined || isMisleading(name)) continue;
-    if (allowed.has(name) || !(hidden.has(name) || isPrivate(name))) result[name] = value;
-  }
-  return { ...result, ...unattended };
+  return { ...sortEnvironment(user, pass, hide).passed, ...unattended };
 }

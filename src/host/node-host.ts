@@ -11,9 +11,9 @@ export interface NodeHostOptions {
   readonly outputsDir: string;
   /** Where approved plans go; without it none can be kept. */
   readonly specsDir?: string;
-  /** Variables that commands get although their names look like credentials. */
+  /** Variables that commands get although their names or values look like credentials. */
   readonly passEnvironment?: readonly string[];
-  /** Variables that commands do not get, whatever their names look like, unless they are passed. */
+  /** Variables that commands never get unless they are passed. */
   readonly hideEnvironment?: readonly string[];
   readonly fetch?: {
     /** Servers on this machine and in private networks that may be asked: names, addresses, `host:port`, blocks, or `*`. */

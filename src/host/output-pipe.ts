@@ -13,7 +13,8 @@ export interface OutputPipe {
 
 function makeFifo(path: string): Promise<boolean> {
   return new Promise((resolve) => {
-    execFile("mkfifo", ["-m", "600", path], (error) => resolve(error === null));
+    const env = { PATH: process.env.PATH };
+    execFile("mkfifo", ["-m", "600", path], { env }, (error) => resolve(error === null));
   });
 }
 

@@ -16,9 +16,9 @@ const drainLimitMs = 3000;
 const exitLimitMs = 2000;
 
 export interface ProcessesOptions {
-  /** Variables that commands get although their names look like credentials. */
+  /** Variables that commands get although their names or values look like credentials. */
   readonly passEnvironment?: readonly string[];
-  /** Variables that commands do not get, whatever their names look like, unless they are passed. */
+  /** Variables that commands never get unless they are passed. */
   readonly hideEnvironment?: readonly string[];
   /** Where the variables come from: `process.env` unless said. */
   readonly environment?: NodeJS.ProcessEnv;

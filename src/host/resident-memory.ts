@@ -15,7 +15,7 @@ async function fromStatus(pid: number): Promise<string | undefined> {
 
 function fromPs(pid: number): Promise<string | undefined> {
   return new Promise((done) => {
-    execFile("/bin/ps", ["-o", "rss=", "-p", String(pid)], { timeout: 2000 }, (_error, stdout) =>
+    execFile("/bin/ps", ["-o", "rss=", "-p", String(pid)], { timeout: 2000, env: {} }, (_error, stdout) =>
       done(/^\s*(\d+)\s*$/.exec(stdout)?.[1]),
     );
   });

@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import type { SearchResult } from "../core/ports.ts";
+import { commandEnvironment } from "./command-environment.ts";
 
 const newline = 0x0a;
 const errorTextLimit = 8192;
@@ -57,7 +58,11 @@ function ending(child: Child): Promise<number | null> {
 /** The lines of the program that are kept, up to the limit, at which it is ended. Rejects with its own words when it fails. */
 export async function collectLines(search: LineSearch): Promise<SearchResult> {
   search.signal.throwIfAborted();
-  const child = spawn(search.program, [...search.args], { cwd: search.cwd, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(search.program, [...search.args], {
+    cwd: search.cwd,
+    env: commandEnvironment(process.env, []),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const ended = ending(child);
   // It may fail while lines are still read; it is waited for, and its fault seen, below.
   ended.catch(() => undefined);

@@ -87,6 +87,29 @@ test("doctor tries what is needed, and says so", async () => {
   expect(run.code).toBe(0);
 });
 
+test("doctor names the variables that commands get, and those withheld with why, and shows no value", async () => {
+  const env = {
+    PLAIN: "a-plain-value",
+    SOME_TOKEN: "planted-1",
+    MIRROR: "https://ci:planted-2@example.com",
+    BASH_ENV: "planted-3",
+    "ODD\u001b[2J": "planted-4",
+  };
+  const [json, text] = [await bench.tinman(["doctor", "--json"], { env }), await bench.tinman(["doctor"], { env })];
+  const { passed, withheld } = JSON.parse(json.stdout).environment;
+  expect(passed).toEqual(expect.arrayContaining(["HOME", "ODD\u001b[2J", "PATH", "PLAIN"]));
+  expect(withheld).toEqual(
+    expect.arrayContaining([
+      { name: "BASH_ENV", why: "meaning" },
+      { name: "MIRROR", why: "value", kind: "URL with credentials" },
+      { name: "SOME_TOKEN", why: "name" },
+    ]),
+  );
+  expect(text.stdout).toMatch(/^Variables that commands get:\n {2}.*ODD\\u\{1b\}\[2J .*PLAIN/m);
+  expect(text.stdout).toContain("\n  MIRROR: its value (URL with credentials)\n");
+  expect(json.stdout + text.stdout).not.toMatch(/planted|a-plain-value/);
+});
+
 test("a broken configuration is one clear line and exit 2; doctor names it", async () => {
   const broken = await createBench();
   await broken.shell("mkdir -p ~/.tinman && echo 'modle: x' > ~/.tinman/config.yaml");

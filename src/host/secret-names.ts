@@ -1,0 +1,124 @@
+/** Letters that mean a secret wherever they are in a name, also inside a longer word. */
+const secretLetters = /API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASSCODE|CREDENTIAL|BEARER/;
+
+/** Cheap, and true of every name that is a secret's: most names are settled by this. */
+const hint =
+  /KEY|TOKEN|PASS|PW|PSW|SECRET|CRED|PAT|JW|COOKIE|AUTH|HEADERS|MNEMONIC|OTP|HMAC|PEM|PFX|SAS|HOOK|PHRASE|SESSION|ACCOUNT|UR[LI]|DSN|CONN|BEARER/i;
+
+/** Words that mean a secret at any place of a name. */
+const secretWords = new Set(
+  `TOKEN TOKENS KEY KEYS PASS PW PWD PSW CRED CREDS PAT PATS JWT JWK JWKS COOKIE COOKIES AUTHORIZATION MNEMONIC OTP TOTP HMAC
+  PEM PFX SAS SASTOKEN WEBHOOK WEBHOOKS PRIVKEY SSHKEY SIGNKEY AUTHKEY MASTERKEY DEPLOYKEY PASSKEY ACCOUNTKEY SHAREDKEY
+  ENCKEY`.split(/\s+/),
+);
+
+/** Words that mean a secret as the last one of a name. */
+const secretEndings = new Set(["AUTH", "HEADERS"]);
+
+/** Sequences of words that mean a secret. */
+const secretPhrases = [
+  "AUTH CONFIG",
+  "AUTH HEADER",
+  "SEED PHRASE",
+  "RECOVERY PHRASE",
+  "SERVICE ACCOUNT JSON",
+  "DEPLOY HOOK",
+  "HOOK URL",
+  "BUILD HOOK",
+  "BW SESSION",
+  "OP SESSION",
+];
+
+/** Words that end in PASS and mean something else. */
+const harmlessPass = /^(ASK|BY|COM|ENCOM|HIGH|LOW|BAND|MULTI|OVER|UNDER|TRES|SUR)PASS$/;
+
+const servers = new Set(
+  `DATABASE DB REDIS REDISCLOUD REDISTOGO OPENREDIS VALKEY KEYDB UPSTASH MONGO MONGODB MONGOLAB POSTGRES POSTGRESQL PG PGSQL
+  MYSQL MARIADB CLEARDB JAWSDB MSSQL SQLSERVER ORACLE SNOWFLAKE CLICKHOUSE CASSANDRA COCKROACH CRDB NEON PLANETSCALE TURSO
+  LIBSQL NEO4J GRAPHENEDB COUCHDB COUCHBASE INFLUX INFLUXDB ELASTIC ELASTICSEARCH OPENSEARCH BONSAI SEARCHBOX SOLR MEMCACHED
+  MEMCACHIER AMQP RABBITMQ CLOUDAMQP KAFKA NATS BROKER CELERY SMTP MAIL MAILER EMAIL LDAP JDBC SQLALCHEMY CACHE SUPABASE
+  SENTRY`.split(/\s+/),
+);
+
+const paths = new Set(["DIR", "DIRS", "PATH", "HOME", "FOLDER", "SOCK", "SOCKET"]);
+const addresses = new Set([
+  "URL",
+  "URI",
+  "ENDPOINT",
+  "HOST",
+  "HOSTS",
+  "ADDR",
+  "ADDRESS",
+  "SERVER",
+  "PORT",
+  "DOMAIN",
+  "ISSUER",
+]);
+const measures = new Set(
+  `LIMIT LIMITS COUNT MAX MIN TTL TIMEOUT LENGTH LEN SIZE AGE EXPIRY EXPIRES EXPIRATION LIFETIME DAYS HOURS MINUTES SECONDS MS
+  ENABLED DISABLED REQUIRED POLICY TYPE ALGORITHM ALG MODE FORMAT PROVIDER MANAGER BACKEND NAME ROUNDS BITS LAYOUT
+  PARALLELISM`.split(/\s+/),
+);
+/** `MAX_TOKENS` counts them. */
+const counting = new Set("MAX MIN LIMIT BUDGET INPUT OUTPUT CONTEXT NUM COUNT TOTAL THINKING USAGE PER".split(" "));
+
+/** `npm_config__authToken2` is NPM CONFIG AUTH TOKEN. */
+function wordsOf(name: string): readonly string[] {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .toUpperCase()
+    .split(/[^A-Z0-9]+/)
+    .map((word) => (word === "NEO4J" ? word : word.replace(/\d+$/, "")))
+    .filter((word) => word !== "");
+}
+
+/** `http://localhost:8080/path`, `host:5432`, `sqlite:db.sqlite3`: no user, no parameters, nothing random in the path. */
+function isPlainAddress(value: string): boolean {
+  if (!/^(?:[a-z][a-z0-9+.-]*:)*(?:\/\/)?[\w.,:[\]/~*-]*$/i.test(value)) return false;
+  return (
+    /^(?:[a-z][a-z0-9+.-]*:|localhost\b|[\w.-]+:\d+|[\w-]+\.[\w.-]+|\d+$|$)/i.test(value) && !/[\w-]{24,}/.test(value)
+  );
+}
+
+/** Whether the last word and the value show that a name only talks about a secret: `TOKEN_TTL=3600`. */
+function isAboutSecret(words: readonly string[], value: string): boolean {
+  const last = words.at(-1) ?? "";
+  if (measures.has(last)) return /^(?:\d{1,9}[a-z]{0,2}|[a-z _-]{0,30}|[HREP]S\d{3})$/i.test(value);
+  if (paths.has(last)) return /^(?:[~.]?\/|~$|\.{1,2}$|$)/.test(value);
+  return addresses.has(last) && isPlainAddress(value);
+}
+
+/** `DATABASE_URL`, `SENTRY_DSN`, `AZURE_STORAGE_CONNECTION_STRING`: addresses that usually have a password in them. */
+function namesServer(words: readonly string[]): boolean {
+  if (words.some((word) => /^(DSN|CONNSTR|CONNECTIONSTRINGS?)$/.test(word))) return true;
+  if (/\bCONN(ECTION)? (STRINGS?|STR|URL|URI)\b/.test(words.join(" "))) return true;
+  const isAddress = words.some((word) => /^(URLS?|URI|DSN|CONN|CONNECTION)$/.test(word));
+  return (
+    (isAddress && words.some((word) => servers.has(word))) ||
+    words.some((word) => /^\w+(DB|SQL|REDIS)_?UR[LI]$/.test(word))
+  );
+}
+
+function isSecretWord(word: string): boolean {
+  if (secretWords.has(word) || word.endsWith("TOKEN")) return true;
+  return /PASS(FILE)?$/.test(word) && !harmlessPass.test(word);
+}
+
+/** Whether a variable's name says that its value is a credential. */
+export function isSecretName(name: string, value: string): boolean {
+  if (!hint.test(name)) return false;
+  // They only work together, see `gitSettings` of command-environment.ts.
+  if (name === "PWD" || name === "OLDPWD" || /^GIT_CONFIG_KEY_\d+$/.test(name)) return false;
+  const words = wordsOf(name);
+  if (namesServer(words)) return !isPlainAddress(value);
+  const phrase = ` ${words.join(" ")} `;
+  if (secretPhrases.some((known) => phrase.includes(` ${known} `))) return true;
+  if (words.some((word) => word === "WEBHOOK" || word === "WEBHOOKS")) {
+    return !measures.has(words.at(-1) ?? "") && !(words.at(-1) === "PORT" && /^\d*$/.test(value));
+  }
+  const isSecret =
+    secretLetters.test(name.toUpperCase()) ||
+    secretEndings.has(words.at(-1) ?? "") ||
+    words.some((word) => isSecretWord(word) && !(word === "TOKENS" && words.some((other) => counting.has(other))));
+  return isSecret && !isAboutSecret(words, value);
+}

@@ -1,0 +1,136 @@
+/** What a value was recognised as. Never the value itself: `tinman doctor` prints these. */
+export type SecretKind =
+  | "URL with credentials"
+  | "webhook URL"
+  | "JSON web token"
+  | "API key"
+  | "private key"
+  | "authorization header"
+  | "password in text"
+  | "encoded secret";
+
+/** Beginnings by which providers mark their keys, with what must follow. */
+const keyShapes = [
+  "sk-(?=[\\w-]*\\d)[\\w-]{16,}",
+  "(?:sk|rk|pk)_(?:live|test)_\\w{8,}|whsec_\\w{16,}|sk_[0-9a-f]{32,}",
+  "gh[pousr]_\\w{20,}|github_pat_\\w{20,}",
+  "gl(?:pat|dt|rt|ptt|cbt|soat|ffct|imt|ft|agent|oas)-[\\w-]{16,}",
+  "xox[a-z]-[\\w-]{10,}|xapp-[\\w-]{10,}",
+  "(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Z0-9])",
+  "AIza[\\w-]{30,}|ya29\\.[\\w-]{20,}|GOCSPX-[\\w-]{20,}|1//0[\\w-]{30,}",
+  "npm_[A-Za-z0-9]{30,}|pypi-[\\w-]{16,}|rubygems_[0-9a-f]{32,}|oy2[a-z0-9]{43}|CLOJARS_[0-9a-f]{32,}",
+  "hf_\\w{20,}|gsk_\\w{20,}|xai-\\w{20,}|r8_\\w{20,}|pplx-\\w{20,}|nvapi-[\\w-]{20,}|tgp_v1_[\\w-]{20,}|csk-\\w{20,}",
+  "SG\\.[\\w-]{16,}\\.[\\w-]{16,}|key-[0-9a-f]{32}|re_(?=\\w*\\d)\\w{20,}",
+  "do[opr]_v1_\\w{20,}|shp(?:at|ca|pa|ss)_\\w{16,}|sq0[a-z]{3}-[\\w-]{20,}",
+  "hv[sbr]\\.[\\w-]{20,}|\\w{14}\\.atlasv1\\.[\\w-]{20,}|pul-[0-9a-f]{32,}|dp\\.(?:pt|st|ct|sa)\\.[\\w.-]{20,}",
+  "lin_api_\\w{20,}|ntn_\\w{20,}|secret_[A-Za-z0-9]{30,}|fig[dou]_[\\w-]{20,}|PMAK-[\\w-]{20,}|NRAK-\\w{20,}",
+  "nfp_\\w{20,}|fm[12]_[\\w+/=-]{20,}|rnd_\\w{20,}|dckr_(?:pat|oat)_[\\w-]{16,}|dapi[0-9a-f]{32}|sbp_\\w{20,}|sb_secret_\\w{16,}",
+  "gl(?:sa|c)_[\\w+/=-]{20,}|ph[cx]_\\w{20,}|pat[A-Za-z0-9]{14}\\.[0-9a-f]{32,}|sntry[su]_[\\w+/=-]{20,}|bkua_\\w{20,}|CCIPAT_\\w{16,}",
+  "AT(?:ATT|CTT|BB)3?[\\w=-]{24,}|ops_eyJ[\\w-]{20,}|AGE-SECRET-KEY-1\\w{20,}|tskey-[\\w-]{16,}|SK[0-9a-f]{32}(?![0-9a-f])",
+  "LTAI\\w{16,}|\\d{8,10}:AA[\\w-]{33}|[MNO][\\w-]{23,25}\\.[\\w-]{6}\\.[\\w-]{27,}|rzp_(?:live|test)_\\w{14,}|xprv\\w{100,}",
+];
+
+/** Hosts and paths at which the rest of the path is the secret. */
+const hooks = [
+  "hooks\\.slack\\.com/(?:services|workflows|triggers)/",
+  "(?:\\w+\\.)?discord(?:app)?\\.com/api/(?:v\\d+/)?webhooks/",
+  "[\\w.-]+\\.webhook\\.office\\.com/|outlook\\.office(?:365)?\\.com/webhook/",
+  "hooks\\.zapier\\.com/|maker\\.ifttt\\.com/|hook\\.[\\w.]*make\\.com/|[\\w.-]+\\.logic\\.azure\\.com",
+  "open\\.(?:feishu\\.cn|larksuite\\.com)/open-apis/bot/|qyapi\\.weixin\\.qq\\.com/cgi-bin/webhook|oapi\\.dingtalk\\.com/robot/",
+  "api\\.vercel\\.com/v1/integrations/deploy/|api\\.render\\.com/deploy/|api\\.netlify\\.com/build_hooks/",
+  "api\\.telegram\\.org/(?:file/)?bot\\d|events\\.pagerduty\\.com/integration/|chat\\.googleapis\\.com/v1/spaces/",
+  "[\\w.:-]+/(?:[\\w/-]*/)?(?:web)?hooks?/(?:[\\w-]+/)*(?=[\\w-]*\\d)[\\w-]{16,}",
+];
+
+const secretSettings =
+  "password|passwd|pwd|passphrase|passcode|client_?secret|secret|api[_-]?key|access[_-]?key(?:[_-]?id)?|account[_-]?key|" +
+  "shared[_-]?access[_-]?(?:key|signature)|secret[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|" +
+  "id[_-]?token|token|credentials?|sig|signature|_auth|client-key-data";
+/** A reference (`$TOKEN`, `%s`, `<token>`) or a switch is not a secret. */
+const noSecret = "(?![$%<*{]|(?:true|false|yes|no|none|null|on|off|required|disabled|prompt)\\b)";
+
+interface Shape {
+  readonly kind: SecretKind;
+  /** Cheap, and true of every value that `pattern` finds: the larger patterns take milliseconds to compile. */
+  readonly hint: RegExp;
+  readonly pattern: () => RegExp;
+}
+
+/** Patterns are compiled at their first use: few values need one. */
+function once(source: () => string, flags = ""): () => RegExp {
+  let pattern: RegExp | undefined;
+  return () => {
+    pattern ??= new RegExp(source(), flags);
+    return pattern;
+  };
+}
+
+const textPatterns = (): readonly string[] => [
+  `(?<![a-z])(?:${secretSettings})\\\\?["']?\\s*[=:]\\s*\\\\?["']?${noSecret}(?!\\d{1,6}(?:\\D|$)|/|~)[^\\s"'&;,\\\\]{3,}`,
+  `(?:password|passwd|passphrase|(?<![a-z])pwd)\\\\?["']?\\s*[=:]\\s*\\\\?["']?${noSecret}[^\\s"'&;,\\\\]{3,}`,
+  `(?:^|\\s)--?(?:password|passwd|passphrase|secret|token|api-?key)[ =]${noSecret}[^\\s-]\\S{2,}`,
+  `\\blogin\\s+\\S+\\s+password\\s+\\S+|"auths?"\\s*:\\s*["{]|x-api-key\\s*[=:]`,
+  `authorization\\s*[=:]\\s*(?!(?:bearer|basic|token|digest)\\b)${noSecret}\\S{4}`,
+];
+
+const shapes: readonly Shape[] = [
+  {
+    kind: "private key",
+    hint: /---BEGIN|PuTTY|LS0t/,
+    pattern: once(() => "-----BEGIN [A-Z0-9 ]*PRIVATE KEY|PuTTY-User-Key-File|LS0tLS1CRUdJTi"),
+  },
+  { kind: "JSON web token", hint: /eyJ/, pattern: once(() => "(?<!\\w)eyJ[\\w-]{8,}\\.[\\w-]{8,}\\.[\\w-]*") },
+  {
+    kind: "API key",
+    hint: /[\w.-]{15,}|(?:fm[12]|glsa|glc|sntry[su])_/,
+    pattern: once(() => `(?<![A-Za-z0-9])(?:${keyShapes.join("|")})`),
+  },
+  { kind: "webhook URL", hint: /:\/\//, pattern: once(() => `://(?:${hooks.join("|")})`, "i") },
+  {
+    kind: "authorization header",
+    hint: /bearer|basic|token/i,
+    pattern: once(() => "\\bbearer\\s+[\\w+/.~=-]{8,}|\\b(?:basic|token)\\s+(?=\\S*[\\d=])[\\w+/.~=-]{12,}", "i"),
+  },
+  {
+    kind: "password in text",
+    hint: /pass|pwd|key|secret|token|cred|sig|auth/i,
+    pattern: once(() => textPatterns().join("|"), "i"),
+  },
+];
+
+/** `user:password@`, or a user alone where that is a token: at `https`, and where it is long. */
+function hasUserInfo(value: string): boolean {
+  for (const [, scheme = "", rest = ""] of value.matchAll(/([a-z][a-z0-9+.-]*):\/\/([^\s"'<>]*)/gi)) {
+    const isWeb = /^(https?|wss?|socks\w*)$/i.test(scheme);
+    // A password may have a slash in it that should have been encoded; behind a web server's host, `@` is a name in the path.
+    const authority = isWeb || !rest.includes("@") ? (/^[^/?#\\]*/.exec(rest)?.[0] ?? "") : rest;
+    const user = authority.slice(0, Math.max(0, authority.lastIndexOf("@")));
+    if (user === "") continue;
+    if (isWeb || user.includes(":") || user.length > 32) return true;
+  }
+  // Proxies are also written without a scheme.
+  return /^[^\s:@/]+:[^\s@/]+@[\w.-]+(?::\d+)?\/?$/.test(value);
+}
+
+/** Base64 of a text that holds a secret: `user:password`, a key file, a service account. */
+function encodedText(value: string): string | undefined {
+  const text = value.trim();
+  if (text.length < 24 || !/^[A-Za-z0-9+/\n_-]+=*$/.test(text)) return undefined;
+  const decoded = Buffer.from(text, "base64").toString("utf8");
+  return /^[\t\r\n\x20-\x7e]{12,}$/.test(decoded) ? decoded : undefined;
+}
+
+function plainKindOf(value: string): SecretKind | undefined {
+  if (value.includes("@") && hasUserInfo(value)) return "URL with credentials";
+  return shapes.find(({ hint, pattern }) => hint.test(value) && pattern().test(value))?.kind;
+}
+
+/** What kind of secret a value is or holds, as far as that can be seen. */
+export function secretKindOf(value: string): SecretKind | undefined {
+  if (value.length < 8) return undefined;
+  const kind = plainKindOf(value);
+  if (kind !== undefined) return kind;
+  const decoded = encodedText(value);
+  const isSecret = decoded !== undefined && (plainKindOf(decoded) !== undefined || /^[\w.@-]+:\S{4,}$/.test(decoded));
+  return isSecret ? "encoded secret" : undefined;
+}
