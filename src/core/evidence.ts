@@ -9,6 +9,7 @@ import type {
   Lookup,
   Met,
   PermissionPolicy,
+  ProtectedPaths,
 } from "./permission.ts";
 import { accessClasses, lookupKey } from "./permission.ts";
 import type { Host } from "./ports.ts";
@@ -141,9 +142,42 @@ export async function seenPlaces(
   outputs: readonly string[],
 ): Promise<Seen> {
   const [reached, repositories, readable] = await Promise.all([
-    host.guards.leadTo(policy.namedPlaces(homes)),
+    reachedPlaces(policy.namedPlaces(homes), host, cwd, homes.home),
     host.guards.repositories([cwd], { below: true }),
     Promise.all(outputs.map((path) => host.files.canonical(path, "/").catch(() => path))),
   ]);
   return { reached, repositories, readable };
+}
+
+async function reachedPlaces(
+  named: ProtectedPaths,
+  { guards }: Host,
+  cwd: string,
+  home: string,
+): Promise<ProtectedPaths> {
+  const environment = await guards.fromEnvironment(named, home);
+  // A project may have its own programs on the PATH, and a folder around the project cannot be closed to it.
+  const isProject = (path: string): boolean => isIn(path, cwd) && !isIn(home, cwd);
+  const moved = {
+    closed: environment.closed.filter((path) => !isIn(cwd, path)),
+    kept: environment.kept.filter((path) => !isIn(cwd, path)),
+    programs: environment.programs.filter((path) => !isProject(path)),
+    links: [],
+  };
+  const reached = await guards.leadTo(joined(named, moved));
+  return joined(moved, reached);
+}
+
+function isIn(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
+}
+
+function joined(a: ProtectedPaths, b: ProtectedPaths): ProtectedPaths {
+  const both = (x: readonly string[], y: readonly string[]): readonly string[] => [...new Set([...x, ...y])];
+  return {
+    closed: both(a.closed, b.closed),
+    kept: both(a.kept, b.kept),
+    programs: both(a.programs, b.programs),
+    links: both(a.links, b.links),
+  };
 }

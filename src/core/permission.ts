@@ -45,7 +45,7 @@ export interface ProtectedPaths {
   readonly closed: readonly string[];
   /** For writing: what starts programs, or says which. */
   readonly kept: readonly string[];
-  /** For writing, unless the session works there: folders in which programs are looked for. */
+  /** For writing, unless the session works there: folders of programs, and of files that programs run. */
   readonly programs: readonly string[];
   /** Links on which the others depend: they must not be replaced. */
   readonly links: readonly string[];
@@ -219,7 +219,7 @@ export interface DecisionContext {
   readonly ownHome: string;
   /** The configuration, where it was named and may lie elsewhere. */
   readonly ownConfig?: string;
-  /** Where the protected places lead that are links, or hold some. Canonical, as all below. */
+  /** Where the protected places lead that are links, or hold some, and those that the environment names. Canonical, as all below. */
   readonly reached?: ProtectedPaths;
   /** Of the repositories around the working directory, and of those right below it. */
   readonly repositories?: ProtectedPaths;

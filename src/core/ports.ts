@@ -315,6 +315,11 @@ export interface Guards {
    * `programs`), as far as that is elsewhere; and the links on which that depends.
    */
   leadTo(places: ProtectedPaths): Promise<ProtectedPaths>;
+  /**
+   * The places that the user's environment names: where variables move those of the home, files with credentials, histories
+   * and start-up files, and the folders of the `PATH` that the user can write to.
+   */
+  fromEnvironment(places: ProtectedPaths, home: string): Promise<ProtectedPaths>;
   /** The links that an absolute path leads through, each by its canonical folder and its own name, and then where it leads. */
   way(path: string): Promise<readonly string[]>;
   /**

@@ -84,6 +84,8 @@ function lazyGuards(): Guards {
   const load = () => import("./guards.ts");
   return {
     leadTo: async (places) => (await load()).leadTo(places),
+    fromEnvironment: async (places, home) =>
+      (await import("./environment-places.ts")).environmentPlaces(process.env, places, home),
     way: async (path) => (await load()).way(path),
     repositories: async (paths, options) => (await load()).repositories(paths, options),
   };

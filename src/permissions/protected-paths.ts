@@ -9,23 +9,44 @@ export type KnownPlaces = Homes &
     readonly around?: ProtectedPaths | undefined;
   };
 
-/** Places that start programs or configure Tinman, wherever a repository lies; also those of its submodules. */
+/** Places that start programs, configure Tinman or hold keys, wherever they are; also those of submodules. */
 const closedAnywhere = [
   /\/\.git\/((modules|worktrees)\/(.+\/)?)?(hooks(\/|$)|config(\.worktree)?$)/,
   /\/\.tinman(\/|$)/,
-  /^\/proc\/[^/]+\/(task\/[^/]+\/)?(environ|mem|maps|auxv|cmdline|fd|cwd|root)(\/|$)/,
+  /^\/proc\/[^/]+\/(task\/[^/]+\/)?(environ|mem|maps|map_files|auxv|cmdline|fd|cwd|root)(\/|$)/,
+  /^\/etc\/ssh\/ssh_host_[^/]*key$/,
+  /^\/dev\/((sd|hd|vd|xvd)[a-z]+\d*|nvme\d\w*|mmcblk\w+|dm-\d+|md\d+|loop\d+|r?disk\d\w*)$/,
 ];
 /** Whatever is written into a repository may decide what git runs. */
 const keptAnywhere = /\/\.git(\/|$)/;
+/** Folders in a home that hold nothing themselves. All other names with a dot there are settings of some program. */
+const harmlessDots = new Set([".cache", ".config", ".local", ".npm", ".tmp", ".trash"]);
 
-/** Paths in the form in which they are compared: folded, and with a slash at the end. */
-const comparable = new WeakMap<readonly string[], readonly string[]>();
+/** A list of places by the paths in which they are compared: folded, each with a slash at the end. */
+interface Comparable {
+  readonly places: ReadonlyMap<string, string>;
+  /** By each folder around a place, the first place in it. */
+  readonly below: ReadonlyMap<string, string>;
+}
 
-function comparableOf(paths: readonly string[]): readonly string[] {
-  const known = comparable.get(paths);
+/** Every path of every command is compared with every list, so a list is taken apart once. */
+const comparable = new WeakMap<readonly string[], Comparable>();
+
+function comparableOf(list: readonly string[]): Comparable {
+  const known = comparable.get(list);
   if (known !== undefined) return known;
-  const made = paths.map((path) => withSlash(folded(plain(path))));
-  comparable.set(paths, made);
+  const places = new Map<string, string>();
+  const below = new Map<string, string>();
+  for (const place of list) {
+    const path = withSlash(folded(plain(place)));
+    places.set(path, place);
+    for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) {
+      const folder = path.slice(0, end + 1);
+      if (!below.has(folder)) below.set(folder, place);
+    }
+  }
+  const made = { places, below };
+  comparable.set(list, made);
   return made;
 }
 
@@ -33,8 +54,19 @@ function withSlash(path: string): string {
   return path === "/" ? path : `${path}/`;
 }
 
+/** The first of these places, from the root on, that a path (in the form in which paths are compared) is or lies in. */
+function placeAround(list: readonly string[], path: string): string | undefined {
+  if (list.length === 0) return undefined;
+  const { places } = comparableOf(list);
+  for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) {
+    const found = places.get(path.slice(0, end + 1));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 function holds(places: readonly string[], path: string): boolean {
-  return comparableOf(places).some((place) => path.startsWith(place));
+  return placeAround(places, path) !== undefined;
 }
 
 /** What was found on the machine, apart from what is known by name. */
@@ -51,13 +83,32 @@ export function isProtected(path: string, known: KnownPlaces, use: "read" | "wri
   const name = folded(plain(path));
   const compared = withSlash(name);
   const places = [...homePlacesOf(known), ...repositoriesOf(known)];
-  if (places.some(({ closed }) => holds(closed, compared))) return true;
+  if (places.some(({ closed }) => isClosed(closed, path, compared, known))) return true;
   if (closedAnywhere.some((pattern) => pattern.test(name))) return true;
   if (use === "read") return false;
   if (keptAnywhere.test(name) || places.some(({ kept }) => holds(kept, compared))) return true;
+  if (isDotFile(name, known)) return true;
   return places.some(
     ({ programs }) => holds(programs, compared) && !programs.some((place) => worksIn(path, place, known)),
   );
+}
+
+function isClosed(closed: readonly string[], path: string, compared: string, known: KnownPlaces): boolean {
+  const place = placeAround(closed, compared);
+  if (place === undefined) return false;
+  const { agents } = namedPlaces(known);
+  if (!agents.has(place) || !isInside(known.cwd, place) || !isInside(path, known.cwd)) return true;
+  // A login below it is closed all the same.
+  return closed.some((other) => !agents.has(other) && isInside(path, other));
+}
+
+/** `~/.anythingrc`: some program reads it when it starts. Where the home is the workspace, these are its ordinary files. */
+function isDotFile(name: string, known: KnownPlaces): boolean {
+  return namedPlaces(known).homes.some((home) => {
+    if (!name.startsWith(`${home}/.`) || isInside(home, folded(known.cwd))) return false;
+    const rest = name.slice(home.length + 1);
+    return !rest.includes("/") && !harmlessDots.has(rest) && !isInside(folded(known.cwd), name);
+  });
 }
 
 /** Whether the session is about the programs in a place. A home that is a workspace may have a `bin` like any other. */
@@ -76,9 +127,8 @@ export function namedLink(written: string, way: readonly string[], { reached }: 
 }
 
 /** The first of these places that is a folder or lies in it; the folder in the form in which paths are compared. */
-function placeIn(folder: string, places: readonly string[]): string | undefined {
-  const at = comparableOf(places).findIndex((place) => place.startsWith(folder));
-  return at === -1 ? undefined : places[at];
+function placeIn(folder: string, list: readonly string[]): string | undefined {
+  return list.length === 0 ? undefined : comparableOf(list).below.get(folder);
 }
 
 /** A protected place that is used with all of a folder; `move`: that is taken away with it. */
@@ -87,11 +137,14 @@ export function protectedIn(folder: string, known: KnownPlaces, use: "read" | "w
   if (isInside(path, "/proc")) return "the environments of processes";
   if (/\/\.git(\/(modules|worktrees)(\/.*)?)?$/i.test(path)) return "the configuration of git";
   const compared = withSlash(folded(path));
+  const { agents } = namedPlaces(known);
+  const isWorkplace = (place: string): boolean => agents.has(place) && isInside(known.cwd, place);
   for (const { closed, kept, programs, links } of homePlacesOf(known)) {
     const lists = use === "read" ? [closed] : [closed, kept, programs, links];
     for (const places of lists) {
       const found = placeIn(compared, places);
-      if (found !== undefined) return found;
+      if (found === undefined || isWorkplace(found)) continue;
+      return found;
     }
   }
   for (const { closed, kept } of repositoriesOf(known)) {

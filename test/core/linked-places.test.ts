@@ -34,6 +34,20 @@ test("a file that a protected place leads to is written only with a yes, by any 
   expect(await run(create("other"), { links }, "/ws/other")).toMatchObject({ rules: [], text: "x" });
 });
 
+test("a place that the environment names is protected, also where it leads", async () => {
+  const environment = { closed: ["/srv/kube"], kept: ["/srv/rc"], programs: ["/srv/tools", "/ws/.venv/bin"] };
+  const links = { "/srv/rc": "/ws/rc" };
+  const create = (file_path: string) => calls(["Create", { file_path, content: "x" }]);
+  for (const path of ["/srv/kube", "/srv/tools/git", "/srv/rc", "/ws/rc"])
+    expect(await run(create(path), { environment, links }, path)).toMatchObject({ rules: ["protected-place"] });
+  // A project's own folder of programs is part of the project, and a place around the project cannot be closed to it.
+  for (const path of ["/ws/.venv/bin/a", "/ws/b"])
+    expect(await run(create(path), { environment: { ...environment, closed: ["/ws"] } }, path)).toMatchObject({
+      rules: [],
+      text: "x",
+    });
+});
+
 test("what git keeps is looked at again just before a file is written", async () => {
   let kept: readonly string[] = [];
   const repositories = (): Partial<ProtectedPaths> => ({ kept });

@@ -15,6 +15,8 @@ export interface MemoryHostOptions {
   readonly links?: Readonly<Record<string, string>>;
   /** Paths that are neither file nor directory, like a pipe. */
   readonly others?: readonly string[];
+  /** Places that the user's environment names. */
+  readonly environment?: Partial<ProtectedPaths>;
   /** What is said of the repositories around paths; nothing unless given. */
   repositories?(paths: readonly string[]): Partial<ProtectedPaths>;
   /** What is said of the repository around a folder; harmless unless given. */
@@ -174,6 +176,7 @@ export function createMemoryHost(
         places.flatMap((place) => (follow(place) === place ? [] : [follow(place)]));
       return { closed: elsewhere(closed), kept: elsewhere(kept), programs: elsewhere(programs), links: [] };
     },
+    fromEnvironment: async () => ({ ...nothing, ...options.environment }),
     way: async (path) => [follow(posix.normalize(path))],
     repositories: async (paths) => ({ ...nothing, ...options.repositories?.(paths) }),
   };

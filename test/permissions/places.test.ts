@@ -178,6 +178,74 @@ describe("what is known by name", () => {
     [".gitconfig", "kept"],
     [".config/git/config", "kept"],
     [".config/git/credentials", "closed"],
+    [".pgpass", "closed"],
+    [".my.cnf", "closed"],
+    [".vault-token", "closed"],
+    [".m2/settings.xml", "closed"],
+    [".m2/repository/a.jar", "open"],
+    [".gradle/gradle.properties", "closed"],
+    [".gradle/caches/a", "open"],
+    [".gradle/init.d/a.gradle", "kept"],
+    [".claude/projects/a.jsonl", "closed"],
+    [".claude.json", "closed"],
+    [".codex/auth.json", "closed"],
+    [".gemini/settings.json", "closed"],
+    [".local/share/opencode/auth.json", "closed"],
+    [".config/openai/key", "closed"],
+    [".terraform.d/credentials.tfrc.json", "closed"],
+    [".config/rclone/rclone.conf", "closed"],
+    [".config/hub", "closed"],
+    [".nuget/NuGet/NuGet.Config", "closed"],
+    [".nuget/packages/a", "open"],
+    [".composer/auth.json", "closed"],
+    [".yarnrc.yml", "closed"],
+    [".s3cfg", "closed"],
+    [".oci/config", "closed"],
+    [".password-store/a.gpg", "closed"],
+    [".local/share/keyrings/login.keyring", "closed"],
+    [".mozilla/firefox/a/logins.json", "closed"],
+    [".config/google-chrome/Default/Cookies", "closed"],
+    ["Library/Application Support/Google/Chrome/Default/Cookies", "closed"],
+    [".bash_history", "closed"],
+    [".zsh_history", "closed"],
+    [".local/share/fish/fish_history", "closed"],
+    [".python_history", "closed"],
+    [".node_repl_history", "closed"],
+    [".psql_history", "closed"],
+    [".mysql_history", "closed"],
+    [".sqlite_history", "closed"],
+    [".rediscli_history", "closed"],
+    [".lesshst", "closed"],
+    ["go/bin/gopls", "kept"],
+    ["go/src/a.go", "open"],
+    [".pyenv/shims/python", "kept"],
+    [".asdf/shims/node", "kept"],
+    [".volta/bin/node", "kept"],
+    [".bun/bin/bun", "kept"],
+    [".deno/bin/deno", "kept"],
+    [".nvm/versions/node/v22/bin/node", "kept"],
+    [".curlrc", "closed"],
+    [".wgetrc", "closed"],
+    [".psqlrc", "kept"],
+    [".sqliterc", "kept"],
+    [".gdbinit", "kept"],
+    [".irbrc", "kept"],
+    [".Rprofile", "kept"],
+    [".screenrc", "kept"],
+    [".mailcap", "kept"],
+    [".hgrc", "kept"],
+    [".subversion/config", "kept"],
+    [".condarc", "kept"],
+    [".local/share/bash-completion/completions/git", "kept"],
+    [".config/direnv/direnvrc", "kept"],
+    [".config/go/env", "kept"],
+    [".tool-versions", "kept"],
+    [".some-program-nobody-knows-rc", "kept"],
+    [".some-folder/file", "open"],
+    [".cache", "open"],
+    [".cache/a/b", "open"],
+    [".config/some-program/file", "open"],
+    [".env/file", "open"],
     [".bash_aliases", "kept"],
     [".bashrc", "closed"],
     [".zlogout", "kept"],
@@ -217,6 +285,68 @@ describe("what is known by name", () => {
     expect(writing("/home/u/bin/a", { cwd: "/home/u" })).toBe("allow write-workspace");
     expect(writing("/home/u/.local/bin/a", { cwd: "/home/u" })).toBe(closed);
     expect(writing("/home/u/.vimrc", { cwd: "/home/u" })).toBe(closed);
+    expect(writing("/home/u/.oh-my-zsh/custom/a", { cwd: "/home/u/.oh-my-zsh" })).toBe("allow write-workspace");
+    expect(writing("/home/u/.pyenv/versions/a/b", { cwd: "/home/u/.pyenv/versions/a" })).toBe("allow write-workspace");
+  });
+
+  test.each([
+    "/etc/sudoers",
+    "/etc/sudoers.d/a",
+    "/etc/krb5.keytab",
+    "/etc/ssh/ssh_host_ed25519_key",
+    "/etc/ssl/private/a.key",
+    "/run/secrets/kubernetes.io/serviceaccount/token",
+    "/var/run/secrets/kubernetes.io/serviceaccount/token",
+    "/run/docker.sock",
+    "/run/containerd/containerd.sock",
+    "/proc/kcore",
+    "/dev/mem",
+    "/dev/sda1",
+    "/dev/nvme0n1p2",
+    "/dev/mapper/root",
+  ])("%s is closed", (path) => {
+    expect([reading(path), writing(path)]).toEqual([closed, closed]);
+  });
+
+  test.each(["/etc/ssh/ssh_host_ed25519_key.pub", "/etc/hosts", "/dev/null", "/run/lock/a", "/var/spool/cron/u"])(
+    "%s can be read",
+    (path) => expect(reading(path)).toBe("allow read-outside"),
+  );
+
+  test("crontabs and what the loader preloads are kept", () => {
+    for (const path of ["/var/spool/cron/u", "/etc/cron.d/a", "/etc/ld.so.preload"]) expect(writing(path)).toBe(closed);
+  });
+
+  test("a workspace below the folder of a coding agent can be used, and nothing else of the folder", () => {
+    const cwd = "/home/u/.codex/worktrees/1/project";
+    expect([reading(`${cwd}/a`, { cwd }), writing(`${cwd}/a`, { cwd })]).toEqual([
+      "allow read-workspace",
+      "allow write-workspace",
+    ]);
+    expect(rule({ type: "read", path: cwd, recursive: true }, { cwd })).toBe("allow read-workspace");
+    expect(reading("/home/u/.codex/history.jsonl", { cwd })).toBe(closed);
+    const own = { cwd: "/home/u/.claude" };
+    expect([reading("/home/u/.claude/CLAUDE.md", own), reading("/home/u/.claude/.credentials.json", own)]).toEqual([
+      "allow read-workspace",
+      closed,
+    ]);
+    expect(rule({ type: "read", path: "/home/u/.claude", recursive: true }, own)).toBe(closed);
+  });
+
+  test("where the home is the workspace, its dot files are a project's, except those of a known kind", () => {
+    const cwd = "/home/u";
+    for (const name of [".env", ".gitignore", ".prettierrc", ".tool-versions", ".vscode/settings.json"])
+      expect(writing(`/home/u/${name}`, { cwd })).toBe("allow write-workspace");
+    expect(writing("/home/u/.zshrc", { cwd })).toBe(closed);
+    expect(writing("/home/u/.dotfiles", { cwd: "/home/u/.dotfiles" })).toBe("allow write-workspace");
+  });
+
+  test("the files of a workspace are not mistaken for those of the home", () => {
+    for (const name of [".env", ".npmrc", ".bash_history", ".claude/settings.json", "go/bin/a"])
+      expect([reading(`/ws/${name}`), writing(`/ws/${name}`)]).toEqual([
+        "allow read-workspace",
+        "allow write-workspace",
+      ]);
   });
 });
 
