@@ -55,8 +55,7 @@ put(untracked);
 
 const host = createNodeHost({ outputsDir: join(root, "outputs") });
 const policy = createPermissionPolicy(() => "bash");
-// Not below the temp folder, where writing is allowed more easily.
-const here = { ...context, cwd, home, temp: join(root, "temp"), ownHome: join(home, ".tinman") };
+const here = { ...context, cwd, home, temp: "/tmp", ownHome: join(home, ".tinman") };
 
 /** The class that a command gets; `protected` for all that is asked about at every level. */
 async function classOf(written: string): Promise<Class> {
@@ -68,7 +67,20 @@ async function classOf(written: string): Promise<Class> {
 }
 
 /** Where we are stricter than that engineer, and why we stay so. */
-const stricter: Readonly<Record<string, string>> = {};
+const stricter: Readonly<Record<string, string>> = {
+  "systemctl status nginx --no-pager": "what the system knows lies outside the workspace",
+  'git ls-files \'src/*.ts\' | while read -r f; do echo "$f: $(wc -l < "$f")"; done': "what read reads is not followed",
+  "python3 --version; cargo --version; go version": "a repository can choose the toolchain that answers",
+  "docker ps --format '{{.Names}} {{.Status}}'": "the service may be on another machine",
+  'sqlite3 -readonly local.db "SELECT count(*) FROM users;"': "SQL can call functions that write files",
+  'for f in src/*.ts; do cp "$f" "$f.orig"; done': "a name that is put together from a pattern is not followed",
+  "chmod +x scripts/build.sh": "rights are not content",
+  "tar -czf docs.tar.gz docs/": "archives are medium in both directions",
+  "gzip -k data.json": "without -k the file would be gone",
+  "aws s3 ls s3://my-bucket/releases/": "no call of a cloud is known",
+  "terraform plan -no-color | tail -40": "a plan runs programs that the configuration names",
+  "python3 -m venv .venv && .venv/bin/pip install -e .": "the program is made by the same command",
+};
 
 test("there are 230, each once and with a reason", () => {
   expect(cases.length).toBe(230);
