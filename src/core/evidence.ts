@@ -110,6 +110,7 @@ async function lookedAt<T extends Access>(access: T, host: Host): Promise<T> {
 const mostPaths = 100;
 const namesNoFile: ReadonlySet<Lookup["what"]> = new Set([
   "git",
+  "signatures",
   "program",
   "search-path",
   "dashes",

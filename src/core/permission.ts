@@ -60,6 +60,7 @@ export interface ProtectedPaths {
  * - `links-below`: where symbolic links below a folder lead that leave it.
  * - `names-below`: the same, and no answer when a name below could be more than one word, or a flag.
  * - `git`: nothing, when git in a folder runs no program and shows no file of the repository's choice; else no answer.
+ * - `signatures`: nothing, when the user's settings do not make git check signatures with another program; else no answer.
  * - `credentials`: configuration of git in a folder that holds credentials.
  * - `remotes`: the same of the repository around a folder, whose addresses git shows.
  * - `tracked-names`: nothing, when every name that git tracks around a folder is surely one word and no flag; else no answer.
@@ -81,6 +82,7 @@ export interface Lookup {
     | "links-below"
     | "names-below"
     | "git"
+    | "signatures"
     | "credentials"
     | "remotes"
     | "tracked-names"

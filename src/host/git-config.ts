@@ -3,12 +3,16 @@ const programKeys =
   /\b(sshcommand|gitproxy|askpass|pager|editor|uploadpack|receivepack|showsignature|textconv|external|driver|program|command|cmd|helper|process|clean|smudge|alternaterefscommand|virtualfilesystem|vcs|difffilter)\s*=/i;
 const fsmonitorValues = /\bfsmonitor\s*=\s*(\S*)/gi;
 
+/** Placeholders and sort keys by which git has signatures checked; quotes and backslashes in between do not count. */
+const signatureFormat = /%[-+ ]*G|%\(\*?signature|\bsort\s*=\s*\S*signature/i;
+
 /**
  * Whether a repository's own settings could make git start programs of its choice, also where the command line switches
  * off what it can: hooks, the file-system monitor and fetching. Says yes rather than no.
  */
 export function configRunsPrograms(config: string): boolean {
   if (programSections.test(config) || programKeys.test(config)) return true;
+  if (signatureFormat.test(config.replace(/\\\r?\n/g, "").replace(/["\\]/g, ""))) return true;
   return Array.from(config.matchAll(fsmonitorValues)).some(
     ([, value = ""]) => !/^(true|false|yes|no|on|off|0|1|)$/i.test(value),
   );

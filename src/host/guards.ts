@@ -1,8 +1,8 @@
 import { type Dir, lstatSync, opendirSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Guards } from "../core/ports.ts";
 import { namedHookFolders } from "./git-config.ts";
+import { expandHome, hookFoldersOf, userSettings } from "./git-user-settings.ts";
 import { createWalk } from "./links-on-the-way.ts";
 import { isThere, looksLikeGit, type Repository, readSmall, repositoryAt, repositoryIn } from "./repository.ts";
 import { liesBelow, sortedUnique } from "./where-it-leads.ts";
@@ -115,7 +115,7 @@ async function settingsIn(paths: readonly string[]): Promise<string> {
 
 /** Where hooks are that are named; for a folder that is not there, the first that is missing on the way. */
 function hookFolder(path: string, base: string, walk: Walk): string {
-  const expanded = path.startsWith("~/") ? join(homedir(), path.slice(2)) : path;
+  const expanded = expandHome(path);
   let { end } = walk(expanded.startsWith("/") ? expanded : `${base}/${expanded}`);
   // A well-known tool for hooks has them beside the folder that git is told of.
   if (end.endsWith("/_")) end = dirname(end);
@@ -173,10 +173,7 @@ function withParents(path: string): readonly string[] {
 
 /** A port's promise; see there. */
 export const repositories: Guards["repositories"] = async (paths, { below = false } = {}) => {
-  const home = homedir();
-  const everywhere = namedHookFolders(
-    await settingsIn([join(home, ".gitconfig"), join(home, ".config", "git", "config")]),
-  );
+  const everywhere = hookFoldersOf((await userSettings()) ?? []);
   const found: Found = { closed: new Set(), kept: new Set(), everywhere, walk: createWalk() };
   const plain = paths.filter((path) => path.startsWith("/") && !path.includes("\0") && !liesBelow(path, "/proc"));
   const folders = new Set(plain.flatMap(withParents));

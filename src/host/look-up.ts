@@ -15,6 +15,10 @@ const answers: Readonly<Record<Lookup["what"], (path: string) => Promise<Answer>
     const { runsPrograms } = await import("./repository-programs.ts");
     return (await runsPrograms(await onlyReading(path))) ? undefined : [];
   },
+  async signatures() {
+    const { showsSignatures } = await import("./repository-programs.ts");
+    return (await showsSignatures()) ? undefined : [];
+  },
   credentials: async (path) => (await import("./git-credentials.ts")).gitCredentials(await onlyReading(path)),
   async remotes(path) {
     const { repositoriesAround } = await import("./repository.ts");

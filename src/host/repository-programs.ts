@@ -1,9 +1,19 @@
 import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { configRunsPrograms, configRunsProgramsUnhindered, plainValues } from "./git-config.ts";
 import { submodulePaths } from "./git-index.ts";
+import type { Setting } from "./git-settings.ts";
+import {
+  checksSignatures,
+  environmentStartsRepositoryFile,
+  hookFoldersOf,
+  sortsBySignature,
+  startsRepositoryFile,
+  userSettings,
+} from "./git-user-settings.ts";
 import { isThere, leadsTo, type Repository, readSmall, repositoriesAround, repositoryIn } from "./repository.ts";
+import { liesBelow } from "./where-it-leads.ts";
 
 const largestIndex = 64 * 1024 * 1024;
 /** With the submodules. */
@@ -32,17 +42,23 @@ function showsAnotherFolder({ root, folder, common }: Repository, settings: stri
 
 /** Whether git can be started here with hooks, file-system monitor and fetching switched off. Never rejects. */
 export async function isTrusted(repository: Repository): Promise<boolean> {
-  const settings = await settingsOf(repository);
-  return settings !== undefined && !configRunsPrograms(settings) && !showsAnotherFolder(repository, settings);
+  const [settings, user] = await Promise.all([settingsOf(repository), userSettings()]);
+  if (settings === undefined || user === undefined || configRunsPrograms(settings)) return false;
+  const isSwitchedOff = ({ section, key }: Setting): boolean => section === "core" && key === "fsmonitor";
+  if (user.some((setting) => !isSwitchedOff(setting) && startsRepositoryFile(setting))) return false;
+  return !showsAnotherFolder(repository, settings);
 }
 
-function hasReadingHook(repository: Repository, settings: string, cwd: string): boolean {
+/** Whether a hook that runs when something is only looked at is the repository's. `everywhere`: folders that the user named. */
+function hasReadingHook(repository: Repository, settings: string, cwd: string, everywhere: readonly string[]): boolean {
   const named = plainValues(settings, "hookspath");
   if (named === undefined || named.some((path) => !/^[\w./ -]+$/.test(path) || path.includes(".."))) return true;
   const { root, folder, common } = repository;
+  // The user's folder elsewhere is the user's; a relative one is looked for in the repository.
+  const usersHere = everywhere.filter((path) => !isAbsolute(path) || [root, common].some((at) => liesBelow(path, at)));
   const folders = [
     join(common, "hooks"),
-    ...named.flatMap((path) => [root, folder, cwd].map((at) => resolve(at, path))),
+    ...[...named, ...usersHere].flatMap((path) => [root, folder, cwd].map((at) => resolve(at, path))),
   ];
   return folders.some((hooks) => readingHooks.some((hook) => isThere(join(hooks, hook))));
 }
@@ -74,14 +90,17 @@ async function submodulesOf(repository: Repository, settings: string): Promise<r
  */
 export async function runsPrograms(cwd: string): Promise<boolean> {
   try {
-    if (elsewhere.some((name) => process.env[name] !== undefined)) return true;
-    const { repositories, unclear } = await repositoriesAround(cwd);
-    if (unclear) return true;
+    if (elsewhere.some((name) => process.env[name] !== undefined) || environmentStartsRepositoryFile()) return true;
+    const [{ repositories, unclear }, user] = await Promise.all([repositoriesAround(cwd), userSettings()]);
+    if (unclear || user === undefined || user.some((one) => startsRepositoryFile(one) || sortsBySignature(one)))
+      return true;
+    const everywhere = hookFoldersOf(user);
     const found = [...repositories];
     for (const repository of found) {
       const settings = await settingsOf(repository);
       if (settings === undefined || configRunsProgramsUnhindered(settings)) return true;
-      if (hasReadingHook(repository, settings, cwd) || showsAnotherFolder(repository, settings)) return true;
+      if (hasReadingHook(repository, settings, cwd, everywhere) || showsAnotherFolder(repository, settings))
+        return true;
       const submodules = await submodulesOf(repository, settings);
       if (submodules === undefined || found.push(...submodules) > mostRepositories) return true;
     }
@@ -89,4 +108,10 @@ export async function runsPrograms(cwd: string): Promise<boolean> {
   } catch {
     return true;
   }
+}
+
+/** True when the user's settings make git check signatures with another program; also when that cannot be found out. */
+export async function showsSignatures(): Promise<boolean> {
+  const user = await userSettings().catch(() => undefined);
+  return user === undefined || user.some(checksSignatures);
 }

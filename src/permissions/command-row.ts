@@ -77,6 +77,8 @@ export interface CommandRow {
   readonly path?: (text: string) => string | undefined;
   /** It shows where a repository came from, with credentials that stand in the addresses. */
   readonly showsRemotes?: true;
+  /** It shows commits, and checks their signatures with another program if git's settings say so. */
+  readonly showsCommits?: true;
   /** It sends its words to other machines, so they must be known. */
   readonly knownWords?: true;
   /** It is git: what the repository's own files say may make it run programs. */

@@ -102,6 +102,10 @@ function noAnswer({ use, lookup }: Touch): Own {
     const why = `runs ${lookup.path}, for which the PATH may find something in the workspace`;
     return { class: "high", protected: false, rule: "program-in-workspace", why };
   }
+  if (lookup.what === "signatures") {
+    const why = "shows commits where git's settings make it check signatures with another program";
+    return { class: "high", protected: false, rule: "git-checks-signatures", why };
+  }
   if (use === "git") {
     const why = "uses git where the repository's own configuration may make it run other programs, or read elsewhere";
     return { class: "high", protected: false, rule: "git-config-runs-programs", why };

@@ -129,6 +129,7 @@ function judgeByRow(name: string, row: CommandRow, args: readonly Arg[], around:
   const prints = printedBy(name, sub, found, around);
   const git = [
     ...(row.git === true && row.class === "read" ? touching("git", "git", around) : []),
+    ...(row.showsCommits === true ? touching("git", "signatures", around) : []),
     ...(row.showsRemotes === true ? touching("read", "remotes", around) : []),
   ];
   const free = found.operands.filter(({ kind }) => kind === "text").map(({ arg }) => arg);

@@ -162,6 +162,7 @@ export function createMemoryHost(
 
   /** Paths lead where the links say and a program's file is its name; nothing else is ever found. */
   function answer({ what, path }: Lookup): readonly string[] | undefined {
+    if (what === "signatures") return [];
     if (what === "git") return options.runsPrograms?.(path) === true ? undefined : [];
     if (what === "program" || what === "unsaved") return [path];
     if (what === "existing") return entries.has(posix.normalize(path)) ? [path] : [];

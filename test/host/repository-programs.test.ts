@@ -5,6 +5,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createNodeHost } from "../../src/host/node-host.ts";
 import { tempFolder } from "./support.ts";
 
+for (const name of ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"]) process.env[name] = "/dev/null";
+
 const host = createNodeHost({ outputsDir: "/nowhere" });
 
 /** `undefined`, when git might run something there; an empty list, when it surely does not. */

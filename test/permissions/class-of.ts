@@ -7,6 +7,9 @@ import type { AccessClass, Decision, DecisionContext } from "../../src/core/perm
 import { createNodeHost } from "../../src/host/node-host.ts";
 import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 
+// What git would do must not depend on the settings of whoever runs the tests.
+for (const name of ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"]) process.env[name] = "/dev/null";
+
 const root = realpathSync(mkdtempSync(join(tmpdir(), "tinman-class-")));
 const cwd = join(root, "project");
 /** Nobody's: it must not lie in the temp folder, and nothing in it is read. */

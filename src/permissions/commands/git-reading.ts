@@ -35,14 +35,26 @@ const logFlags = `${diffFlags} ${commitFlags}
   -L: -g --walk-reflogs --grep-reflog: --merge --decorate? --no-decorate --decorate-refs: --decorate-refs-exclude: --source
   --mailmap --use-mailmap --no-mailmap --log-size --notes? --no-notes --show-linear-break? --expand-tabs? --no-expand-tabs`;
 
+const shortlogFlags = `
+  -n -s -e -c --numbered --summary --email --committer --since: --after: --until: --before: --author: --grep: --all --no-merges
+  --merges --first-parent --branches? --tags? --remotes?`;
+
 const refFlags = `
   --sort: --points-at: --contains: --no-contains: --merged: --no-merged: --format: --color? --no-color -i --ignore-case
   --column? --no-column --omit-empty`;
 
+const checksSignatures = "runs a program that checks signatures";
+
 /** A format that makes git check signatures starts another program; one that begins with a dash may be a flag for git. */
 function shownFormat(text: string): string | undefined {
   if (text.startsWith("-")) return "may be a flag";
-  return /%[-+ ]?G|%\(\*?signature/.test(text) ? "runs a program that checks signatures" : undefined;
+  return /%[-+ ]*G|%\(\*?signature/.test(text) ? checksSignatures : undefined;
+}
+
+/** A format, or a key to sort by (`-committerdate`). */
+function refText(text: string): string | undefined {
+  if (/^[-*]*(v(ersion)?:)?[-*]*signature/.test(text)) return checksSignatures;
+  return /^-\*?[a-z][\w:=-]*$/.test(text) ? undefined : shownFormat(text);
 }
 
 /** Settings whose values are not secret, in lower case as git compares them. */
@@ -58,7 +70,7 @@ function harmlessKey(text: string): string | undefined {
   return isKnown ? undefined : "shows a setting that may be secret";
 }
 
-const checked = { checkedFlags: "--format", script: shownFormat };
+const checked = { checkedFlags: "--format --sort", script: refText };
 const branchFlags = "-a -r -v --all --remotes --verbose --abbrev? --no-abbrev";
 
 const history = "prints the history of the repository";
@@ -77,9 +89,10 @@ const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
     operands: "text*",
     why: "prints what has changed in the working directory",
   },
-  { sub: "log|whatchanged|show|reflog show", flags: logFlags, operands: "text*", why: history },
+  { sub: "log|whatchanged|show|reflog show", flags: logFlags, operands: "text*", showsCommits: true, why: history },
   {
     sub: "log|whatchanged|show|reflog show",
+    showsCommits: true,
     flags: `${logFlags} --format: --pretty:`,
     operands: "read*",
     checkedFlags: "--format --pretty",
@@ -89,6 +102,7 @@ const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
   {
     sub: "reflog",
     flags: "-# -n: --date: --oneline --no-abbrev-commit --abbrev-commit --decorate? --all",
+    showsCommits: true,
     why: history,
   },
   // Outside a repository it compares any two files.
@@ -98,7 +112,13 @@ const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
     operands: "read*",
     why: changes,
   },
-  { sub: "range-diff", flags: `${diffFlags} --creation-factor: --no-dual-color`, operands: "text*", why: changes },
+  {
+    sub: "range-diff",
+    flags: `${diffFlags} --creation-factor: --no-dual-color`,
+    operands: "text*",
+    showsCommits: true,
+    why: changes,
+  },
   {
     sub: "diff-tree|diff-index|diff-files",
     flags: `${diffFlags} --cached --root --no-commit-id --always --merge-base -v`,
@@ -112,11 +132,13 @@ const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
     operands: "text*",
     why: history,
   },
+  { sub: "shortlog", flags: shortlogFlags, operands: "text*", why: history },
   {
     sub: "shortlog",
-    flags: `-n -s -e -c --numbered --summary --email --committer --group: --since: --after: --until: --before:
-      --author: --grep: --all --no-merges --merges --first-parent --branches? --tags? --remotes?`,
-    operands: "text*",
+    flags: `${shortlogFlags} --group:`,
+    operands: "read*",
+    checkedFlags: "--group",
+    script: shownFormat,
     why: history,
   },
   {
@@ -183,7 +205,12 @@ const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
     operands: "text*",
     why: "prints objects of the repository",
   },
-  { sub: "branch", flags: `${branchFlags} --show-current --list ${refFlags}`, ...checked, why: names },
+  {
+    sub: "branch",
+    flags: `${branchFlags} --show-current --list ${refFlags}`,
+    ...checked,
+    why: names,
+  },
   // `--merged` and the like take the next word, but may also be the last one. Nothing here can name a branch to be made.
   { sub: "branch", flags: `${branchFlags} --merged --no-merged --contains`, why: names },
   {
@@ -196,7 +223,14 @@ const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
   },
   { sub: "tag", flags: `-l -n? --list ${refFlags}`, ...checked, why: names },
   { sub: "tag", flags: "-n? --merged --no-merged --contains", why: names },
-  { sub: "tag", flags: `-l -n? --list ${refFlags}`, needs: "-l --list", operands: "read*", ...checked, why: names },
+  {
+    sub: "tag",
+    flags: `-l -n? --list ${refFlags}`,
+    needs: "-l --list",
+    operands: "read*",
+    ...checked,
+    why: names,
+  },
   { sub: "for-each-ref", flags: `${refFlags} --count: --shell -s`, operands: "read*", ...checked, why: names },
   {
     sub: "show-ref",
@@ -227,7 +261,12 @@ const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
     showsRemotes: true,
     why: "prints where the repository came from",
   },
-  { sub: "stash list", flags: "-# -n: -p --patch --oneline --stat --name-only --date:", why: history },
+  {
+    sub: "stash list",
+    flags: "-# -n: -p --patch --oneline --stat --name-only --date:",
+    showsCommits: true,
+    why: history,
+  },
   {
     sub: "stash show",
     flags: `-p -u --patch --stat --numstat --shortstat --name-only --name-status --include-untracked
