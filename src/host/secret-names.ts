@@ -3,7 +3,7 @@ const secretLetters = /API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET|PASSWORD|PASSWD|
 
 /** Cheap, and true of every name that is a secret's: most names are settled by this. */
 const hint =
-  /KEY|TOKEN|PASS|PW|PSW|SECRET|CRED|PAT|JW|COOKIE|AUTH|HEADERS|MNEMONIC|OTP|HMAC|PEM|PFX|SAS|HOOK|PHRASE|SESSION|ACCOUNT|UR[LI]|DSN|CONN|BEARER/i;
+  /KEY|TOKEN|PASS|PW|PSW|SECRET|CRED|PAT|JW|COOKIE|AUTH|HEADERS|MNEMONIC|OTP|HMAC|PEM|PFX|SAS|HOOK|PHRASE|SESSION|ACCOUNT|UR[LI]|DSN|CONN|BEARER|BUNDLE_/i;
 
 /** Words that mean a secret at any place of a name. */
 const secretWords = new Set(
@@ -109,6 +109,8 @@ export function isSecretName(name: string, value: string): boolean {
   if (!hint.test(name)) return false;
   // They only work together, see `gitSettings` of command-environment.ts.
   if (name === "PWD" || name === "OLDPWD" || /^GIT_CONFIG_KEY_\d+$/.test(name)) return false;
+  // Bundler keeps the login of a host in a variable with its name: `BUNDLE_GEMS__EXAMPLE__COM`.
+  if (/^BUNDLE_\w+__/.test(name)) return true;
   const words = wordsOf(name);
   if (namesServer(words)) return !isPlainAddress(value);
   const phrase = ` ${words.join(" ")} `;

@@ -108,8 +108,8 @@ function hasUserInfo(value: string): boolean {
     if (user === "") continue;
     if (isWeb || user.includes(":") || user.length > 32) return true;
   }
-  // Proxies are also written without a scheme.
-  return /^[^\s:@/]+:[^\s@/]+@[\w.-]+(?::\d+)?\/?$/.test(value);
+  // Proxies are also written without a scheme, and Oracle's addresses as `thin:user/password@host`.
+  return /^[^\s:@/]+:[^\s@/]+@[\w.-]+(?::\d+)?\/?$|\b(?:thin|oci):[^\s/@]+\/[^\s@]+@/.test(value);
 }
 
 /** Base64 of a text that holds a secret: `user:password`, a key file, a service account. */

@@ -12,7 +12,7 @@ const secretNames = `
   HTTP_AUTHORIZATION OTEL_EXPORTER_OTLP_HEADERS COOKIE SESSION_COOKIE SESSION_KEY BW_SESSION OP_SESSION_team
   WALLET_MNEMONIC SEED_PHRASE TOTP_SEED GCP_SERVICE_ACCOUNT_JSON AZURE_SAS CONNECTION_STRING AZURE_STORAGE_CONNECTION_STRING
   ConnectionStrings__Default DATABASE_URL REDIS_URL MONGODB_URI CELERY_BROKER_URL SENTRY_DSN SLACK_WEBHOOK_URL
-  TEAMS_WEBHOOK DEPLOY_HOOK TINMAN_HOME TINMAN_MODEL`
+  TEAMS_WEBHOOK DEPLOY_HOOK BUNDLE_GEMS__EXAMPLE__COM TINMAN_HOME TINMAN_MODEL`
   .trim()
   .split(/\s+/);
 
@@ -33,6 +33,7 @@ const secretValues: readonly string[] = [
   "http://user:hunter2@proxy.example.com:3128",
   "socks5h://user:hunter2@proxy.example.com:1080",
   "user:hunter2@proxy.example.com:3128",
+  "jdbc:oracle:thin:app/hunter2@//db.example.com:1521/x",
   "--index-url https://ci:hunter2@pypi.example.com/simple",
   "https://example.com/a, https://ci:hunter2@example.com/b",
   jwt,
@@ -139,7 +140,7 @@ export const everydayVariables: ReadonlyMap<string, string> = new Map(
     WEBHOOK_PORT: "9000",
     npm_config_user_agent: "npm/10.9.4 node/v20.20.2 linux x64 workspaces/false",
     npm_config_cache: "/home/ada/.npm",
-    npm_config_registry: "https://registry.npmjs.org/",
+    npm_config_registry: "https://packages.example.com/",
     npm_package_name: "@scope/package",
     npm_lifecycle_script: "vitest run --reporter=dot",
     GOPATH: "/home/ada/go",
@@ -169,7 +170,7 @@ export const everydayVariables: ReadonlyMap<string, string> = new Map(
     REPOSITORY: "git@github.com:example/project.git",
     HTTP_PROXY: "http://proxy.example.com:3128",
     no_proxy: "localhost,127.0.0.1,.example.com",
-    NPM_SCOPE_URL: "https://registry.example.com:8443/@scope/name",
+    NPM_SCOPE_URL: "https://files.example.com:8443/@scope/name",
     LS_COLORS: "rs=0:di=01;34:ln=01;36:*.tar=01;31:*.png=01;35",
     PROMPT: "\\u@\\h:\\w\\$ ",
     MANPATH: "/opt/homebrew/opt/node@20/share/man:/usr/share/man",
