@@ -28,7 +28,7 @@ export const errorCodes = {
   timeout: "The run took longer than it was given.",
   denied: "A tool call needs a permission that was not given.",
   cancelled: "Somebody said no to a tool call.",
-  tool_failed: "The run ended on a tool call that failed.",
+  tool_failed: "The run ended on a tool that could not do its job.",
   interrupted: "The run was interrupted.",
   internal: "A fault in Tinman itself.",
 } as const;

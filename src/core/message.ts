@@ -55,7 +55,7 @@ export interface ToolCallBlock {
   readonly proof?: Proof;
 }
 
-/** `failed`: it ran and did not succeed. `refused`: it was not allowed to run. `interrupted`: it was stopped, or never came to run. */
+/** `failed`: it could not do its job, or its command exited non-zero. `refused`: it was not allowed to run. `interrupted`: it was stopped, or never came to run. */
 export type ToolStatus = "ok" | "failed" | "refused" | "interrupted";
 
 export interface ToolResultBlock {
@@ -64,6 +64,8 @@ export interface ToolResultBlock {
   readonly name: string;
   readonly status: ToolStatus;
   readonly text: string;
+  /** Set when a command ran to its end and exited non-zero. */
+  readonly exitCode?: number;
   readonly media?: readonly ImageBlock[];
   /** A file with the whole text, when `text` is only its head and tail. */
   readonly fullTextPath?: string;

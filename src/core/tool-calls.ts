@@ -282,6 +282,7 @@ async function runOne(
     name: call.name,
     status: bounded.status,
     text: bounded.text,
+    ...(bounded.exitCode === undefined ? {} : { exitCode: bounded.exitCode }),
     ...(bounded.media === undefined ? {} : { media: bounded.media }),
     ...(bounded.fullTextPath === undefined ? {} : { fullTextPath: bounded.fullTextPath }),
   };

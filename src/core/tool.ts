@@ -36,6 +36,8 @@ export interface ToolOutput {
   /** What the model reads. The engine bounds it. */
   readonly text: string;
   readonly status: ToolStatus;
+  /** Set when a command ran to its end and exited non-zero. */
+  readonly exitCode?: number;
   readonly media?: readonly ImageBlock[];
   /** Set by a tool that has written its whole output to a file already. */
   readonly fullTextPath?: string;

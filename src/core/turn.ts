@@ -10,6 +10,7 @@ import { notSilentFor } from "./model-silence.ts";
 import type { Clock, Ids, ModelCatalog, ModelInfo, ToolSpec } from "./ports.ts";
 import { sizeOf } from "./prompt-queue.ts";
 import { readReply } from "./reply.ts";
+import { isToolError } from "./run-failure.ts";
 import type { TurnLimits } from "./settings.ts";
 import type { CallsOutcome, Denial } from "./tool-calls.ts";
 
@@ -24,7 +25,7 @@ export interface TurnOutcome {
   readonly cost?: number;
   readonly modelCalls: number;
   readonly denials: readonly Denial[];
-  /** Results of the last reply that called tools, when one of them failed: the turn ended on a tool error. */
+  /** The first result of the last reply that called tools whose tool could not do its job. */
   readonly failedTool?: ToolResultBlock;
   readonly durationMs: number;
 }
@@ -123,7 +124,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     if (calls.length > 0) {
       const outcome = await parts.runCalls(calls, model.info, stop === "length");
       denials.push(...outcome.denials);
-      failedTool = outcome.results.find((result) => result.status === "failed");
+      failedTool = outcome.results.find(isToolError);
       if (signal.aborted) return interrupted(signal);
       if (outcome.end !== undefined) return endOf(outcome.end, outcome.denials);
       const joining = parts.takeJoining();

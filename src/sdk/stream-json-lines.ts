@@ -128,7 +128,7 @@ export function createStreamJsonTranslator(): StreamJsonTranslator {
     const isFailed = line.isError === true || line.is_error === true || line.subtype === "failure";
     const status = isFailed ? "failed" : "completed";
     const reason = textOf(line.stopReason) ?? textOf(line.stop_reason) ?? status;
-    const answer = textOf(line.finalText) ?? (isFailed ? answerAfterFailure(line) : textOf(line.result));
+    const answer = textOf(line.finalText) ?? (isFailed ? answerOfFailure(line) : textOf(line.result));
     const unnamed = { message: textOf(line.result) ?? `The run ended with ${reason}.` };
     yield given<End>({
       type: "end",
@@ -227,12 +227,11 @@ function errorOf(value: unknown): TurnError | undefined {
   return kind === undefined ? { message } : { message, type: kind };
 }
 
-/** A failed result says what went wrong and, behind a blank line, the answer as far as there is one. */
-function answerAfterFailure({ result, error }: Given): string | undefined {
+/** The result of a failed run is the model's answer, unless it repeats the error. Without an `error` it is the error. */
+function answerOfFailure({ result, error }: Given): string | undefined {
   const message = errorOf(error)?.message;
-  const start = `${message}\n\n`;
-  const all = textOf(result);
-  return message !== undefined && all?.startsWith(start) === true ? all.slice(start.length) : undefined;
+  const text = textOf(result);
+  return message === undefined || text === message ? undefined : text;
 }
 
 function runUsageOf(value: unknown): TokenUsage | undefined {

@@ -96,6 +96,7 @@ const isToolResult = shape({
   name: isText,
   status: everyOneOf<ToolStatus>({ ok: true, failed: true, refused: true, interrupted: true }),
   text: isText,
+  exitCode: optional(isNumber),
   media: optional(listOf(isImage)),
   fullTextPath: optional(isText),
 });

@@ -34,7 +34,7 @@ function exited(code: number, output: string): ToolOutput {
     code === 127
       ? "Command not found. The command or program may not be installed or not in PATH."
       : `Command failed (exit code: ${code})`;
-  return failed(`${reason}${output === "" ? "" : `\n${output}`}${ending}`);
+  return { ...failed(`${reason}${output === "" ? "" : `\n${output}`}${ending}`), exitCode: code };
 }
 
 function titled(title: string, output: string): string {

@@ -262,8 +262,8 @@ describe("autonomy levels", () => {
     ["--auto low", write, 0],
     ["--auto low", push, 5],
     ["--auto medium", push, 5],
-    ["--auto high", push, 1],
-    ["--skip-permissions-unsafe", push, 1],
+    ["--auto high", push, 0],
+    ["--skip-permissions-unsafe", push, 0],
   ])("%s", async (flags, call, code) => {
     const env = { TINMAN_MODEL: await bench.script([{ tool_calls: [call] }, { text: "done" }]) };
     expect((await bench.shell(`tinman exec ${flags} go`, { env })).code).toBe(code);

@@ -196,7 +196,8 @@ describe("nobody can be asked", () => {
       error: { code: "denied" },
       denials: [{ toolName: "Execute", allowWith: "--auto high" }],
     });
-    expect(result.result).toContain("Allow it with --auto high.");
+    expect(result.result).toBe("On it.");
+    expect(result.error?.message).toContain("Allow it with --auto high.");
     await expect(bench.read("a.txt")).rejects.toThrow("ENOENT");
   });
 

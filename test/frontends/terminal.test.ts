@@ -63,6 +63,20 @@ test.each(["json", "stream-json"] as const)("%s tells code and message of a fail
   expect(stdout).toContain('"error":{"code":"model_overloaded","message":"busy"}');
 });
 
+test.each([
+  ["holds the model's words on success", {}, "Done."],
+  ["holds the model's words on failure", { failure: { code: "denied", message: "No." } }, "Done."],
+  [
+    "holds the error text when the model said nothing",
+    { failure: { code: "denied", message: "No." }, finalText: "" },
+    "No.",
+  ],
+] as const)("`result` %s", async (_, changes, expected) => {
+  const { stdout } = await printed("json", false, { finalText: "Done.", ...changes });
+  const { result, error } = JSON.parse(stdout);
+  expect([result, error?.message]).toEqual([expected, "failure" in changes ? "No." : undefined]);
+});
+
 describe("the words on stderr", () => {
   test.each([true, false])("of a failure are one clean line (terminal: %s)", async (isTerminal) => {
     const failure = { code: "model_failed", message: `\n \r\n${evil}` } as const;

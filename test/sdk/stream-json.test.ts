@@ -275,18 +275,16 @@ describe("the end of a run", () => {
     ]);
     const error = { code: "limit_turns", message: "Enough." };
     const more = { stop_reason: "limit", error };
-    expect(await read({ ...result, subtype: "failure", is_error: true, result: "Enough.\n\nSo far", ...more })).toEqual(
-      [
-        end({
-          status: "failed",
-          reason: "limit",
-          text: "So far",
-          sessionId: "s1",
-          durationMs: 3,
-          error: { message: "Enough.", type: "limit_turns" },
-        }),
-      ],
-    );
+    const limited = {
+      status: "failed",
+      reason: "limit",
+      sessionId: "s1",
+      durationMs: 3,
+      error: { message: "Enough.", type: "limit_turns" },
+    } as const;
+    const failure = { ...result, subtype: "failure", is_error: true, ...more };
+    expect(await read({ ...failure, result: "So far" })).toEqual([end({ ...limited, text: "So far" })]);
+    expect(await read({ ...failure, result: "Enough." })).toEqual([end(limited)]);
   });
 
   it("is told for each of several runs", async () => {

@@ -22,15 +22,28 @@ describe("Execute", () => {
     });
   });
 
-  it("begins with what went wrong when the command failed", async () => {
+  it("reports the exit code of a command that ran, and only of that", async () => {
+    const codeOf = async (end: CommandResult["end"]) => (await executed({ end })).exitCode;
     expect([
+      await codeOf({ type: "exit", code: 0 }),
+      await codeOf({ type: "exit", code: 1 }),
+      await codeOf({ type: "exit", code: 127 }),
+      await codeOf({ type: "signal", signal: "SIGKILL" }),
+      await codeOf({ type: "timeout" }),
+      await codeOf({ type: "unstartable", message: "spawn EAGAIN" }),
+    ]).toEqual([undefined, 1, 127, undefined, undefined, undefined]);
+  });
+
+  it("begins with what went wrong when the command failed", async () => {
+    const failed = [
       await executed({ end: { type: "exit", code: 1 }, head: "ls: /x: No such file or directory\n" }),
       await executed({ end: { type: "exit", code: 3 } }),
       await executed({ end: { type: "exit", code: 127 }, head: "sh: 1: foo: not found\n" }),
       await executed({ end: { type: "signal", signal: "SIGKILL" } }),
       await executed({ end: { type: "signal", signal: "SIGSEGV" }, head: "half" }),
       await executed({ end: { type: "unstartable", message: "spawn EAGAIN" } }),
-    ]).toEqual(
+    ];
+    expect(failed.map(({ status, text }) => ({ status, text }))).toEqual(
       [
         "Error: Command failed (exit code: 1)\nls: /x: No such file or directory\n\n\n[Process exited with code 1]",
         "Error: Command failed (exit code: 3)\n\n[Process exited with code 3]",
@@ -60,6 +73,7 @@ describe("Execute", () => {
       await executed({ head: "aaa", tail: "zzz", ...long, skippedLines: 0, end: { type: "exit", code: 2 } }),
     ).toEqual({
       status: "failed",
+      exitCode: 2,
       text: "Error: Command failed (exit code: 2)\naaa\n[... 90000 bytes skipped ...]\nzzz\n\n[Whole output, 122768 bytes: /outputs/all.txt]\n\n[Process exited with code 2]",
       fullTextPath: "/outputs/all.txt",
     });

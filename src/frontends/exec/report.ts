@@ -1,6 +1,7 @@
 import type { Failure } from "../../core/errors.ts";
 import type { Usage } from "../../core/message.ts";
 import { noUsage } from "../../core/message.ts";
+import { runFailure } from "../../core/run-failure.ts";
 import { terminalJson, terminalLine, terminalText } from "../../core/terminal-text.ts";
 import type { Denial } from "../../core/tool-calls.ts";
 import type { TurnOutcome } from "../../core/turn.ts";
@@ -37,7 +38,7 @@ export function reportOutcome(
   run: { readonly sessionId: string; readonly durationMs: number; readonly signalCode: ExitCode | undefined },
 ): RunReport {
   const denials = outcome.denials.map(denialEntry);
-  const failure = failureIn(outcome, denials);
+  const failure = withOptions(runFailure(outcome), denials);
   const exitCode = run.signalCode ?? (failure === undefined ? exitCodes.success : exitCodeOf(failure.code));
   return {
     exitCode,
@@ -71,19 +72,13 @@ export function reportFailure(
   };
 }
 
-function failureIn(outcome: TurnOutcome, denials: readonly DenialEntry[]): Failure | undefined {
-  if (denials.length > 0 && (outcome.reason === "denied" || outcome.failure === undefined)) {
-    const words = denials.map(({ reason, allowWith }) =>
-      allowWith === undefined ? reason : `${reason} Allow it with ${allowWith}.`,
-    );
-    return { code: "denied", message: [...new Set(words)].join(" ") };
-  }
-  if (outcome.failure !== undefined) return outcome.failure;
-  if (outcome.reason === "cancelled") return { code: "cancelled", message: "A tool call was turned down." };
-  const { failedTool } = outcome;
-  if (failedTool === undefined) return undefined;
-  const words = firstLine(failedTool.text.replace(/^Error: /, ""));
-  return { code: "tool_failed", message: `The run ended on a failed ${failedTool.name} call: ${words}` };
+/** A denial also names the options that would have allowed its calls. */
+function withOptions(failure: Failure | undefined, denials: readonly DenialEntry[]): Failure | undefined {
+  if (failure?.code !== "denied" || denials.length === 0) return failure;
+  const words = denials.map(({ reason, allowWith }) =>
+    allowWith === undefined ? reason : `${reason} Allow it with ${allowWith}.`,
+  );
+  return { ...failure, message: [...new Set(words)].join(" ") };
 }
 
 function denialEntry(denial: Denial): DenialEntry {
@@ -141,11 +136,9 @@ function resultOf(report: RunReport): ResultObject {
   };
 }
 
-/** A failure says what went wrong; the model's own answer, when it gave one, follows. */
-function resultText(report: RunReport): string {
-  if (report.failure === undefined) return report.finalText;
-  if (report.finalText === "" || !hasAnswer(report)) return report.failure.message;
-  return `${report.failure.message}\n\n${report.finalText}`;
+/** The model's words. `error.message` has ours, which stand in only when the model said nothing. */
+function resultText({ finalText, failure }: RunReport): string {
+  return finalText === "" && failure !== undefined ? failure.message : finalText;
 }
 
 function lastLines(report: RunReport, now: number): readonly StreamJsonLine[] {
