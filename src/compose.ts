@@ -23,7 +23,9 @@ import { shellKind } from "./host/shell.ts";
 import { createModelCatalog } from "./models/catalog.ts";
 import { modelOfKeys } from "./models/default-model.ts";
 import type { ModelInspector } from "./models/inspector.ts";
+import { unaliased } from "./models/model-entry.ts";
 import type { ModelTimeouts } from "./models/model-spec.ts";
+import { offlineInfo } from "./models/offline/info.ts";
 import type { Network } from "./net/network.ts";
 import { createPermissionPolicy } from "./permissions/policy.ts";
 import { createJsonlStore } from "./store/jsonl-store.ts";
@@ -46,6 +48,8 @@ export interface Composition {
   readonly modelOverride: string | undefined;
   /** For runs that name no model. */
   readonly defaultModel: string;
+  /** `TINMAN_MODEL` or the configuration asks for the offline model, or for another in place of every one. */
+  readonly isOfflineNamed: boolean;
   /** What can be said about models beyond what a run needs. */
   inspectModels(): Promise<ModelInspector>;
   readonly host: Host;
@@ -107,8 +111,11 @@ export async function compose(
     ...(config.durability === undefined ? {} : { durability: config.durability }),
   });
   const modelOverride = env.TINMAN_MODEL || undefined;
-  const chosen = config.models?.default ?? config.model ?? modelOfKeys(env);
-  const defaultModel = modelOverride ?? chosen ?? "offline";
+  const configured = config.models?.default ?? config.model;
+  const defaultModel = modelOverride ?? configured ?? modelOfKeys(env) ?? offlineInfo.id;
+  const isOfflineNamed =
+    modelOverride !== undefined ||
+    (configured !== undefined && unaliased(configured, config.models ?? {}) === offlineInfo.id);
   const openFetch = async (timeouts: ModelTimeouts): Promise<typeof globalThis.fetch> => {
     const [{ createFetch }, network] = await Promise.all([import("./net/fetch.ts"), openNetwork()]);
     return createFetch(network, timeouts);
@@ -175,6 +182,7 @@ export async function compose(
     models,
     modelOverride,
     defaultModel,
+    isOfflineNamed,
     inspectModels: async () => {
       const { createModelInspector } = await import("./models/inspector.ts");
       return createModelInspector({ choices: config.models ?? {}, env, fetch: openFetch });

@@ -4,20 +4,25 @@ import type { Io } from "../frontends/front-end.ts";
 import type { ConnectionOptions } from "../frontends/stream-jsonrpc/connection.ts";
 import { appendedPrompt } from "./appended-prompt.ts";
 import type { GivenSettings } from "./exec-options.ts";
+import { offlineServerNotice } from "./offline-notice.ts";
 import { toolNames } from "./tool-names.ts";
 import { workingFolder } from "./working-folder.ts";
 
 /** What the command line says is what the sessions of a connection begin with. Rejects with `usage` or `model_unknown`. */
 export async function connectionOptions(
   given: GivenSettings & { readonly cwd?: string; readonly onDenied?: "stop" | "continue" },
-  { engine, defaultModel, modelOverride, repositoryName }: Composition,
+  composition: Composition,
   io: Io,
 ): Promise<ConnectionOptions> {
+  const { engine, defaultModel, modelOverride, repositoryName } = composition;
   const appendSystemPrompt = await appendedPrompt(given);
   const { reasoningEffort, specModel, specReasoningEffort, auto, useSpec, onDenied } = given;
   const cwd = given.cwd === undefined ? undefined : workingFolder(given.cwd);
   const modelId = modelOverride === undefined ? (given.model ?? defaultModel) : defaultModel;
   await engine.checkModels({ modelId, ...(specModel === undefined ? {} : { specModelId: specModel }) });
+  const log = createLogger(io.stderr, given.logLevel);
+  const notice = offlineServerNotice(given, composition);
+  let isTold = false;
   return {
     defaults: {
       modelId,
@@ -37,6 +42,11 @@ export async function connectionOptions(
     },
     folder: workingFolder,
     repository: repositoryName,
-    log: createLogger(io.stderr, given.logLevel),
+    log,
+    onDefaultModel: async () => {
+      if (notice === undefined || isTold) return;
+      isTold = true;
+      await log.warn(notice);
+    },
   };
 }

@@ -15,6 +15,7 @@ import { signalCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 import { appendedPrompt } from "./appended-prompt.ts";
 import type { GivenExec } from "./exec-options.ts";
+import { offlineRunNotice } from "./offline-notice.ts";
 import { readPrompt } from "./prompt-input.ts";
 import { listTools, toolNames } from "./tool-names.ts";
 import { workingFolder } from "./working-folder.ts";
@@ -96,7 +97,7 @@ async function execOptions(
   given: GivenExec,
   words: readonly string[] | undefined,
   format: OutputFormat,
-  { homes, models, store, modelOverride, defaultModel }: Composition,
+  { homes, models, store, modelOverride, defaultModel, isOfflineNamed }: Composition,
   io: Io,
 ): Promise<ExecOptions> {
   const id = given.sessionId ?? given.fork;
@@ -119,6 +120,8 @@ async function execOptions(
     ...(appended === undefined ? {} : { appendSystemPrompt: appended }),
     ...(given.tag === undefined ? {} : { tags: given.tag }),
   };
+  const named = given.useSpec === true ? (given.specModel ?? given.model) : given.model;
+  const modelByDefault = named === undefined && !isOfflineNamed;
   return {
     prompt,
     format,
@@ -132,7 +135,8 @@ async function execOptions(
       ...changes,
     },
     changes,
-    run: { unsafe: given.skipPermissionsUnsafe ?? false, onDenied: given.onDenied },
+    run: { unsafe: given.skipPermissionsUnsafe ?? false, onDenied: given.onDenied, modelByDefault },
+    ...(modelByDefault ? { offlineNotice: offlineRunNotice } : {}),
     limits: {
       ...(given.maxTurns === undefined ? {} : { maxModelCalls: given.maxTurns }),
       ...(given.maxTokens === undefined ? {} : { maxTokens: given.maxTokens }),

@@ -15,6 +15,7 @@ import { tokenFile } from "../frontends/http/token-file.ts";
 import { within } from "../frontends/http/within.ts";
 import { InteractiveConnection } from "../frontends/interactive/connection.ts";
 import { InteractiveServer } from "../frontends/interactive/server.ts";
+import { offlineServerNotice } from "./offline-notice.ts";
 import { createObserver } from "./serve-observer.ts";
 import type { GivenServe } from "./serve-options.ts";
 import { createRpcServer } from "./serve-rpc.ts";
@@ -86,6 +87,8 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
   });
   const warning = given.auth ? "" : " - NO TOKEN IS ASKED FOR";
   await io.stdout.write(`tinman serve: listening on ${url} - API ${url.replace("http", "ws")}/ws${warning}\n`);
+  const notice = offlineServerNotice(given, composition);
+  if (notice !== undefined) log.warn("model.offline", { message: notice });
   warmUp(composition, cwd).catch(() => undefined);
   return stopped;
 }

@@ -13,6 +13,7 @@ export const errorCodes = {
   input_too_large: "The prompt is larger than a record of the log may be.",
   storage_failed: "The session log, or another file in Tinman's home, could not be read or written.",
   model_unknown: "No model with this id is known.",
+  no_model: "No model was named, and the offline model did not understand the prompt.",
   model_failed: "The model, or the connection to it, failed.",
   model_auth: "The model refused the key, or a key is missing.",
   model_bad_request: "The model did not accept the request.",

@@ -64,8 +64,12 @@ export type ModelEvent =
   | { readonly type: "notice"; readonly level: "info" | "warning"; readonly text: string }
   /** This attempt failed; another follows after `delayMs`, and repeats no text that was shown. */
   | { readonly type: "retry"; readonly attempt: number; readonly delayMs: number; readonly failure: Failure }
-  /** Last: the reply is whole. */
-  | { readonly type: "end"; readonly stop: Exclude<StopReason, "interrupted" | "failed"> }
+  /** Last: the reply is whole. `understood: false` comes from a model of rules that had none for the request. */
+  | {
+      readonly type: "end";
+      readonly stop: Exclude<StopReason, "interrupted" | "failed">;
+      readonly understood?: false;
+    }
   /** Last: the reply failed. What came before it stands. */
   | { readonly type: "error"; readonly failure: Failure; readonly retryable: boolean; readonly retryAfterMs?: number };
 

@@ -12,6 +12,8 @@ export interface Reply {
   readonly usage: Usage | undefined;
   /** Set when `message.stop` is `failed`. */
   readonly failure: Failure | undefined;
+  /** False when a model of rules had none for the request. */
+  readonly understood: boolean;
 }
 
 type TextEvent = ModelEvent & { type: "text" | "thinking" };
@@ -49,6 +51,7 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
   let stop: StopReason | undefined;
   let usage: Usage | undefined;
   let failure: Failure | undefined;
+  let understood = true;
   let started = false;
   const callIds = new Set<string>();
   let characters = 0;
@@ -151,6 +154,7 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
         break;
       case "end":
         stop = event.stop;
+        understood = event.understood ?? true;
         break;
       case "error":
         stop = "failed";
@@ -175,7 +179,7 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
   // A call that was cut off must never run.
   const content = stop === "interrupted" || stop === "failed" ? blocks.filter((b) => b.type !== "tool_call") : blocks;
   const message: AssistantMessage = { id: messageId, role: "assistant", content, createdAt, stop, model: parts.model };
-  return { message, usage, failure };
+  return { message, usage, failure, understood };
 }
 
 /** `taken` are the ids of the reply's calls so far; this one's is added. */

@@ -311,6 +311,7 @@ export class Session {
       models: parts.models,
       clock: parts.clock,
       ids: parts.ids,
+      modelByDefault: this.run.modelByDefault ?? false,
       ...(this.run.modelSilenceMs === undefined ? {} : { silenceMs: this.run.modelSilenceMs }),
       signal,
       toolSpecs: (model) => this.toolSpecs(model),

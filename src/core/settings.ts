@@ -49,6 +49,8 @@ export interface RunOptions {
   /** Tools allowed by name although the autonomy level would ask. */
   readonly enabledTools?: readonly string[];
   readonly disabledTools?: readonly string[];
+  /** The user named no model: a prompt that the offline model does not understand fails. */
+  readonly modelByDefault?: boolean;
   /** What a denial does to the turn when nobody can be asked. */
   readonly onDenied?: "stop" | "continue";
   /** A model that says nothing for so long has failed. */

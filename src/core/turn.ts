@@ -40,6 +40,8 @@ export interface TurnParts {
   readonly models: ModelCatalog;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** The user named no model: a prompt that the offline model does not understand fails. */
+  readonly modelByDefault: boolean;
   /** A model that says nothing for so long has failed. */
   readonly silenceMs?: number;
   /** Aborted by an interrupt; its reason may be an AgentError that says more than that. */
@@ -64,6 +66,13 @@ const nothingSaid: Failure = {
   code: "model_empty",
   message: "The model answered with nothing.",
   cause: "empty_response",
+};
+
+const noModel: Failure = {
+  code: "no_model",
+  message:
+    "No model was named, and the offline model did not understand the prompt. " +
+    "Set an API key, or name a model with -m, TINMAN_MODEL or config.yaml.",
 };
 
 /** An answer that was cut at the output limit is continued this often. */
@@ -136,6 +145,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     if (stop === "length") return undefined;
     if (stop === "refusal") return refused(text);
     if (finalText === "") return failedWith(nothingSaid);
+    if (!reply.understood && parts.modelByDefault) return failedWith(noModel);
     return { reason: "completed" };
   };
 

@@ -153,6 +153,7 @@ const streamJsonEvent = z.discriminatedUnion("type", [
       reason: z.string(),
       text: z.string(),
       sessionId: z.string(),
+      model: z.string().optional(),
       durationMs: z.number().optional(),
       usage: tokenUsage.optional(),
       error: turnError.optional(),

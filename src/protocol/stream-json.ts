@@ -7,6 +7,10 @@ import { z } from "zod";
 
 const timestamp = z.number().int().describe("Milliseconds since 1970.");
 const sessionId = z.string().describe("Empty when the run failed before it had a session.");
+const model = z
+  .string()
+  .optional()
+  .describe("The model that was used. Absent when the run failed before it was known.");
 
 export const usageSchema = z.object({
   input_tokens: z.number().describe("Without what was read from a cache."),
@@ -104,6 +108,7 @@ export const completionLine = z.object({
   isError: z.boolean(),
   stopReason: z.string().describe("How the turn ended, or the code of what kept it from starting."),
   exitCode: z.number().int(),
+  model,
   totalCostUsd: z.number().optional().describe("Only when the prices of every model that was called are configured."),
   error: failureSchema.optional(),
   denials: z.array(denialSchema).optional(),
@@ -125,11 +130,12 @@ export const resultObject = z.object({
   is_error: z.boolean(),
   duration_ms: z.number(),
   num_turns: z.number().int().describe("User turns of this run."),
-  result: z.string().describe("The final text, or what went wrong."),
+  result: z.string().describe("The model's words; on failure without any, the error text."),
   session_id: sessionId,
   usage: usageSchema,
   stop_reason: z.string(),
   exit_code: z.number().int(),
+  model,
   total_cost_usd: z.number().optional().describe("Only when the prices of every model that was called are configured."),
   error: failureSchema.optional(),
   denials: z.array(denialSchema).optional(),

@@ -136,6 +136,7 @@ export function createStreamJsonTranslator(): StreamJsonTranslator {
       reason,
       text: answer ?? lastText,
       sessionId,
+      model: textOf(line.model),
       durationMs: numberOf(line.durationMs) ?? numberOf(line.duration_ms),
       usage: runUsageOf(line.usage),
       error: isFailed ? (errorOf(line.error) ?? failure?.error ?? unnamed) : undefined,

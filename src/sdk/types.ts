@@ -221,6 +221,7 @@ export type StreamJsonEvent =
       readonly reason: string;
       readonly text: string;
       readonly sessionId: string;
+      readonly model?: string;
       readonly durationMs?: number;
       readonly usage?: TokenUsage;
       readonly error?: TurnError;

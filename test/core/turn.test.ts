@@ -327,3 +327,20 @@ function at(seq?: number) {
 function reply(id: string, text: string) {
   return { id, role: "assistant", content: [{ type: "text", text }], createdAt: 1_000_000, stop: "end", model: "fake" };
 }
+
+test("a prompt that the model did not understand fails the turn only when the user named no model", async () => {
+  const missed: ModelEvent[] = [
+    { type: "text", text: "I did not understand that." },
+    { type: "end", stop: "end", understood: false },
+  ];
+  const outcomeOf = async (modelByDefault: boolean) => {
+    const { engine } = createKit([missed]);
+    return ask(await engine.create({ cwd: "/ws", settings, run: { modelByDefault } }), "review this");
+  };
+  expect(await outcomeOf(false)).toMatchObject({ reason: "completed", finalText: "I did not understand that." });
+  expect(await outcomeOf(true)).toMatchObject({
+    reason: "failed",
+    failure: { code: "no_model", message: expect.stringContaining("TINMAN_MODEL") },
+    finalText: "I did not understand that.",
+  });
+});

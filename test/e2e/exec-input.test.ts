@@ -54,7 +54,7 @@ describe("the prompt", () => {
   });
 
   test("that looks like an option is a prompt behind --", async () => {
-    const run = await bench.tinman(["exec", "-o", "stream-json", "--", "--auto high"]);
+    const run = await bench.tinman(["exec", "-m", "offline", "-o", "stream-json", "--", "--auto high"]);
     expect(run.code).toBe(0);
     expect(run.stdout.split("\n")[1]).toContain('"text":"--auto high"');
   });
@@ -96,7 +96,6 @@ describe("one clear line and exit code 2", () => {
       /'--input-format <format>' argument 'bogus' is invalid/,
     ],
     ["a missing value", ["x", "-m"], /'-m, --model <id>' argument missing/],
-    ["an unknown model", ["-m", "ofline", "x"], /^tinman: .*ofline.*offline/],
     ["an unknown level", ["--auto", "max", "x"], /argument 'max' is invalid/],
     ["an unknown effort", ["-r", "huge", "x"], /argument 'huge' is invalid/],
     [
@@ -112,6 +111,7 @@ describe("one clear line and exit code 2", () => {
     ["a tag without name", ["--tag", "{}", "x"], /It needs a "name"/],
     ["a limit of zero", ["--max-turns", "0", "x"], /It must be a whole number/],
     ["a timeout that is none", ["--timeout", "soon", "x"], /It must be a time such as/],
+    ["an unknown model", ["-m", "ofline", "x"], /^tinman: .*ofline.*offline/],
     ["a missing script", ["-m", "script:nope.yaml", "x"], /nope\.yaml/],
   ])("%s", async (_, args, message, stdin) => {
     const text = await bench.tinman(["exec", ...args], stdin === undefined ? {} : { stdin });

@@ -62,6 +62,7 @@ describe("json", () => {
       "usage",
       "stop_reason",
       "exit_code",
+      "model",
     ]);
     expect(result).toEqual({
       type: "result",
@@ -80,6 +81,7 @@ describe("json", () => {
       },
       stop_reason: "completed",
       exit_code: 0,
+      model,
     });
     expect(resultObject.parse(result)).toEqual(result);
   });
@@ -125,7 +127,10 @@ describe("stream-json", () => {
       ["tool_result", "type,id,messageId,toolId,isError,value,timestamp,session_id,error"],
       ["message", "type,role,id,text,timestamp,session_id"],
       ["error", "type,source,message,timestamp,session_id,code"],
-      ["completion", "type,finalText,numTurns,durationMs,session_id,timestamp,usage,isError,stopReason,exitCode,error"],
+      [
+        "completion",
+        "type,finalText,numTurns,durationMs,session_id,timestamp,usage,isError,stopReason,exitCode,model,error",
+      ],
     ]);
     expect(events[0]).toMatchObject({ cwd: bench.cwd, model });
     expect(events[7]).toMatchObject({ isError: true, error: { type: "tool_error" } });
@@ -293,7 +298,7 @@ describe("sessions", () => {
     await mkdir(join(bench.root, "elsewhere"));
     const from = { cwd: join(bench.root, "elsewhere") };
     const question = "What password did I tell you? Reply ONLY the password.";
-    const text = await bench.tinman(["exec", "-s", first.session_id, question], from);
+    const text = await bench.tinman(["exec", "-s", first.session_id, "-m", "offline", question], from);
     expect(text).toEqual({ code: 0, signal: null, stdout: `${secret}\n`, stderr: "" });
     const json = await bench.tinman(["exec", "-s", first.session_id, "-o", "json", question], from);
     expect(JSON.parse(json.stdout)).toMatchObject({ result: secret, session_id: first.session_id, num_turns: 1 });

@@ -82,7 +82,13 @@ export async function createBench(): Promise<Bench> {
   };
 }
 
-export function finished(child: ChildProcess, stdin?: string): Promise<Finished> {
+/** Most tests run as a user who named no model, and are not about the line that says so. */
+export function withoutOfflineLine(stderr: string): string {
+  return stderr.replace(/^tinman: No model (?:was named|is configured): [^\n]*\n/gm, "");
+}
+
+/** Without the line about the offline model, unless `isWhole`. */
+export function finished(child: ChildProcess, stdin?: string, isWhole = false): Promise<Finished> {
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   child.stdout?.on("data", (chunk: Buffer) => stdout.push(chunk));
@@ -92,7 +98,9 @@ export function finished(child: ChildProcess, stdin?: string): Promise<Finished>
   return new Promise((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code, signal) => {
-      resolve({ code, signal, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() });
+      const errors = Buffer.concat(stderr).toString();
+      const told = isWhole ? errors : withoutOfflineLine(errors);
+      resolve({ code, signal, stdout: Buffer.concat(stdout).toString(), stderr: told });
     });
   });
 }

@@ -26,6 +26,8 @@ export interface ExecOptions {
   readonly run: RunOptions;
   readonly limits: TurnLimits;
   readonly timeoutMs?: number;
+  /** Printed when the run uses the offline model. Absent when the user asked for it. */
+  readonly offlineNotice?: string;
   readonly log: Logger;
 }
 
@@ -35,6 +37,7 @@ export const runExec: FrontEnd<ExecOptions> = async (engine, io, options) => {
   const elapsed = (): number => Math.round((process.uptime() - startedAt) * 1_000);
   let signalCode: ExitCode | undefined;
   let session: Session | undefined;
+  let model: string | undefined;
   const stop = (code: ExitCode): void => {
     signalCode ??= code;
     void session?.interrupt();
@@ -42,9 +45,20 @@ export const runExec: FrontEnd<ExecOptions> = async (engine, io, options) => {
   const stopListening = onStop(io, stop);
   try {
     session = await openSession(engine, options);
+    // An unknown model fails its turn, with the prompt in the conversation.
+    model = await session.model().then(
+      ({ id }) => id,
+      () => undefined,
+    );
+    if (options.offlineNotice !== undefined && model === "offline") await options.log.warn(options.offlineNotice);
     const outcome = await runPrompt(session, io, options, () => signalCode !== undefined);
     await session.close();
-    const report = reportOutcome(outcome, { sessionId: session.id, durationMs: elapsed(), signalCode });
+    const report = reportOutcome(outcome, {
+      sessionId: session.id,
+      ...named(model),
+      durationMs: elapsed(),
+      signalCode,
+    });
     await printReport(options.format, report, io, Date.now());
     // A signal may also come while a slow reader takes the last lines.
     return signalCode ?? report.exitCode;
@@ -53,6 +67,7 @@ export const runExec: FrontEnd<ExecOptions> = async (engine, io, options) => {
     const report = reportFailure(failureOf(error), {
       durationMs: elapsed(),
       ...(session === undefined ? {} : { sessionId: session.id }),
+      ...named(model),
     });
     await printReport(options.format, report, io, Date.now());
     return signalCode ?? report.exitCode;
@@ -60,6 +75,10 @@ export const runExec: FrontEnd<ExecOptions> = async (engine, io, options) => {
     stopListening();
   }
 };
+
+function named(model: string | undefined): { readonly model?: string } {
+  return model === undefined ? {} : { model };
+}
 
 async function openSession(engine: Engine, options: ExecOptions): Promise<Session> {
   const { from, run, cwd } = options;

@@ -30,12 +30,19 @@ export interface RunReport {
   readonly turns: number;
   readonly durationMs: number;
   readonly sessionId: string;
+  /** The one that was used. Absent when the run failed before it was known. */
+  readonly model?: string;
 }
 
 /** A run whose turn came to its end. `signalCode` is set when a signal ended it. */
 export function reportOutcome(
   outcome: TurnOutcome,
-  run: { readonly sessionId: string; readonly durationMs: number; readonly signalCode: ExitCode | undefined },
+  run: {
+    readonly sessionId: string;
+    readonly model?: string;
+    readonly durationMs: number;
+    readonly signalCode: ExitCode | undefined;
+  },
 ): RunReport {
   const denials = outcome.denials.map(denialEntry);
   const failure = withOptions(runFailure(outcome), denials);
@@ -51,13 +58,14 @@ export function reportOutcome(
     turns: 1,
     durationMs: run.durationMs,
     sessionId: run.sessionId,
+    ...(run.model === undefined ? {} : { model: run.model }),
   };
 }
 
 /** A run that failed before a turn could begin. */
 export function reportFailure(
   failure: Failure,
-  run: { readonly sessionId?: string; readonly durationMs: number },
+  run: { readonly sessionId?: string; readonly model?: string; readonly durationMs: number },
 ): RunReport {
   return {
     exitCode: exitCodeOf(failure.code),
@@ -69,6 +77,7 @@ export function reportFailure(
     turns: 0,
     durationMs: run.durationMs,
     sessionId: run.sessionId ?? "",
+    ...(run.model === undefined ? {} : { model: run.model }),
   };
 }
 
@@ -130,6 +139,7 @@ function resultOf(report: RunReport): ResultObject {
     usage: usageObject(report.usage),
     stop_reason: report.stopReason,
     exit_code: report.exitCode,
+    ...(report.model === undefined ? {} : { model: report.model }),
     ...(report.cost === undefined ? {} : { total_cost_usd: report.cost }),
     ...(failure === undefined ? {} : { error: errorObject(failure) }),
     ...(denials.length === 0 ? {} : { denials: [...denials] }),
@@ -154,6 +164,7 @@ function lastLines(report: RunReport, now: number): readonly StreamJsonLine[] {
     isError: failure !== undefined,
     stopReason: report.stopReason,
     exitCode: report.exitCode,
+    ...(report.model === undefined ? {} : { model: report.model }),
     ...(report.cost === undefined ? {} : { totalCostUsd: report.cost }),
     ...(failure === undefined ? {} : { error: errorObject(failure) }),
     ...(denials.length === 0 ? {} : { denials: [...denials] }),

@@ -34,6 +34,8 @@ export interface ConnectionOptions {
   repository(cwd: string): Promise<GitRepo | undefined>;
   /** Where several connections work with the same sessions. Without it, those of a connection are its own, and end with it. */
   readonly shared?: Shared;
+  /** Called for each session whose client named no model. */
+  onDefaultModel?(): Promise<void>;
   /** Words for people, never for the wire. */
   readonly log: { warn(text: string): Promise<void>; event(event: EngineEvent): Promise<void> };
 }

@@ -38,6 +38,7 @@ export async function initializeSession(
   const { held, models, gitRepo } = await withFacts(create(context, { cwd, settings, run }, wanted), context, cwd);
   const live = await switchTo(context, held, dialect, params);
   announce(live, context, dialect);
+  if (params.modelId === undefined) await options.onDefaultModel?.();
   return {
     sessionId: live.session.id,
     session: { messages: [] },

@@ -22,9 +22,11 @@ export type Talk =
   /** `reference`: "the password" in "reply only the password" points at something; it is not itself the answer. */
   | { readonly type: "reply"; readonly text: string; readonly reference?: string }
   | { readonly type: "remember"; readonly statement: Statement }
-  | { readonly type: "recall"; readonly question: string; readonly everything: boolean }
+  /** `isGuess`: nothing in the question says that it is about what the user told. */
+  | { readonly type: "recall"; readonly question: string; readonly everything: boolean; readonly isGuess?: boolean }
   | { readonly type: "calculate"; readonly expression: string; readonly value: number }
-  | { readonly type: "greet" | "identity" | "help" | "thanks" | "continue" | "previous" }
+  | { readonly type: "greet" | "identity" | "help" | "thanks" | "continue" | "previous" | "placeholder" }
+  /** An empty text is not quoted: alternatives must not look like an answer. */
   | { readonly type: "unknown"; readonly text: string };
 
 export type Intent = Action | Talk;
@@ -52,6 +54,7 @@ const talk: ReadonlySet<string> = new Set<Talk["type"]>([
   "thanks",
   "continue",
   "previous",
+  "placeholder",
   "unknown",
 ]);
 

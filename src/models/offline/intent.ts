@@ -2,11 +2,13 @@
 import { clausesOf } from "./clauses.ts";
 import { type Clause, type Intent, isAction, previousPath, type Recogniser } from "./intent-types.ts";
 import { addStatement, type Fact } from "./memory.ts";
+import { asksForJudgement, describesAnswer } from "./open-answer.ts";
 import { isFileName } from "./paths.ts";
 import { asksForWork } from "./plan.ts";
 import { ask, plan, todo } from "./recognise-asking.ts";
 import { run } from "./recognise-command.ts";
 import { list, read, summary } from "./recognise-looking.ts";
+import { sample } from "./recognise-samples.ts";
 import { glob, grep } from "./recognise-search.ts";
 import {
   askedToRemember,
@@ -51,6 +53,7 @@ const ordered: readonly Recogniser[] = [
   list,
   read,
   summary,
+  sample,
   smallTalk,
   calculate,
   plainRecall,
@@ -131,7 +134,7 @@ function standsAlone(
   if (joint !== "soft") return true;
   if (intent.type === "read" && isFileName(withoutEnd(piece))) return recognise(before)?.type === "read";
   if (isAction(intent)) return true;
-  if (intent.type === "reply") return true;
+  if (intent.type === "reply" || intent.type === "unknown") return true;
   if (intent.type === "recall") return isQuestion(piece);
   return intent.type === "remember" && (intent.statement.explicit || recognise(before)?.type === "remember");
 }
@@ -187,6 +190,8 @@ function assemble(text: string, clauses: readonly Part[]): Understanding {
     ) {
       steps.push({ type: "recall", question: reference, everything: false });
       bare = true;
+    } else if (reference !== undefined && describesAnswer(reference)) {
+      steps.push({ type: "unknown", text: "" });
     } else exact.push(intent.text);
   }
   if (steps.length === 0 && exact.length === 0) steps.push({ type: "unknown", text: text.trim() });
@@ -195,7 +200,7 @@ function assemble(text: string, clauses: readonly Part[]): Understanding {
 
 /** Small talk between requests may be passed over; a step that is not understood must be told. */
 function missed(clause: Part): Intent | undefined {
-  const step = clause.inSequence || asksForWork(clause.text);
+  const step = clause.inSequence || asksForWork(clause.text) || asksForJudgement(clause.text);
   return step && !onlyNote.test(clause.text) ? { type: "unknown", text: clause.raw } : undefined;
 }
 

@@ -14,7 +14,7 @@ export function createOfflineModel(): ModelPort {
 
 async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   try {
-    const { text, call } = nextReply(conversationOf(request));
+    const { text, call, understood } = nextReply(conversationOf(request));
     for (const chunk of chunksOf(text)) {
       if (signal.aborted) return;
       yield { type: "text", text: chunk };
@@ -34,7 +34,8 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
       type: "usage",
       usage: { input: estimateTokens(request), output, cacheRead: 0, cacheWrite: 0, thinking: 0 },
     };
-    yield { type: "end", stop: call === undefined ? "end" : "tool_calls" };
+    const stop = call === undefined ? "end" : "tool_calls";
+    yield { type: "end", stop, ...(understood ? {} : { understood }) };
   } catch (error) {
     yield { type: "error", failure: failureOf(error), retryable: false };
   }

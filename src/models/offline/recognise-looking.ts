@@ -150,7 +150,7 @@ export function read({ text }: Clause): Intent | undefined {
 
 const summaryWords = wordSet(
   fillers,
-  "summarize summarise summary summarization explain describe description analyze analyse analysis overview review understand introduce introduction walk through tell about brief short quick high level repo repository project codebase code base app application program source sources package library workspace folder do does structured organized organised work works purpose main idea how give make write what's one two few sentence sentences paragraph words",
+  "summarize summarise summary summarization explain describe description analyze analyse analysis overview understand introduce introduction walk through tell about brief short quick high level repo repository project codebase code base app application program source sources package library workspace folder do does structured organized organised work works purpose main idea how give make write what's one two few sentence sentences paragraph words",
 );
 
 /** "summarize this repo", 分析代码 */
@@ -169,16 +169,16 @@ export function summary({ text }: Clause): Intent | undefined {
   }
   const file = soleFile(asked);
   const verb =
-    /^(?:summari[sz]e|explain|describe|analy[sz]e|review|give|what|what['’]s|how|tell|walk|introduce|provide|write|make|i)\b/i;
+    /^(?:summari[sz]e|explain|describe|analy[sz]e|give|what|what['’]s|how|tell|walk|introduce|provide|write|make|i)\b/i;
   if (file !== undefined) {
-    const wants = /^(?:summari[sz]e|explain|describe|analy[sz]e|review)\b/i.test(asked);
+    const wants = /^(?:summari[sz]e|explain|describe|analy[sz]e)\b/i.test(asked);
     return wants && onlyWordsOf(file.rest, summaryWords) ? { type: "read", path: file.path } : undefined;
   }
   const about = /\b(?:repo|repository|project|codebase|code|app|application|program|package|library|workspace)\b/i.test(
     asked,
   );
   const wants =
-    /\b(?:summari[sz]\w*|summary|explain|describe|analy[sz]e|analysis|overview|review|about|do|does|structured|organi[sz]ed|walk|introduc\w+|purpose)\b/i.test(
+    /\b(?:summari[sz]\w*|summary|explain|describe|analy[sz]e|analysis|overview|about|do|does|structured|organi[sz]ed|walk|introduc\w+|purpose)\b/i.test(
       asked,
     );
   return verb.test(asked) && about && wants && onlyWordsOf(asked, summaryWords) ? { type: "summary" } : undefined;

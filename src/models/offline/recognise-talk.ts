@@ -1,7 +1,9 @@
 /** Recognisers of what can be answered with words alone. */
 import { evaluate } from "./arithmetic.ts";
-import type { Clause, Intent } from "./intent-types.ts";
+import type { Clause, Intent, Talk } from "./intent-types.ts";
 import { bestFact, statementIn } from "./memory.ts";
+import { asksForJudgement, isOpenAnswer, offersAnother } from "./open-answer.ts";
+import { asksForWork } from "./plan.ts";
 import { agreement, namesSecret, termsOf } from "./terms.ts";
 import {
   hasHan,
@@ -64,6 +66,12 @@ function valueOnly(text: string): Intent | undefined {
 
 /** "Just reply OK", 只回复 OK: the answer is given in the request. */
 export function reply({ text }: Clause): Intent | undefined {
+  const given = replyTo(text);
+  return given === "open" ? { type: "unknown", text: "" } : given;
+}
+
+/** `open`: the answer is not given, only what it may be. */
+function replyTo(text: string): Intent | "open" | undefined {
   const pointing = valueOnly(text);
   if (pointing !== undefined) return pointing;
   const given = replyIn(replyEn.exec(text)?.groups, tailEn, false);
@@ -77,7 +85,11 @@ export function reply({ text }: Clause): Intent | undefined {
   return used === undefined ? replyIn(replyZh.exec(text)?.groups, tailZh, true) : exactly(used);
 }
 
-function replyIn(found: Record<string, string | undefined> | undefined, tail: RegExp, zh: boolean): Intent | undefined {
+function replyIn(
+  found: Record<string, string | undefined> | undefined,
+  tail: RegExp,
+  zh: boolean,
+): Intent | "open" | undefined {
   const given = found?.rest;
   if (found === undefined || given === undefined) return undefined;
   const tailed = /[\s,;.–—，-]\S|[\u3400-\u9fff]/.test(given) && tail.test(given);
@@ -89,11 +101,17 @@ function replyIn(found: Record<string, string | undefined> | undefined, tail: Re
       (mark) => mark !== undefined,
     ) || tailed;
   const verb = (found.verb ?? "").toLowerCase();
+  const isOpen =
+    first !== undefined && quoted !== undefined
+      ? offersAnother(rest.slice(first.end))
+      : isOpenAnswer(rest) || wantsOneOfList(found, rest);
+  if (isOpen && answering.has(verb)) return "open";
   if (!marked && !["reply", "respond", "say", "回复", "回答", "说", "答复"].includes(verb)) return undefined;
   const strong = [found.just, found.only, found.but].some((mark) => mark !== undefined) || tailed;
   const listed = zh && found.colon !== undefined && verb !== "写";
   if (["write", "写", "打印", "输出", "send"].includes(verb) && !strong && !listed) return undefined;
   if (["print", "type", "echo"].includes(verb) && !strong && found.meta === undefined) return undefined;
+  if (isOpen) return "open";
   if (quoted !== undefined) return { type: "reply", text: quoted };
   if (!zh && found.meta !== undefined && found.colon === undefined && nothingGiven.test(rest)) {
     const noun = found.meta.trim().toLowerCase();
@@ -122,9 +140,20 @@ const notLiteral =
 const nothingGiven = /^(?:only|alone|itself|exactly|verbatim|please|back)?[\s.!?]*$/i;
 const generic = /^(?:it|that|value|values|answer|result|output|contents?|(?:file ?)?names?|number|yes or no)$/i;
 
-function exactly(text: string): Intent | undefined {
+function exactly(text: string): Intent | "open" | undefined {
   const words = plain(text);
+  if (quotedWhole(text) === undefined && isOpenAnswer(text)) return "open";
   return words === "" ? undefined : { type: "reply", text: words };
+}
+
+const answering: ReadonlySet<string> = wordSet(
+  "reply respond answer say output return confirm 回复 回答 答复 回应 说 输出",
+);
+
+/** "one word: positive, negative, neutral" */
+function wantsOneOfList({ said }: Record<string, string | undefined>, rest: string): boolean {
+  if (/^\s+one\s+of\b/i.test(said ?? "")) return true;
+  return /^\s+(?:one|a single|single)\b/i.test(said ?? "") && /^[\w-]+(?:\s*,\s*[\w-]+)+$/.test(withoutEnd(rest));
 }
 
 const told =
@@ -149,20 +178,24 @@ export function plainRecall({ raw, text, facts }: Clause): Intent | undefined {
     /^(?:just |only )*(?:tell me|give me|show me|repeat|recall|say|reveal|name)\s+(?:only |just )*(?:the|my|our)\b/i.test(
       text,
     ) ||
-    /^(?:and\s+)?(?:the |my |our )?[a-z\s'’-]{2,40}\?$/i.test(text);
+    /^(?:and\s+)?(?!(?:is|are|was|were|do|does|did|can|could|should|will|would|has|have)\b)(?:the |my |our )?[a-z\s'’-]{2,40}\?$/i.test(
+      text,
+    );
   const chinese = isQuestion(raw) || /^(?:告诉我|说出|重复|说一下)/.test(text);
   if (!(hasHan(text) ? chinese : english)) return undefined;
   const terms = termsOf(text);
   if (/\b(?:my|i|mine)\b/i.test(text) || /我(?!们)/.test(text.replace(/告诉我|给我/g, ""))) {
-    return /\bhow (?:do|can|should|could|would|to)\b|\bshould i\b|怎么|如何/i.test(text) ? undefined : recallOf(text);
+    return /\bhow (?:do|can|should|could|would|to)\b|\bshould i\b|怎么|如何/i.test(text)
+      ? undefined
+      : { ...recallOf(text), isGuess: true };
   }
   if (/^what(?:['’]s| is| was) (?:it|that)\?*$/i.test(text) && facts().length > 0) return recallOf(text);
   if (terms.length === 0 || terms.length > 6) return undefined;
   const known = facts().some((fact) => fact.terms.some((term) => terms.includes(term)));
-  return known || (namesSecret(terms) && terms.length <= 2) ? recallOf(text) : undefined;
+  return known || (namesSecret(terms) && terms.length <= 2) ? { ...recallOf(text), isGuess: true } : undefined;
 }
 
-function recallOf(question: string): Intent {
+function recallOf(question: string): Talk & { type: "recall" } {
   const everything =
     /\b(?:everything|all (?:the )?(?:facts|things)|all that|what (?:do|did) you (?:know|remember)|what have i told)\b|所有|全部|哪些|都(?:告诉|说)/i.test(
       question,
@@ -180,6 +213,8 @@ export function askedToRemember({ raw, text }: Clause): Intent | undefined {
 }
 
 export function statedFact({ raw, text }: Clause): Intent | undefined {
+  // "Check that the version is 1.2" states nothing. "Update: the port is 80" does.
+  if (!/^\w+\s*[:：,，]/.test(text) && (asksForWork(text) || asksForJudgement(text))) return undefined;
   const statement = statementIn(raw) ?? statementIn(text);
   return statement === undefined ? undefined : { type: "remember", statement };
 }

@@ -11,6 +11,8 @@ import { type Language, languageOf } from "./words.ts";
 
 export interface NextReply {
   readonly text: string;
+  /** False when no rule fits the request, or a part of it. */
+  readonly understood: boolean;
   readonly call?: { readonly name: string; readonly input: Readonly<Record<string, unknown>> };
 }
 
@@ -20,8 +22,11 @@ const mostCalls = 8;
 export function nextReply(conversation: Conversation): NextReply {
   const { request, earlier, results } = conversation;
   const language = languageOf(request);
-  if (request === "") return { text: withoutWords(conversation, language) };
-  const understanding = understand(request, () => factsToldIn(earlier));
+  if (request === "") return { text: withoutWords(conversation, language), understood: !conversation.attachments };
+  const understanding = withAttachments(
+    understand(request, () => factsToldIn(earlier)),
+    conversation,
+  );
   const work = answer(understanding, conversation, language);
   let used = 0;
   let step = work.next();
@@ -38,24 +43,34 @@ export function nextReply(conversation: Conversation): NextReply {
       step = work.next(notOffered(ways));
       continue;
     }
-    if (used >= mostCalls) return { text: stopped(language) };
-    return { text: way.say, call: { name: way.name, input: way.input } };
+    if (used >= mostCalls) return { text: stopped(language), understood: true };
+    return { text: way.say, call: { name: way.name, input: way.input }, understood: true };
   }
-  return { text: step.value };
+  return step.value;
 }
+
+/** No rule reads an attachment, so "summarize this" beside one is not about the folder. */
+function withAttachments(understanding: Understanding, { attachments, request }: Conversation): Understanding {
+  if (!attachments || !understanding.steps.some((step) => step.type === "summary")) return understanding;
+  return { steps: [{ type: "unknown", text: request }], bare: false, exact: undefined };
+}
+
+type Answer = Pick<NextReply, "text" | "understood">;
 
 /** The whole turn as one piece of work that returns the final text. */
 function* answer(
   understanding: Understanding,
   conversation: Conversation,
   language: Language,
-): Generator<readonly Call[], string, ToolResultBlock> {
+): Generator<readonly Call[], Answer, ToolResultBlock> {
   const planned = yield* planFirst(understanding, conversation, language);
-  if (typeof planned === "string") return planned;
+  if ("text" in planned) return planned;
   const { steps, bare, exact } = planned;
   const texts: string[] = [];
+  let understood = true;
   for (const [index, step] of steps.entries()) {
     const report = yield* doStep(step, conversation, language);
+    understood &&= report.understood ?? true;
     // Whoever wants only a value wants no acknowledgement beside it.
     if (bare && step.type === "remember" && steps.length > 1) continue;
     texts.push(bare && report.ok ? (report.value ?? report.text) : report.text);
@@ -65,10 +80,10 @@ function* answer(
       const names = left.map((other) => describe(other, language)).join(" ");
       texts.push(inLanguage(language, `So I did not do the rest: ${names}`, `因此后面的步骤没有执行：${names}`));
     }
-    return texts.join("\n\n");
+    return { text: texts.join("\n\n"), understood };
   }
-  if (exact !== undefined) return exact;
-  return texts.filter((text) => text !== "").join("\n\n") || inLanguage(language, "(nothing)", "（无）");
+  const all = texts.filter((text) => text !== "").join("\n\n") || inLanguage(language, "(nothing)", "（无）");
+  return { text: exact ?? all, understood };
 }
 
 /**
@@ -79,7 +94,7 @@ function* planFirst(
   understanding: Understanding,
   conversation: Conversation,
   language: Language,
-): Generator<readonly Call[], Understanding | string, ToolResultBlock> {
+): Generator<readonly Call[], Understanding | Answer, ToolResultBlock> {
   const [first] = understanding.steps;
   const asked = first?.type === "plan" ? first : undefined;
   const needed =
@@ -90,12 +105,15 @@ function* planFirst(
   const plan = planFor(goal, inner.steps, language);
   const result = yield [planCall(plan, language)];
   if (result.status === "ok") {
-    if (inner.steps.some((step) => step.type === "unknown" || step.type === "plan")) return cannotCarryOut(language);
+    if (inner.steps.some((step) => step.type === "unknown" || step.type === "plan")) {
+      return { text: cannotCarryOut(language), understood: false };
+    }
     return inner;
   }
-  // Nobody was there to approve it: the plan itself is what was asked for.
-  if (asked !== undefined && result.status === "failed") return plan.plan;
-  return trouble(result, inLanguage(language, "go on with the plan", "继续执行计划"), language);
+  // Outside spec mode the plan itself is what was asked for.
+  if (asked !== undefined && result.status === "failed") return { text: plan.plan, understood: true };
+  const doing = inLanguage(language, "go on with the plan", "继续执行计划");
+  return { text: trouble(result, doing, language), understood: true };
 }
 
 function planCall(plan: Plan, language: Language): Call {
@@ -152,13 +170,22 @@ function talk(step: Talk, conversation: Conversation, language: Language): Repor
       return { text: `${lastRequest(conversation, language)} ${whatIAm(language)}`.trim(), ok: true };
     case "previous":
       return { text: lastRequest(conversation, language), ok: true };
+    case "placeholder":
+      return say(
+        `That stands for a request and names none, so nothing was done. ${whatIAm(language)}`,
+        `这只是一个占位的请求，没有做任何事。${whatIAm(language)}`,
+      );
     case "unknown":
-      return { text: `${notUnderstood(step.text, conversation.request, language)} ${whatIAm(language)}`, ok: false };
+      return {
+        text: `${notUnderstood(step.text, conversation.request, language)} ${whatIAm(language)}`,
+        ok: false,
+        understood: false,
+      };
   }
 }
 
 function notUnderstood(part: string, request: string, language: Language): string {
-  if (part === request || part.length > 200)
+  if (part === "" || part === request || part.length > 200)
     return inLanguage(language, "I did not understand that.", "我没有理解这个请求。");
   return inLanguage(language, `I did not understand "${part}".`, `我没有理解“${part}”。`);
 }
@@ -172,6 +199,7 @@ function recalled(step: Talk & { type: "recall" }, conversation: Conversation, l
     return {
       text: inLanguage(language, "You have not told me that in this conversation.", "你在这次对话中没有告诉过我。"),
       ok: true,
+      ...(step.isGuess === true ? { understood: false } : {}),
     };
   }
   const all = found.map((fact) => told(fact, language)).join(inLanguage(language, "; ", "；"));

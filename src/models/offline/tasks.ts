@@ -20,6 +20,8 @@ export interface Report {
   readonly ok: boolean;
   /** The value alone, for "reply only with it". */
   readonly value?: string;
+  /** False when no rule fits. */
+  readonly understood?: boolean;
 }
 
 /** Yields the ways to get one result, the preferred first. */

@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import type { Exit, Notice, Received, Wire, WireOptions } from "../../fakes/rpc/wire.ts";
 import { noticesIn, openWire } from "../../fakes/rpc/wire.ts";
 import type { Bench, RunOptions } from "../tinman.ts";
-import { lines } from "../tinman.ts";
+import { lines, withoutOfflineLine } from "../tinman.ts";
 
 export const dialects = ["early", "later"] as const;
 export type Dialect = (typeof dialects)[number];
@@ -69,7 +69,7 @@ export async function talk(
   stdin.on("error", () => undefined);
   const closed = new Promise<Omit<Talk["end"], "rest">>((resolve, reject) => {
     child.on("error", reject);
-    child.on("close", (code, signal) => resolve({ code, signal, stderr: complained }));
+    child.on("close", (code, signal) => resolve({ code, signal, stderr: withoutOfflineLine(complained) }));
   });
   for (const [at, piece] of pieces.entries()) {
     // Far enough apart to arrive one by one.

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Bench, RunOptions } from "../../e2e/tinman.ts";
+import { withoutOfflineLine } from "../../e2e/tinman.ts";
 
 /** What is inside `params.notification`. */
 export interface Notice extends Readonly<Record<string, unknown>> {
@@ -117,7 +118,7 @@ export function openWire(bench: Bench, options: WireOptions = {}): Wire {
     child.on("close", (code, signal) => {
       if (rest !== "") take(rest);
       over = `the program has ended (${signal ?? code})`;
-      resolve({ code, signal, stderr: errors });
+      resolve({ code, signal, stderr: withoutOfflineLine(errors) });
       giveUp(over);
     });
   });

@@ -11,7 +11,7 @@ test.each([
 ])("with --skip-mcp-servers an editor gets a session without its MCP servers, %s", async (_, capabilities) => {
   const bench = await createBench();
   try {
-    const editor = openEditor(bench, { args: ["--skip-mcp-servers"], capabilities });
+    const editor = openEditor(bench, { args: ["--skip-mcp-servers", "-m", "offline"], capabilities });
     await editor.hello();
     const sessionId = await editor.open(bench.cwd, { mcpServers: [server] });
     expect(await editor.prompt(sessionId, "Just reply OK.")).toEqual({ result: { stopReason: "end_turn" } });

@@ -262,11 +262,6 @@ describe("what it does not understand", () => {
   });
 
   const prompts = [
-    "complex task",
-    "start task",
-    "your prompt",
-    "prompt",
-    "explain hello world in python",
     "Fix the failing tests",
     "write a poem",
     "What is the capital of France?",

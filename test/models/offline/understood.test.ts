@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import { createOfflineModel } from "../../../src/models/offline/offline-model.ts";
+import { assistantMessage, collect, requestOf, toolMessage, userMessage } from "../harness.ts";
+
+/** The whole turn: every call gets an empty result. */
+async function answerTo(prompt: string) {
+  const messages = [userMessage(prompt)];
+  for (;;) {
+    const events = await collect(createOfflineModel(), requestOf(messages));
+    const text = events.flatMap((event) => (event.type === "text" ? [event.text] : [])).join("");
+    const call = events.find((event) => event.type === "tool_call");
+    const end = events.at(-1);
+    if (call === undefined) return { text, understood: end?.type === "end" && end.understood !== false };
+    const { id, name, inputText } = call;
+    messages.push(
+      assistantMessage([{ type: "tool_call", id, name, input: JSON.parse(inputText) }], "tool_calls"),
+      toolMessage([{ type: "tool_result", callId: id, name, status: "ok", text: "" }]),
+    );
+  }
+}
+
+test.each([
+  "Just reply OK.",
+  "只回复 OK。",
+  "The password is DOLPHIN-2288. Just reply OK.",
+  "What password did I tell you? Reply ONLY the password.",
+  "Remember code GRAPE-1122",
+  "what code did I mention?",
+  "prompt",
+  "your prompt",
+  "explain hello world in python",
+  "summarize this repo",
+  "run ls command",
+  "analyze code",
+  "complex task",
+  "start task",
+  "continue with next step",
+])("understands the prompt of published examples: %s", async (prompt) => {
+  expect((await answerTo(prompt)).understood).toBe(true);
+});
+
+test("answers a fixed text that looks like a choice only when it is quoted", async () => {
+  expect(await answerTo('Just reply "trick or treat".')).toEqual({ text: "trick or treat", understood: true });
+  expect(await answerTo("Just reply N/A")).toEqual({ text: "N/A", understood: true });
+  expect(await answerTo("Just reply src/main.ts")).toEqual({ text: "src/main.ts", understood: true });
+});
+
+describe("does not understand, and repeats no alternative", () => {
+  test.each([
+    "Review the diff and reply with APPROVE or REJECT",
+    "Review this change carefully, then answer APPROVE or REJECT.",
+    "Reply only APPROVE or REJECT and nothing else.",
+    'Reply with "APPROVE" or "REJECT"',
+    "Reply with either APPROVE or REJECT",
+    "Your answer must be APPROVE or REJECT",
+    "Reply with the word APPROVE or the word REJECT",
+    "Reply APPROVE if the code is fine, REJECT otherwise",
+    "Reply APPROVE if the code is fine, otherwise reply REJECT",
+    "Respond with exactly one of: APPROVE, REJECT",
+    "Respond with one of APPROVE|REJECT|ABSTAIN",
+    "Read a.txt and answer APPROVE or REJECT",
+    "Say nothing but APPROVE or REJECT",
+    "Don't say anything except APPROVE or REJECT",
+    "Just reply APPROVE/REJECT.",
+    "请审查代码，只回复 APPROVE/REJECT",
+    "回复 APPROVE 或 REJECT",
+    "回答 APPROVE 还是 REJECT",
+  ])("%s", async (prompt) => {
+    const answer = await answerTo(prompt);
+    expect(answer.understood).toBe(false);
+    expect(answer.text).not.toMatch(/APPROVE|REJECT/);
+  });
+});
+
+describe("does not understand", () => {
+  test.each([
+    ["a choice", "Answer yes or no."],
+    ["a choice after a question", "Is the code safe? Answer yes or no"],
+    ["a choice with a slash", "reply PASS/FAIL"],
+    ["a choice of three", "say GOOD, BAD or UGLY"],
+    ["a choice from a list", "Return only one word: positive, negative, neutral"],
+    ["a range", "Reply with a number between 1 and 10"],
+    ["a description of the answer", "Reply with your verdict"],
+    ["a format of the answer", "Reply with JSON"],
+    ["a label", "Classify this text and reply with only the label"],
+    ["a condition before the answer", "If there are no bugs, reply OK"],
+    ["work before a fixed answer", "Review the code and reply with LGTM"],
+    ["work that is worded like a fact", "Verify that the password is hashed"],
+    ["work that is worded like a fact, and an answer", "Check that the version is 1.2.3 and reply OK"],
+    ["a review", "review the code"],
+    ["a question about something of the user's", "What changed in my last commit?"],
+    ["any other work", "Fix the failing tests"],
+  ])("%s: %s", async (_, prompt) => {
+    expect((await answerTo(prompt)).understood).toBe(false);
+  });
+});
