@@ -26,6 +26,8 @@ export interface GivenSettings {
 /** The options of `tinman exec` as they were given. */
 export interface GivenExec extends GivenSettings {
   readonly prompt: string | undefined;
+  /** `-` behind the prompt: standard input is context. */
+  readonly input?: string | undefined;
   readonly file?: string;
   readonly outputFormat?: OutputFormat | "stream-jsonrpc" | "acp";
   readonly inputFormat: "text" | "stream-jsonrpc";
@@ -44,6 +46,8 @@ export interface GivenExec extends GivenSettings {
 const help = `
 The prompt is the argument, or the text of --file, or standard input (with no argument, or with -).
 What follows -- is the prompt, whatever it looks like.
+A - beside the prompt adds standard input as context: git diff | tinman exec "review this" -
+Without it, standard input is not read.
 
 By default a run only reads. What it may change:
   --auto low      create and edit files in the folder
@@ -65,6 +69,7 @@ An editor as the client: -o acp, which is the same as tinman acp.
 
 Examples:
   tinman exec "summarize this repo"
+  git diff | tinman exec "review this" -
   tinman exec -o json "start task" | jq -r .session_id
   tinman exec -s <session-id> "continue with next step"
   tinman exec --auto low --timeout 10m --max-turns 40 -f task.md
@@ -97,6 +102,7 @@ export function defineExec(program: Command, run: (given: GivenExec) => Promise<
     .command("exec")
     .description("run one prompt without anybody watching, and print the result")
     .argument("[prompt]", "what to do; - reads it from standard input")
+    .argument("[input]", "- adds standard input to the prompt")
     .option("-f, --file <path>", "read the prompt from a file")
     .addOption(
       new Option("-o, --output-format <format>", 'how to print (default: "text")').choices([
@@ -129,7 +135,9 @@ export function defineExec(program: Command, run: (given: GivenExec) => Promise<
     .addOption(new Option("--quirks <names>", "stream-jsonrpc with faults, for tests of clients").argParser(quirks))
     .addHelpText("after", help)
     .allowExcessArguments(false)
-    .action((prompt: string | undefined, options: Omit<GivenExec, "prompt">) => run({ ...options, prompt }));
+    .action((prompt: string | undefined, input: string | undefined, options: Omit<GivenExec, "prompt" | "input">) =>
+      run({ ...options, prompt, input }),
+    );
 }
 
 function names(value: string, before: readonly string[] = []): readonly string[] {

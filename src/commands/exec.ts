@@ -16,9 +16,13 @@ import type { Io } from "../frontends/front-end.ts";
 import { appendedPrompt } from "./appended-prompt.ts";
 import type { GivenExec } from "./exec-options.ts";
 import { offlineRunNotice } from "./offline-notice.ts";
-import { readPrompt } from "./prompt-input.ts";
+import { readPrompt, readsInput } from "./prompt-input.ts";
 import { listTools, toolNames } from "./tool-names.ts";
+import { hasWaitingInput } from "./waiting-input.ts";
 import { workingFolder } from "./working-folder.ts";
+
+const inputNotUsed =
+  'Standard input was not used. To send it along with the prompt, add -: git diff | tinman exec "review this" -';
 
 /** `tinman exec`. `words` is what stood behind `--`. */
 export async function exec(given: GivenExec, words: readonly string[] | undefined, io: Io): Promise<number> {
@@ -42,7 +46,10 @@ export async function exec(given: GivenExec, words: readonly string[] | undefine
       signalCode = signalCodes[signal];
     });
     if (options.cwd !== undefined) composition.lookAround(options.cwd);
-    return await runExec(engine, io, { ...options, run: { ...options.run, enabledTools, disabledTools } });
+    const run = { ...options.run, enabledTools, disabledTools };
+    const code = await runExec(engine, io, { ...options, run });
+    if (!readsInput(given, words) && (await hasWaitingInput())) await options.log.warn(inputNotUsed);
+    return code;
   } catch (error) {
     const failed = reportFailure(failureOf(error), { durationMs: Math.round(process.uptime() * 1_000) });
     const report = { ...failed, exitCode: signalCode ?? failed.exitCode };
@@ -106,8 +113,10 @@ async function execOptions(
   const modelId = modelOverride === undefined ? given.model : undefined;
   // What can be known to be wrong is said before anything is waited for.
   await models.resolve(modelId ?? defaultModel);
-  if (id !== undefined && (given.prompt ?? "-") === "-") await store.info(id);
-  const prompt = await readPrompt(given, words);
+  if (id !== undefined && readsInput(given, words)) await store.info(id);
+  const { text: prompt, warning } = await readPrompt(given, words);
+  const log = createLogger(io.stderr, given.logLevel);
+  if (warning !== undefined) await log.warn(warning);
   await makeHome(homes.own);
   const changes: Partial<SessionSettings> = {
     // A run gets what it was given: permissions of an earlier run do not come back by themselves.
@@ -142,7 +151,7 @@ async function execOptions(
       ...(given.maxTokens === undefined ? {} : { maxTokens: given.maxTokens }),
     },
     ...(given.timeout === undefined ? {} : { timeoutMs: given.timeout }),
-    log: createLogger(io.stderr, given.logLevel),
+    log,
   };
 }
 

@@ -5,28 +5,70 @@ const maxPromptBytes = 10_000_000;
 
 interface GivenPrompt {
   readonly prompt: string | undefined;
+  /** The argument behind the prompt. */
+  readonly input?: string | undefined;
   readonly file?: string;
 }
 
-/** The prompt of a run, from exactly one place. Standard input is read only when nothing else gives one. */
-export async function readPrompt(given: GivenPrompt, words: readonly string[] | undefined): Promise<string> {
-  const afterSeparator = words === undefined || words.length === 0 ? undefined : words.join(" ");
-  const argument = given.prompt ?? afterSeparator;
-  if (given.prompt !== undefined && afterSeparator !== undefined) {
+export interface PromptInput {
+  readonly text: string;
+  /** Standard input is the prompt, or part of it. */
+  readonly usesInput: boolean;
+  /** Something about it that the user should know. */
+  readonly warning?: string;
+}
+
+/** Whether standard input will be read. */
+export function readsInput({ prompt, input, file }: GivenPrompt, words: readonly string[] | undefined): boolean {
+  if (prompt === "-" || input === "-") return true;
+  return prompt === undefined && file === undefined && (words ?? []).length === 0;
+}
+
+/** The prompt of a run, from exactly one place. `-` beside it adds standard input as context. */
+export async function readPrompt(given: GivenPrompt, words: readonly string[] | undefined): Promise<PromptInput> {
+  const usesInput = readsInput(given, words);
+  const prompt = await ownPrompt(given, words);
+  if (prompt === undefined) return { text: notBlank(await readStandardInput()), usesInput };
+  const text = notBlank(prompt);
+  return usesInput ? { ...(await withContext(text)), usesInput } : { text, usesInput };
+}
+
+/** What an argument or a file says; `undefined` when standard input is the prompt. */
+async function ownPrompt(given: GivenPrompt, words: readonly string[] = []): Promise<string | undefined> {
+  const afterSeparator = words.length === 0 ? undefined : words.join(" ");
+  const beforeSeparator = given.prompt === "-" ? undefined : given.prompt;
+  if (given.input !== undefined && given.input !== "-") {
+    const count = "too many arguments for 'exec'. Expected 1 argument but got 2.";
+    throw new AgentError("usage", `${count} Put the prompt in quotes, or after --.`);
+  }
+  if (beforeSeparator !== undefined && afterSeparator !== undefined) {
     throw new AgentError("usage", "There is a prompt before and after --. Give one.");
   }
-  if (given.file !== undefined && argument !== undefined) {
-    throw new AgentError("usage", "Give the prompt as an argument or with --file, not both.");
-  }
-  const text = await read(given.file, argument, given.prompt === "-");
+  const argument = beforeSeparator ?? afterSeparator;
+  if (given.file === undefined) return argument;
+  if (argument === undefined) return readPromptFile(given.file);
+  throw new AgentError("usage", "Give the prompt as an argument or with --file, not both.");
+}
+
+function notBlank(text: string): string {
   if (text.trim() === "") throw new AgentError("usage", "The prompt is empty.");
   return text;
 }
 
-async function read(file: string | undefined, argument: string | undefined, isDash: boolean): Promise<string> {
-  if (file !== undefined) return readPromptFile(file);
-  if (argument !== undefined && !isDash) return argument;
-  return readStandardInput();
+async function withContext(prompt: string): Promise<Omit<PromptInput, "usesInput">> {
+  if (process.stdin.isTTY === true) {
+    throw new AgentError("usage", "Standard input is a terminal. Pipe something into it, or leave out -.");
+  }
+  const room = maxPromptBytes - Buffer.byteLength(prompt);
+  const { bytes, problem } = await inputBytes(room);
+  if (problem !== undefined) throw new AgentError("usage", `Standard input cannot be read: ${problem}`);
+  if (bytes.length > room) {
+    const remedy = "Put it into a file and let the prompt name the file.";
+    throw new AgentError("input_too_large", `Standard input is larger than 10 MB. ${remedy}`);
+  }
+  const piped = withoutLastLineEnd(new TextDecoder().decode(bytes));
+  const text = `${prompt}\n\n<stdin>\n${piped}\n</stdin>`;
+  return bytes.length > 0 ? { text } : { text, warning: "Standard input was empty: nothing was added to the prompt." };
 }
 
 async function readPromptFile(file: string): Promise<string> {
@@ -45,26 +87,36 @@ async function readStandardInput(): Promise<string> {
   if (process.stdin.isTTY === true) {
     throw new AgentError("usage", 'No prompt given. Try: tinman exec "your prompt", or tinman exec --help');
   }
+  const { bytes, problem } = await inputBytes(maxPromptBytes);
+  if (bytes.length > 0) return decode(bytes, "standard input");
+  const why = problem === undefined ? "and standard input is empty" : `and standard input cannot be read: ${problem}`;
+  throw new AgentError("usage", `No prompt given, ${why}.`);
+}
+
+/** Standard input to its end, or a little more than `most`. */
+async function inputBytes(most: number): Promise<{ readonly bytes: Buffer; readonly problem?: string }> {
   const chunks: Buffer[] = [];
-  let bytes = 0;
-  let problem = "and standard input is empty";
+  let count = 0;
   try {
     for await (const chunk of process.stdin) {
       chunks.push(chunk as Buffer);
-      bytes += (chunk as Buffer).length;
-      if (bytes > maxPromptBytes) break;
+      count += (chunk as Buffer).length;
+      if (count > most) break;
     }
+    return { bytes: Buffer.concat(chunks) };
   } catch (error) {
-    problem = `and standard input cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    return { bytes: Buffer.concat(chunks), problem: error instanceof Error ? error.message : String(error) };
   }
-  if (bytes === 0) throw new AgentError("usage", `No prompt given, ${problem}.`);
-  return decode(Buffer.concat(chunks), "standard input");
 }
 
 function decode(bytes: Buffer, source: string): string {
   if (bytes.length > maxPromptBytes) {
     throw new AgentError("input_too_large", `The prompt in ${source} is larger than 10 MB.`);
   }
-  // The byte order mark is dropped by the decoder, the last line end here: neither is what the user meant to say.
-  return new TextDecoder().decode(bytes).replace(/\r?\n$/, "");
+  return withoutLastLineEnd(new TextDecoder().decode(bytes));
+}
+
+/** The decoder drops the byte order mark, this the last line end: neither is what the user meant to say. */
+function withoutLastLineEnd(text: string): string {
+  return text.replace(/\r?\n$/, "");
 }

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Bench } from "./tinman.ts";
-import { createBench, finished, madeUp } from "./tinman.ts";
+import { createBench, finished, lines, madeUp, withoutOfflineLine } from "./tinman.ts";
 
 let bench: Bench;
 beforeAll(async () => {
@@ -19,14 +19,53 @@ describe("the prompt", () => {
     ["on standard input", [], "Just reply PINEAPPLE.\n"],
     ["on standard input, asked for with -", ["-"], "Just reply PINEAPPLE."],
     ["from a file", ["-f", "prompt.md"], undefined],
-    ["from a file, with other text on standard input", ["--file", "prompt.md"], "Just reply BANANA."],
-    ["as an argument, with other text on standard input", ["Just reply PINEAPPLE."], "Just reply BANANA."],
     ["behind --", ["--", "Just reply PINEAPPLE."], undefined],
     ["behind -- in several words", ["--", "Just", "reply", "PINEAPPLE."], undefined],
     ["with a byte order mark and CRLF", [], "\ufeffJust reply PINEAPPLE.\r\n"],
   ])("%s", async (_, args, stdin) => {
     const run = await bench.tinman(["exec", ...args], stdin === undefined ? {} : { stdin });
     expect(run).toEqual({ code: 0, signal: null, stdout: "PINEAPPLE\n", stderr: "" });
+  });
+
+  test.each<[string, string[]]>([
+    ["as an argument", ["Just reply PINEAPPLE.", "-"]],
+    ["from a file", ["-f", "prompt.md", "-"]],
+    ["behind --", ["-", "--", "Just", "reply", "PINEAPPLE."]],
+  ])("%s, with standard input as context", async (_, args) => {
+    const run = await bench.tinman(["exec", "-o", "stream-json", ...args], { stdin: "one\ntwo\n" });
+    const [, prompt, answer] = lines(run.stdout);
+    expect([run.code, run.stderr, prompt?.text, answer?.text]).toEqual([
+      0,
+      "",
+      "Just reply PINEAPPLE.\n\n<stdin>\none\ntwo\n</stdin>",
+      "PINEAPPLE",
+    ]);
+  });
+
+  test("with empty standard input as context is sent, and stderr says that it was empty", async () => {
+    const run = await bench.tinman(["exec", "Just reply PINEAPPLE.", "-"]);
+    const stderr = "tinman: Standard input was empty: nothing was added to the prompt.\n";
+    expect(run).toEqual({ code: 0, signal: null, stdout: "PINEAPPLE\n", stderr });
+  });
+
+  test("leaves other text on standard input to other programs, and says that it was not used", async () => {
+    await bench.file("lines.txt", "a\nb\n");
+    const run = await bench.shell(
+      `printf 'a\\nb\\n' | { tinman exec "Just reply PIPE."; cat; }
+       { tinman exec -f prompt.md; cat; } < lines.txt
+       { cat >read.txt; tinman exec "Just reply END."; } < lines.txt
+       : | tinman exec "Just reply EMPTY."
+       tinman exec "Just reply NULL." </dev/null
+       tinman exec "Just reply CLOSED." <&-`,
+    );
+    const line =
+      'tinman: Standard input was not used. To send it along with the prompt, add -: git diff | tinman exec "review this" -\n';
+    expect(run).toEqual({
+      code: 0,
+      signal: null,
+      stdout: "PIPE\na\nb\nPINEAPPLE\na\nb\nEND\nEMPTY\nNULL\nCLOSED\n",
+      stderr: line.repeat(2),
+    });
   });
 
   test("from a pipe, whether its writer is there or comes later", async () => {
@@ -49,7 +88,11 @@ describe("the prompt", () => {
     const child = bench.start(["exec", "Just reply PINEAPPLE."]);
     const stdin = child.stdin;
     const done = new Promise<number | null>((resolve) => child.on("close", resolve));
-    expect(await done).toBe(0);
+    let errors = "";
+    child.stderr?.on("data", (chunk: Buffer) => {
+      errors += String(chunk);
+    });
+    expect([await done, withoutOfflineLine(errors)]).toEqual([0, ""]);
     stdin?.destroy();
   });
 
@@ -163,12 +206,17 @@ describe("one clear line and exit code 2", () => {
     const child = bench.shell(`script -qec 'tinman exec' /dev/null </dev/null`);
     const run = await child;
     expect(run.stdout).toContain("No prompt given.");
+    const beside = await bench.shell(`script -qec 'tinman exec hi -' /dev/null </dev/null`);
+    expect(beside.stdout).toContain("Standard input is a terminal. Pipe something into it, or leave out -.");
   });
 
   test("a prompt that is too large", async () => {
     const child = bench.start(["exec"]);
     const run = await finished(child, "x".repeat(10_000_001));
     expect([run.code, run.stderr]).toEqual([2, "tinman: The prompt in standard input is larger than 10 MB.\n"]);
+    const beside = await finished(bench.start(["exec", "review this", "-"]), "x".repeat(10_000_001));
+    const words = "tinman: Standard input is larger than 10 MB. Put it into a file and let the prompt name the file.\n";
+    expect([beside.code, beside.stderr]).toEqual([2, words]);
   });
 });
 
@@ -184,7 +232,14 @@ describe("the answer", () => {
   test("--help teaches and --version prints one line", async () => {
     const help = await bench.tinman(["exec", "--help"]);
     expect(help).toMatchObject({ code: 0, stderr: "" });
-    for (const word of ["--auto", "Examples:", "Exit codes:", "stream-json", "--on-denied"])
+    for (const word of [
+      "--auto",
+      "Examples:",
+      "Exit codes:",
+      "stream-json",
+      "--on-denied",
+      'git diff | tinman exec "review this" -',
+    ])
       expect(help.stdout).toContain(word);
     const root = await bench.tinman(["--help"]);
     expect(root.stdout).toContain("tinman exec");

@@ -28,8 +28,10 @@ export function conversationOf(request: ModelRequest): Conversation {
     earlier: messages.slice(0, Math.max(first, 0)).filter(isUser).map(ownWords),
     results: messages.slice(last + 1).flatMap((message) => (message.role === "tool" ? message.content : [])),
     specMode: /spec mode is on/i.test(request.system),
-    attachments: prompts.some((prompt) =>
-      prompt.content.some((block) => block.type === "image" || block.type === "document"),
+    attachments: prompts.some(
+      (prompt) =>
+        pipedInput.test(textOf(prompt.content)) ||
+        prompt.content.some((block) => block.type === "image" || block.type === "document"),
     ),
     lastPath: () => lastPathIn(messages),
     offers: (tool) => request.tools.some((spec) => spec.name === tool),
@@ -48,6 +50,9 @@ function startOfPrompts(messages: readonly Message[], last: number): number {
   return first;
 }
 
+/** What was piped into a run stands behind its prompt. */
+const pipedInput = /\n\n<stdin>\n[\s\S]*\n<\/stdin>\s*$/;
+
 function isUser(message: Message): message is UserMessage {
   return message.role === "user";
 }
@@ -55,6 +60,7 @@ function isUser(message: Message): message is UserMessage {
 function ownWords(message: UserMessage): string {
   return textOf(message.content)
     .replace(/<system-reminder>[\s\S]*?<\/system-reminder>/g, "")
+    .replace(pipedInput, "")
     .trim();
 }
 
