@@ -39,7 +39,8 @@ export async function exec(given: GivenExec, words: readonly string[] | undefine
     const enabledTools = toolNames(given.enabledTools ?? [], engine.tools);
     if (given.listTools === true) {
       const { info } = await composition.models.resolve(given.model ?? composition.defaultModel);
-      await listTools(offeredTools(engine.tools, info), { ...given, disabledTools, enabledTools }, io.stdout);
+      const offered = offeredTools(engine.tools, info, given.useSpec === true ? "spec" : "auto");
+      await listTools(offered, { ...given, disabledTools, enabledTools }, io.stdout);
       return 0;
     }
     const options = await unlessStopped(io, execOptions(given, words, format, composition, io), (signal) => {

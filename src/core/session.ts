@@ -12,7 +12,7 @@ import type { Interaction } from "./interaction.ts";
 import { Interactions } from "./interactions.ts";
 import { Journal } from "./journal.ts";
 import type { Message, PromptBlock, Usage } from "./message.ts";
-import { offeredTools } from "./offered-tools.ts";
+import { offeredTools, toolsOf } from "./offered-tools.ts";
 import type { ModelInfo, SessionLog, ToolSpec } from "./ports.ts";
 import type { QueuedPrompt } from "./prompt-queue.ts";
 import { notRun, PromptQueue, shortTitle, sizeOf, titleFrom } from "./prompt-queue.ts";
@@ -121,7 +121,7 @@ export class Session {
 
   /** The tools that a model is offered. */
   toolSpecs(model: ModelInfo): readonly ToolSpec[] {
-    return offeredTools(this.tools, model).map((tool) => ({
+    return offeredTools(this.tools, model, this.settings.mode).map((tool) => ({
       name: tool.name,
       description: tool.description,
       inputSchema: () => this.parts.toolSchema(tool),
@@ -330,7 +330,7 @@ export class Session {
             sessionId: this.id,
             cwd: this.cwd,
             messageId: parts.ids.next(),
-            tools: callableTools(offeredTools(this.tools, model), calls, this.settings, this.run),
+            tools: callableTools(toolsOf(this.tools, model), calls, this.settings, this.run),
             isCut,
             host: parts.host,
             clock: parts.clock,

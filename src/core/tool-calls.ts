@@ -3,9 +3,11 @@ import type { EventBody } from "./event.ts";
 import { changedSince, isNoWorse, withEvidence } from "./evidence.ts";
 import type { Interactions } from "./interactions.ts";
 import type { ToolCallBlock, ToolResultBlock } from "./message.ts";
+import { isOffered } from "./offered-tools.ts";
 import { headAndTail, outputLimit } from "./output.ts";
 import type { Access, AccessClass, Decision, DecisionContext, PermissionPolicy, Preview } from "./permission.ts";
 import type { Clock, Host } from "./ports.ts";
+import type { Mode } from "./settings.ts";
 import type { Tool, ToolBody, ToolOutput, ToolScope } from "./tool.ts";
 import { failed } from "./tool.ts";
 import { withProgress } from "./tool-progress.ts";
@@ -15,7 +17,7 @@ export interface CallsContext {
   readonly cwd: string;
   /** The id that all results of this reply share. */
   readonly messageId: string;
-  /** Those that the model was offered. */
+  /** Those of the model, in whatever mode it is offered them. */
   readonly tools: ReadonlyMap<string, Tool>;
   /** The reply was cut at the output limit. */
   readonly isCut: boolean;
@@ -83,12 +85,13 @@ export async function runCalls(calls: readonly ToolCallBlock[], context: CallsCo
 
 async function prepare(call: ToolCallBlock, context: CallsContext): Promise<Prepared> {
   const tool = context.tools.get(call.name);
+  const { mode } = context.decisionContext(call.name);
   if (tool === undefined) {
-    return {
-      call,
-      result: failed(`Unknown tool: ${call.name}. Available tools: ${[...context.tools.keys()].join(", ")}`),
-    };
+    const names = [...context.tools.values()].filter((known) => isOffered(known, mode)).map(({ name }) => name);
+    return { call, result: failed(`Unknown tool: ${call.name}. Available tools: ${names.join(", ")}`) };
   }
+  const misplaced = outsideItsMode(tool, mode);
+  if (misplaced !== undefined) return { call, tool, result: misplaced };
   if (call.malformedInput !== undefined) {
     const why = context.isCut ? "were cut at the output limit. Write less at once" : "are not valid JSON";
     return { call, tool, result: failed(`The arguments of ${call.name} ${why}.`) };
@@ -113,6 +116,13 @@ async function prepare(call: ToolCallBlock, context: CallsContext): Promise<Prep
   } catch (error) {
     return { call, tool, result: failed(error instanceof Error ? error.message : String(error)) };
   }
+}
+
+function outsideItsMode(tool: Tool, mode: Mode): ToolOutput | undefined {
+  if (isOffered(tool, mode)) return undefined;
+  return failed(
+    `${tool.name} works in ${tool.onlyIn} mode only, and this session is in ${mode} mode. Nothing was done.`,
+  );
 }
 
 /** A path as the model wrote it may lead anywhere, so that an approver is shown the one that was decided on. */
@@ -245,6 +255,8 @@ async function runOne(
   if (output === undefined && context.signal.aborted) {
     output = { text: "Error: Tool execution cancelled by user", status: "interrupted" };
   }
+  // An approved plan before it in the same reply may have ended the mode.
+  if (entry.tool !== undefined) output ??= outsideItsMode(entry.tool, places.mode);
   output ??= overruled(entry, context);
   const changed = output === undefined ? await changedSince(entry.accesses ?? [], context.host) : undefined;
   // Calls of the same reply may change what a later one finds; what matters is whether it may still run.

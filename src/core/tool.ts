@@ -66,6 +66,8 @@ export interface Tool {
   readonly description: string;
   /** Tools that it takes the place of, for models that prefer it. */
   readonly replaces?: readonly string[];
+  /** The only mode in which the model is offered it. A call in another mode is refused with words. */
+  readonly onlyIn?: Mode;
   /** True when calls may run beside others of the same reply. Only for tools that change nothing. */
   readonly concurrent: boolean;
   /** Who runs it, when that is not the engine. */

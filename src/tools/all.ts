@@ -100,6 +100,7 @@ export const builtinTools: readonly Tool[] = [
     kind: "plan",
     title: "Hand over the plan",
     description: exitSpecModeText,
+    onlyIn: "spec",
     concurrent: false,
     load: async () => (await import("./exit-spec-mode.ts")).exitSpecModeTool,
   },

@@ -37,8 +37,7 @@ export const exitSpecModeTool = defineTool({
       return succeeded(JSON.stringify({ approved: true, ...kept, handoff, isEdited: false }));
     }
     const why = answer.kind === "cancel" && answer.why !== undefined ? ` (${answer.why})` : "";
-    const text = context.mode === "spec" ? notApproved : "Error: Plan not approved.";
-    return { text: text + why, status: "refused", endTurn: { reason: "cancelled" } };
+    return { text: notApproved + why, status: "refused", endTurn: { reason: "cancelled" } };
   },
 });
 

@@ -338,3 +338,37 @@ describe("spec mode", () => {
     expect(kit.host.text("/ws/x")).toBe("y");
   });
 });
+
+describe("a tool of one mode", () => {
+  const plan = ["ExitSpecMode", { plan: "1. Do it" }] as const;
+  const refusal = "Error: ExitSpecMode works in spec mode only, and this session is in auto mode. Nothing was done.";
+
+  test("is offered in this mode only", async () => {
+    const kit = createKit([says("ok"), says("ok")]);
+    for (const mode of ["auto", "spec"] as const) await ask(await kit.open({ mode }), "go");
+    const offered = kit.requests.map(({ tools }) => tools.some(({ name }) => name === "ExitSpecMode"));
+    expect(offered).toEqual([false, true]);
+  });
+
+  test("fails with words when it is called in another one, and the turn goes on", async () => {
+    const kit = createKit([calls(plan), says("I will do it now."), calls(["Fly", {}]), says("ok")]);
+    const session = await kit.open();
+    expect(await ask(session, "go")).toMatchObject({
+      reason: "completed",
+      finalText: "I will do it now.",
+      failedTool: { name: "ExitSpecMode" },
+    });
+    expect(results(session)).toMatchObject([{ status: "failed", text: refusal }]);
+    await ask(session, "go");
+    expect(results(session)).toMatchObject([{ text: expect.not.stringContaining("ExitSpecMode") }]);
+  });
+
+  test("fails when an approval before it in the same reply has ended the mode", async () => {
+    const kit = createKit([calls(plan, plan), says("Done.")]);
+    const session = await kit.open({ mode: "spec" });
+    const { asked } = attachApprover(session, { kind: "approve", autonomy: "low" });
+    expect(await ask(session, "go")).toMatchObject({ reason: "completed", finalText: "Done." });
+    expect(asked).toHaveLength(1);
+    expect(results(session)).toMatchObject([{ status: "ok" }, { status: "failed", text: refusal }]);
+  });
+});

@@ -52,7 +52,7 @@ auto, low
   rename: { prints: "Just reply OK.\nA better name\n" },
   "models-and-tools": {
     prints:
-      "offline: Tinman offline, none\nRead\nLS\nGrep\nGlob\nCreate\nEdit\nExecute\nTodoWrite\nAskUser\nExitSpecMode\n" +
+      "offline: Tinman offline, none\nRead\nLS\nGrep\nGlob\nCreate\nEdit\nExecute\nTodoWrite\nAskUser\n" +
       "FetchUrl (not offered)\n{ skills: [] }\n",
   },
   resume: { prints: "user: The password is DOLPHIN-2288. Just reply OK.\nassistant: OK\nDOLPHIN-2288\n" },

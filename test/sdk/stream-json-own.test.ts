@@ -27,19 +27,7 @@ const session = (sessionId: string, cwd: string): StreamJsonEvent => ({
   sessionId,
   cwd,
   model: `script:${cwd.replace(/project$/, "script-1.json")}`,
-  tools: [
-    "Read",
-    "LS",
-    "Grep",
-    "Glob",
-    "Create",
-    "Edit",
-    "Execute",
-    "TodoWrite",
-    "AskUser",
-    "ExitSpecMode",
-    "FetchUrl",
-  ],
+  tools: ["Read", "LS", "Grep", "Glob", "Create", "Edit", "Execute", "TodoWrite", "AskUser", "FetchUrl"],
 });
 
 const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheCreationTokens: 0, thinkingTokens: 0 };

@@ -1,4 +1,4 @@
-import { offeredTools } from "../../core/offered-tools.ts";
+import { isOffered, toolsOf } from "../../core/offered-tools.ts";
 import type { ModelInfo } from "../../core/ports.ts";
 import type { Session } from "../../core/session.ts";
 import type { AvailableModel } from "../../protocol/droid/models.ts";
@@ -12,9 +12,11 @@ import { filtersIn, namesUnder } from "./tool-filters.ts";
 export async function listTools(params: ListToolsParams, context: Context): Promise<ListToolsResult> {
   const { engine, live, options } = context;
   const modelId = params.modelId ?? live?.session.settings.modelId ?? options.defaults.modelId;
-  const offered = offeredTools(engine.tools, await engine.model(modelId));
+  const tools = toolsOf(engine.tools, await engine.model(modelId));
+  const mode = live?.session.settings.mode;
+  const offered = mode === undefined ? tools : tools.filter((tool) => isOffered(tool, mode));
   const allowed = namesUnder({ ...live?.filters, ...filtersIn(params) }, context);
-  const tools = offered.map(({ name, title, description, kind }) => ({
+  const listed = offered.map(({ name, title, description, kind }) => ({
     id: name,
     llmId: name,
     displayName: title,
@@ -23,7 +25,7 @@ export async function listTools(params: ListToolsParams, context: Context): Prom
     defaultAllowed: true,
     currentlyAllowed: allowed.includes(name),
   }));
-  return { tools };
+  return { tools: listed };
 }
 
 export async function listModels({ includeDisabled }: ListModelsParams, context: Context): Promise<ListModelsResult> {

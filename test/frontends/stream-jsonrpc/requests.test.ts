@@ -337,7 +337,7 @@ test("an interrupt with something open closes it as cancelled, once", async () =
     ["ExitSpecMode", { plan: "p" }],
   ] as const) {
     const kit = createKit([calls([name, input])]);
-    const session = await kit.open({ autonomy: "off" });
+    const session = await kit.open({ autonomy: "off", mode: name === "ExitSpecMode" ? "spec" : "auto" });
     const client = listenTranslated(session);
     const handle = client.prompt("go", { requestId: "r1" });
     await until(() => client.types().includes("request"));
