@@ -15,6 +15,10 @@ export function createObserver(meter: Meter, log: Log): (event: EngineEvent) => 
       begun.delete(sessionId);
       meter.firstChunk(Math.max(0, at - since) / 1_000);
     },
+    notice: ({ sessionId, level, text: message }) =>
+      level === "warning"
+        ? log.warn("session.notice", { sessionId, message })
+        : log.info("session.notice", { sessionId, message }),
     "usage.updated": ({ call }) => meter.tokens(call),
     "tool.ended": ({ result }) => meter.toolCall(result.status),
     "turn.ended": ({ sessionId, turnId, reason, failure, durationMs }) => {

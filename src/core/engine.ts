@@ -3,6 +3,7 @@ import { AgentError } from "./errors.ts";
 import type { DurableBody, DurableEvent, SettingsChanges } from "./event.ts";
 import type { SessionState } from "./history.ts";
 import { closingEvents, foldLog } from "./history.ts";
+import { readMended } from "./mend-log.ts";
 import type { ModelCatalog, ModelInfo, SessionInfo, SessionQuery } from "./ports.ts";
 import { Session } from "./session.ts";
 import type { RunOptions, SessionSettings } from "./settings.ts";
@@ -62,19 +63,20 @@ export class Engine {
       throw error;
     });
     try {
-      const { events, lastSeq, damagedLines } = await this.parts.store.read(id);
+      const { events, lastSeq, damagedLines } = await readMended(this.parts.store, id);
       const state = foldLog(events, lastSeq);
       checkAllowed(state, options);
       if (options.toRead !== true) await this.checkFolder(options.cwd ?? state.cwd);
-      const session = new Session(this.parts, log, state, options.run ?? {}, [
-        ...closingEvents(state, this.parts.ids),
-        ...moved(state.cwd, options.cwd),
-      ]);
+      const session = new Session(this.parts, log, state, options.run ?? {}, {
+        owed: [...closingEvents(state, this.parts.ids), ...moved(state.cwd, options.cwd)],
+        damagedLines,
+      });
       if (options.toRead !== true) {
         await this.checkModels({ ...session.settings, ...definite(options.changes ?? {}) });
       }
       if (options.changes !== undefined) await session.update(options.changes);
       this.keep(session);
+      for (const notice of session.notices()) this.parts.observe?.(notice);
       return { session, damagedLines };
     } catch (error) {
       await log.release();
@@ -87,7 +89,7 @@ export class Engine {
     id: string,
     options: ResumedSession & { readonly atSeq?: number; readonly title?: string } = {},
   ): Promise<Resumed> {
-    const { events, damagedLines } = await this.parts.store.read(id);
+    const { events, damagedLines } = await readMended(this.parts.store, id);
     const kept = events.filter((event) => event.seq <= (options.atSeq ?? Number.POSITIVE_INFINITY));
     const source = foldLog(kept);
     checkAllowed(source, options);
@@ -105,7 +107,7 @@ export class Engine {
     const copied = kept
       .filter((event) => isConversation(event) && !isWaiting(event, source.waiting))
       .map(withoutChanges);
-    const session = await this.start(opened, undefined, options.run, copied);
+    const session = await this.start(opened, undefined, options.run, { copied, damagedLines });
     if (options.title !== undefined) await session.rename(options.title);
     return { session, damagedLines };
   }
@@ -146,7 +148,10 @@ export class Engine {
     opened: DurableBody & { type: "session.opened" },
     id: string | undefined,
     run: RunOptions | undefined,
-    copied: readonly DurableEvent[] = [],
+    {
+      copied = [],
+      damagedLines = [],
+    }: { readonly copied?: readonly DurableEvent[]; readonly damagedLines?: readonly number[] } = {},
   ): Promise<Session> {
     const sessionId = id ?? this.parts.ids.next();
     const first: DurableEvent = { at: this.parts.clock.now(), sessionId, seq: 1, ...opened };
@@ -155,9 +160,10 @@ export class Engine {
       const events = copied.map((event, index) => ({ ...event, sessionId, seq: index + 2 }));
       for (let from = 0; from < events.length; from += 200) await log.append(events.slice(from, from + 200));
       const state = foldLog([first, ...events]);
-      const session = new Session(this.parts, log, state, run ?? {}, closingEvents(state, this.parts.ids));
+      const owed = closingEvents(state, this.parts.ids);
+      const session = new Session(this.parts, log, state, run ?? {}, { owed, damagedLines });
       this.keep(session);
-      this.parts.observe?.(first);
+      for (const event of [first, ...session.notices()]) this.parts.observe?.(event);
       return session;
     } catch (error) {
       await log.release();
@@ -206,9 +212,4 @@ function moved(from: string, to: string | undefined): readonly DurableBody[] {
 function definite(changes: SettingsChanges): Partial<SessionSettings> {
   const entries = Object.entries(changes).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(entries) as Partial<SessionSettings>;
-}
-
-/** Words for a log that was damaged and read all the same. */
-export function damageNotice(lines: readonly number[]): string {
-  return `${lines.length} damaged ${lines.length === 1 ? "line" : "lines"} of the session log skipped (line ${lines.join(", ")}).`;
 }

@@ -139,6 +139,8 @@ export function applyEvent(state: SessionState, event: DurableEvent): void {
       state.lastEnd = event.reason;
       state.partial = undefined;
       state.openCalls.clear();
+      // All closed already, unless a damaged log lost the record that says so.
+      state.openRequests.clear();
       for (const messageId of event.untaken ?? []) state.waiting.delete(messageId);
       break;
   }

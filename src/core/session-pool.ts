@@ -6,8 +6,6 @@ import type { Session } from "./session.ts";
 /** A client's hold on a session: as long as there is one, the session stays open. */
 export interface Hold {
   readonly session: Session;
-  /** Of its log, when it was read. */
-  readonly damagedLines: readonly number[];
   /** The session was open before somebody asked for this hold. */
   readonly wasOpen: boolean;
   /** Whether others hold the session, too. */
@@ -26,7 +24,6 @@ export interface PoolOptions {
 
 interface Entry {
   readonly session: Session;
-  readonly damagedLines: readonly number[];
   readonly holds: Set<Hold>;
   /** Set while nobody holds it: it is told when somebody does again. */
   stopLeaving: (() => void) | undefined;
@@ -62,7 +59,7 @@ export class SessionPool {
     const make = (): Promise<Hold> =>
       this.counted(options.settings.owner, async () => {
         const session = await this.engine.create(options);
-        return this.hold(await this.enter(session, []), false);
+        return this.hold(await this.enter(session), false);
       });
     const { id } = options;
     if (id === undefined) {
@@ -84,8 +81,8 @@ export class SessionPool {
     const found = this.entries.get(id);
     if (found === undefined) {
       const resume = async (): Promise<Hold> => {
-        const { session, damagedLines } = await this.engine.resume(id, options);
-        return this.hold(await this.enter(session, damagedLines), false);
+        const { session } = await this.engine.resume(id, options);
+        return this.hold(await this.enter(session), false);
       };
       return this.alone(id, () => this.counted(options.openedFor, resume));
     }
@@ -156,12 +153,12 @@ export class SessionPool {
     return done;
   }
 
-  private async enter(session: Session, damagedLines: readonly number[]): Promise<Entry> {
+  private async enter(session: Session): Promise<Entry> {
     if (this.isClosed) {
       await session.close();
       this.checkOpen();
     }
-    const entry: Entry = { session, damagedLines, holds: new Set(), stopLeaving: undefined, isEnding: false };
+    const entry: Entry = { session, holds: new Set(), stopLeaving: undefined, isEnding: false };
     this.entries.set(session.id, entry);
     void session.ended.then(() => {
       this.entries.delete(session.id);
@@ -171,10 +168,9 @@ export class SessionPool {
   }
 
   private hold(entry: Entry, wasOpen: boolean): Hold {
-    const { session, damagedLines, holds } = entry;
+    const { session, holds } = entry;
     const hold: Hold = {
       session,
-      damagedLines,
       wasOpen,
       isShared: () => holds.size > (holds.has(hold) ? 1 : 0),
       release: () => {

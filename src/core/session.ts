@@ -5,12 +5,13 @@ import { callableTools, sessionTools } from "./client-tools.ts";
 import { buildRequest, chosenModel } from "./context.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { AgentError } from "./errors.ts";
-import type { DurableBody, DurableEvent, EventBody, SettingsChanges } from "./event.ts";
+import type { DurableBody, DurableEvent, EngineEvent, EventBody, SettingsChanges } from "./event.ts";
 import { seenPlaces } from "./evidence.ts";
 import { copyState, type SessionState } from "./history.ts";
 import type { Interaction } from "./interaction.ts";
 import { Interactions } from "./interactions.ts";
 import { Journal } from "./journal.ts";
+import { damageNotice, readMended } from "./mend-log.ts";
 import type { Message, PromptBlock, Usage } from "./message.ts";
 import { offeredTools, toolsOf } from "./offered-tools.ts";
 import type { ModelInfo, SessionLog, ToolSpec } from "./ports.ts";
@@ -44,6 +45,7 @@ export class Session {
   private readonly parts: EngineParts;
   private readonly log: SessionLog;
   private readonly run: RunOptions;
+  private readonly damagedLines: readonly number[];
   private readonly journal: Journal;
   private readonly briefing: Briefing;
   private readonly interactions: Interactions;
@@ -63,8 +65,15 @@ export class Session {
     this.tellEnd = resolve;
   });
 
-  constructor(parts: EngineParts, log: SessionLog, state: SessionState, run: RunOptions, owed: readonly DurableBody[]) {
+  constructor(
+    parts: EngineParts,
+    log: SessionLog,
+    state: SessionState,
+    run: RunOptions,
+    { owed, damagedLines }: { readonly owed: readonly DurableBody[]; readonly damagedLines: readonly number[] },
+  ) {
     this.parts = parts;
+    this.damagedLines = damagedLines;
     this.log = log;
     this.run = run;
     this.queue = new PromptQueue(run.maxWaiting);
@@ -172,9 +181,16 @@ export class Session {
   async past(): Promise<readonly DurableEvent[]> {
     // Looked at before: what is written meanwhile is then among what is stored.
     const { owed } = this.journal;
-    const { events } = await this.parts.store.read(this.id);
+    const { events } = await readMended(this.parts.store, this.id);
     const last = events.at(-1)?.seq ?? 0;
     return [...events, ...owed.filter(({ seq }) => seq > last)];
+  }
+
+  /** What every client should know that opens the session: its log was damaged. */
+  notices(): readonly EngineEvent[] {
+    if (this.damagedLines.length === 0) return [];
+    const text = damageNotice(this.damagedLines);
+    return [{ type: "notice", level: "warning", text, at: this.parts.clock.now(), sessionId: this.id }];
   }
 
   /** Accepted prompts that no turn has taken up yet. */

@@ -93,6 +93,9 @@ const sharedEvents = {
   error: z
     .strictObject({ type: z.literal("error"), error: turnError })
     .describe("Something went wrong; whether the turn failed, its end says."),
+  notice: z
+    .strictObject({ type: z.literal("notice"), level: z.enum(["info", "warning"]), message: z.string() })
+    .describe("Something people should know; nothing ends because of it."),
   other: z
     .strictObject({ type: z.literal("other"), name: z.string(), given: z.unknown() })
     .describe("Anything that this version does not know, as it came."),
@@ -127,6 +130,7 @@ const turnEvent = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("settings"), settings }),
   z.strictObject({ type: z.literal("title"), title: z.string() }),
   z.strictObject({ type: z.literal("retry"), attempt: z.number(), reason: z.string() }),
+  sharedEvents.notice,
   sharedEvents.error,
   sharedEvents.other,
   z.strictObject({ type: z.literal("end"), result: turnResult }).describe("The last one of a turn."),
@@ -144,6 +148,7 @@ const streamJsonEvent = z.discriminatedUnion("type", [
   sharedEvents.thinking,
   sharedEvents.toolCall,
   sharedEvents.toolResult,
+  sharedEvents.notice,
   sharedEvents.error,
   sharedEvents.other,
   z

@@ -88,6 +88,14 @@ export const toolResultLine = z.object({
     .describe("Only when isError."),
 });
 
+export const noticeLine = z.object({
+  type: z.literal("notice"),
+  level: z.enum(["info", "warning"]),
+  message: z.string().describe("For people. Nothing ends because of it."),
+  timestamp,
+  session_id: z.string(),
+});
+
 export const errorLine = z.object({
   type: z.literal("error"),
   source: z.enum(["cli", "agent_loop"]),
@@ -120,6 +128,7 @@ export const streamJsonLine = z.discriminatedUnion("type", [
   reasoningLine,
   toolCallLine,
   toolResultLine,
+  noticeLine,
   errorLine,
   completionLine,
 ]);

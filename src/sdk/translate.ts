@@ -3,7 +3,7 @@ import { forgetOldest } from "./forget-oldest.ts";
 import { markOf } from "./mark.ts";
 import { mergedSettings } from "./settings.ts";
 import type { Message, Settings, TokenUsage, TurnError, TurnEvent } from "./types.ts";
-import { type Given, given, messageOf, numberOf, recordOf, textOf, textOfBlocks, usageOf } from "./wire.ts";
+import { type Given, given, messageOf, noticeOf, numberOf, recordOf, textOf, textOfBlocks, usageOf } from "./wire.ts";
 
 /** What is known of a session from what its backend has told. */
 export interface Known {
@@ -148,6 +148,7 @@ export function createTranslator(known: Known): Translator {
     llm_retry: ({ attempt, reason }) => [
       { type: "retry", attempt: numberOf(attempt) ?? 0, reason: textOf(reason) ?? "unknown" },
     ],
+    notice: (given) => [noticeOf(given) ?? other(given)],
     error: (given) => [errorEvent(given)],
   };
 

@@ -167,6 +167,8 @@ export type TurnEvent =
   | { readonly type: "settings"; readonly settings: Settings }
   | { readonly type: "title"; readonly title: string }
   | { readonly type: "retry"; readonly attempt: number; readonly reason: string }
+  /** Something people should know; nothing ends because of it. */
+  | { readonly type: "notice"; readonly level: "info" | "warning"; readonly message: string }
   /** Something went wrong; whether the turn failed, its end says. */
   | { readonly type: "error"; readonly error: TurnError }
   /** Anything that this version does not know, as it came. */
@@ -210,6 +212,8 @@ export type StreamJsonEvent =
       readonly text: string;
       readonly isError: boolean;
     }
+  /** Something people should know; nothing ends because of it. */
+  | { readonly type: "notice"; readonly level: "info" | "warning"; readonly message: string }
   /** Something went wrong; whether the turn failed, its end says. */
   | { readonly type: "error"; readonly error: TurnError }
   /** Anything that this version does not know, as it came. */

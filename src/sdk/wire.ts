@@ -1,4 +1,4 @@
-import type { Block, Message, ModelInfo, TokenUsage, ToolInfo } from "./types.ts";
+import type { Block, Message, ModelInfo, TokenUsage, ToolInfo, TurnEvent } from "./types.ts";
 
 /*
  * Reads what a backend sent, taking only what is used and believing none of it: a field that is missing or of another type
@@ -54,6 +54,11 @@ export function usageOf(value: unknown): TokenUsage | undefined {
     cacheReadTokens: numberOf(value.cacheReadTokens) ?? 0,
     thinkingTokens: numberOf(value.thinkingTokens) ?? 0,
   };
+}
+
+export function noticeOf({ level, message }: Given): (TurnEvent & { type: "notice" }) | undefined {
+  if (typeof message !== "string") return undefined;
+  return { type: "notice", level: level === "info" ? "info" : "warning", message };
 }
 
 export interface CallGiven {

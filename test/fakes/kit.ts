@@ -127,6 +127,7 @@ export interface KitOptions {
   /** Instead of the model that gives the replies. */
   readonly models?: ModelCatalog;
   readonly ids?: Ids;
+  readonly observe?: EngineParts["observe"];
 }
 
 /** An engine on fakes: memory store and host, fixed time and ids, and a model that gives the replies in order. */
@@ -152,6 +153,7 @@ export function createKit(replies: readonly FakeReply[], options: KitOptions = {
     context: { reminders: async () => options.reminders ?? [] },
     clock,
     ids: options.ids ?? countingIds(),
+    ...(options.observe === undefined ? {} : { observe: options.observe }),
     rules: async () => {
       if (options.rulesFailure !== undefined) throw new AgentError("config_invalid", options.rulesFailure);
       return { rules: options.rules ?? { allow: [], deny: [], alwaysDeny: [] }, notices: [] };

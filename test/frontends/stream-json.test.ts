@@ -37,6 +37,11 @@ test("a prompt is told when it joins the conversation, with the user's words alo
   ]);
 });
 
+test("a notice is a line", () => {
+  const notice: EngineEvent = { at: 7, sessionId: "s", type: "notice", level: "warning", text: "Look out." };
+  expect(translate(notice)).toEqual([{ type: "notice", level: "warning", message: "Look out.", ...end }]);
+});
+
 test("a reply is its reasoning once, its text once, then its calls", () => {
   const lines = translate(
     reply([

@@ -339,3 +339,12 @@ describe("what is not understood", () => {
     expect(await eventsOf(line)).toEqual([{ type: "other", name: "text", given: line }]);
   });
 });
+
+it("gives a notice, and passes on one that says nothing as it came", async () => {
+  const notice = { type: "notice", level: "info", message: "Look out.", session_id: "s" };
+  const empty = { type: "notice", level: "info" };
+  expect(await read(notice, empty)).toEqual([
+    { type: "notice", level: "info", message: "Look out." },
+    { type: "other", name: "notice", given: empty },
+  ]);
+});

@@ -58,7 +58,7 @@ async function withSdk(play: Play, options: CommonOptions = {}, answers?: Answer
   const outcome = await turn.result;
   await settled();
   await session.close();
-  return { outcome, summary: summaryOf(events), session, backend, warnings };
+  return { outcome, events, summary: summaryOf(events), session, backend, warnings };
 }
 
 async function withNaive(play: Play, endsWith?: "idle" | "agent_turn_completed", answers?: Answers) {
@@ -331,4 +331,23 @@ describe("a second prompt", () => {
     expect([await standOf(lost), await standOf(mixed)]).toEqual(["pending", { ...nothing, messages: ["1"] }]);
     await naive.close();
   });
+});
+
+it("gives a backend's notices as events, whatever level they claim", async () => {
+  const { events } = await withSdk((backend) =>
+    backend.notify(
+      busy,
+      { type: "notice", level: "info", message: "One." },
+      { type: "notice", level: "loud", message: "Two." },
+      { type: "notice" },
+      says("m-1", "OK"),
+      completed("t-1"),
+      idle,
+    ),
+  );
+  expect(events.filter(({ type }) => type === "notice" || type === "other")).toEqual([
+    { type: "notice", level: "info", message: "One." },
+    { type: "notice", level: "warning", message: "Two." },
+    { type: "other", name: "notice", given: { type: "notice" } },
+  ]);
 });

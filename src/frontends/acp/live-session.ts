@@ -1,7 +1,7 @@
 import { type ContentBlock, type PromptResponse, RequestError } from "@agentclientprotocol/sdk";
 import type { ConnectionEnd, Handlers, Session, SettingsChange, Turn } from "../../sdk/api.ts";
 import { BackendGoneError } from "../../sdk/errors.ts";
-import type { ModelInfo, TurnResult } from "../../sdk/types.ts";
+import type { ModelInfo, TurnEvent, TurnResult } from "../../sdk/types.ts";
 import { createBackendLink } from "./backend-link.ts";
 import type { Client } from "./client.ts";
 import { mcpFailures } from "./mcp-servers.ts";
@@ -94,6 +94,8 @@ export async function openLive({
   let replayed: Promise<void> = Promise.resolve();
   /** Of servers that the client wants and the backend cannot have. */
   const refusals: string[] = [];
+  /** What the backend had to say before the client knew the session. */
+  const early: (TurnEvent & { type: "notice" })[] = [];
 
   const asking = {
     client,
@@ -114,6 +116,7 @@ export async function openLive({
       news?.happened(event);
       const isStatus = event.type === "other" && event.name === "mcp_status_changed";
       if (news === undefined && isStatus) refusals.push(...mcpFailures(event.given));
+      if (news === undefined && event.type === "notice") early.push(event);
     },
     onWarning: warn,
   };
@@ -253,6 +256,7 @@ export async function openLive({
       });
       told.tell([{ sessionUpdate: "available_commands_update", availableCommands }]);
       for (const words of refusals.splice(0)) told.notice("warning", words);
+      for (const event of early.splice(0)) told.happened(event);
       if (first.title) told.tell([{ sessionUpdate: "session_info_update", title: shownTitle(first.title) }]);
     },
     async prompt(blocks, unwanted) {

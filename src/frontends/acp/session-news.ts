@@ -170,6 +170,9 @@ export function createSessionNews(parts: NewsParts): SessionNews {
         case "retry":
           notice("info", `The model is asked again (${event.reason}, retry ${event.attempt}).`);
           break;
+        case "notice":
+          notice(event.level, event.message);
+          break;
         case "other":
           if (event.name === "tool_execution_heartbeat") watchBeginning(event);
           if (event.name !== "mcp_status_changed") break;

@@ -1,5 +1,4 @@
 import type { Engine, ResumedSession } from "../../core/engine.ts";
-import { damageNotice } from "../../core/engine.ts";
 import { AgentError, failureOf } from "../../core/errors.ts";
 import type { EngineEvent } from "../../core/event.ts";
 import type { Session } from "../../core/session.ts";
@@ -84,10 +83,8 @@ async function openSession(engine: Engine, options: ExecOptions): Promise<Sessio
   const { from, run, cwd } = options;
   if (from.type === "new") return engine.create({ cwd: cwd ?? "", settings: options.settings, run });
   const resumed: ResumedSession = { changes: options.changes, run, ...(cwd === undefined ? {} : { cwd }) };
-  const { session, damagedLines } =
-    from.type === "continue" ? await engine.resume(from.id, resumed) : await engine.fork(from.id, resumed);
-  if (damagedLines.length > 0) await options.log.warn(damageNotice(damagedLines));
-  return session;
+  const open = from.type === "continue" ? engine.resume(from.id, resumed) : engine.fork(from.id, resumed);
+  return (await open).session;
 }
 
 async function runPrompt(session: Session, io: Io, options: ExecOptions, isStopped: () => boolean) {
@@ -129,15 +126,17 @@ function printer(session: Session, io: Io, options: ExecOptions): Printer {
   const translator = options.format === "stream-json" ? new StreamJsonTranslator(session.waiting()) : undefined;
   const progress = io.stderr.isTerminal && translator === undefined ? new Progress(io.stderr) : undefined;
   const line = (value: unknown): Promise<void> => printJson(value, io.stdout);
+  const print = async (event: EngineEvent): Promise<void> => {
+    progress?.show(event);
+    await options.log.event(event);
+    for (const value of translator?.translate(event) ?? []) await line(value);
+  };
   return {
     async start() {
       if (translator !== undefined) await line(initLine(session, await session.model()));
+      for (const notice of session.notices()) await print(notice);
     },
-    async event(event) {
-      progress?.show(event);
-      await options.log.event(event);
-      for (const value of translator?.translate(event) ?? []) await line(value);
-    },
+    event: print,
     async stop() {
       await progress?.stop();
     },

@@ -55,6 +55,8 @@ export class StreamJsonTranslator {
         }
         return lines;
       }
+      case "notice":
+        return [{ type: "notice", level: event.level, message: event.text, ...end }];
       case "tool.ended": {
         const { callId, name, status, text } = event.result;
         const isError = status !== "ok";

@@ -183,6 +183,7 @@ export class LiveSession {
       if (before !== undefined) for (const frame of held) client.send(frame);
       throw error;
     }
+    frames.unshift(...this.session.notices().flatMap((notice) => this.translator.translate(notice).map(frameOf)));
     if (snapshot !== undefined) frames.push(frameOf(snapshot));
     answer({ ...state, replayed: frames.length });
     for (const frame of frames) {

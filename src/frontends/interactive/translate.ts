@@ -1,6 +1,7 @@
 import type { Failure } from "../../core/errors.ts";
 import type { EndReason, EngineEvent } from "../../core/event.ts";
 import { processEnded } from "../../core/history.ts";
+import { answerLost } from "../../core/mend-log.ts";
 import type { ToolCallBlock, ToolResultBlock } from "../../core/message.ts";
 import { callsOf, textOf } from "../../core/message.ts";
 import type { AnswerEnd, InteractiveNotification, NotificationParams } from "../../protocol/interactive.ts";
@@ -21,6 +22,8 @@ export interface Translator {
 }
 
 type EventOf<Type extends EngineEvent["type"]> = EngineEvent & { readonly type: Type };
+
+type EndOfTurn = Pick<EventOf<"turn.ended">, "reason" | "failure" | "seq" | "turnId" | "untaken">;
 
 export interface TranslatorOptions {
   readonly sessionId: string;
@@ -122,7 +125,7 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     answer?.told.delete(result.callId);
   };
 
-  const endAnswer = ({ reason, failure, seq, turnId, untaken = [] }: EventOf<"turn.ended">): void => {
+  const endAnswer = ({ reason, failure, seq, turnId, untaken = [] }: EndOfTurn): void => {
     const ended = answerEnd(reason, failure);
     const offset = (answer?.length ?? 0) + (answer?.text.length ?? 0);
     const code = failure === undefined || ended === "cancelled" ? {} : { code: failure.code };
@@ -152,7 +155,9 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
       const params = { sessionId, chunk: "", isFinal: true, messageId, offset: 0, seq, reason: "cancelled" } as const;
       tell({ method: "AIMessageChunkNotification", params });
     },
-    "turn.started": ({ turnId }) => {
+    "turn.started": ({ turnId, seq }) => {
+      // A damaged log may have lost the end of the turn before.
+      if (answer !== undefined) endAnswer({ reason: "failed", failure: answerLost, turnId: answer.turnId, seq });
       answer = { turnId, messageId: undefined, others: [], length: 0, text: "", calls: new Map(), told: new Map() };
     },
     "prompt.taken": ({ messageId }) => {
@@ -175,9 +180,7 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     },
     "tool.ended": endCall,
     "turn.ended": endAnswer,
-    notice: ({ level, text }) => {
-      if (level === "warning") warn(text, { reason: "notice" });
-    },
+    notice: ({ level, text }) => warn(text, { reason: "notice", level }),
     "retry.scheduled": ({ attempt, delayMs, failure }) =>
       warn("The model is asked again.", { reason: "retry", attempt, delayMs, code: failure.code }),
   };

@@ -91,6 +91,14 @@ export class LiveSession {
     this.send(this.translator.underWay());
   }
 
+  /** What a client that opens the session should know about it. */
+  tellNotices(): void {
+    for (const event of this.session.notices()) {
+      this.parts.onEvent(event);
+      this.send(this.translator.translate(event));
+    }
+  }
+
   /** Takes a prompt in. It is answered in the moment in which everybody is told that it is accepted. */
   async prompt(content: Parameters<Session["prompt"]>[0], origin: Origin): Promise<void> {
     const { session } = this;

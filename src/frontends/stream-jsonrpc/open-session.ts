@@ -1,4 +1,4 @@
-import { damageNotice, type NewSession } from "../../core/engine.ts";
+import type { NewSession } from "../../core/engine.ts";
 import { AgentError } from "../../core/errors.ts";
 import type { SettingsChanges } from "../../core/event.ts";
 import type { SessionState } from "../../core/history.ts";
@@ -62,11 +62,10 @@ export async function loadSession(params: LoadParams, context: Context, request:
   let facts: Facts;
   if (live === undefined || isOther) {
     const held = await sessions.open(sessionId, { toRead: true, run: options.run });
-    const { session, damagedLines, wasOpen } = held;
-    if (damagedLines.length > 0 && !wasOpen) await options.log.warn(damageNotice(damagedLines));
-    facts = await withFacts(bounded(held, context), context, session.cwd);
+    facts = await withFacts(bounded(held, context), context, held.session.cwd);
     live = await switchTo(context, held, dialect, params);
     announce(live, context, dialect);
+    live.tellNotices();
     // Whoever else works with it is told of filters that came along.
     live.tellSettings();
   } else {

@@ -25,7 +25,6 @@ export interface Sessions {
 /** A session as long as a connection works with it. */
 export interface Held {
   readonly session: Session;
-  readonly damagedLines: readonly number[];
   /** Somebody works with it already, and it is not for a newcomer to change it. */
   readonly wasOpen: boolean;
   /** It goes on when this client leaves, and what is open in it waits for the next one. */
@@ -43,9 +42,8 @@ export interface Held {
 
 /** Sessions of one client alone: they end with it. */
 export function ownSessions(engine: Engine): Sessions {
-  const own = (session: Session, damagedLines: readonly number[]): Held => ({
+  const own = (session: Session): Held => ({
     session,
-    damagedLines,
     wasOpen: false,
     goesOn: false,
     canAnswer: true,
@@ -55,10 +53,10 @@ export function ownSessions(engine: Engine): Sessions {
     release: () => session.close(),
   });
   return {
-    create: async (options) => own(await engine.create(options), []),
+    create: async (options) => own(await engine.create(options)),
     async open(id, options) {
-      const { session, damagedLines } = await engine.resume(id, options);
-      return own(session, damagedLines);
+      const { session } = await engine.resume(id, options);
+      return own(session);
     },
   };
 }
@@ -67,7 +65,6 @@ export function ownSessions(engine: Engine): Sessions {
 export function sharedSessions({ pool, owner, allows, canAnswer }: Shared): Sessions {
   const shared = (hold: Hold): Held => ({
     session: hold.session,
-    damagedLines: hold.damagedLines,
     wasOpen: hold.wasOpen,
     goesOn: true,
     canAnswer,

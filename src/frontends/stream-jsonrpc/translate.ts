@@ -195,6 +195,8 @@ export function createTranslator(start: TranslatorStart): Translator {
       reply.restart();
       tell({ type: "llm_retry", attempt, reason: retryReason(failure) });
     },
+    notice: ({ level, text: message, at }) =>
+      tell({ type: "notice", level, message, timestamp: new Date(at).toISOString() }),
     "tool.input": reply.toolInput,
     "tool.started": () => {
       if (requests.size === 0) enter("executing_tool");

@@ -126,6 +126,13 @@ const llmRetry = z.strictObject({
   reason: z.enum(retryReasons),
 });
 
+const noticeGiven = z.strictObject({
+  type: z.literal("notice"),
+  level: z.enum(["info", "warning"]),
+  message: z.string().describe("For people. Nothing ends because of it."),
+  timestamp: z.string().describe("ISO 8601 with its zone."),
+});
+
 const queuedMessagesDiscarded = z.strictObject({
   type: z.literal("queued_messages_discarded"),
   text: z.string(),
@@ -151,6 +158,7 @@ export const notification = z.discriminatedUnion("type", [
   agentTurnCompleted,
   errorHappened,
   llmRetry,
+  noticeGiven,
   queuedMessagesDiscarded,
 ]);
 

@@ -91,3 +91,9 @@ test("how full the window is is told in whole numbers, or not at all", async () 
   ]);
   await session.close();
 });
+
+test("a notice of the backend is a notice for the editor", () => {
+  const { news, updates } = newsOf();
+  news.happened({ type: "notice", level: "warning", message: "Look out." });
+  expect(updates).toEqual([{ sessionUpdate: "notice", severity: "warning", title: "Look out." }]);
+});

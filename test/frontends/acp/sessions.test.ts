@@ -36,7 +36,7 @@ function opened(...answers: readonly Answers[]) {
   let asked = 0;
   let room: Promise<void> = Promise.resolve();
   const client: Client = {
-    capabilities: {},
+    capabilities: { session: { notices: {} } },
     update: (_, update) => {
       updates.push(update);
       return room;
@@ -188,5 +188,19 @@ test.each<ContentBlock>([
   });
   backend.notify(busy, idle);
   expect(await answer).toEqual({ stopReason: "end_turn" });
+  await sessions.closeAll();
+});
+
+test("what a backend had to say while a session was opened is told once the editor knows it", async () => {
+  const { sessions, backends, updates } = opened({
+    "droid.load_session": () => {
+      backends[0]?.notify({ type: "notice", level: "warning", message: "Look out." });
+      return { session: { messages: [] }, settings };
+    },
+  });
+  const session = await sessions.open("s-1", wanted, signal);
+  expect(updates).toEqual([]);
+  await session.introduce();
+  expect(updates).toContainEqual({ sessionUpdate: "notice", severity: "warning", title: "Look out." });
   await sessions.closeAll();
 });

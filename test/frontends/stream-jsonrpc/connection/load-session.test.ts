@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ModelEvent } from "../../../../src/core/ports.ts";
-import { calls, says, until } from "../../../fakes/kit.ts";
+import { damagedStore } from "../../../fakes/damaged-store.ts";
+import { calls, createKit, says, until } from "../../../fakes/kit.ts";
 import { createMemoryHost } from "../../../fakes/memory-host.ts";
 import { storyOf } from "../../../fakes/rpc/linked-client.ts";
 import type { Received } from "../../../fakes/rpc/wire.ts";
@@ -327,4 +328,26 @@ test("a session whose model gives no usage says zero", async () => {
   await say("go");
   await client.state("idle");
   expect((await client.request("droid.load_session", { sessionId })).result?.tokenUsage).toEqual(tokens(0));
+});
+
+test("a session whose log is damaged is loaded with a notice before the answer", async () => {
+  const before = serve([says("one")]);
+  const sessionId = idIn(await before.init());
+  await before.say("go");
+  await before.client.state("idle");
+  before.client.end();
+  await before.over;
+  const store = damagedStore(before.kit.store, ({ type }) => type === "message.ended");
+  const { client, events } = serve([], { kit: createKit([], { store }) });
+  const { result } = await client.request("droid.load_session", { sessionId });
+  const message = "1 damaged line of the session log skipped (line 6).";
+  expect(noticesIn(client.received).find(({ type }) => type === "notice")).toEqual({
+    type: "notice",
+    level: "warning",
+    message,
+    timestamp: "1970-01-01T00:16:40.000Z",
+  });
+  expect(storyOf(client.received).at(-1)).toBe("result r1");
+  expect(events).toMatchObject([{ type: "notice", text: message }]);
+  expect((result as unknown as Loaded).session.messages).toMatchObject([{ role: "user" }]);
 });

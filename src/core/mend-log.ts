@@ -1,0 +1,100 @@
+import type { Failure } from "./errors.ts";
+import type { DurableBody, DurableEvent } from "./event.ts";
+import { applyEvent, foldLog, type SessionState } from "./history.ts";
+import { type AssistantMessage, callsOf } from "./message.ts";
+import type { SessionStore, StoredLog } from "./ports.ts";
+
+/** Of a turn whose answer cannot be read back. */
+export const answerLost: Failure = {
+  code: "storage_failed",
+  message: "Part of this answer was lost: the session log is damaged.",
+};
+
+/** Line numbers named in a notice. */
+const mostNamed = 10;
+
+/** Words for a log that was read in spite of damaged lines. */
+export function damageNotice(lines: readonly number[]): string {
+  const named = lines.slice(0, mostNamed).join(", ");
+  const what = lines.length === 1 ? "1 damaged line" : `${lines.length} damaged lines`;
+  return `${what} of the session log skipped (line ${named}${lines.length > mostNamed ? ", …" : ""}).`;
+}
+
+/** Reads a log and fills in what damaged lines took away. Rejects as `store.read` does. */
+export async function readMended(store: SessionStore, id: string): Promise<StoredLog> {
+  const log = await store.read(id);
+  return log.damagedLines.length === 0 ? log : { ...log, events: mendLog(log.events) };
+}
+
+/**
+ * Restores records that must have been in a damaged log, under the numbers that are missing: the start of a turn, the
+ * prompt it took, a reply as far as its checkpoints go. A turn whose last reply is gone did not complete.
+ */
+export function mendLog(events: readonly DurableEvent[]): readonly DurableEvent[] {
+  const [first, ...rest] = events;
+  if (first === undefined) return events;
+  const state = foldLog([first]);
+  const mended = [first];
+  let reply: AssistantMessage | undefined;
+  const add = (event: DurableEvent): void => {
+    if (event.type === "turn.started") reply = undefined;
+    if (event.type === "message.ended") reply = event.message;
+    applyEvent(state, event);
+    mended.push(event);
+  };
+  for (const event of rest) {
+    const { at, sessionId, turnId } = event;
+    for (
+      let body = missingBefore(event, state);
+      body && state.seq + 1 < event.seq;
+      body = missingBefore(event, state)
+    ) {
+      add({ at, sessionId, ...(turnId === undefined ? {} : { turnId }), seq: state.seq + 1, ...body });
+    }
+    const isCut = event.type === "turn.ended" && event.reason === "completed" && !isFinal(reply);
+    add(isCut ? { ...event, reason: "failed", failure: answerLost } : event);
+  }
+  return mended;
+}
+
+/** These also happen beside a turn, and say nothing about it. */
+const besideTurns: ReadonlySet<DurableBody["type"]> = new Set([
+  "session.updated",
+  "session.titled",
+  "prompt.accepted",
+  "prompt.discarded",
+]);
+
+function missingBefore(event: DurableEvent, state: SessionState): DurableBody | undefined {
+  const { turn, partial, waiting, settings } = state;
+  const { turnId, type } = event;
+  if (turnId === undefined || besideTurns.has(type) || type === "turn.started") return undefined;
+  if (turn === undefined) return { type: "turn.started", turnId, model: settings.modelId };
+  const isTaking = type === "prompt.taken" || (type === "turn.ended" && event.untaken !== undefined);
+  const [oldest] = waiting.keys();
+  if (turn.promptId === undefined && turn.hasReply !== true && !isTaking && oldest !== undefined) {
+    return { type: "prompt.taken", messageId: oldest, reminders: [] };
+  }
+  if (partial === undefined || messageOf(event) === partial.messageId) return undefined;
+  const { messageId: id, blocks: content, at: createdAt } = partial;
+  const message: AssistantMessage = {
+    id,
+    role: "assistant",
+    content,
+    createdAt,
+    stop: "interrupted",
+    model: turn.model,
+  };
+  return { type: "message.ended", message };
+}
+
+/** The reply that a record is about. */
+function messageOf(event: DurableEvent): string | undefined {
+  if (event.type === "message.checkpoint") return event.messageId;
+  return event.type === "message.ended" ? event.message.id : undefined;
+}
+
+function isFinal(reply: AssistantMessage | undefined): boolean {
+  if (reply === undefined || reply.stop === "length" || reply.stop === "interrupted") return false;
+  return callsOf(reply).length === 0;
+}

@@ -1,0 +1,14 @@
+import type { DurableEvent } from "../../src/core/event.ts";
+import type { SessionStore } from "../../src/core/ports.ts";
+
+/** A store that cannot read some records back, as if their lines were damaged. */
+export function damagedStore(store: SessionStore, isLost: (event: DurableEvent) => boolean): SessionStore {
+  return {
+    ...store,
+    async read(id) {
+      const { events, ...log } = await store.read(id);
+      const kept = events.filter((event) => !isLost(event));
+      return { ...log, events: kept, damagedLines: events.filter(isLost).map(({ seq }) => seq) };
+    },
+  };
+}
