@@ -6,6 +6,7 @@ import { damageNotice, readMended } from "../core/mend-log.ts";
 import type { Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
 import { terminalLine, terminalText } from "../core/terminal-text.ts";
+import { textStart } from "../core/text-cut.ts";
 import { printJson } from "../frontends/exec/report.ts";
 import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
@@ -28,7 +29,7 @@ export async function listSessions(options: Json & { cwd?: string; limit: string
   } else {
     const rows = sessions.map(({ id, updatedAt, cwd: folder, title }) => {
       const when = new Date(updatedAt).toISOString().slice(0, 16).replace("T", " ");
-      return `${id}  ${when}  ${terminalLine(folder)}  ${terminalLine(start(title, 80))}\n`;
+      return `${id}  ${when}  ${terminalLine(folder)}  ${terminalLine(textStart(title, 80))}\n`;
     });
     await io.stdout.write(rows.join(""));
   }
@@ -87,18 +88,13 @@ function describe(message: Message): readonly string[] {
   if (message.role === "user") return [`user: ${terminalText(textOf(message.content))}`];
   if (message.role === "tool") {
     return message.content.map(({ name, status, text }) => {
-      return `${terminalLine(name)} (${status}): ${terminalText(start(text, 2_000))}`;
+      return `${terminalLine(name)} (${status}): ${terminalText(textStart(text, 2_000))}`;
     });
   }
   return message.content.flatMap((block) => {
     if (block.type === "text") return [`assistant: ${terminalText(block.text)}`];
     if (block.type === "thinking") return [`thinking: ${terminalText(block.text)}`];
     const input = block.malformedInput ?? JSON.stringify(block.input) ?? "";
-    return [`calls ${terminalLine(block.name)} ${terminalText(start(input, 500))}`];
+    return [`calls ${terminalLine(block.name)} ${terminalText(textStart(input, 500))}`];
   });
-}
-
-/** The first characters; cut before anything is written out, so that no half of an escape is left, nor of a character. */
-function start(text: string, most: number): string {
-  return text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, "");
 }

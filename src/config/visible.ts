@@ -1,8 +1,10 @@
+import { textStart } from "../core/text-cut.ts";
+
 const mostShown = 80;
 
 /** Others' text as a person may be shown it: in quotes, cut, and with nothing in it that a terminal would act on or hide. */
 export function visible(text: string): string {
-  return `"${printable(text.length > mostShown ? `${text.slice(0, mostShown)}…` : text)}"`;
+  return `"${printable(text.length > mostShown ? `${textStart(text, mostShown)}…` : text)}"`;
 }
 
 /** On one line, every character to be seen. */

@@ -60,7 +60,6 @@ export function mendLog(events: readonly DurableEvent[]): readonly DurableEvent[
 /** These also happen beside a turn, and say nothing about it. */
 const besideTurns: ReadonlySet<DurableBody["type"]> = new Set([
   "session.updated",
-  "session.titled",
   "prompt.accepted",
   "prompt.discarded",
 ]);
@@ -75,7 +74,8 @@ function missingBefore(event: DurableEvent, state: SessionState): DurableBody | 
   if (turn.promptId === undefined && turn.hasReply !== true && !isTaking && oldest !== undefined) {
     return { type: "prompt.taken", messageId: oldest, reminders: [] };
   }
-  if (partial === undefined || messageOf(event) === partial.messageId) return undefined;
+  // A title can be given at any time.
+  if (partial === undefined || type === "session.titled" || messageOf(event) === partial.messageId) return undefined;
   const { messageId: id, blocks: content, at: createdAt } = partial;
   const message: AssistantMessage = {
     id,

@@ -1,3 +1,4 @@
+import { textStart } from "./text-cut.ts";
 /** What a patch says, as it is written: nothing of it has been compared with files yet. */
 export type PatchSection =
   | { readonly change: "add"; readonly path: string; readonly content: string }
@@ -210,5 +211,5 @@ function withoutReturn(line: string): string {
 
 function quoted(line: string): string {
   const text = line.trim();
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+  return JSON.stringify(text.length > 80 ? `${textStart(text, 80)}…` : text);
 }

@@ -2,6 +2,7 @@ import { AgentError } from "./errors.ts";
 import type { PromptBlock } from "./message.ts";
 import { noUsage, textOf } from "./message.ts";
 import type { TurnLimits } from "./settings.ts";
+import { textStart } from "./text-cut.ts";
 import type { TurnOutcome } from "./turn.ts";
 
 export interface QueuedPrompt {
@@ -110,5 +111,5 @@ export function titleFrom(content: readonly PromptBlock[]): string {
 
 export function shortTitle(line: string): string {
   if (line.length <= maxTitleCharacters) return line;
-  return `${line.slice(0, maxTitleCharacters).toWellFormed()}...`;
+  return `${textStart(line, maxTitleCharacters)}...`;
 }

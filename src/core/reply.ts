@@ -3,6 +3,7 @@ import type { EventBody } from "./event.ts";
 import { isNestedDeeper } from "./json-depth.ts";
 import type { AssistantMessage, ReplyBlock, StopReason, Usage } from "./message.ts";
 import type { Clock, ModelEvent } from "./ports.ts";
+import { endsInHalf, textStart } from "./text-cut.ts";
 
 /** Nobody else sees a block before the reply is whole, so text is added in place. */
 type Growing<Block> = Block extends unknown ? { -readonly [Key in keyof Block]: Block[Key] } : never;
@@ -40,6 +41,13 @@ const maxInputCharacters = 5_000_000;
 /** Deep nesting is no use to a tool. */
 const maxInputDepth = 500;
 const maxIdCharacters = 200;
+/** Behind these, no more text of the block before comes. */
+const endsBlock: ReadonlySet<ModelEvent["type"]> = new Set(["text", "thinking", "tool_input", "tool_call", "end"]);
+
+function isSameBlock(before: TextEvent, event: ModelEvent): boolean {
+  return event.type === before.type && event.block === before.block;
+}
+
 /** Calls of one reply. */
 export const maxCalls = 256;
 
@@ -62,6 +70,8 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
   /** What the last block has gained since it was saved. By itself: to cut it from the whole text would copy all of that. */
   let unsaved = "";
   let savedAt = clock.monotonic();
+  /** The first unit of a pair that a model sends in two pieces. */
+  let half: TextEvent | undefined;
 
   const begin = async (): Promise<void> => {
     if (started) return;
@@ -119,16 +129,38 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
     return isDue ? Promise.resolve(told).then(checkpoint) : told;
   };
 
+  /** The first unit of a pair waits for the second, so that no piece ends in half a character. */
+  const addWhole = async (event: TextEvent): Promise<void> => {
+    const text = half === undefined ? event.text : half.text + event.text;
+    const isHalf = endsInHalf(text);
+    half = isHalf ? { ...event, text: text.slice(-1) } : undefined;
+    await addText({ ...event, text: (isHalf ? text.slice(0, -1) : text).toWellFormed() });
+  };
+
+  const addLone = async (event: TextEvent): Promise<void> => {
+    half = undefined;
+    await addText({ ...event, text: event.text.toWellFormed() });
+  };
+
   for await (const event of stream) {
+    // What follows something else than its other half is no character.
+    if (half !== undefined && endsBlock.has(event.type) && !isSameBlock(half, event)) await addLone(half);
     switch (event.type) {
       case "text":
       case "thinking":
-        await addText(event);
+        if (half === undefined && event.text.isWellFormed()) await addText(event);
+        else await addWhole(event);
         break;
       case "tool_input":
         await begin();
         isBlockOver = true;
-        await parts.emit({ type: "tool.input", messageId, callId: event.id, name: event.name, text: event.text });
+        await parts.emit({
+          type: "tool.input",
+          messageId,
+          callId: callIdOf(event.id),
+          name: event.name,
+          text: event.text,
+        });
         break;
       case "tool_call":
         await begin();
@@ -143,6 +175,7 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
         await parts.emit(event);
         break;
       case "retry":
+        half = undefined;
         // What vouches for a block holds for the answer that it was part of, and that one is not to be.
         blocks = blocks.map(({ proof: _, ...block }) => block);
         await parts.emit({
@@ -182,9 +215,13 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
   return { message, usage, failure, understood };
 }
 
+function callIdOf(given: string): string {
+  return given === "" ? "call" : textStart(given, maxIdCharacters);
+}
+
 /** `taken` are the ids of the reply's calls so far; this one's is added. */
 function toolCall(event: ModelEvent & { type: "tool_call" }, taken: Set<string>): ReplyBlock {
-  const base = event.id === "" ? "call" : event.id.slice(0, maxIdCharacters);
+  const base = callIdOf(event.id);
   let id = base;
   for (let n = 2; taken.has(id); n += 1) id = `${base}-${n}`;
   taken.add(id);
@@ -198,7 +235,7 @@ function toolCall(event: ModelEvent & { type: "tool_call" }, taken: Set<string>)
       // Told to the model below, as the result of the call.
     }
   }
-  return { ...call, input: undefined, malformedInput: text.slice(0, 10_000) };
+  return { ...call, input: undefined, malformedInput: textStart(text, 10_000) };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

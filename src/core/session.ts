@@ -88,7 +88,7 @@ export class Session {
       ids: parts.ids,
       clock: parts.clock,
     });
-    this.isNamed = state.title !== "" || state.messages.length + state.waiting.size > 0;
+    this.isNamed = state.title !== "" || state.messages.length > 0;
     this.all = sessionTools(parts.tools, state.settings, run);
     this.tools = this.all;
     for (const messageId of state.waiting.keys()) {
@@ -280,19 +280,13 @@ export class Session {
   private async accept(entry: QueuedPrompt, content: readonly PromptBlock[]): Promise<void> {
     if (this.closed) throw new AgentError("session_closed", "The session is closed.");
     this.queue.checkRoomFor(entry);
-    const isFirst = !this.isNamed;
-    this.isNamed = true;
     // In the queue before it is in the log, so that an interrupt that comes meanwhile finds it.
     this.queue.add(entry);
     try {
-      const stored = this.journal.emit({ type: "prompt.accepted", messageId: entry.messageId, content });
-      // A title that cannot be stored is no reason to lose the prompt.
-      if (isFirst) this.journal.emit({ type: "session.titled", title: titleFrom(content) }).catch(() => undefined);
-      await stored;
+      await this.journal.emit({ type: "prompt.accepted", messageId: entry.messageId, content });
       entry.stored = true;
     } catch (error) {
       this.queue.remove(entry);
-      if (isFirst) this.isNamed = false;
       // Those behind it do not wait for it any more.
       this.startNext();
       throw error;
@@ -372,10 +366,25 @@ export class Session {
           });
         }),
       reminders: () => this.briefing.reminders(),
-      emit: (body: EventBody) => (body.type === "notice" ? this.briefing.notice(body) : journal.emit(body)),
+      emit: (body: EventBody) => {
+        if (body.type === "notice") return this.briefing.notice(body);
+        return body.type === "prompt.taken" ? this.take(body) : journal.emit(body);
+      },
       room: () => this.audience.room(),
     });
     for (const entry of taken) entry.settle(outcome);
+  }
+
+  /** The first prompt that becomes part of the conversation names the session. */
+  private async take(body: EventBody & { type: "prompt.taken" }): Promise<void> {
+    const { content } = this.journal.state.waiting.get(body.messageId) ?? {};
+    const taken = this.journal.emit(body);
+    if (!this.isNamed && content !== undefined) {
+      this.isNamed = true;
+      // A title that cannot be stored is no reason to lose the prompt.
+      this.journal.emit({ type: "session.titled", title: titleFrom(content) }).catch(() => undefined);
+    }
+    await taken;
   }
 
   private async whileCallsRun<T>(run: () => Promise<T>): Promise<T> {

@@ -1,6 +1,7 @@
 import type { EventBody } from "./event.ts";
 import type { ToolCallBlock } from "./message.ts";
 import type { Clock } from "./ports.ts";
+import { textEnd } from "./text-cut.ts";
 import type { ToolOutput } from "./tool.ts";
 import { failed } from "./tool.ts";
 
@@ -38,7 +39,7 @@ export async function withProgress(
     lastShown = now;
     cancelHeartbeat();
     cancelHeartbeat = beat();
-    tell({ type: "tool.progress", callId: call.id, name: call.name, text: text.slice(-maxProgressCharacters) });
+    tell({ type: "tool.progress", callId: call.id, name: call.name, text: textEnd(text, maxProgressCharacters) });
   };
 
   cancelHeartbeat = beat();

@@ -194,12 +194,17 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
   }
   return {
     ...facts(end),
-    finalText: end.finalText ?? finalText,
+    finalText: trimmed(end.finalText ?? finalText),
     ...(cost === undefined || !isPriced ? {} : { cost }),
     modelCalls,
     denials,
     ...(failedTool === undefined ? {} : { failedTool }),
   };
+}
+
+/** Without blank lines before it and space behind it; the indentation of its first line is part of it. */
+function trimmed(text: string): string {
+  return text.replace(/^(?:[^\S\n]*\n)+/, "").trimEnd();
 }
 
 function overLimit(limits: TurnLimits, modelCalls: number, usage: Usage): Failure | undefined {

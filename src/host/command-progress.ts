@@ -1,3 +1,4 @@
+import { textEnd } from "../core/text-cut.ts";
 import type { CommandOutput } from "./command-output.ts";
 
 const intervalMs = 200;
@@ -12,7 +13,7 @@ export function lastLines(text: string): string {
     .map((line) => line.slice(line.lastIndexOf("\r") + 1))
     .filter((line) => line.trim() !== "");
   const shown = lines.slice(-shownLines).join("\n");
-  return shown.length <= shownCharacters ? shown : shown.slice(-shownCharacters).replace(/^[\uDC00-\uDFFF]/, "");
+  return shown.length <= shownCharacters ? shown : textEnd(shown, shownCharacters);
 }
 
 export interface Progress {

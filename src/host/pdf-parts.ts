@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import type { PdfPart } from "../core/ports.ts";
+import { textStart } from "../core/text-cut.ts";
 
 /** Messages may quote the file. */
 const mostMessage = 300;
@@ -42,6 +43,7 @@ function parsePart(line: string): PdfPart | undefined {
   const { type, pages, text, lacksTables, encrypted, message } = value;
   if (type === "opened" && typeof pages === "number") return { type, pages };
   if (type === "page" && typeof text === "string") return { type, text, lacksTables: lacksTables === true };
-  if (type === "failed") return { type, encrypted: encrypted === true, message: String(message).slice(0, mostMessage) };
+  if (type === "failed")
+    return { type, encrypted: encrypted === true, message: textStart(String(message), mostMessage) };
   return undefined;
 }

@@ -1,4 +1,5 @@
 import { dirname, join } from "node:path";
+import { textStart } from "../core/text-cut.ts";
 import { capture } from "./capture.ts";
 import { findOnPath } from "./executables.ts";
 import { type Repository, readSmall, repositoriesAround } from "./repository.ts";
@@ -25,7 +26,7 @@ async function branchOf(repository: Repository): Promise<string | undefined> {
 /** Nothing that a file name or a commit says may look like more than one line of ours. */
 function clean(line: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-  return line.replace(/[\u0000-\u001f\u007f\u0080-\u009f]/g, " ").slice(0, longestSubject);
+  return textStart(line.replace(/[\u0000-\u001f\u007f\u0080-\u009f]/g, " "), longestSubject);
 }
 
 /**

@@ -2,6 +2,7 @@ import { type Dirent, existsSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { GlobQuery, GrepQuery, SearchResult } from "../core/ports.ts";
+import { textStart } from "../core/text-cut.ts";
 import { compileGlob, normaliseGlob } from "./glob-pattern.ts";
 
 /*
@@ -161,7 +162,7 @@ function shownLines(path: string, lines: readonly string[], found: ReadonlySet<n
   for (const number of [...near].sort((a, b) => a - b)) {
     if (previous !== undefined && number > previous + 1 && query.before + query.after > 0) shown.push("--");
     const mark = found.has(number) ? ":" : "-";
-    const text = (lines[number] ?? "").slice(0, longestLine);
+    const text = textStart(lines[number] ?? "", longestLine);
     shown.push(query.lineNumbers ? `./${path}${mark}${number + 1}${mark}${text}` : `./${path}${mark}${text}`);
     previous = number;
   }

@@ -1,5 +1,6 @@
 import type { ErrorCode, FailureCause } from "../core/errors.ts";
 import type { ModelEvent } from "../core/ports.ts";
+import { textStart } from "../core/text-cut.ts";
 import { CutStream, StreamFault } from "./ai-sdk.ts";
 import { httpFailure } from "./http-failure.ts";
 import type { ModelSpec } from "./model-spec.ts";
@@ -22,7 +23,7 @@ export function providerFailure(
   watch: { readonly status: number },
 ): ErrorEvent {
   const tell: Tell = (code, message, retryable, cause) => {
-    const words = redact(message.replace(/[\s\p{Cc}]+/gu, " ").trim()).slice(0, mostWords);
+    const words = textStart(redact(message.replace(/[\s\p{Cc}]+/gu, " ").trim()), mostWords);
     return { type: "error", failure: { code, message: words, ...(cause === undefined ? {} : { cause }) }, retryable };
   };
   if (error instanceof CutStream) {

@@ -1,6 +1,7 @@
 import { failureOf } from "../core/errors.ts";
 import type { Message, Usage } from "../core/message.ts";
 import type { Clock, ModelEvent, ModelPort, ModelRequest } from "../core/ports.ts";
+import { textStart } from "../core/text-cut.ts";
 import { estimateTokens, textTokens } from "../core/tokens.ts";
 import { nextCallId } from "./call-ids.ts";
 import { pause } from "./pause.ts";
@@ -57,7 +58,7 @@ function exhausted(path: string, messages: readonly Message[]): ModelEvent {
 
 function short(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
-  return line.length <= 120 ? line : `${line.slice(0, 119)}…`;
+  return line.length <= 120 ? line : `${textStart(line, 119)}…`;
 }
 
 async function* perform(
@@ -111,9 +112,12 @@ function* eventsOf(
     const id = call.id ?? nextCallId(messages, index);
     const inputText = call.raw === undefined ? JSON.stringify(filled(call.input ?? {}, fill)) : fill(call.raw);
     if (call.chunks !== undefined) {
-      const size = Math.max(1, Math.ceil(inputText.length / call.chunks));
-      for (let at = 0; at < inputText.length; at += size) {
-        yield { type: "tool_input", id, name: call.name, text: inputText.slice(at, at + size) };
+      // Two at least: a pair of surrogates is not split.
+      const size = Math.max(2, Math.ceil(inputText.length / call.chunks));
+      for (let rest = inputText; rest !== ""; ) {
+        const text = textStart(rest, size);
+        rest = rest.slice(text.length);
+        yield { type: "tool_input", id, name: call.name, text };
       }
     }
     yield { type: "tool_call", id, name: call.name, inputText };

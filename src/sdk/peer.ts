@@ -210,14 +210,14 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
     const given = parsed(frame.text);
     if (given === undefined) {
       strayLines += 1;
-      if (strayLines <= mostStrayLines) events.warning(`A line that is no message: ${frame.text.slice(0, 200)}`);
+      if (strayLines <= mostStrayLines) events.warning(`A line that is no message: ${startOf(frame.text)}`);
       if (strayLines === mostStrayLines) events.warning("Of more such lines nothing is said.");
       return;
     }
     const method = textOf(given.method);
     if (method === undefined || given.type === "response") {
       if ("result" in given || "error" in given) takeResponse(given);
-      else events.warning(`A message without a method: ${frame.text.slice(0, 200)}`);
+      else events.warning(`A message without a method: ${startOf(frame.text)}`);
       return;
     }
     const params = recordOf(given.params);
@@ -376,4 +376,9 @@ function parsed(text: string): Given | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Enough of a line for a log, without half of a character at its end. */
+function startOf(line: string): string {
+  return line.slice(0, 200).replace(/[\ud800-\udbff]$/, "");
 }

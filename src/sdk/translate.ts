@@ -36,6 +36,8 @@ const silent = new Set(["agent_turn_completed", "assistant_text_complete", "thin
 interface Shown {
   text: string;
   thought: boolean;
+  /** The first unit of a pair of surrogates whose second has not come, by kind. */
+  readonly halves: { text: string; thinking: string };
   /** It is not waited for any more. */
   isGivenUp: boolean;
 }
@@ -48,7 +50,12 @@ export function createTranslator(known: Known): Translator {
   let state: string | undefined;
 
   const shownOf = (messageId: string) => {
-    const now = shown.get(messageId) ?? { text: "", thought: false, isGivenUp: false };
+    const now = shown.get(messageId) ?? {
+      text: "",
+      thought: false,
+      halves: { text: "", thinking: "" },
+      isGivenUp: false,
+    };
     shown.set(messageId, now);
     forgetOldest(shown, mostShown);
     return now;
@@ -56,10 +63,14 @@ export function createTranslator(known: Known): Translator {
 
   function* delta(given: Given, kind: "text" | "thinking"): Generator<TurnEvent> {
     const messageId = textOf(given.messageId) ?? "";
-    const text = textOf(given.textDelta) ?? "";
+    const piece = textOf(given.textDelta) ?? "";
     // A message that has come is complete.
-    if (text === "" || messages.has(messageId)) return;
+    if (piece === "" || messages.has(messageId)) return;
     const now = shownOf(messageId);
+    const all = now.halves[kind] + piece;
+    const text = isHalf(all.charCodeAt(all.length - 1)) ? all.slice(0, -1) : all;
+    now.halves[kind] = all.slice(text.length);
+    if (text === "") return;
     if (kind === "text") now.text += text;
     else now.thought = true;
     yield { type: kind, messageId, text };
@@ -167,6 +178,11 @@ export function createTranslator(known: Known): Translator {
       return last?.text;
     },
   };
+}
+
+/** Whether a UTF-16 unit is the first of a pair. */
+function isHalf(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
 }
 
 function other(given: Given): TurnEvent {

@@ -1,4 +1,5 @@
 import { AgentError } from "../core/errors.ts";
+import { textStart } from "../core/text-cut.ts";
 
 export function notFound(id: string): AgentError {
   return new AgentError("session_not_found", `There is no session ${shown(id)}.`);
@@ -13,5 +14,5 @@ export function invalidId(id: string): AgentError {
 
 /** Ids come from outside: one line, whatever is in them, and not too long. */
 function shown(id: string): string {
-  return JSON.stringify(id.length > 140 ? `${id.slice(0, 140)}…` : id);
+  return JSON.stringify(id.length > 140 ? `${textStart(id, 140)}…` : id);
 }

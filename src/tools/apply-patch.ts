@@ -1,5 +1,6 @@
 import { type PatchSection, parsePatch } from "../core/patch-parse.ts";
 import type { Access, FileChange, Preview } from "../core/permission.ts";
+import { textStart } from "../core/text-cut.ts";
 import { defineTool, failed, succeeded, type ToolContext, type ToolOutput, type ToolScope } from "../core/tool.ts";
 import { decidedPath, decideUse } from "./decided-path.ts";
 import { interrupted, messageOf } from "./outcome.ts";
@@ -105,5 +106,5 @@ async function outlineOf(section: PatchSection, resolve: (path: string) => Promi
 /** The call itself stands beside its preview, with all of it. */
 function shownPatch(patch: string): string {
   if (patch.length <= previewLimit) return patch;
-  return `${patch.slice(0, previewLimit)}\n[${patch.length - previewLimit} more characters: see the call]`;
+  return `${textStart(patch, previewLimit)}\n[${patch.length - previewLimit} more characters: see the call]`;
 }

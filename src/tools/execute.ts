@@ -1,3 +1,4 @@
+import { textEnd } from "../core/text-cut.ts";
 import { defineTool, failed, succeeded, type ToolContext, type ToolOutput } from "../core/tool.ts";
 import { commandReport } from "./command-report.ts";
 import { messageOf } from "./outcome.ts";
@@ -70,5 +71,5 @@ function isBlank(command: string): boolean {
 
 function lastLines(tail: string): string {
   const lines = tail.trimEnd().split("\n").slice(-progressLines).join("\n");
-  return lines.length <= progressCharacters ? lines : lines.slice(-progressCharacters).toWellFormed();
+  return lines.length <= progressCharacters ? lines : textEnd(lines, progressCharacters);
 }

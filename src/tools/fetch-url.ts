@@ -1,4 +1,5 @@
 import type { WebPage } from "../core/ports.ts";
+import { textStart } from "../core/text-cut.ts";
 import { defineTool, failed, succeeded } from "../core/tool.ts";
 import { interrupted, messageOf } from "./outcome.ts";
 import { readPage } from "./page-text.ts";
@@ -78,7 +79,7 @@ async function textOf(page: WebPage, limit: number): Promise<string> {
     if (!converted.hasText) notes.push("[The page has no text of its own. It may need scripts, which are not run.]");
   } else if (text.trim() === "") notes.push("[The answer is empty.]");
   if (text.length > limit) {
-    text = text.slice(0, limit).toWellFormed();
+    text = textStart(text, limit);
     truncated = true;
   }
   if (truncated) notes.push(`[The page goes on; this is its beginning, ${text.length} characters.]`);

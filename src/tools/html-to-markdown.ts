@@ -1,4 +1,5 @@
 import { decodeHTML, decodeHTMLAttribute } from "entities/decode";
+import { textStart } from "../core/text-cut.ts";
 import {
   anchorSigns,
   codeElements,
@@ -140,10 +141,8 @@ function convert(
 
   function onText(raw: string): void {
     if (inTitle) {
-      title ??= visible(decodeHTML(raw.slice(0, longestTitle * 10)))
-        .replace(/\s+/g, " ")
-        .trim()
-        .slice(0, longestTitle);
+      const line = visible(decodeHTML(raw.slice(0, longestTitle * 10))).replace(/\s+/g, " ");
+      title ??= textStart(line.trim(), longestTitle);
       return;
     }
     const text = raw.includes("&") ? decodeHTML(raw) : raw;

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { jsonBytes } from "../core/output.ts";
 import type { Files } from "../core/ports.ts";
+import { textStart } from "../core/text-cut.ts";
 
 const chunkBytes = 256 * 1024;
 const lineCharacters = 2000;
@@ -102,8 +103,6 @@ function shorten(bytes: Buffer, lineBytes: number, first: boolean): string {
   const decoded = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
   const text = first && decoded.startsWith("\uFEFF") ? decoded.slice(1) : decoded;
   if (text.length <= lineCharacters && bytes.length === lineBytes) return text;
-  const lastUnit = text.charCodeAt(lineCharacters - 1);
-  const endsInsidePair = lastUnit >= 0xd800 && lastUnit < 0xdc00;
-  const kept = text.slice(0, endsInsidePair ? lineCharacters - 1 : lineCharacters);
+  const kept = textStart(text, lineCharacters);
   return `${kept}… [line cut: ${lineBytes - Buffer.byteLength(kept)} more bytes]`;
 }

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
+import { textStart } from "../core/text-cut.ts";
 
 /** A picture among the outputs, with the line of the rendered text that names it (the first line is 0). */
 export interface NotebookPicture {
@@ -144,7 +145,7 @@ function linesOf(text: string): readonly string[] {
 
 function shortened(text: string): string {
   if (text.length <= mostCharacters + mostNoteCharacters) return text;
-  const kept = text.slice(0, mostCharacters);
+  const kept = textStart(text, mostCharacters);
   const gap = kept.endsWith("\n") ? "" : "\n";
   return `${kept}${gap}[cut: ${text.length - mostCharacters} more characters]`;
 }

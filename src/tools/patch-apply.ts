@@ -1,4 +1,5 @@
 import type { PatchHunk } from "../core/patch-parse.ts";
+import { textStart } from "../core/text-cut.ts";
 import { type Budget, createFinder, type Finder } from "./patch-match.ts";
 import { nearestPlace } from "./patch-nearest.ts";
 
@@ -156,5 +157,5 @@ function misfit(intro: string, wanted: readonly string[], { file, from, name }: 
 
 function cut(line: string): string {
   const text = line.replace(/\r$/, "");
-  return text.length > shownCharacters ? `${text.slice(0, shownCharacters)}…` : text;
+  return text.length > shownCharacters ? `${textStart(text, shownCharacters)}…` : text;
 }

@@ -1,4 +1,5 @@
 import { jsonBytes } from "../core/output.ts";
+import { textStart } from "../core/text-cut.ts";
 import { type DiffLine, diffHunks } from "./edit-report.ts";
 import { isChanged } from "./patch-commit.ts";
 import type { PlannedFile } from "./patch-plan.ts";
@@ -60,5 +61,5 @@ function* numbered(hunks: readonly (readonly DiffLine[])[]): Generator<string> {
 }
 
 function cut(line: string): string {
-  return line.length > longestLine ? `${line.slice(0, longestLine)}…` : line;
+  return line.length > longestLine ? `${textStart(line, longestLine)}…` : line;
 }

@@ -1,5 +1,6 @@
 import { jsonBytes, outputLimit } from "../core/output.ts";
 import type { SearchResult } from "../core/ports.ts";
+import { textStart } from "../core/text-cut.ts";
 
 const longestLine = 500;
 const spaceForNotes = 1000;
@@ -24,7 +25,6 @@ export function searchReport(result: SearchResult, relativeTo?: string): string 
 
 function shorten(line: string): string {
   if (line.length <= longestLine) return line;
-  const last = line.charCodeAt(longestLine - 1);
-  const end = last >= 0xd800 && last < 0xdc00 ? longestLine - 1 : longestLine;
-  return `${line.slice(0, end)}… [line cut: ${line.length - end} more characters]`;
+  const kept = textStart(line, longestLine);
+  return `${kept}… [line cut: ${line.length - kept.length} more characters]`;
 }

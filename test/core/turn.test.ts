@@ -20,9 +20,9 @@ test("a plain turn tells its events in one fixed order", async () => {
   });
   expect(heard.events).toEqual([
     { type: "prompt.accepted", messageId: "id-2", content: [{ type: "text", text: "hello" }], ...at(2) },
-    { type: "session.titled", title: "hello", ...at(3) },
-    { type: "turn.started", turnId: "id-3", model: "fake", ...at(4) },
-    { type: "prompt.taken", messageId: "id-2", reminders: [], ...at(5), turnId: "id-3" },
+    { type: "turn.started", turnId: "id-3", model: "fake", ...at(3) },
+    { type: "prompt.taken", messageId: "id-2", reminders: [], ...at(4), turnId: "id-3" },
+    { type: "session.titled", title: "hello", ...at(5), turnId: "id-3" },
     { type: "model.called", messageId: "id-4", model: "fake", ...at(), turnId: "id-3" },
     { type: "message.started", messageId: "id-4", ...at(), turnId: "id-3" },
     {
@@ -343,4 +343,36 @@ test("a prompt that the model did not understand fails the turn only when the us
     failure: { code: "no_model", message: expect.stringContaining("TINMAN_MODEL") },
     finalText: "I did not understand that.",
   });
+});
+
+test.each([
+  ["OK\n", "OK"],
+  ["\n\n \nOK  \r\n", "OK"],
+  ["\n    indented\n  more\n", "    indented\n  more"],
+])("the final text %j has no blank lines before it and no space behind it", async (words, expected) => {
+  const session = await createKit([says(words)]).open();
+  expect(await ask(session, "go")).toMatchObject({ finalText: expected });
+  await session.close();
+});
+
+test("a prompt that is refused does not name the session; the next one does", async () => {
+  const kit = createKit([says("Fine.")], { model: { contextWindow: 30_000 } });
+  const session = await kit.open();
+  expect(await ask(session, "word ".repeat(50_000))).toMatchObject({ reason: "context_full" });
+  expect(session.title).toBe("");
+  await ask(session, "small");
+  expect(session.title).toBe("small");
+  await session.close();
+});
+
+test("a prompt that the log does not take does not name the session", async () => {
+  const kit = createKit([says("Fine.")]);
+  const session = await kit.open();
+  await expect(session.prompt([{ type: "text", text: "x".repeat(17_000_000) }]).accepted).rejects.toMatchObject({
+    code: "input_too_large",
+  });
+  expect(session.title).toBe("");
+  await ask(session, "small");
+  expect(session.title).toBe("small");
+  await session.close();
 });

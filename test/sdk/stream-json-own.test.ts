@@ -73,7 +73,7 @@ const whole: Readonly<Record<string, readonly StreamJsonEvent[]>> = {
       type: "end",
       status: "completed",
       reason: "completed",
-      text: "Fixed the greeting.\n",
+      text: "Fixed the greeting.",
       sessionId: "<id-1>",
       model: "script:<root>/script-1.json",
       durationMs: 0,

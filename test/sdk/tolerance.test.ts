@@ -351,3 +351,10 @@ it("gives a backend's notices as events, whatever level they claim", async () =>
     { type: "other", name: "notice", given: { type: "notice" } },
   ]);
 });
+
+it("gives no half of a character where a backend splits one", async () => {
+  const { events } = await withSdk((backend) =>
+    backend.notify(busy, delta("m-1", "a\ud83d"), delta("m-1", "\ude00"), says("m-1", "a😀"), completed("t-1"), idle),
+  );
+  expect(events.flatMap((event) => (event.type === "text" ? [event.text] : []))).toEqual(["a", "😀"]);
+});

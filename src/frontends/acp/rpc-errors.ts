@@ -1,5 +1,6 @@
 import { RequestError } from "@agentclientprotocol/sdk";
 import { AgentError } from "../../core/errors.ts";
+import { textStart } from "../../core/text-cut.ts";
 import { errorCodes } from "../../protocol/droid/version.ts";
 import { RequestError as BackendError, BackendGoneError, SessionNotFoundError } from "../../sdk/errors.ts";
 
@@ -26,7 +27,7 @@ function notFound(sessionId: string, words: string): RequestError {
 }
 
 function named(sessionId: string): string {
-  return JSON.stringify(sessionId.slice(0, 200));
+  return JSON.stringify(textStart(sessionId, 200));
 }
 
 export function authRequired(words: string, data?: unknown): RequestError {

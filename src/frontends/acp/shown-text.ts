@@ -1,5 +1,6 @@
 import type { ToolCallContent } from "@agentclientprotocol/sdk";
 import { terminalLine, terminalText } from "../../core/terminal-text.ts";
+import { textStart } from "../../core/text-cut.ts";
 
 /* What somebody decides by must be seen as it is: see `terminalLine`. */
 
@@ -8,7 +9,7 @@ const longestTitle = 300;
 
 export function shownTitle(title: string): string {
   // Cut before anything is written out, so that no half of an escape is left, nor of a character.
-  const start = title.slice(0, longestTitle).replace(/[\ud800-\udbff]$/, "");
+  const start = textStart(title, longestTitle);
   return terminalLine(title.length > start.length ? `${start}…` : title);
 }
 

@@ -1,4 +1,5 @@
 import { terminalLine } from "../../core/terminal-text.ts";
+import { textStart } from "../../core/text-cut.ts";
 import type { Session } from "../../sdk/api.ts";
 import type { ModelInfo } from "../../sdk/types.ts";
 import { askBackend } from "./ask-backend.ts";
@@ -124,7 +125,7 @@ function canBeTyped(name: string): boolean {
 }
 
 function short(text: string): string {
-  const start = text.slice(0, longest).replace(/[\ud800-\udbff]$/, "");
+  const start = textStart(text, longest);
   return terminalLine(text.length > longest ? `${start}…` : text);
 }
 

@@ -1,3 +1,4 @@
+import { textStart } from "../../core/text-cut.ts";
 import { createGate } from "../../rpc/gate.ts";
 import { createAnswerText } from "./answer-text.ts";
 import { type Call, createOpenCalls, type OpenCalls } from "./calls.ts";
@@ -211,5 +212,5 @@ export function textOf(value: unknown): string {
 }
 
 function cut(text: string): string {
-  return text.length > longestShown ? `${text.slice(0, longestShown)}… (${text.length} characters)` : text;
+  return text.length > longestShown ? `${textStart(text, longestShown)}… (${text.length} characters)` : text;
 }

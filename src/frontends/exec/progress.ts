@@ -1,4 +1,5 @@
 import type { EngineEvent } from "../../core/event.ts";
+import { textStart } from "../../core/text-cut.ts";
 import type { Output } from "../front-end.ts";
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -56,7 +57,7 @@ export class Progress {
     const seconds = Math.floor((Date.now() - this.startedAt) / 1_000);
     const width = Math.max(10, this.output.columns - 12);
     // The text is the model's or a tool's: only printable characters of it may reach the terminal.
-    const doing = this.doing.replace(/[\p{Cc}\p{Cf}]/gu, " ").slice(0, width);
+    const doing = textStart(this.doing.replace(/[\p{Cc}\p{Cf}]/gu, " "), width);
     void this.output.write(`\r\x1b[2K${frames[this.frame]} ${doing} ${seconds}s`);
   }
 }

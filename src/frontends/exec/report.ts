@@ -3,6 +3,7 @@ import type { Usage } from "../../core/message.ts";
 import { noUsage } from "../../core/message.ts";
 import { runFailure } from "../../core/run-failure.ts";
 import { terminalJson, terminalLine, terminalText } from "../../core/terminal-text.ts";
+import { textStart } from "../../core/text-cut.ts";
 import type { Denial } from "../../core/tool-calls.ts";
 import type { TurnOutcome } from "../../core/turn.ts";
 import type {
@@ -192,5 +193,5 @@ function usageObject(usage: Usage): UsageObject {
 
 function firstLine(text: string): string {
   const line = text.split(/[\r\n]/).find((part) => part.trim() !== "") ?? "";
-  return terminalLine(line.slice(0, 2_000));
+  return terminalLine(textStart(line, 2_000));
 }

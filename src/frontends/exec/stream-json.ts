@@ -3,6 +3,7 @@ import type { PromptBlock } from "../../core/message.ts";
 import { callsOf, textOf } from "../../core/message.ts";
 import type { ModelInfo } from "../../core/ports.ts";
 import type { Session } from "../../core/session.ts";
+import { textStart } from "../../core/text-cut.ts";
 import type { StreamJsonLine } from "../../protocol/stream-json.ts";
 import { streamJsonVersion } from "../../protocol/stream-json-version.ts";
 
@@ -63,10 +64,7 @@ export class StreamJsonTranslator {
         const head = { type: "tool_result", id: callId, messageId: event.messageId, toolId: name } as const;
         const line = { ...head, isError, value: text, ...end };
         if (!isError) return [line];
-        const message = text
-          .replace(/^Error: /, "")
-          .slice(0, 2_000)
-          .toWellFormed();
+        const message = textStart(text.replace(/^Error: /, ""), 2_000);
         return [{ ...line, error: { type: "tool_error", message } }];
       }
       default:

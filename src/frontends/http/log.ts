@@ -1,3 +1,4 @@
+import { textStart } from "../../core/text-cut.ts";
 import type { Output } from "../front-end.ts";
 
 export const logLevels = ["off", "error", "warn", "info", "debug"] as const;
@@ -48,7 +49,7 @@ export function createLog(output: Output, level: LogLevel, now: () => number = D
 /** Some of it comes from others: it is cut, and what a terminal acts on is written out. */
 function printed(line: object): string {
   const text = JSON.stringify(line, (_, value: unknown) =>
-    typeof value === "string" && value.length > longestText ? `${value.slice(0, longestText)}…` : value,
+    typeof value === "string" && value.length > longestText ? `${textStart(value, longestText)}…` : value,
   );
   return text.replace(
     /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,

@@ -1,4 +1,5 @@
 import type { Answer, Interaction, PersonalInteraction, Question } from "../../core/interaction.ts";
+import { textStart } from "../../core/text-cut.ts";
 import type { OfferedOutcome } from "../../protocol/droid/words.ts";
 import { offersAlways } from "./permission-request.ts";
 import { recordOf } from "./record-of.ts";
@@ -21,7 +22,9 @@ export function answerOf(
   const { selectedOption, comment } = result;
   if (typeof selectedOption !== "string") return no("the client's answer has no selectedOption");
   if (selectedOption === "cancel") {
-    return typeof comment === "string" && comment.trim() !== "" ? no(comment.slice(0, maxComment)) : { kind: "cancel" };
+    return typeof comment === "string" && comment.trim() !== ""
+      ? no(textStart(comment, maxComment))
+      : { kind: "cancel" };
   }
   const answer = interaction.kind === "plan" ? planAnswer(selectedOption) : callAnswer(interaction, selectedOption);
   return answer ?? no(`the client chose ${quoted(selectedOption)}, which was not offered`);
@@ -152,9 +155,9 @@ function no(why: string): Answer {
 
 function messageIn(error: unknown): string {
   const message = recordOf(error)?.message;
-  return typeof message === "string" && message !== "" ? `: ${message.slice(0, maxQuoted)}` : "";
+  return typeof message === "string" && message !== "" ? `: ${textStart(message, maxQuoted)}` : "";
 }
 
 function quoted(text: string): string {
-  return JSON.stringify(text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text);
+  return JSON.stringify(text.length > maxQuoted ? `${textStart(text, maxQuoted)}…` : text);
 }

@@ -1,4 +1,5 @@
 import { hasMoreOf } from "../../core/json-weight.ts";
+import { textStart } from "../../core/text-cut.ts";
 import { type ClientEnvelope, clientEnvelope, type RpcError } from "../../protocol/droid/envelope.ts";
 import { errorCodes } from "../../protocol/droid/version.ts";
 import type { Frame } from "../../rpc/framing.ts";
@@ -32,5 +33,5 @@ function noMessage(message: string, requestId?: string): Decoded {
 
 function idIn(value: unknown): string | undefined {
   const id = recordOf(value)?.id;
-  return typeof id === "string" || typeof id === "number" ? String(id).slice(0, 200) : undefined;
+  return typeof id === "string" || typeof id === "number" ? textStart(String(id), 200) : undefined;
 }

@@ -1,4 +1,5 @@
 import { AgentError } from "../../core/errors.ts";
+import { textStart } from "../../core/text-cut.ts";
 import { check } from "../../protocol/check.ts";
 import type { ClientRequest } from "../../protocol/droid/envelope.ts";
 import type { ClientMethod, ParamsOf } from "../../protocol/droid/params.ts";
@@ -97,7 +98,7 @@ const handlers: { readonly [M in ClientMethod]: Handler<M> } = {
 /** Rejects with what the client is to be told. */
 export async function handleRequest(request: ClientRequest, context: Context): Promise<object | undefined> {
   if (!Object.hasOwn(handlers, request.method)) {
-    throw new BadRequest("method", `There is no method ${JSON.stringify(request.method.slice(0, 200))}`);
+    throw new BadRequest("method", `There is no method ${JSON.stringify(textStart(request.method, 200))}`);
   }
   const method = request.method as ClientMethod;
   const params = check(clientParams[method], request.params);

@@ -1,6 +1,7 @@
 import type { Interaction } from "../../core/interaction.ts";
 import { type Decision, type FileChange, levelForGood, type Preview } from "../../core/permission.ts";
 import { terminalLine } from "../../core/terminal-text.ts";
+import { textStart } from "../../core/text-cut.ts";
 import type {
   AskUserParams,
   PermissionDetails,
@@ -118,7 +119,7 @@ function shownCall(name: string, preview: (Preview & { type: "fetch" | "paths" }
   ];
   const shown = written(words.join(" "));
   const more = shown.length - maxShownCall;
-  return more > 0 ? `${shown.slice(0, maxShownCall).toWellFormed()}… (${more} more characters)` : shown;
+  return more > 0 ? `${textStart(shown, maxShownCall)}… (${more} more characters)` : shown;
 }
 
 const alwaysAllowed: Readonly<Record<Level, string>> = {

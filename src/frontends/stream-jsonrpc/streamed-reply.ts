@@ -6,6 +6,8 @@ import type { Outbox, Outgoing } from "./outbox.ts";
 import { createStreamedCalls } from "./tool-input.ts";
 import { toolUse, wireMessage } from "./wire-messages.ts";
 
+const notRun = "Error: Tool was not run because the reply that called it broke off.";
+
 type Delta = EngineEvent & { readonly type: "message.delta" };
 
 /** The reply that is coming in: its text piece by piece, its calls argument by argument, and then the whole of it. */
@@ -31,6 +33,8 @@ export function createStreamedReply({ tell, enter, take }: Outbox): StreamedRepl
 
   /** The beginning of a call's arguments may have been missed: such a call is told when it is whole. */
   let isJoined = false;
+  /** The message whose calls are coming in. */
+  let replyId = "";
 
   const completeBlock = (at: number): void => {
     if (open === undefined) return;
@@ -39,6 +43,14 @@ export function createStreamedReply({ tell, enter, take }: Outbox): StreamedRepl
     if (kind === "text") tell({ type: "assistant_text_complete", messageId, blockIndex });
     // The time of day may have been set back meanwhile.
     else tell({ type: "thinking_text_complete", messageId, blockIndex, durationMs: Math.max(0, at - since) });
+  };
+
+  /** Calls that were announced and are not part of the reply get their end: it broke off, or began again without them. */
+  const endCalls = (kept: readonly string[] = []): void => {
+    for (const toolUseId of calls.clear()) {
+      if (kept.includes(toolUseId)) continue;
+      tell({ type: "tool_result", toolUseId, messageId: replyId, content: notRun, isError: true });
+    }
   };
 
   const delta: StreamedReply["delta"] = ({ messageId, block: blockIndex, kind, text: textDelta, at }) => {
@@ -67,9 +79,10 @@ export function createStreamedReply({ tell, enter, take }: Outbox): StreamedRepl
         return delta({ messageId, block, kind: one.type, text: one.text, at });
       });
     },
-    toolInput({ callId, name, text, at }) {
+    toolInput({ messageId, callId, name, text, at }) {
       completeBlock(at);
       if (isJoined) return;
+      replyId = messageId;
       for (const use of calls.add(callId, name, text)) tell({ type: "tool_call", toolUse: use });
     },
     restart() {
@@ -81,15 +94,15 @@ export function createStreamedReply({ tell, enter, take }: Outbox): StreamedRepl
       isJoined = false;
       const uses = callsOf(message).map(toolUse);
       for (const use of uses) if (!calls.hasShown(use)) tell({ type: "tool_call", toolUse: use });
-      calls.clear();
+      if (message.content.length > 0) tell({ type: "create_message", message: wireMessage(message, parentId) });
+      endCalls(uses.map(({ id }) => id));
       if (message.content.length === 0) return false;
-      tell({ type: "create_message", message: wireMessage(message, parentId) });
       if (uses.length > 0) enter("executing_tool");
       return true;
     },
     abandon(at) {
       completeBlock(at);
-      calls.clear();
+      endCalls();
     },
   };
 }

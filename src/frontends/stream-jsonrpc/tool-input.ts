@@ -30,7 +30,8 @@ export interface StreamedCalls {
   hasShown(call: ToolUseBlock): boolean;
   /** What was streamed is void: the model begins again. What was shown stays shown. */
   restart(): void;
-  clear(): void;
+  /** Forgets all of them. The ids of those that were shown. */
+  clear(): readonly string[];
 }
 
 export function createStreamedCalls(): StreamedCalls {
@@ -63,8 +64,10 @@ export function createStreamedCalls(): StreamedCalls {
     hasShown,
     restart: () => growing.clear(),
     clear: () => {
+      const ids = [...shown.keys()];
       growing.clear();
       shown.clear();
+      return ids;
     },
   };
 }

@@ -63,8 +63,6 @@ export function createTranslator(start: TranslatorStart): Translator {
   const reply = createStreamedReply(outbox);
   let { settings, lastMessageId, usage } = start;
   let toldSettings = JSON.stringify(wireSettings(settings, dialect, start.filters?.()));
-  /** Of a session whose first prompt is not told yet. */
-  let heldTitle: string | undefined;
   let { turnId } = start;
   /** A prompt that joins a turn under way does not rename it. */
   let isUnderWay = turnId !== undefined && (start.turn === undefined || start.turn.hasReply === true);
@@ -89,11 +87,6 @@ export function createTranslator(start: TranslatorStart): Translator {
 
   const requests = createOpenRequests({ dialect, outbox, already: start.openRequests, change });
 
-  const tellTitle = (): void => {
-    if (heldTitle !== undefined) tell({ type: "session_title_updated", title: heldTitle });
-    heldTitle = undefined;
-  };
-
   const tellUsage = (call?: Usage): void => {
     isUsageTold = true;
     const told = { type: "session_token_usage_changed", sessionId, tokenUsage: wireUsage(usage) } as const;
@@ -117,7 +110,6 @@ export function createTranslator(start: TranslatorStart): Translator {
       tell({ type: "create_message", message, ...(requestId === undefined ? {} : { requestId }) });
     }
     lastMessageId = id;
-    tellTitle();
   };
 
   const discardPrompt = (messageId: string): void => {
@@ -126,7 +118,6 @@ export function createTranslator(start: TranslatorStart): Translator {
     prompts.delete(messageId);
     tell({ type: "queued_messages_discarded", text, ...(requestId === undefined ? {} : { requestId }) });
     if (clientMessageId !== undefined) completeTurn("cancelled", clientMessageId, noUsage, 0);
-    if (prompts.size === 0) tellTitle();
   };
 
   /** Of prompts that a turn could not take up, the last is the one that it was for; it gives the name when there is no other. */
@@ -145,7 +136,6 @@ export function createTranslator(start: TranslatorStart): Translator {
 
   const endTurn = (event: EventOf<"turn.ended">): void => {
     reply.abandon(event.at);
-    tellTitle();
     const id = nameOf(event);
     const isTold = isUsageTold;
     heldEnd = () => {
@@ -164,11 +154,7 @@ export function createTranslator(start: TranslatorStart): Translator {
 
   const handlers: { readonly [Type in EngineEvent["type"]]?: (event: EventOf<Type>) => void } = {
     "session.updated": ({ changes }) => change(changes),
-    "session.titled": ({ title }) => {
-      heldTitle = title;
-      // The title of a new session comes from its first prompt, and follows it.
-      if (lastMessageId !== undefined || prompts.size === 0) tellTitle();
-    },
+    "session.titled": ({ title }) => tell({ type: "session_title_updated", title }),
     "prompt.accepted": ({ messageId, content, at }) => void prompts.set(messageId, { content, at }),
     "prompt.discarded": ({ messageId }) => discardPrompt(messageId),
     "prompt.taken": takePrompt,

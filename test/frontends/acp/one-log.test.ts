@@ -100,7 +100,7 @@ it("goes from one front end to the next, and none has lost anything", async () =
   await agent.request("session/close", { sessionId });
   const fork = await bench.tinman(["exec", "--fork", sessionId, "-o", "json", "What is gamma?"]);
   const copy = JSON.parse(fork.stdout) as { session_id: string; result: string };
-  expect([copy.session_id === sessionId, copy.result]).toEqual([false, "gamma is known. "]);
+  expect([copy.session_id === sessionId, copy.result]).toEqual([false, "gamma is known."]);
   const copied = await loaded(agent, copy.session_id);
   expect(copied.slice(0, whole.length)).toEqual(whole);
   expect(copied.at(-1)).toBe("agent_message_chunk: gamma is known. ");

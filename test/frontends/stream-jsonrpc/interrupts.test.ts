@@ -66,7 +66,7 @@ describe("an interrupt", () => {
     ]);
   });
 
-  test("while arguments come: the call that was cut off is not part of the message", async () => {
+  test("while arguments come: the call that was cut off has its end and is not part of the message", async () => {
     const reply = stuckAfter(
       { type: "text", text: "I will" },
       { type: "tool_input", id: "call_1", name: "Create", text: '{"file_path":"/ws/x","cont' },
@@ -80,6 +80,13 @@ describe("an interrupt", () => {
       { type: "tool_call", toolUse: { ...toolUse, input: {} } },
       { type: "tool_call", toolUse: { ...toolUse, input: { file_path: "/ws/x" } } },
       assistantMessage({ id: "id-3", parentId: "mine", content: [text("I will")] }),
+      {
+        type: "tool_result",
+        toolUseId: "call_1",
+        messageId: "id-3",
+        content: "Error: Tool was not run because the reply that called it broke off.",
+        isError: true,
+      },
       ...ending,
     ]);
   });

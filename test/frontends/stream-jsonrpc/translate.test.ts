@@ -352,14 +352,13 @@ describe("failures", () => {
     ]);
   });
 
-  test("a turn that fails before it takes its prompt still ends under the prompt's name", async () => {
+  test("a turn that fails before it takes its prompt still ends under the prompt's name, and names no session", async () => {
     const kit = createKit([], { rulesFailure: "broken" });
     const client = listenTranslated(await kit.open());
     await client.prompt("hello", { requestId: "r1", messageId: "mine" }).outcome;
     await client.stop();
     expect(client.sent).toEqual([
       entered("streaming_assistant_message"),
-      { type: "session_title_updated", title: "hello" },
       noUsageTold("id-1"),
       {
         type: "error",

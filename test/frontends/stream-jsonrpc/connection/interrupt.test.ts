@@ -55,12 +55,12 @@ const moments: Readonly<Record<string, Moment>> = {
   "while arguments stream": {
     replies: [hangsAfter({ type: "text", text: "I run it." }, argument('{"command":"ma'))],
     when: (client) => client.notice("tool_call"),
-    story: ["create_message assistant", ...stopped],
+    story: ["create_message assistant", "tool_result", ...stopped],
   },
   "while arguments stream and nothing was said": {
     replies: [hangsAfter(argument('{"command":"ma'))],
     when: (client) => client.notice("tool_call"),
-    story: stopped,
+    story: ["tool_result", ...stopped],
   },
   "while a tool runs and another waits": {
     replies: [calls(["Execute", { command: "make" }], ["Execute", { command: "make test" }])],

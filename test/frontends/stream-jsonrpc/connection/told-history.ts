@@ -46,6 +46,8 @@ export function createToldHistory(already: readonly Link[] = []): Pick<ComparedH
       toldParents.push(parentId);
     }
     if (notice.type !== "tool_result") return;
+    // A call that broke off while it was written is not part of the conversation, and has its end nevertheless.
+    if (!told.some(({ content }) => content.some((block) => isUse(block, notice.toolUseId)))) return;
     const { toolUseId, messageId, content, isError } = notice;
     const block = { type: "tool_result", toolUseId, content, isError };
     const last = told.at(-1);
@@ -66,6 +68,10 @@ export function loadedHistory(answer: Received): Pick<ComparedHistory, "loaded" 
     loaded: messages.map(({ id, role, content }) => ({ id, role, content: content.filter(isNoReminder) })),
     loadedParents: messages.map(({ parentId }) => parentId),
   };
+}
+
+function isUse(block: object, id: unknown): boolean {
+  return "type" in block && block.type === "tool_use" && "id" in block && block.id === id;
 }
 
 function isNoReminder({ text }: Readonly<Record<string, unknown>>): boolean {

@@ -174,7 +174,9 @@ function followLines({ asked, left, quiet }: PlayedClient, lines: readonly Recei
   function follow(notice: Notice, say: (words: string) => void): void {
     const { type } = notice;
     if (type === "agent_turn_completed" && droppedName !== undefined) return;
-    told.push(type.endsWith("_text_delta") ? "a piece of text" : type);
+    // The end of a call that broke off while it was written is nothing that happened in the session.
+    const isCutCall = type === "tool_result" && String(notice.content).includes("broke off");
+    if (!isCutCall) told.push(type.endsWith("_text_delta") ? "a piece of text" : type);
     if (type === "agent_turn_completed") {
       if (!isWorking() && !isFaulty) say("a turn ended that had not begun");
       if (!isFaulty) for (const words of turn.unfinished()) say(words);
@@ -231,6 +233,8 @@ function newTurn() {
   const streamed = new Map<string, Map<number, string>>();
   const complete = new Set<string>();
   let calls: string[] = [];
+  /** Calls that were announced and have no result yet. */
+  const announced = new Set<string>();
   const asked = new Map<string, string>();
 
   function takeMessage({ id, role, content }: { id: string; role: string; content: readonly Block[] }): string[] {
@@ -251,6 +255,7 @@ function newTurn() {
       ...[...asked.values()].filter((method) => method !== "droid.ask_user").map(() => "a request was never resolved"),
       ...[...streamed.keys()].map((id) => `${id} was streamed and never came`),
       ...(calls.length === 0 ? [] : [`the calls ${calls} have no result`]),
+      ...[...announced].map((id) => `the call ${id} was announced and has no end`),
     ],
     take(notice: Notice): string[] {
       const { type, messageId, blockIndex } = notice;
@@ -269,7 +274,10 @@ function newTurn() {
       if (type === "permission_resolved" && !asked.delete(String(notice.requestId))) {
         return ["permission_resolved of what was not open"];
       }
+      if (type === "tool_call") announced.add((notice.toolUse as { id: string }).id);
       if (type !== "tool_result") return [];
+      const isCut = announced.delete(String(notice.toolUseId)) && !calls.includes(String(notice.toolUseId));
+      if (isCut) return [];
       const due = calls.shift();
       return due === notice.toolUseId ? [] : [`the result of ${notice.toolUseId} where that of ${due} was due`];
     },
