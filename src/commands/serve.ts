@@ -56,7 +56,7 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
     clock,
     ids,
     log,
-    options: { ...sessions, ...own, timeouts: { ai, toolResult, idleSession } },
+    options: { ...sessions, ...own, timeouts: { ...(ai === undefined ? {} : { ai }), toolResult, idleSession } },
   });
   const rpc = createRpcServer(composition, { pool, modelId, toolResultMs: toolResult, log, interactive });
   const { drainMs } = settings.timeouts;

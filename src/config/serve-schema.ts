@@ -102,7 +102,11 @@ export const interactiveSchema = z.strictObject({
   autonomy: z.enum(autonomyLevels).optional().describe("What runs unasked where the server runs the tools."),
   timeouts: z
     .strictObject({
-      ai: duration.optional().describe("How long a model may be silent."),
+      ai: duration
+        .optional()
+        .describe(
+          "How long a model may be silent. Unless given: 10s for the offline and scripted models, and a provider's model has timeouts of its own.",
+        ),
       toolResult: duration.optional().describe("How long a client may take for a tool call."),
       idleSession: duration.optional().describe("How long a session without a client is kept open."),
     })

@@ -33,7 +33,12 @@ export interface InteractiveSettings {
   readonly toolExecution: ToolExecution;
   readonly toolExecutionChoices: readonly ToolExecution[];
   readonly autonomy: Autonomy;
-  readonly timeouts: { readonly aiMs: number; readonly toolResultMs: number; readonly idleSessionMs: number };
+  readonly timeouts: {
+    /** Absent: models of providers have patience of their own, the others 10 s. */
+    readonly aiMs?: number;
+    readonly toolResultMs: number;
+    readonly idleSessionMs: number;
+  };
   readonly limits: {
     readonly queuedMessages: number;
     readonly openSessions: number;
@@ -67,13 +72,14 @@ export function serveSettings({ serve = {} }: UserConfig): ServeSettings {
 
 export function interactiveSettings({ interactive = {} }: UserConfig): InteractiveSettings {
   const { limits, timeouts, toolExecution = "client", toolExecutionChoices = [] } = interactive;
+  const aiMs = durationMs(timeouts?.ai);
   return {
     toolExecution,
     // What the configuration itself has chosen can be asked for, too.
     toolExecutionChoices: [...new Set([toolExecution, ...toolExecutionChoices])],
     autonomy: interactive.autonomy ?? "off",
     timeouts: {
-      aiMs: durationMs(timeouts?.ai) ?? 10_000,
+      ...(aiMs === undefined ? {} : { aiMs }),
       toolResultMs: durationMs(timeouts?.toolResult) ?? 600_000,
       idleSessionMs: durationMs(timeouts?.idleSession) ?? 1_800_000,
     },

@@ -129,6 +129,11 @@ export class Engine {
     return (await this.parts.models.resolve(id)).info;
   }
 
+  /** Whether a model fails by itself when its server is silent for too long. Rejects with `model_unknown`. */
+  async boundsSilence(id: string): Promise<boolean> {
+    return (await this.parts.models.resolve(id)).boundsSilence === true;
+  }
+
   /** Those that are open here, or being closed. */
   sessions(): readonly Session[] {
     return [...this.open];

@@ -1,11 +1,12 @@
 import type { Clock, ModelEvent } from "./ports.ts";
+import type { ModelSilence } from "./settings.ts";
 
 /**
- * A model's stream that fails when nothing comes of it for `ms`. The model is told by `signal`, and not waited for: one that
+ * A model's stream that fails when nothing comes of it for `ms`; `key` is what the user can change. The model is told by `signal`, and not waited for: one that
  * does not listen must not hold the turn.
  */
 export async function* notSilentFor(
-  ms: number,
+  { ms, key }: Pick<ModelSilence, "ms" | "key">,
   clock: Clock,
   outer: AbortSignal,
   stream: (signal: AbortSignal) => AsyncIterable<ModelEvent>,
@@ -35,7 +36,7 @@ export async function* notSilentFor(
       waitingSince = undefined;
       if (next === "silence") {
         stop.abort();
-        const message = `The model said nothing for ${ms / 1_000} s.`;
+        const message = `The model said nothing for ${ms / 1_000} s. ${key} in config.yaml sets this limit.`;
         yield { type: "error", failure: { code: "timeout", message, cause: "timeout" }, retryable: false };
         return;
       }

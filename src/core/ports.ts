@@ -75,6 +75,8 @@ export type ModelEvent =
 
 export interface ModelPort {
   readonly info: ModelInfo;
+  /** It fails by itself when its server is silent for too long. */
+  readonly boundsSilence?: true;
   /**
    * One reply. Never throws or rejects: a fault is an `error` event. The last event is `end` or `error`, unless `signal`
    * is aborted: then it ends soon, with or without one.

@@ -322,7 +322,7 @@ export class Session {
       clock: parts.clock,
       ids: parts.ids,
       modelByDefault: this.run.modelByDefault ?? false,
-      ...(this.run.modelSilenceMs === undefined ? {} : { silenceMs: this.run.modelSilenceMs }),
+      ...(this.run.modelSilence === undefined ? {} : { silence: this.run.modelSilence }),
       signal,
       toolSpecs: (model) => this.toolSpecs(model),
       takeJoining: () => {

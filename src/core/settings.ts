@@ -43,6 +43,15 @@ export interface ClientTool {
 }
 
 /** What one process allows itself in a session. Never stored: the next run decides anew. */
+/** A model that says nothing for so long has failed. */
+export interface ModelSilence {
+  readonly ms: number;
+  /** The user chose it, so it also holds for models that bound their silence themselves. */
+  readonly isChosen: boolean;
+  /** Where the user can change it. */
+  readonly key: string;
+}
+
 export interface RunOptions {
   /** Ask nothing at all. */
   readonly unsafe?: boolean;
@@ -53,8 +62,7 @@ export interface RunOptions {
   readonly modelByDefault?: boolean;
   /** What a denial does to the turn when nobody can be asked. */
   readonly onDenied?: "stop" | "continue";
-  /** A model that says nothing for so long has failed. */
-  readonly modelSilenceMs?: number;
+  readonly modelSilence?: ModelSilence;
   /** How many prompts may wait. */
   readonly maxWaiting?: number;
   /** How long a client has for the result of a call that it runs. */

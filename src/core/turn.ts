@@ -11,7 +11,7 @@ import type { Clock, Ids, ModelCatalog, ModelInfo, ToolSpec } from "./ports.ts";
 import { sizeOf } from "./prompt-queue.ts";
 import { readReply } from "./reply.ts";
 import { isToolError } from "./run-failure.ts";
-import type { TurnLimits } from "./settings.ts";
+import type { ModelSilence, TurnLimits } from "./settings.ts";
 import type { CallsOutcome, Denial } from "./tool-calls.ts";
 
 export interface TurnOutcome {
@@ -42,8 +42,7 @@ export interface TurnParts {
   readonly ids: Ids;
   /** The user named no model: a prompt that the offline model does not understand fails. */
   readonly modelByDefault: boolean;
-  /** A model that says nothing for so long has failed. */
-  readonly silenceMs?: number;
+  readonly silence?: ModelSilence;
   /** Aborted by an interrupt; its reason may be an AgentError that says more than that. */
   readonly signal: AbortSignal;
   toolSpecs(model: ModelInfo): readonly ToolSpec[];
@@ -103,10 +102,11 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     modelCalls += 1;
     const messageId = ids.next();
     await emit({ type: "model.called", messageId, model: model.info.id });
-    const stream =
-      parts.silenceMs === undefined
-        ? model.stream(request, signal)
-        : notSilentFor(parts.silenceMs, clock, signal, (own) => model.stream(request, own));
+    const { silence } = parts;
+    const isWatched = silence !== undefined && (silence.isChosen || model.boundsSilence !== true);
+    const stream = isWatched
+      ? notSilentFor(silence, clock, signal, (own) => model.stream(request, own))
+      : model.stream(request, signal);
     const reply = await readReply(stream, { messageId, model: model.info.id, clock, signal, emit, room: parts.room });
     const told = [emit({ type: "message.ended", message: reply.message })];
     if (reply.usage !== undefined) {

@@ -106,7 +106,7 @@ function loadedWhenAsked(info: ModelInfo, load: () => Promise<ModelPort>): Model
     loaded ??= await load();
     yield* loaded.stream(...asked);
   }
-  return { info, stream: (...asked) => (loaded?.stream ?? afterLoading)(...asked) };
+  return { info, boundsSilence: true, stream: (...asked) => (loaded?.stream ?? afterLoading)(...asked) };
 }
 
 function isScript(id: string): boolean {
@@ -115,7 +115,7 @@ function isScript(id: string): boolean {
 
 function withNotice(port: ModelPort, text: string): ModelPort {
   return {
-    info: port.info,
+    ...port,
     async *stream(request, signal) {
       yield { type: "notice", level: "warning", text };
       yield* port.stream(request, signal);

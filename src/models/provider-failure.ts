@@ -78,8 +78,18 @@ const lasting = new Set(["tls", "proxy", "invalid"]);
 function networkFailure(error: Fields, spec: ModelSpec, tell: Tell): ErrorEvent {
   const kind = String(error.kind);
   const lead = kind === "invalid" ? ":" : " cannot be reached.";
-  return tell("model_failed", `${spec.providerName}${lead} ${messageIn(error)}`, !lasting.has(kind), causeOf(kind));
+  const key = timeoutKeys.get(kind);
+  const hint = key === undefined ? "" : ` ${key} of the model in config.yaml sets this limit.`;
+  const words = `${spec.providerName}${lead} ${messageIn(error)}${hint}`;
+  return tell("model_failed", words, !lasting.has(kind), causeOf(kind));
 }
+
+/** What sets how long is waited. */
+const timeoutKeys = new Map([
+  ["connect_timeout", "timeouts.connect"],
+  ["first_byte_timeout", "timeouts.firstByte"],
+  ["idle_timeout", "timeouts.idle"],
+]);
 
 /** A request that cannot be sent and an answer that is no HTTP say nothing about the network. */
 function causeOf(kind: string): FailureCause | undefined {

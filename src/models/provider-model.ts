@@ -65,11 +65,11 @@ export function createProviderModel(spec: ModelSpec, fetch: typeof globalThis.fe
     }
   }
 
-  return { info: spec.info, stream };
+  return { info: spec.info, boundsSilence: true, stream };
 }
 
 function silence({ providerName, timeouts }: ModelSpec): ModelEvent {
   const seconds = (timeouts.firstByteMs + timeouts.idleMs) / 1_000;
-  const message = `${providerName} kept the connection open and said nothing for ${seconds} s.`;
+  const message = `${providerName} kept the connection open and said nothing for ${seconds} s. The model's timeouts in config.yaml set this limit.`;
   return { type: "error", failure: { code: "model_failed", message, cause: "timeout" }, retryable: true };
 }

@@ -90,7 +90,7 @@ export function withRetries(model: ModelPort, clock: Clock, options: RetryOption
     }
   }
 
-  return { info: model.info, stream };
+  return { ...model, stream };
 }
 
 /** What was shown so far, over all attempts. */

@@ -40,7 +40,7 @@ test("without any configuration, the defaults that the documentation names count
       toolExecution: "client",
       toolExecutionChoices: ["client"],
       autonomy: "off",
-      timeouts: { aiMs: 10_000, toolResultMs: 600_000, idleSessionMs: 1_800_000 },
+      timeouts: { toolResultMs: 600_000, idleSessionMs: 1_800_000 },
       limits: { queuedMessages: 32, openSessions: 2_000, sessionsPerMinute: 1_200, messagesPerMinute: 6_000 },
     },
   ]);

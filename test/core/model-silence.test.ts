@@ -4,9 +4,11 @@ import type { ModelEvent } from "../../src/core/ports.ts";
 import type { Session } from "../../src/core/session.ts";
 import { ask, createKit, type FakeReply, type Kit, says, settings, until } from "../fakes/kit.ts";
 
+const silence = { ms: 10_000, isChosen: true, key: "interactive.timeouts.ai" };
+
 async function open(...replies: readonly FakeReply[]): Promise<{ kit: Kit; session: Session }> {
   const kit = createKit(replies);
-  const session = await kit.engine.create({ cwd: "/ws", settings, run: { modelSilenceMs: 10_000 } });
+  const session = await kit.engine.create({ cwd: "/ws", settings, run: { modelSilence: silence } });
   return { kit, session };
 }
 
@@ -46,7 +48,11 @@ test.each([false, true])("a model that falls silent is given up, also when it do
   kit.clock.advance(10_000);
   expect(await done).toMatchObject({
     reason: "failed",
-    failure: { code: "timeout", message: "The model said nothing for 10 s.", cause: "timeout" },
+    failure: {
+      code: "timeout",
+      message: "The model said nothing for 10 s. interactive.timeouts.ai in config.yaml sets this limit.",
+      cause: "timeout",
+    },
     finalText: "Well",
   });
   expect(model.wasStopped()).toBe(true);
@@ -100,9 +106,37 @@ test("a client that takes its time is no silence of the model", async () => {
     yield* events;
   };
   const seen: ModelEvent[] = [];
-  for await (const event of notSilentFor(10_000, kit.clock, new AbortController().signal, stream)) {
+  for await (const event of notSilentFor(silence, kit.clock, new AbortController().signal, stream)) {
     seen.push(event);
     kit.clock.advance(60_000);
   }
   expect(seen).toEqual(events);
 });
+
+test.each([
+  [true, false, "completed"],
+  [true, true, "failed"],
+  [false, false, "failed"],
+])(
+  "a model that bounds its silence itself (%s) is watched only by a limit that was chosen (%s)",
+  async (bounds, isChosen, reason) => {
+    const model = fed();
+    const source = createKit([model.reply]);
+    const port = await source.models.resolve("fake");
+    const catalog = {
+      ...source.models,
+      resolve: async () => ({ ...port, ...(bounds ? { boundsSilence: true as const } : {}) }),
+    };
+    const kit = createKit([], { models: catalog });
+    const session = await kit.engine.create({ cwd: "/ws", settings, run: { modelSilence: { ...silence, isChosen } } });
+    const done = ask(session, "hi");
+    await until(() => source.requests.length > 0);
+    await until(() => (reason === "failed" ? kit.clock.waiting > 0 : true));
+    kit.clock.advance(60_000);
+    model.say({ type: "text", text: "At last." });
+    model.say({ type: "end", stop: "end" });
+    expect(await done).toMatchObject({ reason });
+    expect(await kit.engine.boundsSilence("fake")).toBe(bounds);
+    await session.close();
+  },
+);

@@ -108,6 +108,7 @@ export interface Kit {
   readonly store: SessionStore;
   readonly host: MemoryHost;
   readonly clock: FakeClock;
+  readonly models: ModelCatalog;
   /** What the model was sent, call by call. */
   readonly requests: ModelRequest[];
   open(changes?: Partial<SessionSettings>): Promise<Session>;
@@ -169,7 +170,7 @@ export function createKit(replies: readonly FakeReply[], options: KitOptions = {
   const engine = new Engine(parts);
   const open = (changes: Partial<SessionSettings> = {}): Promise<Session> =>
     engine.create({ cwd: "/ws", settings: { ...settings, ...changes } });
-  return { engine, store, host, clock, requests, open };
+  return { engine, store, host, clock, models: parts.models, requests, open };
 }
 
 const noReply: readonly ModelEvent[] = [

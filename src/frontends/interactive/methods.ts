@@ -14,6 +14,7 @@ import {
 import type { InteractiveConnection } from "./connection.ts";
 import { refused, unknownSession, unusable } from "./failures.ts";
 import { notificationFrame } from "./frames.ts";
+import { ownSilenceMs } from "./options.ts";
 import type { RequestId } from "./request-id.ts";
 import type { Seat } from "./server.ts";
 
@@ -129,8 +130,9 @@ export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
 
   async capabilities(_, id, connection) {
     const { server, identity } = connection;
-    const { toolExecution, toolExecutionChoices, timeouts, limits, serverVersion } = server.options;
+    const { toolExecution, toolExecutionChoices, timeouts, limits, serverVersion, modelId } = server.options;
     const choices = [...new Set([toolExecution, ...toolExecutionChoices])];
+    const ai = (await server.engine.boundsSilence(modelId).catch(() => false)) ? undefined : ownSilenceMs;
     const models = (await server.engine.models()).map((model) => ({ id: model.id, name: model.displayName }));
     const result: InteractiveResult<"capabilities"> = {
       protocol: "interactive",
@@ -143,7 +145,7 @@ export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
       toolExecution: { default: toolExecution, choices },
       defaultModel: server.options.modelId,
       models,
-      timeouts: { ...timeouts },
+      timeouts: { ...(ai === undefined ? {} : { ai }), ...timeouts },
       limits: { ...limits },
     };
     connection.respond(id, result);

@@ -1,6 +1,9 @@
 import type { Autonomy, ReasoningEffort } from "../../core/settings.ts";
 import type { ToolExecution } from "../../protocol/interactive.ts";
 
+/** How long the offline and scripted models, which do not bound their silence themselves, may say nothing. */
+export const ownSilenceMs = 10_000;
+
 /** What `config.yaml` and the command line say about `/ws`. Times in milliseconds. */
 export interface InteractiveOptions {
   /** The folder that sessions work in. */
@@ -12,7 +15,8 @@ export interface InteractiveOptions {
   readonly toolExecutionChoices: readonly ToolExecution[];
   /** For tools that the server runs. */
   readonly autonomy: Autonomy;
-  readonly timeouts: { readonly ai: number; readonly toolResult: number; readonly idleSession: number };
+  /** Without `ai`, models of providers have patience of their own. */
+  readonly timeouts: { readonly ai?: number; readonly toolResult: number; readonly idleSession: number };
   readonly limits: {
     readonly queuedMessages: number;
     readonly openSessions: number;

@@ -16,7 +16,7 @@ import type { Identity } from "../front-end.ts";
 import { createBudget } from "./budget.ts";
 import { badParams, refused, unusable } from "./failures.ts";
 import { LiveSession } from "./live-session.ts";
-import type { InteractiveOptions, ServerLog } from "./options.ts";
+import { type InteractiveOptions, ownSilenceMs, type ServerLog } from "./options.ts";
 import { createRate, type Rate } from "./rates.ts";
 
 export interface InteractiveParts {
@@ -284,7 +284,11 @@ export class InteractiveServer {
     const { timeouts, limits } = this.options;
     return {
       onDenied: "continue",
-      modelSilenceMs: timeouts.ai,
+      modelSilence: {
+        ms: timeouts.ai ?? ownSilenceMs,
+        isChosen: timeouts.ai !== undefined,
+        key: "interactive.timeouts.ai",
+      },
       toolResultMs: timeouts.toolResult,
       maxWaiting: limits.queuedMessages + 1,
     };

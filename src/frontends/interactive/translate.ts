@@ -207,7 +207,8 @@ function statusOf({ status }: ToolResultBlock): 0 | 1 {
 
 /** An empty answer is an answer, and whoever said no has not failed. */
 function answerEnd(reason: EndReason, failure: Failure | undefined): AnswerEnd {
-  if (failure?.code === "timeout") return "timeout";
+  // Of the server's own limit, or of the model's.
+  if (failure?.code === "timeout" || failure?.cause === "timeout") return "timeout";
   if (failure?.code === "model_empty") return "completed";
   switch (reason) {
     case "completed":

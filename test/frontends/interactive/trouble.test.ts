@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { AgentError } from "../../../src/core/errors.ts";
 import type { ModelEvent, SessionStore } from "../../../src/core/ports.ts";
 import { createMemoryStore } from "../../../src/store/memory-store.ts";
-import { type FakeReply, says, until } from "../../fakes/kit.ts";
-import { isFinal, type Served, type Spoken, serve, textIn } from "./served.ts";
+import { createKit, type FakeReply, says, until } from "../../fakes/kit.ts";
+import { isFinal, options, type Served, type Spoken, serve, textIn } from "./served.ts";
 
 /** A store whose logs cannot be read while `isBroken`. */
 function readableStore(): { readonly store: SessionStore; isBroken: boolean } {
@@ -313,5 +313,57 @@ test("a message that does not fit the model's window ends under its id, and smal
   expect(textIn(await client.ask(sessionId, "two"))).toBe("Two.");
   const back = await client.request("resumeSession", { sessionId });
   expect(back.result).toMatchObject({ running: false, waiting: [] });
+  await client.close();
+});
+
+/** A server without a limit of its own over a model that bounds its silence itself. */
+async function patient(reply: FakeReply) {
+  const source = createKit([reply]);
+  const port = { ...(await source.models.resolve("fake")), boundsSilence: true } as const;
+  const models = { ...source.models, resolve: async () => port };
+  const { ai: _, ...timeouts } = options.timeouts;
+  return { source, ...serve([], { timeouts }, { models }) };
+}
+
+test("without a limit that was chosen, a provider's model is as patient as it is", async () => {
+  const { reply, goOn } = inTwo("Let me think. ", "Done.");
+  const { kit, connect } = await patient(reply);
+  const client = connect();
+  expect((await client.request("capabilities")).result?.timeouts).toEqual({
+    toolResult: 600_000,
+    idleSession: 1_800_000,
+  });
+  const sessionId = await client.start();
+  await client.request("sendUserMessage", { sessionId, message: "go" });
+  await client.until(({ params }) => params?.chunk === "Let me think. ");
+  kit.clock.advance(170_000);
+  goOn();
+  expect((await client.until(isFinal)).at(-1)?.params).toMatchObject({ reason: "completed" });
+  await client.close();
+});
+
+test("a provider's model that ran out of patience is a timeout for clients", async () => {
+  const failure = { code: "model_failed", message: "It went silent.", cause: "timeout" } as const;
+  const { connect } = await patient([{ type: "error", failure, retryable: false }]);
+  const client = connect();
+  const sessionId = await client.start();
+  await client.request("sendUserMessage", { sessionId, message: "go" });
+  expect((await client.until(isFinal)).at(-1)?.params).toMatchObject({ reason: "timeout", code: "model_failed" });
+  expect((await client.next()).params).toMatchObject({ status: 3, reason: "timeout", code: "model_failed" });
+  await client.close();
+});
+
+test("the offline and scripted models keep 10 seconds", async () => {
+  const { ai: _, ...timeouts } = options.timeouts;
+  const { reply } = inTwo("Wait", "never");
+  const { kit, connect } = serve([reply], { timeouts });
+  const client = connect();
+  expect((await client.request("capabilities")).result?.timeouts).toMatchObject({ ai: 10_000 });
+  const sessionId = await client.start();
+  await client.request("sendUserMessage", { sessionId, message: "go" });
+  await client.until(({ params }) => params?.chunk === "Wait");
+  await until(() => kit.clock.waiting > 0);
+  kit.clock.advance(10_000);
+  expect((await client.until(isFinal)).at(-1)?.params).toMatchObject({ reason: "timeout", code: "timeout" });
   await client.close();
 });

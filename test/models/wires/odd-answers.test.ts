@@ -128,6 +128,17 @@ describe("chat completions", () => {
     expect([outcome?.finalText, paths]).toEqual(["Hi.", ["/v1/chat/completions?api-version=2"]]);
   });
 
+  test.each([
+    ["firstByte", () => undefined],
+    ["idle", (response) => void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders()],
+  ] satisfies [string, Answer][])("a server that is silent: the message names timeouts.%s", async (key, silent) => {
+    const { outcome } = await talk({ timeouts: { firstByte: 0.1, idle: 0.1 } }, [silent]);
+    expect(outcome?.failure).toMatchObject({
+      cause: "timeout",
+      message: expect.stringContaining(`timeouts.${key} of the model in config.yaml sets this limit.`),
+    });
+  });
+
   test("signs of life that say nothing are not waited for without end", async () => {
     const alive: Answer = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
@@ -135,7 +146,9 @@ describe("chat completions", () => {
       response.on("close", () => clearInterval(timer));
     };
     const { outcome, paths } = await talk({ timeouts: { firstByte: 0.2, idle: 0.1 } }, [alive]);
-    expect(outcome?.failure?.message).toMatch(/kept the connection open and said nothing for 0\.3\d* s\./);
+    expect(outcome?.failure?.message).toMatch(
+      /kept the connection open and said nothing for 0\.3\d* s\. The model's timeouts in config\.yaml/,
+    );
     expect(outcome?.failure?.cause).toBe("timeout");
     expect(paths).toHaveLength(4);
   });
