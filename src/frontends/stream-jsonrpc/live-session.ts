@@ -82,6 +82,10 @@ export class LiveSession {
     this.pumped = this.pump().finally(() => this.shownFilters.clients.delete(this));
   }
 
+  get dialect(): Dialect {
+    return this.parts.dialect;
+  }
+
   get filters(): ToolFilters {
     return this.shownFilters.current;
   }

@@ -39,7 +39,7 @@ const handlers: { readonly [M in ClientMethod]: Handler<M> } = {
 
   async "droid.update_session_settings"(params, context) {
     const live = liveOf(context);
-    const changes = valid(() => engineSettings(params));
+    const changes = valid(() => engineSettings(params, live.dialect));
     const { modelId, specModelId } = changes;
     await context.engine.checkModels({
       ...(typeof modelId === "string" ? { modelId } : {}),
@@ -77,11 +77,12 @@ const handlers: { readonly [M in ClientMethod]: Handler<M> } = {
   },
 
   async "droid.fork_session"({ title, tags }, context) {
-    const { session } = liveOf(context);
+    const live = liveOf(context);
+    const { session } = live;
     const fork = await context.engine.fork(session.id, {
       toRead: true,
       title: title?.trim() ? title : `[Fork] ${session.title}`,
-      ...(tags === undefined ? {} : { changes: valid(() => engineSettings({ tags })) }),
+      ...(tags === undefined ? {} : { changes: valid(() => engineSettings({ tags }, live.dialect)) }),
     });
     // Whoever wants to go on with it loads it: the client shall know which session it is in.
     await fork.session.close();

@@ -51,12 +51,10 @@ export async function initializeSession(
 
 /** A session as it was left, or as it is right now when this connection works with it, or another one does. */
 export async function loadSession(params: LoadParams, context: Context, request: ClientRequest): Promise<undefined> {
-  const dialect = dialectFor(context, request);
   const { sessions, options } = context;
   const { sessionId } = params;
+  const dialect = dialectToLoad(sessionId, context, request);
   const mcpServers = echoed(params);
-  // In this dialect a session that the client named itself is never found again.
-  if (dialect === "early" && !uuid.test(sessionId)) throw new AgentError("session_not_found", sessionId);
   let { live } = context;
   const isOther = live?.session.id !== sessionId || live.session.isClosed;
   let facts: Facts;
@@ -125,6 +123,14 @@ function dialectFor({ dialect, hasProtocolVersion }: Context, { params }: Client
   return dialect ?? dialectOf({ hasProtocolVersion, params });
 }
 
+/** The early dialect finds no session that a client named itself; a connection that has not begun in it speaks the later one. */
+function dialectToLoad(sessionId: string, context: Context, request: ClientRequest): Dialect {
+  const dialect = dialectFor(context, request);
+  if (dialect === "later" || uuid.test(sessionId)) return dialect;
+  if (context.dialect === "early") throw new AgentError("session_not_found", sessionId);
+  return "later";
+}
+
 /** What the client says, before what the command line says, before what is usual. */
 function firstSettings(params: InitializeParams, { options }: Context, dialect: Dialect): SessionSettings {
   const { autonomy, spec, cwd: _, ...defaults } = options.defaults;
@@ -134,7 +140,7 @@ function firstSettings(params: InitializeParams, { options }: Context, dialect: 
   const usual: SessionSettings = { ...defaults, autonomy: autonomy ?? "off", mode: isPlanning ? "spec" : "auto" };
   return changeSettings(
     usual,
-    valid(() => engineSettings(params)),
+    valid(() => engineSettings(params, dialect)),
   );
 }
 

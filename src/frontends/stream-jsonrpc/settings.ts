@@ -87,15 +87,15 @@ function jsonOf(value: unknown): string | undefined {
 
 /**
  * The settings that parameters name, and no others. Mode and level each win over `autonomyMode`, which says both. Throws
- * `usage` for ways of working that are not there.
+ * `usage` for unsupported modes.
  */
-export function engineSettings(params: SettingsParams): SettingsChanges {
+export function engineSettings(params: SettingsParams, dialect: Dialect): SettingsChanges {
   const { modelId, reasoningEffort, specModeModelId, specModeReasoningEffort, systemPrompt, tags } = params;
   return {
     ...(modelId === undefined ? {} : { modelId }),
     ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
     ...saidBy(params.autonomyMode),
-    ...saidBy(params.autonomyLevel),
+    ...saidBy(levelIn(dialect, params.autonomyLevel)),
     ...(params.interactionMode === undefined ? {} : { mode: modeOf(params.interactionMode) }),
     ...(specModeModelId === undefined ? {} : { specModelId: specModeModelId }),
     ...(specModeReasoningEffort === undefined ? {} : { specReasoningEffort: specModeReasoningEffort }),
@@ -104,6 +104,15 @@ export function engineSettings(params: SettingsParams): SettingsChanges {
       ? {}
       : { tags: tags.map(({ name, metadata }) => (metadata === undefined ? { name } : { name, metadata })) }),
   };
+}
+
+/** Early sessions know one word for mode and level, so a level of the later vocabulary ends spec mode there as its own does. */
+function levelIn(dialect: Dialect, word: LevelWord | undefined): LevelWord | undefined {
+  return dialect === "early" && isAutonomy(word) ? modeOfAutonomy[word] : word;
+}
+
+function isAutonomy(word: LevelWord | undefined): word is Autonomy {
+  return word !== undefined && Object.hasOwn(modeOfAutonomy, word);
 }
 
 /** The words of the one vocabulary say the mode, too; those of the other leave it as it is. */

@@ -299,7 +299,7 @@ test("whatever a text holds comes back from the session that was kept", async ()
     type === "create_message" ? [message] : [],
   );
   expect(notified.map((message) => (message as { content: { text: string }[] }).content.at(-1)?.text)).toEqual(
-    texts.flatMap((text) => [text, `I said: ${text}`]),
+    texts.flatMap((text) => [text, `I said: ${text.toWellFormed()}`]),
   );
   const resultOf = ({ received }: Talk, wantedId: string): Received["result"] =>
     received.find(({ id }) => id === wantedId)?.result;

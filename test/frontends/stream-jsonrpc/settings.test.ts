@@ -115,11 +115,11 @@ describe("settings that a client wants", () => {
     ],
     [{ tags: [{ name: "t", metadata: { a: "b" } }] }, { tags: [{ name: "t", metadata: { a: "b" } }] }],
   ] as const)("%j means %j", (params, changes) => {
-    expect(engineSettings(params)).toEqual(changes);
+    expect(engineSettings(params, "later")).toEqual(changes);
   });
 
   test.each(["agi", "mission"] as const)("interactionMode %s is refused with words", (interactionMode) => {
-    expect(() => engineSettings({ interactionMode })).toThrow(
+    expect(() => engineSettings({ interactionMode }, "later")).toThrow(
       new AgentError("usage", `interactionMode "${interactionMode}" is not supported; use "auto" or "spec"`),
     );
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { calls, says } from "../../../fakes/kit.ts";
 import type { AskOptions } from "../../../fakes/rpc/linked-client.ts";
 import { storyOf } from "../../../fakes/rpc/linked-client.ts";
-import type { Received } from "../../../fakes/rpc/wire.ts";
+import { noticesIn, type Received } from "../../../fakes/rpc/wire.ts";
 import type { ServeOptions } from "./served.ts";
 import { serve } from "./served.ts";
 
@@ -205,5 +205,79 @@ describe("a session id that the client chose", () => {
     const second = serve([], { kit: first.kit });
     const loaded = await second.client.request("droid.load_session", { sessionId: "my-session" });
     expect(settingsOf(loaded)).toEqual(laterSettings("spec", "off", "spec"));
+  });
+});
+
+describe("an early session", () => {
+  test.each([
+    ["off", "normal"],
+    ["low", "auto-low"],
+    ["medium", "auto-medium"],
+    ["high", "auto-high"],
+    ["normal", "normal"],
+    ["auto-high", "auto-high"],
+  ])("takes the level %s as %s, and leaves spec mode", async (word, level) => {
+    const { client, init } = serve([], early);
+    expect(settingsOf(await init())).toEqual(earlySettings("spec"));
+    const from = client.mark;
+    expect((await client.request("droid.update_session_settings", { autonomyLevel: word })).result).toEqual({});
+    expect(noticesIn(client.received.slice(from))).toEqual([
+      { type: "settings_updated", settings: earlySettings(level) },
+    ]);
+  });
+
+  test.each([
+    [{ interactionMode: "auto" }, "normal"],
+    [{ autonomyMode: "auto-medium" }, "auto-medium"],
+    [{ autonomyLevel: "low", interactionMode: "auto" }, "auto-low"],
+  ])("takes %j, words of the later one", async (change, level) => {
+    const { client, init } = serve([], early);
+    await init();
+    const from = client.mark;
+    await client.request("droid.update_session_settings", change);
+    expect(noticesIn(client.received.slice(from))).toEqual([
+      { type: "settings_updated", settings: earlySettings(level) },
+    ]);
+  });
+
+  test.each([{ autonomyLevel: "spec" }, { interactionMode: "spec" }, { autonomyMode: "spec" }])(
+    "goes back to planning with %j",
+    async (change) => {
+      const { client, init } = serve([], early);
+      await init({ autonomyLevel: "auto-low" });
+      const from = client.mark;
+      await client.request("droid.update_session_settings", change);
+      expect(noticesIn(client.received.slice(from))).toEqual([
+        { type: "settings_updated", settings: earlySettings("spec") },
+      ]);
+    },
+  );
+});
+
+describe("a session under a name of the client's own", () => {
+  const own = "my-session-1";
+
+  test("is loaded in the later dialect by a connection that begins with that", async () => {
+    const first = serve([], early);
+    await first.init({ sessionId: own });
+    await first.client.request("droid.close_session", {});
+    const second = serve([], { ...early, kit: first.kit });
+    const loaded = await second.client.request("droid.load_session", { sessionId: own });
+    expect(settingsOf(loaded)).toEqual(laterSettings("spec", "off", "spec"));
+    // From here on it is the dialect of the connection.
+    expect(errorOf(await second.client.request("droid.nothing", {}))).toMatchObject({ id: "r2", code: -32601 });
+  });
+
+  test("is not found by a connection that began in the early dialect", async () => {
+    const { client, init } = serve([], early);
+    await init({ sessionId: own });
+    await client.request("droid.close_session", {});
+    expect(errorOf(await client.request("droid.load_session", { sessionId: own }))).toMatchObject({ code: -32004 });
+  });
+
+  test("that nobody knows is not found, and decides nothing", async () => {
+    const { client, init } = serve([], early);
+    expect(errorOf(await client.request("droid.load_session", { sessionId: own }))).toMatchObject({ code: -32004 });
+    expect(settingsOf(await init())).toEqual(earlySettings("spec"));
   });
 });
