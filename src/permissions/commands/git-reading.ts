@@ -57,17 +57,12 @@ function refText(text: string): string | undefined {
   return /^-\*?[a-z][\w:=-]*$/.test(text) ? undefined : shownFormat(text);
 }
 
-/** Settings whose values are not secret, in lower case as git compares them. */
-const harmlessKeys = new Set(
-  `user.name user.email init.defaultbranch core.editor core.bare core.autocrlf core.eol core.filemode core.ignorecase
-  core.symlinks core.longpaths pull.rebase pull.ff push.default push.autosetupremote merge.ff merge.conflictstyle fetch.prune
-  rebase.autostash rebase.autosquash commit.gpgsign color.ui diff.algorithm diff.renames`.split(/\s+/),
-);
+/** Settings whose values may hold credentials. Addresses of remotes may too: whether they do is looked up. */
+const secretKey = /extraheader|insteadof|token|passw|secret|credential|proxy|cookie|sslkey|sslcert|sendemail|apikey/i;
 
-function harmlessKey(text: string): string | undefined {
-  const key = text.toLowerCase();
-  const isKnown = harmlessKeys.has(key) || /^branch\.[^=]+\.(merge|rebase)$/.test(key);
-  return isKnown ? undefined : "shows a setting that may be secret";
+function plainKey(text: string): string | undefined {
+  const isKey = /^[a-z][\w-]*(\.[\w./@:+-]+)?\.[a-z][\w-]*$/i.test(text);
+  return isKey && !secretKey.test(text) ? undefined : "shows a setting that may be secret";
 }
 
 const checked = { checkedFlags: "--format --sort", script: refText };
@@ -324,8 +319,14 @@ const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
     operands: "text*",
     why: "prints what it would remove",
   },
-  { sub: "config", flags: "--get --global --local --bool", operands: "text", script: harmlessKey, why: settings },
-  { sub: "config get", flags: "--global --local --bool", operands: "text", script: harmlessKey, why: settings },
+  {
+    sub: "config get|config",
+    flags: "--get --get-all --all --global --local --system --bool --int --path --type: --show-origin --show-scope",
+    operands: "text",
+    script: plainKey,
+    showsRemotes: true,
+    why: settings,
+  },
 ];
 
 export const gitReadingRows: readonly CommandRow[] = rows.map((row) => {
