@@ -86,34 +86,43 @@ const commands =
   /^(core\.(fsmonitor|pager|editor|sshcommand|askpass|gitproxy|alternaterefscommand)|sequence\.editor|pager\..*|diff\.external|(diff|merge|filter|difftool|mergetool|trailer|hook|tar|remote|uploadpack|gpg|credential|interactive|submodule|browser|man|web|instaweb|sendemail)\..*)$/;
 const commandKeys =
   /^(fsmonitor|pager|editor|sshcommand|askpass|gitproxy|alternaterefscommand|external|command|cmd|textconv|driver|clean|smudge|process|program|defaultkeycommand|packobjectshook|uploadpack|receivepack|helper|difffilter|update|path|vcs|smtpserver|tocmd|cccmd)$/;
-const shells = /^(?:\S*\/)?(?:ba|da|z|k)?sh$|^(?:\S*\/)?(?:env|exec)$/;
+const shells = /^(?:\S*\/)?(?:ba|da|z|k)?sh$/;
+const launchers = /^(?:\S*\/)?(?:env|exec|nice|nohup|time)$/;
 const interpreters = /^(?:\S*\/)?(?:python[\d.]*|node|deno|bun|perl|ruby|php|lua)$/;
 
+/** Whether a file of this name is in the folder that git works in. */
+type Exists = (name: string) => boolean;
+
 /** Whether a command starts a file by a path that is not absolute: git looks for it in the folder that it works in. */
-function startsRelative(command: string): boolean {
+function startsRelative(command: string, exists: Exists): boolean {
   return command.split(/[|;&\n]+|\$\(|`/).some((part) => {
     const words = part.replace(/^\s*!/, "").replace(/["']/g, "").trim().split(/\s+/);
-    return isRelativeStart(words.filter((word) => !/^\w+=/.test(word)));
+    const program = words.filter((word) => !/^\w+=/.test(word));
+    return isRelativeStart(program, exists);
   });
 }
 
-function isRelativeStart([first = "", ...rest]: readonly string[]): boolean {
+function isRelativeStart([first = "", ...rest]: readonly string[], exists: Exists): boolean {
   if (first.includes("/") && !/^[/~$]/.test(first)) return true;
-  const next = rest.findIndex((word) => !word.startsWith("-"));
-  const file = rest[next] ?? "";
-  const isFile = (file.includes("/") || /\.\w+$/.test(file)) && !/^[/~$]/.test(file);
-  if (shells.test(first)) return next >= 0 && (isFile || isRelativeStart(rest.slice(next)));
-  // What follows `-c` or `-e` is the program's text, and not a file.
-  const isInline = rest.slice(0, Math.max(next, 0)).some((word) => /^-\w*[ceE]$/.test(word));
-  return interpreters.test(first) && !isInline && isFile;
+  const at = rest.findIndex((word) => !word.startsWith("-"));
+  if (at < 0) return false;
+  const [flags, next = ""] = [rest.slice(0, at), rest[at]];
+  if (launchers.test(first)) return isRelativeStart(rest.slice(at), exists);
+  const isShell = shells.test(first);
+  if (!isShell && !interpreters.test(first)) return false;
+  // Behind `-c` or `-e` is the program's text; a module of Python's is looked for in the folder first.
+  if (flags.some((word) => /^-\w*[ceE]$/.test(word))) return isShell && isRelativeStart(rest.slice(at), exists);
+  const module = next.replace(/\..*/, "");
+  if (flags.includes("-m")) return exists(module) || exists(`${module}.py`);
+  return !/^[/~$]/.test(next);
 }
 
 /** Whether a setting makes git start a file of the repository's, although the setting is not the repository's. */
-export function startsRepositoryFile({ section, sub, key, value = "" }: Setting): boolean {
+export function startsRepositoryFile({ section, sub, key, value = "" }: Setting, exists: Exists): boolean {
   const isBoolean = /^(true|false|yes|no|on|off|\d*)$/i.test(value);
   const name = `${section}.${sub === undefined ? "" : `${sub}.`}${key}`;
   if (isBoolean || !commands.test(name)) return false;
-  return (section === "pager" || commandKeys.test(key)) && startsRelative(value);
+  return (section === "pager" || commandKeys.test(key)) && startsRelative(value, exists);
 }
 
 /** Variables of git's that name a program, or a folder of programs. */
@@ -127,7 +136,7 @@ const programVariables = [
 ];
 
 export function environmentStartsRepositoryFile(env: NodeJS.ProcessEnv = process.env): boolean {
-  return programVariables.some((name) => startsRelative(env[name] ?? ""));
+  return programVariables.some((name) => startsRelative(env[name] ?? "", () => false));
 }
 
 /** Where a user's settings say that hooks are, as they are written. */

@@ -59,6 +59,7 @@ describe("git in a repository, with settings of the user's", () => {
       "programs by absolute paths",
       { "home/.gitconfig": '[credential]\nhelper = "!/usr/bin/gh auth git-credential"\n' },
     ],
+    ["a module of Python's", { "home/.gitconfig": '[filter "own"]\nclean = "\\"python3\\" -m other"\n' }],
     ["inline code", { "home/.gitconfig": '[diff "own"]\ntextconv = "perl -pe \'s/a/b/\'"\n' }],
     ["a hooks folder elsewhere", { "home/.gitconfig": "[core]\nhooksPath = ~/hooks\n" }],
     ["a relative hooks folder without such hooks", { "home/.gitconfig": "[core]\nhooksPath = none\n" }],
@@ -113,6 +114,9 @@ describe("git in a repository, with settings of the user's", () => {
   test.each([
     ["an external diff", "[diff]\nexternal = ./run.sh\n"],
     ["a text conversion", '[diff "own"]\ntextconv = "python3 run.py"\n'],
+    ["a script without an ending", '[diff "own"]\ntextconv = "perl -w run"\n'],
+    ["a launcher in front", '[diff "own"]\ntextconv = "env -i nice ./run.sh"\n'],
+    ["a module of Python's that the repository has", '[diff "own"]\ntextconv = "python3 -m sub.tool"\n'],
     ["a helper in a pipe", '[diff "own"]\ncommand = "cat | bash -c ./run.sh"\n'],
     ["a program for signatures", "[gpg]\nprogram = ./run.sh\n"],
     ["a credential helper", '[credential]\nhelper = "!./run.sh"\n'],
