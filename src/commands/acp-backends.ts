@@ -25,7 +25,6 @@ export function engineBackend(given: GivenAcp, io: Io): Backend {
   return {
     settings: {},
     takesRemoteServers: false,
-    skipsServers: given.skipMcpServers ?? false,
     connect: () => async () => linked(await load()),
     list: async (query) => listed("tinman", query),
     remove: async (id) => (await load()).composition.store.remove(id),
@@ -84,7 +83,6 @@ export function commandBackend(command: string, given: GivenAcp): Backend {
     settings: settingsOf(given),
     // Our own has none yet, wherever it runs.
     takesRemoteServers: owner !== "tinman",
-    skipsServers: given.skipMcpServers ?? false,
     connect: (cwd) => spawnBackend({ ...start, cwd }),
     ...(owner === "none" ? {} : { list: async (query: { readonly cwd?: string }) => listed(owner, query) }),
     ...(owner === "tinman" ? { remove: removeOwn } : {}),

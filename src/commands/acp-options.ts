@@ -6,7 +6,6 @@ import { addSettings, type GivenSettings } from "./exec-options.ts";
 export interface GivenAcp extends GivenSettings {
   readonly backend?: string;
   readonly sessions?: SessionsOf;
-  readonly skipMcpServers?: boolean;
 }
 
 /** Whose sessions are listed. */
@@ -27,7 +26,8 @@ export function defineAcp(program: Command, run: (given: GivenAcp) => Promise<vo
     .command("acp")
     .description("be the agent of an editor that speaks the Agent Client Protocol")
     .option("--backend <command>", "a program that speaks stream-jsonrpc, instead of Tinman's own engine")
-    .option("--skip-mcp-servers", "open sessions without the editor's MCP servers, and say so, when they cannot be had")
+    // What it asked for is what happens now; editors have it in their settings.
+    .addOption(new Option("--skip-mcp-servers").hideHelp())
     .addOption(new Option("--sessions <of>", "whose sessions are listed with --backend").choices([...sessionOwners]));
   addSettings(command)
     .addHelpText("after", help)

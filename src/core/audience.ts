@@ -14,6 +14,7 @@ export class Audience {
   /** What those can answer who were lost a short while ago. */
   private missed: { readonly abilities: Abilities; readonly forget: () => void } | undefined;
   private isOver = false;
+  private readonly onRequest: (() => void)[] = [];
 
   constructor(clock: Clock, observe: ((event: EngineEvent) => void) | undefined) {
     this.clock = clock;
@@ -55,6 +56,12 @@ export class Audience {
     this.reply.note(event);
     this.observe?.(event);
     for (const queue of this.clients.keys()) queue.push(event);
+    if (event.type === "request.opened") for (const go of this.onRequest.splice(0)) go();
+  }
+
+  /** Resolves when somebody is asked for something. */
+  nextRequest(): Promise<void> {
+    return new Promise((resolve) => this.onRequest.push(resolve));
   }
 
   /** Resolves at once while all of them keep up. */

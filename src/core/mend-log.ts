@@ -1,5 +1,5 @@
 import type { Failure } from "./errors.ts";
-import type { DurableBody, DurableEvent } from "./event.ts";
+import type { DurableBody, DurableEvent, EngineEvent } from "./event.ts";
 import { applyEvent, foldLog, type SessionState } from "./history.ts";
 import { type AssistantMessage, callsOf } from "./message.ts";
 import type { SessionStore, StoredLog } from "./ports.ts";
@@ -18,6 +18,13 @@ export function damageNotice(lines: readonly number[]): string {
   const named = lines.slice(0, mostNamed).join(", ");
   const what = lines.length === 1 ? "1 damaged line" : `${lines.length} damaged lines`;
   return `${what} of the session log skipped (line ${named}${lines.length > mostNamed ? ", …" : ""}).`;
+}
+
+export function damageNotices(
+  lines: readonly number[],
+  of: { readonly at: number; readonly sessionId: string },
+): readonly EngineEvent[] {
+  return lines.length === 0 ? [] : [{ type: "notice", level: "warning", text: damageNotice(lines), ...of }];
 }
 
 /** Reads a log and fills in what damaged lines took away. Rejects as `store.read` does. */

@@ -42,6 +42,8 @@ export class SessionPool {
   private readonly counts = new Map<string, number>();
   /** Being made. */
   private readonly making = new Set<Promise<unknown>>();
+  /** Called when somebody lets go of a session that nobody else holds. */
+  private readonly onRelease = new Set<() => void>();
   private isClosed = false;
 
   constructor(engine: Engine, options: PoolOptions) {
@@ -120,12 +122,14 @@ export class SessionPool {
     await session.close();
   }
 
-  /** Resolves when no session works any more. */
+  /** Resolves when no session works any more. A turn that waits for a client that is gone is not waited for. */
   async idle(): Promise<void> {
     for (;;) {
-      const busy = [...this.entries.values()].flatMap((entry) => workOf(entry) ?? []);
+      const busy = [...this.entries.values()].filter(isWorking).map(({ session }) => session);
       if (busy.length === 0) return;
-      await Promise.all(busy);
+      const released = new Promise<void>((resolve) => this.onRelease.add(resolve));
+      const asking = busy.map((session) => session.nextRequest());
+      await Promise.race([Promise.all(busy.map((session) => session.busy())), ...asking, released]);
     }
   }
 
@@ -174,7 +178,10 @@ export class SessionPool {
       wasOpen,
       isShared: () => holds.size > (holds.has(hold) ? 1 : 0),
       release: () => {
-        if (holds.delete(hold) && holds.size === 0) this.leave(entry);
+        if (!holds.delete(hold) || holds.size > 0) return;
+        this.leave(entry);
+        for (const go of this.onRelease) go();
+        this.onRelease.clear();
       },
     };
     holds.add(hold);
@@ -238,6 +245,11 @@ function workOf({ session, holds }: Entry): Promise<unknown> | undefined {
   // A client's tool is different: it has its own time.
   const isAsking = [...session.openRequests().values()].some(({ kind }) => kind !== "tool");
   return holds.size === 0 && isAsking ? undefined : session.busy();
+}
+
+/** Whether something happens in it that needs nobody who is not there. */
+function isWorking({ session, holds }: Entry): boolean {
+  return session.busy() !== undefined && (holds.size > 0 || session.openRequests().size === 0);
 }
 
 /** Being closed by somebody, or closed. */

@@ -11,7 +11,7 @@ import { copyState, type SessionState } from "./history.ts";
 import type { Interaction } from "./interaction.ts";
 import { Interactions } from "./interactions.ts";
 import { Journal } from "./journal.ts";
-import { damageNotice, readMended } from "./mend-log.ts";
+import { damageNotices, readMended } from "./mend-log.ts";
 import type { Message, PromptBlock, Usage } from "./message.ts";
 import { offeredTools, toolsOf } from "./offered-tools.ts";
 import type { ModelInfo, SessionLog, ToolSpec } from "./ports.ts";
@@ -155,6 +155,11 @@ export class Session {
     return this.live?.done ?? (this.queue.length > 0 ? this.accepting : undefined);
   }
 
+  /** Resolves when a client is asked for something. */
+  nextRequest(): Promise<void> {
+    return this.audience.nextRequest();
+  }
+
   /** The model that the next call goes to. */
   async model(): Promise<ModelInfo> {
     return (await this.parts.models.resolve(chosenModel(this.settings).id)).info;
@@ -188,9 +193,7 @@ export class Session {
 
   /** What every client should know that opens the session: its log was damaged. */
   notices(): readonly EngineEvent[] {
-    if (this.damagedLines.length === 0) return [];
-    const text = damageNotice(this.damagedLines);
-    return [{ type: "notice", level: "warning", text, at: this.parts.clock.now(), sessionId: this.id }];
+    return damageNotices(this.damagedLines, { at: this.parts.clock.now(), sessionId: this.id });
   }
 
   /** Accepted prompts that no turn has taken up yet. */

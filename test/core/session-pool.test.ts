@@ -264,3 +264,44 @@ test("a log that cannot be closed keeps no session open, and ends nothing else",
   await pool.close();
   expect([pool.all(), kept.session.isClosed]).toEqual([[], true]);
 });
+
+/** A session whose client runs the tool Sum, as `/ws` opens it. */
+const withTool = {
+  cwd: "/ws",
+  settings: { ...settings, clientTools: [{ name: "Sum", description: "", inputSchema: '{"type":"object"}' }] },
+};
+
+test.each(["before", "after"])(
+  "a client tool is not waited for once its client is gone (gone %s it was called)",
+  async (when) => {
+    let come = (): void => undefined;
+    const awaited = new Promise<void>((resolve) => {
+      come = resolve;
+    });
+    const callsThen: FakeReply = async function* () {
+      await awaited;
+      yield* calls(["Sum", {}]);
+    };
+    const { pool } = createPool([callsThen]);
+    const hold = await pool.create(withTool);
+    const { session } = hold;
+    session.attach({ approve: false, answer: false, runTools: true, onDetach: "keep" });
+    const handle = session.prompt([{ type: "text", text: "go" }]);
+    await handle.accepted;
+    let isIdle = false;
+    const idle = pool.idle().then(() => {
+      isIdle = true;
+    });
+    if (when === "before") hold.release();
+    come();
+    await until(() => session.openRequests().size > 0);
+    await soon();
+    if (when === "after") {
+      expect(isIdle).toBe(false);
+      hold.release();
+    }
+    await idle;
+    await pool.close();
+    expect(await handle.outcome).toMatchObject({ reason: "interrupted" });
+  },
+);

@@ -63,7 +63,7 @@ export function createBackendLink(parts: LinkParts): BackendLink {
     const [session, start] = [current, opening];
     current = undefined;
     opening = undefined;
-    start?.controller.abort(failed("The backend was given up while it started."));
+    start?.controller.abort(failed("The backend was given up while it started.", "interrupted"));
     const ends = [left, session?.close(), start?.session.catch(() => undefined)];
     left = Promise.all(ends).catch((error: unknown) => parts.warn(String(error)));
   }
@@ -73,7 +73,7 @@ export function createBackendLink(parts: LinkParts): BackendLink {
       return current;
     },
     get: async () => {
-      if (isClosed) throw failed("The session was closed.");
+      if (isClosed) throw failed("The session was closed.", "session_closed");
       return get();
     },
     drop,

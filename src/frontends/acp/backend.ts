@@ -7,8 +7,6 @@ export interface Backend {
   readonly settings: SettingsChange;
   /** Whether it can be asked to connect to MCP servers beyond this machine. */
   readonly takesRemoteServers: boolean;
-  /** Whether sessions open without the MCP servers that it cannot have. */
-  readonly skipsServers: boolean;
   /** A connection of its own for each session, which works in this folder. */
   connect(cwd: string): Connect;
   /** Newest first. Absent when nobody knows where its sessions are. */

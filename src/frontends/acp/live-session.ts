@@ -1,16 +1,15 @@
 import { type ContentBlock, type PromptResponse, RequestError } from "@agentclientprotocol/sdk";
-import type { ConnectionEnd, Handlers, Session, SettingsChange, Turn } from "../../sdk/api.ts";
-import { BackendGoneError } from "../../sdk/errors.ts";
+import type { ConnectionEnd, Handlers, McpServer, Session, SettingsChange, Turn } from "../../sdk/api.ts";
+import { RequestError as BackendError, BackendGoneError, SessionNotFoundError } from "../../sdk/errors.ts";
 import type { ModelInfo, TurnEvent, TurnResult } from "../../sdk/types.ts";
 import { createBackendLink } from "./backend-link.ts";
 import type { Client } from "./client.ts";
-import { mcpFailures } from "./mcp-servers.ts";
 import { choosable, effortsOf, type SessionState, sessionState } from "./modes.ts";
 import { askForPlan, askPermission } from "./permissions.ts";
 import { promptInput } from "./prompt-input.ts";
 import { askQuestions } from "./questions.ts";
 import { replay } from "./replay.ts";
-import { badParams, rpcError } from "./rpc-errors.ts";
+import { rpcError } from "./rpc-errors.ts";
 import { createSessionNews, type SessionNews } from "./session-news.ts";
 import { shownTitle } from "./shown-text.ts";
 import { advertised, findCommand, type SlashCommand } from "./slash-commands.ts";
@@ -54,13 +53,16 @@ export interface LiveParts {
   readonly client: Client;
   readonly cwd: string;
   /** Opens it; `again` is its id when its backend has died since. */
-  open(handlers: Handlers, again: string | undefined, signal: AbortSignal): Promise<Session>;
+  open(
+    handlers: Handlers,
+    servers: readonly McpServer[],
+    again: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Session>;
+  /** MCP servers that the client wants. The session opens without those that the backend cannot have. */
+  readonly servers: readonly McpServer[];
   /** Throws when the id belongs to another session. Until then nothing is told or asked in its name. */
   claim(id: string): void;
-  /** A session is of use without the MCP servers that the backend cannot have. */
-  readonly skipServers: boolean;
-  /** Of a session that was opened and cannot be used. */
-  discard(id: string): Promise<void>;
   /** Nobody wants it any more; without effect once it is open. */
   readonly signal: AbortSignal;
   /** Words for people, never for the wire. */
@@ -74,16 +76,7 @@ interface Running {
   cancel(): void;
 }
 
-export async function openLive({
-  client,
-  cwd,
-  open,
-  claim,
-  discard,
-  skipServers,
-  signal,
-  warn,
-}: LiveParts): Promise<LiveSession> {
+export async function openLive({ client, cwd, open, claim, servers, signal, warn }: LiveParts): Promise<LiveSession> {
   const translator = createTranslator(cwd, textIn);
   const running = new Set<Running>();
   let id = "";
@@ -92,10 +85,8 @@ export async function openLive({
   let death: ConnectionEnd | undefined;
   let commands: Promise<readonly SlashCommand[]> | undefined;
   let replayed: Promise<void> = Promise.resolve();
-  /** Of servers that the client wants and the backend cannot have. */
-  const refusals: string[] = [];
-  /** What the backend had to say before the client knew the session. */
-  const early: (TurnEvent & { type: "notice" })[] = [];
+  /** What happened before the client knew the session, and it should know. */
+  const early: TurnEvent[] = [];
 
   const asking = {
     client,
@@ -113,16 +104,15 @@ export async function openLive({
     onEvent: (event, sessionId) => {
       // A copy of it speaks to the same handlers as long as it is open.
       if (id !== "" && sessionId !== id) return;
-      news?.happened(event);
       const isStatus = event.type === "other" && event.name === "mcp_status_changed";
-      if (news === undefined && isStatus) refusals.push(...mcpFailures(event.given));
-      if (news === undefined && event.type === "notice") early.push(event);
+      if (news !== undefined) news.happened(event);
+      else if (isStatus || event.type === "notice") early.push(event);
     },
     onWarning: warn,
   };
 
   const link = createBackendLink({
-    open: (signal) => open(handlers, id === "" ? undefined : id, signal),
+    open: (signal) => openWithServers(signal),
     opened: (session) => {
       latest = session;
       death = undefined;
@@ -135,6 +125,22 @@ export async function openLive({
     warn,
   });
 
+  /** A backend that refuses the request for its servers is asked without them. */
+  async function openWithServers(unwanted: AbortSignal): Promise<Session> {
+    const again = id === "" ? undefined : id;
+    try {
+      return await open(handlers, servers, again, unwanted);
+    } catch (error) {
+      const isRefused = error instanceof BackendError && !(error instanceof SessionNotFoundError);
+      if (!isRefused || servers.length === 0 || unwanted.aborted) throw error;
+      const session = await open(handlers, [], again, unwanted);
+      const names = servers.map(({ name }) => name).join(", ");
+      const message = `The session opened without its MCP servers (${names}): ${rpcError(error).message}`;
+      handlers.onEvent?.({ type: "notice", level: "warning", message }, id === "" ? undefined : id);
+      return session;
+    }
+  }
+
   /** Unless a prompt is to be failed by it. */
   function tellDeath(): void {
     if (death === undefined || running.size > 0) return;
@@ -146,11 +152,6 @@ export async function openLive({
   async function begin() {
     const session = await link.get();
     claim(session.id);
-    if (refusals.length > 0 && !skipServers) {
-      await link.close();
-      await discard(session.id);
-      throw badParams(`${refusals.join(" ")} With --skip-mcp-servers the session opens without them.`);
-    }
     const list = await session.models({ signal: AbortSignal.timeout(listPatienceMs) }).catch((error: unknown) => {
       if (error instanceof BackendGoneError) throw error;
       return [];
@@ -255,7 +256,6 @@ export async function openLive({
         return { name, description, ...(hint === undefined ? {} : { input: { hint } }) };
       });
       told.tell([{ sessionUpdate: "available_commands_update", availableCommands }]);
-      for (const words of refusals.splice(0)) told.notice("warning", words);
       for (const event of early.splice(0)) told.happened(event);
       if (first.title) told.tell([{ sessionUpdate: "session_info_update", title: shownTitle(first.title) }]);
     },

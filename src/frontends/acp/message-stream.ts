@@ -2,6 +2,7 @@ import { type AnyMessage, RequestError, type Stream } from "@agentclientprotocol
 import { hasMoreOf } from "../../core/json-weight.ts";
 import type { Frame } from "../../rpc/framing.ts";
 import type { Transport } from "../../rpc/transport.ts";
+import { coded } from "./rpc-errors.ts";
 
 /** More than any client has to say: a prompt is few values, however long they are. */
 const mostEntries = 20_000;
@@ -23,7 +24,7 @@ export function messageStream(transport: Transport): Stream {
   let unread = 0;
 
   const refuse = (error: RequestError, id: unknown = null): void => {
-    transport.send(JSON.stringify({ jsonrpc: "2.0", id, error: error.toErrorResponse() }));
+    transport.send(JSON.stringify({ jsonrpc: "2.0", id, error: coded(error.toErrorResponse()) }));
   };
 
   /** A client that does not read for a while can still cancel, but not fill the memory with answers. */
@@ -75,7 +76,8 @@ export function messageStream(transport: Transport): Stream {
 
   async function write(message: AnyMessage): Promise<void> {
     if (!("method" in message)) closes(message.id);
-    transport.send(JSON.stringify(message));
+    const isError = "error" in message && message.error !== undefined;
+    transport.send(JSON.stringify(isError ? { ...message, error: coded(message.error) } : message));
     await transport.room();
   }
 

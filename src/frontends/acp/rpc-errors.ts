@@ -2,15 +2,27 @@ import { RequestError } from "@agentclientprotocol/sdk";
 import { AgentError } from "../../core/errors.ts";
 import { textStart } from "../../core/text-cut.ts";
 import { errorCodes } from "../../protocol/droid/version.ts";
-import { RequestError as BackendError, BackendGoneError, SessionNotFoundError } from "../../sdk/errors.ts";
+import {
+  RequestError as BackendError,
+  BackendGoneError,
+  ClosedError,
+  SessionNotFoundError,
+  TimeoutError,
+} from "../../sdk/errors.ts";
 
-/* What goes wrong, as the client is told of it: always with words, because editors show the message alone. */
+/*
+ * What goes wrong, as the client is told of it: always with words, because editors show the message alone, and always with
+ * `data.code`, a word for programs.
+ */
 
 const internal = -32603;
 const invalidParams = -32602;
 
-export function badParams(words: string, data?: unknown): RequestError {
-  return new RequestError(invalidParams, words, data);
+/** Facts beside the code. */
+type Facts = Readonly<Record<string, unknown>>;
+
+export function badParams(words: string, code = "usage"): RequestError {
+  return new RequestError(invalidParams, words, { code });
 }
 
 export function noSession(sessionId: string): RequestError {
@@ -22,20 +34,20 @@ export function notOpen(sessionId: string): RequestError {
 }
 
 function notFound(sessionId: string, words: string): RequestError {
-  const { code, data } = RequestError.sessionNotFound(sessionId);
-  return new RequestError(code, words, data);
+  const { code } = RequestError.sessionNotFound(sessionId);
+  return new RequestError(code, words, { code: "session_not_found", sessionId });
 }
 
 function named(sessionId: string): string {
   return JSON.stringify(textStart(sessionId, 200));
 }
 
-export function authRequired(words: string, data?: unknown): RequestError {
-  return new RequestError(RequestError.authRequired().code, words, data);
+export function authRequired(words: string, facts: Facts = {}): RequestError {
+  return new RequestError(RequestError.authRequired().code, words, { ...facts, code: "model_auth" });
 }
 
-export function failed(words: string, data?: unknown): RequestError {
-  return new RequestError(internal, words, data);
+export function failed(words: string, code: string, facts: Facts = {}): RequestError {
+  return new RequestError(internal, words, { ...facts, code });
 }
 
 /** Of whatever was thrown. `sessionId` is the one that was asked for. */
@@ -45,14 +57,47 @@ export function rpcError(error: unknown, sessionId = ""): RequestError {
   if (isMissing || error instanceof SessionNotFoundError) return noSession(sessionId);
   const words = wordsOf(error);
   if (error instanceof BackendError) {
+    const code = codeIn(error.data);
     const isAsked = error.code === errorCodes.invalidParams || error.code === errorCodes.invalidRequest;
-    return isAsked ? badParams(words) : failed(words, { code: error.code, data: error.data });
+    if (isAsked) return badParams(words, code);
+    return failed(words, code ?? "backend_failed", { backendCode: error.code, backendData: error.data });
   }
   if (error instanceof BackendGoneError) {
     const { exitCode = null, signal = null, stderr } = error;
-    return failed(words, { exitCode, signal, stderr });
+    return failed(words, "backend_gone", { exitCode, signal, stderr });
   }
-  return failed(words);
+  if (error instanceof TimeoutError) return failed(words, "timeout");
+  if (error instanceof ClosedError) return failed(words, "session_closed");
+  return failed(words, error instanceof AgentError ? error.code : "internal");
+}
+
+/** Codes of what the library answers by itself. */
+const libraryCodes = new Map([
+  [-32800, "interrupted"],
+  [RequestError.authRequired().code, "model_auth"],
+  [RequestError.sessionNotFound("").code, "session_not_found"],
+  [internal, "internal"],
+]);
+
+interface ErrorResponse {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** The one shape of all errors: what the library refuses by itself gets its code here. */
+export function coded({ code, message, data }: ErrorResponse): ErrorResponse {
+  if (codeIn(data) !== undefined) return { code, message, data };
+  const facts = data === undefined ? {} : isRecord(data) ? data : { details: data };
+  return { code, message, data: { ...facts, code: libraryCodes.get(code) ?? "usage" } };
+}
+
+function codeIn(data: unknown): string | undefined {
+  return isRecord(data) && typeof data.code === "string" ? data.code : undefined;
+}
+
+function isRecord(value: unknown): value is Facts {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function wordsOf(error: unknown): string {

@@ -55,25 +55,24 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
 
   async function startNow(sessionId: string | undefined, wanted: Wanted, signal: AbortSignal): Promise<LiveSession> {
     const cwd = await folderOf(wanted);
-    const mcpServers = backendServers(wanted.mcpServers ?? []);
-    const common = { connect: backend.connect(cwd), ...(mcpServers.length === 0 ? {} : { mcpServers }) };
+    const servers = backendServers(wanted.mcpServers ?? []);
+    const common = { connect: backend.connect(cwd) };
     let claimed: string | undefined;
     const session = await openLive({
       client: client(),
       cwd,
       signal,
-      skipServers: backend.skipsServers,
+      servers,
       warn,
       claim: (id) => {
         if (taken.has(id)) throw notIts(id);
         taken.add(id);
         claimed = id;
       },
-      // One that was there before stays.
-      discard: async (id) => (sessionId === undefined ? backend.remove?.(id) : undefined),
-      open: async (handlers, again, unwanted) => {
+      open: async (handlers, mcpServers, again, unwanted) => {
         const id = again ?? sessionId;
-        const how = { ...common, ...handlers, signal: unwanted };
+        const asked = mcpServers.length === 0 ? {} : { mcpServers };
+        const how = { ...common, ...asked, ...handlers, signal: unwanted };
         if (id === undefined) return createSession({ ...how, ...backend.settings, cwd });
         const opened = await resumeSession(id, how);
         try {
@@ -174,14 +173,14 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
     async closeAll() {
       const all = [...live.values()];
       live.clear();
-      leaving.abort(failed("The agent ends."));
+      leaving.abort(failed("The agent ends.", "session_closed"));
       await Promise.allSettled([...opening, ...all.map((session) => session.close())]);
     },
   };
 }
 
 function notIts(id: string): Error {
-  return failed(`The backend opened ${id}, which is open already.`);
+  return failed(`The backend opened ${id}, which is open already.`, "backend_failed");
 }
 
 /** A session that has changed since then stands further up, and was not seen: what comes after it in time goes on. */

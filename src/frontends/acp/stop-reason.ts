@@ -26,7 +26,9 @@ export function answerTo(result: TurnResult, isCancelled: boolean): PromptRespon
   if (stopReason !== undefined) return { stopReason };
   const words = error?.message ?? `The turn failed (${reason}).`;
   const isAuth = reason === "model_authentication_failed" || error?.code === "model_auth";
-  return isAuth ? authRequired(words, { reason }) : failed(words, { reason, ...error });
+  return isAuth
+    ? authRequired(words, { reason })
+    : failed(words, error?.code ?? "backend_failed", { reason, ...error });
 }
 
 function lookUp<T>(table: Readonly<Record<string, T>>, key: string | undefined): T | undefined {

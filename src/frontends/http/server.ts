@@ -121,6 +121,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     perMessageDeflate: false,
     maxPayload: limits.payloadBytes,
     closeTimeout: graceMs,
+    // The library would accept the first subprotocol that a client offers, and none is spoken here.
+    handleProtocols: () => false as const,
   };
   const sockets = new WebSocketServer(socketOptions);
   const server = createServer({

@@ -59,6 +59,7 @@ export function createWireChecker(): WireChecker {
     asked.delete(id);
     if ("error" in message) {
       const fault = invalid(validator("stable", "Error"), message.error);
+      if (fault === undefined && from === "agent" && !hasCode(message.error)) return "its error has no data.code";
       if (fault !== undefined || method !== undefined) return fault;
       return id === null ? undefined : "it answers no request";
     }
@@ -139,4 +140,10 @@ function withoutUnknownKeys(schema: unknown, isValue = false): unknown {
   );
   const isKnown = ["$ref", "allOf", "anyOf", "oneOf", "properties"].some((key) => key in copy);
   return isValue && isKnown ? { ...copy, unevaluatedProperties: false } : copy;
+}
+
+/** Every error of ours has a word for programs. */
+function hasCode(error: unknown): boolean {
+  const { data } = error as { readonly data?: { readonly code?: unknown } | null };
+  return typeof data?.code === "string";
 }

@@ -59,6 +59,7 @@ describe("the command of a backend", () => {
         message:
           "complains ended with exit code 4.\nunknown: exec --input-format stream-jsonrpc --output-format stream-jsonrpc",
         data: {
+          code: "backend_gone",
           exitCode: 4,
           signal: null,
           stderr: "unknown: exec --input-format stream-jsonrpc --output-format stream-jsonrpc\n",

@@ -29,7 +29,7 @@ const gone = (step: string) => ({
   error: {
     code: -32603,
     message: expect.stringContaining(`last words of ${step}`),
-    data: { exitCode: 3, signal: null, stderr: `last words of ${step}\n` },
+    data: { code: "backend_gone", exitCode: 3, signal: null, stderr: `last words of ${step}\n` },
   },
 });
 

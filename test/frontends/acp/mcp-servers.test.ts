@@ -6,12 +6,13 @@ const server = { name: "files", command: "/bin/true", args: [], env: [] };
 const words = "The MCP server files cannot be used: MCP servers are not supported yet.";
 
 test.each([
-  ["which is told so", { session: { notices: {} } }],
-  ["which is not told so when it takes no notices", {}],
-])("with --skip-mcp-servers an editor gets a session without its MCP servers, %s", async (_, capabilities) => {
+  ["which is told so", { session: { notices: {} } }, []],
+  ["which is told so with the option of old settings", { session: { notices: {} } }, ["--skip-mcp-servers"]],
+  ["on stderr when it takes no notices", {}, []],
+])("an editor gets a session without the MCP servers that cannot be had, %s", async (_, capabilities, args) => {
   const bench = await createBench();
   try {
-    const editor = openEditor(bench, { args: ["--skip-mcp-servers", "-m", "offline"], capabilities });
+    const editor = openEditor(bench, { args: [...args, "-m", "offline"], capabilities });
     await editor.hello();
     const sessionId = await editor.open(bench.cwd, { mcpServers: [server] });
     expect(await editor.prompt(sessionId, "Just reply OK.")).toEqual({ result: { stopReason: "end_turn" } });

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import type { Client } from "../../../src/frontends/acp/client.ts";
 import { createSessions } from "../../../src/frontends/acp/sessions.ts";
 import { createGate } from "../../../src/rpc/gate.ts";
+import { until } from "../../fakes/kit.ts";
 import {
   type Answers,
   busy,
@@ -51,7 +52,6 @@ function opened(...answers: readonly Answers[]) {
     {
       settings: {},
       takesRemoteServers: false,
-      skipsServers: false,
       connect: () => (given) => {
         const backend = createFakeBackend({ ...ready, ...answers[backends.length] });
         backends.push(backend);
@@ -202,5 +202,25 @@ test("what a backend had to say while a session was opened is told once the edit
   expect(updates).toEqual([]);
   await session.introduce();
   expect(updates).toContainEqual({ sessionUpdate: "notice", severity: "warning", title: "Look out." });
+  await sessions.closeAll();
+});
+
+test("a backend that refuses the MCP servers is asked without them", async () => {
+  const { sessions, backends, updates } = opened({ "droid.initialize_session": undefined as never }, opens("s-1"));
+  const opening = sessions.create(
+    { ...wanted, mcpServers: [{ name: "files", command: "x", args: [], env: [] }] },
+    signal,
+  );
+  await until(() => backends.length === 1);
+  const request = await backends[0]?.next("droid.initialize_session");
+  backends[0]?.error(request?.id ?? "", { code: -32602, message: "mcpServers is not supported" });
+  const session = await opening;
+  await session.introduce();
+  expect(backends[1]?.received[0]?.params).not.toHaveProperty("mcpServers");
+  expect(updates).toContainEqual({
+    sessionUpdate: "notice",
+    severity: "warning",
+    title: "The session opened without its MCP servers (files): mcpServers is not supported",
+  });
   await sessions.closeAll();
 });

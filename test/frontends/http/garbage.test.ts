@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { expect, test } from "vitest";
 import { bearer, nextText, type Served, serve, until } from "./served.ts";
 
@@ -177,4 +178,20 @@ test("a hundred thousand small frames are read as fast as they are taken", async
   for (let at = 0; at < 100_000; at += 1) socket.send("!");
   await until(() => heard === 100_000);
   expect(served.seen[0]?.lines.length).toBe(100_000);
+});
+
+test.each(["/ws", "/rpc"])("%s takes a client that offers subprotocols, and accepts none of them", async (path) => {
+  const { tcp, token } = await serve();
+  const handshake = upgrade(
+    token,
+    "Sec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEA==",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Protocol: graphql-ws, mqtt",
+  );
+  const socket = tcp();
+  socket.write(handshake.replace("/ws", path));
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  socket.destroy();
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 101 /);
+  expect(answer.toString().toLowerCase()).not.toContain("sec-websocket-protocol");
 });
