@@ -2,10 +2,10 @@ import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Homes } from "./config/home.ts";
-import { findHomes } from "./config/home.ts";
 import { readInstructions } from "./config/instructions.ts";
 import { loadUserConfig, readDocument } from "./config/load.ts";
 import { namedVariables } from "./config/named-variables.ts";
+import { ownHomes } from "./config/own-homes.ts";
 import { adminFiles, loadRules } from "./config/rules.ts";
 import type { UserConfig } from "./config/schema.ts";
 import { Engine } from "./core/engine.ts";
@@ -102,7 +102,7 @@ export async function compose(
   env: NodeJS.ProcessEnv = process.env,
   { configFile, observe }: { configFile?: string; observe?: EngineParts["observe"] } = {},
 ): Promise<Composition> {
-  const homes = await resolved(findHomes(env));
+  const homes = await resolved(ownHomes(env));
   const config = await loadUserConfig(homes.own, configFile === undefined ? {} : { file: configFile });
   const openNetwork = lazyNetwork(env, config);
   const outputsDir = join(homes.own, "outputs");

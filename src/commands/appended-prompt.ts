@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { readBounded } from "../config/bounded-file.ts";
 import { AgentError } from "../core/errors.ts";
 import type { GivenSettings } from "./exec-options.ts";
@@ -12,5 +13,6 @@ export async function appendedPrompt(given: GivenSettings): Promise<string | und
     throw new AgentError("usage", `The file ${path} cannot be read.`);
   });
   if (bytes.length > maxAppendedBytes) throw new AgentError("usage", `The file ${path} is larger than 1 MB.`);
+  if (!isUtf8(bytes)) throw new AgentError("usage", `The file ${path} is not valid UTF-8.`);
   return bytes.toString("utf8");
 }

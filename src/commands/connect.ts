@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { findHomes } from "../config/home.ts";
+import { ownHomes } from "../config/own-homes.ts";
 import { AgentError } from "../core/errors.ts";
 import { defaultAddress, isLoopback, parseAddress } from "../frontends/connect/address.ts";
 import { type ConnectOptions, runConnect } from "../frontends/connect/connect.ts";
@@ -37,7 +37,7 @@ function openInput(): ConnectOptions["input"] {
 /** The machine's own token never leaves it. */
 async function findToken(file: string | undefined, url: URL): Promise<Omit<Target, "url">> {
   const given = process.env.TINMAN_TOKEN;
-  const own = join(findHomes(process.env).own, "serve-token");
+  const own = join(ownHomes(process.env).own, "serve-token");
   if (file !== undefined) {
     const text = await readText(file, "--token-file");
     return { token: checked(text, file), tokenWords: `The token came from ${file}.` };

@@ -3,7 +3,7 @@ import { access, constants, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type CommandVariables, compose } from "../compose.ts";
-import { findHomes } from "../config/home.ts";
+import { ownHomes } from "../config/own-homes.ts";
 import { failureOf } from "../core/errors.ts";
 import { makeFolders } from "../core/make-folders.ts";
 import type { Host } from "../core/ports.ts";
@@ -97,7 +97,7 @@ function checkNode(): string {
 }
 
 async function checkHome(): Promise<string> {
-  const { own } = findHomes(process.env);
+  const { own } = ownHomes(process.env);
   await makeFolders(own, (folder) => mkdir(folder, { mode: 0o700 }));
   await access(own, constants.R_OK | constants.W_OK);
   const probe = join(own, `.doctor-${process.pid}`);

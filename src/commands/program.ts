@@ -15,11 +15,11 @@ const examples = `
 Examples:
   tinman exec "Which files are in this folder?"
   tinman exec --auto low "create file notes.md with hello"
-  git diff | tinman exec -o json - | jq -r .result
+  git diff | tinman exec "review this" -
   tinman sessions list
   tinman acp        for an editor to start; see docs/acp.md
 
-Without a configured model Tinman uses its embedded offline model, which needs no key and no network.
+Without a configured model Tinman uses its offline model, and says so: it needs no key and no network.
 Exit codes: 0 success, 1 failed, 2 usage, 3 limit or timeout, 4 no such session, 5 stopped by a permission.`;
 
 /** Reads the command line and runs one command. Resolves with the exit code; never ends the process itself. */

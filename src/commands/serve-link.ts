@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { findHomes } from "../config/home.ts";
+import { ownHomes } from "../config/own-homes.ts";
 import { AgentError } from "../core/errors.ts";
 import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
@@ -15,7 +15,7 @@ export async function printServeLink(
   io: Io,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<number> {
-  const path = tokenFile(findHomes(env).own);
+  const path = tokenFile(ownHomes(env).own);
   const token = await readToken(path);
   if (token === undefined) throw new AgentError("usage", `${path} is not there: tinman serve makes it when it starts.`);
   const { code, body } = await askForLink(host, port, token);

@@ -28,7 +28,7 @@ const lastWordsMs = 5_000;
 /** `tinman serve`: until a signal asks it to end. */
 export async function serve(given: GivenServe, io: Io): Promise<number> {
   const host = checkBinding({ host: given.host, allowRemote: given.allowRemote ?? false, auth: given.auth });
-  const cwd = workingFolder(given.cwd ?? process.cwd());
+  const cwd = workingFolder(given.cwd);
   const configFile = given.config === undefined ? undefined : resolve(given.config);
   const log = createLog(io.stderr, given.logLevel);
   keepToTheLog(log);

@@ -10,12 +10,26 @@ export interface Homes {
   readonly own: string;
 }
 
+/** Throws when neither `$HOME` nor `$TINMAN_HOME` leads to a folder. */
 export function findHomes(env: NodeJS.ProcessEnv): Homes {
   const login = homeOnRecord();
-  const user = homedir() || login || "/";
-  const named = env.TINMAN_HOME;
-  if (named === undefined || named === "") return { user, login, own: join(user, ".tinman") };
-  return { user, login, own: isAbsolute(named) ? named : resolve(named) };
+  const given = homedir();
+  const user = isAbsolute(given) ? given : (login ?? "/");
+  const named = env.TINMAN_HOME ?? "";
+  if (named !== "") return { user, login, own: isAbsolute(named) ? named : fromHere(named) };
+  if (given !== "" && !isAbsolute(given)) {
+    throw new Error(`HOME must be an absolute path, got ${JSON.stringify(given)}. Correct it, or set TINMAN_HOME.`);
+  }
+  return { user, login, own: join(user, ".tinman") };
+}
+
+function fromHere(path: string): string {
+  try {
+    return resolve(path);
+  } catch (error) {
+    const why = "the current folder does not exist";
+    throw new Error(`TINMAN_HOME is ${JSON.stringify(path)}, a relative path, and ${why}.`, { cause: error });
+  }
 }
 
 function homeOnRecord(): string | undefined {

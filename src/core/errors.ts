@@ -31,6 +31,7 @@ export const errorCodes = {
   cancelled: "Somebody said no to a tool call.",
   tool_failed: "The run ended on a tool that could not do its job.",
   interrupted: "The run was interrupted.",
+  too_many_files: "The process, or the machine, has too many files open.",
   internal: "A fault in Tinman itself.",
 } as const;
 
@@ -68,5 +69,13 @@ export class AgentError extends Error {
 /** What went wrong, whatever was thrown. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof AgentError) return error.failure;
+  const { code, syscall } = Object(error) as { readonly code?: unknown; readonly syscall?: unknown };
+  if (code === "EMFILE" || code === "ENFILE") return { code: "too_many_files", message: tooManyFiles(code) };
+  if (syscall === "uv_cwd") return { code: "usage", message: "The current folder does not exist." };
   return { code: "internal", message: error instanceof Error ? error.message : String(error) };
+}
+
+/** Words for EMFILE and ENFILE, which say the same of a process and of a machine. */
+export function tooManyFiles(code: string): string {
+  return `Too many files are open (${code}). Raise the limit, for example with: ulimit -n 1024`;
 }

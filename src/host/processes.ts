@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { tooManyFiles } from "../core/errors.ts";
 import type { CommandResult, CommandSpec, Processes } from "../core/ports.ts";
 import { commandEnvironment } from "./command-environment.ts";
 import { type CommandOutput, createCommandOutput } from "./command-output.ts";
@@ -97,7 +98,12 @@ function nothingRan(end: CommandResult["end"]): CommandResult {
 function unstartable(error: unknown): CommandResult {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const words = error instanceof Error ? error.message : String(error);
-  const message = code === "E2BIG" ? "The command is too long for the system. Put the text into a file." : words;
+  const known = {
+    E2BIG: "The command is too long for the system. Put the text into a file.",
+    EMFILE: tooManyFiles("EMFILE"),
+    ENFILE: tooManyFiles("ENFILE"),
+  };
+  const message = known[String(code) as keyof typeof known] ?? words;
   return nothingRan({ type: "unstartable", message });
 }
 

@@ -66,6 +66,8 @@ export async function collectLines(search: LineSearch): Promise<SearchResult> {
   const ended = ending(child);
   // It may fail while lines are still read; it is waited for, and its fault seen, below.
   ended.catch(() => undefined);
+  // Without a free file descriptor there are no streams, whatever the types say.
+  if (child.pid === undefined) await ended;
   const errorText = readErrorText(child.stderr).catch(() => "");
   const kill = () => child.kill("SIGKILL");
   search.signal.addEventListener("abort", kill, { once: true });

@@ -101,6 +101,9 @@ export async function startCommand(
     pipe?.closeWriter();
   }
 
+  const started = spawned(child);
+  // Awaited below; without a listener at once, a failed start would end this process.
+  started.catch(() => undefined);
   let exited = false;
   const exit: StartedCommand["exit"] = new Promise((resolve) => {
     child.once("exit", (code, signal) => {
@@ -109,7 +112,8 @@ export async function startCommand(
     });
   });
   const output = pipe?.reader ?? child.stdout;
-  const lifeline = child.stdio[3];
+  // Without a free file descriptor there are no streams, whatever the types say.
+  const lifeline = (child as Partial<ChildProcess>).stdio?.[3];
   // Both ends may vanish at any time; what there is to know about it comes with the exit.
   output?.on("error", () => {});
   lifeline?.on("error", () => {});
@@ -121,12 +125,12 @@ export async function startCommand(
     lifeline?.destroy();
   };
   try {
-    await spawned(child);
+    await started;
   } catch (error) {
     release();
     throw error;
   }
-  if (child.pid === undefined || output === null) {
+  if (child.pid === undefined || output === null || output === undefined) {
     release();
     throw new Error("The shell could not be started.");
   }

@@ -1,6 +1,7 @@
 /** One line of the other side, or the report of one that was too long to be kept. */
 export type Frame =
-  | { readonly type: "line"; readonly text: string }
+  /** `isMalformed`: its bytes are not UTF-8, and the text has replacement characters. */
+  | { readonly type: "line"; readonly text: string; readonly isMalformed?: true }
   | { readonly type: "too_long"; readonly bytes: number };
 
 /**
@@ -19,6 +20,15 @@ const carriageReturn = 0x0d;
 const mebibyte = 1024 * 1024;
 const smallBuffer = 64 * 1024;
 const nothing = new Uint8Array(0);
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** A line counts with all its bytes but the line feed. One of more than `maxLineBytes` is reported when it has ended. */
 export function createLineReader({ maxLineBytes = 32 * mebibyte }: { maxLineBytes?: number } = {}): LineReader {
@@ -53,7 +63,9 @@ export function createLineReader({ maxLineBytes = 32 * mebibyte }: { maxLineByte
   function addLine(frames: Frame[], bytes: Uint8Array): void {
     const end = bytes[bytes.length - 1] === carriageReturn ? bytes.length - 1 : bytes.length;
     const text = decoder.decode(bytes.subarray(0, end));
-    if (text.trim() !== "") frames.push({ type: "line", text });
+    if (text.trim() === "") return;
+    const isMalformed = text.includes("\ufffd") && !isUtf8(bytes.subarray(0, end));
+    frames.push(isMalformed ? { type: "line", text, isMalformed } : { type: "line", text });
   }
 
   return {

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { withModels } from "../../src/config/add-models.ts";
 import { findHomes } from "../../src/config/home.ts";
 import { loadUserConfig, readDocument } from "../../src/config/load.ts";
+import { ownHomes } from "../../src/config/own-homes.ts";
 
 let home: string;
 beforeEach(async () => {
@@ -113,4 +114,20 @@ test("the home is TINMAN_HOME, or .tinman in the user's home", () => {
   const { user, own } = findHomes({});
   expect(own).toBe(join(user, ".tinman"));
   expect(findHomes({ TINMAN_HOME: "" }).own).toBe(own);
+});
+
+test("a relative HOME is an error, unless TINMAN_HOME is set", () => {
+  const before = process.env.HOME;
+  try {
+    process.env.HOME = "rel";
+    expect(() => findHomes({})).toThrow('HOME must be an absolute path, got "rel".');
+    expect(() => ownHomes({})).toThrow(expect.objectContaining({ code: "config_invalid" }));
+    const { user, own, login } = findHomes({ TINMAN_HOME: "/x/y" });
+    expect([user, own]).toEqual([login, "/x/y"]);
+    process.env.HOME = "";
+    expect(findHomes({}).own).toBe(join(login ?? "/", ".tinman"));
+  } finally {
+    if (before === undefined) delete process.env.HOME;
+    else process.env.HOME = before;
+  }
 });

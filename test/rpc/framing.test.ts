@@ -49,11 +49,12 @@ describe("framing", () => {
     expect(read(input)).toEqual(lines.map(line));
   });
 
-  it("reads bytes that are no UTF-8 as U+FFFD, and the next line as it is", () => {
+  it("marks a line whose bytes are not UTF-8, and reads them as U+FFFD", () => {
     expect(framesOf([Uint8Array.of(0x61, 0xff, 0x62, 0xc3, 0x0a, 0xc3, 0xa9, 0x0a)])).toEqual([
-      line("a\uFFFDb\uFFFD"),
+      { ...line("a\uFFFDb\uFFFD"), isMalformed: true },
       line("é"),
     ]);
+    expect(read("a\uFFFDb\n")).toEqual([line("a\uFFFDb")]);
   });
 
   it("gives a line as soon as its line feed is there", () => {

@@ -284,7 +284,8 @@ test("a connection of one's own", () => {
   expectTypeOf<Connect>().toEqualTypeOf<(signal?: AbortSignal) => Promise<Connection>>();
   expectTypeOf<Connection>().toEqualTypeOf<{
     readonly incoming: AsyncIterable<
-      { readonly type: "line"; readonly text: string } | { readonly type: "too_long"; readonly bytes: number }
+      | { readonly type: "line"; readonly text: string; readonly isMalformed?: true }
+      | { readonly type: "too_long"; readonly bytes: number }
     >;
     send(line: string): void;
     room(): Promise<void> | undefined;

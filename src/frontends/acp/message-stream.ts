@@ -93,6 +93,7 @@ function parsed(frame: Frame): AnyMessage | RequestError {
   if (frame.type === "too_long") {
     return RequestError.parseError(undefined, `a line of ${frame.bytes} bytes was left out, 32 MiB is the most`);
   }
+  if (frame.isMalformed === true) return RequestError.parseError(undefined, "the line is not valid UTF-8");
   if (isHeavy(frame)) {
     return RequestError.parseError(undefined, `a line with more than ${mostEntries} entries was left out`);
   }

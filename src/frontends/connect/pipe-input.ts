@@ -73,6 +73,11 @@ export function createPipeInput(lines: AsyncIterable<Frame>, conversation: Conve
       failed(exitCodes.failed);
       return true;
     }
+    if (frame.isMalformed === true) {
+      screen.tell("A line is not valid UTF-8 and was not sent.");
+      failed(exitCodes.failed);
+      return true;
+    }
     const line = parseLine(frame.text);
     if (line.kind === "message") failed(codeOfReason[await conversation.send(line.text)] ?? exitCodes.failed);
     else if (line.kind === "unknown") {

@@ -25,6 +25,13 @@ export function runToolCommand(
   const { TINMAN_TOKEN: _, ...env } = process.env;
   return new Promise((resolve) => {
     const child = spawn("/bin/sh", ["-c", command], { env, detached: true, stdio: "pipe" });
+    if (child.pid === undefined) {
+      // Without a free file descriptor there are no streams, whatever the types say.
+      child.once("error", (error) => {
+        resolve({ result: `The tool's command could not be started: ${error.message}.`, isError: true });
+      });
+      return;
+    }
     const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
     let why: string | undefined;
     const end = (words: string | undefined): void => {

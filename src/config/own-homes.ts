@@ -1,0 +1,11 @@
+import { AgentError } from "../core/errors.ts";
+import { findHomes, type Homes } from "./home.ts";
+
+/** Rejects a home that would be another folder in every working directory with `config_invalid`. */
+export function ownHomes(env: NodeJS.ProcessEnv): Homes {
+  try {
+    return findHomes(env);
+  } catch (error) {
+    throw new AgentError("config_invalid", error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
