@@ -9,7 +9,7 @@ import {
   toolResultBlock,
   toolUseBlock,
 } from "./droid/content.ts";
-import { askUserParams, permissionDetails } from "./droid/server-requests.ts";
+import { askUserParams, execDetails, permissionDetails } from "./droid/server-requests.ts";
 import { z } from "./droid/zod.ts";
 
 /*
@@ -177,9 +177,14 @@ const mcpToolDetails = z.strictObject({
   serverName: z.string().optional(),
 });
 
+const wholeCommandDetails = execDetails.extend({
+  command: z.string().describe("The same; backends sum it up here, and whoever is asked should see all of it."),
+});
+const [, ...otherKinds] = permissionDetails.options;
+
 const permissionCall = z.strictObject({
   ...toolCall,
-  details: z.discriminatedUnion("type", [...permissionDetails.options, mcpToolDetails, otherDetails]),
+  details: z.discriminatedUnion("type", [wholeCommandDetails, ...otherKinds, mcpToolDetails, otherDetails]),
 });
 
 const permissionOption = z.strictObject({

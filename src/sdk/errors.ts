@@ -1,4 +1,5 @@
 import type { ConnectionEnd } from "./api.ts";
+import { methodWords } from "./method-words.ts";
 
 /** Whatever the SDK throws on its own account. */
 export class SdkError extends Error {
@@ -10,6 +11,8 @@ export class RequestError extends SdkError {
   override readonly name: string = "RequestError";
   readonly method: string;
   readonly code: number;
+  /** What the backend said, without the name of the method. */
+  readonly detail: string;
   readonly data: unknown;
   /** `true` when the backend did not say which request it meant, and it must have been this one. */
   readonly isAssigned: boolean;
@@ -19,8 +22,11 @@ export class RequestError extends SdkError {
     error: { readonly code: number; readonly message: string; readonly data?: unknown },
     isAssigned = false,
   ) {
-    super(error.message.startsWith(method) ? error.message : `${method}: ${error.message}`);
+    // Some backends put the method before their words.
+    const detail = error.message.startsWith(`${method}: `) ? error.message.slice(method.length + 2) : error.message;
+    super(`${methodWords(method)}: ${detail}`);
     this.method = method;
+    this.detail = detail;
     this.code = error.code;
     this.data = error.data;
     this.isAssigned = isAssigned;

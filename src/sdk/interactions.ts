@@ -74,6 +74,14 @@ const required: Readonly<Record<string, readonly string[]>> = {
 export function createInteractions(parts: Parts): Interactions {
   const { handlers, warning } = parts;
   const open = new Map<RequestId, Open>();
+  const missing = new Set<string>();
+
+  /** Told once: what every request is answered without it. */
+  function warnMissing(handler: "onPermission" | "onQuestion"): void {
+    if (missing.has(handler) || parts.isUnwanted()) return;
+    missing.add(handler);
+    warning(`${handler} is missing: the backend asks, and every request is answered with cancel.`);
+  }
 
   /** Asks a handler, if there is one; one that fails, or gives what cannot be read, has given no answer. */
   async function ask<T>(
@@ -111,6 +119,7 @@ export function createInteractions(parts: Parts): Interactions {
     if (!isComplete) warning("A permission request that cannot be read was answered with cancel.");
     const request = { id: String(id), calls: calls.filter((call) => call !== undefined), options };
     const handler = isComplete ? handlerFor(request) : undefined;
+    if (isComplete && handler === undefined) warnMissing("onPermission");
     void ask<PermissionAnswer>(asked, handler, (answer, isGiven) => {
       const { option, comment } =
         typeof answer === "string" ? { option: answer, comment: undefined } : recordOf(answer);
@@ -146,6 +155,7 @@ export function createInteractions(parts: Parts): Interactions {
     const questions = listOf(asked.params.questions).map(questionOf);
     const { onQuestion } = handlers;
     const handler = onQuestion && ((signal: AbortSignal) => onQuestion({ id, questions, signal }));
+    if (handler === undefined) warnMissing("onQuestion");
     void ask<QuestionAnswer>(asked, questions.length === 0 ? undefined : handler, (answer) => {
       const isWhole = Array.isArray(answer) && answer.length === questions.length && answer.every(isAnswer);
       if (answer !== undefined && !isWhole) {
@@ -202,11 +212,23 @@ function permissionCallOf(value: unknown): PermissionCall | undefined {
   const { input } = recordOf(toolUse);
   // What cannot be shown must not be allowed.
   if (call === undefined || (input !== undefined && !isRecord(input))) return undefined;
-  const details = recordOf(found);
-  const name = textOf(details.type) ?? textOf(confirmationType) ?? "";
+  const name = textOf(recordOf(found).type) ?? textOf(confirmationType) ?? "";
+  const details = name === "exec" ? wholeCommand(recordOf(found), recordOf(input)) : recordOf(found);
   const isKnown = Object.hasOwn(required, name) && required[name]?.every((key) => typeof details[key] === "string");
   const known = { ...details, type: name } as unknown as PermissionCall["details"];
   return { ...call, details: isKnown ? known : { type: "other", name, given: found } };
+}
+
+/** Backends sum a command up (`sleep, echo`), cut it, or leave it to the input: whoever is asked sees all of it. */
+function wholeCommand(details: Given, { command: called }: Given): Given {
+  const shown = textOf(details.fullCommand);
+  const isCut = typeof called === "string" && (shown === undefined || isStartOf(shown, called));
+  const fullCommand = isCut ? called : shown;
+  return fullCommand === undefined ? details : { ...details, fullCommand, command: fullCommand };
+}
+
+function isStartOf(shown: string, whole: string): boolean {
+  return whole.startsWith(shown.replace(/(?:…|\.\.\.)$/, ""));
 }
 
 function textOfRequest(method: string, params: Given): string | undefined {

@@ -19,7 +19,7 @@ import { isFormat, openSession } from "./session.ts";
 import { inOlderWords } from "./settings.ts";
 import { onceOnly } from "./turn.ts";
 import type { TurnEvent, TurnResult } from "./types.ts";
-import { type Given, given, textOf } from "./wire.ts";
+import { type Given, given, recordOf, textOf } from "./wire.ts";
 
 /* How sessions begin, over whatever connection. */
 
@@ -36,6 +36,9 @@ export async function createOver(
   return openSession(await connected(connect, common), common, {
     open: async (request) => {
       const told = await initialize(request, paramsOf(options, cwd));
+      if (options.systemPrompt !== undefined && !("systemPrompt" in recordOf(told.settings))) {
+        warn(common, "The backend does not support systemPrompt, and ignores it.");
+      }
       const id = textOf(told.sessionId);
       if (id === undefined) throw new SdkError("The backend did not say which session it opened.");
       return { id, told: { cwd, ...told } };
@@ -88,6 +91,13 @@ function prepared(options: CommonOptions): CommonOptions {
     onEvent: options.onEvent?.bind(options),
     onWarning: options.onWarning?.bind(options),
   });
+}
+
+/** A handler that throws breaks nothing. */
+function warn({ onWarning }: CommonOptions, words: string): void {
+  try {
+    onWarning?.(words);
+  } catch {}
 }
 
 function settingsOf(options: SettingsChange): SettingsChange {

@@ -17,6 +17,7 @@ import {
   TimeoutError,
 } from "./errors.ts";
 import { forgetOldest } from "./forget-oldest.ts";
+import { methodWords } from "./method-words.ts";
 import { onAbort } from "./on-abort.ts";
 import { settlesWithin } from "./settles-within.ts";
 import { type Given, isRecord, numberOf, type RequestId, recordOf, requestIdOf, textOf } from "./wire.ts";
@@ -129,7 +130,7 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
     underWay.set(id, call);
     if (timeoutMs > 0) {
       call.timer = setTimeout(() => {
-        const words = `The backend did not answer ${method} within ${timeoutMs} ms.`;
+        const words = `${methodWords(method)}: the backend did not answer within ${timeoutMs} ms.`;
         isOrderly = false;
         settle(call, () => call.reject(new TimeoutError(words)));
       }, timeoutMs);

@@ -1,6 +1,7 @@
 import { createGate, type Gate } from "../rpc/gate.ts";
 import type { PromptOptions, Turn } from "./api.ts";
 import { BackendGoneError, BusyError, ClosedError, TimeoutError } from "./errors.ts";
+import { createInterrupt, type Interrupt } from "./interrupt.ts";
 import { createLeftovers } from "./leftovers.ts";
 import { newId } from "./new-id.ts";
 import { onAbort } from "./on-abort.ts";
@@ -70,6 +71,7 @@ interface Entry extends SentPrompt {
   readonly leftBehind: AbortController;
   isAnswered: boolean;
   isStopped: boolean;
+  readonly interrupt: Interrupt;
 }
 
 /** These wait for the backend, and the turn's own time does not care for what. */
@@ -217,6 +219,10 @@ export function createPrompts(parts: Parts): Prompts {
     // What has not been taken cannot be interrupted.
     if (!entry.isAnswered && !entry.watch.isAlive) await entry.answered.wait();
     if (current !== entry) return;
+    await entry.interrupt.send(signal);
+  }
+
+  async function interruptBackend(signal?: AbortSignal): Promise<void> {
     const how = { timeoutMs: limits.request, signal, isUrgent: true };
     await parts.request("droid.interrupt_session", {}, how).catch(unlessGone);
   }
@@ -285,6 +291,7 @@ export function createPrompts(parts: Parts): Prompts {
         else if (entry.isAnswered) waitForBegin(entry);
       },
       isStopped: false,
+      interrupt: createInterrupt(interruptBackend, limits.grace),
     };
     entry.release.push(onAbort(signal, () => abandon(entry, signal?.reason)));
     return entry;
@@ -315,7 +322,10 @@ export function createPrompts(parts: Parts): Prompts {
       if (entry === undefined) return;
       const own = leftovers.without(events);
       // It goes on with what it had said to be done with.
-      if (own.some(({ type }) => type === "text" || type === "thinking")) timers.disarm("grace");
+      if (own.some(({ type }) => type === "text" || type === "thinking")) {
+        timers.disarm("grace");
+        entry.interrupt.textCame();
+      }
       entry.watch.see(notification, own);
       if (entry.watch.isAlive) entry.answered.open();
       for (const event of own) if (!entry.running.isSettled) entry.running.push(event, characters);

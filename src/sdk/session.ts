@@ -3,6 +3,7 @@ import type { CallOptions, CommonOptions, Connection, Session, SettingsChange, T
 import { callOptions, checkCall, checkSettings, checkText, promptOptions } from "./check-options.ts";
 import { BusyError, RequestError, type SdkError } from "./errors.ts";
 import { createInteractions, mostCalls } from "./interactions.ts";
+import { methodWords } from "./method-words.ts";
 import { createPeer, type Peer } from "./peer.ts";
 import { createPrompts } from "./prompts.ts";
 import { inOlderWords, mergedSettings } from "./settings.ts";
@@ -65,7 +66,7 @@ export async function openSession(connection: Connection, options: CommonOptions
       prompts.noteAnswer();
     },
     refuse: (id, method) => {
-      warning(`The backend asked for ${method}, which is not known.`);
+      warning(`The backend asked for an unknown method: ${method}`);
       peer.refuse(id, method);
     },
     refused: () => prompts.noteRefusal(),
@@ -101,7 +102,8 @@ export async function openSession(connection: Connection, options: CommonOptions
         interactions.take(id, method, params);
       },
       strayError(error, about) {
-        if (!prompts.strayError(error, about?.id)) warning(`${about?.method ?? "The backend"}: ${error.message}`);
+        if (!prompts.strayError(error, about?.id))
+          warning(`${about === undefined ? "The backend" : methodWords(about.method)}: ${error.message}`);
       },
       isOwn,
       hold: () => prompts.hold(),

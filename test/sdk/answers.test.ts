@@ -33,8 +33,8 @@ describe("an answer", () => {
     ["without a type", { result: { a: 1 } }, { a: 1 }],
     ["with null beside it", { type: "response", result: { a: 1 }, error: null }, { a: 1 }],
     ["that is nothing", { type: "response", result: null }, {}],
-    ["that is an error of one word", { type: "response", error: "broken" }, { code: 0, message: "droid.x: broken" }],
-    ["that is an error without words", { type: "response", error: {} }, { code: 0, message: "droid.x: unknown error" }],
+    ["that is an error of one word", { type: "response", error: "broken" }, { code: 0, message: "x: broken" }],
+    ["that is an error without words", { type: "response", error: {} }, { code: 0, message: "x: unknown error" }],
   ])("%s", async (_, fields, expected) => {
     const { backend, session } = await open();
     const call = session.call("x").catch(({ code, message }: RequestError) => ({ code, message }));
@@ -64,7 +64,7 @@ describe("an answer", () => {
     const { id } = await backend.next("droid.y");
     backend.error(null, { code: -32603, message: "Late.", data: { requestId: asked.id } });
     await new Promise((resolve) => setTimeout(resolve, 40));
-    expect([await standOf(second), warnings]).toEqual(["pending", ["droid.x: Late."]]);
+    expect([await standOf(second), warnings]).toEqual(["pending", ["x: Late."]]);
     backend.error(null, { code: -32603, message: "No.", data: { requestId: id } });
     expect(await failureOf(second)).toEqual(
       new RequestError("droid.y", { code: -32603, message: "No.", data: { requestId: id } }),

@@ -198,7 +198,7 @@ describe("in a browser", () => {
         { role: "assistant", content: [{ type: "text", text: "First answer." }] },
       ],
       next: ended("completed", "Second answer."),
-      unknown: { name: "SessionNotFoundError", message: "droid.load_session: Session not found" },
+      unknown: { name: "SessionNotFoundError", message: "load session: Session not found" },
     });
   });
 

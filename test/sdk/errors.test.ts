@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { RequestError } from "../../src/sdk/errors.ts";
 
-test.each([
-  ["droid.x: a must be a string", "droid.x: a must be a string"],
-  ["a must be a string", "droid.x: a must be a string"],
-])("an error of a request names its method once: %s", (message, told) => {
-  expect(new RequestError("droid.x", { code: -32602, message }).message).toBe(told);
-});
+test.each(["droid.load_session: a must be a string", "a must be a string"])(
+  "an error of a request names what was asked for, once and in words: %s",
+  (words) => {
+    const { message, detail } = new RequestError("droid.load_session", { code: -32602, message: words });
+    expect([message, detail]).toEqual(["load session: a must be a string", "a must be a string"]);
+  },
+);

@@ -97,7 +97,7 @@ describe("a turn has what is its own", () => {
     await new Promise((resolve) => setTimeout(resolve, 60));
     backend.notify(busy, says("m-2", "Two."), idle);
     expect(await second).toMatchObject({ status: "completed", text: "Two." });
-    expect(warnings.sort()).toEqual(["droid.add_user_message: about one", "droid.list_models: about models"]);
+    expect(warnings.sort()).toEqual(["add user message: about one", "list models: about models"]);
     await session.close();
   });
 

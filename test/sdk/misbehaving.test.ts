@@ -96,7 +96,7 @@ describe("a backend that dies", () => {
 describe("a backend that does not answer", () => {
   it("is given up when a session is opened", async () => {
     expect(await failureOf(open("mute", { timeouts: { open: 100 } }))).toEqual(
-      new TimeoutError("The backend did not answer droid.initialize_session within 100 ms."),
+      new TimeoutError("initialize session: the backend did not answer within 100 ms."),
     );
   });
 

@@ -86,7 +86,7 @@ async function dayWith(names: readonly string[]) {
     const unread = await session
       .send("image", { images: brokenImage })
       .then(({ error }) => error?.message)
-      .catch((error: Error) => error.message.replace("droid.add_user_message: ", ""));
+      .catch((error: Error) => error.message.replace("add user message: ", ""));
     const { settings, isBusy } = session;
     const ended = { plain, run, refused, retried, failing, declined, stopped: stopped.result, last };
     return { settings, ...ended, lost, unread, isBusy };

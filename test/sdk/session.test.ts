@@ -223,3 +223,21 @@ test("a connection that fails is gone, and nobody waits for it", async () => {
   backend.end();
   await expect(sent).rejects.toMatchObject({ name: "BackendGoneError", message: "The connection failed: torn" });
 });
+
+test.each([
+  ["does not say that it has it", {}, ["The backend does not support systemPrompt, and ignores it."]],
+  ["has it", { systemPrompt: "Be kind." }, []],
+])("a system prompt is warned about when the backend %s", async (_, told, expected) => {
+  const warnings: string[] = [];
+  const backend = createFakeBackend({
+    ...obliging,
+    "droid.initialize_session": () => ({ sessionId: "s-1", settings: { modelId: "m", ...told } }),
+  });
+  const session = await createSession({
+    connect: backend.connect,
+    systemPrompt: "Be kind.",
+    onWarning: (words) => warnings.push(words),
+  });
+  expect(warnings).toEqual(expected);
+  await session.close();
+});

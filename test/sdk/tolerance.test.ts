@@ -289,7 +289,7 @@ describe("errors", () => {
     const session = await createSession({ connect: backend.connect, timeouts: { request: 20 } });
     await expect(session.send("go")).rejects.toMatchObject({
       name: "TimeoutError",
-      message: "The backend did not answer droid.add_user_message within 20 ms.",
+      message: "add user message: the backend did not answer within 20 ms.",
     });
     const naive = await withNaive(() => {}, "idle", refusing);
     expect(naive.outcome).toBe("pending");

@@ -46,7 +46,7 @@ export function expectedTurns(run: Run): readonly ExpectedTurn[] {
     if (line.by === "client" || message.method !== undefined || lastPrompt === undefined) continue;
     if (message.error === undefined) accepted.add(message.id);
     else if (accepted.has(message.id)) turns.push({ ...none, status: "failed", text: "" });
-    else turns.push({ ...none, error: `${message.error.code} droid.add_user_message: ${message.error.message}` });
+    else turns.push({ ...none, error: `${message.error.code} add user message: ${message.error.message}` });
   }
   if (lines !== undefined)
     turns.push({ ...turnOf(lines), error: "BackendGoneError", status: undefined, text: undefined });
@@ -152,7 +152,10 @@ function outcomeOf(scenes: readonly Scene[], at: number, { id, result, error }: 
     if (act?.type === "models") return { ok: modelsAtFirst(scenes) };
     const asked = scenes.find((one) => one.by === "sdk" && one.key === (scene as { readonly key: number }).key);
     const method = asked?.by === "sdk" && "method" in asked.awaited ? asked.awaited.method : "";
-    return { error: `${error.code} ${method}: ${error.message}`, isAssigned: id === null };
+    return {
+      error: `${error.code} ${String(method).replace("droid.", "").replaceAll("_", " ")}: ${error.message}`,
+      isAssigned: id === null,
+    };
   }
   return { ok: act?.type === "call" ? result : undefined };
 }

@@ -190,7 +190,7 @@ test("there is this much to play", () => {
     },
     ends: {
       ...{ completed: 95, interrupted: 6, failed: 3, BackendGoneError: 3 },
-      "-32600 droid.add_user_message: Invalid request format": 1,
+      "-32600 add user message: Invalid request format": 1,
     },
     calls: 63,
     results: 61,

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { CommonOptions } from "../../src/sdk/api.ts";
 import { createSession } from "../../src/sdk/node.ts";
 import type { TurnEvent, TurnResult } from "../../src/sdk/types.ts";
+import { until } from "../fakes/kit.ts";
 import {
   busy,
   completed,
@@ -10,6 +11,7 @@ import {
   delta,
   idle,
   message,
+  openOver,
   says,
   settled,
   state,
@@ -360,6 +362,43 @@ describe("what is told of a turn", () => {
     expect([session.usage, session.isBusy]).toEqual([usage, true]);
     backend.notify(busy, says("m-2", "Again"), idle);
     expect(await second.end()).toEqual({ ...done, text: "Again", turnId: "t-2" });
+    await session.close();
+  });
+});
+
+describe("an interrupt", () => {
+  it("that the backend acknowledges and ignores is sent again while text keeps coming", async () => {
+    const { session, backend } = await openOver(createFakeBackend(), { timeouts: { grace: 1 } });
+    const turn = session.stream("go", { id: "t-1" });
+    await backend.next("droid.add_user_message");
+    backend.notify(busy);
+    await turn.interrupt();
+    await backend.next("droid.interrupt_session");
+    const isAgain = (): boolean =>
+      backend.received.filter(({ method }) => method === "droid.interrupt_session").length > 1;
+    await until(() => {
+      if (!isAgain()) backend.notify(delta("m-1", "more "));
+      return isAgain();
+    });
+    backend.notify(idle);
+    expect(await turn.result).toMatchObject({ status: "interrupted" });
+    await session.close();
+  });
+
+  it("that the backend heeds is sent once, although what was under way still comes", async () => {
+    const { session, backend } = await openOver(createFakeBackend(), { timeouts: { grace: 60_000 } });
+    const turn = session.stream("go", { id: "t-1" });
+    await backend.next("droid.add_user_message");
+    backend.notify(busy, delta("m-1", "a"));
+    await turn.interrupt();
+    backend.notify(
+      delta("m-1", "b"),
+      delta("m-1", "c"),
+      message("m-1", "assistant", { type: "text", text: "abc" }),
+      idle,
+    );
+    expect(await turn.result).toMatchObject({ status: "interrupted", text: "abc" });
+    expect(backend.received.filter(({ method }) => method === "droid.interrupt_session")).toHaveLength(1);
     await session.close();
   });
 });

@@ -101,7 +101,7 @@ function isRecord(value: unknown): value is Facts {
 }
 
 function wordsOf(error: unknown): string {
-  const words = error instanceof Error ? error.message : String(error);
   // The client did not call the backend's method, and need not know its name.
-  return words.replace(/^droid\.\w+: /, "");
+  if (error instanceof BackendError) return error.detail;
+  return error instanceof Error ? error.message : String(error);
 }

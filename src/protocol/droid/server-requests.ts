@@ -10,7 +10,7 @@ const contents = {
   newContent: z.string().optional().describe("The whole file after; absent when the change does not fit."),
 };
 
-const execDetails = z.strictObject({
+export const execDetails = z.strictObject({
   type: z.literal("exec"),
   fullCommand: z
     .string()
