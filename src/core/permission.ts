@@ -173,7 +173,7 @@ export interface Decision {
   /** The class as the wire says it: `read` counts as `low`. */
   readonly impact: "low" | "medium" | "high";
   /**
-   * The level to which a yes for good would raise the session: by our own class, never by the model's word. Absent where
+   * The level to which "always allow" would raise the session: the class, but never `high` by the model's word. Absent where
    * that would not help: a protected place, or a call that is asked about only because of the model's word.
    */
   readonly always?: "low" | "medium" | "high";

@@ -94,10 +94,10 @@ function decide(accesses: readonly Access[], context: DecisionContext, known: Co
   return { ...facts, verdict: "deny", rule: judged.rule, why };
 }
 
-/** At a level where its own class runs, a call is asked about because of the model's word, and would be again. */
+/** The level that was shown. The model's word alone never raises it to `high`: then our own class counts. */
 function alwaysAt(level: Autonomy, judged: Judged): Pick<Decision, "always"> {
-  const own = ownClass(judged);
-  return judged.protected || own === "read" || runsAt(level, own) ? {} : { always: own };
+  const raised = judged.class === "high" ? ownClass(judged) : judged.class;
+  return judged.protected || raised === "read" || runsAt(level, raised) ? {} : { always: raised };
 }
 
 function ownClass(judged: Judged): AccessClass {

@@ -75,6 +75,11 @@ describe("the table", async () => {
     ["a command", [await command("rm x")], ["high", "high", "high", undefined]],
     ["one that is belittled", [await command("rm x", { claimed: "low" })], ["high", "high", "high", undefined]],
     ["one that is inflated", [await command("touch a", { claimed: "high" })], ["low", undefined, undefined, undefined]],
+    [
+      "one that is called medium",
+      [await command("touch a", { claimed: "medium" })],
+      ["medium", "medium", undefined, undefined],
+    ],
     ["one in the background", [await command("ls", { background: true })], ["medium", "medium", undefined, undefined]],
     [
       "an inflated one beside a fetch",
@@ -91,7 +96,7 @@ describe("the table", async () => {
       [await command("make"), { type: "read", path: "/home/u/.ssh/id_rsa" }],
       [undefined, undefined, undefined, undefined],
     ],
-  ])("a yes for good raises by our own class, where that helps: %s", (_, accesses, levels) => {
+  ])("always allowing raises to the class, and to high only by our own, where that helps: %s", (_, accesses, levels) => {
     const always = (changes: Partial<DecisionContext>) => policy.decide(accesses, { ...context, ...changes }).always;
     expect(autonomyLevels.map((autonomy) => always({ autonomy }))).toEqual(levels);
     expect([always({ approver: false }), always({ unsafe: true }), always({ mode: "spec" })]).toEqual([

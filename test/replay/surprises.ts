@@ -55,7 +55,7 @@ export const surprises: readonly Reason[] = [
       changed(permission, /^params\.options\.N\.label$/, (theirs, ours) => {
         return [theirs, ours].every((label) => /^Yes, and always allow (low|medium|high) impact /.test(String(label)));
       }),
-      all(inTraces("04_exec_always"), changed(permission, /^params\.options$/)),
+      all(inTraces("04_exec_always", "06_exit_proceed_auto_run_low"), changed(permission, /^params\.options$/)),
       all(
         inTraces("04_exec_always"),
         changed("permission_resolved", notice("selectedOption"), turnsFrom("proceed_always", "proceed_once")),

@@ -1,5 +1,5 @@
 import type { Engine } from "../../core/engine.ts";
-import { AgentError, failureOf } from "../../core/errors.ts";
+import { failureOf } from "../../core/errors.ts";
 import type { EngineEvent } from "../../core/event.ts";
 import type { Autonomy, ReasoningEffort, RunOptions } from "../../core/settings.ts";
 import type { ClientEnvelope, ClientRequest } from "../../protocol/droid/envelope.ts";
@@ -121,17 +121,20 @@ export class Connection {
       return;
     }
     const size = frame.type === "line" ? frame.text.length : 0;
-    const isMalformed = frame.type === "line" && frame.isMalformed === true;
-    this.inOrder(size, () => this.take(decoded.message, isMalformed));
+    // Clients of the protocol rely on being answered, so that such a line is read as far as it can be.
+    if (frame.type === "line" && frame.isMalformed === true) {
+      void context.options.log.warn("A line of the client is not valid UTF-8: what could not be read is taken for \ufffd.");
+    }
+    this.inOrder(size, () => this.take(decoded.message));
   }
 
   /** Answers wait their turn too: one that was sent behind an interrupt must not come before it. */
-  private async take(message: ClientEnvelope, isMalformed: boolean): Promise<void> {
+  private async take(message: ClientEnvelope): Promise<void> {
     const { context } = this;
     if (message.factoryProtocolVersion !== undefined) context.hasProtocolVersion = true;
     // A client's notification asks for nothing.
     if (message.type === "response") context.live?.answer(message);
-    if (message.type === "request") await this.handle(message, isMalformed);
+    if (message.type === "request") await this.handle(message);
   }
 
   private inOrder(size: number, work: () => Promise<void>): void {
@@ -150,14 +153,10 @@ export class Connection {
     if (this.unread > most.unread) await room;
   }
 
-  /** `isMalformed`: its line was not UTF-8. A prompt must not reach the model with characters replaced. */
-  private async handle(request: ClientRequest, isMalformed: boolean): Promise<void> {
+  private async handle(request: ClientRequest): Promise<void> {
     const { context } = this;
     const { transport, lines } = context;
     try {
-      if (isMalformed && request.method === "droid.add_user_message") {
-        throw new AgentError("usage", "The prompt is not valid UTF-8.");
-      }
       const result = await handleRequest(request, context);
       if (result !== undefined) transport.send(lines.result(request.id, result));
     } catch (error) {
