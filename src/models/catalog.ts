@@ -4,6 +4,7 @@ import type { ModelChoices } from "./model-entry.ts";
 import { unaliased } from "./model-entry.ts";
 import type { ModelTimeouts } from "./model-spec.ts";
 import { offlineInfo } from "./offline/info.ts";
+import type { Provider } from "./providers.ts";
 import { type RetryOptions, withRetries } from "./retry.ts";
 import { scriptInfo } from "./script-info.ts";
 
@@ -15,7 +16,7 @@ export interface ModelCatalogOptions {
   /** What the user's configuration says of models. */
   readonly choices?: ModelChoices;
   /** Where keys are looked for. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Environment;
   /** Reads and parses a script file. Rejects with what is wrong with it. */
   loadScript(path: string): Promise<unknown>;
   /** The way to the network, loaded when a provider is first called. */
@@ -93,7 +94,7 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
       if (found !== undefined) return found;
       const { fallback } = choices;
       const second = fallback === undefined ? undefined : await port(unaliased(fallback, choices));
-      if (second === undefined) throw await unknownModel(id, await list());
+      if (second === undefined) throw await unknownModel(id, await list(), env);
       return withNotice(second, `The model "${id}" is not known; ${second.info.id} is used, as models.fallback says.`);
     },
   };
@@ -133,18 +134,39 @@ async function loadedScript(options: ModelCatalogOptions, path: string): Promise
   }
 }
 
-async function unknownModel(id: string, known: readonly ModelInfo[]): Promise<AgentError> {
-  const { wellKnownNames } = await import("./known-models.ts");
+type Environment = Readonly<Record<string, string | undefined>>;
+
+async function unknownModel(id: string, known: readonly ModelInfo[], env: Environment): Promise<AgentError> {
+  const [{ familyOf, wellKnownNames }, { providers }] = await Promise.all([
+    import("./known-models.ts"),
+    import("./providers.ts"),
+  ]);
   const names = [...new Set([...known.map((info) => info.id), "<provider>/<model>", `${scriptPrefix}<file>`])];
   const candidates = [...known.map((info) => info.id), ...wellKnownNames()];
   const near = id.length < 5 ? undefined : candidates.find((name) => distance(name, id.toLowerCase()) <= 2);
-  const hint =
-    near !== undefined
-      ? ` Did you mean "${near}"?`
-      : /^script\b/i.test(id)
-        ? ` Did you mean "${scriptPrefix}<file>"?`
-        : "";
+  const meant = near ?? (/^script\b/i.test(id) ? `${scriptPrefix}<file>` : undefined);
+  const hint = meant === undefined ? providerHint(id, familyOf(id), providers, env) : ` Did you mean "${meant}"?`;
   return new AgentError("model_unknown", `Unknown model "${id}".${hint} Known models: ${names.join(", ")}.`);
+}
+
+/** A model is called by its provider's name, and most unknown ones only lack that. */
+function providerHint(
+  id: string,
+  family: string | undefined,
+  providers: readonly Provider[],
+  env: Environment,
+): string {
+  const slash = id.indexOf("/");
+  if (slash > 0) {
+    const names = providers.map((provider) => provider.id);
+    const named = id.slice(0, slash);
+    return names.includes(named) ? "" : ` There is no provider "${named}". Providers: ${names.join(", ")}.`;
+  }
+  if (id === "") return "";
+  if (family === undefined) return ` To call a provider's model, name both: "<provider>/${id}".`;
+  const key = providers.find((provider) => provider.id === family)?.keyVariables[0];
+  const needs = key === undefined || (env[key] ?? "") !== "" ? "" : ` It needs ${key}.`;
+  return ` Did you mean "${family}/${id}"?${needs}`;
 }
 
 /** How many letters must be added, left out or changed. */

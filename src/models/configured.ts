@@ -1,5 +1,5 @@
 import type { ModelInfo } from "../core/ports.ts";
-import { namedModels } from "./known-models.ts";
+import { keyedModels, namedModels } from "./known-models.ts";
 import type { ModelChoices } from "./model-entry.ts";
 import type { ModelSpec } from "./model-spec.ts";
 import { providers } from "./providers.ts";
@@ -51,8 +51,8 @@ export function statusFor(id: string, choices: ModelChoices, env: Environment): 
 export function modelStatuses(choices: ModelChoices, env: Environment): readonly ModelStatus[] {
   const own = (choices.entries ?? []).map((entry) => statusOf(readEntry(entry, env), "configuration"));
   const taken = new Set(own.map(({ info }) => info.id));
-  const named = Object.values(namedModels)
-    .flat()
+  const named = [namedModels, keyedModels]
+    .flatMap((table) => Object.values(table).flat())
     .filter((name) => !taken.has(name))
     .flatMap((name) => readName(name, env) ?? [])
     .map((found) => statusOf(found, "name"));

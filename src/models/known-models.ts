@@ -167,10 +167,34 @@ export const namedModels: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** More of them, known only where their provider's key is set. */
+export const keyedModels: Readonly<Record<string, readonly string[]>> = {
+  moonshot: ["kimi-k2.5", "kimi-k2-thinking", "kimi-k2"],
+  deepseek: ["deepseek-chat", "deepseek-reasoner"],
+  xai: ["grok-4", "grok-code-fast-1"],
+  mistral: ["mistral-large-latest", "codestral-latest", "devstral-medium-latest"],
+};
+
+/** Whose models begin like this: to suggest the provider of a name that is not known. */
+const families: readonly (readonly [start: RegExp, provider: string])[] = [
+  [/^claude-/, "anthropic"],
+  [/^(?:gpt-|o\d|codex-)/, "openai"],
+  [/^gemini-/, "google"],
+  [/^kimi-/, "moonshot"],
+  [/^deepseek-/, "deepseek"],
+  [/^grok-/, "xai"],
+  [/^(?:mistral|codestral|devstral|magistral)-/, "mistral"],
+];
+
+export function familyOf(model: string): string | undefined {
+  return families.find(([start]) => start.test(model.toLowerCase()))?.[1];
+}
+
 /** The provider of a bare name, also with the date that providers put behind it. */
-export function providerOfName(model: string): string | undefined {
+export function providerOfName(model: string, hasKey: (provider: string) => boolean): string | undefined {
   const bare = model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, "");
-  return Object.entries(namedModels).find(([, names]) => names.includes(bare))?.[0];
+  const named = Object.entries(namedModels).find(([, names]) => names.includes(bare))?.[0];
+  return named ?? Object.entries(keyedModels).find(([id, names]) => names.includes(bare) && hasKey(id))?.[0];
 }
 
 export function wellKnownNames(): readonly string[] {

@@ -31,7 +31,9 @@ export function specOfEntry(entry: ModelEntry, env: Environment): ModelSpec {
 
 export function readName(id: string, env: Environment): ModelSpec | FaultyModel | undefined {
   const slash = id.indexOf("/");
-  const bare = providerOfName(id);
+  const hasKey = (name: string): boolean =>
+    providerNamed(name)?.keyVariables.some((variable) => (env[variable] ?? "") !== "") ?? false;
+  const bare = providerOfName(id, hasKey);
   if (slash < 0 && bare === undefined) return undefined;
   const provider = providerNamed(bare ?? id.slice(0, slash));
   const model = bare === undefined ? id.slice(slash + 1) : id;

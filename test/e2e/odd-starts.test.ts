@@ -76,7 +76,7 @@ describe("text that is not UTF-8", () => {
   });
 
   test("in a line of a client is read as far as it can be, as its protocol has it, and said on stderr; ACP refuses it", async () => {
-    const head = String.raw`"jsonrpc":"2.0","factoryApiVersion":"1.0.0","type":"request"`;
+    const head = '"jsonrpc":"2.0","factoryApiVersion":"1.0.0","type":"request"';
     const open = String.raw`{${head},"id":"1","method":"droid.initialize_session","params":{"machineId":"m","cwd":"."}}\n`;
     const prompt = String.raw`{${head},"id":"2","method":"droid.add_user_message","params":{"text":"\xe9"}}\n`;
     const format = "--input-format stream-jsonrpc --output-format stream-jsonrpc";

@@ -51,6 +51,29 @@ describe("resolve", () => {
     expect(clock.pauses).toEqual([5]);
   });
 
+  test.each([
+    ["kimi-k2.5", "MOONSHOT_API_KEY", "moonshot"],
+    ["deepseek-chat", "DEEPSEEK_API_KEY", "deepseek"],
+    ["grok-4", "XAI_API_KEY", "xai"],
+    ["codestral-latest", "MISTRAL_API_KEY", "mistral"],
+  ])("%s is known by its bare name, and listed, when %s is set", async (id, variable, provider) => {
+    const models = catalog({ env: { [variable]: "sk-1" }, fetch: async () => fetch });
+    expect((await models.resolve(id)).info).toMatchObject({ id, provider });
+    expect((await models.list()).map((info) => info.id)).toContain(id);
+    await expect(catalog({ env: { [variable]: "" }, fetch: async () => fetch }).resolve(id)).rejects.toThrow(
+      `Did you mean "${provider}/${id}"? It needs ${variable}.`,
+    );
+  });
+
+  test("an unknown provider, and a model whose provider has its key, are named", async () => {
+    await expect(catalog({}).resolve("moonshine/kimi")).rejects.toThrow(
+      'Unknown model "moonshine/kimi". There is no provider "moonshine". Providers: anthropic, openai, google,',
+    );
+    await expect(catalog({ env: { OPENAI_API_KEY: "sk-1" } }).resolve("gpt-99-turbo")).rejects.toThrow(
+      'Did you mean "openai/gpt-99-turbo"? Known models:',
+    );
+  });
+
   test("the override wins over every id", async () => {
     expect((await catalog({ override: "offline" }).resolve("claude-opus-9")).info.id).toBe("offline");
     const models = catalog({ override: "script:o.yaml", ...fromScript({ replies: [{ text: "a" }] }) });
@@ -58,7 +81,18 @@ describe("resolve", () => {
   });
 
   test.each([
-    ["gpt-99-turbo", 'Unknown model "gpt-99-turbo". Known models: offline, <provider>/<model>, script:<file>.'],
+    [
+      "gpt-99-turbo",
+      'Unknown model "gpt-99-turbo". Did you mean "openai/gpt-99-turbo"? It needs OPENAI_API_KEY. Known models: offline, <provider>/<model>, script:<file>.',
+    ],
+    [
+      "kimi-k2.5",
+      'Unknown model "kimi-k2.5". Did you mean "moonshot/kimi-k2.5"? It needs MOONSHOT_API_KEY. Known models: offline, <provider>/<model>, script:<file>.',
+    ],
+    [
+      "llama-7b",
+      'Unknown model "llama-7b". To call a provider\'s model, name both: "<provider>/llama-7b". Known models: offline, <provider>/<model>, script:<file>.',
+    ],
     [
       "ofline",
       'Unknown model "ofline". Did you mean "offline"? Known models: offline, <provider>/<model>, script:<file>.',
