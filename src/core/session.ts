@@ -338,7 +338,7 @@ export class Session {
           const rules = await this.briefing.rules();
           const own = [this.id, journal.state.forkOf ?? this.id].map(outputs);
           const looked = this.briefing.isHere && (await seenPlaces(parts, { ...places, cwd: this.cwd }, own));
-          const seen = { readable: [], ...looked };
+          const seen = { readable: [], created: [...journal.state.created], ...looked };
           return runCalls(calls, {
             sessionId: this.id,
             cwd: this.cwd,
@@ -357,7 +357,6 @@ export class Session {
               autonomy: this.settings.autonomy,
               mode: this.settings.mode,
               cwd: this.cwd,
-              created: [...journal.state.created],
               ...places,
               ...seen,
               approver: this.interactions.canAsk("permission"),

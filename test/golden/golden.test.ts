@@ -102,13 +102,15 @@ function normalise(text: string, root: string): string {
     };
   };
   const traces = inOrder("trace");
-  return text
-    .replaceAll(root, "<root>")
-    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, inOrder("id"))
-    .replace(/00-([0-9a-f]{32})-[0-9a-f]{16}-01/g, (_, trace: string) => `00-${traces(trace)}-<span>-01`)
-    .replace(/"(timestamp|durationMs|duration_ms|createdAt|updatedAt)":\d+/g, '"$1":0')
-    .replace(/"(timestamp|updatedAt)":"[^"]*"/g, '"$1":"<time>"')
-    // The model is told about the machine, so the estimate differs from one to the next.
-    .replace(/"sessionUpdate":"usage_update","used":\d+/g, '"sessionUpdate":"usage_update","used":"<tokens>"')
-    .replace(/\/specs\/\d{4}-\d\d-\d\d/g, "/specs/<day>");
+  return (
+    text
+      .replaceAll(root, "<root>")
+      .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, inOrder("id"))
+      .replace(/00-([0-9a-f]{32})-[0-9a-f]{16}-01/g, (_, trace: string) => `00-${traces(trace)}-<span>-01`)
+      .replace(/"(timestamp|durationMs|duration_ms|createdAt|updatedAt)":\d+/g, '"$1":0')
+      .replace(/"(timestamp|updatedAt)":"[^"]*"/g, '"$1":"<time>"')
+      // The model is told about the machine, so the estimate differs from one to the next.
+      .replace(/"sessionUpdate":"usage_update","used":\d+/g, '"sessionUpdate":"usage_update","used":"<tokens>"')
+      .replace(/\/specs\/\d{4}-\d\d-\d\d/g, "/specs/<day>")
+  );
 }

@@ -96,15 +96,18 @@ describe("the table", async () => {
       [await command("make"), { type: "read", path: "/home/u/.ssh/id_rsa" }],
       [undefined, undefined, undefined, undefined],
     ],
-  ])("always allowing raises to the class, and to high only by our own, where that helps: %s", (_, accesses, levels) => {
-    const always = (changes: Partial<DecisionContext>) => policy.decide(accesses, { ...context, ...changes }).always;
-    expect(autonomyLevels.map((autonomy) => always({ autonomy }))).toEqual(levels);
-    expect([always({ approver: false }), always({ unsafe: true }), always({ mode: "spec" })]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
-  });
+  ])(
+    "always allowing raises to the class, and to high only by our own, where that helps: %s",
+    (_, accesses, levels) => {
+      const always = (changes: Partial<DecisionContext>) => policy.decide(accesses, { ...context, ...changes }).always;
+      expect(autonomyLevels.map((autonomy) => always({ autonomy }))).toEqual(levels);
+      expect([always({ approver: false }), always({ unsafe: true }), always({ mode: "spec" })]).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
+    },
+  );
 
   test("nobody to ask turns every ask into a denial with words", () => {
     const decision = decide({ type: "write", path: "/ws/a" }, { approver: false });

@@ -36,7 +36,7 @@ test("the comparison notices what a wrong judge would let through", async () => 
 });
 
 test("what runs at a level does no more than the level says", async ({ annotate }) => {
-  const count = isFullRun ? 5000 : 60;
+  const count = isFullRun ? 5000 : 100;
   const classes: Record<string, number> = {};
   const faults: object[] = [];
   let changed = 0;
@@ -50,5 +50,5 @@ test("what runs at a level does no more than the level says", async ({ annotate 
   await annotate(JSON.stringify({ count, changed, ...classes }));
   expect(faults).toEqual([]);
   // Enough of them must really run, and change something, for this to say anything.
-  expect([changed / count > 0.05, (classes.above ?? 0) / count < 0.9]).toEqual([true, true]);
+  expect([changed / count > 0.02, (classes.above ?? 0) / count < 0.9]).toEqual([true, true]);
 }, 1_800_000);

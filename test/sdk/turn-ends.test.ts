@@ -391,12 +391,8 @@ describe("an interrupt", () => {
     await backend.next("droid.add_user_message");
     backend.notify(busy, delta("m-1", "a"));
     await turn.interrupt();
-    backend.notify(
-      delta("m-1", "b"),
-      delta("m-1", "c"),
-      message("m-1", "assistant", { type: "text", text: "abc" }),
-      idle,
-    );
+    const whole = message("m-1", "assistant", { type: "text", text: "abc" });
+    backend.notify(delta("m-1", "b"), delta("m-1", "c"), whole, idle);
     expect(await turn.result).toMatchObject({ status: "interrupted", text: "abc" });
     expect(backend.received.filter(({ method }) => method === "droid.interrupt_session")).toHaveLength(1);
     await session.close();

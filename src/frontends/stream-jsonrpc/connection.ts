@@ -123,7 +123,9 @@ export class Connection {
     const size = frame.type === "line" ? frame.text.length : 0;
     // Clients of the protocol rely on being answered, so that such a line is read as far as it can be.
     if (frame.type === "line" && frame.isMalformed === true) {
-      void context.options.log.warn("A line of the client is not valid UTF-8: what could not be read is taken for \ufffd.");
+      void context.options.log.warn(
+        "A line of the client is not valid UTF-8: what could not be read is taken for \ufffd.",
+      );
     }
     this.inOrder(size, () => this.take(decoded.message));
   }

@@ -268,6 +268,8 @@ export const gitRows: readonly CommandRow[] = [
     program: "git",
     sub: "config --list|config -l|config list|config --get-regexp|config --global --list|config --global -l|config --local --list",
     class: "low",
+    git: true,
+    folder: true,
     flags: "--global --local --system --name-only --show-origin --show-scope -z --null",
     operands: "text?",
     showsRemotes: true,

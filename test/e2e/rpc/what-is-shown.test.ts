@@ -75,10 +75,10 @@ test("a long pattern does not push the folder out of sight, and is seen to be cu
   expect(request.params?.toolUses).toMatchObject([{ details: { fullCommand } }]);
 });
 
-test("a yes for good to what the model calls risky allows what it is, and the next risk is asked for", async () => {
+test("always allowing what the model calls risky allows what it is, and the next risk is asked for", async () => {
   const replies = [
     execute("touch made.txt", { riskLevel: "high" }),
-    execute("rm made.txt", { riskLevel: "low" }),
+    execute("git push", { riskLevel: "low" }),
     { text: "not reached" },
   ];
   await begin(replies);
@@ -88,7 +88,7 @@ test("a yes for good to what the model calls risky allows what it is, and the ne
   const from = wire.received.length;
   wire.answer(first, { selectedOption: "proceed_always" });
   const second = await asked(from);
-  expect(second.params?.toolUses).toMatchObject([{ details: { fullCommand: "rm made.txt", impactLevel: "high" } }]);
+  expect(second.params?.toolUses).toMatchObject([{ details: { fullCommand: "git push", impactLevel: "high" } }]);
   expect(optionsOf(second)).toEqual([once, high, no]);
   const levels = noticesIn(wire.received.slice(from)).flatMap(({ type, settings }) =>
     type === "settings_updated" ? [settings] : [],
