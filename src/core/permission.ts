@@ -71,7 +71,7 @@ export interface ProtectedPaths {
  * - `program`: the file that the system would run for a name; no answer where that depends on the folder.
  * - `existing`: where a path leads, when there is something; else nothing.
  * - `unsaved`: what a path or pattern names that git could not bring back: files and folders that it does not track. No answer
- *   when a tracked file was changed, or when there is too much to compare.
+ *   when a tracked file was changed, for a new file in a build folder that holds tracked ones, or when there is too much.
  * - `work-tree`: the folders whose files git would write in a folder.
  * - `variable`: nothing, when the environment of commands has no variable of that name; else no answer.
  */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { lstat, readdir, readFile, readlink } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import { isBuildFolder } from "../core/build-folders.ts";
 import { matchedPaths } from "./matching-files.ts";
 import { readSmall, repositoriesAround } from "./repository.ts";
 import { trackedFiles } from "./tracked-files.ts";
@@ -65,7 +66,11 @@ async function unsavedIn(
   left: { files: number; bytes: number },
 ): Promise<readonly string[]> {
   const name = saved === undefined ? "" : relative(saved.root, path);
-  if (saved === undefined || !saved.ids.has(name)) return [path];
+  if (saved === undefined) return [path];
+  if (!saved.ids.has(name)) {
+    if (isAmongSources(name, saved)) throw new NotSaved();
+    return [path];
+  }
   left.files -= 1;
   if (left.files < 0) throw new NotSaved();
   const id = saved.ids.get(name);
@@ -80,6 +85,13 @@ async function unsavedIn(
   const content = stats.isSymbolicLink() ? Buffer.from(await readlink(path)) : stats.isFile() && (await readFile(path));
   if (content === false || idOf(content, saved.algorithm) !== id) throw new NotSaved();
   return [];
+}
+
+/** Whether a new file lies in a folder that is called like one of builds, and holds what git tracks. No build makes it again. */
+function isAmongSources(name: string, { ids }: Saved): boolean {
+  const parts = name.split("/");
+  const folders = parts.flatMap((part, at) => (isBuildFolder(part) ? [parts.slice(0, at + 1).join("/")] : []));
+  return folders.length > 0 && folders.every((folder) => ids.has(folder));
 }
 
 /** What git calls a file by its content. */

@@ -1,7 +1,7 @@
+import { isBuilt } from "../core/build-folders.ts";
 import type { CommandPart, DecisionContext, Evidence, Found, JudgedPart, Lookup, Touch } from "../core/permission.ts";
 import { lookupKey } from "../core/permission.ts";
 import { raised, worse } from "./autonomy.ts";
-import { isBuilt } from "./build-folders.ts";
 import { liesIn } from "./path-names.ts";
 import { isSystemPlace, scopeOf } from "./path-scope.ts";
 import { type KnownPlaces, namedLink, protectedIn } from "./protected-paths.ts";

@@ -1,5 +1,5 @@
+import { isBuilt } from "../core/build-folders.ts";
 import type { CommandPart, Lookup, Touch } from "../core/permission.ts";
-import { isBuilt } from "./build-folders.ts";
 import { classed } from "./parts.ts";
 
 /**

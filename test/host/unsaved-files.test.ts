@@ -65,6 +65,18 @@ describe("what git could not bring back", () => {
     expect(await ask("unsaved", join(ws, "src"))).toEqual([join(ws, "src/deep/new.ts")]);
   });
 
+  test("is not told of a new file in a folder called like a build's, where git tracks others", async () => {
+    const ws = await repository();
+    await mkdir(join(ws, "src/build"));
+    await writeFile(join(ws, "src/build/tracked.ts"), "");
+    git(ws, "add", ".");
+    await writeFile(join(ws, "src/build/new.ts"), "");
+    await mkdir(join(ws, "build"));
+    await writeFile(join(ws, "build/new.js"), "");
+    expect(await ask("unsaved", join(ws, "src/build/new.ts"))).toBeUndefined();
+    expect(await ask("unsaved", join(ws, "build/new.js"))).toEqual([join(ws, "build/new.js")]);
+  });
+
   test("is everything outside a repository, and where another folder's files are shown", async () => {
     const { ws } = await tree(["a"]);
     expect(await ask("unsaved", join(ws, "a"))).toEqual([join(ws, "a")]);

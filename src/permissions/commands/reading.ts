@@ -230,7 +230,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
   {
     program: "yq",
     flags:
-      "-[CMNPjrse] -o: -p: --colors --no-colors --no-doc --prettyPrint --output-format: --input-format: --exit-status",
+      "-[CMNPjre] -o: -p: --colors --no-colors --no-doc --prettyPrint --output-format: --input-format: --exit-status",
     operands: "text read*",
     script: yqPath,
     why: "prints values of files",

@@ -8,11 +8,15 @@ const names = new Set(
   ).split(" "),
 );
 
+export function isBuildFolder(name: string): boolean {
+  return names.has(name.toLowerCase()) || /.\.egg-info$/.test(name);
+}
+
 /** Whether a path below a folder is a build folder, or lies in one. */
 export function isBuilt(path: string, folder: string): boolean {
   if (!path.startsWith(`${folder}/`)) return false;
   return path
     .slice(folder.length + 1)
     .split("/")
-    .some((name) => names.has(name.toLowerCase()) || /.\.egg-info$/.test(name));
+    .some(isBuildFolder);
 }
