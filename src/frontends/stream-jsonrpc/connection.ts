@@ -64,6 +64,7 @@ export class Connection {
   private waiting = { requests: 0, characters: 0 };
   private unread = 0;
   private isClosing = false;
+  private isWarned = false;
 
   constructor(engine: Engine, transport: Transport, options: ConnectionOptions) {
     this.context = {
@@ -121,13 +122,16 @@ export class Connection {
       return;
     }
     const size = frame.type === "line" ? frame.text.length : 0;
-    // Clients of the protocol rely on being answered, so that such a line is read as far as it can be.
-    if (frame.type === "line" && frame.isMalformed === true) {
-      void context.options.log.warn(
-        "A line of the client is not valid UTF-8: what could not be read is taken for \ufffd.",
-      );
-    }
+    if (frame.type === "line" && frame.isMalformed === true) this.warnOfBytes();
     this.inOrder(size, () => this.take(decoded.message));
+  }
+
+  /** Clients of the protocol rely on an answer, so that such a line is read as far as it can be. */
+  private warnOfBytes(): void {
+    if (this.isWarned) return;
+    this.isWarned = true;
+    const words = "A line of the client is not valid UTF-8: what could not be read is taken for \ufffd.";
+    void this.context.options.log.warn(words);
   }
 
   /** Answers wait their turn too: one that was sent behind an interrupt must not come before it. */
