@@ -11,7 +11,7 @@ export function harmfulText(row: CommandRow, found: Fit): { readonly text: strin
     ...values.filter(({ flag, kind }) => kind === "text" && flags.includes(flag)),
   ];
   const files = [...operands, ...values].filter(({ kind }) => kind === "read" || kind === "write");
-  const attached = values.filter(({ kind }) => kind === "attached");
+  const attached = row.attached === undefined ? [] : values.filter(({ kind }) => kind === "attached");
   return firstFault(row.script, scripts) ?? firstFault(row.path, files, true) ?? firstFault(row.attached, attached);
 }
 

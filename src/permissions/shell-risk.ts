@@ -80,6 +80,8 @@ export function createReader({
   let hasTexts = false;
   let hasValues = false;
 
+  const reader = { places, moved, onProgram, onExport: (name: string) => void exported.add(name), text };
+
   function count(): void {
     nodes += 1;
     if (nodes > mostNodes) throw new TooMuch();
@@ -271,9 +273,7 @@ export function createReader({
     const args = [node.name, ...node.args].flatMap((word) => argument(word, place));
     args.forEach(count);
     const given = assigned.flatMap(({ gives }) => gives);
-    const where = around({ ...place, variables: [...place.variables, ...given] });
-    const onExport = (names: readonly string[]) => names.forEach((name) => void exported.add(name));
-    const reader = { places, moved, onProgram, onExport, text };
+    const where = around(given.length === 0 ? place : { ...place, variables: [...place.variables, ...given] });
     const { part, flow, prints } = walkWords(args, source, where, place.depth, reader);
     // Messages about errors must not be taken for paths.
     const isQuiet = node.redirects.every((entry) => /^2>\s*\/dev\/null$/.test(sourceOf(entry, place)));
@@ -281,7 +281,8 @@ export function createReader({
   }
 
   function around(place: Place): Surroundings {
-    return { folders: place.folders, home, input: place.input, variables: [...place.variables, ...exported] };
+    const variables = exported.size === 0 ? place.variables : [...place.variables, ...exported];
+    return { folders: place.folders, home, input: place.input, variables };
   }
 
   function substitution(node: ParsedScript, place: Place): Walked {

@@ -17,8 +17,8 @@ export interface SimpleCommandParts {
   readonly moved: MovedPaths;
   /** Told of every program. */
   onProgram(name: string): void;
-  /** Told of variables that all later commands get. */
-  onExport(names: readonly string[]): void;
+  /** Told of every variable that all later commands get. */
+  onExport(name: string): void;
   /** Reads a text as a shell would. */
   text(command: string, around: Surroundings, depth: number): Walked;
 }
@@ -33,7 +33,7 @@ export function walkWords(
 ): Walked {
   const judgement = judgeProgram(args, where);
   const { class: accessClass, rule, why, touches, runs, prints, makesLinks = false, keepsNames = false } = judgement;
-  parts.onExport(judgement.exports ?? []);
+  judgement.exports?.forEach((name) => void parts.onExport(name));
   const name = nameOf(args);
   // A shell with a text is shown as what is in the text.
   const isShell = runs.some(({ kind }) => kind === "shell") && /^(ba|da)?sh$/.test(name ?? "");
