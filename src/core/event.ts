@@ -62,14 +62,15 @@ export type DurableBody =
   /** A tool begins to run. If no `tool.ended` follows, it was cut off and is never run again by itself. */
   | { readonly type: "tool.started"; readonly callId: string; readonly name: string }
   /**
-   * A call has its result; in the order of the reply's calls. `messageId` is shared by all results of one reply. `created`:
-   * the files and folders that it made in the workspace.
+   * A call has its result; in the order of the reply's calls. `messageId` is shared by all results of one reply. `created`
+   * and `moved`: see `FileChanges`; absent when there are none.
    */
   | {
       readonly type: "tool.ended";
       readonly messageId: string;
       readonly result: ToolResultBlock;
       readonly created?: readonly string[];
+      readonly moved?: readonly string[];
     }
   /** Somebody attached is asked. Exactly one `request.closed` follows. */
   | { readonly type: "request.opened"; readonly requestId: string; readonly interaction: Interaction }

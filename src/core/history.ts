@@ -39,8 +39,9 @@ export interface SessionState {
   /** Calls of the last reply that have no result yet, in its order. */
   readonly openCalls: Map<string, { readonly call: ToolCallBlock; started: boolean }>;
   readonly openRequests: Map<string, Interaction>;
-  /** What its calls have made in the workspace. */
+  /** What its calls have made in the workspace, and where they have moved something. */
   readonly created: Set<string>;
+  readonly moved: Set<string>;
 }
 
 /** Replays a log. Throws when its first event does not open a session: stores never hand out such a log. */
@@ -65,6 +66,7 @@ export function foldLog(events: readonly DurableEvent[], lastSeq = 0): SessionSt
     openCalls: new Map(),
     openRequests: new Map(),
     created: new Set(),
+    moved: new Set(),
   };
   for (const event of rest) applyEvent(state, event);
   state.seq = Math.max(state.seq, lastSeq);
@@ -81,6 +83,7 @@ export function copyState(state: SessionState): SessionState {
     openCalls: new Map([...state.openCalls].map(([id, open]) => [id, { ...open }])),
     openRequests: new Map(state.openRequests),
     created: new Set(state.created),
+    moved: new Set(state.moved),
   };
 }
 
@@ -235,6 +238,7 @@ function endReply(state: SessionState, message: AssistantMessage): void {
 
 function addResult(state: SessionState, event: DurableEvent & { type: "tool.ended" }): void {
   for (const path of event.created ?? []) state.created.add(path);
+  for (const path of event.moved ?? []) state.moved.add(path);
   state.openCalls.delete(event.result.callId);
   const last = state.messages.at(-1);
   if (last?.role === "tool" && last.id === event.messageId) {

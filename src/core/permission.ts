@@ -209,8 +209,8 @@ export interface DecisionContext {
   /** Folders outside the workspace that this session may read: its own tool outputs. */
   readonly readable: readonly string[];
   readonly home: string;
-  /** What this session has made: files, and folders with all that is in them. Canonical. */
-  readonly created?: readonly string[];
+  /** What this session has made, and where it has moved something. Canonical. */
+  readonly made?: { readonly created: ReadonlySet<string>; readonly moved: ReadonlySet<string> };
   /** The home that the system has on record for the user, where that is another one. */
   readonly loginHome?: string;
   /** Where temporary files go. */

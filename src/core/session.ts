@@ -338,7 +338,7 @@ export class Session {
           const rules = await this.briefing.rules();
           const own = [this.id, journal.state.forkOf ?? this.id].map(outputs);
           const looked = this.briefing.isHere && (await seenPlaces(parts, { ...places, cwd: this.cwd }, own));
-          const seen = { readable: [], created: [...journal.state.created], ...looked };
+          const seen = { readable: [], made: journal.state, ...looked };
           return runCalls(calls, {
             sessionId: this.id,
             cwd: this.cwd,

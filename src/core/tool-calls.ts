@@ -1,6 +1,6 @@
-import { madeOf, missingBefore } from "./created-files.ts";
 import type { EventBody } from "./event.ts";
 import { changedSince, isNoWorse, withEvidence } from "./evidence.ts";
+import { changesSince, type FileChanges, writtenBefore } from "./file-changes.ts";
 import type { Interactions } from "./interactions.ts";
 import type { ToolCallBlock, ToolResultBlock } from "./message.ts";
 import { isOffered } from "./offered-tools.ts";
@@ -215,11 +215,13 @@ async function runAll(
     for (const output of running) output.catch(() => undefined);
     try {
       for (const output of running) {
-        const { block, endTurn, created } = await output;
+        const { block, endTurn, changes } = await output;
         results.push(block);
         end ??= endTurn;
+        const { created, moved } = changes;
         const made = created.length === 0 ? {} : { created };
-        await context.emit({ type: "tool.ended", messageId: context.messageId, result: block, ...made });
+        const put = moved.length === 0 ? {} : { moved };
+        await context.emit({ type: "tool.ended", messageId: context.messageId, result: block, ...made, ...put });
       }
     } catch (error) {
       // What cannot be stored ends the turn, and nothing may go on behind its end.
@@ -246,9 +248,9 @@ function groupLength(prepared: readonly Prepared[], from: number): number {
 async function runOne(
   entry: Prepared,
   context: CallsContext,
-): Promise<{ block: ToolResultBlock; endTurn: ToolOutput["endTurn"]; created: readonly string[] }> {
+): Promise<{ block: ToolResultBlock; endTurn: ToolOutput["endTurn"]; changes: FileChanges }> {
   const { call, body, input } = entry;
-  let missing: readonly string[] = [];
+  let before: Awaited<ReturnType<typeof writtenBefore>> = new Map();
   const places = context.decisionContext(call.name);
   const { unsafe, ...homes } = places;
   let output = entry.result;
@@ -271,7 +273,7 @@ async function runOne(
     await context.emit({ type: "tool.started", callId: call.id, name: call.name });
     // Settings may have been on their way to the log before this.
     output = overruled(entry, context);
-    if (output === undefined) missing = await missingBefore(entry.accesses ?? [], context.cwd, context.host);
+    if (output === undefined) before = await writtenBefore(entry.accesses ?? [], context.cwd, context.host);
     output ??= await withProgress(call, context, (progress) =>
       body.run(input, {
         sessionId: context.sessionId,
@@ -298,7 +300,7 @@ async function runOne(
     ...(bounded.media === undefined ? {} : { media: bounded.media }),
     ...(bounded.fullTextPath === undefined ? {} : { fullTextPath: bounded.fullTextPath }),
   };
-  return { block, endTurn: bounded.endTurn, created: await madeOf(missing, context.host) };
+  return { block, endTurn: bounded.endTurn, changes: await changesSince(before, context.host) };
 }
 
 /** A level that was lowered, or spec mode, also holds for what has not begun yet; a yes still counts. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { lstat, readdir, readFile, readlink } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { isBuildFolder } from "../core/build-folders.ts";
 import { matchedPaths } from "./matching-files.ts";
 import { readSmall, repositoriesAround } from "./repository.ts";
@@ -66,10 +66,10 @@ async function unsavedIn(
   left: { files: number; bytes: number },
 ): Promise<readonly string[]> {
   const name = saved === undefined ? "" : relative(saved.root, path);
-  if (saved === undefined) return [path];
+  if (saved === undefined) return filesIn(path, left);
   if (!saved.ids.has(name)) {
     if (isAmongSources(name, saved)) throw new NotSaved();
-    return [path];
+    return filesIn(path, left);
   }
   left.files -= 1;
   if (left.files < 0) throw new NotSaved();
@@ -85,6 +85,16 @@ async function unsavedIn(
   const content = stats.isSymbolicLink() ? Buffer.from(await readlink(path)) : stats.isFile() && (await readFile(path));
   if (content === false || idOf(content, saved.algorithm) !== id) throw new NotSaved();
   return [];
+}
+
+/** The files of which git has none; of a build folder, which may hold very many, only itself. */
+async function filesIn(path: string, left: { files: number }): Promise<readonly string[]> {
+  left.files -= 1;
+  if (left.files < 0) throw new NotSaved();
+  if (isBuildFolder(basename(path)) || !(await lstat(path)).isDirectory()) return [path];
+  const found: string[] = [];
+  for (const entry of await readdir(path)) found.push(...(await filesIn(join(path, entry), left)));
+  return found;
 }
 
 /** Whether a new file lies in a folder that is called like one of builds, and holds what git tracks. No build makes it again. */

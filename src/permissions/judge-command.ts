@@ -9,7 +9,7 @@ import { allowingRule } from "./rules.ts";
 
 type Own = Pick<JudgedPart, "class" | "protected" | "rule" | "why">;
 type Places = KnownPlaces &
-  Pick<DecisionContext, "readable" | "temp" | "foldsCase" | "rules" | "created"> & {
+  Pick<DecisionContext, "readable" | "temp" | "foldsCase" | "rules" | "made"> & {
     readonly ways?: Found | undefined;
   };
 
@@ -128,11 +128,24 @@ function noAnswer({ use, lookup }: Touch): Own {
 }
 
 /** What git does not have can only go when a build makes it again, or when this session has made it. */
-function judgeDeletion(touch: Touch, unsaved: readonly string[], { cwd, created = [] }: Places): Own {
-  const lost = unsaved.find((path) => !isBuilt(path, cwd) && !created.some((made) => liesIn(path, made)));
+function judgeDeletion(touch: Touch, unsaved: readonly string[], places: Places): Own {
+  const lost = unsaved.find((path) => !isMadeAgain(path, places));
   if (lost !== undefined) return cannotBeUndone(`deletes ${lost}`);
   const why = `deletes ${shown(touch.lookup.path)}, which can be brought back`;
   return { class: touch.class, protected: false, rule: "delete-restorable", why };
+}
+
+/** What was moved there is not what a build or the session has made. */
+function isMadeAgain(path: string, { cwd, made }: Places): boolean {
+  const isMoved = [...(made?.moved ?? [])].some((place) => liesIn(path, place) || liesIn(place, path));
+  return !isMoved && (isBuilt(path, cwd) || made?.created.has(path) === true);
+}
+
+/** A repository that is deleted with the folder around it, unless a build has put it there. */
+function judgeRepositories(touch: Touch, repositories: readonly string[], places: Places): Own {
+  const lost = repositories.find((path) => !isMadeAgain(path, places));
+  if (lost !== undefined) return { ...protectedPlace(`deletes ${lost}, a protected place`), rule: "catastrophic" };
+  return { class: touch.class, protected: false, rule: "delete-restorable", why: "deletes no repository" };
 }
 
 /** Harmless where nothing is; it is not known to be written, so that no level but `high` is needed. */
@@ -140,13 +153,6 @@ function judgeOverwriting({ class: accessClass }: Touch, [existing]: readonly st
   if (existing === undefined)
     return { class: accessClass, protected: false, rule: "write-new", why: "overwrites nothing" };
   return { class: "high", protected: false, rule: "overwrite", why: `may overwrite ${existing}` };
-}
-
-/** A repository that is deleted with the folder around it, unless a build or this session has put it there. */
-function judgeRepositories(touch: Touch, repositories: readonly string[], { cwd, created = [] }: Places): Own {
-  const lost = repositories.find((path) => !isBuilt(path, cwd) && !created.some((made) => liesIn(path, made)));
-  if (lost !== undefined) return { ...protectedPlace(`deletes ${lost}, a protected place`), rule: "catastrophic" };
-  return { class: touch.class, protected: false, rule: "delete-restorable", why: "deletes no repository" };
 }
 
 function cannotBeUndone(does: string): Own {

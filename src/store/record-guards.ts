@@ -163,7 +163,12 @@ const bodyGuards: Readonly<Record<Exclude<DurableBody["type"], "session.opened">
   "message.ended": shape({ message: isReply }),
   "usage.updated": shape({ call: isUsage, total: isUsage, cost: optional(isNumber) }),
   "tool.started": shape({ callId: isText, name: isText }),
-  "tool.ended": shape({ messageId: isText, result: isToolResult, created: optional(listOf(isText)) }),
+  "tool.ended": shape({
+    messageId: isText,
+    result: isToolResult,
+    created: optional(listOf(isText)),
+    moved: optional(listOf(isText)),
+  }),
   "request.opened": shape({ requestId: isText, interaction: isInteraction }),
   "request.closed": shape({ requestId: isText, answer: isAnswer, changes: optional(isChanges) }),
   "turn.ended": shape({

@@ -27,6 +27,11 @@ test("at medium, a run deletes what git has and what it made itself, and nothing
     [execute("rm .env")],
     [execute("mv .env moved.env")],
     [execute("rm moved.env")],
+    [execute("mkdir -p build made && mv moved.env build/")],
+    [execute("rm -rf build")],
+    [execute("mv build/moved.env made/")],
+    [execute("rm -rf made")],
+    [execute("mv made/moved.env .")],
     [execute("ls -A moved.env")],
   );
   expect(results.slice(1).map((text) => text.split(" That needs")[0])).toEqual([
@@ -35,6 +40,11 @@ test("at medium, a run deletes what git has and what it made itself, and nothing
     `Error: Execute runs "rm .env": it deletes ${bench.cwd}/.env, which cannot be undone.`,
     done,
     `Error: Execute runs "rm moved.env": it deletes ${bench.cwd}/moved.env, which cannot be undone.`,
+    done,
+    `Error: Execute runs "rm -rf build": it deletes ${bench.cwd}/build, which cannot be undone.`,
+    done,
+    `Error: Execute runs "rm -rf made": it deletes ${bench.cwd}/made/moved.env, which cannot be undone.`,
+    done,
     `moved.env\n${ended}`,
   ]);
 });

@@ -22,6 +22,9 @@ async function repository(init: readonly string[] = []): Promise<string> {
   await appendFile(join(ws, "lib/c.ts"), "changed\n");
   await mkdir(join(ws, "out/x"), { recursive: true });
   await writeFile(join(ws, "out/x/y"), "");
+  await mkdir(join(ws, "plans/a"), { recursive: true });
+  await writeFile(join(ws, "plans/a/b.md"), "");
+  await writeFile(join(ws, "plans/c.md"), "");
   await writeFile(join(ws, "notes.txt"), "");
   return ws;
 }
@@ -33,7 +36,18 @@ describe("what git could not bring back", () => {
   ])("is what it does not track, with %s", async (_, init) => {
     const ws = await repository(init);
     const found: Record<string, unknown> = {};
-    for (const name of ["src/a.ts", "src", "src/link.ts", "docs", "notes.txt", "out", "gone.txt", "*.txt", "s*"]) {
+    for (const name of [
+      "src/a.ts",
+      "src",
+      "src/link.ts",
+      "docs",
+      "notes.txt",
+      "out",
+      "plans",
+      "gone.txt",
+      "*.txt",
+      "s*",
+    ]) {
       found[name] = await ask("unsaved", join(ws, name));
     }
     expect(found).toEqual({
@@ -43,6 +57,7 @@ describe("what git could not bring back", () => {
       docs: [],
       "notes.txt": [join(ws, "notes.txt")],
       out: [join(ws, "out")],
+      plans: [join(ws, "plans/a/b.md"), join(ws, "plans/c.md")],
       "gone.txt": [join(ws, "gone.txt")],
       "*.txt": [join(ws, "notes.txt")],
       "s*": [],

@@ -90,11 +90,15 @@ describe("what must never go unasked", () => {
   );
 
   test("what the session has made can go at medium, and nothing beside it", async () => {
-    const created = ["/home/u/work/ws/tmp", "/home/u/work/ws/out.txt"];
-    const medium = { autonomy: "medium", enabledTools: [], created } as const;
+    const ws = "/home/u/work/ws";
+    const made = { created: new Set([`${ws}/out.txt`, `${ws}/tmp`]), moved: new Set([`${ws}/dist/.env`]) };
+    const medium = { autonomy: "medium", enabledTools: [], made } as const;
     expect(await verdict("rm out.txt", medium)).toBe("allow row rm");
-    expect(await verdict("rm -rf tmp tmp/deep/file", medium)).toBe("allow row rm");
+    expect(await verdict("rm -rf tmp build", medium)).toBe("allow row rm");
     expect(await verdict("rm out.txt2", medium)).toBe("deny delete");
     expect(await verdict("rm -rf tmp src", medium)).toBe("deny delete");
+    expect(await verdict("rm -rf dist", medium)).toBe("deny delete");
+    expect(await verdict("rm -rf dist/.env", medium)).toBe("deny delete");
+    expect(await verdict("rm -rf dist/js", medium)).toBe("allow row rm");
   });
 });

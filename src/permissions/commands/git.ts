@@ -263,18 +263,6 @@ const putsFiles =
 
 export const gitRows: readonly CommandRow[] = [
   ...gitReadingRows,
-  // The user's own settings are outside the workspace.
-  {
-    program: "git",
-    sub: "config --list|config -l|config list|config --get-regexp|config --global --list|config --global -l|config --local --list",
-    class: "low",
-    git: true,
-    folder: true,
-    flags: "--global --local --system --name-only --show-origin --show-scope -z --null",
-    operands: "text?",
-    showsRemotes: true,
-    why: "prints settings of git",
-  },
   ...writing.map((row): CommandRow => {
     const makesLinks = putsFiles.test(row.sub ?? "") ? { makesLinks: true as const, writesTree: true as const } : {};
     const knownWords = /^(fetch|pull|clone|ls-remote|submodule)\b/.test(row.sub ?? "")

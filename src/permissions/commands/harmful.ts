@@ -15,6 +15,12 @@ export const harmfulRows: readonly CommandRow[] = [
   { program: "git", sub: "checkout|restore", class: "high", why: "may throw away changes that are not committed" },
   {
     program: "git",
+    sub: "config --list|config -l|config list|config --get-regexp|config --global --list|config --global -l|config --local --list",
+    class: "high",
+    why: "shows all settings, which may hold credentials",
+  },
+  {
+    program: "git",
     sub: "config",
     class: "high",
     writes: ".git/config ~/.gitconfig",
