@@ -2,9 +2,9 @@ import { realpath } from "node:fs/promises";
 import { compose } from "../compose.ts";
 import { AgentError } from "../core/errors.ts";
 import { foldLog } from "../core/history.ts";
-import { damageNotice, readMended } from "../core/mend-log.ts";
 import type { Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
+import { damageNotice, readRepaired } from "../core/repair-log.ts";
 import { terminalLine, terminalText } from "../core/terminal-text.ts";
 import { textStart } from "../core/text-cut.ts";
 import { printJson } from "../frontends/exec/report.ts";
@@ -38,7 +38,7 @@ export async function listSessions(options: Json & { cwd?: string; limit: string
 
 export async function showSession(id: string, options: Json, io: Io): Promise<number> {
   const { store } = await compose();
-  const [info, { events, damagedLines }] = await Promise.all([store.info(id), readMended(store, id)]);
+  const [info, { events, damagedLines }] = await Promise.all([store.info(id), readRepaired(store, id)]);
   const state = foldLog(events);
   const waiting = [...state.waiting].map(([messageId, { content, at }]) => ({ id: messageId, content, createdAt: at }));
   const { settings, messages, usage, lastEnd } = state;

@@ -3,8 +3,8 @@ import { AgentError } from "./errors.ts";
 import type { DurableBody, DurableEvent, SettingsChanges } from "./event.ts";
 import type { SessionState } from "./history.ts";
 import { closingEvents, foldLog } from "./history.ts";
-import { readMended } from "./mend-log.ts";
 import type { ModelCatalog, ModelInfo, SessionInfo, SessionQuery } from "./ports.ts";
+import { readRepaired } from "./repair-log.ts";
 import { Session } from "./session.ts";
 import type { RunOptions, SessionSettings } from "./settings.ts";
 
@@ -63,7 +63,7 @@ export class Engine {
       throw error;
     });
     try {
-      const { events, lastSeq, damagedLines } = await readMended(this.parts.store, id);
+      const { events, lastSeq, damagedLines } = await readRepaired(this.parts.store, id);
       const state = foldLog(events, lastSeq);
       checkAllowed(state, options);
       if (options.toRead !== true) await this.checkFolder(options.cwd ?? state.cwd);
@@ -89,7 +89,7 @@ export class Engine {
     id: string,
     options: ResumedSession & { readonly atSeq?: number; readonly title?: string } = {},
   ): Promise<Resumed> {
-    const { events, damagedLines } = await readMended(this.parts.store, id);
+    const { events, damagedLines } = await readRepaired(this.parts.store, id);
     const kept = events.filter((event) => event.seq <= (options.atSeq ?? Number.POSITIVE_INFINITY));
     const source = foldLog(kept);
     checkAllowed(source, options);

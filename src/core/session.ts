@@ -11,12 +11,12 @@ import { copyState, type SessionState } from "./history.ts";
 import type { Interaction } from "./interaction.ts";
 import { Interactions } from "./interactions.ts";
 import { Journal } from "./journal.ts";
-import { damageNotices, readMended } from "./mend-log.ts";
 import type { Message, PromptBlock, Usage } from "./message.ts";
 import { offeredTools, toolsOf } from "./offered-tools.ts";
 import type { ModelInfo, SessionLog, ToolSpec } from "./ports.ts";
 import type { QueuedPrompt } from "./prompt-queue.ts";
 import { notRun, PromptQueue, shortTitle, sizeOf, titleFrom } from "./prompt-queue.ts";
+import { damageNotices, readRepaired } from "./repair-log.ts";
 import type { RunOptions, SessionSettings, TurnLimits } from "./settings.ts";
 import { estimateTokens } from "./tokens.ts";
 import type { Tool } from "./tool.ts";
@@ -186,7 +186,7 @@ export class Session {
   async past(): Promise<readonly DurableEvent[]> {
     // Looked at before: what is written meanwhile is then among what is stored.
     const { owed } = this.journal;
-    const { events } = await readMended(this.parts.store, this.id);
+    const { events } = await readRepaired(this.parts.store, this.id);
     const last = events.at(-1)?.seq ?? 0;
     return [...events, ...owed.filter(({ seq }) => seq > last)];
   }

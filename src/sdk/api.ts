@@ -102,7 +102,7 @@ export interface Handlers {
    * there is none while a new session is being opened.
    */
   readonly onEvent?: (event: TurnEvent, sessionId: string | undefined) => void;
-  /** What was passed over or mended, in words for a log: stray lines, answers to nothing, handlers that threw. */
+  /** What was passed over or repaired, in words for a log: stray lines, answers to nothing, handlers that threw. */
   readonly onWarning?: (warning: string) => void;
 }
 

@@ -180,10 +180,10 @@ describe("droid's sessions", () => {
     const droid = await tempHome();
     const paths = [
       await droidLog(join(droid, "-a/twice.jsonl"), { title: "new" }, 9),
-      await droidLog(join(droid, "-b/mended.jsonl"), { title: "old" }, 2),
+      await droidLog(join(droid, "-b/repaired.jsonl"), { title: "old" }, 2),
     ];
     await droidLog(join(droid, "-b/twice.jsonl"), { title: "old" }, 8);
-    await droidLog(join(droid, "-a/mended.jsonl"), "{torn", 7);
+    await droidLog(join(droid, "-a/repaired.jsonl"), "{torn", 7);
     await droidLog(join(droid, "-a/hidden.jsonl"), {}, 6, '{"archivedAt":1}');
     await droidLog(join(droid, "-b/hidden.jsonl"), {}, 5);
     const told = await listSessions({ home: droid, droid });

@@ -27,7 +27,7 @@ beforeAll(async () => {
     { when: { after_tool: "Execute" }, text: ["It ", "ran."] },
     on("refused", { text: "May I?", ...asks }),
     on("retried", { text: "Broken", error: "cut" }),
-    on("retried", { text: [" off, ", "mended."] }),
+    on("retried", { text: [" off, ", "repaired."] }),
     on("failing", { error: { status: 400, message: "Not like this." } }),
     on("declined", { text: ["Rather ", "not."], stop: "refusal" }),
     on("stopped", { text: ["Beginning", " and more"], chunk_delay_ms: 60_000 }),
@@ -108,7 +108,7 @@ describe("a day with a backend", () => {
       ended("plain", "The answer."),
       ended("allowed", "It ran."),
       { ...ended("refused", "May I?"), status: "interrupted" },
-      ended("retried", "Broken off, mended."),
+      ended("retried", "Broken off, repaired."),
       {
         ...ended("failing", ""),
         status: "failed",
@@ -173,7 +173,7 @@ describe("the client that one writes first has another day", () => {
 
   it("with restart-deltas, of which it has all", async () => {
     const client = await open("restart-deltas");
-    expect((await client.prompt("retried")).text).toBe("BrokenBroken off, mended.");
+    expect((await client.prompt("retried")).text).toBe("BrokenBroken off, repaired.");
     await client.close();
   });
 

@@ -48,8 +48,8 @@ it("keeps every acknowledged record, once, when its writer is killed at any mome
     const next = events.length + 1;
     await log.append([prompt("s1", next, `${next} after the crash`)]);
     await log.release();
-    const mended = await store.read("s1");
-    expect(mended.damagedLines).toEqual(damagedLines);
-    expect(mended.events.length).toBe(next);
+    const repaired = await store.read("s1");
+    expect(repaired.damagedLines).toEqual(damagedLines);
+    expect(repaired.events.length).toBe(next);
   }
 }, 120_000);

@@ -40,10 +40,10 @@ describe("a log that was cut off", () => {
       expect({ size, cut }).toEqual({ size, cut: stored(events.slice(0, kept), damagedLines) });
       await appendNext(store, kept + 1);
       const added = [prompt("s1", kept + 1), prompt("s1", kept + 2)];
-      const mended = await store.read("s1");
-      expect({ size, mended }).toEqual({
+      const repaired = await store.read("s1");
+      expect({ size, repaired }).toEqual({
         size,
-        mended: stored([...events.slice(0, kept), ...added], damagedLines),
+        repaired: stored([...events.slice(0, kept), ...added], damagedLines),
       });
     }
   });

@@ -1,9 +1,9 @@
 import type { Failure } from "../../core/errors.ts";
 import type { EndReason, EngineEvent } from "../../core/event.ts";
 import { processEnded } from "../../core/history.ts";
-import { answerLost } from "../../core/mend-log.ts";
 import type { ToolCallBlock, ToolResultBlock } from "../../core/message.ts";
 import { callsOf, textOf } from "../../core/message.ts";
+import { answerLost } from "../../core/repair-log.ts";
 import type { AnswerEnd, InteractiveNotification, NotificationParams } from "../../protocol/interactive.ts";
 import { refusedCode, sessionStatus, toolResultStatus } from "../../protocol/interactive.ts";
 

@@ -28,26 +28,26 @@ export function damageNotices(
 }
 
 /** Reads a log and fills in what damaged lines took away. Rejects as `store.read` does. */
-export async function readMended(store: SessionStore, id: string): Promise<StoredLog> {
+export async function readRepaired(store: SessionStore, id: string): Promise<StoredLog> {
   const log = await store.read(id);
-  return log.damagedLines.length === 0 ? log : { ...log, events: mendLog(log.events) };
+  return log.damagedLines.length === 0 ? log : { ...log, events: repairLog(log.events) };
 }
 
 /**
  * Restores records that must have been in a damaged log, under the numbers that are missing: the start of a turn, the
  * prompt it took, a reply as far as its checkpoints go. A turn whose last reply is gone did not complete.
  */
-export function mendLog(events: readonly DurableEvent[]): readonly DurableEvent[] {
+export function repairLog(events: readonly DurableEvent[]): readonly DurableEvent[] {
   const [first, ...rest] = events;
   if (first === undefined) return events;
   const state = foldLog([first]);
-  const mended = [first];
+  const repaired = [first];
   let reply: AssistantMessage | undefined;
   const add = (event: DurableEvent): void => {
     if (event.type === "turn.started") reply = undefined;
     if (event.type === "message.ended") reply = event.message;
     applyEvent(state, event);
-    mended.push(event);
+    repaired.push(event);
   };
   for (const event of rest) {
     const { at, sessionId, turnId } = event;
@@ -61,7 +61,7 @@ export function mendLog(events: readonly DurableEvent[]): readonly DurableEvent[
     const isCut = event.type === "turn.ended" && event.reason === "completed" && !isFinal(reply);
     add(isCut ? { ...event, reason: "failed", failure: answerLost } : event);
   }
-  return mended;
+  return repaired;
 }
 
 /** These also happen beside a turn, and say nothing about it. */
