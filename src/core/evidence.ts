@@ -93,7 +93,11 @@ async function lookedAt<T extends Access>(access: T, host: Host): Promise<T> {
   if (access.type === "fetch") return access;
   if (access.type !== "command") {
     const written: readonly Lookup[] = access.written === undefined ? [] : [{ what: "path", path: access.written }];
-    return { ...access, met: await meet(written, [access.path], host) };
+    const met = await meet(written, [access.path], host);
+    if (access.type !== "write" || access.deletes !== true) return { ...access, met };
+    const pattern = access.path.replace(/[*?[\]\\+@!(]/g, "\\$&");
+    const unsaved = await host.lookUp({ what: "unsaved", path: pattern }).catch(() => undefined);
+    return { ...access, met, ...(unsaved === undefined ? {} : { unsaved }) };
   }
   const { evidence } = access;
   if (evidence === undefined) return access;

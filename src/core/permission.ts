@@ -4,7 +4,8 @@ import type { Autonomy, Mode } from "./settings.ts";
 export type Access =
   /** `recursive`: the folder with everything in it, of which nothing can be left out. */
   | (PathAccess & { readonly type: "read"; readonly recursive?: boolean })
-  | (PathAccess & { readonly type: "write" })
+  /** `deletes`: it is gone afterwards. `unsaved`: the answer to that question, when it was asked. */
+  | (PathAccess & { readonly type: "write"; readonly deletes?: true; readonly unsaved?: readonly string[] })
   /** Something is asked of another machine, or of a server on this one. */
   | { readonly type: "fetch"; readonly url: string }
   | {
@@ -142,7 +143,11 @@ export interface CommandPart {
 export interface CommandReading {
   /** Why the text must not run at all, however much is allowed, to complete "it …": it may not be what it looks like. */
   readonly refused?: string;
+  /** All of it, as it was given. */
+  readonly text: string;
   readonly root: CommandPart;
+  /** Paths may lead elsewhere once it has run. */
+  readonly makesLinks?: boolean;
   /** The programs, for people: base names, with the sub-command of git and npm. */
   readonly programs: readonly string[];
   readonly lookups: readonly Lookup[];

@@ -61,7 +61,7 @@ async function look(match: Match, foldersOnly: boolean): Promise<Required<Match>
   }
 }
 
-/** What a pattern matches, each by its own name in its canonical folder: a link is not followed. Rejects as below. */
+/** What a pattern matches, each by its own name in its canonical folder. Rejects as below. */
 export async function matchedPaths(pattern: string): Promise<readonly string[]> {
   const { segments, foldersOnly } = parseNamePattern(pattern);
   const found = new Set<string>();
@@ -69,7 +69,10 @@ export async function matchedPaths(pattern: string): Promise<readonly string[]> 
     const match = await look(candidate, foldersOnly);
     if (match === undefined || /^\.\.?$/.test(match.name)) continue;
     const [folder] = await whereItLeads(match.folder === "" ? "/" : match.folder);
-    if (folder !== undefined) found.add(join(folder, match.name));
+    const path = folder === undefined ? undefined : join(folder, match.name);
+    // With a slash behind it, a link is what it leads to.
+    const ends = path !== undefined && foldersOnly && match.isLink ? await whereItLeads(path) : [path];
+    for (const end of ends) if (end !== undefined) found.add(end);
   }
   return sortedUnique(found);
 }

@@ -60,7 +60,11 @@ function deletes(words: readonly Arg[]): boolean {
 
 /** Without a test of names, all that is in the folder goes, `.git` too; so does what is protected, whatever the test. */
 function deleting(touch: Touch, words: readonly Arg[]): Touch {
-  const isNamed = words.some((arg) => /^-i?(name|path|wholename|regex|lname)$/.test(textOf(arg) ?? ""));
+  const isNamed = words.some((arg, at) => {
+    const isTest = /^-i?(name|path|wholename|regex|lname)$/.test(textOf(arg) ?? "");
+    const isNegated = /^(!|-not)$/.test(textOf(words[at - 1]) ?? "");
+    return isTest && !isNegated && /[\w-]/.test(textOf(words[at + 1]) ?? "");
+  });
   return { ...touch, use: "write", recursive: true, ...(isNamed ? {} : { moves: true as const }) };
 }
 

@@ -1,11 +1,12 @@
-import { isBuilt } from "../core/build-folders.ts";
 import type { CommandPart, DecisionContext, Evidence, Found, JudgedPart, Lookup, Touch } from "../core/permission.ts";
 import { lookupKey } from "../core/permission.ts";
 import { raised, worse } from "./autonomy.ts";
+import { isMadeAgain } from "./deletions.ts";
 import { liesIn } from "./path-names.ts";
 import { isSystemPlace, scopeOf } from "./path-scope.ts";
 import { type KnownPlaces, namedLink, protectedIn } from "./protected-paths.ts";
 import { allowingRule } from "./rules.ts";
+import { suspectIn } from "./suspect-text.ts";
 
 type Own = Pick<JudgedPart, "class" | "protected" | "rule" | "why">;
 type Places = KnownPlaces &
@@ -15,7 +16,12 @@ type Places = KnownPlaces &
 
 /** What a command can do, part by part, with what was found where it points. */
 export function judgeReading({ reading, found, met }: Evidence, context: DecisionContext): JudgedPart {
-  return judgePart(reading.root, found, { ...context, around: met?.around, ways: met?.ways });
+  const places = { ...context, around: met?.around, ways: met?.ways };
+  const judged = judgePart(reading.root, found, places);
+  const worst = worstPart(judged);
+  // Words that are not known may still be told by the text, and what they name needs a yes at every level.
+  const suspect = worst.class === "high" && !worst.protected ? suspectIn(reading.text, places) : undefined;
+  return suspect === undefined ? judged : { ...judged, class: "high", protected: true, ...suspect };
 }
 
 function judgePart(part: CommandPart, found: Found, places: Places, isCovered = false): JudgedPart {
@@ -135,15 +141,10 @@ function judgeDeletion(touch: Touch, unsaved: readonly string[], places: Places)
   return { class: touch.class, protected: false, rule: "delete-restorable", why };
 }
 
-/** What was moved there is not what a build or the session has made. */
-function isMadeAgain(path: string, { cwd, made }: Places): boolean {
-  const isMoved = [...(made?.moved ?? [])].some((place) => liesIn(path, place) || liesIn(place, path));
-  return !isMoved && (isBuilt(path, cwd) || made?.created.has(path) === true);
-}
-
 /** A repository that is deleted with the folder around it, unless a build has put it there. */
 function judgeRepositories(touch: Touch, repositories: readonly string[], places: Places): Own {
-  const lost = repositories.find((path) => !isMadeAgain(path, places));
+  const isRoot = (path: string) => path === `${touch.lookup.path.replace(/\/+$/, "")}/.git`;
+  const lost = repositories.find((path) => isRoot(path) || !isMadeAgain(path, places));
   if (lost !== undefined) return { ...protectedPlace(`deletes ${lost}, a protected place`), rule: "catastrophic" };
   return { class: touch.class, protected: false, rule: "delete-restorable", why: "deletes no repository" };
 }
@@ -161,8 +162,9 @@ function cannotBeUndone(does: string): Own {
 
 /** Git may write any file of a working tree, and where that is a home, its protected places. */
 function judgeTree(touch: Touch, roots: readonly string[], places: Places): Own {
-  const [contained] = roots.flatMap((root) => protectedIn(root, places, "write") ?? []);
-  if (contained !== undefined) return protectedPlace(`writes files around ${contained}, a protected place`);
+  const use = touch.use === "write" ? "write" : "read";
+  const [contained] = roots.flatMap((root) => protectedIn(root, places, use) ?? []);
+  if (contained !== undefined) return protectedPlace(`uses a repository that holds ${contained}, a protected place`);
   return { class: touch.class, protected: false, rule: "write-workspace", why: "writes files of the repository" };
 }
 

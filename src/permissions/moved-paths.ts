@@ -11,6 +11,8 @@ export interface MovedPaths {
   guard(part: CommandPart, changes?: { readonly makesLinks?: boolean; readonly keepsNames?: boolean }): CommandPart;
   /** Told of parts that may run at the same time as others, in another order, or again. */
   overlaps(): void;
+  /** Whether paths may lead elsewhere afterwards. */
+  readonly makesLinks: boolean;
   /** For a second look, in which the order does not count; `undefined` when there is no need for it. */
   readonly again: MovedPaths | undefined;
 }
@@ -63,6 +65,9 @@ export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
     overlaps: () => {
       isOrdered = false;
     },
+    get makesLinks() {
+      return changes.links;
+    },
     get again() {
       const isNew = known === undefined && changes.files;
       return isOrdered || !isNew ? undefined : createMovedPaths(cwd, changes);
@@ -71,10 +76,11 @@ export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
 }
 
 function whyChanged({ touches }: CommandPart, changes: Changes, cwd: string): string | undefined {
-  for (const { use, lookup } of touches) {
+  for (const { use, lookup, class: accessClass } of touches) {
     const { what, path } = lookup;
     if (askNoFile.has(what)) continue;
-    if (use === "git" && changes.repositories) return `uses git in ${path}`;
+    // What git itself puts into the working tree changes nothing about its settings.
+    if (use === "git" && accessClass === "read" && changes.repositories) return `uses git in ${path}`;
     if (changes.links && !(what === "path" && path === cwd) && use !== "git") return `uses ${path}`;
     // What was put into a build folder meanwhile is what builds put there.
     const isMadeAgain = what === "unsaved" && isBuilt(path.replace(/\\(.)/gs, "$1"), cwd);

@@ -9,6 +9,7 @@ import type {
 import { lookupKey } from "../core/permission.ts";
 import type { Autonomy } from "../core/settings.ts";
 import { raised, runsAt, worse } from "./autonomy.ts";
+import { isMadeAgain } from "./deletions.ts";
 import { namedPlaces } from "./named-places.ts";
 import { isSystemPlace, scopeOf } from "./path-scope.ts";
 import { protectedIn, protectedPlaces } from "./protected-paths.ts";
@@ -163,6 +164,10 @@ function judge(access: Access, context: DecisionContext, knowledge: CommandKnowl
     const does = `${verb} ${path} by way of ${through}, a protected place`;
     return { ...judged, class: "high", protected: true, rule: "protected-place", does };
   }
+  if (scope === "workspace" && access.type === "write" && access.deletes === true) {
+    const isSaved = access.unsaved?.every((lost) => isMadeAgain(lost, context)) === true;
+    if (!isSaved) return { ...judged, class: "high", rule: "delete", does: `deletes ${path}, which cannot be undone` };
+  }
   if (scope === "workspace") {
     return { ...judged, class: base, rule: `${access.type}-workspace`, does: `${verb} ${access.path}` };
   }
@@ -213,8 +218,11 @@ function judgeCommand(
   const does = `runs ${JSON.stringify(shown)}: it ${part.why}`;
   const extractedCommands = evidence?.reading.programs ?? [];
   const common = { protected: part.protected, extractedCommands, rule: part.rule };
-  if (access.background)
-    return { ...common, class: worse("medium", part.class), does: `${does}; it goes on in the background` };
+  if (access.background) {
+    // What is decided on later must not be moved meanwhile.
+    const least = evidence?.reading.makesLinks === true ? "high" : "medium";
+    return { ...common, class: worse(least, part.class), does: `${does}; it goes on in the background` };
+  }
   if (part.class === "read") return { ...common, class: "read", does };
   return { ...common, class: worse(part.class, access.claimed ?? "read"), own: part.class, does };
 }

@@ -1,4 +1,4 @@
-import type { Touch } from "../core/permission.ts";
+import type { AccessClass, Touch } from "../core/permission.ts";
 import { type Arg, knownStart, text, textOf } from "./arg.ts";
 import { type Fit, fitted } from "./argv.ts";
 import type { CommandRow } from "./command-row.ts";
@@ -128,7 +128,9 @@ function judgeByRow(name: string, row: CommandRow, args: readonly Arg[], around:
   });
   const prints = printedBy(name, sub, found, around);
   const git = [
-    ...(row.git === true && row.class === "read" ? touching("git", "git", around) : []),
+    ...(row.git === true
+      ? [...touching("git", "git", around, row.class), ...touching("read", "work-tree", around, row.class)]
+      : []),
     ...(row.showsCommits === true ? touching("git", "signatures", around) : []),
     ...(row.showsRemotes === true ? touching("read", "remotes", around) : []),
   ];
@@ -170,6 +172,11 @@ function isGiven({ given }: Fit, flags: string | true | undefined): boolean {
   return typeof flags === "string" && flags.split(" ").some((flag) => given.has(flag));
 }
 
-function touching(use: Touch["use"], what: Touch["lookup"]["what"], { folders }: Surroundings): readonly Touch[] {
-  return (folders ?? []).map((path) => ({ use, class: "read", lookup: { what, path }, recursive: false }));
+function touching(
+  use: Touch["use"],
+  what: Touch["lookup"]["what"],
+  { folders }: Surroundings,
+  accessClass: AccessClass = "read",
+): readonly Touch[] {
+  return (folders ?? []).map((path) => ({ use, class: accessClass, lookup: { what, path }, recursive: false }));
 }

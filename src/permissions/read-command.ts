@@ -21,11 +21,13 @@ export function readCommand(
   shell: "bash" | "sh" = "bash",
 ): CommandReading {
   const refused = refusedText(command);
-  if (refused !== undefined) return { refused, root: unreadable(command, refused), programs: [], lookups: [] };
+  if (refused !== undefined)
+    return { refused, text: command, root: unreadable(command, refused), programs: [], lookups: [] };
   const isLong = command.length > longestCommand || command.split("{").length > mostBraces;
-  if (isLong) return reading(unreadable(command, "is too long to be looked through"), []);
+  if (isLong) return reading(command, unreadable(command, "is too long to be looked through"), []);
   if (shell === "sh" && !isPlainShell(command)) {
     return reading(
+      command,
       unreadable(command, "uses what a plain sh does not understand as bash does, and there is no bash"),
       [],
     );
@@ -43,17 +45,19 @@ export function readCommand(
     const moved = createMovedPaths(places.cwd);
     const { part, isDoubtful } = look(moved, true);
     const isFinal = moved.again === undefined && !isDoubtful && exported.size === 0;
-    return reading(isFinal ? part : look(moved.again ?? createMovedPaths(places.cwd), !isDoubtful).part, programs);
+    const final = isFinal ? part : look(moved.again ?? createMovedPaths(places.cwd), !isDoubtful).part;
+    const read = reading(command, final, programs);
+    return moved.makesLinks ? { ...read, makesLinks: true } : read;
   } catch (error) {
     // The parser promises not to throw; a fault of ours must not let anything run.
     const why = error instanceof TooMuch ? "has too many parts to be looked through" : "cannot be read";
-    return reading(unreadable(command, why), programs);
+    return reading(command, unreadable(command, why), programs);
   }
 }
 
-function reading(root: CommandPart, programs: readonly string[]): CommandReading {
+function reading(text: string, root: CommandPart, programs: readonly string[]): CommandReading {
   const lookups = lookupsOf(root);
   const names = namesForPeople(programs);
-  if (lookups.length <= mostLookups) return { root, programs: names, lookups };
-  return { root: unreadable(root.source, "names too many files to be looked up"), programs: names, lookups: [] };
+  if (lookups.length <= mostLookups) return { text, root, programs: names, lookups };
+  return { text, root: unreadable(root.source, "names too many files to be looked up"), programs: names, lookups: [] };
 }

@@ -27,6 +27,12 @@ export function touchesFor(
   const usesFolder = row.class !== "read" || !operands.some(({ kind }) => kind === "read");
   if (row.folder === true && usesFolder) touches.push(folderTouches(around, row.class, recursive));
   if (row.fillsFolder === true) touches.push(filledFolder(splitTarget(operands, values), writes, around, recursive));
+  if (row.program === "chmod") {
+    for (const { arg } of files) {
+      const changed = touchesOf(arg, "write", writes, around);
+      touches.push(changed?.map((touch) => ({ ...touch, moves: true })));
+    }
+  }
   if (row.program === "chmod" && recursive) {
     for (const { arg } of files)
       touches.push(touchesOf(arg, "write", writes, around)?.map(asking("repositories-below")));

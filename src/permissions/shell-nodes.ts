@@ -18,7 +18,8 @@ export function isPlainAssignment(node: {
   readonly prefix?: readonly { readonly type: string; readonly text?: string; readonly value?: unknown }[];
 }): boolean {
   if (node.type !== "Command" || node.name !== undefined || (node.redirects ?? []).length > 0) return false;
-  const isPlain = (text: string): boolean => !/[$`<>(]/.test(text);
+  const known = /\$(?:(?:HOME|PWD)(?![A-Za-z0-9_])|\{(?:HOME|PWD)\})/g;
+  const isPlain = (text: string): boolean => !/[$`<>(]/.test(text.replace(known, ""));
   return (node.prefix ?? []).every((entry) => entry.type === "Assignment" && isPlain(entry.text ?? "$"));
 }
 

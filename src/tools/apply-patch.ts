@@ -19,10 +19,11 @@ export const applyPatchTool = defineTool({
   /** A patch that cannot be read touches nothing: it only fails when it runs. */
   async access(input, scope) {
     const accesses = new Map<string, Access>();
-    for (const { types, name } of touched(sectionsOf(input))) {
+    for (const { types, name, isDeleted } of touched(sectionsOf(input))) {
       for (const type of types) {
         const access = await decideUse(type, input, name, scope);
-        accesses.set(`${type} ${access.path} ${access.written ?? ""}`, access);
+        const deletes = isDeleted && access.type === "write" ? { deletes: true as const } : {};
+        accesses.set(`${type} ${access.path} ${access.written ?? ""}`, { ...access, ...deletes });
       }
     }
     return [...accesses.values()];
@@ -59,13 +60,22 @@ function sectionsOf(input: Input): readonly PatchSection[] {
   }
 }
 
+interface Touched {
+  readonly name: string;
+  readonly types: readonly ("read" | "write")[];
+  readonly isDeleted: boolean;
+}
+
 /** What is done to each path; once for each way in which it is named. */
-function touched(sections: readonly PatchSection[]): Iterable<{ name: string; types: readonly ("read" | "write")[] }> {
-  const byName = new Map<string, { name: string; types: readonly ("read" | "write")[] }>();
+function touched(sections: readonly PatchSection[]): Iterable<Touched> {
+  const byName = new Map<string, Touched>();
   for (const section of sections) {
     const target = section.change === "update" ? section.movedTo : undefined;
-    byName.set(section.path, { name: section.path, types: ["read", "write"] });
-    if (target !== undefined && !byName.has(target)) byName.set(target, { name: target, types: ["write"] });
+    const isDeleted = section.change === "delete";
+    byName.set(section.path, { name: section.path, types: ["read", "write"], isDeleted });
+    if (target !== undefined && !byName.has(target)) {
+      byName.set(target, { name: target, types: ["write"], isDeleted: false });
+    }
   }
   return byName.values();
 }

@@ -100,6 +100,15 @@ describe("what git could not bring back", () => {
     expect(await ask("unsaved", join(other, "src/a.ts"))).toBeUndefined();
   });
 
+  test("follows a link with a slash behind it, as rm does", async () => {
+    const ws = await repository();
+    await symlink("lib", join(ws, "dist"));
+    await symlink("plans", join(ws, "build"));
+    expect(await ask("unsaved", join(ws, "dist/"))).toBeUndefined();
+    expect(await ask("unsaved", join(ws, "build/"))).toEqual([join(ws, "plans/a/b.md"), join(ws, "plans/c.md")]);
+    expect(await ask("unsaved", join(ws, "build"))).toEqual([join(ws, "build")]);
+  });
+
   test("leaves out what is only staged", async () => {
     const ws = await repository();
     git(ws, "add", "notes.txt");

@@ -82,12 +82,93 @@ describe("what must never go unasked", () => {
     expect(await verdict(command)).toBe(closed);
   });
 
+  test.each([
+    "x=$HOME; rm -rf $x",
+    'x="$HOME"; rm -rf "$x"',
+    "export x=~; rm -rf $x",
+    "rm -rf ${HOME:?}",
+    "rm -rf ~/$X",
+    "rm -rf {x,~}",
+    "echo ~ | xargs rm -rf",
+    "ls -d ~ | xargs rm -rf",
+    "xargs rm -rf <<< ~",
+    "sh -c 'rm -rf \"$0\"' ~",
+    "setsid -w rm -rf ~",
+    "tar cf /tmp/x.tar --remove-files ~",
+    "bash <<E\nrm -rf ~\nE",
+    `${"x=1; ".repeat(700)}rm -rf ~`,
+    `# ${"x".repeat(100_000)}\nrm -rf ~`,
+    "rm -rf $(pwd)",
+    "x=$PWD; rm -rf $x",
+    'rm -rf "$(git rev-parse --show-toplevel)"',
+    'cd src; rm -rf "$OLDPWD"',
+    "find . -name .git -exec rm -rf {} +",
+    "find . -type d -name .git | xargs rm -rf",
+    "echo .git | xargs rm -rf",
+    "ls -A | xargs rm -rf",
+    "find . -name '*' -delete",
+    "find . -not -name x -delete",
+    "for d in .g*; do rm -rf $d; done",
+    "shopt -s dotglob; rm -rf *",
+    'rm -rf "$(git rev-parse --git-dir)"',
+    "git --git-dir=.git --work-tree=$HOME clean -ffdxq",
+    "rm -rf ~root",
+    "readonly x=~; rm -rf $x",
+    "sudo -u root rm -rf ~",
+    "flock lock rm -rf ~",
+    "chmod 000 ~",
+    "x=$HOME; cat $x/.ssh/id_rsa",
+    "cat ~/.ssh/$(echo id_rsa)",
+    "cd ~/.ssh && cat $(echo id_rsa)",
+    "cat ${HOME:?}/.ssh/id_rsa",
+    "cat $(echo ~)/.ssh/id_rsa",
+    "cat {~/.ssh/id_rsa,x}",
+    "echo ~/.ssh/id_rsa | xargs cat",
+    "tar cf - -C ~ .ssh",
+    "cat ~root/.ssh/id_rsa",
+    "for f in ~/.ssh/*; do cat $f; done",
+    "x=$HOME; echo KEY >> $x/.ssh/authorized_keys",
+    "x=$HOME; echo EVIL >> $x/.bashrc",
+    "h=$PWD/.git/hooks; cp evil.sh $h/pre-commit",
+    "cat /proc/$PPID/environ",
+    "tr '\\0' '\\n' < /proc/$PPID/environ",
+    "grep -z TOKEN /proc/$PPID/environ",
+    "python3 -m venv --clear ~",
+  ])("%s is asked about although its words are not known", async (command) => {
+    expect(await verdict(command)).toMatch(/^deny (catastrophic|protected-place)$/);
+  });
+
+  test.each([
+    'for f in $(git ls-files); do ./check.sh "$f"; done',
+    'tmp=$(mktemp -d); ./build.sh "$tmp"; rm -rf "$tmp"',
+    "cd src && ./gen.sh && rm -rf $OUT",
+    'node -e "console.log(1)" && echo ~/projects',
+    "git push origin main",
+    'docker run --rm -v "$(pwd):/app" node npm test',
+  ])("%s stays free at high", async (command) => {
+    expect(await verdict(command)).toMatch(/^allow /);
+  });
+
   test.each(["rm -rf src", "find . -name '*.log' -delete", "mv src lib", "rsync -a src/ /tmp/x/", "chown -R u src"])(
     "%s runs at its level",
     async (command) => {
       expect(await verdict(command)).toMatch(/^allow /);
     },
   );
+
+  test("a patch that deletes a file is judged by what is lost", () => {
+    const path = "/home/u/work/ws/a";
+    const at = { autonomy: "low", enabledTools: [] } as const;
+    const rule = (more: object) => {
+      const decision = policy.decide([{ type: "write", path, ...more }], { ...context, ...at });
+      return `${decision.verdict} ${decision.rule}`;
+    };
+    expect([rule({}), rule({ deletes: true, unsaved: [] })]).toEqual([
+      "allow write-workspace",
+      "allow write-workspace",
+    ]);
+    expect([rule({ deletes: true }), rule({ deletes: true, unsaved: [path] })]).toEqual(["deny delete", "deny delete"]);
+  });
 
   test("what the session has made can go at medium, and nothing beside it", async () => {
     const ws = "/home/u/work/ws";

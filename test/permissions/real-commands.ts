@@ -59,6 +59,9 @@ const programs = list(`
   cat ~/.config/gh/hosts.yml
   find .. -name id_rsa
   ls x*
+  x=$HOME; cat $x/.ssh/id_rsa
+  cat /proc/$PPID/environ
+  git -C .. status --short
 `);
 
 const writing = list(`
@@ -119,6 +122,14 @@ const deleting = list(`
   mv . ../gone
   cp -r ~/.ssh build && cat build/id_rsa
   git rm src/a.ts
+  git init -q .. && git -C .. add -A && git -C .. diff --cached -- :/
+  git -C .. add -A
+  python3 -m venv --clear src
+  python3 -m venv --clear ..
+  ln -s src dist && rm -rf dist/
+  ln -s ../other dist; rm -rf dist/
+  x=$HOME; rm -rf $x
+  chmod 000 ~
   truncate -s 0 .git/HEAD
   install -m 755 evil ~/.local/bin/ls
 `);

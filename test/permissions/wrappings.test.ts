@@ -48,4 +48,4 @@ test("no wrapping brings a command below its class", async ({ annotate }) => {
     .map((combination, index) => ({ ...combination, found: found[index] ?? "nothing" }))
     .filter(({ expected, found }) => levels.indexOf(found) < levels.indexOf(expected));
   expect(below).toEqual([]);
-}, 120_000);
+}, 900_000);

@@ -27,7 +27,8 @@ describe("what is decided on", () => {
       ...both("/project/n"),
       ...both("/project/m"),
       { type: "write", path: "/elsewhere/m", written: "/project/out/m" },
-      ...both("/elsewhere/d", { written: "/project/out/d" }),
+      { type: "read", path: "/elsewhere/d", written: "/project/out/d" },
+      { type: "write", path: "/elsewhere/d", written: "/project/out/d", deletes: true },
     ]);
   });
 

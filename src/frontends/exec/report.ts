@@ -95,7 +95,9 @@ function denialEntry(denial: Denial): DenialEntry {
   const entry = { toolCallId: denial.callId, toolName: denial.tool, rule: denial.rule, reason: denial.why };
   // No option undoes a rule.
   if (denial.rule === "deny-rule") return entry;
-  const allowWith = denial.rule === "protected-place" ? "--skip-permissions-unsafe" : `--auto ${denial.class}`;
+  const allowWith = /^(protected-place|catastrophic)$/.test(denial.rule)
+    ? "--skip-permissions-unsafe"
+    : `--auto ${denial.class}`;
   return { ...entry, allowWith };
 }
 

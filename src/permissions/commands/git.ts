@@ -183,6 +183,8 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
     sub: "init",
     flags: "-q -b: --quiet --bare --initial-branch: --object-format:",
     operands: "write?",
+    recursive: true,
+    sparesGit: true,
     why: "makes a repository",
   },
   { sub: "mv", flags: "-v -n -k --verbose --dry-run", operands: "write*", why: "moves files of the repository" },

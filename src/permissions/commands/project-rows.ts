@@ -21,6 +21,8 @@ export function projectRows(drafts: readonly Draft[]): readonly CommandRow[] {
   return drafts.map((draft) => ({
     class: "medium",
     folder: true,
+    // A folder that they are given is changed with all that is in it, but for what is git's.
+    ...(/write/.test(draft.operands ?? "") ? ({ recursive: true, sparesGit: true } as const) : {}),
     script: projectText,
     attached: projectText,
     writesValues: true,

@@ -81,7 +81,7 @@ const pythonRows: readonly CommandRow[] = [
     {
       program: "python python3",
       sub: "-m venv",
-      flags: "--clear --upgrade-deps --prompt: --system-site-packages",
+      flags: "--upgrade-deps --prompt: --system-site-packages",
       operands: "write",
       why: "makes an environment for packages",
     },

@@ -1,0 +1,12 @@
+import { isBuilt } from "../core/build-folders.ts";
+import type { DecisionContext } from "../core/permission.ts";
+import { liesIn } from "./path-names.ts";
+
+/**
+ * Whether a build makes something again, or this session has made it. What was moved there is neither: it was somewhere
+ * else before.
+ */
+export function isMadeAgain(path: string, { cwd, made }: Pick<DecisionContext, "cwd" | "made">): boolean {
+  const isMoved = [...(made?.moved ?? [])].some((place) => liesIn(path, place) || liesIn(place, path));
+  return !isMoved && (isBuilt(path, cwd) || made?.created.has(path) === true);
+}
