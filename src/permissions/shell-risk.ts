@@ -26,6 +26,7 @@ import { isCommand, isPlainAssignment, runsScript, sourceOf } from "./shell-node
 import { assigning, evaluate } from "./shell-words.ts";
 import { type SimpleCommandParts, walkWords } from "./simple-command.ts";
 import { suspects } from "./suspects.ts";
+import { touchesOf } from "./touches.ts";
 import { variableRisk } from "./variables.ts";
 
 const mostNodes = 2000;
@@ -210,6 +211,9 @@ export function createReader({
     const words = node.wordlist ?? [];
     const listed = words.flatMap((word) => values(word, place));
     const before = words.flatMap((word) => inside(word, place));
+    // A pattern shows names, whatever is done with them.
+    const patterns = listed.filter(({ kind }) => kind === "pattern");
+    const shownNames = patterns.flatMap((arg) => touchesOf(arg, "read", "read", place) ?? []);
     const isDangerous = variableRisk(name, undefined) === "dangerous" || !/^[A-Za-z_]\w*$/.test(name);
     const rounds: readonly (Arg | undefined)[] =
       listed.length === 0 || listed.length > mostLoopWords ? [undefined] : listed;
@@ -225,7 +229,7 @@ export function createReader({
       return { part: group("rounds", source, walkedParts), flow: same(after) };
     });
     bindings.forget(name);
-    const part = { ...group("loop", source, [...before, walked.part]), touches: [setting(name)] };
+    const part = { ...group("loop", source, [...before, walked.part]), touches: [setting(name), ...shownNames] };
     const judged = isDangerous ? classed(part, "high", "dangerous-variable", `sets ${name}`) : part;
     return { part: judged, flow: walked.flow };
   }

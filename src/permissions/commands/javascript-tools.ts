@@ -108,7 +108,7 @@ export const javascriptToolRows = alsoIn(
       sub: "test",
       flags: `-g: -x -j: -c: -u --grep: --grep-invert: --project: --headed --workers: --retries: --reporter:
       --timeout: --list --max-failures: --repeat-each: --shard: --update-snapshots --trace: --last-failed
-      --only-changed? --config: --quiet --pass-with-no-tests --fully-parallel --forbid-only --output:`,
+      --only-changed? --config: --quiet --pass-with-no-tests --fully-parallel --forbid-only`,
       operands: "text*",
       why: tests,
     },
@@ -121,7 +121,7 @@ export const javascriptToolRows = alsoIn(
     {
       program: "vite next astro nuxt remix svelte-kit react-scripts vue-cli-service ng parcel",
       sub: "build|check|lint|test|typecheck",
-      flags: `--mode: --outDir: --base: --sourcemap --minify --emptyOutDir --watch --config: --debug --profile
+      flags: `--mode: --outDir: --base: --sourcemap --minify --watch --config: --debug --profile
       --no-lint --fix --configuration: --prod --production --no-watch --verbose --strict --ci --coverage --turbo
       --turbopack`,
       operands: "text*",
@@ -129,7 +129,7 @@ export const javascriptToolRows = alsoIn(
     },
     {
       program: "webpack rollup tsup tsdown rolldown microbundle",
-      flags: `-c: -w -d: -o: -f: -m --config: --mode: --watch --minify --dts --clean --sourcemap --format:
+      flags: `-c: -w -d: -o: -f: -m --config: --mode: --watch --minify --dts --sourcemap --format:
       --outDir: --out-dir: --output-path: --out: --env: --progress --stats? --silent --target: --version --help`,
       operands: "text*",
       why: builds,
