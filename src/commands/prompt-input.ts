@@ -84,9 +84,11 @@ async function withContext(prompt: string): Promise<Omit<PromptInput, "usesInput
   }
   if (bytes.includes(0))
     throw new AgentError("usage", "Standard input is binary. Only text can be added to the prompt.");
+  if (bytes.length === 0) {
+    return { text: prompt, warning: "Standard input was empty: nothing was added to the prompt." };
+  }
   const piped = withoutLastLineEnd(new TextDecoder().decode(bytes));
   const text = `${prompt}\n\n<stdin>\n${piped}\n</stdin>`;
-  if (bytes.length === 0) return { text, warning: "Standard input was empty: nothing was added to the prompt." };
   // A diff of many files may have one in another encoding: the rest of it is still of use.
   if (!isUtf8(bytes))
     return { text, warning: "Standard input is not valid UTF-8: what could not be read is sent as \ufffd." };
