@@ -3,17 +3,17 @@ const secretLetters = /API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET|PASSWORD|PASSWD|
 
 /** Cheap, and true of every name that is a secret's: most names are settled by this. */
 const hint =
-  /KEY|TOKEN|PASS|PW|PSW|SECRET|CRED|PAT|JW|COOKIE|AUTH|HEADERS|MNEMONIC|OTP|HMAC|PEM|PFX|SAS|HOOK|PHRASE|SESSION|ACCOUNT|UR[LI]|DSN|CONN|BEARER|BUNDLE_/i;
+  /KEY|TOK|SALT|PEPPER|PASS|PW|PSW|SECRET|CRED|PAT|JW|COOKIE|AUTH|HEADERS|MNEMONIC|OTP|HMAC|PEM|PFX|SAS|HOOK|PHRASE|SESSION|ACCOUNT|UR[LI]|DSN|CONN|BEARER|BUNDLE_/i;
 
 /** Words that mean a secret at any place of a name. */
 const secretWords = new Set(
-  `TOKEN TOKENS KEY KEYS PASS PW PWD PSW CRED CREDS PAT PATS JWT JWK JWKS COOKIE COOKIES AUTHORIZATION MNEMONIC OTP TOTP HMAC
+  `TOKEN TOKENS TOK TOKS KEY KEYS PASS PW PWD PSW CRED CREDS PAT PATS JWT JWK JWKS COOKIE COOKIES AUTHORIZATION MNEMONIC OTP TOTP HMAC
   PEM PFX SAS SASTOKEN WEBHOOK WEBHOOKS PRIVKEY SSHKEY SIGNKEY AUTHKEY MASTERKEY DEPLOYKEY PASSKEY ACCOUNTKEY SHAREDKEY
   ENCKEY`.split(/\s+/),
 );
 
 /** Words that mean a secret as the last one of a name. */
-const secretEndings = new Set(["AUTH", "HEADERS"]);
+const secretEndings = new Set(["AUTH", "HEADERS", "SALT", "SALTS", "PEPPER"]);
 
 /** Sequences of words that mean a secret. */
 const secretPhrases = [
@@ -31,6 +31,9 @@ const secretPhrases = [
 
 /** Words that end in PASS and mean something else. */
 const harmlessPass = /^(ASK|BY|COM|ENCOM|HIGH|LOW|BAND|MULTI|OVER|UNDER|TRES|SUR)PASS$/;
+
+/** Words that end in PWD and mean a folder. */
+const folderPwd = /^(OLD|LAST|ORIG|ORIGINAL|START|INIT|SAVED?|PREV|CUR|CURRENT)PWD$/;
 
 const servers = new Set(
   `DATABASE DB REDIS REDISCLOUD REDISTOGO OPENREDIS VALKEY KEYDB UPSTASH MONGO MONGODB MONGOLAB POSTGRES POSTGRESQL PG PGSQL
@@ -101,6 +104,7 @@ function namesServer(words: readonly string[]): boolean {
 
 function isSecretWord(word: string): boolean {
   if (secretWords.has(word) || word.endsWith("TOKEN")) return true;
+  if (/(PWD|PW|PSW|PSWD|TOK)$/.test(word)) return !folderPwd.test(word) && word !== "TIKTOK";
   return /PASS(FILE)?$/.test(word) && !harmlessPass.test(word);
 }
 

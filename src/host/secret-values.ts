@@ -26,7 +26,7 @@ const keyShapes = [
   "lin_api_\\w{20,}|ntn_\\w{20,}|secret_[A-Za-z0-9]{30,}|fig[dou]_[\\w-]{20,}|PMAK-[\\w-]{20,}|NRAK-\\w{20,}",
   "nfp_\\w{20,}|fm[12]_[\\w+/=-]{20,}|rnd_\\w{20,}|dckr_(?:pat|oat)_[\\w-]{16,}|dapi[0-9a-f]{32}|sbp_\\w{20,}|sb_secret_\\w{16,}",
   "gl(?:sa|c)_[\\w+/=-]{20,}|ph[cx]_\\w{20,}|pat[A-Za-z0-9]{14}\\.[0-9a-f]{32,}|sntry[su]_[\\w+/=-]{20,}|bkua_\\w{20,}|CCIPAT_\\w{16,}",
-  "AT(?:ATT|CTT|BB)3?[\\w=-]{24,}|ops_eyJ[\\w-]{20,}|AGE-SECRET-KEY-1\\w{20,}|tskey-[\\w-]{16,}|SK[0-9a-f]{32}(?![0-9a-f])",
+  "AT(?:ATT|CTT|BB)3?[\\w=-]{24,}|ops_eyJ[\\w-]{8,}|pscale_(?:pw|tkn|oauth)_[\\w.-]{8,}|AGE-SECRET-KEY-1\\w{20,}|tskey-[\\w-]{16,}|SK[0-9a-f]{32}(?![0-9a-f])",
   "LTAI\\w{16,}|\\d{8,10}:AA[\\w-]{33}|[MNO][\\w-]{23,25}\\.[\\w-]{6}\\.[\\w-]{27,}|rzp_(?:live|test)_\\w{14,}|xprv\\w{100,}",
 ];
 
@@ -68,6 +68,9 @@ function once(source: () => string, flags = ""): () => RegExp {
 const textPatterns = (): readonly string[] => [
   `(?<![a-z])(?:${secretSettings})\\\\?["']?\\s*[=:]\\s*\\\\?["']?${noSecret}(?!\\d{1,6}(?:\\D|$)|/|~)[^\\s"'&;,\\\\]{3,}`,
   `(?:password|passwd|passphrase|(?<![a-z])pwd)\\\\?["']?\\s*[=:]\\s*\\\\?["']?${noSecret}[^\\s"'&;,\\\\]{3,}`,
+  // `pass` alone is also an everyday word, so it must be written as a setting.
+  `["'](?:\\w*[_-]|db|user|root|admin|smtp|mail)?(?:pass|pw|psw)\\\\?["']\\s*[=:]\\s*\\\\?["']${noSecret}[^\\s"'\\\\]{3,}`,
+  `(?<![a-z])(?:pass|pw|psw)=${noSecret}(?!\\d{1,6}(?:\\D|$)|/|~)[^\\s"'&;,\\\\]{3,}`,
   `(?:^|\\s)--?(?:password|passwd|passphrase|secret|token|api-?key)[ =]${noSecret}[^\\s-]\\S{2,}`,
   `\\blogin\\s+\\S+\\s+password\\s+\\S+|"auths?"\\s*:\\s*["{]|x-api-key\\s*[=:]`,
   `authorization\\s*[=:]\\s*(?!(?:bearer|basic|token|digest)\\b)${noSecret}\\S{4}`,
@@ -93,8 +96,17 @@ const shapes: readonly Shape[] = [
   },
   {
     kind: "password in text",
-    hint: /pass|pwd|key|secret|token|cred|sig|auth/i,
+    hint: /pass|pw|psw|key|secret|token|cred|sig|auth/i,
     pattern: once(() => textPatterns().join("|"), "i"),
+  },
+  {
+    // `curl -u user:password`; not `docker run -u 1000:1000`, `-u node:node` or an address.
+    kind: "password in text",
+    hint: /-(?:[uU]|-(?:proxy-)?user).*:/,
+    pattern: once(
+      () =>
+        `(?:^|\\s)(?:-[uU]|--(?:proxy-)?user)[ =]?["']?([^\\s:"'$-][^\\s:"'$]*):(?!\\1(?:\\W|$)|\\d+(?:\\D|$))(?![/$%<*{])\\S{2,}`,
+    ),
   },
 ];
 
@@ -108,6 +120,8 @@ function hasUserInfo(value: string): boolean {
     if (user === "") continue;
     if (isWeb || user.includes(":") || user.length > 32) return true;
   }
+  // The driver of MySQL for Go writes `user:password@tcp(host:3306)/name`.
+  if (/[^\s:@/]+:\S+@\w*\([^\s)]+\)\//.test(value)) return true;
   // Proxies are also written without a scheme, and Oracle's addresses as `thin:user/password@host`.
   return /^[^\s:@/]+:[^\s@/]+@[\w.-]+(?::\d+)?\/?$|\b(?:thin|oci):[^\s/@]+\/[^\s@]+@/.test(value);
 }

@@ -12,7 +12,7 @@ const secretNames = `
   HTTP_AUTHORIZATION OTEL_EXPORTER_OTLP_HEADERS COOKIE SESSION_COOKIE SESSION_KEY BW_SESSION OP_SESSION_team
   WALLET_MNEMONIC SEED_PHRASE TOTP_SEED GCP_SERVICE_ACCOUNT_JSON AZURE_SAS CONNECTION_STRING AZURE_STORAGE_CONNECTION_STRING
   ConnectionStrings__Default DATABASE_URL REDIS_URL MONGODB_URI CELERY_BROKER_URL SENTRY_DSN SLACK_WEBHOOK_URL
-  TEAMS_WEBHOOK DEPLOY_HOOK BUNDLE_GEMS__EXAMPLE__COM TINMAN_HOME TINMAN_MODEL`
+  DBPWD USERPWD ROOTPW DBPSW TOK GH_TOK APITOK APP_SALT AUTH_KEY_SALT PASSWORD_PEPPER TEAMS_WEBHOOK DEPLOY_HOOK BUNDLE_GEMS__EXAMPLE__COM TINMAN_HOME TINMAN_MODEL`
   .trim()
   .split(/\s+/);
 
@@ -25,6 +25,14 @@ const random = "4fZq81LmXw09TbRn3KcVe7YuHs2Pd6Ag";
 /** Secrets that only the value gives away. */
 const secretValues: readonly string[] = [
   "postgres://app:hunter2@db.example.com/app",
+  "app:hunter2@tcp(db.example.com:3306)/app",
+  "app:hun/ter@2@unix(/run/mysqld.sock)/app?parseTime=true",
+  '{"user":"app","pass":"hunter2"}',
+  '{"user":"app", "db_pass": "123456"}',
+  "host=db user=app pass=hunter2",
+  "-u ci:hunter2",
+  "-sS -uci:hunter2 https://example.com",
+  "--proxy-user=ci:hunter2",
   "redis://:hunter2@cache.example.com:6379/0",
   "redis://:hun/ter2@cache.example.com:6379/0",
   "amqps://app:hunter2@mq.example.com",
@@ -50,6 +58,10 @@ const secretValues: readonly string[] = [
   key("npm", `_${random}abcd`),
   key("pypi", `-${random}`),
   key("hf", `_${random}`),
+  key("pscale", `_pw_${random}`),
+  key("pscale", `_tkn_${random}`),
+  key("ops_", `eyJ${random}`),
+  key("ops_", "eyJhbGciOiJ"),
   key("SG", `.${random}.${random}`),
   key("sk", `_live_${random}`),
   key("rk", `_live_${random}`),
@@ -125,6 +137,14 @@ export const everydayVariables: ReadonlyMap<string, string> = new Map(
     KEYBOARD: "de",
     MONKEY: "see",
     COMPASS: "north",
+    STARTPWD: "/home/ada/project",
+    TIKTOK_REGION: "eu",
+    SALT_MASTER: "salt.example.com",
+    SALT_ROUNDS: "10",
+    TEST_SUMMARY: '{"pass":12,"fail":0,"bypass":"always"}',
+    TEST_HEADLINE: "make the tests pass: rewrite the parser",
+    DOCKER_RUN_OPTIONS: "--rm -u 1000:1000 --user node:node",
+    FETCH_OPTIONS: "-u https://example.com:8443/a -u box-01:8080",
     KEYTIMEOUT: "1",
     LESSKEYIN: "/home/ada/.lesskey",
     TOKENIZERS_PARALLELISM: "false",
