@@ -1,6 +1,7 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { Setting } from "./git-settings.ts";
 import { isThere, readSmall, repositoryIn } from "./repository.ts";
 import { isMissing, sortedUnique, whereItLeads } from "./where-it-leads.ts";
 
@@ -26,6 +27,15 @@ function configHoldsCredential(config: string): boolean | undefined {
   const signs = [passwordInUrl, userInWebUrl, userOfProxy, secretSetting, speakingHelper];
   if (signs.some((pattern) => pattern.test(text))) return true;
   return inclusion.test(text) ? undefined : false;
+}
+
+/** Whether the user's settings put a credential into addresses of remotes: `url.https://token@host/.insteadOf`. */
+export function addressesHoldCredential(settings: readonly Setting[]): boolean {
+  return settings.some(({ section, sub = "", key, value = "" }) => {
+    const isRewritten = section === "url" && /^(push)?insteadof$/.test(key);
+    const isRemote = section === "remote" && /^(push)?url$/.test(key);
+    return (isRewritten || isRemote) && configHoldsCredential(isRewritten ? sub : value) !== false;
+  });
 }
 
 async function foldersIn(folder: string): Promise<readonly string[]> {

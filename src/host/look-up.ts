@@ -24,7 +24,10 @@ const answers: Readonly<Record<Lookup["what"], (path: string) => Promise<Answer>
     const { repositoriesAround } = await import("./repository.ts");
     const { repositories, unclear } = await repositoriesAround(await onlyReading(path));
     if (unclear) return undefined;
-    const { gitCredentials } = await import("./git-credentials.ts");
+    const { addressesHoldCredential, gitCredentials } = await import("./git-credentials.ts");
+    const { userSettings } = await import("./git-user-settings.ts");
+    const settings = await userSettings();
+    if (settings === undefined || addressesHoldCredential(settings)) return undefined;
     const found = await Promise.all(repositories.map(({ root }) => gitCredentials(root)));
     return found.some((files) => files === undefined) ? undefined : found.flatMap((files) => files ?? []);
   },

@@ -150,20 +150,50 @@ describe("git in a repository, with settings of the user's", () => {
   });
 });
 
+/** The class and the rule of a command in a repository. */
+function decisionsIn(root: string): (command: string) => Promise<string> {
+  const policy = createPermissionPolicy(() => "bash");
+  const context: DecisionContext = {
+    ...{ tool: "Execute", autonomy: "off", mode: "auto", approver: true, unsafe: false, enabledTools: [] },
+    ...{ cwd: root, readable: [], home: "/home/u", ownHome: "/home/u/.tinman", temp: "/tmp" },
+    rules: { allow: [], deny: [], alwaysDeny: [] },
+  };
+  return async (command) => {
+    const accesses = await withEvidence([{ type: "command", command, background: false }], policy, host, context);
+    const decision = policy.decide(accesses, context);
+    return `${decision.class} ${decision.rule}`;
+  };
+}
+
+describe("addresses of remotes", () => {
+  const showing = ["git remote -v", "git remote get-url origin", "git remote show -n origin"];
+  const classes = async (root: string) =>
+    (await Promise.all([...showing, "git remote update"].map(decisionsIn(root)))).map((text) => text.split(" ")[0]);
+
+  test.each([
+    [
+      "the user's settings",
+      { "home/.gitconfig": '[url "https://x:secret@example.com/"]\ninsteadOf = https://example.com/\n' },
+    ],
+    [
+      "the repository's settings",
+      { "project/.git/config": '[remote "origin"]\nurl = https://x:secret@example.com/a\n' },
+    ],
+  ])("with a credential from %s are not shown", async (_, files) => {
+    const { root } = await place(files);
+    expect(await classes(root)).toEqual(["high", "high", "high", "medium"]);
+  });
+
+  test("without one are", async () => {
+    const { root } = await place({ "project/.git/config": '[remote "origin"]\nurl = https://example.com/a\n' });
+    expect(await classes(root)).toEqual(["read", "read", "medium", "medium"]);
+  });
+});
+
 describe("signatures", () => {
   test("that the user's settings have checked make commands high that show commits, and no others", async () => {
     const { root } = await place({ "home/.gitconfig": "[log]\nshowSignature = true\n" });
-    const policy = createPermissionPolicy(() => "bash");
-    const context: DecisionContext = {
-      ...{ tool: "Execute", autonomy: "off", mode: "auto", approver: true, unsafe: false, enabledTools: [] },
-      ...{ cwd: root, readable: [], home: "/home/u", ownHome: "/home/u/.tinman", temp: "/tmp" },
-      rules: { allow: [], deny: [], alwaysDeny: [] },
-    };
-    const decide = async (command: string) => {
-      const accesses = await withEvidence([{ type: "command", command, background: false }], policy, host, context);
-      const decision = policy.decide(accesses, context);
-      return `${decision.class} ${decision.rule}`;
-    };
+    const decide = decisionsIn(root);
     const showing = ["git log -1", "git log --format=%h", "git show", "git reflog", "git stash list"];
     expect(await Promise.all(showing.map(decide))).toEqual(showing.map(() => "high git-checks-signatures"));
     const others = ["git status", "git branch", "git diff", "git ls-files", "git rev-parse HEAD", "git blame run.sh"];

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { ask, tree } from "./look-up-tree.ts";
 
 function git(cwd: string, ...args: readonly string[]): void {
@@ -52,4 +52,26 @@ test("credentials in the addresses of the repository around a folder", async () 
   expect(await ask("remotes", join(ws, "src"))).toEqual([]);
   git(ws, "remote", "set-url", "origin", "https://user:secret@example.com/x.git");
   expect(await ask("remotes", join(ws, "src"))).toEqual([join(ws, ".git/config")]);
+});
+
+test.each([
+  ['[url "https://oauth2:secret@example.com/"]\ninsteadOf = https://example.com/', undefined],
+  ['[url "https://secret@example.com/"]\npushInsteadOf = git@example.com:', undefined],
+  ['[remote "origin"]\npushurl = https://user:secret@example.com/x.git', undefined],
+  ["[include]\npath = more", undefined],
+  ['[url "ssh://git@example.com/"]\ninsteadOf = https://example.com/', []],
+  ['[url "https://example.com/"]\ninsteadOf = git@example.com:', []],
+])("credentials that the user's settings put into addresses: %s", async (config, expected) => {
+  const { ws, out } = await tree(["src/a"]);
+  git(ws, "init", "-q");
+  git(ws, "remote", "add", "origin", "https://example.com/x.git");
+  await writeFile(join(out, "more"), '[url "https://user:secret@example.com/"]\ninsteadOf = https://example.com/\n');
+  await writeFile(join(out, "gitconfig"), `${config}\n`);
+  const before = process.env.GIT_CONFIG_GLOBAL;
+  process.env.GIT_CONFIG_GLOBAL = join(out, "gitconfig");
+  onTestFinished(() => {
+    if (before === undefined) delete process.env.GIT_CONFIG_GLOBAL;
+    else process.env.GIT_CONFIG_GLOBAL = before;
+  });
+  expect(await ask("remotes", join(ws, "src"))).toEqual(expected);
 });

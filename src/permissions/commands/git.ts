@@ -173,8 +173,16 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
     why: "asks a remote over the network",
   },
   {
-    sub: "remote show|remote update",
-    flags: "-n -p --prune",
+    sub: "remote show",
+    flags: "-n",
+    operands: "text*",
+    script: source,
+    showsRemotes: true,
+    why: "asks a remote over the network",
+  },
+  {
+    sub: "remote update",
+    flags: "-p --prune",
     operands: "text*",
     script: source,
     why: "asks a remote over the network",
