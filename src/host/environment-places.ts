@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, isAbsolute, join, normalize } from "node:path";
 import type { ProtectedPaths } from "../core/permission.ts";
@@ -45,12 +45,23 @@ const moved: readonly (readonly [variable: string, folder: string])[] = [
   ["PNPM_HOME", ".local/share/pnpm"],
   ["SDKMAN_DIR", ".sdkman"],
   ["ZSH", ".oh-my-zsh"],
+  ["ZIM_HOME", ".zim"],
+  ["ZPLUG_HOME", ".zplug"],
+  ["ADOTDIR", ".antigen"],
+  ["BASH_IT", ".bash_it"],
+  ["DOOMDIR", ".doom.d"],
+  ["ASDF_DIR", ".asdf"],
+  ["rvm_path", ".rvm"],
+  ["PYTHONUSERBASE", ".local"],
+  ["DBT_PROFILES_DIR", ".dbt"],
+  ["DOPPLER_CONFIG_DIR", ".doppler"],
+  ["BORG_CONFIG_DIR", ".config/borg"],
 ];
 
 /** Variables that name a file, or several, with credentials or a history. */
 const closedFiles = `
   KUBECONFIG AWS_SHARED_CREDENTIALS_FILE AWS_CONFIG_FILE GOOGLE_APPLICATION_CREDENTIALS BOTO_CONFIG PGPASSFILE PGSERVICEFILE NETRC
-  REGISTRY_AUTH_FILE KRB5_KTNAME KRB5CCNAME TF_CLI_CONFIG_FILE NPM_CONFIG_USERCONFIG npm_config_userconfig PIP_CONFIG_FILE
+  REGISTRY_AUTH_FILE HELM_REGISTRY_CONFIG KRB5_KTNAME KRB5CCNAME TF_CLI_CONFIG_FILE NPM_CONFIG_USERCONFIG npm_config_userconfig PIP_CONFIG_FILE
   BUNDLE_USER_CONFIG XAUTHORITY WGETRC VAULT_CONFIG_PATH SOPS_AGE_KEY_FILE HISTFILE PYTHON_HISTORY NODE_REPL_HISTORY
   PSQL_HISTORY MYSQL_HISTFILE SQLITE_HISTORY REDISCLI_HISTFILE LESSHISTFILE SSLKEYLOGFILE`;
 
@@ -101,6 +112,16 @@ function filesOfSecrets(env: NodeJS.ProcessEnv): readonly string[] {
   });
 }
 
+/** Caches that a shell sources when it starts. Their names end in a user, a host or a version. */
+const sourcedCache = /^(\.?zcompdump|p10k-)/i;
+
+function sourcedCaches(env: NodeJS.ProcessEnv, home: string): readonly string[] {
+  const folders = new Set([join(home, ".cache"), meant(env.XDG_CACHE_HOME) ?? join(home, ".cache")]);
+  return [...folders].flatMap((folder) =>
+    safely(() => readdirSync(folder).filter((name) => sourcedCache.test(name))).map((name) => join(folder, name)),
+  );
+}
+
 /** The places of the home that variables move elsewhere, the files that they name, and the folders of the `PATH`. */
 export function environmentPlaces(env: NodeJS.ProcessEnv, places: ProtectedPaths, home: string): ProtectedPaths {
   const moves = moved.flatMap(([variable, folder]) => {
@@ -118,7 +139,7 @@ export function environmentPlaces(env: NodeJS.ProcessEnv, places: ProtectedPaths
   ];
   return {
     closed: [...elsewhere(places.closed), ...named(env, closedFiles), ...safely(() => filesOfSecrets(env))],
-    kept: [...elsewhere(places.kept), ...named(env, keptFiles)],
+    kept: [...elsewhere(places.kept), ...named(env, keptFiles), ...sourcedCaches(env, home)],
     programs: [...elsewhere(places.programs), ...programFolders(env)],
     links: [],
   };

@@ -29,6 +29,12 @@ test.each([
   ["CODEX_HOME", "closed", "auth.json"],
   ["GOPATH", "programs", "bin"],
   ["CURL_HOME", "closed", ".curlrc"],
+  ["NVM_DIR", "programs", ""],
+  ["CARGO_HOME", "kept", "env"],
+  ["ZIM_HOME", "programs", ""],
+  ["PYTHONUSERBASE", "programs", "lib"],
+  ["DBT_PROFILES_DIR", "closed", "profiles.yml"],
+  ["DOPPLER_CONFIG_DIR", "closed", ""],
 ] as const)("%s moves a %s place: %s", (variable, list, name) => {
   expect(found({ [variable]: "/srv/moved/" })[list]).toContain(join("/srv/moved", name).replace(/\/$/, ""));
 });
@@ -60,6 +66,19 @@ test("files that variables name are protected, and devices and folders around th
     ],
     kept: ["/srv/gitconfig"],
   });
+});
+
+test("caches that a shell sources at its start are kept, also where XDG_CACHE_HOME moves them", async () => {
+  const folder = await tempFolder();
+  const [cache, moved] = [join(folder, ".cache"), join(folder, "moved")];
+  for (const at of [cache, moved]) {
+    await mkdir(at);
+    for (const name of ["p10k-instant-prompt-u.zsh", "zcompdump-5.9", "pip"]) await writeFile(join(at, name), "");
+  }
+  const sourced = (at: string) => [join(at, "p10k-instant-prompt-u.zsh"), join(at, "zcompdump-5.9")];
+  const inFolder = (env: NodeJS.ProcessEnv) => [...environmentPlaces(env, nothing, folder).kept].sort();
+  expect(inFolder({})).toEqual(sourced(cache));
+  expect(inFolder({ XDG_CACHE_HOME: moved })).toEqual([...sourced(cache), ...sourced(moved)]);
 });
 
 test("a file that a variable with a secret's name points at is closed", async () => {

@@ -245,7 +245,6 @@ describe("what is known by name", () => {
     [".cache", "open"],
     [".cache/a/b", "open"],
     [".config/some-program/file", "open"],
-    [".env/file", "open"],
     [".bash_aliases", "kept"],
     [".bashrc", "closed"],
     [".zlogout", "kept"],
@@ -269,6 +268,69 @@ describe("what is known by name", () => {
     ["binx/git", "open"],
     ["Library/LaunchAgents/a.plist", "kept"],
     ["Library/Caches/a", "open"],
+    [".nvm/nvm.sh", "kept"],
+    [".cargo/env", "kept"],
+    [".sdkman/bin/sdkman-init.sh", "kept"],
+    [".rvm/scripts/rvm", "kept"],
+    [".asdf/asdf.sh", "kept"],
+    [".deno/env", "kept"],
+    [".pyenv/libexec/pyenv", "kept"],
+    [".bash_it/bash_it.sh", "kept"],
+    [".zinit/a", "kept"],
+    [".zplug/init.zsh", "kept"],
+    [".zim/init.zsh", "kept"],
+    [".antigen/a", "kept"],
+    [".fzf/shell/a", "kept"],
+    [".tmux/plugins/a", "kept"],
+    [".doom.d/init.el", "kept"],
+    [".config/doom/init.el", "kept"],
+    [".config/X11/xinitrc", "kept"],
+    [".config/xprofile", "kept"],
+    [".config/bspwm/bspwmrc", "kept"],
+    [".config/sxhkd/sxhkdrc", "kept"],
+    [".config/alacritty/alacritty.toml", "kept"],
+    [".config/foot/foot.ini", "kept"],
+    [".local/lib/python3.12/site-packages/a.pth", "kept"],
+    [".local/lib/node_modules/a.js", "kept"],
+    [".local/share/nvim/lazy/a.lua", "kept"],
+    ["miniconda3/etc/profile.d/conda.sh", "kept"],
+    ["anaconda3/bin/python", "kept"],
+    ["miniforge3/bin/a", "kept"],
+    ["mambaforge/bin/a", "kept"],
+    ["google-cloud-sdk/path.bash.inc", "kept"],
+    [".cache/gitstatus/gitstatusd", "kept"],
+    [".mix/archives/a", "kept"],
+    ["perl5/lib/a.pm", "kept"],
+    [".dbt/profiles.yml", "closed"],
+    [".config/helm/registry/config.json", "closed"],
+    [".aliyun/config.json", "closed"],
+    [".config/kaggle/kaggle.json", "closed"],
+    [".config/Cursor/User/globalStorage/state.vscdb", "closed"],
+    [".config/Code/User/globalStorage/state.vscdb", "closed"],
+    [".config/VSCodium/User/globalStorage/a", "closed"],
+    [".local/share/DBeaverData/a", "closed"],
+    [".doppler/.doppler.yaml", "closed"],
+    [".gitlab-runner/config.toml", "closed"],
+    [".passwd-s3fs", "closed"],
+    [".pg_service.conf", "closed"],
+    [".offlineimaprc", "closed"],
+    [".purple/accounts.xml", "closed"],
+    [".config/filezilla/sitemanager.xml", "closed"],
+    [".filezilla/a", "closed"],
+    [".local/share/remmina/a", "closed"],
+    [".config/borg/keys/a", "closed"],
+    [".local/state/python_history", "closed"],
+    [".jira.d/config.yml", "closed"],
+    [".env", "closed"],
+    [".secrets", "closed"],
+    [".secrets/a", "closed"],
+    [".config/lftp/rc", "closed"],
+    [".config/Postman/a", "closed"],
+    [".dbt/packages/a", "open"],
+    [".config/Code/User/settings.json", "kept"],
+    [".cargo/env-notes", "open"],
+    [".bun/install/cache/a", "open"],
+    ["miniconda/a", "open"],
   ])("~/%s is %s", (name, kind) => {
     const path = `/home/u/${name}`;
     const [read, write] = [reading(path), writing(path)];
@@ -335,14 +397,14 @@ describe("what is known by name", () => {
 
   test("where the home is the workspace, its dot files are a project's, except those of a known kind", () => {
     const cwd = "/home/u";
-    for (const name of [".env", ".gitignore", ".prettierrc", ".tool-versions", ".vscode/settings.json"])
+    for (const name of [".gitignore", ".prettierrc", ".tool-versions", ".vscode/settings.json"])
       expect(writing(`/home/u/${name}`, { cwd })).toBe("allow write-workspace");
-    expect(writing("/home/u/.zshrc", { cwd })).toBe(closed);
+    expect([writing("/home/u/.zshrc", { cwd }), reading("/home/u/.env", { cwd })]).toEqual([closed, closed]);
     expect(writing("/home/u/.dotfiles", { cwd: "/home/u/.dotfiles" })).toBe("allow write-workspace");
   });
 
   test("the files of a workspace are not mistaken for those of the home", () => {
-    for (const name of [".env", ".npmrc", ".bash_history", ".claude/settings.json", "go/bin/a"])
+    for (const name of [".npmrc", ".bash_history", ".claude/settings.json", "go/bin/a"])
       expect([reading(`/ws/${name}`), writing(`/ws/${name}`)]).toEqual([
         "allow read-workspace",
         "allow write-workspace",
