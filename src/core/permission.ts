@@ -68,7 +68,8 @@ export interface ProtectedPaths {
  * - `dashes`: nothing, when no name that a pattern matches begins with a dash; else no answer.
  * - `repositories-below`: what is called `.git` or `.tinman` in or below a folder.
  * - `hooks-below`: folders in or below a folder that hold a file which git would take for a hook.
- * - `search-path`: the folders in which programs are looked for, whether they are there or not.
+ * - `search-path`: with `PATH`, the folders in which programs are looked for, whether they exist or not. With a program, where
+ *   it looks for helpers, libraries and modules, as its file and the environment say. No answer where that depends on the folder.
  * - `program`: the file that the system would run for a name; no answer where that depends on the folder.
  * - `existing`: where a path leads, when there is something; else nothing.
  * - `unsaved`: what a path or pattern names that git could not bring back: files and folders that it does not track. No answer
@@ -98,7 +99,7 @@ export interface Lookup {
     | "variable";
   /**
    * Absolute; with `matches` and `unsaved` a pattern, in which a backslash takes the meaning from the character behind it. With `program`
-   * and `variable` a name.
+   * and `variable` a name. With `search-path` a name, an absolute path, `git-` and a sub-command, or `PATH`.
    */
   readonly path: string;
 }

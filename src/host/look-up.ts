@@ -42,7 +42,10 @@ const answers: Readonly<Record<Lookup["what"], (path: string) => Promise<Answer>
   dashes: async (path) => (await import("./matching-files.ts")).noDashes(path),
   "repositories-below": async (path) => (await import("./links-below.ts")).repositoriesBelow(path),
   "hooks-below": async (path) => (await import("./links-below.ts")).hooksBelow(path),
-  "search-path": async () => (await import("./program-file.ts")).searchPath(),
+  "search-path": async (name) => {
+    if (name === "PATH") return (await import("./program-file.ts")).searchPath();
+    return (await import("./searched-places.ts")).searchedPlaces(name);
+  },
   program: async (name) => (await import("./program-file.ts")).programFile(name),
   variable: async (name) => (process.env[name] === undefined ? [] : undefined),
 };

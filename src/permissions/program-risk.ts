@@ -16,6 +16,9 @@ import { wrappers } from "./wrappers.ts";
 /** Where systems keep their programs: `/usr/bin/ls` is `ls`. */
 const systemProgram = /^(?:\/usr(?:\/local)?)?\/s?bin\/([^/]+)$/;
 
+/** `runsProject`: it runs code of the project by intent, as builds and tests do. */
+type RowJudgement = Judgement & { readonly runsProject?: true };
+
 /** What one simple command can do, by its program and words. */
 export function judgeProgram(args: readonly Arg[], around: Surroundings): Judgement {
   const [first, ...rest] = args;
@@ -23,18 +26,32 @@ export function judgeProgram(args: readonly Arg[], around: Surroundings): Judgem
   if (written === undefined) return high("unknown-program", "runs a program whose name is not known before it runs");
   const name = systemProgram.exec(written)?.[1] ?? written;
   const builtin = builtins.get(name);
-  const run: Touch = { use: "run", class: "read", lookup: { what: "program", path: name }, recursive: false };
+  const run = running("program", name);
   if (builtin !== undefined && name === written) {
     const judgement = showingNames(builtin(asWritten(first, rest), around), rest, around);
-    return around.isExternal === true ? { ...judgement, touches: [...judgement.touches, run] } : judgement;
+    return around.isExternal === true
+      ? { ...judgement, touches: [...judgement.touches, run, running("search-path", name)] }
+      : judgement;
   }
   const judgement = underVariables(name, judgeExternal(name, rest, around), around);
   if (judgement.class === "high") {
     return { ...judgement, touches: [...judgement.touches, ...suspects(rest, around), ...changed(name, rest, around)] };
   }
   // One that is written with its path is that file, whatever the PATH says.
-  if (written.includes("/")) return judgement;
-  return { ...judgement, touches: [...judgement.touches, run] };
+  const file = written.includes("/") ? [] : [run];
+  return { ...judgement, touches: [...judgement.touches, ...file, ...searching(name, written, judgement)] };
+}
+
+function running(what: "program" | "search-path", path: string): Touch {
+  return { use: "run", class: "read", lookup: { what, path }, recursive: false };
+}
+
+/** Programs that run the project's code anyway can find their helpers in the project. */
+function searching(name: string, written: string, judgement: RowJudgement): readonly Touch[] {
+  if (judgement.runsProject === true) return [];
+  const sub = name === "git" ? /^row git ([a-z-]+)/.exec(judgement.rule)?.[1] : undefined;
+  const asked = sub === undefined ? [written] : [written, `git-${sub}`];
+  return asked.map((program) => running("search-path", program));
 }
 
 /** Programs that change the files they name: all of them, or the last one. */
@@ -59,7 +76,7 @@ function changed(program: string, args: readonly Arg[], around: Surroundings): r
 }
 
 /** A variable may make a program run another one, or write elsewhere, unless the program reads none. */
-function underVariables(name: string, judgement: Judgement, { variables = [] }: Surroundings): Judgement {
+function underVariables(name: string, judgement: RowJudgement, { variables = [] }: Surroundings): RowJudgement {
   const [first] = variables;
   const isSeen = !(wrappers.has(name) || builtins.has(name) || ignoresVariables(name));
   if (first === undefined || !isSeen || judgement.class === "high") return judgement;
@@ -82,14 +99,14 @@ function asWritten(program: Arg | undefined, args: readonly Arg[]): readonly Arg
   return args.map((arg) => (arg.kind === "unknown" ? { ...arg, single: false } : arg));
 }
 
-function judgeExternal(name: string, args: readonly Arg[], around: Surroundings): Judgement {
+function judgeExternal(name: string, args: readonly Arg[], around: Surroundings): RowJudgement {
   const wrapper = wrappers.get(name) ?? builtins.get(name);
   if (wrapper !== undefined) return wrapper(args, around);
   if (name === "git") return judgeGit(args, around, (words, where) => judgeByRows(name, words, where));
   return judgeByRows(name, args, around);
 }
 
-function judgeByRows(name: string, args: readonly Arg[], around: Surroundings): Judgement {
+function judgeByRows(name: string, args: readonly Arg[], around: Surroundings): RowJudgement {
   const rows = rowsOf(name, textOf(args[0]));
   if (!isKnownProgram(name))
     return high("unknown-program", `runs ${shown(name)}, which is not a program that is known`);
@@ -108,7 +125,12 @@ function judgeByRows(name: string, args: readonly Arg[], around: Surroundings): 
 }
 
 /** `undefined` when the call is not of this row. */
-function judgeByRow(name: string, row: CommandRow, args: readonly Arg[], around: Surroundings): Judgement | undefined {
+function judgeByRow(
+  name: string,
+  row: CommandRow,
+  args: readonly Arg[],
+  around: Surroundings,
+): RowJudgement | undefined {
   const sub = matchingSub(row, args);
   if (sub === undefined) return undefined;
   const found = fitted(row, args.slice(sub.length));
@@ -148,12 +170,9 @@ function judgeByRow(name: string, row: CommandRow, args: readonly Arg[], around:
   );
   const keeps = row.keepsNames === true ? { keepsNames: true } : {};
   const makesLinks = row.makesLinks === true || isGiven(found, row.makesLinks);
-  return judged(row.class, rule, row.why, {
-    touches: [...touches, ...below, ...git, ...others],
-    prints,
-    makesLinks,
-    ...keeps,
-  });
+  const more = { touches: [...touches, ...below, ...git, ...others], prints, makesLinks, ...keeps };
+  const judgement = judged(row.class, rule, row.why, more);
+  return row.writesValues === true && row.class !== "read" ? { ...judgement, runsProject: true } : judgement;
 }
 
 const subCommands = new WeakMap<CommandRow, readonly (readonly string[])[]>();
