@@ -38,7 +38,7 @@ export async function listSessions(options: Json & { cwd?: string; limit: string
 
 export async function showSession(id: string, options: Json, io: Io): Promise<number> {
   const { store } = await compose();
-  const [info, { events, damagedLines }] = await Promise.all([store.info(id), readRepaired(store, id)]);
+  const [info, { events, damagedLines, missingRecords }] = await Promise.all([store.info(id), readRepaired(store, id)]);
   const state = foldLog(events);
   const waiting = [...state.waiting].map(([messageId, { content, at }]) => ({ id: messageId, content, createdAt: at }));
   const { settings, messages, usage, lastEnd } = state;
@@ -52,6 +52,7 @@ export async function showSession(id: string, options: Json, io: Io): Promise<nu
       usage,
       lastEnd: lastEnd ?? null,
       damagedLines,
+      missingRecords,
     };
     await printJson(shown, io.stdout);
     return exitCodes.success;
@@ -65,7 +66,8 @@ export async function showSession(id: string, options: Json, io: Io): Promise<nu
   if (state.turn !== undefined)
     lines.push("", "The last turn has not ended: it is running, or its process was killed.");
   await io.stdout.write(`${lines.join("\n")}\n`);
-  if (damagedLines.length > 0) await io.stderr.write(`tinman: ${damageNotice(damagedLines)}\n`);
+  const notice = damageNotice({ damagedLines, missingRecords });
+  if (notice !== undefined) await io.stderr.write(`tinman: ${notice}\n`);
   return exitCodes.success;
 }
 

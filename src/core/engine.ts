@@ -3,7 +3,7 @@ import { AgentError } from "./errors.ts";
 import type { DurableBody, DurableEvent, SettingsChanges } from "./event.ts";
 import type { SessionState } from "./history.ts";
 import { closingEvents, foldLog } from "./history.ts";
-import type { ModelCatalog, ModelInfo, SessionInfo, SessionQuery } from "./ports.ts";
+import type { LogDamage, ModelCatalog, ModelInfo, SessionInfo, SessionQuery } from "./ports.ts";
 import { readRepaired } from "./repair-log.ts";
 import { Session } from "./session.ts";
 import type { RunOptions, SessionSettings } from "./settings.ts";
@@ -32,8 +32,10 @@ export interface ResumedSession {
 /** Opened again, with what was wrong with its log. */
 export interface Resumed {
   readonly session: Session;
-  readonly damagedLines: readonly number[];
+  readonly damage: LogDamage;
 }
+
+const noDamage: LogDamage = { damagedLines: [], missingRecords: [] };
 
 /** Creates, resumes, forks and lists sessions. One engine per process. */
 export class Engine {
@@ -63,13 +65,13 @@ export class Engine {
       throw error;
     });
     try {
-      const { events, lastSeq, damagedLines } = await readRepaired(this.parts.store, id);
+      const { events, lastSeq, ...damage } = await readRepaired(this.parts.store, id);
       const state = foldLog(events, lastSeq);
       checkAllowed(state, options);
       if (options.toRead !== true) await this.checkFolder(options.cwd ?? state.cwd);
       const session = new Session(this.parts, log, state, options.run ?? {}, {
         owed: [...closingEvents(state, this.parts.ids), ...moved(state.cwd, options.cwd)],
-        damagedLines,
+        damage,
       });
       if (options.toRead !== true) {
         await this.checkModels({ ...session.settings, ...definite(options.changes ?? {}) });
@@ -77,7 +79,7 @@ export class Engine {
       if (options.changes !== undefined) await session.update(options.changes);
       this.keep(session);
       for (const notice of session.notices()) this.parts.observe?.(notice);
-      return { session, damagedLines };
+      return { session, damage };
     } catch (error) {
       await log.release();
       throw error;
@@ -89,7 +91,7 @@ export class Engine {
     id: string,
     options: ResumedSession & { readonly atSeq?: number; readonly title?: string } = {},
   ): Promise<Resumed> {
-    const { events, damagedLines } = await readRepaired(this.parts.store, id);
+    const { events, lastSeq: _, ...damage } = await readRepaired(this.parts.store, id);
     const kept = events.filter((event) => event.seq <= (options.atSeq ?? Number.POSITIVE_INFINITY));
     const source = foldLog(kept);
     checkAllowed(source, options);
@@ -107,9 +109,9 @@ export class Engine {
     const copied = kept
       .filter((event) => isConversation(event) && !isWaiting(event, source.waiting))
       .map(withoutChanges);
-    const session = await this.start(opened, undefined, options.run, { copied, damagedLines });
+    const session = await this.start(opened, undefined, options.run, { copied, damage });
     if (options.title !== undefined) await session.rename(options.title);
-    return { session, damagedLines };
+    return { session, damage };
   }
 
   list(query?: SessionQuery): Promise<readonly SessionInfo[]> {
@@ -153,10 +155,7 @@ export class Engine {
     opened: DurableBody & { type: "session.opened" },
     id: string | undefined,
     run: RunOptions | undefined,
-    {
-      copied = [],
-      damagedLines = [],
-    }: { readonly copied?: readonly DurableEvent[]; readonly damagedLines?: readonly number[] } = {},
+    { copied = [], damage = noDamage }: { readonly copied?: readonly DurableEvent[]; readonly damage?: LogDamage } = {},
   ): Promise<Session> {
     const sessionId = id ?? this.parts.ids.next();
     const first: DurableEvent = { at: this.parts.clock.now(), sessionId, seq: 1, ...opened };
@@ -166,7 +165,7 @@ export class Engine {
       for (let from = 0; from < events.length; from += 200) await log.append(events.slice(from, from + 200));
       const state = foldLog([first, ...events]);
       const owed = closingEvents(state, this.parts.ids);
-      const session = new Session(this.parts, log, state, run ?? {}, { owed, damagedLines });
+      const session = new Session(this.parts, log, state, run ?? {}, { owed, damage });
       this.keep(session);
       for (const event of [first, ...session.notices()]) this.parts.observe?.(event);
       return session;

@@ -114,12 +114,24 @@ export interface SessionQuery {
   readonly limit?: number;
 }
 
-export interface StoredLog {
+/** Numbers of records, both ends included. */
+export interface SeqRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What a log has lost. */
+export interface LogDamage {
+  /** Lines that could not be read: a torn last line, or damage. They were skipped. */
+  readonly damagedLines: readonly number[];
+  /** Gaps in the numbers that damaged lines do not explain: lines were deleted. */
+  readonly missingRecords: readonly SeqRange[];
+}
+
+export interface StoredLog extends LogDamage {
   readonly events: readonly DurableEvent[];
   /** The highest number in the log. More than the last event's when a later version wrote events unknown here. */
   readonly lastSeq: number;
-  /** Lines that could not be read: a torn last line, or damage. They were skipped. */
-  readonly damagedLines: readonly number[];
 }
 
 /** The right to write one session's log. One process at a time has it. */

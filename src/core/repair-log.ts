@@ -2,7 +2,7 @@ import type { Failure } from "./errors.ts";
 import type { DurableBody, DurableEvent, EngineEvent } from "./event.ts";
 import { applyEvent, foldLog, type SessionState } from "./history.ts";
 import { type AssistantMessage, callsOf } from "./message.ts";
-import type { SessionStore, StoredLog } from "./ports.ts";
+import type { LogDamage, SessionStore, StoredLog } from "./ports.ts";
 
 /** Of a turn whose answer cannot be read back. */
 export const answerLost: Failure = {
@@ -10,27 +10,44 @@ export const answerLost: Failure = {
   message: "Part of this answer was lost: the session log is damaged.",
 };
 
-/** Line numbers named in a notice. */
+/** Lines, and ranges of records, named in a notice. */
 const mostNamed = 10;
 
-/** Words for a log that was read in spite of damaged lines. */
-export function damageNotice(lines: readonly number[]): string {
-  const named = lines.slice(0, mostNamed).join(", ");
+/** What a user is told about a damaged log. `undefined` for a healthy one. */
+export function damageNotice({ damagedLines, missingRecords }: LogDamage): string | undefined {
+  const words = [...skippedWords(damagedLines), ...missingWords(missingRecords)];
+  return words.length === 0 ? undefined : words.join(" ");
+}
+
+function skippedWords(lines: LogDamage["damagedLines"]): readonly string[] {
+  if (lines.length === 0) return [];
   const what = lines.length === 1 ? "1 damaged line" : `${lines.length} damaged lines`;
-  return `${what} of the session log skipped (line ${named}${lines.length > mostNamed ? ", …" : ""}).`;
+  return [`${what} of the session log skipped (line ${listed(lines)}).`];
+}
+
+function missingWords(ranges: LogDamage["missingRecords"]): readonly string[] {
+  if (ranges.length === 0) return [];
+  const isOne = ranges.length === 1 && ranges.every(({ from, to }) => from === to);
+  const named = listed(ranges.map(({ from, to }) => (from === to ? from : `${from}-${to}`)));
+  return [`${isOne ? "Record" : "Records"} ${named} of the session log ${isOne ? "is" : "are"} missing.`];
+}
+
+function listed(items: readonly (number | string)[]): string {
+  return `${items.slice(0, mostNamed).join(", ")}${items.length > mostNamed ? ", …" : ""}`;
 }
 
 export function damageNotices(
-  lines: readonly number[],
+  damage: LogDamage,
   of: { readonly at: number; readonly sessionId: string },
 ): readonly EngineEvent[] {
-  return lines.length === 0 ? [] : [{ type: "notice", level: "warning", text: damageNotice(lines), ...of }];
+  const text = damageNotice(damage);
+  return text === undefined ? [] : [{ type: "notice", level: "warning", text, ...of }];
 }
 
-/** Reads a log and fills in what damaged lines took away. Rejects as `store.read` does. */
+/** Reads a log and restores what damaged and deleted lines took away. Rejects as `store.read` does. */
 export async function readRepaired(store: SessionStore, id: string): Promise<StoredLog> {
   const log = await store.read(id);
-  return log.damagedLines.length === 0 ? log : { ...log, events: repairLog(log.events) };
+  return damageNotice(log) === undefined ? log : { ...log, events: repairLog(log.events) };
 }
 
 /**

@@ -13,7 +13,7 @@ import { Interactions } from "./interactions.ts";
 import { Journal } from "./journal.ts";
 import type { Message, PromptBlock, Usage } from "./message.ts";
 import { offeredTools, toolsOf } from "./offered-tools.ts";
-import type { ModelInfo, SessionLog, ToolSpec } from "./ports.ts";
+import type { LogDamage, ModelInfo, SessionLog, ToolSpec } from "./ports.ts";
 import type { QueuedPrompt } from "./prompt-queue.ts";
 import { notRun, PromptQueue, shortTitle, sizeOf, titleFrom } from "./prompt-queue.ts";
 import { damageNotices, readRepaired } from "./repair-log.ts";
@@ -45,7 +45,7 @@ export class Session {
   private readonly parts: EngineParts;
   private readonly log: SessionLog;
   private readonly run: RunOptions;
-  private readonly damagedLines: readonly number[];
+  private readonly damage: LogDamage;
   private readonly journal: Journal;
   private readonly briefing: Briefing;
   private readonly interactions: Interactions;
@@ -70,10 +70,10 @@ export class Session {
     log: SessionLog,
     state: SessionState,
     run: RunOptions,
-    { owed, damagedLines }: { readonly owed: readonly DurableBody[]; readonly damagedLines: readonly number[] },
+    { owed, damage }: { readonly owed: readonly DurableBody[]; readonly damage: LogDamage },
   ) {
     this.parts = parts;
-    this.damagedLines = damagedLines;
+    this.damage = damage;
     this.log = log;
     this.run = run;
     this.queue = new PromptQueue(run.maxWaiting);
@@ -193,7 +193,7 @@ export class Session {
 
   /** What every client should know that opens the session: its log was damaged. */
   notices(): readonly EngineEvent[] {
-    return damageNotices(this.damagedLines, { at: this.parts.clock.now(), sessionId: this.id });
+    return damageNotices(this.damage, { at: this.parts.clock.now(), sessionId: this.id });
   }
 
   /** Accepted prompts that no turn has taken up yet. */

@@ -6,20 +6,19 @@ import { scanLines } from "./listing/line-scanner.ts";
 import { recordVersion, type StartDamage } from "./listing/listed-records.ts";
 import { readInfo, startOf } from "./listing/session-list.ts";
 import { longestRise } from "./longest-rise.ts";
+import { missingRecords, type Place } from "./missing-records.ts";
 import { decodeRecord } from "./records.ts";
 import { storageError } from "./storage-error.ts";
 
 /** Every whole record of the log. Opens for reading only. `undefined` when there is no log, or nothing in it yet. */
 export async function readLog(path: string, sessionId: string): Promise<StoredLog | undefined> {
-  const events: DurableEvent[] = [];
-  const lineOf: number[] = [];
+  const read: Read[] = [];
+  const unknown: Place[] = [];
   const damagedLines: number[] = [];
-  let lastSeq = 0;
   let isRising = true;
   const keep = (event: DurableEvent, line: number): undefined => {
-    isRising &&= event.seq > (events.at(-1)?.seq ?? 0);
-    events.push(event);
-    lineOf.push(line);
+    isRising &&= event.seq > (read.at(-1)?.seq ?? 0);
+    read.push({ seq: event.seq, line, event });
   };
   const visit = (line: Buffer | undefined, number: number): undefined => {
     if (number === 1) {
@@ -29,24 +28,33 @@ export async function readLog(path: string, sessionId: string): Promise<StoredLo
     }
     if (line?.length === 0) return;
     const decoded = line && isUtf8(line) ? decodeRecord(line.toString(), sessionId) : undefined;
-    if (decoded?.kind === "unknown") lastSeq = Math.max(lastSeq, decoded.seq);
+    if (decoded?.kind === "unknown") unknown.push({ seq: decoded.seq, line: number });
     else if (decoded?.kind === "event") keep(decoded.event, number);
     else damagedLines.push(number);
   };
   const stats = await scanLines(path, visit).catch((error) => {
     throw storageError("read", path, error);
   });
-  if (!stats || events.length === 0) return undefined;
-  const kept = isRising ? events : inOrder(events, lineOf, damagedLines);
-  return { events: kept, lastSeq: Math.max(lastSeq, kept.at(-1)?.seq ?? 0), damagedLines };
+  if (!stats || read.length === 0) return undefined;
+  const kept = isRising ? read : inOrder(read, damagedLines);
+  return {
+    events: kept.map(({ event }) => event),
+    lastSeq: unknown.reduce((last, { seq }) => Math.max(last, seq), kept.at(-1)?.seq ?? 0),
+    damagedLines,
+    missingRecords: missingRecords(kept, unknown, damagedLines),
+  };
+}
+
+interface Read extends Place {
+  readonly event: DurableEvent;
 }
 
 /** Records that stand where their number has no place are damage. */
-function inOrder(events: readonly DurableEvent[], lineOf: readonly number[], damagedLines: number[]): DurableEvent[] {
-  const places = new Set(longestRise(events.map(({ seq }) => seq)));
-  damagedLines.push(...lineOf.filter((_, place) => !places.has(place)));
+function inOrder(read: readonly Read[], damagedLines: number[]): Read[] {
+  const places = new Set(longestRise(read.map(({ seq }) => seq)));
+  for (const [place, { line }] of read.entries()) if (!places.has(place)) damagedLines.push(line);
   damagedLines.sort((a, b) => a - b);
-  return events.filter((_, place) => places.has(place));
+  return read.filter((_, place) => places.has(place));
 }
 
 /** What a listing tells of one session. `undefined` when there is no log, or nothing in it yet. */

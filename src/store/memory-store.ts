@@ -113,7 +113,7 @@ export function createMemoryStore(options: { readonly now?: () => number } = {})
         if (decoded.kind !== "event") throw new AgentError("internal", `Record ${index + 1} of ${id} was lost.`);
         return decoded.event;
       });
-      return { events, lastSeq, damagedLines: [] };
+      return { events, lastSeq, damagedLines: [], missingRecords: [] };
     },
     async list(query = {}) {
       return [...sessions]

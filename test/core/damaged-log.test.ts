@@ -37,8 +37,8 @@ test("a session whose log is damaged says so to every client that opens it", asy
 });
 
 test("a session whose log is whole has no notices", async () => {
-  const { session, damagedLines } = await reopened(() => false);
-  expect([session.notices(), damagedLines]).toEqual([[], []]);
+  const { session, damage } = await reopened(() => false);
+  expect([session.notices(), damage]).toEqual([[], { damagedLines: [], missingRecords: [] }]);
   await session.close();
 });
 

@@ -10,10 +10,10 @@ describe("resume", () => {
     const session = await kit.open();
     await ask(session, "Remember GRAPE");
     await session.close();
-    const { session: again, damagedLines } = await kit.engine.resume(session.id);
+    const { session: again, damage } = await kit.engine.resume(session.id);
     await ask(again, "What was it?");
     await again.close();
-    expect(damagedLines).toEqual([]);
+    expect(damage).toEqual({ damagedLines: [], missingRecords: [] });
     expect(kit.requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
     const { events } = await kit.store.read(session.id);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));

@@ -26,6 +26,7 @@ test("sessions are listed, shown, found and deleted", async () => {
     waiting: [],
     settings: { tags: [{ name: "ci" }] },
     damagedLines: [],
+    missingRecords: [],
   });
   expect(shown.messages.map(({ role }: { role: string }) => role)).toEqual(["user", "assistant"]);
   expect((await bench.tinman(["sessions", "show", id])).stdout).toContain("user: Just reply OK.\n\nassistant: OK\n");

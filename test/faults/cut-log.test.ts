@@ -100,10 +100,11 @@ test("a log that is cut at any byte keeps every whole record, and goes on behind
     const kept = all.events.slice(0, whole).map((event) => ({ ...event, sessionId: id }));
     const isTorn = !starts.includes(length) && length !== log.length && length > (starts[whole] ?? log.length);
     try {
-      expect(await store.read(id)).toEqual({ events: kept, lastSeq: whole, damagedLines: isTorn ? [whole + 1] : [] });
+      const damage = { damagedLines: isTorn ? [whole + 1] : [], missingRecords: [] };
+      expect(await store.read(id)).toEqual({ events: kept, lastSeq: whole, ...damage });
       const { engine } = createKit([says("Here again.")], { store, host });
-      const { session, damagedLines } = await engine.resume(id);
-      expect(damagedLines).toEqual(isTorn ? [whole + 1] : []);
+      const { session, damage: reported } = await engine.resume(id);
+      expect(reported).toEqual(damage);
       // Opening it has changed nothing.
       expect(readFileSync(path).equals(bytes)).toBe(true);
       expect((await ask(session, "and now")).reason).toBe("completed");

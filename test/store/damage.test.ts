@@ -101,6 +101,25 @@ describe("a log with damage inside", () => {
     },
   );
 
+  it("reports deleted lines by the numbers that are missing", async () => {
+    const { store, path } = await makeLog([opened("s1")]);
+    const write = (...lines: readonly string[]) => writeFile(path, `${lines.join("\n")}\n`);
+    const line = (seq: number) => encodeRecord(prompt("s1", seq));
+    const first = encodeRecord(opened("s1"));
+    await write(first, line(3), line(4), line(7));
+    const gaps = [
+      { from: 2, to: 2 },
+      { from: 5, to: 6 },
+    ];
+    expect(await store.read("s1")).toEqual(stored([opened("s1"), ...prompts("s1", 3, 4), prompt("s1", 7)], [], gaps));
+    await write(first, line(2), "garbage", line(5));
+    const beside = [{ from: 3, to: 4 }];
+    expect(await store.read("s1")).toEqual(stored([opened("s1"), prompt("s1", 2), prompt("s1", 5)], [3], beside));
+    await write(first, line(2), '{"seq":3,"at":1,"type":"session.compacted","into":"less"}', line(5));
+    const behind = [{ from: 4, to: 4 }];
+    expect(await store.read("s1")).toEqual(stored([opened("s1"), prompt("s1", 2), prompt("s1", 5)], [], behind));
+  });
+
   it("goes on behind a record that claims to be the last of all", async () => {
     const { store, path } = await makeLog([opened("s1"), prompt("s1", 2)]);
     const last = `{"seq":${Number.MAX_SAFE_INTEGER},"at":1,"type":"prompt.discarded","messageId":"m2"}`;

@@ -161,6 +161,10 @@ export function everyEvent(sessionId: string): DurableEvent[] {
 }
 
 /** A log as it is read: its last number is that of its last event. */
-export function stored(events: readonly DurableEvent[], damagedLines: readonly number[]): StoredLog {
-  return { events, lastSeq: events.at(-1)?.seq ?? 0, damagedLines };
+export function stored(
+  events: readonly DurableEvent[],
+  damagedLines: readonly number[],
+  missingRecords: StoredLog["missingRecords"] = [],
+): StoredLog {
+  return { events, lastSeq: events.at(-1)?.seq ?? 0, damagedLines, missingRecords };
 }
