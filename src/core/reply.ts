@@ -48,6 +48,9 @@ function isSameBlock(before: TextEvent, event: ModelEvent): boolean {
   return event.type === before.type && event.block === before.block;
 }
 
+/** Calls of a reply that was cut off or refused never run. */
+const withoutCalls: ReadonlySet<StopReason> = new Set(["interrupted", "failed", "refusal"]);
+
 /** Calls of one reply. */
 export const maxCalls = 256;
 
@@ -209,8 +212,7 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
     stop = "failed";
     failure = { code: "model_failed", message: "The model's answer ended without an end." };
   }
-  // A call that was cut off must never run.
-  const content = stop === "interrupted" || stop === "failed" ? blocks.filter((b) => b.type !== "tool_call") : blocks;
+  const content = withoutCalls.has(stop) ? blocks.filter(({ type }) => type !== "tool_call") : blocks;
   const message: AssistantMessage = { id: messageId, role: "assistant", content, createdAt, stop, model: parts.model };
   return { message, usage, failure, understood };
 }

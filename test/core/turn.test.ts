@@ -125,6 +125,23 @@ test("a refusal is a reason of its own, with the model's words", async () => {
   ]);
 });
 
+test("calls of a refused reply never run", async () => {
+  const kit = createKit([
+    [
+      { type: "tool_call", id: "c1", name: "LS", inputText: "{}" },
+      { type: "end", stop: "refusal" },
+    ],
+  ]);
+  const session = await kit.open();
+  const outcome = await ask(session, "go");
+  expect([outcome.reason, outcome.failure, outcome.modelCalls]).toEqual([
+    "refused",
+    { code: "model_refused", message: "The model declined to answer." },
+    1,
+  ]);
+  expect(session.history().map(({ role }) => role)).toEqual(["user"]);
+});
+
 test.each<[string, ModelEvent[], string]>([
   ["nothing at all", [{ type: "end", stop: "end" }], "model_empty"],
   ["no end", [{ type: "text", text: "x" }], "model_failed"],
