@@ -1,8 +1,8 @@
 /** Text -> what is wanted. Rules are small and general, and the first that fits wins; the order is the only cleverness. */
 import { clausesOf } from "./clauses.ts";
 import { type Clause, type Intent, isAction, previousPath, type Recogniser } from "./intent-types.ts";
-import { addStatement, type Fact } from "./memory.ts";
-import { asksForJudgement, describesAnswer } from "./open-answer.ts";
+import { addStatement, type Fact, isDemand } from "./memory.ts";
+import { asksForJudgement, describesAnswer, isReached, namesKind, pointsOut } from "./open-answer.ts";
 import { isFileName } from "./paths.ts";
 import { asksForWork } from "./plan.ts";
 import { ask, plan, todo } from "./recognise-asking.ts";
@@ -23,7 +23,7 @@ import {
   toldRecall,
 } from "./recognise-talk.ts";
 import { create, edit } from "./recognise-writing.ts";
-import { isQuestion, quotedSpans, withoutEnd, withoutPoliteness } from "./words.ts";
+import { hasHan, isPolite, isQuestion, quotedSpans, withoutEnd, withoutPoliteness } from "./words.ts";
 
 export interface Understanding {
   /** In the order in which they are to be done. Never empty. */
@@ -190,12 +190,28 @@ function assemble(text: string, clauses: readonly Part[]): Understanding {
     ) {
       steps.push({ type: "recall", question: reference, everything: false });
       bare = true;
-    } else if (reference !== undefined && describesAnswer(reference)) {
+    } else if (reference !== undefined && isDescribed(reference, intent.text)) {
       steps.push({ type: "unknown", text: "" });
     } else exact.push(intent.text);
   }
+  if (exact.length > 0) {
+    const others = found.find(({ clause, intent }) => asksForMore(clause, intent));
+    if (others !== undefined) steps.push({ type: "unknown", text: "" });
+  }
   if (steps.length === 0 && exact.length === 0) steps.push({ type: "unknown", text: text.trim() });
   return { steps, bare, exact: exact.length === 0 ? undefined : exact.join("\n") };
+}
+
+/** "the word" can be an answer; "the name of the worst file" and "the result" only describe one. */
+function isDescribed(reference: string, phrase: string): boolean {
+  if (describesAnswer(reference) || pointsOut(reference)) return true;
+  return !hasHan(reference) && !/^(?:the|that|this)\s+words?$/i.test(phrase) && namesKind(reference);
+}
+
+/** A literal answer counts only when nothing else is asked for: it would stand for work that was not done. */
+function asksForMore({ raw, text }: Part, intent: Intent | undefined): boolean {
+  if (intent === undefined) return !onlyNote.test(text) && !isReached(text) && !isPolite(raw);
+  return intent.type === "remember" && !intent.statement.explicit && isDemand(intent.statement, raw);
 }
 
 /** Small talk between requests may be passed over; a step that is not understood must be told. */

@@ -190,6 +190,16 @@ function made(
   return { subject: about, value: clean, ...kind };
 }
 
+const demand = /\b(?:should|must|shall|will|needs?|ha(?:s|ve) to)\b|应该|必须|需要|务必|应当/i;
+const assignment =
+  /\b(?:task|goal|job|aim|objective|request|instructions?|question|criteri(?:on|a)|requirements?|condition|rule|step|answer|verdict|result|output|response|reply)s?\b|任务|目标|要求|问题|条件|规则|标准|步骤|答案|结论/i;
+
+/** "The tests must be green", "the task: fix it": worded like a fact, but something to do or to judge. */
+export function isDemand({ subject, value }: Statement, sentence: string): boolean {
+  if (/^(?:to\s|whether\b|if\b|for you\b|是否)/i.test(value) || assignment.test(subject)) return true;
+  return demand.test(sentence.replace(value, "")) && !namesKnownThing(subject);
+}
+
 export function addStatement(facts: readonly Fact[], statement: Statement): readonly Fact[] {
   const last = facts.at(-1);
   const subject = statement.correction ? (last?.subject ?? "") : statement.subject;

@@ -2,7 +2,7 @@
 import { evaluate } from "./arithmetic.ts";
 import type { Clause, Intent, Talk } from "./intent-types.ts";
 import { bestFact, statementIn } from "./memory.ts";
-import { asksForJudgement, isOpenAnswer, offersAnother } from "./open-answer.ts";
+import { asksForJudgement, isOpenAnswer, namesKind, pointsOut } from "./open-answer.ts";
 import { asksForWork } from "./plan.ts";
 import { agreement, namesSecret, termsOf } from "./terms.ts";
 import {
@@ -37,7 +37,7 @@ const replyWithZh =
   /^(?:你|请)*(?:只|仅)?用\s*(.+?)\s*(?:这[一两几个]*[字词]|两个字|一个词)?来?(?:回复|回答|答复|回应)(?:我|即可|就行|就好)*[。！]*$/;
 /** What may follow the answer. One at a time: a repeated group of this size is slow to compile. */
 const tailEn =
-  /[\s,;.–—-]+(?:(?:and|but)\s+)?(?:with\s+)?(?:(?:absolutely )?nothing (?:else|more)|no (?:other|extra|more|additional) (?:words?|text|output|punctuation)|no explanations?|without (?:any|further|explanation|punctuation|quotes)\b.*|only|exactly|verbatim|(?:do not|don['’]t) (?:say|add|write|explain)\b.*|to (?:this|me)|in (?:response|return|reply)|if you (?:understand|got it|agree).*|when (?:done|ready|you are done|finished))[\s.!]*$/i;
+  /[\s,;.–—-]+(?:(?:and|but)\s+)?(?:with\s+)?(?:(?:absolutely )?nothing (?:else|more)|no (?:other|extra|more|additional) (?:words?|text|output|punctuation)|no explanations?|without (?:any|further|explanation|punctuation|quotes)\b.*|only|exactly|verbatim|(?:do not|don['’]t) (?:say|add|write|explain)\b.*|to (?:this|me)|in (?:response|return|reply)|if you (?:understand|understood|got it|get it)(?: (?:this|that|me))?)[\s.!]*$/i;
 const tailZh =
   /[\s，,]*(?:就(?:行|好|可以|够)了?|即可|就可以了?|不要.*|别.*|无需.*|不需要.*|不用.*|其他.*|这?[一两几二三四五]个(?:字母|字|词)|这个(?:单?词|字)|吧|哦|啊)[。！!.\s]*$/;
 
@@ -95,7 +95,7 @@ function replyIn(
   const tailed = /[\s,;.–—，-]\S|[\u3400-\u9fff]/.test(given) && tail.test(given);
   const rest = (tailed && withoutAll(given, tail).trim()) || given;
   const [first] = quotedSpans(rest);
-  const quoted = first?.start === 0 && rest.length - first.end <= 24 ? first.inner : undefined;
+  const quoted = first?.start === 0 ? first.inner : undefined;
   const marked =
     [found.just, found.only, found.but, found.with, found.meta, found.colon, quoted].some(
       (mark) => mark !== undefined,
@@ -103,8 +103,8 @@ function replyIn(
   const verb = (found.verb ?? "").toLowerCase();
   const isOpen =
     first !== undefined && quoted !== undefined
-      ? offersAnother(rest.slice(first.end))
-      : isOpenAnswer(rest) || wantsOneOfList(found, rest);
+      ? /[^\s.!?。！？，,；;]/.test(rest.slice(first.end))
+      : isOpenAnswer(rest) || wantsOneOfList(found, rest) || wantsKind(found, rest);
   if (isOpen && answering.has(verb)) return "open";
   if (!marked && !["reply", "respond", "say", "回复", "回答", "说", "答复"].includes(verb)) return undefined;
   const strong = [found.just, found.only, found.but].some((mark) => mark !== undefined) || tailed;
@@ -154,6 +154,13 @@ const answering: ReadonlySet<string> = wordSet(
 function wantsOneOfList({ said }: Record<string, string | undefined>, rest: string): boolean {
   if (/^\s+one\s+of\b/i.test(said ?? "")) return true;
   return /^\s+(?:one|a single|single)\b/i.test(said ?? "") && /^[\w-]+(?:\s*,\s*[\w-]+)+$/.test(withoutEnd(rest));
+}
+
+/** "a boolean", "the number of bugs", "a word that fits". */
+function wantsKind({ det, meta, colon }: Record<string, string | undefined>, rest: string): boolean {
+  if (colon !== undefined) return false;
+  if (meta !== undefined) return /^(?:of|that|which|with|from|in|between)\s/i.test(rest);
+  return /^(?:an?|one|your)$/i.test(det ?? "") && namesKind(rest);
 }
 
 const told =
@@ -312,5 +319,6 @@ export function factFor(clause: Clause, reference: string): boolean {
   if (terms.length === 0 || quotedWhole(reference) !== undefined) return false;
   if (namesSecret(terms) && terms.length <= 2) return true;
   const found = bestFact(clause.facts(), reference);
-  return found?.terms.some((term) => terms.some((wanted) => agreement(wanted, term) > 0)) === true;
+  const agrees = (wanted: string): boolean => found?.terms.some((term) => agreement(wanted, term) > 0) === true;
+  return pointsOut(reference) ? terms.every(agrees) : terms.some(agrees);
 }

@@ -133,6 +133,14 @@ export function withoutPoliteness(text: string): string {
   return rest;
 }
 
+const politeness =
+  /^(?:(?:please|pls|thanks?|thank you|thx|cheers|sorry|excuse me|ok|okay|alright|great|well|hey|hi|hello|tinman|much|so|very|a lot|in advance|have a (?:nice|good|great) day|this is (?:only |just )?a test|testing|test)[\s,.!:;-]*)+$|^(?:(?:请|谢谢你?|多谢|麻烦你?了?|辛苦了?|你好|您好|好的?|不好意思|抱歉|这(?:只)?是(?:一个|个)?测试|测试)[\s，,。！!]*)+$/i;
+
+/** Whether a clause asks for nothing and tells nothing. */
+export function isPolite(text: string): boolean {
+  return politeness.test(text.trim());
+}
+
 /** Takes a rule's match away until there is none. */
 export function withoutAll(text: string, rule: RegExp): string {
   let rest = text;
