@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { parseSettings, type Setting } from "./git-settings.ts";
 import { isThere, readSmall } from "./repository.ts";
+import { runsFileOf } from "./repository-commands.ts";
 
 /** As deep as git follows files that include others. */
 const deepest = 10;
@@ -86,43 +87,13 @@ const commands =
   /^(core\.(fsmonitor|pager|editor|sshcommand|askpass|gitproxy|alternaterefscommand)|sequence\.editor|pager\..*|diff\.external|(diff|merge|filter|difftool|mergetool|trailer|hook|tar|remote|uploadpack|gpg|credential|interactive|submodule|browser|man|web|instaweb|sendemail)\..*)$/;
 const commandKeys =
   /^(fsmonitor|pager|editor|sshcommand|askpass|gitproxy|alternaterefscommand|external|command|cmd|textconv|driver|clean|smudge|process|program|defaultkeycommand|packobjectshook|uploadpack|receivepack|helper|difffilter|update|path|vcs|smtpserver|tocmd|cccmd)$/;
-const shells = /^(?:\S*\/)?(?:ba|da|z|k)?sh$/;
-const launchers = /^(?:\S*\/)?(?:env|exec|nice|nohup|time)$/;
-const interpreters = /^(?:\S*\/)?(?:python[\d.]*|node|deno|bun|perl|ruby|php|lua)$/;
 
-/** Whether a file of this name is in the folder that git works in. */
-type Exists = (name: string) => boolean;
-
-/** Whether a command starts a file by a path that is not absolute: git looks for it in the folder that it works in. */
-function startsRelative(command: string, exists: Exists): boolean {
-  return command.split(/[|;&\n]+|\$\(|`/).some((part) => {
-    const words = part.replace(/^\s*!/, "").replace(/["']/g, "").trim().split(/\s+/);
-    const program = words.filter((word) => !/^\w+=/.test(word));
-    return isRelativeStart(program, exists);
-  });
-}
-
-function isRelativeStart([first = "", ...rest]: readonly string[], exists: Exists): boolean {
-  if (first.includes("/") && !/^[/~$]/.test(first)) return true;
-  const at = rest.findIndex((word) => !word.startsWith("-"));
-  if (at < 0) return false;
-  const [flags, next = ""] = [rest.slice(0, at), rest[at]];
-  if (launchers.test(first)) return isRelativeStart(rest.slice(at), exists);
-  const isShell = shells.test(first);
-  if (!isShell && !interpreters.test(first)) return false;
-  // Behind `-c` or `-e` is the program's text; a module of Python's is looked for in the folder first.
-  if (flags.some((word) => /^-\w*[ceE]$/.test(word))) return isShell && isRelativeStart(rest.slice(at), exists);
-  const module = next.replace(/\..*/, "");
-  if (flags.includes("-m")) return exists(module) || exists(`${module}.py`);
-  return !/^[/~$]/.test(next);
-}
-
-/** Whether a setting makes git start a file of the repository's, although the setting is not the repository's. */
-export function startsRepositoryFile({ section, sub, key, value = "" }: Setting, exists: Exists): boolean {
+/** Whether a setting of the user's makes git run code of the folders that it works in. */
+export function startsRepositoryFile({ section, sub, key, value = "" }: Setting, folders: readonly string[]): boolean {
   const isBoolean = /^(true|false|yes|no|on|off|\d*)$/i.test(value);
   const name = `${section}.${sub === undefined ? "" : `${sub}.`}${key}`;
   if (isBoolean || !commands.test(name)) return false;
-  return (section === "pager" || commandKeys.test(key)) && startsRelative(value, exists);
+  return (section === "pager" || commandKeys.test(key)) && runsFileOf(folders, value);
 }
 
 /** Variables of git's that name a program, or a folder of programs. */
@@ -135,8 +106,8 @@ const programVariables = [
   "GIT_EXEC_PATH",
 ];
 
-export function environmentStartsRepositoryFile(env: NodeJS.ProcessEnv = process.env): boolean {
-  return programVariables.some((name) => startsRelative(env[name] ?? "", () => false));
+export function environmentStartsRepositoryFile(folders: readonly string[]): boolean {
+  return programVariables.some((name) => runsFileOf(folders, process.env[name] ?? ""));
 }
 
 /** Where a user's settings say that hooks are, as they are written. */

@@ -40,17 +40,12 @@ function showsAnotherFolder({ root, folder, common }: Repository, settings: stri
   return folders === undefined || folders.some((path) => leadsTo(path, folder) !== leadsTo(root, "/"));
 }
 
-function has(folders: readonly string[]): (name: string) => boolean {
-  return (name) => folders.some((folder) => isThere(join(folder, name)));
-}
-
 /** Whether git can be started here with hooks, file-system monitor and fetching switched off. Never rejects. */
 export async function isTrusted(repository: Repository): Promise<boolean> {
   const [settings, user] = await Promise.all([settingsOf(repository), userSettings()]);
   if (settings === undefined || user === undefined || configRunsPrograms(settings)) return false;
   const isSwitchedOff = ({ section, key }: Setting): boolean => section === "core" && key === "fsmonitor";
-  if (user.some((setting) => !isSwitchedOff(setting) && startsRepositoryFile(setting, has([repository.root]))))
-    return false;
+  if (user.some((setting) => !isSwitchedOff(setting) && startsRepositoryFile(setting, [repository.root]))) return false;
   return !showsAnotherFolder(repository, settings);
 }
 
@@ -95,11 +90,12 @@ async function submodulesOf(repository: Repository, settings: string): Promise<r
  */
 export async function runsPrograms(cwd: string): Promise<boolean> {
   try {
-    if (elsewhere.some((name) => process.env[name] !== undefined) || environmentStartsRepositoryFile()) return true;
+    if (elsewhere.some((name) => process.env[name] !== undefined)) return true;
     const [{ repositories, unclear }, user] = await Promise.all([repositoriesAround(cwd), userSettings()]);
     if (unclear || user === undefined) return true;
-    const exists = has([cwd, ...repositories.map(({ root }) => root)]);
-    if (user.some((setting) => startsRepositoryFile(setting, exists) || sortsBySignature(setting))) return true;
+    const folders = [cwd, ...repositories.map(({ root }) => root)];
+    if (environmentStartsRepositoryFile(folders)) return true;
+    if (user.some((setting) => startsRepositoryFile(setting, folders) || sortsBySignature(setting))) return true;
     const everywhere = hookFoldersOf(user);
     const found = [...repositories];
     for (const repository of found) {

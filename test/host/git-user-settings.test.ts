@@ -36,7 +36,7 @@ async function place(files: Readonly<Record<string, string>>, variables: Readonl
   const [home, root, mark] = [join(folder, "home"), join(folder, "project"), join(folder, "mark")];
   await mkdir(home);
   await cp(pattern, root, { recursive: true });
-  for (const [name, text] of Object.entries(files)) await write(join(folder, name), text);
+  for (const [name, text] of Object.entries(files)) await write(join(folder, name), text.replace("FOLDER", folder));
   const set: Record<string, string> = { HOME: home, GIT_CONFIG_SYSTEM: "/dev/null", ...variables };
   const before = Object.keys(set).map((name) => [name, process.env[name]] as const);
   for (const [name, value] of Object.entries(set)) process.env[name] = value.replace("FOLDER", folder);
@@ -61,6 +61,19 @@ describe("git in a repository, with settings of the user's", () => {
     ],
     ["a module of Python's", { "home/.gitconfig": '[filter "own"]\nclean = "\\"python3\\" -m other"\n' }],
     ["inline code", { "home/.gitconfig": '[diff "own"]\ntextconv = "perl -pe \'s/a/b/\'"\n' }],
+    [
+      "inline code that imports others",
+      { "home/.gitconfig": '[diff "own"]\ntextconv = "python3 -c \\"import json\\""\n' },
+    ],
+    ["isolated code", { "home/.gitconfig": '[diff "own"]\ntextconv = "python3 -I -c \\"import sub\\""\n' }],
+    [
+      "scripts of sed's elsewhere",
+      { "home/.gitconfig": '[diff "own"]\ntextconv = "sed -E -n -f ~/x.sed -e s/a/b/"\n' },
+    ],
+    [
+      "filters for large files",
+      { "home/.gitconfig": '[filter "own"]\nclean = git-lfs clean -- %f\nprocess = git-lfs filter-process\n' },
+    ],
     ["a hooks folder elsewhere", { "home/.gitconfig": "[core]\nhooksPath = ~/hooks\n" }],
     ["a relative hooks folder without such hooks", { "home/.gitconfig": "[core]\nhooksPath = none\n" }],
     ["colours", { "home/.gitconfig": '[pretty]\nown = "\u001b[31m%h %an\u001b[0m"\n[log]\nshowSignature = false\n' }],
@@ -103,6 +116,13 @@ describe("git in a repository, with settings of the user's", () => {
     ],
     ["a relative filter", { "home/.gitconfig": '[filter "own"]\nclean = ./run.sh\n' }],
     ["a relative filter behind a shell", { "home/.gitconfig": '[filter "own"]\nclean = "sh run.sh"\n' }],
+    ["an absolute monitor in the repository", { "home/.gitconfig": "[core]\nfsmonitor = FOLDER/project/run.sh\n" }],
+    ["a filter in the folder of the command", { "home/.gitconfig": '[filter "own"]\nclean = "$PWD/run.sh"\n' }],
+    [
+      "a filter that the PATH finds",
+      { "home/.gitconfig": '[filter "own"]\nclean = run.sh\n' },
+      { PATH: "FOLDER/project:/usr/bin:/bin" },
+    ],
     ["a relative monitor", { "home/.gitconfig": "[core]\nfsmonitor = sub/run.sh\n" }],
   ])("runs the repository's program with %s, and is not harmless", async (_, files, variables = {}) => {
     const { root, mark } = await place(files, variables);
@@ -117,6 +137,19 @@ describe("git in a repository, with settings of the user's", () => {
     ["a script without an ending", '[diff "own"]\ntextconv = "perl -w run"\n'],
     ["a launcher in front", '[diff "own"]\ntextconv = "env -i nice ./run.sh"\n'],
     ["a module of Python's that the repository has", '[diff "own"]\ntextconv = "python3 -m sub.tool"\n'],
+    ["the same, with the flag attached", '[diff "own"]\ntextconv = "python3 -msub.tool"\n'],
+    [
+      "inline code that imports the repository's",
+      '[diff "own"]\ntextconv = "python3 -c \\"import sys; import sub\\""\n',
+    ],
+    ["inline code that requires a file", '[diff "own"]\ntextconv = "node -e \\"require(\'./run.sh\')\\""\n'],
+    ["a package of the repository", '[diff "own"]\ntextconv = npx conv\n'],
+    ["a task of the repository", '[diff "own"]\ntextconv = "f() { timeout 5 make -s conv; }; f"\n'],
+    ["a script of sed's", '[diff "own"]\ntextconv = sed -nf run.sed\n'],
+    ["a folder of modules", '[diff "own"]\ntextconv = "perl -Isub -MTool -pe 1"\n'],
+    ["an absolute script behind an interpreter", '[diff "own"]\ntextconv = "python3 \'FOLDER/project/run.py\'"\n'],
+    ["a script that is sourced", '[filter "own"]\nclean = ". run.sh"\n'],
+    ["a path through the home", '[filter "own"]\nclean = ~/../project/run.sh\n'],
     ["a helper in a pipe", '[diff "own"]\ncommand = "cat | bash -c ./run.sh"\n'],
     ["a program for signatures", "[gpg]\nprogram = ./run.sh\n"],
     ["a credential helper", '[credential]\nhelper = "!./run.sh"\n'],
@@ -131,6 +164,11 @@ describe("git in a repository, with settings of the user's", () => {
 
   test("is not harmless with a relative program in a variable", async () => {
     const { root } = await place({}, { GIT_SSH_COMMAND: "./run.sh -v" });
+    expect(await harmless("git", root)).toBe(false);
+  });
+
+  test("is not harmless with an absolute program of the repository's in a variable", async () => {
+    const { root } = await place({}, { GIT_EXEC_PATH: "FOLDER/project/sub" });
     expect(await harmless("git", root)).toBe(false);
   });
 
