@@ -1,3 +1,4 @@
+import { withoutRelativeLibraries } from "./loaded-code.ts";
 import { isSecretName } from "./secret-names.ts";
 import { type SecretKind, secretKindOf } from "./secret-values.ts";
 
@@ -126,5 +127,5 @@ export function commandEnvironment(
   pass: readonly string[],
   hide: readonly string[] = [],
 ): Record<string, string> {
-  return { ...sortEnvironment(user, pass, hide).passed, ...unattended };
+  return { ...withoutRelativeLibraries(sortEnvironment(user, pass, hide).passed), ...unattended };
 }

@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export type Language = "python" | "perl" | "ruby" | "node";
@@ -17,19 +18,37 @@ function libraries(value: string | undefined): string[] {
   return (value ?? "").split(/[\s:]+/).filter((entry) => entry.includes("/"));
 }
 
-/** Where variables make the loader of any program look for libraries, as written. */
+const libraryVariables = ["LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES"] as const;
+const libraryPathVariables = [
+  "LD_LIBRARY_PATH",
+  "DYLD_LIBRARY_PATH",
+  "DYLD_FRAMEWORK_PATH",
+  "DYLD_FALLBACK_LIBRARY_PATH",
+  "DYLD_FALLBACK_FRAMEWORK_PATH",
+  "GCONV_PATH",
+] as const;
+
+/** Where variables make the loader of any program look for libraries; relative entries are taken out for commands. */
 export function loaderPlaces(env: Environment): string[] {
-  return [
-    ...entries(env.LD_LIBRARY_PATH, /[:;]/),
-    ...["LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES"].flatMap((name) => libraries(env[name])),
-    ...[
-      "DYLD_LIBRARY_PATH",
-      "DYLD_FRAMEWORK_PATH",
-      "DYLD_FALLBACK_LIBRARY_PATH",
-      "DYLD_FALLBACK_FRAMEWORK_PATH",
-      "GCONV_PATH",
-    ].flatMap((name) => entries(env[name])),
-  ];
+  const folders = libraryPathVariables.flatMap((name) => entries(env[name], /[:;]/));
+  return [...folders, ...libraryVariables.flatMap((name) => libraries(env[name]))].filter(isAbsolute);
+}
+
+/**
+ * The environment without entries of the loader's variables that depend on the working directory: an empty one, as in
+ * `LD_LIBRARY_PATH=/opt/lib:`, would have every program load libraries of the repository.
+ */
+export function withoutRelativeLibraries(env: Readonly<Record<string, string>>): Record<string, string> {
+  const kept = { ...env };
+  for (const name of [...libraryPathVariables, ...libraryVariables]) {
+    const value = env[name];
+    if (value === undefined) continue;
+    const isName = (entry: string) => entry !== "" && !entry.includes("/") && name.endsWith("PRELOAD");
+    const left = value.split(/[:;\s]+/).filter((entry) => isAbsolute(entry) || isName(entry));
+    if (left.length === 0) delete kept[name];
+    else kept[name] = left.join(":");
+  }
+  return kept;
 }
 
 /** Where variables make programs of a language look for code, as written. */

@@ -100,6 +100,12 @@ describe("the environment of commands", () => {
     expect(commandEnvironment(setTo(harmless), [])).toEqual({ ...setTo(harmless), ...unattended });
   });
 
+  test("has no place of libraries that depends on the working directory", () => {
+    const user = { LD_LIBRARY_PATH: "/opt/lib::lib", LD_PRELOAD: "libm.so ./x.so", LD_AUDIT: "x.so", GCONV_PATH: "." };
+    const kept = { LD_LIBRARY_PATH: "/opt/lib", LD_PRELOAD: "libm.so" };
+    expect(commandEnvironment(user, [])).toEqual({ ...kept, ...unattended });
+  });
+
   test("has what the user lets through by name", () => {
     const passed = ["GITHUB_TOKEN", "TINMAN_HOME", "NOT_SET"];
     expect(commandEnvironment(setTo(credentials), passed)).toEqual({ ...setTo(passed.slice(0, 2)), ...unattended });
