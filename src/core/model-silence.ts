@@ -2,21 +2,26 @@ import type { Clock, ModelEvent } from "./ports.ts";
 import type { ModelSilence } from "./settings.ts";
 
 /**
- * A model's stream that fails when nothing comes of it for `ms`; `key` is what the user can change. The model is told by `signal`, and not waited for: one that
- * does not listen must not hold the turn.
+ * A model's stream that fails after `ms` without an event or a sign of life; `key` is what the user can change. The model
+ * is aborted by `signal` and not awaited: a model that ignores it must not hold the turn.
  */
 export async function* notSilentFor(
   { ms, key }: Pick<ModelSilence, "ms" | "key">,
   clock: Clock,
   outer: AbortSignal,
-  stream: (signal: AbortSignal) => AsyncIterable<ModelEvent>,
+  stream: (signal: AbortSignal, heard: () => void) => AsyncIterable<ModelEvent>,
 ): AsyncGenerator<ModelEvent> {
   const stop = new AbortController();
-  const events = stream(AbortSignal.any([outer, stop.signal]))[Symbol.asyncIterator]();
   /** Since when the model is waited for; not at all while its last words are being dealt with. */
   let waitingSince: number | undefined;
   /** A pause before the next attempt is no silence. */
   let pauseMs = 0;
+  const heard = (): void => {
+    if (waitingSince === undefined) return;
+    waitingSince = clock.monotonic();
+    pauseMs = 0;
+  };
+  const events = stream(AbortSignal.any([outer, stop.signal]), heard)[Symbol.asyncIterator]();
   let stopWatching: () => void = () => undefined;
   const silence = new Promise<"silence">((resolve) => {
     // One timer for many events: it looks when it is due, instead of being set anew with each.

@@ -79,9 +79,10 @@ export interface ModelPort {
   readonly boundsSilence?: true;
   /**
    * One reply. Never throws or rejects: a fault is an `error` event. The last event is `end` or `error`, unless `signal`
-   * is aborted: then it ends soon, with or without one.
+   * is aborted: then it ends soon, with or without one. `heard` is called for every sign of life of a server, such as a
+   * keep-alive that becomes no event.
    */
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+  stream(request: ModelRequest, signal: AbortSignal, heard?: () => void): AsyncIterable<ModelEvent>;
 }
 
 export interface ModelCatalog {

@@ -105,7 +105,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     const { silence } = parts;
     const isWatched = silence !== undefined && (silence.isChosen || model.boundsSilence !== true);
     const stream = isWatched
-      ? notSilentFor(silence, clock, signal, (own) => model.stream(request, own))
+      ? notSilentFor(silence, clock, signal, (own, heard) => model.stream(request, own, heard))
       : model.stream(request, signal);
     const reply = await readReply(stream, { messageId, model: model.info.id, clock, signal, emit, room: parts.room });
     const told = [emit({ type: "message.ended", message: reply.message })];

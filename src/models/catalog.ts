@@ -117,9 +117,9 @@ function isScript(id: string): boolean {
 function withNotice(port: ModelPort, text: string): ModelPort {
   return {
     ...port,
-    async *stream(request, signal) {
+    async *stream(...asked) {
       yield { type: "notice", level: "warning", text };
-      yield* port.stream(request, signal);
+      yield* port.stream(...asked);
     },
   };
 }

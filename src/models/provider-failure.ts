@@ -33,19 +33,19 @@ export function providerFailure(
   const cause = error instanceof StreamFault ? error.detail : error;
   // The SDK gives an error at the head of a stream a status of its own making.
   if (isObject(cause) && cause.name === "AI_APICallError" && watch.status >= 200 && watch.status < 300) {
-    const wrapped = fromNetwork(cause, spec, tell);
+    const wrapped = fromNetwork(cause, spec, tell, true);
     return wrapped ?? streamFailure(parsed(cause.responseBody) ?? cause, spec, tell);
   }
-  const known = fromNetwork(cause, spec, tell) ?? fromAnswer(cause, spec, tell);
+  const known = fromNetwork(cause, spec, tell, watch.status !== 0) ?? fromAnswer(cause, spec, tell);
   if (known !== undefined) return known;
   if (error instanceof StreamFault) return streamFailure(cause, spec, tell);
   return tell("model_failed", `${spec.providerName}: ${messageIn(error)}`, false);
 }
 
 /** Faults of the connection, and answers that no model gives; they may be wrapped in others. */
-function fromNetwork(error: unknown, spec: ModelSpec, tell: Tell): ErrorEvent | undefined {
+function fromNetwork(error: unknown, spec: ModelSpec, tell: Tell, hasAnswered: boolean): ErrorEvent | undefined {
   for (let cause = error, depth = 0; isObject(cause) && depth < 5; cause = cause.cause, depth += 1) {
-    if (cause.name === "NetworkError") return networkFailure(cause, spec, tell);
+    if (cause.name === "NetworkError") return networkFailure(cause, spec, tell, hasAnswered);
     if (cause.name === "WrongAnswer") return tell("model_failed", `${spec.providerName}: ${messageIn(cause)}`, false);
   }
   return undefined;
@@ -75,9 +75,9 @@ const misread = new Map([
 /** Faults of the connection that trying again does not mend. */
 const lasting = new Set(["tls", "proxy", "invalid"]);
 
-function networkFailure(error: Fields, spec: ModelSpec, tell: Tell): ErrorEvent {
+function networkFailure(error: Fields, spec: ModelSpec, tell: Tell, hasAnswered: boolean): ErrorEvent {
   const kind = String(error.kind);
-  const lead = kind === "invalid" ? ":" : " cannot be reached.";
+  const lead = kind === "invalid" || hasAnswered ? ":" : " cannot be reached.";
   const key = timeoutKeys.get(kind);
   const hint = key === undefined ? "" : ` ${key} of the model in config.yaml sets this limit.`;
   const words = `${spec.providerName}${lead} ${messageIn(error)}${hint}`;

@@ -1,4 +1,4 @@
-import type { ModelEvent, ModelPort, ModelRequest } from "../core/ports.ts";
+import type { ModelEvent, ModelPort } from "../core/ports.ts";
 import type { OpenAnswer } from "./ai-sdk.ts";
 import { openAnswer } from "./ai-sdk.ts";
 import { chooseEffort } from "./effort.ts";
@@ -14,7 +14,7 @@ export function createProviderModel(spec: ModelSpec, fetch: typeof globalThis.fe
   const redact = redactor([spec.apiKey, ...Object.values(spec.headers), ...new URLSearchParams(spec.query).values()]);
   const { firstByteMs, idleMs } = spec.timeouts;
 
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  async function* stream(...[request, signal, heard]: Parameters<ModelPort["stream"]>): AsyncGenerator<ModelEvent> {
     if (spec.missing !== undefined) {
       yield { type: "error", failure: { code: "model_auth", message: spec.missing }, retryable: false };
       return;
@@ -26,7 +26,7 @@ export function createProviderModel(spec: ModelSpec, fetch: typeof globalThis.fe
       const what = leftOut === 1 ? "1 image or document is" : `${leftOut} images or documents are`;
       yield { type: "notice", level: "warning", text: `${what} not sent: ${spec.info.id} does not take them.` };
     }
-    const watch: Watch = { status: 0, saysDone: false };
+    const watch: Watch = { status: 0, saysDone: false, heard };
     const own = new AbortController();
     const stop = (): void => own.abort();
     signal.addEventListener("abort", stop, { once: true });

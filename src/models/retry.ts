@@ -42,7 +42,7 @@ const cut: ErrorEvent = {
 export function withRetries(model: ModelPort, clock: Clock, options: RetryOptions = {}): ModelPort {
   const { pauses = defaultPauses, longestPauseMs = defaultLongestPauseMs, mostWaitMs = defaultMostWaitMs } = options;
 
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  async function* stream(...[request, signal, heard]: Parameters<ModelPort["stream"]>): AsyncGenerator<ModelEvent> {
     const reply: Shown = { text: "", textBlock: undefined, endsInText: false, inputOf: undefined, spent: noUsage };
     let waited = 0;
     for (let attempt = 1; ; attempt += 1) {
@@ -51,7 +51,7 @@ export function withRetries(model: ModelPort, clock: Clock, options: RetryOption
       let failed = cut;
       // Here and not in a generator of its own, which would add to the cost of every piece of an answer.
       try {
-        for await (const event of model.stream(asked, signal)) {
+        for await (const event of model.stream(asked, signal, heard)) {
           if (event.type === "error") {
             failed = event;
             break;

@@ -30,19 +30,21 @@ export interface BodyParts {
   readonly empty: boolean;
   readonly coding: Coding | undefined;
   readonly signal: AbortSignal | undefined;
-  readonly idleMs: number;
+  /** A server may send its headers at once and think then: `firstByteMs` counts until the first piece. */
+  readonly timeouts: { readonly firstByteMs: number; readonly idleMs: number };
   readonly where: string;
 }
 
 const inTheMiddle = "in the middle of the answer";
 
 export function openBody(parts: BodyParts): Body {
-  const { request, response, empty, coding, signal, idleMs, where } = parts;
+  const { request, response, empty, coding, signal, timeouts, where } = parts;
   let outcome: "open" | "ended" | NetworkError = "open";
   let sink: Sink | undefined;
   let batch: Uint8Array[] = [];
   let pieces: Readable = response;
   let paused = false;
+  let hasBegun = false;
   let timer: NodeJS.Timeout | undefined;
 
   const tell = () => {
@@ -76,9 +78,22 @@ export function openBody(parts: BodyParts): Body {
   };
   const startClock = () => {
     stopClock();
-    timer = after(idleMs, () =>
-      settle(timedOut("idle_timeout", `${where} went silent: no more of its answer came`, idleMs)),
-    );
+    const { firstByteMs, idleMs } = timeouts;
+    timer = hasBegun
+      ? after(idleMs, () =>
+          settle(timedOut("idle_timeout", `${where} went silent: no more of its answer came`, idleMs)),
+        )
+      : after(firstByteMs, () =>
+          settle(timedOut("first_byte_timeout", `${where} sent headers, but no answer`, firstByteMs)),
+        );
+  };
+  const noteBytes = () => {
+    if (hasBegun) {
+      timer?.refresh();
+      return;
+    }
+    hasBegun = true;
+    if (!paused) startClock();
   };
 
   const stopListening = onAbort(signal, stop);
@@ -92,7 +107,7 @@ export function openBody(parts: BodyParts): Body {
     source.on("data", (bytes: Buffer) => {
       // The parser gives out one by one the chunks that the sender made; what the socket read at once is handed over at once.
       if (batch.push(bytes) > 1) return;
-      timer?.refresh();
+      noteBytes();
       process.nextTick(handOver);
     });
     source.on("end", () => settle("ended"));
@@ -111,7 +126,7 @@ export function openBody(parts: BodyParts): Body {
     }
     flow(decompressor);
     // Bytes that arrive are a sign of life, also while they do not yet amount to a piece.
-    response.on("data", () => timer?.refresh());
+    response.on("data", noteBytes);
     response.pipe(decompressor);
   };
 

@@ -154,7 +154,7 @@ function toExchange(r: HttpRequest, route: Route, request: ClientRequest, respon
     delete headers["content-length"];
   }
   const { signal, timeouts } = r;
-  const body = openBody({ request, response, empty, coding, signal, idleMs: timeouts.idleMs, where: route.where });
+  const body = openBody({ request, response, empty, coding, signal, timeouts, where: route.where });
   return { status, statusText: response.statusMessage ?? "", headers, body };
 }
 

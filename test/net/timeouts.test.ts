@@ -52,6 +52,8 @@ describe("no answer in time", () => {
 });
 
 describe("silence in the body", () => {
+  const unbegun = (port: number) =>
+    error("first_byte_timeout", `127.0.0.1:${port} sent headers, but no answer within 0.5 s.`);
   const silent = (port: number) =>
     error("idle_timeout", `127.0.0.1:${port} went silent: no more of its answer came within 0.06 s.`);
 
@@ -60,14 +62,15 @@ describe("silence in the body", () => {
     ["identity", "some"],
     ["gzip", ""],
     ["deflate", ""],
-  ])("%s, after %j", async (coding, said) => {
+  ])("%s, after headers and %j", async (coding, said) => {
     const { port, connections } = await httpServer((_incoming, response) => {
       response.writeHead(200, { "Content-Encoding": coding }).flushHeaders();
       if (said !== "") response.write(said);
     });
-    const timeouts = { ...patient, idleMs: 60 };
+    // Long enough for the headers.
+    const timeouts = said === "" ? { ...patient, firstByteMs: 500, idleMs: 60 } : { ...patient, idleMs: 60 };
     const response = await ask(`http://127.0.0.1:${port}/`, testNetwork(), { timeouts });
-    expect(await failureOf(textOf(response))).toEqual(silent(port));
+    expect(await failureOf(textOf(response))).toEqual(said === "" ? unbegun(port) : silent(port));
     expect(await eventually(() => connections.every((socket) => socket.destroyed))).toBe(true);
   });
 
