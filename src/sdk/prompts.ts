@@ -322,10 +322,8 @@ export function createPrompts(parts: Parts): Prompts {
       if (entry === undefined) return;
       const own = leftovers.without(events);
       // It goes on with what it had said to be done with.
-      if (own.some(({ type }) => type === "text" || type === "thinking")) {
-        timers.disarm("grace");
-        entry.interrupt.textCame();
-      }
+      if (own.some(({ type }) => type === "text" || type === "thinking")) timers.disarm("grace");
+      entry.interrupt.see(own);
       entry.watch.see(notification, own);
       if (entry.watch.isAlive) entry.answered.open();
       for (const event of own) if (!entry.running.isSettled) entry.running.push(event, characters);

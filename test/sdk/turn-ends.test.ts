@@ -367,7 +367,16 @@ describe("what is told of a turn", () => {
 });
 
 describe("an interrupt", () => {
-  it("that the backend acknowledges and ignores is sent again while text keeps coming", async () => {
+  it.each<[string, (nth: number) => object]>([
+    ["text", () => delta("m-1", "more ")],
+    ["tool_call", (nth) => ({ type: "tool_call", toolUse: { ...toolUse, id: `c-${nth}` } })],
+    ["create_message", (nth) => says(`m-${nth}`, "more")],
+    ["tool_result", (nth) => ({ ...result, toolUseId: `c-${nth}`, messageId: `r-${nth}` })],
+    [
+      "tool_progress_update",
+      (nth) => ({ type: "tool_progress_update", toolUseId: "c-1", toolName: "LS", update: { text: `${nth}` } }),
+    ],
+  ])("that the backend acknowledges and ignores is sent again while %s keeps coming", async (_, next) => {
     const { session, backend } = await openOver(createFakeBackend(), { timeouts: { grace: 1 } });
     const turn = session.stream("go", { id: "t-1" });
     await backend.next("droid.add_user_message");
@@ -376,8 +385,10 @@ describe("an interrupt", () => {
     await backend.next("droid.interrupt_session");
     const isAgain = (): boolean =>
       backend.received.filter(({ method }) => method === "droid.interrupt_session").length > 1;
+    let nth = 0;
     await until(() => {
-      if (!isAgain()) backend.notify(delta("m-1", "more "));
+      nth += 1;
+      if (!isAgain()) backend.notify(next(nth));
       return isAgain();
     });
     backend.notify(idle);
