@@ -223,3 +223,20 @@ export function invent(seed: number): Invented {
     folder: () => word(),
   };
 }
+
+/** The last text of a turn in which every call gets an empty result. */
+export async function wholeTurn(model: ModelPort, prompt: string) {
+  const messages: Message[] = [userMessage(prompt)];
+  for (;;) {
+    const events = await collect(model, requestOf(messages));
+    const text = events.flatMap((event) => (event.type === "text" ? [event.text] : [])).join("");
+    const call = events.find((event) => event.type === "tool_call");
+    const end = events.at(-1);
+    if (call === undefined) return { text, understood: end?.type === "end" && end.understood !== false };
+    const { id, name, inputText } = call;
+    messages.push(
+      assistantMessage([{ type: "tool_call", id, name, input: JSON.parse(inputText) }], "tool_calls"),
+      toolMessage([{ type: "tool_result", callId: id, name, status: "ok", text: "" }]),
+    );
+  }
+}

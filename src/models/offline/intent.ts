@@ -65,7 +65,7 @@ const forLongText: readonly Recogniser[] = [todo, reply, create, run];
 const longestClause = 1_000;
 
 const onlyNote =
-  /^(?:only|just)\s+(?:the|that|its|my)\b|^nothing (?:else|more)\b|^no (?:other|extra|more|additional)\b|^one word\b|^(?:只要|只需|不要(?:其他|别的|解释|多余))/i;
+  /^(?:only|just)\s+(?:the|that|its|my)\b|^nothing (?:else|more)\b|^no (?:other|extra|more|additional|explanations?|comments?|punctuation)\b|^(?:do not|don['’]t) (?:explain|add|say)\b|^one word\b|^(?:只要|只需|不要(?:其他|别的|解释|多余))/i;
 const wantsOnly =
   /\bonly\b|\bnothing (?:but|else|more)\b|^(?:just|simply)\b|\b(?:reply|respond|answer|say|give me|tell me)\s+(?:with\s+)?just\b|只|仅/i;
 
@@ -195,8 +195,8 @@ function assemble(text: string, clauses: readonly Part[]): Understanding {
     } else exact.push(intent.text);
   }
   if (exact.length > 0) {
-    const others = found.find(({ clause, intent }) => asksForMore(clause, intent));
-    if (others !== undefined) steps.push({ type: "unknown", text: "" });
+    const isMore = found.some(({ clause, intent }) => asksForMore(clause, intent));
+    if (isMore) steps.unshift({ type: "unknown", text: "" });
   }
   if (steps.length === 0 && exact.length === 0) steps.push({ type: "unknown", text: text.trim() });
   return { steps, bare, exact: exact.length === 0 ? undefined : exact.join("\n") };
@@ -211,6 +211,8 @@ function isDescribed(reference: string, phrase: string): boolean {
 /** A literal answer counts only when nothing else is asked for: it would stand for work that was not done. */
 function asksForMore({ raw, text }: Part, intent: Intent | undefined): boolean {
   if (intent === undefined) return !onlyNote.test(text) && !isReached(text) && !isPolite(raw);
+  // "Check a.py" is done by reading it only as long as no verdict follows.
+  if (intent.type === "read" || intent.type === "list") return asksForJudgement(text);
   return intent.type === "remember" && !intent.statement.explicit && isDemand(intent.statement, raw);
 }
 

@@ -137,7 +137,7 @@ function bare(text: string, explicit: boolean): Statement | undefined {
 function chinese(sentence: string): Statement | undefined {
   let text = sentence.trim().replace(/^(?:对了|另外|还有|顺便说一下|其实|注意|好的)[，,：:]?\s*/, "");
   const explicit = askToRememberZh.test(text);
-  if (isQuestion(sentence)) return undefined;
+  if (isQuestion(sentence) || (!explicit && /回复|回答/.test(text))) return undefined;
   text = text.replace(askToRememberZh, "").replace(/^(?:如下|这个|以下)?[：:]\s*/, "");
   const fixed = correctionStartZh.exec(text);
   if (fixed !== null && fixed[0] !== "") {
@@ -197,7 +197,8 @@ const assignment =
 /** "The tests must be green", "the task: fix it": worded like a fact, but something to do or to judge. */
 export function isDemand({ subject, value }: Statement, sentence: string): boolean {
   if (/^(?:to\s|whether\b|if\b|for you\b|是否)/i.test(value) || assignment.test(subject)) return true;
-  return demand.test(sentence.replace(value, "")) && !namesKnownThing(subject);
+  const isSetting = namesKnownThing(subject) && /[\d\p{Lu}]/u.test(value);
+  return demand.test(sentence.replace(value, "")) && !isSetting;
 }
 
 export function addStatement(facts: readonly Fact[], statement: Statement): readonly Fact[] {

@@ -76,7 +76,7 @@ export function pointsOut(text: string): boolean {
 }
 
 const judging =
-  /^(?:review|check|search|hunt|test|read|think|try|finish|complete|wait|verify|validate|inspect|audit|examine|evaluate|assess|analy[sz]e|investigate|debug|diagnose|look\s+(?:at|for|into|over|through)|classify|categori[sz]e|compare|decide|determine|judge|rate|score|grade|count|translate|explain|describe|summari[sz]e|explore|scan|identify|detect|ensure|make sure|proofread|suggest|recommend|find)\b/i;
+  /^(?:review|check|search|hunt|test|think|try|finish|complete|wait|verify|validate|inspect|audit|examine|evaluate|assess|analy[sz]e|investigate|debug|diagnose|look\s+(?:at|for|into|over|through)|classify|categori[sz]e|compare|decide|determine|judge|rate|score|grade|count|translate|explain|describe|summari[sz]e|explore|scan|identify|detect|ensure|make sure|proofread|suggest|recommend|find)\b/i;
 const judgingZh =
   /^(?:请|帮我|麻烦你?)*(?:审查|检查|评审|审核|验证|分析|判断|评估|解释|翻译|比较|找出|调查|总结|统计|搜索|查找|寻找|测试|确认|完成|等)/;
 const ifStart = /^(?:if|when|unless|in case|once|whenever)\b|^(?:如果|若|假如|要是|除非)/i;

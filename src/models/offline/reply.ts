@@ -83,7 +83,7 @@ function* answer(
     return { text: texts.join("\n\n"), understood };
   }
   const all = texts.filter((text) => text !== "").join("\n\n") || inLanguage(language, "(nothing)", "（无）");
-  return { text: exact ?? all, understood };
+  return { text: understood ? (exact ?? all) : all, understood };
 }
 
 /**

@@ -1,23 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createOfflineModel } from "../../../src/models/offline/offline-model.ts";
-import { assistantMessage, collect, requestOf, toolMessage, userMessage } from "../harness.ts";
+import { wholeTurn } from "../harness.ts";
 
-/** The whole turn: every call gets an empty result. */
-async function answerTo(prompt: string) {
-  const messages = [userMessage(prompt)];
-  for (;;) {
-    const events = await collect(createOfflineModel(), requestOf(messages));
-    const text = events.flatMap((event) => (event.type === "text" ? [event.text] : [])).join("");
-    const call = events.find((event) => event.type === "tool_call");
-    const end = events.at(-1);
-    if (call === undefined) return { text, understood: end?.type === "end" && end.understood !== false };
-    const { id, name, inputText } = call;
-    messages.push(
-      assistantMessage([{ type: "tool_call", id, name, input: JSON.parse(inputText) }], "tool_calls"),
-      toolMessage([{ type: "tool_result", callId: id, name, status: "ok", text: "" }]),
-    );
-  }
-}
+const answerTo = (prompt: string) => wholeTurn(createOfflineModel(), prompt);
 
 test.each([
   "Just reply OK.",
