@@ -26,7 +26,6 @@ export function createProviderModel(spec: ModelSpec, fetch: typeof globalThis.fe
       const what = leftOut === 1 ? "1 image or document is" : `${leftOut} images or documents are`;
       yield { type: "notice", level: "warning", text: `${what} not sent: ${spec.info.id} does not take them.` };
     }
-    const watch: Watch = { status: 0, saysDone: false, heard };
     const own = new AbortController();
     const stop = (): void => own.abort();
     signal.addEventListener("abort", stop, { once: true });
@@ -34,6 +33,14 @@ export function createProviderModel(spec: ModelSpec, fetch: typeof globalThis.fe
     // Signs of life that say nothing keep a connection open for ever: this clock heeds events alone.
     let isSilent = false;
     let heardAt = performance.now();
+    let hasAnswered = false;
+    const noteBytes = (): void => {
+      // The headers end one wait and begin another.
+      if (!hasAnswered) heardAt = performance.now();
+      hasAnswered = true;
+      heard?.();
+    };
+    const watch: Watch = { status: 0, saysDone: false, heard: noteBytes };
     const listen = (): void => {
       const leftMs = heardAt + firstByteMs + idleMs - performance.now();
       if (leftMs > 0) {

@@ -10,7 +10,7 @@ export interface Watch {
   /** The stream said that it is over, in the way of chat completions. */
   saysDone: boolean;
   /** Called when the answer begins, and for every piece of it. */
-  readonly heard: (() => void) | undefined;
+  heard(): void;
 }
 
 /** An event or an error that is larger was not made by a model. */
@@ -29,7 +29,7 @@ export function watchedFetch(spec: ModelSpec, fetch: Fetch, watch: Watch): Fetch
     const headers = { ...(init?.headers as Readonly<Record<string, string>>), "user-agent": agentOf(spec) };
     const response = await fetch(addressOf(String(url), spec), { ...init, headers, ...bodyOf(spec, init?.body) });
     watch.status = response.status;
-    watch.heard?.();
+    watch.heard();
     const type = response.headers.get("content-type") ?? "";
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel();
@@ -78,7 +78,7 @@ function watchedStream(body: ReadableStream<Uint8Array>, watch: Watch): Readable
   let sinceEvent = 0;
   let tail = Buffer.alloc(0);
   return passedOn(body, (piece) => {
-    watch.heard?.();
+    watch.heard();
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     const end = Math.max(bytes.lastIndexOf("\n\n"), bytes.lastIndexOf("\n\r\n"), bytes.lastIndexOf("\r\r"));
     sinceEvent = end < 0 ? sinceEvent + bytes.length : bytes.length - end;

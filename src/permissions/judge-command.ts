@@ -163,7 +163,9 @@ function cannotBeUndone(does: string): Own {
 /** Git may write any file of a working tree, and where that is a home, its protected places. */
 function judgeTree(touch: Touch, roots: readonly string[], places: Places): Own {
   const use = touch.use === "write" ? "write" : "read";
-  const [contained] = roots.flatMap((root) => protectedIn(root, places, use) ?? []);
+  // A bare repository holds its own settings, and is meant.
+  const { repositories: _, around: __, ...homes } = places;
+  const [contained] = roots.flatMap((root) => protectedIn(root, homes, use) ?? []);
   if (contained !== undefined) return protectedPlace(`uses a repository that holds ${contained}, a protected place`);
   return { class: touch.class, protected: false, rule: "write-workspace", why: "writes files of the repository" };
 }

@@ -130,7 +130,8 @@ describe("chat completions", () => {
 
   test.each([
     ["firstByte", () => undefined],
-    ["idle", (response) => void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders()],
+    ["firstByte", (response) => void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders()],
+    ["idle", (response) => void response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n")],
   ] satisfies [string, Answer][])("a server that is silent: the message names timeouts.%s", async (key, silent) => {
     const { outcome } = await talk({ timeouts: { firstByte: 0.1, idle: 0.1 } }, [silent]);
     expect(outcome?.failure).toMatchObject({
