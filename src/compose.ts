@@ -26,6 +26,7 @@ import type { ModelInspector } from "./models/inspector.ts";
 import { unaliased } from "./models/model-entry.ts";
 import type { ModelTimeouts } from "./models/model-spec.ts";
 import { offlineInfo } from "./models/offline/info.ts";
+import type { UnusedKey } from "./models/unused-key.ts";
 import type { Network } from "./net/network.ts";
 import { createPermissionPolicy } from "./permissions/policy.ts";
 import { createJsonlStore } from "./store/jsonl-store.ts";
@@ -50,6 +51,8 @@ export interface Composition {
   readonly defaultModel: string;
   /** `TINMAN_MODEL` or the configuration asks for the offline model, or for another in place of every one. */
   readonly isOfflineNamed: boolean;
+  /** A key that is set for any provider. Read when the offline model was not chosen. */
+  unusedKey(): Promise<UnusedKey | undefined>;
   /** What can be said about models beyond what a run needs. */
   inspectModels(): Promise<ModelInspector>;
   readonly host: Host;
@@ -183,6 +186,7 @@ export async function compose(
     modelOverride,
     defaultModel,
     isOfflineNamed,
+    unusedKey: async () => (await import("./models/unused-key.ts")).unusedKey(env),
     inspectModels: async () => {
       const { createModelInspector } = await import("./models/inspector.ts");
       return createModelInspector({ choices: config.models ?? {}, env, fetch: openFetch });

@@ -21,7 +21,7 @@ export async function connectionOptions(
   const modelId = modelOverride === undefined ? (given.model ?? defaultModel) : defaultModel;
   await engine.checkModels({ modelId, ...(specModel === undefined ? {} : { specModelId: specModel }) });
   const log = createLogger(io.stderr, given.logLevel);
-  const notice = offlineServerNotice(given, composition);
+  const notice = await offlineServerNotice(given, composition);
   let isTold = false;
   return {
     defaults: {

@@ -15,7 +15,7 @@ import { signalCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 import { appendedPrompt } from "./appended-prompt.ts";
 import type { GivenExec } from "./exec-options.ts";
-import { offlineRunNotice } from "./offline-notice.ts";
+import { offlineRunNotice, whyOffline } from "./offline-notice.ts";
 import { readPrompt, readsInput } from "./prompt-input.ts";
 import { listTools, toolNames } from "./tool-names.ts";
 import { hasWaitingInput } from "./waiting-input.ts";
@@ -105,15 +105,16 @@ async function execOptions(
   given: GivenExec,
   words: readonly string[] | undefined,
   format: OutputFormat,
-  { homes, models, store, modelOverride, defaultModel, isOfflineNamed }: Composition,
+  composition: Composition,
   io: Io,
 ): Promise<ExecOptions> {
+  const { homes, models, store, modelOverride, defaultModel, isOfflineNamed } = composition;
   const id = given.sessionId ?? given.fork;
   const cwd = given.cwd === undefined && id !== undefined ? undefined : workingFolder(given.cwd);
   const appended = await appendedPrompt(given);
   const modelId = modelOverride === undefined ? given.model : undefined;
   // What can be known to be wrong is said before anything is waited for.
-  await models.resolve(modelId ?? defaultModel);
+  const { info } = await models.resolve(modelId ?? defaultModel);
   if (id !== undefined && readsInput(given, words)) await store.info(id);
   const { text: prompt, warning } = await readPrompt(given, words);
   const log = createLogger(io.stderr, given.logLevel);
@@ -124,6 +125,7 @@ async function execOptions(
     autonomy: given.auto ?? "off",
     mode: given.useSpec === true ? "spec" : "auto",
     ...(modelId === undefined ? {} : { modelId }),
+    ...(modelId === undefined || info.id !== "offline" ? {} : { isModelNamed: true }),
     ...(given.reasoningEffort === undefined ? {} : { reasoningEffort: given.reasoningEffort }),
     ...(given.specModel === undefined ? {} : { specModelId: given.specModel }),
     ...(given.specReasoningEffort === undefined ? {} : { specReasoningEffort: given.specReasoningEffort }),
@@ -131,7 +133,8 @@ async function execOptions(
     ...(given.tag === undefined ? {} : { tags: given.tag }),
   };
   const named = given.useSpec === true ? (given.specModel ?? given.model) : given.model;
-  const modelByDefault = named === undefined && !isOfflineNamed;
+  const isByDefault = named === undefined && !isOfflineNamed;
+  const modelByDefault = isByDefault ? await whyOffline(composition, id !== undefined) : undefined;
   return {
     prompt,
     format,
@@ -145,8 +148,12 @@ async function execOptions(
       ...changes,
     },
     changes,
-    run: { unsafe: given.skipPermissionsUnsafe ?? false, onDenied: given.onDenied, modelByDefault },
-    ...(modelByDefault ? { offlineNotice: offlineRunNotice } : {}),
+    run: {
+      unsafe: given.skipPermissionsUnsafe ?? false,
+      onDenied: given.onDenied,
+      ...(modelByDefault && { modelByDefault }),
+    },
+    ...(modelByDefault && { offlineNotice: offlineRunNotice(modelByDefault) }),
     limits: {
       ...(given.maxTurns === undefined ? {} : { maxModelCalls: given.maxTurns }),
       ...(given.maxTokens === undefined ? {} : { maxTokens: given.maxTokens }),

@@ -87,7 +87,7 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
   });
   const warning = given.auth ? "" : " - NO TOKEN IS ASKED FOR";
   await io.stdout.write(`tinman serve: listening on ${url} - API ${url.replace("http", "ws")}/ws${warning}\n`);
-  const notice = offlineServerNotice(given, composition);
+  const notice = await offlineServerNotice(given, composition);
   if (notice !== undefined) log.warn("model.offline", { message: notice });
   warmUp(composition, cwd).catch(() => undefined);
   return stopped;

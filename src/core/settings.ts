@@ -16,6 +16,8 @@ export interface Tag {
 /** What a session keeps in its log and takes up again when it is resumed. */
 export interface SessionSettings {
   readonly modelId: string;
+  /** The user named the offline model for this session, so its answers count without another mention. */
+  readonly isModelNamed?: boolean;
   readonly reasoningEffort: ReasoningEffort;
   readonly autonomy: Autonomy;
   readonly mode: Mode;
@@ -52,6 +54,12 @@ export interface ModelSilence {
   readonly key: string;
 }
 
+/** Why a run uses the offline model unasked, and what to do about it. */
+export interface ModelByDefault {
+  readonly reason: string;
+  readonly remedy: string;
+}
+
 export interface RunOptions {
   /** Ask nothing at all. */
   readonly unsafe?: boolean;
@@ -59,7 +67,7 @@ export interface RunOptions {
   readonly enabledTools?: readonly string[];
   readonly disabledTools?: readonly string[];
   /** The user named no model: a prompt that the offline model does not understand fails. */
-  readonly modelByDefault?: boolean;
+  readonly modelByDefault?: ModelByDefault;
   /** What a denial does to the turn when nobody can be asked. */
   readonly onDenied?: "stop" | "continue";
   readonly modelSilence?: ModelSilence;

@@ -11,7 +11,7 @@ import type { Clock, Ids, ModelCatalog, ModelInfo, ToolSpec } from "./ports.ts";
 import { sizeOf } from "./prompt-queue.ts";
 import { readReply } from "./reply.ts";
 import { isToolError } from "./run-failure.ts";
-import type { ModelSilence, TurnLimits } from "./settings.ts";
+import type { ModelByDefault, ModelSilence, TurnLimits } from "./settings.ts";
 import type { CallsOutcome, Denial } from "./tool-calls.ts";
 
 export interface TurnOutcome {
@@ -41,7 +41,7 @@ export interface TurnParts {
   readonly clock: Clock;
   readonly ids: Ids;
   /** The user named no model: a prompt that the offline model does not understand fails. */
-  readonly modelByDefault: boolean;
+  readonly modelByDefault?: ModelByDefault;
   readonly silence?: ModelSilence;
   /** Aborted by an interrupt; its reason may be an AgentError that says more than that. */
   readonly signal: AbortSignal;
@@ -67,12 +67,9 @@ const nothingSaid: Failure = {
   cause: "empty_response",
 };
 
-const noModel: Failure = {
-  code: "no_model",
-  message:
-    "No model was named, and the offline model did not understand the prompt. " +
-    "Set an API key, or name a model with -m, TINMAN_MODEL or config.yaml.",
-};
+function noModel({ reason, remedy }: ModelByDefault): Failure {
+  return { code: "no_model", message: `${reason}, and the offline model did not understand the prompt. ${remedy}` };
+}
 
 /** An answer that was cut at the output limit is continued this often. */
 const maxContinuations = 3;
@@ -145,7 +142,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     if (stop === "length") return undefined;
     if (stop === "refusal") return refused(text);
     if (finalText === "") return failedWith(nothingSaid);
-    if (!reply.understood && parts.modelByDefault) return failedWith(noModel);
+    if (!reply.understood && parts.modelByDefault !== undefined) return failedWith(noModel(parts.modelByDefault));
     return { reason: "completed" };
   };
 

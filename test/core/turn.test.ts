@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { ModelEvent } from "../../src/core/ports.ts";
+import type { RunOptions } from "../../src/core/settings.ts";
 import { ask, calls, createKit, listen, says, settings, usage } from "../fakes/kit.ts";
 
 test("a plain turn tells its events in one fixed order", async () => {
@@ -350,14 +351,20 @@ test("a prompt that the model did not understand fails the turn only when the us
     { type: "text", text: "I did not understand that." },
     { type: "end", stop: "end", understood: false },
   ];
-  const outcomeOf = async (modelByDefault: boolean) => {
+  const modelByDefault = { reason: "No model was named", remedy: "Name one." };
+  const outcomeOf = async (run: RunOptions, isModelNamed = false) => {
     const { engine } = createKit([missed]);
-    return ask(await engine.create({ cwd: "/ws", settings, run: { modelByDefault } }), "review this");
+    return ask(await engine.create({ cwd: "/ws", settings: { ...settings, isModelNamed }, run }), "review this");
   };
-  expect(await outcomeOf(false)).toMatchObject({ reason: "completed", finalText: "I did not understand that." });
-  expect(await outcomeOf(true)).toMatchObject({
+  const completed = { reason: "completed", finalText: "I did not understand that." };
+  expect(await outcomeOf({})).toMatchObject(completed);
+  expect(await outcomeOf({ modelByDefault }, true)).toMatchObject(completed);
+  expect(await outcomeOf({ modelByDefault })).toMatchObject({
     reason: "failed",
-    failure: { code: "no_model", message: expect.stringContaining("TINMAN_MODEL") },
+    failure: {
+      code: "no_model",
+      message: "No model was named, and the offline model did not understand the prompt. Name one.",
+    },
     finalText: "I did not understand that.",
   });
 });

@@ -27,11 +27,27 @@ test("says that the offline model is used, and fails on a prompt that it does no
   const stream = await tinman(["exec", "-o", "stream-json", "fix the bug"]);
   expect(lines(stream.stdout).at(-1)).toMatchObject({ model: "offline", exitCode: 1, error: { code: "no_model" } });
 
-  // The session keeps its model, and this run names none either.
+  // A key does not change the model of a session.
   const { session_id: id } = JSON.parse(good.stdout);
   const next = await tinman(["exec", "-s", id, "fix the bug"], { env: { ANTHROPIC_API_KEY: "sk-none" } });
   expect(next.code).toBe(1);
-  expect(next.stderr).toMatch(notice);
+  expect(next.stderr).toMatch(
+    /^tinman: The session keeps its model: using the offline model[^\n]*Change it with -m, such as -m claude[^\n]*\ntinman: The session keeps its model, and[^\n]*with -m[^\n]*\n$/,
+  );
+});
+
+test("a session that was begun with -m offline continues silently", async () => {
+  const begun = await tinman(["exec", "-m", "offline", "-o", "json", "Just reply OK."]);
+  const next = await tinman(["exec", "-s", JSON.parse(begun.stdout).session_id, "fix the bug"]);
+  expect([next.code, next.stderr]).toEqual([0, ""]);
+});
+
+test("names the key that is set for a provider without a default model", async () => {
+  const run = await tinman(["exec", "fix the bug"], { env: { MOONSHOT_API_KEY: "sk-none" } });
+  expect(run.code).toBe(1);
+  expect(run.stderr).toMatch(
+    /^tinman: MOONSHOT_API_KEY is set, but[^\n]*using the offline model[^\n]*-m moonshot\/<model>[^\n]*\ntinman: MOONSHOT_API_KEY is set, but[^\n]*\n$/,
+  );
 });
 
 test.each<[string, string[], Record<string, string>]>([

@@ -49,7 +49,8 @@ export const runExec: FrontEnd<ExecOptions> = async (engine, io, options) => {
       ({ id }) => id,
       () => undefined,
     );
-    if (options.offlineNotice !== undefined && model === "offline") await options.log.warn(options.offlineNotice);
+    const isUnasked = session.modelByDefault !== undefined && model === "offline";
+    if (isUnasked && options.offlineNotice !== undefined) await options.log.warn(options.offlineNotice);
     const outcome = await runPrompt(session, io, options, () => signalCode !== undefined);
     await session.close();
     const report = reportOutcome(outcome, {

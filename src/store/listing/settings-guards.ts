@@ -24,6 +24,7 @@ export const neededSettings = {
 };
 
 export const furtherSettings = {
+  isModelNamed: (value: unknown) => typeof value === "boolean",
   specModelId: isText,
   specReasoningEffort: isReasoningEffort,
   systemPrompt: isText,
