@@ -17,7 +17,7 @@ import type { LogDamage, ModelInfo, SessionLog, ToolSpec } from "./ports.ts";
 import type { QueuedPrompt } from "./prompt-queue.ts";
 import { notRun, PromptQueue, shortTitle, sizeOf, titleFrom } from "./prompt-queue.ts";
 import { damageNotices, readRepaired } from "./repair-log.ts";
-import type { ModelByDefault, RunOptions, SessionSettings, TurnLimits } from "./settings.ts";
+import { type RunOptions, type SessionSettings, type TurnLimits, unaskedModel } from "./settings.ts";
 import { estimateTokens } from "./tokens.ts";
 import type { Tool } from "./tool.ts";
 import { runCalls } from "./tool-calls.ts";
@@ -103,11 +103,6 @@ export class Session {
 
   get cwd(): string {
     return this.journal.state.cwd;
-  }
-
-  /** `undefined` when the user named the model, now or when the session began. */
-  get modelByDefault(): ModelByDefault | undefined {
-    return this.settings.isModelNamed === true ? undefined : this.run.modelByDefault;
   }
 
   get settings(): SessionSettings {
@@ -329,7 +324,7 @@ export class Session {
       models: parts.models,
       clock: parts.clock,
       ids: parts.ids,
-      ...(this.modelByDefault === undefined ? {} : { modelByDefault: this.modelByDefault }),
+      modelByDefault: unaskedModel(this.settings, this.run),
       ...(this.run.modelSilence === undefined ? {} : { silence: this.run.modelSilence }),
       signal,
       toolSpecs: (model) => this.toolSpecs(model),

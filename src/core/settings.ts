@@ -82,3 +82,8 @@ export interface TurnLimits {
   readonly maxModelCalls?: number;
   readonly maxTokens?: number;
 }
+
+/** `undefined` when the user named the model, now or when the session began. */
+export function unaskedModel(settings: SessionSettings, run: RunOptions): ModelByDefault | undefined {
+  return settings.isModelNamed === true ? undefined : run.modelByDefault;
+}

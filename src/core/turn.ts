@@ -41,7 +41,7 @@ export interface TurnParts {
   readonly clock: Clock;
   readonly ids: Ids;
   /** The user named no model: a prompt that the offline model does not understand fails. */
-  readonly modelByDefault?: ModelByDefault;
+  readonly modelByDefault: ModelByDefault | undefined;
   readonly silence?: ModelSilence;
   /** Aborted by an interrupt; its reason may be an AgentError that says more than that. */
   readonly signal: AbortSignal;

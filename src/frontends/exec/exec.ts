@@ -2,7 +2,7 @@ import type { Engine, ResumedSession } from "../../core/engine.ts";
 import { AgentError, failureOf } from "../../core/errors.ts";
 import type { EngineEvent } from "../../core/event.ts";
 import type { Session } from "../../core/session.ts";
-import type { RunOptions, SessionSettings, TurnLimits } from "../../core/settings.ts";
+import { type RunOptions, type SessionSettings, type TurnLimits, unaskedModel } from "../../core/settings.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import type { FrontEnd, Io } from "../front-end.ts";
 import { onStop } from "../front-end.ts";
@@ -49,7 +49,7 @@ export const runExec: FrontEnd<ExecOptions> = async (engine, io, options) => {
       ({ id }) => id,
       () => undefined,
     );
-    const isUnasked = session.modelByDefault !== undefined && model === "offline";
+    const isUnasked = unaskedModel(session.settings, options.run) !== undefined && model === "offline";
     if (isUnasked && options.offlineNotice !== undefined) await options.log.warn(options.offlineNotice);
     const outcome = await runPrompt(session, io, options, () => signalCode !== undefined);
     await session.close();

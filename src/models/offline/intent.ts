@@ -239,11 +239,23 @@ function withPath(intent: Intent, before: readonly Intent[]): Intent {
   return intent;
 }
 
+/** A long text is a document with a request in its last line; work that its ends ask for is part of the request. */
+function asksInLongText(end: string): boolean {
+  const lines = end.trim().split("\n");
+  const last = understand((lines.at(-1) ?? "").slice(-longestClause), () => []);
+  if (lines.length > 1 && last.exact !== undefined && last.steps.some((step) => step.type === "unknown")) return true;
+  return end
+    .split(/[.!?。！？\n]+\s*/)
+    .map(withoutPoliteness)
+    .some((sentence) => asksForWork(sentence) || asksForJudgement(sentence));
+}
+
 function understandEnds(text: string, facts: () => readonly Fact[]): Understanding {
   const ends = [text.slice(-readEnds), text.slice(0, readEnds)].map((end) => end.replace(/\s{40,}/g, "\n"));
   for (const end of ends) {
     const found = understand(end, facts);
     const steps = found.steps.filter((step) => step.type === "remember" || step.type === "recall");
+    if (found.exact !== undefined && ends.some(asksInLongText)) break;
     if (steps.length > 0 || found.exact !== undefined) return { ...found, steps };
   }
   return { steps: [{ type: "unknown", text: text.slice(0, readEnds) }], bare: false, exact: undefined };

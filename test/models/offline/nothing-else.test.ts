@@ -178,6 +178,15 @@ describe.each(Object.entries(notUnderstood))("does not understand a prompt with 
   });
 });
 
+test.each([
+  ["", "The tests should pass. Reply PASS."],
+  ["Review this diff:\n", "Just reply PASS."],
+  ["", "Check it.\nJust reply PASS."],
+])("does not understand a long text that asks for more than a fixed answer: %j … %j", async (start, end) => {
+  const long = `${start}${"lorem ipsum ".repeat(1_000)}\n${end}`;
+  expect(await wholeTurn(model, long)).toMatchObject({ understood: false });
+});
+
 describe("gives the fixed answer beside what it carries out itself", () => {
   test.each([
     ["Just reply OK.", "OK"],
