@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import type { CommonOptions } from "../../src/sdk/api.ts";
 import { createSession } from "../../src/sdk/node.ts";
 import type { TurnEvent, TurnResult } from "../../src/sdk/types.ts";
-import { until } from "../fakes/kit.ts";
 import {
   busy,
   completed,
@@ -11,7 +10,6 @@ import {
   delta,
   idle,
   message,
-  openOver,
   says,
   settled,
   state,
@@ -362,50 +360,6 @@ describe("what is told of a turn", () => {
     expect([session.usage, session.isBusy]).toEqual([usage, true]);
     backend.notify(busy, says("m-2", "Again"), idle);
     expect(await second.end()).toEqual({ ...done, text: "Again", turnId: "t-2" });
-    await session.close();
-  });
-});
-
-describe("an interrupt", () => {
-  it.each<[string, (nth: number) => object]>([
-    ["text", () => delta("m-1", "more ")],
-    ["tool_call", (nth) => ({ type: "tool_call", toolUse: { ...toolUse, id: `c-${nth}` } })],
-    ["create_message", (nth) => says(`m-${nth}`, "more")],
-    ["tool_result", (nth) => ({ ...result, toolUseId: `c-${nth}`, messageId: `r-${nth}` })],
-    [
-      "tool_progress_update",
-      (nth) => ({ type: "tool_progress_update", toolUseId: "c-1", toolName: "LS", update: { text: `${nth}` } }),
-    ],
-  ])("that the backend acknowledges and ignores is sent again while %s keeps coming", async (_, next) => {
-    const { session, backend } = await openOver(createFakeBackend(), { timeouts: { grace: 1 } });
-    const turn = session.stream("go", { id: "t-1" });
-    await backend.next("droid.add_user_message");
-    backend.notify(busy);
-    await turn.interrupt();
-    await backend.next("droid.interrupt_session");
-    const isAgain = (): boolean =>
-      backend.received.filter(({ method }) => method === "droid.interrupt_session").length > 1;
-    let nth = 0;
-    await until(() => {
-      nth += 1;
-      if (!isAgain()) backend.notify(next(nth));
-      return isAgain();
-    });
-    backend.notify(idle);
-    expect(await turn.result).toMatchObject({ status: "interrupted" });
-    await session.close();
-  });
-
-  it("that the backend heeds is sent once, although what was under way still comes", async () => {
-    const { session, backend } = await openOver(createFakeBackend(), { timeouts: { grace: 60_000 } });
-    const turn = session.stream("go", { id: "t-1" });
-    await backend.next("droid.add_user_message");
-    backend.notify(busy, delta("m-1", "a"));
-    await turn.interrupt();
-    const whole = message("m-1", "assistant", { type: "text", text: "abc" });
-    backend.notify(delta("m-1", "b"), delta("m-1", "c"), whole, idle);
-    expect(await turn.result).toMatchObject({ status: "interrupted", text: "abc" });
-    expect(backend.received.filter(({ method }) => method === "droid.interrupt_session")).toHaveLength(1);
     await session.close();
   });
 });

@@ -1,0 +1,268 @@
+import { describe, expect, test } from "vitest";
+import type { Access, DecisionContext } from "../../src/core/permission.ts";
+import { createPermissionPolicy } from "../../src/permissions/policy.ts";
+
+const policy = createPermissionPolicy(() => "bash");
+
+const context: DecisionContext = {
+  tool: "T",
+  autonomy: "high",
+  mode: "auto",
+  cwd: "/ws",
+  readable: ["/ws/keys/outputs"],
+  home: "/home/u",
+  temp: "/tmp",
+  ownHome: "/home/u/.tinman",
+  rules: { allow: [], deny: [], alwaysDeny: [] },
+  approver: false,
+  unsafe: false,
+  enabledTools: ["T"],
+};
+
+function rule(access: Access, changes: Partial<DecisionContext> = {}): string {
+  const { verdict, rule } = policy.decide([access], { ...context, ...changes });
+  return `${verdict} ${rule}`;
+}
+const reading = (path: string, changes: Partial<DecisionContext> = {}) => rule({ type: "read", path }, changes);
+const writing = (path: string, changes: Partial<DecisionContext> = {}) => rule({ type: "write", path }, changes);
+
+const closed = "deny protected-place";
+
+describe("what is known by name", () => {
+  test.each([
+    [".gitconfig", "kept"],
+    [".config/git/config", "kept"],
+    [".config/git/credentials", "closed"],
+    [".pgpass", "closed"],
+    [".my.cnf", "closed"],
+    [".vault-token", "closed"],
+    [".m2/settings.xml", "closed"],
+    [".m2/repository/a.jar", "open"],
+    [".gradle/gradle.properties", "closed"],
+    [".gradle/caches/a", "open"],
+    [".gradle/init.d/a.gradle", "kept"],
+    [".claude/projects/a.jsonl", "closed"],
+    [".claude.json", "closed"],
+    [".codex/auth.json", "closed"],
+    [".gemini/settings.json", "closed"],
+    [".local/share/opencode/auth.json", "closed"],
+    [".config/openai/key", "closed"],
+    [".terraform.d/credentials.tfrc.json", "closed"],
+    [".config/rclone/rclone.conf", "closed"],
+    [".config/hub", "closed"],
+    [".nuget/NuGet/NuGet.Config", "closed"],
+    [".nuget/packages/a", "open"],
+    [".composer/auth.json", "closed"],
+    [".yarnrc.yml", "closed"],
+    [".s3cfg", "closed"],
+    [".oci/config", "closed"],
+    [".password-store/a.gpg", "closed"],
+    [".local/share/keyrings/login.keyring", "closed"],
+    [".mozilla/firefox/a/logins.json", "closed"],
+    [".config/google-chrome/Default/Cookies", "closed"],
+    ["Library/Application Support/Google/Chrome/Default/Cookies", "closed"],
+    [".bash_history", "closed"],
+    [".zsh_history", "closed"],
+    [".local/share/fish/fish_history", "closed"],
+    [".python_history", "closed"],
+    [".node_repl_history", "closed"],
+    [".psql_history", "closed"],
+    [".mysql_history", "closed"],
+    [".sqlite_history", "closed"],
+    [".rediscli_history", "closed"],
+    [".lesshst", "closed"],
+    ["go/bin/gopls", "kept"],
+    ["go/src/a.go", "open"],
+    [".pyenv/shims/python", "kept"],
+    [".asdf/shims/node", "kept"],
+    [".volta/bin/node", "kept"],
+    [".bun/bin/bun", "kept"],
+    [".deno/bin/deno", "kept"],
+    [".nvm/versions/node/v22/bin/node", "kept"],
+    [".curlrc", "closed"],
+    [".wgetrc", "closed"],
+    [".psqlrc", "kept"],
+    [".sqliterc", "kept"],
+    [".gdbinit", "kept"],
+    [".irbrc", "kept"],
+    [".Rprofile", "kept"],
+    [".screenrc", "kept"],
+    [".mailcap", "kept"],
+    [".hgrc", "kept"],
+    [".subversion/config", "kept"],
+    [".condarc", "kept"],
+    [".local/share/bash-completion/completions/git", "kept"],
+    [".config/direnv/direnvrc", "kept"],
+    [".config/go/env", "kept"],
+    [".tool-versions", "kept"],
+    [".some-program-nobody-knows-rc", "kept"],
+    [".some-folder/file", "open"],
+    [".cache", "open"],
+    [".cache/a/b", "open"],
+    [".config/some-program/file", "open"],
+    [".bash_aliases", "kept"],
+    [".bashrc", "closed"],
+    [".zlogout", "kept"],
+    [".xprofile", "kept"],
+    [".config/autostart/a.desktop", "kept"],
+    [".config/systemd/user/a.service", "kept"],
+    [".config/systemd/other", "open"],
+    [".config/environment.d/a.conf", "kept"],
+    [".config/pip/pip.conf", "closed"],
+    [".tmux.conf", "kept"],
+    [".inputrc", "kept"],
+    [".VIMRC", "kept"],
+    [".vim/plugin/a.vim", "kept"],
+    [".config/nvim/init.lua", "kept"],
+    [".emacs.d/init.el", "kept"],
+    [".cargo/config.toml", "kept"],
+    [".cargo/registry/a", "open"],
+    [".local/bin/git", "kept"],
+    [".local/share/a", "open"],
+    ["bin/git", "kept"],
+    ["binx/git", "open"],
+    ["Library/LaunchAgents/a.plist", "kept"],
+    ["Library/Caches/a", "open"],
+    [".nvm/nvm.sh", "kept"],
+    [".cargo/env", "kept"],
+    [".sdkman/bin/sdkman-init.sh", "kept"],
+    [".rvm/scripts/rvm", "kept"],
+    [".asdf/asdf.sh", "kept"],
+    [".deno/env", "kept"],
+    [".pyenv/libexec/pyenv", "kept"],
+    [".bash_it/bash_it.sh", "kept"],
+    [".zinit/a", "kept"],
+    [".zplug/init.zsh", "kept"],
+    [".zim/init.zsh", "kept"],
+    [".antigen/a", "kept"],
+    [".fzf/shell/a", "kept"],
+    [".tmux/plugins/a", "kept"],
+    [".doom.d/init.el", "kept"],
+    [".config/doom/init.el", "kept"],
+    [".config/X11/xinitrc", "kept"],
+    [".config/xprofile", "kept"],
+    [".config/bspwm/bspwmrc", "kept"],
+    [".config/sxhkd/sxhkdrc", "kept"],
+    [".config/alacritty/alacritty.toml", "kept"],
+    [".config/foot/foot.ini", "kept"],
+    [".local/lib/python3.12/site-packages/a.pth", "kept"],
+    [".local/lib/node_modules/a.js", "kept"],
+    [".local/share/nvim/lazy/a.lua", "kept"],
+    ["miniconda3/etc/profile.d/conda.sh", "kept"],
+    ["anaconda3/bin/python", "kept"],
+    ["miniforge3/bin/a", "kept"],
+    ["mambaforge/bin/a", "kept"],
+    ["google-cloud-sdk/path.bash.inc", "kept"],
+    [".cache/gitstatus/gitstatusd", "kept"],
+    [".mix/archives/a", "kept"],
+    ["perl5/lib/a.pm", "kept"],
+    [".dbt/profiles.yml", "closed"],
+    [".config/helm/registry/config.json", "closed"],
+    [".aliyun/config.json", "closed"],
+    [".config/kaggle/kaggle.json", "closed"],
+    [".config/Cursor/User/globalStorage/state.vscdb", "closed"],
+    [".config/Code/User/globalStorage/state.vscdb", "closed"],
+    [".config/VSCodium/User/globalStorage/a", "closed"],
+    [".local/share/DBeaverData/a", "closed"],
+    [".doppler/.doppler.yaml", "closed"],
+    [".gitlab-runner/config.toml", "closed"],
+    [".passwd-s3fs", "closed"],
+    [".pg_service.conf", "closed"],
+    [".offlineimaprc", "closed"],
+    [".purple/accounts.xml", "closed"],
+    [".config/filezilla/sitemanager.xml", "closed"],
+    [".filezilla/a", "closed"],
+    [".local/share/remmina/a", "closed"],
+    [".config/borg/keys/a", "closed"],
+    [".local/state/python_history", "closed"],
+    [".jira.d/config.yml", "closed"],
+    [".env", "closed"],
+    [".secrets", "closed"],
+    [".secrets/a", "closed"],
+    [".config/lftp/rc", "closed"],
+    [".config/Postman/a", "closed"],
+    [".dbt/packages/a", "open"],
+    [".config/Code/User/settings.json", "kept"],
+    [".cargo/env-notes", "open"],
+    [".bun/install/cache/a", "open"],
+    ["miniconda/a", "open"],
+  ])("~/%s is %s", (name, kind) => {
+    const path = `/home/u/${name}`;
+    const [read, write] = [reading(path), writing(path)];
+    expect([read, write]).toEqual([
+      kind === "closed" ? closed : "allow read-outside",
+      kind === "open" ? "allow write-outside" : closed,
+    ]);
+  });
+
+  test("programs are kept from those who work elsewhere", () => {
+    expect(writing("/home/u/bin/a", { cwd: "/home/u/bin" })).toBe("allow write-workspace");
+    expect(writing("/home/u/.local/bin/a", { cwd: "/home/u/.local/bin" })).toBe("allow write-workspace");
+    // A home that is the workspace has a `bin` like other projects, but what is hidden is not the project's.
+    expect(writing("/home/u/bin/a", { cwd: "/home/u" })).toBe("allow write-workspace");
+    expect(writing("/home/u/.local/bin/a", { cwd: "/home/u" })).toBe(closed);
+    expect(writing("/home/u/.vimrc", { cwd: "/home/u" })).toBe(closed);
+    expect(writing("/home/u/.oh-my-zsh/custom/a", { cwd: "/home/u/.oh-my-zsh" })).toBe("allow write-workspace");
+    expect(writing("/home/u/.pyenv/versions/a/b", { cwd: "/home/u/.pyenv/versions/a" })).toBe("allow write-workspace");
+  });
+
+  test.each([
+    "/etc/sudoers",
+    "/etc/sudoers.d/a",
+    "/etc/krb5.keytab",
+    "/etc/ssh/ssh_host_ed25519_key",
+    "/etc/ssl/private/a.key",
+    "/run/secrets/kubernetes.io/serviceaccount/token",
+    "/var/run/secrets/kubernetes.io/serviceaccount/token",
+    "/run/docker.sock",
+    "/run/containerd/containerd.sock",
+    "/proc/kcore",
+    "/dev/mem",
+    "/dev/sda1",
+    "/dev/nvme0n1p2",
+    "/dev/mapper/root",
+  ])("%s is closed", (path) => {
+    expect([reading(path), writing(path)]).toEqual([closed, closed]);
+  });
+
+  test.each(["/etc/ssh/ssh_host_ed25519_key.pub", "/etc/hosts", "/dev/null", "/run/lock/a", "/var/spool/cron/u"])(
+    "%s can be read",
+    (path) => expect(reading(path)).toBe("allow read-outside"),
+  );
+
+  test("crontabs and what the loader preloads are kept", () => {
+    for (const path of ["/var/spool/cron/u", "/etc/cron.d/a", "/etc/ld.so.preload"]) expect(writing(path)).toBe(closed);
+  });
+
+  test("a workspace below the folder of a coding agent can be used, and nothing else of the folder", () => {
+    const cwd = "/home/u/.codex/worktrees/1/project";
+    expect([reading(`${cwd}/a`, { cwd }), writing(`${cwd}/a`, { cwd })]).toEqual([
+      "allow read-workspace",
+      "allow write-workspace",
+    ]);
+    expect(rule({ type: "read", path: cwd, recursive: true }, { cwd })).toBe("allow read-workspace");
+    expect(reading("/home/u/.codex/history.jsonl", { cwd })).toBe(closed);
+    const own = { cwd: "/home/u/.claude" };
+    expect([reading("/home/u/.claude/CLAUDE.md", own), reading("/home/u/.claude/.credentials.json", own)]).toEqual([
+      "allow read-workspace",
+      closed,
+    ]);
+    expect(rule({ type: "read", path: "/home/u/.claude", recursive: true }, own)).toBe(closed);
+  });
+
+  test("where the home is the workspace, its dot files are a project's, except those of a known kind", () => {
+    const cwd = "/home/u";
+    for (const name of [".gitignore", ".prettierrc", ".tool-versions", ".vscode/settings.json"])
+      expect(writing(`/home/u/${name}`, { cwd })).toBe("allow write-workspace");
+    expect([writing("/home/u/.zshrc", { cwd }), reading("/home/u/.env", { cwd })]).toEqual([closed, closed]);
+    expect(writing("/home/u/.dotfiles", { cwd: "/home/u/.dotfiles" })).toBe("allow write-workspace");
+  });
+
+  test("the files of a workspace are not mistaken for those of the home", () => {
+    for (const name of [".npmrc", ".bash_history", ".claude/settings.json", "go/bin/a"])
+      expect([reading(`/ws/${name}`), writing(`/ws/${name}`)]).toEqual([
+        "allow read-workspace",
+        "allow write-workspace",
+      ]);
+  });
+});
