@@ -64,7 +64,7 @@ export const permissionFor = (id: string, word: string) => {
         details: {
           type: "exec",
           fullCommand: command,
-          command: "echo",
+          command,
           extractedCommands: ["echo"],
           impactLevel: "medium",
           riskLevelReason: `Execute runs "${command}": it writes ${word}.txt.`,

@@ -268,6 +268,7 @@ describe("in a browser", () => {
         reason: "completed",
         text: "Grüße aus 漢字 🦫.",
         sessionId: uuid,
+        model: models.streamed,
         durationMs: expect.any(Number),
         usage: usage(1),
       },
