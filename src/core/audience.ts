@@ -59,7 +59,7 @@ export class Audience {
     if (event.type === "request.opened") for (const go of this.onRequest.splice(0)) go();
   }
 
-  /** Resolves when somebody is asked for something. */
+  /** Resolves when a client is asked for something. */
   nextRequest(): Promise<void> {
     return new Promise((resolve) => this.onRequest.push(resolve));
   }

@@ -42,7 +42,7 @@ export class SessionPool {
   private readonly counts = new Map<string, number>();
   /** Being made. */
   private readonly making = new Set<Promise<unknown>>();
-  /** Called when somebody lets go of a session that nobody else holds. */
+  /** Called when the last holder of a session lets go of it. */
   private readonly onRelease = new Set<() => void>();
   private isClosed = false;
 
@@ -247,7 +247,7 @@ function workOf({ session, holds }: Entry): Promise<unknown> | undefined {
   return holds.size === 0 && isAsking ? undefined : session.busy();
 }
 
-/** Whether something happens in it that needs nobody who is not there. */
+/** Whether work goes on in it that does not wait for an absent client. */
 function isWorking({ session, holds }: Entry): boolean {
   return session.busy() !== undefined && (holds.size > 0 || session.openRequests().size === 0);
 }

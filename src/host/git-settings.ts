@@ -1,6 +1,6 @@
 /** One setting of git's, as its files have it. */
 export interface Setting {
-  /** In lower case, with what stands behind a dot in old files: `core`, `remote.origin`. */
+  /** In lower case, with the part after the dot in old files: `core`, `remote.origin`. */
   readonly section: string;
   /** In quotes behind the section; its case counts. */
   readonly sub?: string;
@@ -43,7 +43,7 @@ export function parseSettings(config: string): readonly Setting[] | undefined {
   return settings;
 }
 
-/** What stands behind a name, up to the end of the line or of those that continue it. */
+/** The value after a name, up to the end of the line or of its continuations. */
 function valueAt(text: string, from: number): { readonly value: string; readonly end: number } | undefined {
   let value = "";
   /** Blanks at the end count only in quotes. */

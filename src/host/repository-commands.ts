@@ -83,7 +83,7 @@ function takesRelativeFile(words: readonly string[]): boolean {
   });
 }
 
-/** Modules are looked for in the folder first, unless Python is told otherwise. */
+/** Python looks for modules in the folder first, unless a flag says otherwise. */
 function loadsByFlag(program: string, words: readonly string[], { exists }: Around): boolean {
   if (python.test(program)) {
     if (words.some((word) => /^-[a-zA-Z]*[IP]/.test(word))) return false;

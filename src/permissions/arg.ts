@@ -37,6 +37,11 @@ export function escaped(value: string): string {
   return value.replace(new RegExp(special, "g"), "\\$&");
 }
 
+/** The text that such a pattern stands for. */
+export function unescaped(pattern: string): string {
+  return pattern.replace(/\\(.)/gs, "$1");
+}
+
 /** What surely stands at the beginning. */
 export function knownStart(arg: Arg): string {
   if (arg.kind === "text") return arg.value;

@@ -1,5 +1,6 @@
 import type { CommandPart, DecisionContext, Evidence, Found, JudgedPart, Lookup, Touch } from "../core/permission.ts";
 import { lookupKey } from "../core/permission.ts";
+import { unescaped } from "./arg.ts";
 import { raised, worse } from "./autonomy.ts";
 import { isMadeAgain } from "./deletions.ts";
 import { liesIn } from "./path-names.ts";
@@ -93,7 +94,7 @@ function stayingPut({ moves: _, ...touch }: Touch): Touch {
   return { ...touch, recursive: false };
 }
 
-/** A path may lead out of a protected place by a link, and is of that place all the same. */
+/** A path that leads out of a protected place by a link still belongs to that place. */
 function judgeWay({ use, lookup }: Touch, places: Places): Own | undefined {
   if (use !== "read" && use !== "write") return undefined;
   const way = places.ways?.get(lookupKey(lookup)) ?? [];
@@ -120,7 +121,7 @@ function noAnswer({ use, lookup }: Touch): Own {
     const why = `sets ${lookup.path}, which is in the environment and may change what programs do`;
     return { class: "high", protected: false, rule: "dangerous-variable", why };
   }
-  if (use === "delete") return cannotBeUndone(`deletes ${shown(lookup.path)}`);
+  if (use === "delete") return cannotBeUndone(`deletes ${unescaped(lookup.path)}`);
   const words: Partial<Record<Lookup["what"], string>> = {
     "names-below": `takes names from below ${lookup.path}, where there are too many, or one with a blank, a quote or a dash in front`,
     "tracked-names": `takes names that git tracks below ${lookup.path}, of which one has a blank, a quote or a dash in front`,
@@ -137,7 +138,7 @@ function noAnswer({ use, lookup }: Touch): Own {
 function judgeDeletion(touch: Touch, unsaved: readonly string[], places: Places): Own {
   const lost = unsaved.find((path) => !isMadeAgain(path, places));
   if (lost !== undefined) return cannotBeUndone(`deletes ${lost}`);
-  const why = `deletes ${shown(touch.lookup.path)}, which can be brought back`;
+  const why = `deletes ${unescaped(touch.lookup.path)}, which can be brought back`;
   return { class: touch.class, protected: false, rule: "delete-restorable", why };
 }
 
@@ -149,7 +150,7 @@ function judgeRepositories(touch: Touch, repositories: readonly string[], places
   return { class: touch.class, protected: false, rule: "delete-restorable", why: "deletes no repository" };
 }
 
-/** Harmless where nothing is; it is not known to be written, so that no level but `high` is needed. */
+/** Nothing to overwrite is harmless. Otherwise `high`: it may be overwritten, but that is not certain. */
 function judgeOverwriting({ class: accessClass }: Touch, [existing]: readonly string[]): Own {
   if (existing === undefined)
     return { class: accessClass, protected: false, rule: "write-new", why: "overwrites nothing" };
@@ -168,11 +169,6 @@ function judgeTree(touch: Touch, roots: readonly string[], places: Places): Own 
   const [contained] = roots.flatMap((root) => protectedIn(root, homes, use) ?? []);
   if (contained !== undefined) return protectedPlace(`uses a repository that holds ${contained}, a protected place`);
   return { class: touch.class, protected: false, rule: "write-workspace", why: "writes files of the repository" };
-}
-
-/** A pattern as people write it. */
-function shown(pattern: string): string {
-  return pattern.replace(/\\(.)/gs, "$1");
 }
 
 /** Programs of the workspace must not be taken for the system's. */
@@ -223,7 +219,7 @@ function judgeFile(touch: Touch, path: string, places: Places): Own {
   };
 }
 
-/** Why something must not be deleted, moved or replaced at any level; `undefined` when it is none of these. */
+/** Why deleting, moving or replacing a path needs a yes at every level; `undefined` when it does not. */
 function catastropheOf(path: string, { cwd, home, loginHome = home, foldsCase }: Places): string | undefined {
   const holds = (folder: string): boolean => liesIn(folder, path, foldsCase);
   const verb = `deletes, moves or replaces ${path}, which is or holds`;

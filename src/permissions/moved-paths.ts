@@ -1,5 +1,6 @@
 import { isBuilt } from "../core/build-folders.ts";
 import type { CommandPart, Lookup, Touch } from "../core/permission.ts";
+import { unescaped } from "./arg.ts";
 import { classed } from "./parts.ts";
 
 /**
@@ -83,9 +84,9 @@ function whyChanged({ touches }: CommandPart, changes: Changes, cwd: string): st
     if (use === "git" && accessClass === "read" && changes.repositories) return `uses git in ${path}`;
     if (changes.links && !(what === "path" && path === cwd) && use !== "git") return `uses ${path}`;
     // What was put into a build folder meanwhile is what builds put there.
-    const isMadeAgain = what === "unsaved" && isBuilt(path.replace(/\\(.)/gs, "$1"), cwd);
+    const isMadeAgain = what === "unsaved" && isBuilt(unescaped(path), cwd);
     if (!changes.names || !namesAreAsked.has(what) || isMadeAgain) continue;
-    return what === "unsaved" ? `deletes ${path.replace(/\\(.)/gs, "$1")}` : `takes names from ${path}`;
+    return what === "unsaved" ? `deletes ${unescaped(path)}` : `takes names from ${path}`;
   }
   return undefined;
 }

@@ -98,7 +98,7 @@ function isClosed(closed: readonly string[], path: string, compared: string, kno
   if (place === undefined) return false;
   const { agents } = namedPlaces(known);
   if (!agents.has(place) || !isInside(known.cwd, place) || !isInside(path, known.cwd)) return true;
-  // A login below it is closed all the same.
+  // A login below it stays closed.
   return closed.some((other) => !agents.has(other) && isInside(path, other));
 }
 

@@ -31,11 +31,8 @@ export function touchesFor(
     for (const { arg } of files) {
       const changed = touchesOf(arg, "write", writes, around);
       touches.push(changed?.map((touch) => ({ ...touch, moves: true })));
+      if (recursive) touches.push(changed?.map(asking("repositories-below")));
     }
-  }
-  if (row.program === "chmod" && recursive) {
-    for (const { arg } of files)
-      touches.push(touchesOf(arg, "write", writes, around)?.map(asking("repositories-below")));
   }
   if (row.picksNames !== undefined) touches.push(...pickedNames(row, values, writes, around));
   const [named] = operands.filter(({ kind }) => kind === "text");

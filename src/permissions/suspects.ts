@@ -22,7 +22,7 @@ export function suspects(
   });
 }
 
-/** Every path that a word may hold: the word itself, and what stands behind its separators and looks like a path. */
+/** Every path that a word may hold: the word itself, and each piece after a separator that looks like a path. */
 function pathsIn(word: string, home: string): readonly string[] {
   if (word === "" || /\s/.test(word)) return [];
   const bare = word.replace(/^-[A-Za-z](?=[~/.])/, "").replace(/^@/, "");

@@ -178,7 +178,7 @@ const mcpToolDetails = z.strictObject({
 });
 
 const wholeCommandDetails = execDetails.extend({
-  command: z.string().describe("The same; backends sum it up here, and whoever is asked should see all of it."),
+  command: z.string().describe("The same: backends shorten it here, and an approver must see all of it."),
 });
 const [, ...otherKinds] = permissionDetails.options;
 

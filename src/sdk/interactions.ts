@@ -219,7 +219,7 @@ function permissionCallOf(value: unknown): PermissionCall | undefined {
   return { ...call, details: isKnown ? known : { type: "other", name, given: found } };
 }
 
-/** Backends sum a command up (`sleep, echo`), cut it, or leave it to the input: whoever is asked sees all of it. */
+/** Backends sum a command up (`sleep, echo`), cut it, or leave it to the input: an approver sees all of it. */
 function wholeCommand(details: Given, { command: called }: Given): Given {
   const shown = textOf(details.fullCommand);
   const isCut = typeof called === "string" && (shown === undefined || isStartOf(shown, called));

@@ -240,7 +240,7 @@ export interface PermissionCall {
         readonly type: "exec";
         /** The command line; of a tool that is no shell, its name, the paths that it really touches, and its input. */
         readonly fullCommand: string;
-        /** The same; backends sum it up here, and whoever is asked should see all of it. */
+        /** The same: backends shorten it here, and an approver must see all of it. */
         readonly command: string;
         readonly extractedCommands: readonly string[];
         readonly impactLevel: "low" | "medium" | "high";

@@ -55,7 +55,7 @@ function execute(kind: string, command: string, runsFrom: Level, rule: string, d
         input: { command },
         runsFrom,
         rule,
-        does: `runs ${JSON.stringify(command)}: it ${does.replace("CELL", cell)}`,
+        does: `runs ${JSON.stringify(command)}: it ${does.replace("HERE", join(cell, "work"))}`,
         gives,
       },
     ],
@@ -140,7 +140,7 @@ const table: readonly Row[] = [
     "rm notes.txt",
     "high",
     "delete",
-    "deletes CELL/work/notes.txt, which cannot be undone",
+    "deletes HERE/notes.txt, which cannot be undone",
   )({ "work/notes.txt": undefined }),
   execute(
     "of a program that is not known",

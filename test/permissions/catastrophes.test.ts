@@ -1,31 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { withEvidence } from "../../src/core/evidence.ts";
 import type { DecisionContext } from "../../src/core/permission.ts";
-import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
-
-const policy = createPermissionPolicy(() => "bash");
-const closed = "deny protected-place";
+import { context as atHigh, closed, policy } from "./at-high.ts";
 
 const context: DecisionContext = {
+  ...atHigh,
   tool: "Execute",
-  autonomy: "high",
-  mode: "auto",
-  cwd: "/home/u/work/ws",
+  cwd: "/home/u/code/ws",
   readable: [],
-  home: "/home/u",
-  temp: "/tmp",
-  ownHome: "/home/u/.tinman",
-  rules: { allow: [], deny: [], alwaysDeny: [] },
-  approver: false,
-  unsafe: false,
   enabledTools: ["Execute"],
 };
 
 describe("what must never go unasked", () => {
   async function verdict(command: string, changes: Partial<DecisionContext> = {}): Promise<string> {
     const here = { ...context, ...changes };
-    const host = createMemoryHost({ "/home/u/work/ws/src/a.ts": "" });
+    const host = createMemoryHost({ "/home/u/code/ws/src/a.ts": "" });
     const accesses = await withEvidence([{ type: "command", command, background: false }], policy, host, here);
     const decided = policy.decide(accesses, here);
     return `${decided.verdict} ${decided.rule}`;
@@ -41,7 +31,7 @@ describe("what must never go unasked", () => {
     "rm -rf ./",
     'rm -rf "$PWD"',
     "rm -rf ..",
-    "rm -rf /home/u/work",
+    "rm -rf /home/u/code",
     "sudo rm -rf /",
     "bash -c 'rm -rf ~'",
     "cd .. && rm -rf ws",
@@ -157,7 +147,7 @@ describe("what must never go unasked", () => {
   );
 
   test("a patch that deletes a file is judged by what is lost", () => {
-    const path = "/home/u/work/ws/a";
+    const path = "/home/u/code/ws/a";
     const at = { autonomy: "low", enabledTools: [] } as const;
     const rule = (more: object) => {
       const decision = policy.decide([{ type: "write", path, ...more }], { ...context, ...at });
@@ -171,7 +161,7 @@ describe("what must never go unasked", () => {
   });
 
   test("what the session has made can go at medium, and nothing beside it", async () => {
-    const ws = "/home/u/work/ws";
+    const ws = "/home/u/code/ws";
     const made = { created: new Set([`${ws}/out.txt`, `${ws}/tmp`]), moved: new Set([`${ws}/dist/.env`]) };
     const medium = { autonomy: "medium", enabledTools: [], made } as const;
     expect(await verdict("rm out.txt", medium)).toBe("allow row rm");

@@ -1,32 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Access, DecisionContext } from "../../src/core/permission.ts";
-import { createPermissionPolicy } from "../../src/permissions/policy.ts";
-
-const policy = createPermissionPolicy(() => "bash");
-
-const context: DecisionContext = {
-  tool: "T",
-  autonomy: "high",
-  mode: "auto",
-  cwd: "/ws",
-  readable: ["/ws/keys/outputs"],
-  home: "/home/u",
-  temp: "/tmp",
-  ownHome: "/home/u/.tinman",
-  rules: { allow: [], deny: [], alwaysDeny: [] },
-  approver: false,
-  unsafe: false,
-  enabledTools: ["T"],
-};
-
-function rule(access: Access, changes: Partial<DecisionContext> = {}): string {
-  const { verdict, rule } = policy.decide([access], { ...context, ...changes });
-  return `${verdict} ${rule}`;
-}
-const reading = (path: string, changes: Partial<DecisionContext> = {}) => rule({ type: "read", path }, changes);
-const writing = (path: string, changes: Partial<DecisionContext> = {}) => rule({ type: "write", path }, changes);
-
-const closed = "deny protected-place";
+import { closed, reading, rule, writing } from "./at-high.ts";
 
 describe("what is known by name", () => {
   test.each([

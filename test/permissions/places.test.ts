@@ -2,41 +2,16 @@ import { describe, expect, test } from "vitest";
 import { withEvidence } from "../../src/core/evidence.ts";
 import type { Access, DecisionContext, ProtectedPaths } from "../../src/core/permission.ts";
 import { lookupKey } from "../../src/core/permission.ts";
-import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
+import { closed, context, policy, reading, rule, writing } from "./at-high.ts";
 
-const policy = createPermissionPolicy(() => "bash");
 const nothing: ProtectedPaths = { closed: [], kept: [], programs: [], links: [] };
-
-const context: DecisionContext = {
-  tool: "T",
-  autonomy: "high",
-  mode: "auto",
-  cwd: "/ws",
-  readable: ["/ws/keys/outputs"],
-  home: "/home/u",
-  temp: "/tmp",
-  ownHome: "/home/u/.tinman",
-  rules: { allow: [], deny: [], alwaysDeny: [] },
-  approver: false,
-  unsafe: false,
-  enabledTools: ["T"],
-};
-
-function rule(access: Access, changes: Partial<DecisionContext> = {}): string {
-  const { verdict, rule } = policy.decide([access], { ...context, ...changes });
-  return `${verdict} ${rule}`;
-}
-const reading = (path: string, changes: Partial<DecisionContext> = {}) => rule({ type: "read", path }, changes);
-const writing = (path: string, changes: Partial<DecisionContext> = {}) => rule({ type: "write", path }, changes);
 
 async function running(command: string, changes: Partial<DecisionContext> = {}, links: Record<string, string> = {}) {
   const host = createMemoryHost({}, { links });
   const accesses = await withEvidence([{ type: "command", command, background: false }], policy, host, context);
   return policy.decide(accesses, { ...context, ...changes });
 }
-
-const closed = "deny protected-place";
 
 test("a configuration that was named is closed wherever it lies", async () => {
   const at = { ownConfig: "/ws/serve.yaml" };

@@ -149,7 +149,7 @@ function resultOf(report: RunReport): ResultObject {
   };
 }
 
-/** The model's words. `error.message` has ours, which stand in only when the model said nothing. */
+/** The model's words, or our error message when the model said nothing. */
 function resultText({ finalText, failure }: RunReport): string {
   return finalText === "" && failure !== undefined ? failure.message : finalText;
 }

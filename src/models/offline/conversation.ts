@@ -50,7 +50,7 @@ function startOfPrompts(messages: readonly Message[], last: number): number {
   return first;
 }
 
-/** What was piped into a run stands behind its prompt. */
+/** Piped input follows the prompt. */
 const pipedInput = /\n\n<stdin>\n[\s\S]*\n<\/stdin>\s*$/;
 
 function isUser(message: Message): message is UserMessage {
