@@ -31,15 +31,16 @@ export const substitutedFile = "/dev/fd/process-substitution";
 export const unknownWords: Arg = { kind: "unknown", prefix: "", single: false };
 
 const special = /[*?[\]\\+@!(]/;
+const everySpecial = new RegExp(special, "g");
 
 /** A text as a pattern that stands for nothing but itself. */
 export function escaped(value: string): string {
-  return value.replace(new RegExp(special, "g"), "\\$&");
+  return special.test(value) ? value.replace(everySpecial, "\\$&") : value;
 }
 
 /** The text that such a pattern stands for. */
 export function unescaped(pattern: string): string {
-  return pattern.replace(/\\(.)/gs, "$1");
+  return pattern.includes("\\") ? pattern.replace(/\\(.)/gs, "$1") : pattern;
 }
 
 /** What surely stands at the beginning. */

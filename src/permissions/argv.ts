@@ -16,12 +16,27 @@ export interface Fit {
 }
 
 const suffixes: Readonly<Record<string, Takes>> = { ":": "text", "<": "read", ">": "write", "?": "attached" };
-const compiled = new WeakMap<CommandRow, ReadonlyMap<string, Takes>>();
+
+/** The words of a row, taken apart. */
+interface Form {
+  readonly flags: ReadonlyMap<string, Takes>;
+  readonly operands: readonly string[];
+  readonly scriptFlags: readonly string[];
+}
+
+const forms = new WeakMap<CommandRow, Form>();
+
+function formOf(row: CommandRow): Form {
+  const known = forms.get(row);
+  if (known !== undefined) return known;
+  const words = (list: string | undefined): readonly string[] => (list ?? "").split(" ").filter((word) => word !== "");
+  const form = { flags: flagsOf(row), operands: words(row.operands), scriptFlags: words(row.scriptFlags) };
+  forms.set(row, form);
+  return form;
+}
 
 /** The flags of a row by name. */
 export function flagsOf(row: CommandRow): ReadonlyMap<string, Takes> {
-  const known = compiled.get(row);
-  if (known !== undefined) return known;
   const flags = new Map<string, Takes>();
   for (const token of (row.flags ?? "").split(/\s+/).filter((part) => part !== "")) {
     const takes = token.endsWith("::") ? "texts" : suffixes[token.at(-1) ?? ""];
@@ -31,18 +46,16 @@ export function flagsOf(row: CommandRow): ReadonlyMap<string, Takes> {
       flags.set(flag, takes === undefined || token === "-?" ? "nothing" : takes);
     }
   }
-  compiled.set(row, flags);
   return flags;
 }
 
 /** How the words of a call fit a row: every flag known, every operand in its place. `undefined` when they do not. */
 export function fitted(row: CommandRow, args: readonly Arg[]): Fit | undefined {
-  const flags = flagsOf(row);
+  const { flags, operands: kinds, scriptFlags } = formOf(row);
   const values: Fit["values"][number][] = [];
   const given = new Set<string>();
   const operands: Arg[] = [];
   const dashes: Arg[] = [];
-  const kinds = (row.operands ?? "").split(" ").filter((kind) => kind !== "");
   // As a flag, a word of which nothing is known could name any file.
   const takesTexts = kinds.every((kind) => kind.startsWith("text"));
   let next = 0;
@@ -108,7 +121,7 @@ export function fitted(row: CommandRow, args: readonly Arg[]): Fit | undefined {
     } else if (row.anyFlag === true && word.kind === "unknown" && takesTexts) operands.push(word);
     else return undefined;
   }
-  const hasScript = (row.scriptFlags ?? "").split(" ").some((flag) => flag !== "" && given.has(flag));
+  const hasScript = scriptFlags.some((flag) => given.has(flag));
   const wanted = hasScript && kinds[0] === "text" ? kinds.slice(1) : kinds;
   const placed = place(operands, wanted);
   return placed === undefined ? undefined : { operands: placed, values, given, dashes };

@@ -122,8 +122,10 @@ function worksIn(path: string, place: string, { cwd, home, loginHome }: KnownPla
 
 /** A link that a protected place depends on, when a way (its links, and then its end) shows that this very link is named. */
 export function namedLink(written: string, way: readonly string[], { reached }: KnownPlaces): string | undefined {
+  const needed = way.slice(0, -1).filter((link) => reached?.links.includes(link) === true);
+  if (needed.length === 0) return undefined;
   const lastName = plain(written).split("/").at(-1) ?? "";
-  return way.slice(0, -1).find((link) => link.endsWith(`/${lastName}`) && reached?.links.includes(link) === true);
+  return needed.find((link) => link.endsWith(`/${lastName}`));
 }
 
 /** The first of these places that is a folder or lies in it; the folder in the form in which paths are compared. */

@@ -50,13 +50,17 @@ export function evaluate(word: WordLike, variables: Variables): readonly Arg[] {
  */
 function isUnclear({ text }: WordLike, pieces: readonly Piece[]): boolean {
   if (text.includes("\\\n") && text.includes("$")) return true;
+  if (!/[{}]/.test(text)) return false;
   const isListed = /,|\.\./.test(text);
   const hasBrace = pieces.some((piece) => piece.type === "Literal" && /[{}]/.test(piece.text));
-  const hasList = pieces.some((piece) => piece.type === "BraceExpansion");
   return (
     (hasBrace && isListed) ||
-    (hasList && pieces.some((piece) => /Expansion$|Glob$/.test(piece.type) && piece.type !== "BraceExpansion"))
+    (pieces.some(isBraces) && pieces.some((piece) => /Expansion$|Glob$/.test(piece.type) && !isBraces(piece)))
   );
+}
+
+function isBraces({ type }: Piece): boolean {
+  return type === "BraceExpansion";
 }
 
 /** The value of the one variable that a word consists of, quoted or not. */
@@ -86,9 +90,10 @@ function finished(word: WordLike, built: Built): Arg {
 
 /** Lists in braces that hold plain words are written out; others are left for `add`, which does not know them. */
 function alternatives(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
+  if (!pieces.some(isBraces)) return [pieces];
   let all: readonly (readonly Piece[])[] = [[]];
   for (const piece of pieces) {
-    const list = piece.type === "BraceExpansion" ? /^\{([\w./-]*(?:,[\w./-]*)+)\}$/.exec(piece.text)?.[1] : undefined;
+    const list = isBraces(piece) ? /^\{([\w./-]*(?:,[\w./-]*)+)\}$/.exec(piece.text)?.[1] : undefined;
     const choices =
       list === undefined ? [piece] : list.split(",").map((value) => ({ type: "Literal", text: value, value }));
     if (all.length * choices.length > mostAlternatives) return [[{ type: "BraceExpansion", text: "" }]];
