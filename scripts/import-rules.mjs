@@ -12,7 +12,11 @@ import { fileURLToPath } from "node:url";
  * @property {readonly string[]} [lazily] Rooms and libraries that it may import by `await import()` or as types only.
  * @property {readonly string[]} [libraries]
  * @property {"all" | "no-machine" | "none"} builtins Which modules of Node: `no-machine` is all but those below.
+ * @property {true} [startsPrograms] Of those, also the one that starts programs. `all` is all the others.
  */
+
+/** Whoever may import it can start a program by a bare name and with every key of the environment. */
+export const startingBuiltin = "node:child_process";
 
 /** Node's doors to files, processes and the network: what the Host port stands for. */
 export const machineBuiltins = [
@@ -48,12 +52,18 @@ export const importRules = [
   { room: "models", may: ["core", "net", "models/ai-sdk.ts"], libraries: ["zod"], builtins: "all" },
   { room: "store/listing", may: [], lazily: ["core"], builtins: "all" },
   { room: "store", may: ["core", "store/listing"], builtins: "all" },
-  { room: "host", may: ["core", "net"], libraries: ["@vscode/ripgrep"], builtins: "all" },
+  { room: "host/start-program.ts", may: [], builtins: "all", startsPrograms: true },
+  { room: "host", may: ["core", "net", "host/start-program.ts"], libraries: ["@vscode/ripgrep"], builtins: "all" },
   { room: "config/home.ts", may: [], builtins: "all" },
   { room: "config", may: ["core", "config/home.ts"], libraries: ["yaml", "zod"], builtins: "all" },
   { room: "protocol", may: [], libraries: ["zod"], builtins: "none" },
   { room: "rpc", may: ["protocol"], builtins: "none" },
-  { room: "sdk/node", may: ["protocol", "rpc", "sdk", "store/listing", "config/home.ts"], builtins: "all" },
+  {
+    room: "sdk/node",
+    may: ["protocol", "rpc", "sdk", "store/listing", "config/home.ts"],
+    builtins: "all",
+    startsPrograms: true,
+  },
   { room: "sdk/node.ts", may: ["sdk", "sdk/node"], builtins: "all" },
   { room: "sdk", may: ["protocol", "rpc"], builtins: "none" },
   { room: "frontends/exit-codes.ts", may: ["core"], builtins: "none" },
@@ -72,7 +82,7 @@ export const importRules = [
   },
   {
     room: "frontends/connect",
-    may: ["core", "rpc", "frontends/exit-codes.ts", "frontends/front-end.ts"],
+    may: ["core", "rpc", "host/start-program.ts", "frontends/exit-codes.ts", "frontends/front-end.ts"],
     lazily: ["ws"],
     builtins: "all",
   },
@@ -106,6 +116,7 @@ export const importRules = [
       "core",
       "config",
       "config/home.ts",
+      "host/start-program.ts",
       "pdf",
       "sdk",
       "sdk/node",
@@ -202,6 +213,7 @@ function patternsOf(row, level) {
   }
   if (row.builtins !== "none") patterns.push("!node:*", "!node:*/**");
   if (row.builtins === "no-machine") patterns.push(...machineBuiltins);
+  if (row.startsPrograms !== true) patterns.push(startingBuiltin);
   return patterns;
 }
 

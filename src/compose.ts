@@ -32,6 +32,8 @@ import { createPermissionPolicy } from "./permissions/policy.ts";
 import { createJsonlStore } from "./store/jsonl-store.ts";
 import { builtinTools } from "./tools/all.ts";
 
+export { firstLine } from "./host/capture.ts";
+
 export interface CommandVariables {
   readonly passed: readonly string[];
   readonly withheld: readonly WithheldVariable[];

@@ -1,8 +1,6 @@
-import { execFile } from "node:child_process";
 import { access, constants, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { type CommandVariables, compose } from "../compose.ts";
+import { type CommandVariables, compose, firstLine } from "../compose.ts";
 import { ownHomes } from "../config/own-homes.ts";
 import { failureOf } from "../core/errors.ts";
 import { makeFolders } from "../core/make-folders.ts";
@@ -41,9 +39,9 @@ export async function runDoctor(options: { readonly json?: boolean }, io: Io): P
       const sessions = await (await composed).store.list();
       return `${sessions.length} sessions can be listed`;
     }),
-    check("shell", true, async () => versionOf("/bin/sh", ["-c", "/bin/bash --version || echo /bin/sh"])),
+    check("shell", true, async () => firstLine("sh", ["-c", "/bin/bash --version || echo /bin/sh"], process.cwd())),
     check("search", true, async () => checkSearch((await composed).host)),
-    check("git", false, async () => versionOf("git", ["--version"])),
+    check("git", false, async () => firstLine("git", ["--version"], process.cwd())),
   ]);
   const environment = await variables;
   if (options.json === true)
@@ -110,9 +108,4 @@ async function checkSearch(host: Host): Promise<string> {
   const query = { folder: process.cwd(), include: ["*"], exclude: [], limit: 1 };
   await host.search.glob(query, AbortSignal.timeout(5_000));
   return "files can be searched";
-}
-
-async function versionOf(program: string, args: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(program, [...args], { timeout: 5_000 });
-  return stdout.split("\n")[0] ?? "";
 }

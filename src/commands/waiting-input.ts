@@ -25,10 +25,14 @@ function position(): number {
 }
 
 async function holdsBytes(): Promise<boolean> {
-  const { spawn } = await import("node:child_process");
+  const { startProgram } = await import("../host/start-program.ts");
   return new Promise((resolve) => {
     // An empty environment: PERL5OPT and its like could make it run something else.
-    const child = spawn(perl, ["-e", askPerl], { stdio: ["inherit", "ignore", "ignore"], env: {}, timeout: perlMs });
+    const child = startProgram(perl, ["-e", askPerl], {
+      stdio: ["inherit", "ignore", "ignore"],
+      env: {},
+      timeout: perlMs,
+    });
     child.on("error", () => resolve(false));
     child.on("exit", (code) => resolve(code === 0));
   });

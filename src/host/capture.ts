@@ -1,4 +1,5 @@
 import { commandEnvironment } from "./command-environment.ts";
+import { ownPath, ownProgram } from "./executables.ts";
 
 export interface Captured {
   readonly code: number | null;
@@ -15,6 +16,15 @@ export interface CaptureOptions {
   readonly withErrors?: boolean;
 }
 
+/** The first line that a program says; one of `cwd` is not looked for. Rejects when there is no such program, or it fails. */
+export async function firstLine(name: string, args: readonly string[], cwd: string): Promise<string> {
+  const program = ownProgram(name, cwd);
+  if (program === undefined) throw new Error(`${name} was not found`);
+  const said = await capture(program, args, { cwd, limitMs: 5_000, maxBytes: 4_096 });
+  if (said?.code !== 0) throw new Error(`${program} could not be run`);
+  return said.text.split("\n")[0] ?? "";
+}
+
 /**
  * What a program says, up to `maxBytes`, at which it is ended. `undefined` when it does not start or takes longer than
  * `limitMs`. It gets no input and no keys. Never rejects.
@@ -24,13 +34,13 @@ export async function capture(
   args: readonly string[],
   options: CaptureOptions,
 ): Promise<Captured | undefined> {
-  const { spawn } = await import("node:child_process");
+  const { startProgram } = await import("./start-program.ts");
   return new Promise((resolve) => {
     const parts: Buffer[] = [];
     let length = 0;
-    const child = spawn(program, [...args], {
+    const child = startProgram(program, args, {
       cwd: options.cwd,
-      env: { ...commandEnvironment(process.env, []), ...options.environment },
+      env: { ...commandEnvironment(process.env, []), PATH: ownPath(options.cwd), ...options.environment },
       // A group of its own, so that what it started ends with it.
       detached: true,
       stdio: ["ignore", "pipe", options.withErrors === true ? "pipe" : "ignore"],

@@ -31,6 +31,23 @@ export function pathFolders(cwd?: string): readonly string[] {
   });
 }
 
+const systemFolders = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
+
+/** The folders in which we look for programs of our own: the system's first, and none of `cwd`'s. */
+function ownFolders(cwd: string): readonly string[] {
+  return [...new Set([...systemFolders, ...pathFolders(cwd)])];
+}
+
+/** PATH for programs that we start for ourselves. */
+export function ownPath(cwd: string): string {
+  return ownFolders(cwd).join(delimiter);
+}
+
+/** A program that we start for ourselves. */
+export function ownProgram(name: string, cwd: string): string | undefined {
+  return findOnPath(name, cwd, ownFolders(cwd));
+}
+
 /**
  * Where the system would find a program that is none of `cwd`'s. Synchronous, because asking for a hundred names that are
  * not there is then a matter of microseconds.

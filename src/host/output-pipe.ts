@@ -1,8 +1,9 @@
-import { execFile } from "node:child_process";
 import { closeSync, constants, openSync, unlinkSync } from "node:fs";
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ownProgram } from "./executables.ts";
+import { startProgram } from "./start-program.ts";
 
 export interface OutputPipe {
   readonly reader: Socket;
@@ -11,20 +12,24 @@ export interface OutputPipe {
   closeWriter(): void;
 }
 
-function makeFifo(path: string): Promise<boolean> {
+function makeFifo(path: string, cwd: string): Promise<boolean> {
+  const mkfifo = ownProgram("mkfifo", cwd);
   return new Promise((resolve) => {
-    const env = { PATH: process.env.PATH };
-    execFile("mkfifo", ["-m", "600", path], { env }, (error) => resolve(error === null));
+    if (mkfifo === undefined) return resolve(false);
+    const child = startProgram(mkfifo, ["-m", "600", path], { env: {}, stdio: "ignore" });
+    child.once("error", () => resolve(false));
+    child.once("exit", (code) => resolve(code === 0));
   });
 }
 
 /**
  * A real pipe. Node connects its children with sockets instead, and on Linux a socket cannot be opened by name: under one
- * `echo oops > /dev/stderr` fails. `undefined` where there is no `mkfifo`.
+ * `echo oops > /dev/stderr` fails. `undefined` where there is no `mkfifo`
+ * outside `cwd`.
  */
-export async function openOutputPipe(): Promise<OutputPipe | undefined> {
+export async function openOutputPipe(cwd: string): Promise<OutputPipe | undefined> {
   const path = join(tmpdir(), `tinman-${crypto.randomUUID()}.pipe`);
-  if (!(await makeFifo(path))) return undefined;
+  if (!(await makeFifo(path, cwd))) return undefined;
   let readEnd: number | undefined;
   try {
     // The read end first, and without waiting: each end would otherwise wait for the other.

@@ -1,5 +1,5 @@
-import { spawn } from "node:child_process";
 import { Readable, type Writable } from "node:stream";
+import { type ChildProcessByStdio, startProgram } from "./start-program.ts";
 
 /** The exit code, or the name of the signal that ended it, or why it could not be started. */
 export type ReaderExit = number | string;
@@ -24,7 +24,11 @@ export function startPdfReader(spec: ReaderSpec, onGone: () => void): PdfReader 
   const heap = `--max-old-space-size=${Math.ceil(spec.heapBytes / 1024 / 1024)}`;
   const words = ["pdf-pages", String(spec.mostPages), String(process.pid)];
   const child = startOr(onGone, () =>
-    spawn(process.execPath, [heap, spec.mainFile, ...words], { cwd: "/", env: {}, stdio: ["pipe", "pipe", "ignore"] }),
+    startProgram<ChildProcessByStdio<Writable, Readable, null>>(process.execPath, [heap, spec.mainFile, ...words], {
+      cwd: "/",
+      env: {},
+      stdio: ["pipe", "pipe", "ignore"],
+    }),
   );
   // Without a free file descriptor there are no pipes, whatever the types say.
   const { stdin, stdout }: { readonly stdin?: Writable; readonly stdout?: Readable } = child;

@@ -1,5 +1,5 @@
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { startProgram } from "./start-program.ts";
 
 /** How much memory a process has at the moment; `undefined` when that cannot be told, or the process is gone. */
 export async function residentBytes(pid: number): Promise<number | undefined> {
@@ -15,8 +15,16 @@ async function fromStatus(pid: number): Promise<string | undefined> {
 
 function fromPs(pid: number): Promise<string | undefined> {
   return new Promise((done) => {
-    execFile("/bin/ps", ["-o", "rss=", "-p", String(pid)], { timeout: 2000, env: {} }, (_error, stdout) =>
-      done(/^\s*(\d+)\s*$/.exec(stdout)?.[1]),
-    );
+    const child = startProgram("/bin/ps", ["-o", "rss=", "-p", String(pid)], {
+      env: {},
+      timeout: 2000,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    let text = "";
+    child.stdout?.on("data", (bytes) => {
+      text += bytes;
+    });
+    child.once("error", () => done(undefined));
+    child.once("close", () => done(/^\s*(\d+)\s*$/.exec(text)?.[1]));
   });
 }

@@ -1,7 +1,7 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import type { SearchResult } from "../core/ports.ts";
 import { commandEnvironment } from "./command-environment.ts";
+import { type ChildProcessByStdio, startProgram } from "./start-program.ts";
 
 const newline = 0x0a;
 const errorTextLimit = 8192;
@@ -58,7 +58,7 @@ function ending(child: Child): Promise<number | null> {
 /** The lines of the program that are kept, up to the limit, at which it is ended. Rejects with its own words when it fails. */
 export async function collectLines(search: LineSearch): Promise<SearchResult> {
   search.signal.throwIfAborted();
-  const child = spawn(search.program, [...search.args], {
+  const child = startProgram<Child>(search.program, search.args, {
     cwd: search.cwd,
     env: commandEnvironment(process.env, []),
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
+import { ownPath } from "./executables.ts";
 import { openOutputPipe } from "./output-pipe.ts";
 import { currentTicks, markerVariable, type ProcessTree } from "./process-tree.ts";
 import { shellArguments } from "./shell.ts";
+import { type ChildProcess, startProgram } from "./start-program.ts";
 
 /** Why nothing can be started in this folder, in words; `undefined` when it can. */
 export async function folderProblem(cwd: string): Promise<string | undefined> {
@@ -18,7 +19,7 @@ export async function folderProblem(cwd: string): Promise<string | undefined> {
 /**
  * Sits in the command's group and waits for the other end of descriptor 3 to close, which is when our process is gone,
  * however it went. Then it ends the group and all that carries the marker. It is itself without the marker, and deaf to the
- * signals with which a command may be asked to end.
+ * signals with which a command may be asked to end. Its programs are not looked for in the repository.
  */
 const watchdog = `
 cd /
@@ -36,16 +37,20 @@ kill -KILL 0
 
 /**
  * Starts the watchdog as nobody's child, then becomes the shell: it keeps the process id and the group, and has neither a
- * child nor a descriptor that it does not know of. Arguments: the watchdog, the marker, the shell and its arguments.
+ * child nor a descriptor that it does not know of. Arguments: the watchdog, the marker, the PATH on which
+ * the watchdog finds its programs, the shell and its arguments. The command comes in the environment: until it has become
+ * the watchdog, the process has our arguments, and who searches for a word of the command must not find it there.
  * The marker comes as an argument so that the watchdog is at no moment taken for a part of the command; and it ignores
  * signals before the command can send any.
  */
 const starter = `
-tinman_watchdog=$1 tinman_marker=$2
-shift 2
+tinman_watchdog=$1 tinman_marker=$2 tinman_path=$3
+shift 3
+set -- "$@" "$tinman_command"
+unset tinman_command
 (
   trap "" HUP INT QUIT TERM PIPE
-  ( exec /bin/sh -c "$tinman_watchdog" tinman-watchdog "$tinman_marker" >/dev/null 2>&1 ) &
+  ( PATH=$tinman_path exec /bin/sh -c "$tinman_watchdog" tinman-watchdog "$tinman_marker" >/dev/null 2>&1 ) &
 )
 export ${markerVariable}="$tinman_marker"
 exec "$@" 2>&1 3<&-
@@ -85,12 +90,12 @@ export async function startCommand(
 ): Promise<StartedCommand> {
   const marker = crypto.randomUUID();
   const startTicks = currentTicks();
-  const pipe = await openOutputPipe();
+  const pipe = await openOutputPipe(cwd);
   let child: ChildProcess;
   try {
-    child = spawn("/bin/sh", ["-c", starter, "sh", watchdog, marker, ...shellArguments(), command], {
+    child = startProgram("/bin/sh", ["-c", starter, "sh", watchdog, marker, ownPath(cwd), ...shellArguments()], {
       cwd,
-      env: startingIn(cwd, environment),
+      env: { ...startingIn(cwd, environment), tinman_command: command },
       detached: true,
       stdio: ["ignore", pipe?.writer ?? "pipe", "ignore", "pipe"],
     });
@@ -148,7 +153,7 @@ export async function startDetached(
   await mkdir(dirname(outputPath), { recursive: true, mode: 0o700 });
   const file = await open(outputPath, "a", 0o600);
   try {
-    const child = spawn(program, [...args, command], {
+    const child = startProgram(program, [...args, command], {
       cwd,
       env: startingIn(cwd, environment),
       detached: true,

@@ -84,9 +84,10 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
   ],
   [
     "host/a.ts",
-    ["./b.ts", "../core/ports.ts", "../net/request.ts", "@vscode/ripgrep", "node:child_process"],
-    ["../tools/a.ts", "../pdf/pages.ts", "../store/a.ts", "../models/a.ts", "zod", "diff"],
+    ["./b.ts", "../core/ports.ts", "../net/request.ts", "@vscode/ripgrep", "./start-program.ts", "node:fs"],
+    ["node:child_process", "../tools/a.ts", "../pdf/pages.ts", "../store/a.ts", "../models/a.ts", "zod", "diff"],
   ],
+  ["host/start-program.ts", ["node:child_process", "node:path"], ["./b.ts", "../core/ports.ts", "zod"]],
   ["config/a.ts", ["./b.ts", "../core/settings.ts", "yaml", "zod"], ["../models/a.ts", "../host/a.ts", "diff"]],
   ["config/home.ts", ["node:os"], ["./load.ts", "../core/errors.ts", "zod", "yaml"]],
   ["protocol/a.ts", ["./b.ts", "zod"], ["../core/event.ts", "../tools/a.ts", "node:path", "yaml"]],
@@ -103,7 +104,14 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
   ],
   [
     "sdk/node/a.ts",
-    ["./b.ts", "../wire.ts", "../../rpc/a.ts", "../../store/listing/a.ts", "../../config/home.ts", "node:fs"],
+    [
+      "./b.ts",
+      "../wire.ts",
+      "../../rpc/a.ts",
+      "../../store/listing/a.ts",
+      "../../config/home.ts",
+      "node:child_process",
+    ],
     [
       "../node.ts",
       "../../core/errors.ts",
@@ -138,8 +146,24 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
   ],
   [
     "frontends/connect/a.ts",
-    ["./b.ts", "../front-end.ts", "../../core/terminal-text.ts", "../../rpc/stdio.ts", "ws", "node:child_process"],
-    ["../exec/a.ts", "../../protocol/a.ts", "../../config/home.ts", "../../compose.ts", "zod", "commander"],
+    [
+      "./b.ts",
+      "../front-end.ts",
+      "../../core/terminal-text.ts",
+      "../../rpc/stdio.ts",
+      "ws",
+      "../../host/start-program.ts",
+    ],
+    [
+      "node:child_process",
+      "../../host/a.ts",
+      "../exec/a.ts",
+      "../../protocol/a.ts",
+      "../../config/home.ts",
+      "../../compose.ts",
+      "zod",
+      "commander",
+    ],
   ],
   [
     "commands/a.ts",

@@ -1,7 +1,14 @@
 import { isBuiltin } from "node:module";
 import { posix } from "node:path";
 import ts from "typescript";
-import { deepestLevel, importRules, isFile, machineBuiltins, messageOf } from "../../scripts/import-rules.mjs";
+import {
+  deepestLevel,
+  importRules,
+  isFile,
+  machineBuiltins,
+  messageOf,
+  startingBuiltin,
+} from "../../scripts/import-rules.mjs";
 
 export interface Import {
   /** `undefined` when it is computed. */
@@ -56,6 +63,7 @@ function isAllowed(row: Row, path: string, { specifier, how }: Import): boolean 
     if (room === row.room) return roomFolder(row, path) === roomFolder(row, target);
     return row.may.includes(room) || lazily.includes(room);
   }
+  if (specifier === startingBuiltin) return row.startsPrograms === true;
   if (specifier.startsWith("node:"))
     return row.builtins === "all" || (row.builtins === "no-machine" && !machineBuiltins.includes(specifier));
   if (isBuiltin(specifier)) return false;

@@ -1,5 +1,5 @@
-import { spawn } from "node:child_process";
 import { headAndTail } from "../../core/output.ts";
+import { type ChildProcessWithoutNullStreams, startProgram } from "../../host/start-program.ts";
 
 export interface ToolOutcome {
   readonly result: string;
@@ -24,7 +24,11 @@ export function runToolCommand(
   // The token is for the server, not for what the model's calls are given to.
   const { TINMAN_TOKEN: _, ...env } = process.env;
   return new Promise((resolve) => {
-    const child = spawn("/bin/sh", ["-c", command], { env, detached: true, stdio: "pipe" });
+    const child = startProgram<ChildProcessWithoutNullStreams>("/bin/sh", ["-c", command], {
+      env,
+      detached: true,
+      stdio: "pipe",
+    });
     if (child.pid === undefined) {
       // Without a free file descriptor there are no streams, whatever the types say.
       child.once("error", (error) => {

@@ -241,7 +241,10 @@ describe.each(sources)("%s: beginnings and ends", (source) => {
   test.each(["the end of its input", "SIGTERM"])(
     "%s ends it in the middle of a turn, and all that it runs",
     async (how) => {
-      const script = await bench.script([calls("wait", ["Execute", { command: "echo begun; sleep 61" }]), ...otherwise]);
+      const script = await bench.script([
+        calls("wait", ["Execute", { command: "echo begun; sleep 61" }]),
+        ...otherwise,
+      ]);
       const editor = await openEditor(source, bench, { args: ["-m", script, "--auto", "high"] });
       const session = await editor.open();
       session.prompt("wait").catch(() => undefined);
