@@ -45,3 +45,28 @@ export function judgeRedirect(
   if (isRead) return { ...part, touches };
   return { ...classed(part, "low", "write-redirection", `writes ${value}`), touches };
 }
+
+const plainEnd = /^(?:\\?[\w.@%+-]+|(['"])[\w.@%+-]+(?: [\w.@%+-]+)*\1)$/;
+
+/**
+ * Why it is not certain where a document in the command ends: what bash takes for commands behind it, the parser may take
+ * for its text. `undefined` when it is. An end that is written in an unusual way is not looked at more closely.
+ */
+export function unclearDocument(
+  {
+    operator,
+    delimiter,
+    body,
+  }: {
+    readonly operator: string;
+    readonly delimiter: { readonly text: string; readonly value: string } | undefined;
+    readonly body: { readonly text: string };
+  },
+  isInSubstitution: boolean,
+): string | undefined {
+  // `$(cat <<E … find . ; echo -delete)` deletes: bash 5.2 loses the separator behind such a document.
+  if (isInSubstitution) return "has a document inside a substitution, which bash may join to a command";
+  if (delimiter === undefined || !plainEnd.test(delimiter.text)) return "has a document whose end is written unusually";
+  const lines = body.text.split("\n").map((line) => (operator === "<<-" ? line.replace(/^\t+/, "") : line));
+  return lines.includes(delimiter.value) ? "has a document that may end earlier" : undefined;
+}

@@ -20,7 +20,7 @@ import { type Surroundings, setting } from "./judgement.ts";
 import type { MovedPaths } from "./moved-paths.ts";
 import { classed, group, inBackground, unreadable } from "./parts.ts";
 import { printedRevision } from "./printed-paths.ts";
-import { judgeRedirect } from "./redirect-risk.ts";
+import { judgeRedirect, unclearDocument } from "./redirect-risk.ts";
 import { unclearText } from "./refused-text.ts";
 import { isCommand, isPlainAssignment, runsScript, sourceOf } from "./shell-nodes.ts";
 import { assigning, evaluate } from "./shell-words.ts";
@@ -353,14 +353,9 @@ export function createReader({
       if (node.descriptor?.type === "FileDescriptorVariable") {
         return classed(part, "high", "sets-variable", "sets a variable by a redirection");
       }
-      if (node.type === "HereDoc" && place.joinsDocuments === true) {
-        // `$(cat <<E … find . ; echo -delete)` deletes: bash 5.2 loses the separator behind such a document.
-        return classed(
-          part,
-          "high",
-          "unreadable",
-          "has a document inside a substitution, which bash may join to a command",
-        );
+      if (node.type === "HereDoc") {
+        const why = unclearDocument(node, place.joinsDocuments === true);
+        return why === undefined ? part : classed(part, "high", "unreadable", why);
       }
       if (node.type !== "Redirect") return part;
       const targets = node.target === undefined ? [] : evaluate(node.target, bindings.in(place.folders));

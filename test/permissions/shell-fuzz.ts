@@ -250,8 +250,8 @@ function variableUse(source: Source): string {
 }
 
 function heredoc(source: Source, depth: number): Piece {
-  const end = source.pick(["EOF", "E", "'EOF'", '"E F"', "\\X", "E''"]);
-  const bare = end.replace(/['"\\]/g, "");
+  const end = source.pick(["EOF", "E", "'EOF'", '"E F"', "\\X", "E''", "'\tE'", "' E'", "$'E'", '"E\\F"']);
+  const bare = source.chance(0.8) ? end.replace(/['"\\$]/g, "") : end.replace(/['"\\$\s]/g, "");
   const dash = source.chance(0.3) ? "-" : "";
   const body = source.pick([
     `text ${expansion(source, depth + 1)}`,
@@ -260,7 +260,9 @@ function heredoc(source: Source, depth: number): Piece {
   ]);
   const tail = source.chance(0.4) ? source.pick([" && ", " | ", "; "]) + simple(source) : "";
   const tab = dash === "" ? "" : "\t";
-  return { text: `cat <<${dash}${end}${tail}\n${tab}${body}\n${tab}${bare}`, line: true };
+  // Where the document ends for one reader only, this is a command for bash and text for the other.
+  const more = source.chance(0.3) ? `\ntouch x.txt\n${bare}` : "";
+  return { text: `cat <<${dash}${end}${tail}\n${tab}${body}\n${tab}${bare}${more}`, line: true };
 }
 
 /** Two commands that are harmless apart and not when a shell loses what stands between them. */

@@ -44,14 +44,15 @@ function heredocSoup(source: Source): string {
   const end = source.pick(["ls", "true"]);
   const half = end.slice(0, 1);
   const written = source.pick([
-    end,
-    end,
+    ...Array<string>(6).fill(end),
     `'${end}'`,
     `"${end}"`,
     `\\${end}`,
     `${half}''${end.slice(1)}`,
     `$'${end}'`,
     `\\\n${end}`,
+    `'\t${end}'`,
+    `"${end}\n"`,
   ]);
   const opener = source.pick(["<<", "<<-", "<< ", "<<- ", "0<<", "<<<"]) + written;
   const rest = source.pick(["", " ", "; ls", " | cat", " && \\", " # note", " <<true", ` ${opener}`, " |", " &&"]);
