@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { configRunsPrograms, configRunsProgramsUnhindered, plainValues } from "./git-config.ts";
 import { submodulePaths } from "./git-index.ts";
 import type { Setting } from "./git-settings.ts";
@@ -13,6 +13,7 @@ import {
   userSettings,
 } from "./git-user-settings.ts";
 import { isThere, leadsTo, type Repository, readSmall, repositoriesAround, repositoryIn } from "./repository.ts";
+import { linksElsewhere, settingsNameFilesElsewhere } from "./repository-files.ts";
 import { liesBelow } from "./where-it-leads.ts";
 
 const largestIndex = 64 * 1024 * 1024;
@@ -84,15 +85,25 @@ async function submodulesOf(repository: Repository, settings: string): Promise<r
   return clear.length < found.length ? undefined : clear.filter((submodule) => submodule !== undefined);
 }
 
+/** A folder inside a repository that is taken for another one although it is not called `.git`: it may be made of any files. */
+async function isEmbedded(repositories: readonly Repository[]): Promise<boolean> {
+  const bare = repositories.find(({ root, folder }) => root === folder && basename(root) !== ".git");
+  if (bare === undefined) return false;
+  for (let above = dirname(bare.root); above !== dirname(above); above = dirname(above)) {
+    if ((await repositoryIn(above)) !== undefined) return true;
+  }
+  return false;
+}
+
 /**
- * True when git in this folder might run a program that the repository's own files name, or show another folder's files;
+ * True when git in this folder might run a program that the repository's own files name, or show files of another place;
  * also when that cannot be found out. Never rejects.
  */
 export async function runsPrograms(cwd: string): Promise<boolean> {
   try {
     if (elsewhere.some((name) => process.env[name] !== undefined)) return true;
     const [{ repositories, unclear }, user] = await Promise.all([repositoriesAround(cwd), userSettings()]);
-    if (unclear || user === undefined) return true;
+    if (unclear || user === undefined || (await isEmbedded(repositories))) return true;
     const folders = [cwd, ...repositories.map(({ root }) => root)];
     if (environmentStartsRepositoryFile(folders)) return true;
     if (user.some((setting) => startsRepositoryFile(setting, folders) || sortsBySignature(setting))) return true;
@@ -101,6 +112,7 @@ export async function runsPrograms(cwd: string): Promise<boolean> {
     for (const repository of found) {
       const settings = await settingsOf(repository);
       if (settings === undefined || configRunsProgramsUnhindered(settings)) return true;
+      if (settingsNameFilesElsewhere(repository, settings) || linksElsewhere(repository)) return true;
       if (hasReadingHook(repository, settings, cwd, everywhere) || showsAnotherFolder(repository, settings))
         return true;
       const submodules = await submodulesOf(repository, settings);

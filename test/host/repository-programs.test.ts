@@ -44,6 +44,14 @@ describe("git in a folder", () => {
     ["a hooks folder", "mkdir -p .husky/_; touch .husky/_/pre-commit; git config core.hooksPath .husky/_"],
     ["a hooks folder in quotes", "printf '[core]\\n\\thooksPath = \"my hooks\"\\n' >> .git/config"],
     ["a fourth version of the index", "touch a aa ab; git add .; git update-index --index-version 4"],
+    ["files of its own", "git config blame.ignoreRevsFile file; git config commit.template .git/description"],
+    ["a file that is not there", "git config blame.ignoreRevsFile /nowhere/at/all"],
+    ["a neighbour for a remote", "git config remote.origin.url ../neighbour"],
+    ["links inside itself", "ln -s HEAD .git/BISECT_LOG; ln -s ../../file .git/info/exclude2"],
+    [
+      "parts of another repository",
+      "git init -q --bare $PWD-o; mv .git/objects/* $PWD-o/objects; rmdir .git/objects; ln -s $PWD-o/objects .git/objects",
+    ],
     ["its own working tree", 'git config core.worktree "$PWD"'],
     [
       "settings of the working tree",
@@ -79,6 +87,14 @@ describe("git in a folder", () => {
     ["a damaged index", "head -c 50 .git/index > x; mv x .git/index"],
     ["a split index", "git update-index --split-index"],
     ["a sparse index", "mkdir a; touch a/a; git add .; git commit -qm a; git sparse-checkout set --sparse-index b"],
+    ["a file elsewhere for blame", "git config blame.ignoreRevsFile /etc/passwd"],
+    ["a file above it to leave out", "git config core.excludesFile ../../../../../../../etc/passwd"],
+    ["names in a file elsewhere, by a link in the tree", "ln -s /etc/passwd names; git config mailmap.file names"],
+    ["a list for fsck that is somebody's", "git config fsck.skipList '~nobody/list'"],
+    ["a log of a bisection that is a link", "ln -s /etc/passwd .git/BISECT_LOG"],
+    ["a step of a rebase that is a link", "mkdir .git/rebase-merge; ln -s /etc/passwd .git/rebase-merge/done"],
+    ["a reason for a lock that is a link", "mkdir -p .git/worktrees/x; ln -s /etc/passwd .git/worktrees/x/locked"],
+    ["a folder of its own that is a link", "ln -s /etc .git/sequencer"],
     ["a common folder in two lines", "printf '../.git\\nx\\n' > .git/commondir"],
     ["a common folder that is not there", "echo nowhere > .git/commondir"],
   ])("may run programs with %s", async (_, setup) => {
@@ -123,6 +139,12 @@ describe("git in a folder", () => {
     expect(await Promise.all(places.map(runsPrograms))).toEqual([false, false]);
     await appendFile(join(root, "config"), "[core]\n\tfsmonitor = x\n");
     expect(await Promise.all(places.map(runsPrograms))).toEqual([true, true]);
+  });
+
+  test("may show anything where a folder of a repository looks like another one", async () => {
+    const root = await repository();
+    shell("mkdir -p made/objects made/refs; echo 'ref: refs/heads/x' > made/HEAD; git init -q --bare own.git", root);
+    expect([await runsPrograms(join(root, "made")), await runsPrograms(join(root, "own.git"))]).toEqual([true, true]);
   });
 
   test.each(["", "--object-format=sha256"])("is judged by submodules, however deep: %j", async (format) => {
