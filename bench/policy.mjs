@@ -22,16 +22,21 @@ const batch = 200;
 
 /** @param {string} folder */
 async function loadPolicy(folder) {
-  const { policy } = await loadBundled(folder, { policy: "permissions/policy.ts" });
+  const { policy, permission } = await loadBundled(folder, {
+    policy: "permissions/policy.ts",
+    permission: "core/permission.ts",
+  });
   /** @type {typeof import("../src/permissions/policy.ts")} */
   const { createPermissionPolicy } = policy;
-  return createPermissionPolicy(() => "bash");
+  /** @type {typeof import("../src/core/permission.ts")} */
+  const { lookupKey } = permission;
+  return { policy: createPermissionPolicy(() => "bash"), lookupKey };
 }
 
 const { check, pairs } = options();
 
 await inFreshPlace(async ({ folder }) => {
-  const policy = await loadPolicy(folder);
+  const { policy, lookupKey } = await loadPolicy(folder);
   /** @type {import("../src/core/permission.ts").DecisionContext} */
   const context = {
     tool: "Execute",
@@ -50,7 +55,7 @@ await inFreshPlace(async ({ folder }) => {
   /** @param {string} command */
   const decide = async (command) => {
     const reading = await policy.read(command, context);
-    const found = new Map(reading.lookups.map(({ what, path }) => [`${what} ${path}`, what === "path" ? [path] : []]));
+    const found = new Map(reading.lookups.map((at) => [lookupKey(at), at.what === "path" ? [at.path] : []]));
     return policy.decide([{ type: "command", command, background: false, evidence: { reading, found } }], context);
   };
   const results = [];

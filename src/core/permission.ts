@@ -69,7 +69,8 @@ export interface ProtectedPaths {
  * - `repositories-below`: what is called `.git` or `.tinman` in or below a folder.
  * - `hooks-below`: folders in or below a folder that hold a file which git would take for a hook.
  * - `search-path`: with `PATH`, the folders in which programs are looked for, whether they exist or not. With a program, where
- *   it looks for helpers, libraries and modules, as its file and the environment say. No answer where that depends on the folder.
+ *   it looks for helpers, libraries and modules, as its file and the environment say. No answer where that depends on the folder, or where a
+ *   version manager would start something else.
  * - `program`: the file that the system would run for a name; no answer where that depends on the folder.
  * - `existing`: where a path leads, when there is something; else nothing.
  * - `unsaved`: what a path or pattern names that git could not bring back: files and folders that it does not track. No answer
@@ -102,13 +103,15 @@ export interface Lookup {
    * and `variable` a name. With `search-path` a name, an absolute path, `git-` and a sub-command, or `PATH`.
    */
   readonly path: string;
+  /** With `search-path` and a program: the folder in which it is started, where that is known. */
+  readonly from?: string;
 }
 
 /** Answers by `lookupKey`. */
 export type Found = ReadonlyMap<string, readonly string[]>;
 
-export function lookupKey({ what, path }: Lookup): string {
-  return `${what} ${path}`;
+export function lookupKey({ what, path, from }: Lookup): string {
+  return from === undefined ? `${what} ${path}` : `${what} ${path} ${from}`;
 }
 
 /** A file or folder that a command uses, a program that it runs, a repository that decides what git does, a variable it sets. */

@@ -6,7 +6,7 @@ import { liesBelow, whereItLeads } from "./where-it-leads.ts";
 type Answer = readonly string[] | undefined;
 
 /** Most of what is asked is where a path leads, so the rest is loaded when it is needed. */
-const answers: Readonly<Record<Lookup["what"], (path: string) => Promise<Answer>>> = {
+const answers: Readonly<Record<Lookup["what"], (path: string, from?: string) => Promise<Answer>>> = {
   path: whereItLeads,
   matches: async (path) => (await import("./matching-files.ts")).matchingFiles(path),
   "links-below": async (path) => (await import("./links-below.ts")).linksBelow(path, false),
@@ -42,9 +42,9 @@ const answers: Readonly<Record<Lookup["what"], (path: string) => Promise<Answer>
   dashes: async (path) => (await import("./matching-files.ts")).noDashes(path),
   "repositories-below": async (path) => (await import("./links-below.ts")).repositoriesBelow(path),
   "hooks-below": async (path) => (await import("./links-below.ts")).hooksBelow(path),
-  "search-path": async (name) => {
+  "search-path": async (name, from) => {
     if (name === "PATH") return (await import("./program-file.ts")).searchPath();
-    return (await import("./searched-places.ts")).searchedPlaces(name);
+    return (await import("./searched-places.ts")).searchedPlaces(name, from);
   },
   program: async (name) => (await import("./program-file.ts")).programFile(name),
   variable: async (name) => (process.env[name] === undefined ? [] : undefined),
@@ -62,10 +62,10 @@ async function onlyReading(path: string): Promise<string> {
 }
 
 /** Answers questions about this machine. Never rejects; starts nothing and changes nothing. */
-export async function lookUp({ what, path }: Lookup): Promise<Answer> {
+export async function lookUp({ what, path, from }: Lookup): Promise<Answer> {
   if (path.includes("\0") || (!/^(program|search-path|variable)$/.test(what) && !isAbsolute(path))) return undefined;
   try {
-    return await answers[what](path);
+    return await answers[what](path, from);
   } catch {
     return undefined;
   }

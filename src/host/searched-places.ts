@@ -1,8 +1,9 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { basename, isAbsolute } from "node:path";
-import { isProgram } from "./executables.ts";
+import { findOnPath, isProgram } from "./executables.ts";
 import { type Language, languagePlaces, loaderPlaces } from "./loaded-code.ts";
 import { programFile, searchPath } from "./program-file.ts";
+import { isStandIn, versionsAreChosenByPath } from "./version-files.ts";
 import { sortedUnique, whereItLeads } from "./where-it-leads.ts";
 
 type Helpers = readonly string[] | "any";
@@ -32,10 +33,12 @@ function alike(names: string, helped: string): readonly (readonly [string, reado
 
 /**
  * Where a program looks for code besides its own file: helpers that it starts by name, and libraries and modules that
- * variables of the environment lead to. No answer when one of these places depends on the working directory.
+ * variables of the environment lead to. No answer when one of these places depends on the working directory, or when the
+ * program is a version manager's and files around `from` may choose anything.
  */
-export async function searchedPlaces(program: string): Promise<readonly string[] | undefined> {
+export async function searchedPlaces(program: string, from?: string): Promise<readonly string[] | undefined> {
   const file = program.includes("/") ? absoluteProgram(program) : programFile(program)?.[0];
+  if (startsAnother(program, file) && (from === undefined || versionsAreChosenByPath(from))) return undefined;
   const script = file === undefined ? undefined : scriptIn(file);
   const written = loaderPlaces(process.env);
   for (const language of languagesOf(basename(program), script)) written.push(...languagePlaces(language, process.env));
@@ -45,6 +48,13 @@ export async function searchedPlaces(program: string): Promise<readonly string[]
   const found = started === "any" ? await searchPath() : filesOf(started ?? []);
   if (found === undefined) return undefined;
   return sortedUnique([...found, ...(await Promise.all(written.map(whereItLeads))).flat()]);
+}
+
+/** `file` is canonical; as PATH has it, a stand-in may be a link or a script in a folder of such. */
+function startsAnother(program: string, file: string | undefined): boolean {
+  if (file === undefined) return false;
+  const found = program.includes("/") ? program : (findOnPath(program) ?? file);
+  return isStandIn(found, file);
 }
 
 function absoluteProgram(path: string): string | undefined {

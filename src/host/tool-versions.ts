@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { capture } from "./capture.ts";
 import { findOnPath, liesIn, pathFolders } from "./executables.ts";
+import { isStandIn } from "./version-files.ts";
 
 /** What is looked for, and how to ask for the version where it is not `--version`. */
 const tools: Readonly<Record<string, readonly string[] | undefined>> = {
@@ -37,8 +38,6 @@ const probeBytes = 4096;
 const mostTries = 3;
 
 /** Programs that answer for whichever version the current folder asks for. */
-const versionManagers = new Set(["asdf", "corepack", "mise", "proto-shim", "rustup", "volta-shim"]);
-
 interface Tool {
   readonly name: string;
   /** As PATH has it: some programs do what the name says by which they are called. */
@@ -147,8 +146,8 @@ function packageVersion(tool: Tool): string {
  * for the current folder, and some of Apple's open a window that offers an installation.
  */
 function mustNotBeAsked(tool: Tool): boolean {
-  const isStandIn = basename(dirname(tool.path)) === "shims" || versionManagers.has(basename(tool.realPath));
-  return isStandIn || (process.platform === "darwin" && dirname(tool.path) === "/usr/bin");
+  const choosesVersion = isStandIn(tool.path, tool.realPath) || basename(tool.realPath) === "corepack";
+  return choosesVersion || (process.platform === "darwin" && dirname(tool.path) === "/usr/bin");
 }
 
 async function ask(tool: Tool, tries: number): Promise<Known> {

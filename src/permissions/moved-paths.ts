@@ -27,9 +27,12 @@ interface Changes {
   names: boolean;
   /** Files that may make a repository of a folder. */
   repositories: boolean;
+  /** Files by which version managers choose programs. */
+  versions: boolean;
 }
 
 const partOfRepository = /\/(HEAD|config|objects|refs|commondir|\.git)(\/|$)/i;
+const versionFile = /(?:^|[/.-])(?:tool-?versions?|prototools|asdfrc|toolchain|mise|\w+-version)(?:\.\w+)*$/i;
 /** Where git would write, it writes whatever was changed. */
 const askNoFile: ReadonlySet<Lookup["what"]> = new Set(["program", "search-path", "variable", "work-tree"]);
 const namesAreAsked: ReadonlySet<Lookup["what"]> = new Set(["dashes", "names-below", "tracked-names", "unsaved"]);
@@ -42,7 +45,9 @@ const searchPath: Touch = {
 
 export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
   const changes: Changes =
-    known === undefined ? { links: false, files: false, names: false, repositories: false } : { ...known };
+    known === undefined
+      ? { links: false, files: false, names: false, repositories: false, versions: false }
+      : { ...known };
   let isOrdered = true;
   return {
     guard(part, { makesLinks = false, keepsNames = false } = {}) {
@@ -54,6 +59,7 @@ export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
       changes.links ||= makesLinks;
       changes.repositories ||=
         makesLinks || written.some(({ what, path }) => what === "matches" || partOfRepository.test(path));
+      changes.versions ||= written.some(({ path }) => versionFile.test(path));
       const asked = runs ? { ...part, touches: [...part.touches, searchPath] } : part;
       if (why === undefined || part.class === "high") return asked;
       return classed(
@@ -79,6 +85,7 @@ export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
 function whyChanged({ touches }: CommandPart, changes: Changes, cwd: string): string | undefined {
   for (const { use, lookup, class: accessClass } of touches) {
     const { what, path } = lookup;
+    if (what === "search-path" && changes.versions && lookup.from !== undefined) return `runs ${path}`;
     if (askNoFile.has(what)) continue;
     // What git itself puts into the working tree changes nothing about its settings.
     if (use === "git" && accessClass === "read" && changes.repositories) return `uses git in ${path}`;

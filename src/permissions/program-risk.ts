@@ -30,7 +30,7 @@ export function judgeProgram(args: readonly Arg[], around: Surroundings): Judgem
   if (builtin !== undefined && name === written) {
     const judgement = showingNames(builtin(asWritten(first, rest), around), rest, around);
     return around.isExternal === true
-      ? { ...judgement, touches: [...judgement.touches, run, running("search-path", name)] }
+      ? { ...judgement, touches: [...judgement.touches, run, ...searchingFor([name], around)] }
       : judgement;
   }
   const judgement = underVariables(name, judgeExternal(name, rest, around), around);
@@ -39,19 +39,29 @@ export function judgeProgram(args: readonly Arg[], around: Surroundings): Judgem
   }
   // One that is written with its path is that file, whatever the PATH says.
   const file = written.includes("/") ? [] : [run];
-  return { ...judgement, touches: [...judgement.touches, ...file, ...searching(name, written, judgement)] };
+  return { ...judgement, touches: [...judgement.touches, ...file, ...searching(name, written, judgement, around)] };
 }
 
-function running(what: "program" | "search-path", path: string): Touch {
+function running(what: "program", path: string): Touch {
   return { use: "run", class: "read", lookup: { what, path }, recursive: false };
 }
 
 /** Programs that run the project's code anyway can find their helpers in the project. */
-function searching(name: string, written: string, judgement: RowJudgement): readonly Touch[] {
+function searching(name: string, written: string, judgement: RowJudgement, around: Surroundings): readonly Touch[] {
   if (judgement.runsProject === true) return [];
   const sub = name === "git" ? /^row git ([a-z-]+)/.exec(judgement.rule)?.[1] : undefined;
   const asked = sub === undefined ? [written] : [written, `git-${sub}`];
-  return asked.map((program) => running("search-path", program));
+  return searchingFor(asked, around);
+}
+
+function searchingFor(programs: readonly string[], { folders = [] }: Surroundings): readonly Touch[] {
+  const from = folders.length === 1 ? folders[0] : undefined;
+  return programs.map((path) => ({
+    use: "run",
+    class: "read",
+    lookup: { what: "search-path", path, ...(from === undefined ? {} : { from }) },
+    recursive: false,
+  }));
 }
 
 /** Programs that change the files they name: all of them, or the last one. */

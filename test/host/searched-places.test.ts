@@ -145,6 +145,42 @@ test.each<[keyof typeof byLanguage, Record<string, string>]>([
   expect(await decide(["ls", "egrep x f", "pytest"])).toEqual({ ls: "read", "egrep x f": "read", pytest: "medium" });
 });
 
+const standIns = ["python3 --version", "npm --version"];
+
+test.each<[string, string, string]>([
+  [".tool-versions", "nodejs 20.1.0\npython 3.12.1\n", "read"],
+  [".tool-versions", "nodejs path:./made\n", "workspace"],
+  ["rust-toolchain.toml", '[toolchain]\nchannel = "1.80"\n', "read"],
+  ["rust-toolchain.toml", '[toolchain]\npath = "made"\n', "workspace"],
+  [".python-version", "3.12\n", "read"],
+  [".python-version", "../../ws/made\n", "workspace"],
+  [".python-version", "LINK", "workspace"],
+  [".asdfrc", "pre_asdf_reshim = ./made\n", "workspace"],
+  ["mise.toml", '[tools]\nnode = "path:./made"\n', "workspace"],
+])("a version manager's stand-in is high where %s with %j chooses the program: %s", async (name, text, found) => {
+  const decide = await machine({ PATH: "SYSTEM/shims:SYSTEM" });
+  const [shims = ""] = (process.env.PATH ?? "").split(":");
+  const ws = join(dirname(dirname(shims)), "ws");
+  await mkdir(shims);
+  for (const program of ["python3", "npm"]) {
+    await writeFile(join(shims, program), "#!/bin/sh\nexec asdf exec x\n", { mode: 0o755 });
+  }
+  const file = join(ws, name);
+  await (text === "LINK" ? symlink("/etc/passwd", file) : writeFile(file, text));
+  expect(await decide([...standIns, "cd bin && npm --version"])).toEqual(
+    all([...standIns, "cd bin && npm --version"], found),
+  );
+  expect(await decide(["ls", "npm test"])).toEqual({ ls: "read", "npm test": "medium" });
+});
+
+test("and where the command itself has just written such a file", async () => {
+  const decide = await machine({ PATH: "SYSTEM/shims:SYSTEM" });
+  expect(await decide(["cp x .tool-versions && npm --version", "cp x y && npm --version"])).toEqual({
+    "cp x .tool-versions && npm --version": "high",
+    "cp x y && npm --version": "low",
+  });
+});
+
 test("variables that lead elsewhere change nothing", async () => {
   const decide = await machine({
     ...{ LD_LIBRARY_PATH: "/opt/lib", LD_PRELOAD: "libjemalloc.so", PYTHONPATH: "/opt/python", PERL5LIB: "" },
