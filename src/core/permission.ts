@@ -72,6 +72,7 @@ export interface ProtectedPaths {
  *   it looks for helpers, libraries and modules, as its file and the environment say. No answer where that depends on the folder, or where a
  *   version manager would start something else.
  * - `program`: the file that the system would run for a name; no answer where that depends on the folder.
+ * - `output-links`: where links lead that take the place of folders which builds fill, in a folder and not far below it.
  * - `existing`: where a path leads, when there is something; else nothing.
  * - `unsaved`: what a path or pattern names that git could not bring back: files and folders that it does not track. No answer
  *   when a tracked file was changed, for a new file in a build folder that holds tracked ones, or when there is too much.
@@ -96,6 +97,7 @@ export interface Lookup {
     | "search-path"
     | "work-tree"
     | "existing"
+    | "output-links"
     | "unsaved"
     | "variable";
   /**
@@ -114,9 +116,9 @@ export function lookupKey({ what, path, from }: Lookup): string {
   return from === undefined ? `${what} ${path}` : `${what} ${path} ${from}`;
 }
 
-/** A file or folder that a command uses, a program that it runs, a repository that decides what git does, a variable it sets. */
+/** A file or folder that a command uses, a program or a project that it runs, a repository that decides what git does, a variable it sets. */
 export interface Touch {
-  readonly use: "read" | "write" | "delete" | "run" | "git" | "set";
+  readonly use: "read" | "write" | "delete" | "run" | "project" | "git" | "set";
   /** Its class when everything that is found lies where it should. */
   readonly class: AccessClass;
   readonly lookup: Lookup;

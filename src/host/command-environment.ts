@@ -64,8 +64,10 @@ export interface SortedEnvironment {
   readonly withheld: readonly WithheldVariable[];
 }
 
-/** Shorter values, and values of letters alone, may be equal by chance. */
-const isTelling = (value: string): boolean => value.length >= 16 && /^(?!\/)(?=.*\d)(?=.*[a-z])\S+$/i.test(value);
+/** Shorter values, and values of letters alone, may be part of others by chance; a short one that is the same hardly is. */
+const isTelling = (value: string, least = 16): boolean =>
+  value.length >= least && /^(?!\/)(?=.*\d)(?=.*[a-z])\S+$/i.test(value);
+const leastForCopy = 7;
 
 /** Git refuses to run when one of these is missing. */
 const gitSettings = /^GIT_CONFIG_(COUNT|KEY_\d+|VALUE_\d+)$/;
@@ -102,14 +104,15 @@ export function sortEnvironment(
     if (verdict === undefined) passed.set(name, value);
     else {
       withheld.set(name, verdict);
-      if (verdict.why !== "meaning" && verdict.why !== "tinman" && isTelling(value)) secrets.push(value);
+      if (verdict.why !== "meaning" && verdict.why !== "tinman" && isTelling(value, leastForCopy)) secrets.push(value);
     }
   }
   const withhold = (name: string, kind: WithheldVariable["kind"] & string): void => {
     if (!allowed.has(name) && passed.delete(name)) withheld.set(name, { why: "value", kind });
   };
   for (const [name, value] of [...passed]) {
-    if (secrets.some((secret) => value.includes(secret))) withhold(name, "copy of a withheld value");
+    const isCopy = (secret: string): boolean => value === secret || (isTelling(secret) && value.includes(secret));
+    if (secrets.some(isCopy)) withhold(name, "copy of a withheld value");
   }
   if ([...withheld.keys()].some((name) => gitSettings.test(name))) {
     for (const name of [...passed.keys()].filter((other) => gitSettings.test(other)))

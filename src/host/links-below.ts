@@ -1,6 +1,7 @@
 import type { Dirent } from "node:fs";
-import { opendir } from "node:fs/promises";
+import { opendir, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { isBuildFolder } from "../core/build-folders.ts";
 import { isMissing, liesBelow, sortedUnique, whereItLeads } from "./where-it-leads.ts";
 
 const mostEntries = 20_000;
@@ -79,4 +80,32 @@ async function walkBelow(
     }
   }
   return true;
+}
+
+const mostOutputs = 5_000;
+const deepestOutput = 3;
+
+/**
+ * Where links lead that take the place of folders which builds fill, in a folder and a few levels below it. What builds have
+ * filled is not looked into; in a very large project not all of it is looked through.
+ */
+export async function outputLinks(folder: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  let level = [folder];
+  let entries = 0;
+  for (let depth = 0; depth <= deepestOutput && level.length > 0; depth += 1) {
+    const next: string[] = [];
+    for (const at of level) {
+      const inside = await readdir(at, { withFileTypes: true }).catch(() => []);
+      entries += inside.length;
+      for (const entry of inside) {
+        const path = join(at, entry.name);
+        if (entry.isSymbolicLink() && isBuildFolder(entry.name)) found.push(...(await whereItLeads(path)));
+        if (entry.isDirectory() && entry.name !== ".git" && !isBuildFolder(entry.name)) next.push(path);
+      }
+      if (entries > mostOutputs) return sortedUnique(found);
+    }
+    level = next;
+  }
+  return sortedUnique(found);
 }

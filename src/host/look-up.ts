@@ -36,6 +36,7 @@ const answers: Readonly<Record<Lookup["what"], (path: string, from?: string) => 
     const { repositories, unclear } = await repositoriesAround(await onlyReading(path));
     return unclear ? undefined : repositories.map(({ root }) => root);
   },
+  "output-links": async (path) => (await import("./links-below.ts")).outputLinks(await onlyReading(path)),
   existing: async (path) => (isThere(path) ? whereItLeads(path) : []),
   unsaved: async (path) => (await import("./unsaved-files.ts")).unsavedFiles(path),
   "tracked-names": async (path) => (await import("./tracked-names.ts")).trackedNames(await onlyReading(path)),

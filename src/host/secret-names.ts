@@ -3,17 +3,17 @@ const secretLetters = /API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET|PASSWORD|PASSWD|
 
 /** Cheap, and true of every name that is a secret's: most names are settled by this. */
 const hint =
-  /KEY|TOK|SALT|PEPPER|PASS|PW|PSW|SECRET|CRED|PAT|JW|COOKIE|AUTH|HEADERS|MNEMONIC|OTP|HMAC|PEM|PFX|SAS|HOOK|PHRASE|SESSION|ACCOUNT|UR[LI]|DSN|CONN|BEARER|BUNDLE_/i;
+  /KEY|TOK|SALT|PEPPER|PASS|PW|PSW|SECRET|CRED|PAT|JW|COOKIE|AUTH|HEADERS|MNEMONIC|OTP|HMAC|PEM|PFX|SAS|HOOK|PHRASE|SESSION|ACCOUNT|UR[LI]|DSN|CONN|BEARER|BUNDLE_|PIN|CSRF|SIGNATURE|KUBE/i;
 
 /** Words that mean a secret at any place of a name. */
 const secretWords = new Set(
   `TOKEN TOKENS TOK TOKS KEY KEYS PASS PW PWD PSW CRED CREDS PAT PATS JWT JWK JWKS COOKIE COOKIES AUTHORIZATION MNEMONIC OTP TOTP HMAC
   PEM PFX SAS SASTOKEN WEBHOOK WEBHOOKS PRIVKEY SSHKEY SIGNKEY AUTHKEY MASTERKEY DEPLOYKEY PASSKEY ACCOUNTKEY SHAREDKEY
-  ENCKEY`.split(/\s+/),
+  ENCKEY OAUTH CSRF KEYSTORE`.split(/\s+/),
 );
 
 /** Words that mean a secret as the last one of a name. */
-const secretEndings = new Set(["AUTH", "HEADERS", "SALT", "SALTS", "PEPPER"]);
+const secretEndings = new Set(["AUTH", "HEADERS", "PIN", "SIGNATURE", "SALT", "SALTS", "PEPPER"]);
 
 /** Sequences of words that mean a secret. */
 const secretPhrases = [
@@ -27,6 +27,8 @@ const secretPhrases = [
   "BUILD HOOK",
   "BW SESSION",
   "OP SESSION",
+  "KUBE CONFIG DATA",
+  "KUBECONFIG DATA",
 ];
 
 /** Words that end in PASS and mean something else. */

@@ -4,8 +4,8 @@ export type Arg =
   | { readonly kind: "text"; readonly value: string; readonly disguised?: boolean }
   /** File names by a pattern, in which a backslash takes the meaning from the character behind it. `single`: one of them. */
   | { readonly kind: "pattern"; readonly value: string; readonly single?: boolean }
-  /** Begins with `prefix`; what follows is not known. `single`: it is surely one word. `mayBe`: one way to read all of it. */
-  | { readonly kind: "unknown"; readonly prefix: string; readonly single: boolean; readonly mayBe?: string }
+  /** Begins with `prefix`; what follows is not known. `single`: it is surely one word. `mayBe`: ways to read all of it. */
+  | { readonly kind: "unknown"; readonly prefix: string; readonly single: boolean; readonly mayBe?: readonly string[] }
   /** Paths below folders, as another command prints them. `asWords`: a shell or xargs takes them apart. */
   | { readonly kind: "input"; readonly printed: Printed; readonly asWords: boolean };
 
@@ -17,6 +17,8 @@ export interface Printed {
   readonly from: readonly string[];
   /** They are what git keeps, which is nothing of `.git`, but perhaps not on the disk. */
   readonly isTracked?: true;
+  /** Not all that is there, but what has certain names. */
+  readonly isChosen?: true;
   /** Their endings are such as nothing in `.git` has that matters. */
   readonly sparesGit?: true;
 }
@@ -28,7 +30,7 @@ export function text(value: string): Arg {
 /** Stands for the name that a shell gives to a pipe in the place of a process substitution. */
 export const substitutedFile = "/dev/fd/process-substitution";
 
-export const unknownWords: Arg = { kind: "unknown", prefix: "", single: false };
+export const unknownWords: Arg & { readonly kind: "unknown" } = { kind: "unknown", prefix: "", single: false };
 
 const special = /[*?[\]\\+@!(]/;
 const everySpecial = new RegExp(special, "g");

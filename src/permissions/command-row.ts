@@ -47,6 +47,8 @@ export interface CommandRow {
   readonly sparesGit?: true;
   /** Whether it follows the symbolic links in a folder: always, or with one of these flags when it reads all of it. */
   readonly followsLinks?: true | string;
+  /** Its sources are what links lead to, as seen from where the links are. */
+  readonly linksTo?: true;
   /** The last file may be a folder, in which files with the names of the others are overwritten, through links too. */
   readonly fillsFolder?: true;
   /**

@@ -32,8 +32,10 @@ export function judgeFind(args: readonly Arg[], around: Surroundings): Judgement
   const isPlain = places.every(isPlainPath);
   const folders = found.map(({ lookup }) => lookup.path);
   const spares = hasEndings(args.slice(at)) ? { sparesGit: true as const } : {};
-  const printed = isPlain ? { folders, zeros: true, from: around.folders ?? [], ...spares } : undefined;
   const words = args.slice(at);
+  const isChosen = words.some((arg) => /^-i?(?:name|path|wholename|regex)$/.test(textOf(arg) ?? ""));
+  const chosen = isChosen ? { isChosen: true as const } : {};
+  const printed = isPlain ? { folders, zeros: true, from: around.folders ?? [], ...spares, ...chosen } : undefined;
   const lost = deletes(words) ? found.map((touch) => deleting(touch, words)) : [];
   if (words.some((arg) => textOf(arg) === "-delete")) {
     return high("delete", "deletes what it finds, which cannot be undone", { touches: [...found, ...lost] });

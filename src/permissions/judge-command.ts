@@ -41,10 +41,12 @@ function judgePart(part: CommandPart, found: Found, places: Places, isCovered = 
     // What a wrapper runs was allowed with its words; what is substituted or redirected was not.
     return judgePart(inner, found, places, isAllowed && (inner.kind === "unwrapped" || kind === "unwrapped"));
   });
-  // A rule names a program of the system's, not one of that name in the workspace.
-  const isLifted = isAllowed && !touched.protected && touched.rule !== "program-in-workspace";
+  // A rule names a program of the system's, not one of that name in the workspace, and not what variables make of it.
+  const isLifted = isAllowed && !touched.protected && !neverLifted.has(touched.rule);
   return { kind, source, ...(isLifted ? allowed : touched), parts };
 }
+
+const neverLifted = new Set(["program-in-workspace", "unknown-variable", "dangerous-variable", "sets-variable"]);
 
 /** The part that decides: protected before harmless, then by class, then the first. */
 export function worstPart(part: JudgedPart): JudgedPart {
@@ -68,6 +70,7 @@ function judgeTouch(touch: Touch, found: Found, places: Places): Own {
   if (answer === undefined) return noAnswer(touch);
   if (touch.use === "set") return { class: "read", protected: false, rule: "assignment", why: `sets ${path}` };
   if (touch.use === "git") return { class: touch.class, protected: false, rule: "git", why: "asks git" };
+  if (touch.use === "project") return judgeProject(touch, answer, places);
   if (touch.use === "delete") return judgeDeletion(touch, answer, places);
   if (touch.lookup.what === "existing") return judgeOverwriting(touch, answer);
   if (touch.lookup.what === "work-tree") return judgeTree(touch, answer, places);
@@ -147,6 +150,9 @@ function judgeRepositories(touch: Touch, repositories: readonly string[], places
   const isRoot = (path: string) => path === `${touch.lookup.path.replace(/\/+$/, "")}/.git`;
   const lost = repositories.find((path) => isRoot(path) || !isMadeAgain(path, places));
   if (lost !== undefined) return { ...protectedPlace(`deletes ${lost}, a protected place`), rule: "catastrophic" };
+  // Some builds fetch what they depend on as repositories; others in a build folder may be somebody's work.
+  const own = repositories.find((path) => !/\/(?:_deps|node_modules|\.?venv|target|\.cache)\//.test(path));
+  if (own !== undefined) return cannotBeUndone(`deletes ${own}`);
   return { class: touch.class, protected: false, rule: "delete-restorable", why: "deletes no repository" };
 }
 
@@ -169,6 +175,14 @@ function judgeTree(touch: Touch, roots: readonly string[], places: Places): Own 
   const [contained] = roots.flatMap((root) => protectedIn(root, homes, use) ?? []);
   if (contained !== undefined) return protectedPlace(`uses a repository that holds ${contained}, a protected place`);
   return { class: touch.class, protected: false, rule: "write-workspace", why: "writes files of the repository" };
+}
+
+/** Builds and tests run what they find, so that must be what the session is about. */
+function judgeProject(touch: Touch, found: readonly string[], { cwd, foldsCase }: Places): Own {
+  const outside = found.find((path) => !liesIn(path, cwd, foldsCase));
+  if (outside === undefined) return { class: touch.class, protected: false, rule: "project", why: "runs the project" };
+  const why = `runs what is in ${outside}, which is outside the workspace`;
+  return { class: "high", protected: false, rule: "project-outside", why };
 }
 
 /** Programs of the workspace must not be taken for the system's. */
@@ -219,12 +233,16 @@ function judgeFile(touch: Touch, path: string, places: Places): Own {
   };
 }
 
+const systemFolder =
+  /^\/(?:bin|boot|dev|etc|home|lib\w*|mnt|media|opt|private|proc|root|run|sbin|srv|sys|usr(?:\/\w+)?|var(?:\/\w+)?|Applications|Library|System|Users|Volumes)$/;
+
 /** Why deleting, moving or replacing a path needs a yes at every level; `undefined` when it does not. */
 function catastropheOf(path: string, { cwd, home, loginHome = home, foldsCase }: Places): string | undefined {
   const holds = (folder: string): boolean => liesIn(folder, path, foldsCase);
   const verb = `deletes, moves or replaces ${path}, which is or holds`;
   if (holds(home) || holds(loginHome)) return `${verb} a home folder`;
-  return holds(cwd) ? `${verb} the whole workspace` : undefined;
+  if (holds(cwd)) return `${verb} the whole workspace`;
+  return systemFolder.test(path) ? `deletes, moves or replaces ${path}, a folder of the system` : undefined;
 }
 
 function folderOf(path: string): string {

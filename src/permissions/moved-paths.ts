@@ -21,6 +21,8 @@ export interface MovedPaths {
 interface Changes {
   /** Links, or folders that may hold some. */
   links: boolean;
+  /** Such as take the place of folders that builds fill. */
+  outputs: boolean;
   /** Any file. */
   files: boolean;
   /** Which files there are. */
@@ -46,7 +48,7 @@ const searchPath: Touch = {
 export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
   const changes: Changes =
     known === undefined
-      ? { links: false, files: false, names: false, repositories: false, versions: false }
+      ? { links: false, outputs: false, files: false, names: false, repositories: false, versions: false }
       : { ...known };
   let isOrdered = true;
   return {
@@ -57,6 +59,7 @@ export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
       changes.files ||= written.length > 0;
       changes.names ||= written.length > 0 && !keepsNames;
       changes.links ||= makesLinks;
+      changes.outputs ||= makesLinks && written.some(({ path }) => isBuilt(path, cwd));
       changes.repositories ||=
         makesLinks || written.some(({ what, path }) => what === "matches" || partOfRepository.test(path));
       changes.versions ||= written.some(({ path }) => versionFile.test(path));
@@ -86,6 +89,7 @@ function whyChanged({ touches }: CommandPart, changes: Changes, cwd: string): st
   for (const { use, lookup, class: accessClass } of touches) {
     const { what, path } = lookup;
     if (what === "search-path" && changes.versions && lookup.from !== undefined) return `runs ${path}`;
+    if (what === "output-links" && !changes.outputs) continue;
     if (askNoFile.has(what)) continue;
     // What git itself puts into the working tree changes nothing about its settings.
     if (use === "git" && accessClass === "read" && changes.repositories) return `uses git in ${path}`;

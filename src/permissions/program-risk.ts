@@ -9,7 +9,7 @@ import { harmfulText, shown, whyNot } from "./misfit.ts";
 import { printedBy } from "./printed-paths.ts";
 import { touchesFor } from "./row-touches.ts";
 import { builtins } from "./shell-builtins.ts";
-import { suspects } from "./suspects.ts";
+import { suspects, suspectsOf } from "./suspects.ts";
 import { belowTouches, touchesOf } from "./touches.ts";
 import { wrappers } from "./wrappers.ts";
 
@@ -35,7 +35,10 @@ export function judgeProgram(args: readonly Arg[], around: Surroundings): Judgem
   }
   const judgement = underVariables(name, judgeExternal(name, rest, around), around);
   if (judgement.class === "high") {
-    return { ...judgement, touches: [...judgement.touches, ...suspects(rest, around), ...changed(name, rest, around)] };
+    return {
+      ...judgement,
+      touches: [...judgement.touches, ...suspectsOf(name, rest, around), ...changed(name, rest, around)],
+    };
   }
   // One that is written with its path is that file, whatever the PATH says.
   const file = written.includes("/") ? [] : [run];
@@ -66,23 +69,42 @@ function searchingFor(programs: readonly string[], { folders = [] }: Surrounding
 
 /** Programs that change the files they name: all of them, or the last one. */
 const changers: ReadonlyMap<string, "all" | "last"> = new Map([
-  ..."rm rmdir unlink shred truncate dd mv chmod chown chgrp chattr setfacl wipefs mkfs tee rename"
+  ..."rm rmdir unlink shred truncate dd mv chmod chown chgrp chattr setfacl wipefs mkfs tee rename rimraf del trash"
     .split(" ")
     .map((name) => [name, "all"] as const),
   ..."cp ln install rsync scp".split(" ").map((name) => [name, "last"] as const),
 ]);
 
+/** Whether a program that changes nothing else deletes what it is given, or starts one that does. */
+function removesFiles(program: string, args: readonly Arg[]): boolean {
+  const flag = program === "zip" ? /^(?:-\w*m\w*|--move)$/ : /^--remove-files$/;
+  const words = args.map((arg) => textOf(arg) ?? "");
+  return words.some((word) => flag.test(word)) || /^(?:rimraf|del-cli|trash)$/.test(words.find(isWord) ?? "");
+}
+
+function isWord(word: string): boolean {
+  return !word.startsWith("-") && !/^(?:exec|dlx|x|run)$/.test(word);
+}
+
 /** In whatever way such a program is called, it may delete, move or overwrite what it names, with all that is in it. */
 function changed(program: string, args: readonly Arg[], around: Surroundings): readonly Touch[] {
-  const which = changers.get(program);
+  const which = changers.get(program) ?? (removesFiles(program, args) ? "all" : undefined);
   if (which === undefined) return [];
+  // What another command prints may be all of a folder, unless the names are known to be harmless.
+  const printed = args.flatMap((arg) =>
+    arg.kind === "input" && !(arg.printed.isChosen ?? arg.printed.isTracked) ? arg.printed.folders : [],
+  );
   const isTarget = (arg: Arg) => /^(-t|--target-directory=|of=)/.test(knownStart(arg));
-  const words = args.filter((arg, at) => {
+  const named = args.filter((arg, at) => {
     if (arg.kind === "input") return false;
     if (program === "dd") return knownStart(arg).startsWith("of=");
     return which === "all" || at === args.length - 1 || isTarget(arg) || textOf(args[at - 1]) === "-t";
   });
-  return suspects(words, around, "write").map((touch) => ({ ...touch, recursive: true, moves: true }));
+  return suspects([...named, ...printed.map(text)], around, "write").map((touch) => ({
+    ...touch,
+    recursive: true,
+    moves: true,
+  }));
 }
 
 /** A variable may make a program run another one, or write elsewhere, unless the program reads none. */
@@ -170,19 +192,36 @@ function judgeByRow(
   const others = row.class === "medium" ? [...suspects(free, around)] : [];
   const written =
     row.writesValues === true ? found.values.filter(({ kind }) => kind === "text" || kind === "attached") : [];
-  others.push(
-    ...suspects(
-      written.map(({ arg }) => arg),
-      around,
-      "write",
-      row.class,
-    ),
-  );
+  // Some empty the folder that they are given before they fill it.
+  for (const touch of suspects(
+    written.map(({ arg }) => arg),
+    around,
+    "write",
+    row.class,
+  ))
+    others.push({ ...touch, recursive: true });
   const keeps = row.keepsNames === true ? { keepsNames: true } : {};
   const makesLinks = row.makesLinks === true || isGiven(found, row.makesLinks);
   const more = { touches: [...touches, ...below, ...git, ...others], prints, makesLinks, ...keeps };
   const judgement = judged(row.class, rule, row.why, more);
-  return row.writesValues === true && row.class !== "read" ? { ...judgement, runsProject: true } : judgement;
+  if (row.writesValues !== true || row.class === "read") return judgement;
+  const project = projectTouches(found, around, row.class);
+  return { ...judgement, touches: [...judgement.touches, ...project], runsProject: true };
+}
+
+/** What a build or a test obeys, and the folders that it fills, which links may have taken the place of. */
+function projectTouches({ operands, values }: Fit, around: Surroundings, accessClass: AccessClass): readonly Touch[] {
+  const obeyed = [
+    ...operands.filter(({ kind }) => kind === "read"),
+    ...values.filter(({ kind, flag }) => kind === "read" || /^(?:-C|-S|--directory)$/.test(flag)),
+  ];
+  const named = obeyed.flatMap(({ arg }) => touchesOf(arg, "read", accessClass, around) ?? []);
+  const outputs = touching("write", "output-links", around, accessClass);
+  return [
+    ...touching("project", "path", around, accessClass),
+    ...named.map((touch): Touch => ({ ...touch, use: "project" })),
+    ...outputs.map((touch): Touch => ({ ...touch, recursive: true, moves: true })),
+  ];
 }
 
 const subCommands = new WeakMap<CommandRow, readonly (readonly string[])[]>();

@@ -57,16 +57,22 @@ export function unclearDocument(
     operator,
     delimiter,
     body,
+    closing,
   }: {
     readonly operator: string;
     readonly delimiter: { readonly text: string; readonly value: string } | undefined;
     readonly body: { readonly text: string };
+    readonly closing: { readonly end: number } | undefined;
   },
+  source: string,
   isInSubstitution: boolean,
 ): string | undefined {
   // `$(cat <<E … find . ; echo -delete)` deletes: bash 5.2 loses the separator behind such a document.
   if (isInSubstitution) return "has a document inside a substitution, which bash may join to a command";
   if (delimiter === undefined || !plainEnd.test(delimiter.text)) return "has a document whose end is written unusually";
+  // A plain sh reads on where bash takes the bracket behind it for the end of a substitution.
+  if (closing !== undefined && !/^(?:\n|$)/.test(source.slice(closing.end)))
+    return "has a document whose end shares its line";
   const lines = body.text.split("\n").map((line) => (operator === "<<-" ? line.replace(/^\t+/, "") : line));
   return lines.includes(delimiter.value) ? "has a document that may end earlier" : undefined;
 }

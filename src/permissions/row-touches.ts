@@ -34,6 +34,7 @@ export function touchesFor(
       if (recursive) touches.push(changed?.map(asking("repositories-below")));
     }
   }
+  if (row.linksTo === true) touches.push(...linkTargets(splitTarget(operands, values), around));
   if (row.picksNames !== undefined) touches.push(...pickedNames(row, values, writes, around));
   const [named] = operands.filter(({ kind }) => kind === "text");
   if (row.namedBy !== undefined && named !== undefined && !operands.some(({ kind }) => kind === "write")) {
@@ -101,7 +102,9 @@ function pickedNames(
   const repositories = folders.map((touches) =>
     touches?.map((touch): Touch => ({ ...touch, lookup: { what: "existing", path: `${touch.lookup.path}/.git` } })),
   );
-  if (picksNames === "archive") return [...folders, ...repositories];
+  // It is unpacked through links that are there.
+  const links = folders.map((touches) => touches?.map(asking("links-below")));
+  if (picksNames === "archive") return [...folders, ...repositories, ...links];
   const entries = folders.map((touches) =>
     touches?.map((touch): Touch => {
       const path = `${touch.lookup.what === "path" ? escaped(touch.lookup.path) : touch.lookup.path}/*`;
@@ -109,6 +112,30 @@ function pickedNames(
     }),
   );
   return [...folders, ...entries];
+}
+
+/** What links lead to, with all that is in it: the last word may be the link, or the folder for it. */
+function linkTargets(
+  { sources, target }: ReturnType<typeof splitTarget>,
+  around: Surroundings,
+): readonly (readonly Touch[] | undefined)[] {
+  const place = textOf(target);
+  if (place === undefined) return [undefined];
+  const folders = [place, place.replace(/\/*[^/]*\/*$/, "") || (place.startsWith("/") ? "/" : "."), "."];
+  return sources.flatMap((arg) => {
+    if (arg.kind !== "text" && arg.kind !== "pattern") return [undefined];
+    const isAbsolute = arg.value.startsWith("/");
+    return (isAbsolute ? ["."] : folders).map((folder) => {
+      const base = arg.kind === "pattern" ? escaped(folder) : folder;
+      return touchesOf(
+        { ...arg, value: isAbsolute ? arg.value : `${base}/${arg.value}` },
+        "read",
+        "read",
+        around,
+        true,
+      );
+    });
+  });
 }
 
 /** What is put into a folder, and the folder: the value of a flag, or the last word. */

@@ -1,4 +1,5 @@
 import { type Arg, escaped, substitutedFile, unknownWords } from "./arg.ts";
+import { guessesOf } from "./guesses.ts";
 
 /** A part of a word, as the parser gives it. */
 export interface Piece {
@@ -38,10 +39,10 @@ const plainEscapes = /^\$'(?:[^\\']|\\[nt\\'])*'$/;
 /** What a word may be when the command runs: one word, or several by a list in braces. */
 export function evaluate(word: WordLike, variables: Variables): readonly Arg[] {
   const pieces: readonly Piece[] = word.parts ?? [{ type: "Literal", text: word.text, value: word.value }];
-  if (isUnclear(word, pieces)) return [unknownWords];
+  if (isUnclear(word, pieces)) return [{ ...unknownWords, mayBe: guessesOf(word.text, variables) }];
   const listed = soleVariable(pieces, variables);
   if (listed?.kind === "input") return [listed];
-  return alternatives(pieces).map((chosen) => finished(word, build(chosen, variables)));
+  return alternatives(pieces).map((chosen) => finished(word, build(chosen, variables), variables));
 }
 
 /**
@@ -79,10 +80,10 @@ export function assigning(name: string, appends: boolean, value: Arg | undefined
   return { kind: "unknown", prefix: start, single: true };
 }
 
-function finished(word: WordLike, built: Built): Arg {
+function finished(word: WordLike, built: Built, variables: Variables): Arg {
   if (built.isCut) {
-    const isTilde = /[=:]~/.test(word.text) && !/[$`]/.test(word.text);
-    return { kind: "unknown", prefix: built.text, single: built.single, ...(isTilde ? { mayBe: word.value } : {}) };
+    const mayBe = guessesOf(word.text, variables);
+    return { kind: "unknown", prefix: built.text, single: built.single, ...(mayBe.length > 0 ? { mayBe } : {}) };
   }
   if (built.isPattern) return { kind: "pattern", value: built.pattern, single: built.single };
   return { kind: "text", value: built.text, ...(word.text === built.text ? {} : { disguised: true }) };

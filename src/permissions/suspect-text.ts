@@ -7,7 +7,10 @@ type Places = KnownPlaces & Pick<DecisionContext, "foldsCase">;
 
 const longestText = 2 * 1024 * 1024;
 const deleting =
-  /(?:^|[^\w.-])(?:rm|rmdir|unlink|shred|mv|truncate|dd|wipefs|chown|chmod|rsync|clean)(?![\w-])|\s-delete\b|--remove-files|--delete\b|--clear\b/;
+  /(?:^|[^\w.-])(?:rm|rmdir|unlink|shred|mv|truncate|dd|wipefs|chown|chmod|rsync|clean|rimraf)(?![\w-])|\s-delete\b|--remove-files|--delete\b|--clear\b/;
+/** The same in programs: `fs.rmSync(…)`, `shutil.rmtree(…)`, `os.RemoveAll(…)`. */
+const deletingCall = /\b(?:rm|rmdir|unlink|remove|delete)\w*\s*\(/i;
+const writingCall = /\b(?:write|append|copy|create|rename|symlink|link|move|replace|open|save|dump)\w*\s*\(/i;
 const writing = />|(?:^|[^\w.-])(?:cp|tee|install|ln|sed|touch|scp|tar|unzip|curl|wget)(?![\w-])/;
 
 export interface Suspect {
@@ -21,8 +24,8 @@ export interface Suspect {
  */
 export function suspectIn(text: string, places: Places): Suspect | undefined {
   const { cwd, home, loginHome = home, foldsCase } = places;
-  const deletes = deleting.test(text);
-  const use = deletes || writing.test(text) ? "write" : "read";
+  const deletes = deleting.test(text) || deletingCall.test(text);
+  const use = deletes || writing.test(text) || writingCall.test(text) ? "write" : "read";
   const resolved = withKnownValues(text.slice(0, longestText), places);
   const mentionsHome = resolved !== text && resolved.includes(home);
   const words = new Set(resolved.split(/[\s'"`;|&<>(){}=,:]+/));
@@ -45,6 +48,11 @@ export function suspectIn(text: string, places: Places): Suspect | undefined {
 function withKnownValues(text: string, { cwd, home }: Places): string {
   return text
     .replace(/\$\{?HOME\b[^}\s/'"]*\}?/g, home)
+    .replace(
+      /process\.env(?:\.HOME|\[["']HOME["']\])|\bhomedir\(\)|\bPath\.home\(\)|\bUserHomeDir\(\)|\bDir\.home\b/g,
+      home,
+    )
+    .replace(/(?:environ|ENV|getenv|Getenv)\W{1,2}["']HOME["']\W/g, home)
     .replace(/\$\{?(?:OLD)?PWD\b[^}\s/'"]*\}?/g, cwd)
     .replace(/\$\(\s*pwd[^)]*\)|`\s*pwd[^`]*`|\$\(\s*git rev-parse --show-toplevel\s*\)/g, cwd)
     .replace(/git rev-parse --(?:absolute-)?git-dir/g, `$& ${cwd}/.git `)
@@ -70,6 +78,9 @@ function pathsOf(
   // What follows a variable or a pattern may be nothing.
   const before = /^(\/[^$*?[]*)\/[$*?[]/.exec(word)?.[1];
   if (before !== undefined) found.push({ path: before, isGuess: true });
-  if (behind !== "") found.push({ path: posix.normalize(home + behind), isGuess: true });
+  if (behind !== "") {
+    const isGuess = !(mentionsHome && word.startsWith("/"));
+    found.push({ path: posix.normalize(home + behind), isGuess });
+  }
   return found.map(({ path, isGuess }) => ({ path: path.replace(/(?<=.)\/+$/, ""), isGuess }));
 }

@@ -1,7 +1,7 @@
 import type { AccessClass, Touch } from "../core/permission.ts";
-import { type Arg, text, textOf } from "./arg.ts";
+import { type Arg, knownStart, text, textOf } from "./arg.ts";
 import type { Surroundings } from "./judgement.ts";
-import { touchesOf } from "./touches.ts";
+import { folderTouches, touchesOf } from "./touches.ts";
 
 const mostSuspects = 100;
 
@@ -15,10 +15,20 @@ export function suspects(
   use: "read" | "write" = "read",
   accessClass: AccessClass = "read",
 ): readonly Touch[] {
+  const touches = (arg: Arg): readonly Touch[] => touchesOf(arg, use, accessClass, around) ?? [];
   return args.slice(0, mostSuspects).flatMap((arg) => {
-    const word = textOf(arg) ?? (arg.kind === "unknown" ? arg.mayBe : undefined);
-    if (word === undefined) return touchesOf(arg, use, accessClass, around) ?? [];
-    return pathsIn(word, around.home).flatMap((path) => touchesOf(text(path), use, accessClass, around) ?? []);
+    if (arg.kind === "unknown") return (arg.mayBe ?? []).flatMap((word) => guessed(word, around.home).flatMap(touches));
+    const word = textOf(arg);
+    return word === undefined ? touches(arg) : pathsIn(word, around.home).map(text).flatMap(touches);
+  });
+}
+
+/** A guess may be a pattern, and what it begins with is named as well. */
+function guessed(word: string, home: string): readonly Arg[] {
+  return pathsIn(word, home).flatMap((path): readonly Arg[] => {
+    if (!/[*?[]/.test(path)) return [text(path)];
+    const folder = /^[^*?[]*\//.exec(path)?.[0];
+    return [{ kind: "pattern", value: path }, ...(folder === undefined ? [] : [text(folder)])];
   });
 }
 
@@ -28,6 +38,51 @@ function pathsIn(word: string, home: string): readonly string[] {
   const bare = word.replace(/^-[A-Za-z](?=[~/.])/, "").replace(/^@/, "");
   const pieces = bare.split(/[=:,;]/).slice(bare.startsWith("-") ? 1 : 0);
   const all = bare.startsWith("-") ? pieces : [bare, ...pieces.filter((piece) => /^[~/.]|\//.test(piece))];
-  const expanded = all.map((piece) => piece.replace(/^@/, "").replace(/^~(?=\/|$)/, home));
+  const address = /^file:\/\/[^/]*(\/.*)$/i.exec(bare)?.[1] ?? "";
+  const expanded = [address, ...all].map((piece) => piece.replace(/^@/, "").replace(/^~(?=\/|$)/, home));
   return [...new Set(expanded)].filter((piece) => piece !== "" && !piece.startsWith("-"));
+}
+
+/** Flags whose value is a place that is written to, in most programs. */
+const outputFlag =
+  /^(?:-[oOdCt]|--?(?:out|dest|target|install|prefix|root|dir|cwd|chdir|save|export)[\w-]*|-v|--volume|--mount|-B)$/i;
+/** They take all that is in a folder. */
+const wholeFolders = new Set(
+  "tar gtar bsdtar zip 7z 7za rsync scp sftp rclone restic borg docker podman nerdctl".split(" "),
+);
+
+/**
+ * The same for a call that is not understood, with what its program and flags tell: a folder may be taken with all that is
+ * in it, and what follows an output flag may be written.
+ */
+export function suspectsOf(program: string, args: readonly Arg[], around: Surroundings): readonly Touch[] {
+  const isWritten = (arg: Arg, at: number): boolean => {
+    const [flag = "", value] = knownStart(arg).split("=", 2);
+    return value === undefined ? outputFlag.test(textOf(args[at - 1]) ?? "") : outputFlag.test(flag);
+  };
+  const written = args.filter(isWritten);
+  const read = suspects(args, around);
+  return [
+    ...(wholeFolders.has(program) ? read.map((touch) => ({ ...touch, recursive: true })) : read),
+    ...suspects(written, around, "write").map((touch) => ({ ...touch, recursive: true })),
+    ...(args.some(isNamedByServer) && /^(?:curl|wget|aria2c)$/.test(program) ? anyNameIn(around) : []),
+    ...(program === "ps" && args.some(showsEnvironments) ? environments(around) : []),
+  ];
+}
+
+function isNamedByServer(arg: Arg): boolean {
+  return arg.kind !== "text" || /^-\w*[OJ]|^--remote-/.test(arg.value);
+}
+
+function anyNameIn(around: Surroundings): readonly Touch[] {
+  return folderTouches(around, "low", true) ?? [];
+}
+
+/** `ps e` prints the environments of processes, ours among them. */
+function showsEnvironments(arg: Arg): boolean {
+  return arg.kind !== "text" || /^[A-Za-z]*e[A-Za-z]*$|^-\w*E/.test(arg.value);
+}
+
+function environments(around: Surroundings): readonly Touch[] {
+  return (touchesOf(text("/proc"), "read", "read", around) ?? []).map((touch) => ({ ...touch, recursive: true }));
 }

@@ -3,10 +3,12 @@ import { closed, reading, rule, writing } from "./at-high.ts";
 
 describe("what is known by name", () => {
   test.each([
-    [".gitconfig", "kept"],
-    [".config/git/config", "kept"],
+    [".gitconfig", "closed"],
+    [".config/git/config", "closed"],
     [".config/git/credentials", "closed"],
     [".pgpass", "closed"],
+    [".minikube/profiles/m/client.key", "closed"],
+    [".envrc", "closed"],
     [".my.cnf", "closed"],
     [".vault-token", "closed"],
     [".m2/settings.xml", "closed"],
@@ -80,7 +82,7 @@ describe("what is known by name", () => {
     [".config/autostart/a.desktop", "kept"],
     [".config/systemd/user/a.service", "kept"],
     [".config/systemd/other", "open"],
-    [".config/environment.d/a.conf", "kept"],
+    [".config/environment.d/a.conf", "closed"],
     [".config/pip/pip.conf", "closed"],
     [".tmux.conf", "kept"],
     [".inputrc", "kept"],

@@ -167,6 +167,7 @@ const rows: readonly CommandRow[] = [
     operands: "read* write",
     fillsFolder: true,
     makesLinks: true,
+    linksTo: true,
     why: linking,
   },
   // What is written to the one is written to the other.

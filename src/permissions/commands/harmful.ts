@@ -33,7 +33,7 @@ export const harmfulRows: readonly CommandRow[] = [
   { program: "shutdown reboot halt poweroff init telinit", class: "high", why: "stops the machine" },
   { program: "systemctl service launchctl rc-service", class: "high", why: "changes what runs on this machine" },
   { program: "crontab", sub: "-l", class: "low", why: "prints what the user has run regularly" },
-  { program: "crontab at batch", class: "high", why: "has something run later" },
+  { program: "crontab at batch", class: "high", writes: "/var/spool/cron", why: "has something run later" },
   { program: "mount umount swapon swapoff losetup", class: "high", why: "changes file systems" },
   { program: "iptables nft ufw ip ifconfig route sysctl", class: "high", why: "changes the network or the kernel" },
   { program: "useradd userdel usermod passwd chpasswd visudo", class: "high", why: "changes users" },

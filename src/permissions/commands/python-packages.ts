@@ -8,13 +8,18 @@ const lists = "prints what is installed";
 const tests = "runs tests of the project";
 
 /** A package by its name, with a version or extras, or the project itself: no address, no other folder. */
+/** A list of packages may also be an address. */
+function listFile(path: string): string | undefined {
+  return /^\w+:/.test(path) ? "may be fetched from anywhere" : undefined;
+}
+
 function requirement(text: string): string | undefined {
   const isName = /^[a-z\d][\w.-]*(\[[\w,.-]+\])?([=<>!~]=?=?[\w.*,<>=!~ -]+|@[\w.^~-]+)?$/i.test(text);
   const isProject = /^\.(\[[\w,.-]+\])?$/.test(text);
   return isName || isProject ? undefined : "is not the name of a package";
 }
 
-const named = { operands: "text*", script: requirement, checkedFlags: "" };
+const named = { operands: "text*", script: requirement, checkedFlags: "", path: listFile };
 const editable = { ...named, checkedFlags: "-e --editable" };
 
 const listFlags = `
@@ -26,7 +31,7 @@ const pipReadingRows: readonly CommandRow[] = [
   { program: "pip pip3", class: "read", sub: "list|check|show", flags: listFlags, operands: "text*", why: lists },
 ];
 
-/** Left out: other indexes (-i, -f, --trusted-host) and other places (--target, --prefix, --root, --break-system-packages). */
+/** Left out: other indexes (-i, -f, --trusted-host) and other places (--user, --target, --prefix, --root, --break-system-packages). */
 const pipRows = projectRows([
   {
     program: "pip pip3",
@@ -46,7 +51,7 @@ const pipRows = projectRows([
   {
     program: "pip pip3",
     sub: "install",
-    flags: `-U -q -v -r< -c< -e: --upgrade --quiet --verbose --requirement< --constraint< --editable: --user
+    flags: `-U -q -v -r< -c< -e: --upgrade --quiet --verbose --requirement< --constraint< --editable:
       --no-deps --pre --no-cache-dir --dry-run --force-reinstall --disable-pip-version-check --no-input
       --prefer-binary --only-binary: --no-binary: --no-build-isolation --progress-bar: --timeout: --retries:
       --upgrade-strategy: --no-warn-script-location --require-virtualenv`,

@@ -20,7 +20,7 @@ const grepFlags = `
 const rgFlags = `
   -[abcFhHiILlnNopPqsSuUvwx0.] -A: -B: -C: -d: -e: -E: -f< -g: -j: -m: -M: -r: -t: -T: --after-context: --before-context:
   --context: --auto-hybrid-regex --binary --block-buffered --byte-offset --case-sensitive --color: --colors: --column
-  --no-column --context-separator: --no-context-separator --count --count-matches --crlf --debug --trace --dfa-size-limit:
+  --no-column --context-separator: --no-context-separator --count --count-matches --crlf --dfa-size-limit:
   --encoding: --engine: --field-context-separator: --field-match-separator: --file< --files --files-with-matches
   --files-without-match --fixed-strings --follow --no-follow --glob: --iglob: --glob-case-insensitive --heading --no-heading
   --hidden --no-hidden --ignore-case --ignore-file< --ignore-file-case-insensitive --include-zero --invert-match --json
