@@ -51,6 +51,7 @@ const plainEnd = /^(?:\\?[\w.@%+-]+|(['"])[\w.@%+-]+(?: [\w.@%+-]+)*\1)$/;
 /**
  * Why it is not certain where a document in the command ends: what bash takes for commands behind it, the parser may take
  * for its text. `undefined` when it is. An end that is written in an unusual way is not looked at more closely.
+ * `joinsInSubstitution`: it is in a substitution, and whether that has more than one command.
  */
 export function unclearDocument(
   {
@@ -65,14 +66,14 @@ export function unclearDocument(
     readonly closing: { readonly end: number } | undefined;
   },
   source: string,
-  isInSubstitution: boolean,
+  joinsInSubstitution: boolean | undefined,
 ): string | undefined {
   // `$(cat <<E … find . ; echo -delete)` deletes: bash 5.2 loses the separator behind such a document.
-  if (isInSubstitution) return "has a document inside a substitution, which bash may join to a command";
+  if (joinsInSubstitution === true) return "has a document inside a substitution, which bash may join to a command";
   if (delimiter === undefined || !plainEnd.test(delimiter.text)) return "has a document whose end is written unusually";
   // A plain sh reads on where bash takes the bracket behind it for the end of a substitution.
-  if (closing !== undefined && !/^(?:\n|$)/.test(source.slice(closing.end)))
-    return "has a document whose end shares its line";
+  const isAlone = joinsInSubstitution === undefined || source[closing?.end ?? source.length] === "\n";
+  if (!isAlone) return "has a document whose end shares its line";
   const lines = body.text.split("\n").map((line) => (operator === "<<-" ? line.replace(/^\t+/, "") : line));
   return lines.includes(delimiter.value) ? "has a document that may end earlier" : undefined;
 }

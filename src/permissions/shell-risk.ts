@@ -354,7 +354,7 @@ export function createReader({
         return classed(part, "high", "sets-variable", "sets a variable by a redirection");
       }
       if (node.type === "HereDoc") {
-        const why = unclearDocument(node, place.source, place.joinsDocuments === true);
+        const why = unclearDocument(node, place.source, place.joinsDocuments);
         return why === undefined ? part : classed(part, "high", "unreadable", why);
       }
       if (node.type !== "Redirect") return part;
