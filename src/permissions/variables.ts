@@ -69,6 +69,15 @@ const allowed: ReadonlyMap<string, RegExp> = new Map<string, RegExp>([
   ["CC", /^(gcc|cc|clang)(-\d+)?$/],
   ["CXX", /^(g\+\+|c\+\+|clang\+\+)(-\d+)?$/],
   ["BROWSER", /^none$/],
+  // So that nothing waits for somebody.
+  ...["PAGER", "GIT_PAGER", "GH_PAGER", "MANPAGER"].map((name) => [name, /^cat$/] as const),
+  ...["EDITOR", "VISUAL", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR"].map((name) => [name, /^(true|:)$/] as const),
+  ...onOff("GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS"),
+  ...["RUSTFLAGS", "RUSTDOCFLAGS"].map((name) => [name, /^-[DA] ?warnings$|^-C ?target-cpu=native$/] as const),
+  ["GOFLAGS", /^-mod=(mod|vendor|readonly)$/],
+  ["GOTOOLCHAIN", /^local$/],
+  ["PYTHONHASHSEED", /^\d{1,10}$|^random$/],
+  ["PYTHONWARNINGS", /^(ignore|default|error|always|once)$/],
 ]);
 
 function isAllowed(name: string, value: string | undefined): boolean {
