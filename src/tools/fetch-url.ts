@@ -33,7 +33,7 @@ export const fetchUrlTool = defineTool({
     try {
       const page = await context.host.web.get(address.url, { maxBytes: mostBytes, accept }, context.signal);
       const isGood = page.status >= 200 && page.status <= 299;
-      const text = await textOf(page, isGood ? longestText : longestErrorText);
+      const text = await textOf(page, isGood ? longestText : longestErrorText, context.signal);
       // All of ours stands in front: what comes after the first "Markdown content:" is the page's, whatever it looks like,
       // so that no mark is needed for its end. The notes behind it say nothing that a page could gain by saying it.
       const head = [`URL Content from: "${onOneLine(input.url)}"`, `Status: ${page.status}`];
@@ -62,7 +62,7 @@ function webAddress(text: string): { readonly url: string } | { readonly fault: 
   return { url: url.href };
 }
 
-async function textOf(page: WebPage, limit: number): Promise<string> {
+async function textOf(page: WebPage, limit: number, signal: AbortSignal): Promise<string> {
   const read = readPage(page);
   if ("type" in read) return describeFile(page, read.type);
   const { visible } = await import("./html-elements.ts");
@@ -73,7 +73,7 @@ async function textOf(page: WebPage, limit: number): Promise<string> {
   let truncated = false;
   if (read.isHtml) {
     const { htmlToMarkdown } = await import("./html-to-markdown.ts");
-    const converted = htmlToMarkdown(text, { url: page.url, limit });
+    const converted = await htmlToMarkdown(text, { url: page.url, limit, signal });
     text = plain(converted.markdown);
     truncated = converted.truncated;
     if (!converted.hasText) notes.push("[The page has no text of its own. It may need scripts, which are not run.]");

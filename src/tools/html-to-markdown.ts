@@ -1,4 +1,5 @@
 import { decodeHTML, decodeHTMLAttribute } from "entities/decode";
+import { createPace } from "../core/pace.ts";
 import { textStart } from "../core/text-cut.ts";
 import {
   anchorSigns,
@@ -31,17 +32,18 @@ export interface MarkdownOptions {
   readonly url: string;
   /** Characters of Markdown after which no more is read. */
   readonly limit: number;
+  readonly signal?: AbortSignal;
 }
 
 /**
  * The text of a page and its structure, without what surrounds it. One pass and no tree, so that time and memory grow with
- * the page's length and nothing else, whatever a hostile page does.
+ * the page's length and nothing else, whatever a hostile page does. Others can work meanwhile. Rejects when it is aborted.
  */
-export function htmlToMarkdown(html: string, options: MarkdownOptions): MarkdownPage {
-  const { page, leftOut } = convert(html, options, true);
+export async function htmlToMarkdown(html: string, options: MarkdownOptions): Promise<MarkdownPage> {
+  const { page, leftOut } = await convert(html, options, true);
   // What was to be left out has no end, or is all there is: then all of it is shown.
   const lostText = leftOut === "endless" || (leftOut === "some" && !page.hasText);
-  return lostText ? convert(html, options, false).page : page;
+  return lostText ? (await convert(html, options, false)).page : page;
 }
 
 type Open = HtmlToken & { type: "open" };
@@ -57,13 +59,16 @@ interface Preformatted {
 const longestTitle = 300;
 /** Further ones are written as paragraphs: a page with so many uses them for its looks. */
 const mostTables = 2000;
+/** To look at the clock costs about as much as a token. */
+const tokensInARow = 100;
 const noAttributes: Attributes = new Map();
 
-function convert(
-  html: string,
-  { url, limit }: MarkdownOptions,
-  skipsNoise: boolean,
-): { readonly page: MarkdownPage; readonly leftOut: "nothing" | "some" | "endless" } {
+interface Converted {
+  readonly page: MarkdownPage;
+  readonly leftOut: "nothing" | "some" | "endless";
+}
+
+async function convert(html: string, { url, limit, signal }: MarkdownOptions, skipsNoise: boolean): Promise<Converted> {
   const main = createMarkdownWriter(limit);
   let table: HtmlTable | undefined;
   let tables = 0;
@@ -295,7 +300,11 @@ function convert(
     } else if (Object.hasOwn(closers, name)) closers[name]?.();
   }
 
+  const pace = createPace(signal);
+  let tokens = 0;
   for (const token of htmlTokens(html)) {
+    tokens += 1;
+    if (tokens % tokensInARow === 0) await pace.rest();
     if (main.length + (table?.length ?? 0) + (pre?.length ?? 0) + (code?.length ?? 0) > limit) {
       truncated = true;
       break;

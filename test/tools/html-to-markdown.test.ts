@@ -3,28 +3,31 @@ import { htmlToMarkdown } from "../../src/tools/html-to-markdown.ts";
 
 const url = "https://example.com/guide/page.html?x=1";
 const limit = 400_000;
-const markdown = (html: string, from = url): string => htmlToMarkdown(html, { url: from, limit }).markdown;
+const markdown = async (html: string, from = url): Promise<string> =>
+  (await htmlToMarkdown(html, { url: from, limit })).markdown;
 const lines = (...text: readonly string[]): string => text.join("\n");
 
 describe("the text of a page", () => {
-  it("is paragraphs, with white space as it would be shown", () => {
-    expect(markdown("<p>One\n   two\t three<p>four &amp; f&eacute;&nbsp;&#x76;e <br> next<div>six</div>  seven ")).toBe(
-      lines("One two three", "", "four & fé ve", "next", "", "six", "", "seven"),
-    );
+  it("is paragraphs, with white space as it would be shown", async () => {
+    expect(
+      await markdown("<p>One\n   two\t three<p>four &amp; f&eacute;&nbsp;&#x76;e <br> next<div>six</div>  seven "),
+    ).toBe(lines("One two three", "", "four & fé ve", "next", "", "six", "", "seven"));
   });
 
-  it("has headings, and its title above when there is no first one", () => {
-    expect(markdown("<head><title>A &lt;page&gt;\n of mine</title></head><h2>Part</h2>text<h6>deep</h6>")).toBe(
+  it("has headings, and its title above when there is no first one", async () => {
+    expect(await markdown("<head><title>A &lt;page&gt;\n of mine</title></head><h2>Part</h2>text<h6>deep</h6>")).toBe(
       lines("# A <page> of mine", "", "## Part", "", "text", "", "###### deep"),
     );
-    expect(markdown("<title>T</title><h1><div>My</div><div><b>page</b></div></h1>text")).toBe("# My page\n\ntext");
-    expect(markdown('<h2 id=a>Use <a href="#a">¶</a></h2><h2><a href="#b">#</a> It</h2><h3></h3>')).toBe(
+    expect(await markdown("<title>T</title><h1><div>My</div><div><b>page</b></div></h1>text")).toBe(
+      "# My page\n\ntext",
+    );
+    expect(await markdown('<h2 id=a>Use <a href="#a">¶</a></h2><h2><a href="#b">#</a> It</h2><h3></h3>')).toBe(
       lines("## Use", "", "## It"),
     );
-    expect(markdown("<h2>not closed<p>text<h3>one<h4>two")).toBe("## not closed\n\ntext\n\n### one\n\n#### two");
+    expect(await markdown("<h2>not closed<p>text<h3>one<h4>two")).toBe("## not closed\n\ntext\n\n### one\n\n#### two");
   });
 
-  it("leaves out scripts, styles, navigation, controls and what is not shown", () => {
+  it("leaves out scripts, styles, navigation, controls and what is not shown", async () => {
     const out = [
       "<script>if (a < b) { '<p>no</p>' }</script><style>p > a {}</style><noframes>no</noframes>",
       "<nav><ul><li>no<nav>no</nav>no</ul></nav><div role=navigation>no</div><svg><text>no</text></svg>",
@@ -32,57 +35,57 @@ describe("the text of a page", () => {
       "<template><p>no</p></template><button>no</button><select><option>no</select><textarea><p>no</textarea>",
       '<iframe src=x>no</iframe><!-- no > no --><!doctype html><?php no ?><input type=text value=no><img alt="">',
     ];
-    expect(markdown(`<p>a</p>${out.join("")}<p>b</p><noscript>c</noscript>`)).toBe("a\n\nb\n\nc");
+    expect(await markdown(`<p>a</p>${out.join("")}<p>b</p><noscript>c</noscript>`)).toBe("a\n\nb\n\nc");
   });
 
-  it("is shown whole when nothing would be left, or what is left out has no end", () => {
-    expect(markdown("<nav><p>only this</p></nav>")).toBe("only this");
-    expect(markdown("<p>a</p><nav><p>b</p><p>c</p>")).toBe("a\n\nb\n\nc");
-    expect(markdown("<p hidden>a<p>b")).toBe("a\n\nb");
+  it("is shown whole when nothing would be left, or what is left out has no end", async () => {
+    expect(await markdown("<nav><p>only this</p></nav>")).toBe("only this");
+    expect(await markdown("<p>a</p><nav><p>b</p><p>c</p>")).toBe("a\n\nb\n\nc");
+    expect(await markdown("<p hidden>a<p>b")).toBe("a\n\nb");
   });
 
-  it("has no characters that nobody sees", () => {
+  it("has no characters that nobody sees", async () => {
     const hidden = Array.from("ignore", (letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("");
-    expect(markdown(`<p>so\u00adft ze\u200bro${hidden} tu\u202ern \u001b[31mred&#8238; 👩‍💻`)).toBe(
+    expect(await markdown(`<p>so\u00adft ze\u200bro${hidden} tu\u202ern \u001b[31mred&#8238; 👩‍💻`)).toBe(
       "soft zero turn [31mred 👩‍💻",
     );
   });
 });
 
 describe("marks in the text", () => {
-  it("are emphasis and code", () => {
+  it("are emphasis and code", async () => {
     expect(
-      markdown(
+      await markdown(
         "<b>a <i>b</i></b> <strong><b> c</b></strong>, <s>d</s> <em> </em><b></b>x <kbd>Ctrl</kbd> <code> a  b </code>",
       ),
     ).toBe("**a *b* c**, ~~d~~ x `Ctrl` `a b`");
-    expect(markdown("<code>a`b</code> <code>``</code> <code></code><code> </code>z <q>w</q>")).toBe(
+    expect(await markdown("<code>a`b</code> <code>``</code> <code></code><code> </code>z <q>w</q>")).toBe(
       '``a`b`` ``` `` ``` z "w"',
     );
-    expect(markdown("<b>one<p>two</b> three")).toBe("**one**\n\n**two** three");
-    expect(markdown("</b></i>plain<b>")).toBe("plain");
+    expect(await markdown("<b>one<p>two</b> three")).toBe("**one**\n\n**two** three");
+    expect(await markdown("</b></i>plain<b>")).toBe("plain");
   });
 
-  it("are links, in full", () => {
+  it("are links, in full", async () => {
     expect(
-      markdown(
+      await markdown(
         '<a href="other.html#x">a</a> <a href="/r?a=1&amp;b=(2)">b <b>c</b></a> <a href="//h.test">d</a> <a href="mailto:x@y.z">e</a>',
       ),
     ).toBe(
       "[a](https://example.com/guide/other.html#x) [b **c**](https://example.com/r?a=1&b=%282%29) [d](https://h.test/) [e](mailto:x@y.z)",
     );
-    expect(markdown('<base href="/b/"><base href="/c/"><a href="x y">[1]</a>')).toBe(
+    expect(await markdown('<base href="/b/"><base href="/c/"><a href="x y">[1]</a>')).toBe(
       "[\\[1\\]](https://example.com/b/x%20y)",
     );
     expect(
-      markdown(
+      await markdown(
         '<a href="javascript:x()">a</a> <a href="data:,x">b</a> <a href="#c">c</a> <a>d</a> <a href="http://[">e</a>',
       ),
     ).toBe("a b c d e");
-    expect(markdown('<a href="1"></a><a href="2"><img alt="a &quot;logo&quot;"></a>')).toBe(
+    expect(await markdown('<a href="1"></a><a href="2"><img alt="a &quot;logo&quot;"></a>')).toBe(
       '[a "logo"](https://example.com/guide/2)',
     );
-    expect(markdown('<a href="/c"><div><h3>Card</h3><p>more</div></a> <code>f(<a href="/t">T</a>)</code>')).toBe(
+    expect(await markdown('<a href="/c"><div><h3>Card</h3><p>more</div></a> <code>f(<a href="/t">T</a>)</code>')).toBe(
       lines(
         "### [Card](https://example.com/c)",
         "",
@@ -95,9 +98,9 @@ describe("marks in the text", () => {
 });
 
 describe("blocks", () => {
-  it("are lists, nested and numbered, closed or not", () => {
+  it("are lists, nested and numbered, closed or not", async () => {
     expect(
-      markdown(
+      await markdown(
         "x<ul><li>a<ul><li>b<li>c</ul><li><p>d</p><p>e</p></li><li></li><li><input type=checkbox checked> f <input type=checkbox></ul><input type=checkbox><ol start=9><li>g<li>h<pre>i\nj</pre></ol>k",
       ),
     ).toBe(
@@ -123,62 +126,62 @@ describe("blocks", () => {
         "k",
       ),
     );
-    expect(markdown("<dl><dt>a<dd>b<dt>c<dd>d</dl>e")).toBe("a\n: b\n\nc\n: d\n\ne");
-    expect(markdown("<li>a<li>b</ul></li></ul>")).toBe("- a\n- b");
+    expect(await markdown("<dl><dt>a<dd>b<dt>c<dd>d</dl>e")).toBe("a\n: b\n\nc\n: d\n\ne");
+    expect(await markdown("<li>a<li>b</ul></li></ul>")).toBe("- a\n- b");
   });
 
-  it("are quotes and rules", () => {
-    expect(markdown("a<blockquote><p>b</p><p>c<ul><li>d</ul><blockquote>e</blockquote></blockquote>f<hr>g")).toBe(
+  it("are quotes and rules", async () => {
+    expect(await markdown("a<blockquote><p>b</p><p>c<ul><li>d</ul><blockquote>e</blockquote></blockquote>f<hr>g")).toBe(
       lines("a", "", "> b", ">", "> c", ">", "> - d", ">", "> > e", "", "f", "", "---", "", "g"),
     );
   });
 
-  it("are code, as it is written, with its language", () => {
+  it("are code, as it is written, with its language", async () => {
     expect(
-      markdown(
+      await markdown(
         '<pre><code class="hljs language-TS">\nif (a &lt; b) {\n\n  c();\n}\n</code></pre><pre class="brush: js notranslate">x <b>y</b></pre>',
       ),
     ).toBe(lines("```ts", "if (a < b) {", "", "  c();", "}", "```", "", "```js", "x y", "```"));
     expect(
-      markdown(
+      await markdown(
         '<div class="highlight-source-rust"><pre>a<br>b</pre></div><div class="highlight-x">text</div><pre>c</pre>',
       ),
     ).toBe(lines("```rust", "a", "b", "```", "", "text", "", "```", "c", "```"));
-    expect(markdown("<pre><div>1</div><div>2</div><button>copy</button></pre><pre>```\n</pre><pre> </pre>")).toBe(
+    expect(await markdown("<pre><div>1</div><div>2</div><button>copy</button></pre><pre>```\n</pre><pre> </pre>")).toBe(
       lines("```", "1", "2", "```", "", "````", "```", "````"),
     );
   });
 
-  it("are tables", () => {
+  it("are tables", async () => {
     expect(
-      markdown(
+      await markdown(
         "<table><caption>cap</caption><thead><tr><th>a<th>b|c</thead><tbody><tr><td><p>1<p>2<td><code>x</code><tr><td colspan=2><a href=/d>d</a><tr><td>",
       ),
     ).toBe(lines("cap", "", "| a | b\\|c |", "| --- | --- |", "| 1<br>2 | `x` |", "| [d](https://example.com/d) |  |"));
   });
 
-  it("in tables turn a table into paragraphs, and so does a single column", () => {
-    expect(markdown("<table><tr><td>a<td><h2>b</h2>c<td><table><tr><td>d<td>e</table>f</table>g")).toBe(
+  it("in tables turn a table into paragraphs, and so does a single column", async () => {
+    expect(await markdown("<table><tr><td>a<td><h2>b</h2>c<td><table><tr><td>d<td>e</table>f</table>g")).toBe(
       lines("a", "", "## b", "", "c", "", "| d | e |", "| --- | --- |", "", "f", "", "g"),
     );
-    expect(markdown("<table><tr><td>1<td class=code><pre>x\ny</pre></table>")).toBe("1\n\n```\nx\ny\n```");
-    expect(markdown("<table><tr><td>a<tr><td>b</table>")).toBe("a\n\nb");
+    expect(await markdown("<table><tr><td>1<td class=code><pre>x\ny</pre></table>")).toBe("1\n\n```\nx\ny\n```");
+    expect(await markdown("<table><tr><td>a<tr><td>b</table>")).toBe("a\n\nb");
   });
 });
 
 describe("a limit", () => {
-  it("ends the text, and says that it goes on", () => {
-    expect(htmlToMarkdown("<p>abc</p>".repeat(10), { url, limit: 12 })).toEqual({
+  it("ends the text, and says that it goes on", async () => {
+    expect(await htmlToMarkdown("<p>abc</p>".repeat(10), { url, limit: 12 })).toEqual({
       markdown: "abc\n\nabc\n\nabc",
       hasText: true,
       truncated: true,
     });
-    expect(htmlToMarkdown("<p>abc</p>", { url, limit: 3 })).toEqual({
+    expect(await htmlToMarkdown("<p>abc</p>", { url, limit: 3 })).toEqual({
       markdown: "abc",
       hasText: true,
       truncated: false,
     });
-    expect(htmlToMarkdown("<title>t</title><script>x</script>", { url, limit })).toEqual({
+    expect(await htmlToMarkdown("<title>t</title><script>x</script>", { url, limit })).toEqual({
       markdown: "# t",
       hasText: false,
       truncated: false,
@@ -222,8 +225,8 @@ describe("hostile pages", () => {
     "a title": `<title>${fill("x ")}`,
   };
 
-  it.each(Object.entries(pages))("of %s are read to the end or the limit", (_, html) => {
-    const page = htmlToMarkdown(html, { url, limit });
+  it.each(Object.entries(pages))("of %s are read to the end or the limit", async (_, html) => {
+    const page = await htmlToMarkdown(html, { url, limit });
     expect(page.markdown.length).toBeLessThan(limit * 1.5);
     expect(page.markdown.isWellFormed()).toBe(true);
   });
