@@ -38,7 +38,10 @@ async function place(files: Readonly<Record<string, string>>, variables: Readonl
   await cp(pattern, root, { recursive: true });
   for (const [name, text] of Object.entries(files)) await write(join(folder, name), text.replace("FOLDER", folder));
   const set: Record<string, string> = { HOME: home, GIT_CONFIG_SYSTEM: "/dev/null", ...variables };
-  const before = Object.keys(set).map((name) => [name, process.env[name]] as const);
+  const others = ["GIT_CONFIG_GLOBAL", "XDG_CONFIG_HOME"];
+  const before = [...Object.keys(set), ...others].map((name) => [name, process.env[name]] as const);
+  // Other tests of this process may have left them.
+  for (const name of others) delete process.env[name];
   for (const [name, value] of Object.entries(set)) process.env[name] = value.replace("FOLDER", folder);
   onTestFinished(() => {
     for (const [name, value] of before) {
