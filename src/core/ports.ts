@@ -274,9 +274,11 @@ export interface GlobQuery {
 }
 
 export interface SearchResult {
-  /** Paths are relative to the searched folder and begin with `./`; sorted. */
+  /** Paths are relative to the searched folder and begin with `./`; sorted. Each is on one line: see `shownName`. */
   readonly lines: readonly string[];
   readonly truncated: boolean;
+  /** Some files or folders could not be read. */
+  readonly unreadable?: true;
 }
 
 /** Looks through files as `.gitignore` says. Rejects with words when the pattern or path is wrong. */

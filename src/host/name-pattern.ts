@@ -1,3 +1,5 @@
+import { createMatcher, oneOf, type PatternPart } from "../core/pattern-matcher.ts";
+
 /** One step of a file-name pattern. */
 type Item =
   | { readonly type: "string" }
@@ -79,25 +81,9 @@ function itemsOf(part: readonly Character[]): { readonly items: readonly Item[];
   return { items, hasSet };
 }
 
-/** Goes back to the latest `*` alone, so that no pattern takes more than its length times the name's. */
-function fits(items: readonly Item[], name: readonly string[]): boolean {
-  let item = 0;
-  let retry: { item: number; at: number } | undefined;
-  for (let at = 0; at < name.length || item < items.length; ) {
-    const now = items[item];
-    if (now?.type === "string") {
-      retry = { item, at };
-      item += 1;
-    } else if (at < name.length && (now?.type === "one" || now?.is === name[at])) {
-      item += 1;
-      at += 1;
-    } else if (retry !== undefined && retry.at < name.length) {
-      retry.at += 1;
-      at = retry.at;
-      item = retry.item + 1;
-    } else return false;
-  }
-  return true;
+function partOf(item: Item): PatternPart {
+  if (item.type === "character") return oneOf(item.is);
+  return { type: item.type === "one" ? "one" : "many", test: () => true };
 }
 
 function bytes(text: string): readonly string[] {
@@ -110,8 +96,9 @@ function testOf(items: readonly Item[], first: Character | undefined): (name: st
     item.type === "character" ? bytes(item.is).map((is) => ({ type: "character", is })) : [item],
   );
   const meansHidden = first?.text === "." || isActive(first, "[");
-  return (name) =>
-    (meansHidden || !name.startsWith(".")) && (fits(items, Array.from(name)) || fits(byteItems, bytes(name)));
+  const fits = createMatcher(items.map(partOf));
+  const fitsBytes = createMatcher(byteItems.map(partOf));
+  return (name) => (meansHidden || !name.startsWith(".")) && (fits(name) || fitsBytes(bytes(name).join("")));
 }
 
 /**

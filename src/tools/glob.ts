@@ -1,3 +1,4 @@
+import { shownName } from "../core/shown-name.ts";
 import { defineTool, failed, succeeded } from "../core/tool.ts";
 import { decidedPath, decideUse } from "./decided-path.ts";
 import { interrupted, messageOf } from "./outcome.ts";
@@ -29,7 +30,7 @@ export const globTool = defineTool({
     try {
       const folder = await decidedPath(input, input.folder ?? ".", context);
       const stat = await files.stat(folder);
-      if (stat?.kind !== "directory") return failed(`Glob failed: Directory does not exist: ${folder}`);
+      if (stat?.kind !== "directory") return failed(`Glob failed: Directory does not exist: ${shownName(folder)}`);
       const exclude = [...listOf(input.excludePatterns ?? []), ...placesBelow(folder, context.protectedPlaces)];
       const result = await search.glob({ folder, include, exclude, limit: mostResults }, context.signal);
       // The search goes by names; what it found is shown only if they still lead where they did.

@@ -1,4 +1,5 @@
 import type { GrepQuery } from "../core/ports.ts";
+import { shownName } from "../core/shown-name.ts";
 import { defineTool, failed, succeeded } from "../core/tool.ts";
 import { decidedPath, decideUse } from "./decided-path.ts";
 import { interrupted, messageOf } from "./outcome.ts";
@@ -40,7 +41,7 @@ export const grepTool = defineTool({
     try {
       const path = await decidedPath(input, input.path ?? ".", context);
       const stat = await files.stat(path);
-      if (stat === undefined) return failed(`Grep failed: Path does not exist: ${path}`);
+      if (stat === undefined) return failed(`Grep failed: Path does not exist: ${shownName(path)}`);
       const result = await search.grep(query(input, path, context.protectedPlaces), context.signal);
       // The search goes by names; what it found is shown only if they still lead where they did.
       await decidedPath(input, input.path ?? ".", context);

@@ -1,15 +1,16 @@
 import { join } from "node:path";
+import { compileWrittenGlob, longestPattern } from "../core/glob-pattern.ts";
 import { jsonBytes, outputLimit } from "../core/output.ts";
+import { createPace } from "../core/pace.ts";
 import type { DirectoryEntry } from "../core/ports.ts";
+import { shownName } from "../core/shown-name.ts";
 import { defineTool, failed, succeeded } from "../core/tool.ts";
 import { decidedPath, decideUse } from "./decided-path.ts";
-import { messageOf } from "./outcome.ts";
-import { compileWildcard } from "./wildcard.ts";
+import { interrupted, messageOf } from "./outcome.ts";
 import { z } from "./zod.ts";
 
 const mostEntries = 1000;
 const spaceForNotes = 500;
-const longestPattern = 1000;
 
 export const lsTool = defineTool({
   input: z.strictObject({
@@ -23,33 +24,49 @@ export const lsTool = defineTool({
 
   async run(input, context) {
     const { files } = context.host;
-    const patterns = input.ignorePatterns ?? [];
-    if (patterns.some((pattern) => pattern.length > longestPattern))
-      return failed(`LS tool call failed: A pattern has more than ${longestPattern} characters.`);
     try {
       const path = await decidedPath(input, input.directory_path ?? ".", context);
       const stat = await files.stat(path);
-      if (stat === undefined) return failed(`LS tool call failed: Directory does not exist: ${path}`);
+      if (stat === undefined) return failed(`LS tool call failed: Directory does not exist: ${shownName(path)}`);
       if (stat.kind !== "directory")
-        return failed(`LS tool call failed: Not a directory: ${path}. Use Read for a file.`);
-      const isIgnored = ignoring(patterns, path);
-      const entries = (await files.list(path)).filter((entry) => !isIgnored(entry.name));
-      return succeeded(render(entries));
+        return failed(`LS tool call failed: Not a directory: ${shownName(path)}. Use Read for a file.`);
+      return succeeded(render(await without(input.ignorePatterns ?? [], await files.list(path), path, context.signal)));
     } catch (error) {
-      return failed(`LS tool call failed: ${messageOf(error)}`);
+      return context.signal.aborted ? interrupted() : failed(`LS tool call failed: ${messageOf(error)}`);
     }
   },
 });
 
 /** Only one level is listed, so what a pattern says about the levels above and below an entry is dropped. */
-function ignoring(patterns: readonly string[], folder: string): (name: string) => boolean {
-  const tests = patterns.flatMap((given) => {
-    const pattern = given.replace(/^(?:\.\/|\*\*\/)+/, "").replace(/(?:\/\*\*?)*\/*$/, "");
-    if (pattern === "") return [];
-    const matches = compileWildcard(pattern);
-    return [pattern.startsWith("/") ? (name: string) => matches(join(folder, name)) : matches];
+async function without(
+  patterns: readonly string[],
+  entries: readonly DirectoryEntry[],
+  folder: string,
+  signal: AbortSignal,
+): Promise<readonly DirectoryEntry[]> {
+  const globs = patterns.flatMap((given) => {
+    if (given.length > longestPattern) return [compileWrittenGlob(given)];
+    const relative = given.startsWith(join(folder, "/")) ? given.slice(join(folder, "/").length) : given;
+    const pattern = relative.replace(/^(?:\.\/|\*\*\/)+/, "").replace(/\/[/*]*$/, "");
+    return pattern === "" ? [] : [compileWrittenGlob(pattern)];
   });
-  return (name) => tests.some((matches) => matches(name));
+  const malformed = new Set(globs.filter(({ problem }) => problem !== undefined));
+  const pace = createPace(signal);
+  const left: DirectoryEntry[] = [];
+  for (const entry of entries) {
+    let isIgnored = false;
+    for (const glob of globs) {
+      if (glob.matches(entry.name)) {
+        malformed.delete(glob);
+        isIgnored = true;
+        break;
+      }
+      await pace.rest();
+    }
+    if (!isIgnored) left.push(entry);
+  }
+  for (const { problem } of malformed) throw new Error(problem);
+  return left;
 }
 
 function render(entries: readonly DirectoryEntry[]): string {
@@ -70,14 +87,9 @@ function render(entries: readonly DirectoryEntry[]): string {
 }
 
 function label(entry: DirectoryEntry): string {
-  const name = printable(entry.name);
+  const name = shownName(entry.name);
   if (entry.kind === "directory") return `${name}/`;
-  return entry.linkTarget === undefined ? name : `${name} -> ${printable(entry.linkTarget)}`;
-}
-
-/** A name with a line feed must not look like two entries. */
-function printable(name: string): string {
-  return name.replace(/\p{Cc}/gu, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  return entry.linkTarget === undefined ? name : `${name} -> ${shownName(entry.linkTarget)}`;
 }
 
 const kindLetters = { directory: "d", file: "-", link: "l", other: "?" } as const;

@@ -1,5 +1,6 @@
 import { jsonBytes, outputLimit } from "../core/output.ts";
 import type { SearchResult } from "../core/ports.ts";
+import { shownName } from "../core/shown-name.ts";
 import { textStart } from "../core/text-cut.ts";
 
 const longestLine = 500;
@@ -7,7 +8,6 @@ const spaceForNotes = 1000;
 
 /** What the model reads of a search. `relativeTo` is named when the paths do not start in the working directory. */
 export function searchReport(result: SearchResult, relativeTo?: string): string {
-  if (result.lines.length === 0) return "No matching files found";
   const shown: string[] = [];
   let used = 0;
   for (const line of result.lines) {
@@ -19,8 +19,12 @@ export function searchReport(result: SearchResult, relativeTo?: string): string 
   const notes: string[] = [];
   if (result.truncated || shown.length < result.lines.length)
     notes.push(`[There are more: only the first ${shown.length} are shown. Narrow the search to see the others.]`);
-  if (relativeTo !== undefined) notes.push(`[Paths are relative to ${relativeTo}]`);
-  return [shown.join("\n"), ...(notes.length === 0 ? [] : ["", ...notes])].join("\n");
+  if (result.unreadable) notes.push("[Some files or folders could not be read, and were not searched.]");
+  if (relativeTo !== undefined && shown.length > 0) notes.push(`[Paths are relative to ${shownName(relativeTo)}]`);
+  return [
+    shown.length === 0 ? "No matching files found" : shown.join("\n"),
+    ...(notes.length === 0 ? [] : ["", ...notes]),
+  ].join("\n");
 }
 
 function shorten(line: string): string {

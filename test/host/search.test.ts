@@ -212,7 +212,9 @@ describe.each([
 describe("the ripgrep process", () => {
   /** Stands in for a ripgrep that finds something and then searches on for a very long time. */
   async function slowSearch(nap: string, lines: number) {
-    const folder = await tree({ rg: `#!/bin/sh\nfor i in $(seq ${lines}); do echo "./$i"; done\nexec sleep ${nap}\n` });
+    const folder = await tree({
+      rg: `#!/bin/sh\nfor i in $(seq ${lines}); do printf '././%s\\0' "$i"; done\nexec sleep ${nap}\n`,
+    });
     await chmod(join(folder, "rg"), 0o755);
     return { folder, search: createSearch({ locate: async () => join(folder, "rg") }) };
   }

@@ -1,0 +1,73 @@
+/*
+ * Names of files are bytes, and may hold line feeds and bytes that are not UTF-8. The model reads and writes such a byte as
+ * `\x0a`. In a path of ours a byte that is not UTF-8 is a private-use character, which is valid text wherever it gets to.
+ */
+
+const firstByteCharacter = 0x10fe00;
+
+/** The character that stands for a byte which is not UTF-8. */
+export function characterOfByte(byte: number): string {
+  return String.fromCodePoint(firstByteCharacter + byte);
+}
+
+/** The byte that a character stands for; `undefined` for all others. */
+export function byteOfCharacter(character: string): number | undefined {
+  const byte = (character.codePointAt(0) ?? 0) - firstByteCharacter;
+  return byte >= 0 && byte <= 0xff ? byte : undefined;
+}
+
+/** What would end a line, or is no text; and a backslash that would be read as the start of an escape. */
+const unshowable = /[\p{Cc}\p{Zl}\p{Zp}\u{10fe00}-\u{10feff}]|\\(?=x[0-9a-f]{2})/giu;
+
+function bytesOf(character: string): Iterable<number> {
+  const byte = byteOfCharacter(character);
+  return byte === undefined ? new TextEncoder().encode(character) : [byte];
+}
+
+/** A name or path on one line, from which `meantName` makes the same name again. */
+export function shownName(name: string): string {
+  return name.replace(unshowable, (character) =>
+    Array.from(bytesOf(character), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join(""),
+  );
+}
+
+/** The name that is shown in this way; `undefined` when none is. */
+export function meantName(shown: string): string | undefined {
+  if (!/\\x[0-9a-f]{2}/i.test(shown)) return undefined;
+  const meant = shown.replace(/(?:\\x[0-9a-f]{2})+/gi, (escapes) => {
+    const bytes = Uint8Array.from(escapes.matchAll(/[0-9a-f]{2}/gi), ([digits]) => Number.parseInt(digits, 16));
+    return nameOfBytes(bytes);
+  });
+  return shownName(meant).toLowerCase() === shown.toLowerCase() && !/[/\0]/.test(meant) ? meant : undefined;
+}
+
+/** The name that these bytes are. */
+export function nameOfBytes(bytes: Uint8Array): string {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    if (!/[\u{10fe00}-\u{10feff}]/u.test(text)) return text;
+  } catch {
+    // Some of it is text, and is found below.
+  }
+  return partlyText(bytes);
+}
+
+/** Where in the bytes one character of UTF-8 begins, it is taken; every other byte stands for itself. */
+function partlyText(bytes: Uint8Array): string {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let name = "";
+  for (let at = 0; at < bytes.length; ) {
+    const first = bytes[at] ?? 0;
+    const length = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    let character: string | undefined;
+    try {
+      character = decoder.decode(bytes.subarray(at, at + length));
+    } catch {
+      // Not a character.
+    }
+    const isText = character !== undefined && character !== "" && byteOfCharacter(character) === undefined;
+    name += isText ? character : characterOfByte(first);
+    at += isText ? length : 1;
+  }
+  return name;
+}

@@ -1,0 +1,13 @@
+import { codeOf } from "./open-decided.ts";
+
+/** Whether a process, or the machine, cannot open another file. */
+export function isOutOfFiles(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === "EMFILE" || code === "ENFILE";
+}
+
+export function outOfFiles(): Error {
+  const words =
+    "EMFILE: too many open files, so not everything could be searched. Raise the limit (ulimit -n) or try again.";
+  return Object.assign(new Error(words), { code: "EMFILE" });
+}

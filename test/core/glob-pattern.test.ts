@@ -1,0 +1,111 @@
+import { describe, expect, test } from "vitest";
+import { compileGlob, compileWrittenGlob } from "../../src/core/glob-pattern.ts";
+
+const paths = [
+  "a.ts",
+  "b.tsx",
+  "src/a.ts",
+  "src/x/y/a.ts",
+  "src/x/b.js",
+  "src.ts/z",
+  "lib/[x].md",
+  "lib/a-b.md",
+  ".env",
+  "A.TS",
+];
+
+function matching(pattern: string): string[] {
+  return paths.filter((path) => compileWrittenGlob(pattern).matches(path));
+}
+
+describe("a pattern", () => {
+  test.each<[string, string[]]>([
+    ["*", paths],
+    ["**", paths],
+    ["**/*", paths],
+    ["*.ts", ["a.ts", "src/a.ts", "src/x/y/a.ts"]],
+    ["/*.ts", ["a.ts"]],
+    ["./a.ts", ["a.ts", "src/a.ts", "src/x/y/a.ts"]],
+    ["src/*.ts", ["src/a.ts"]],
+    ["src/**/*.ts", ["src/a.ts", "src/x/y/a.ts"]],
+    ["src/**", ["src/a.ts", "src/x/y/a.ts", "src/x/b.js"]],
+    ["src/", ["src/a.ts", "src/x/y/a.ts", "src/x/b.js"]],
+    ["**/x/**", ["src/x/y/a.ts", "src/x/b.js"]],
+    ["**/a.ts", ["a.ts", "src/a.ts", "src/x/y/a.ts"]],
+    ["*.{ts,tsx}", ["a.ts", "b.tsx", "src/a.ts", "src/x/y/a.ts"]],
+    ["{a,b{.tsx,}}*", ["a.ts", "b.tsx", "src/a.ts", "src/x/y/a.ts", "src/x/b.js", "lib/a-b.md"]],
+    ["{src/x,lib}/*.{js,md}", ["src/x/b.js", "lib/[x].md", "lib/a-b.md"]],
+    ["{**/*.js,lib/**/*.md}", ["src/x/b.js", "lib/[x].md", "lib/a-b.md"]],
+    ["?.ts", ["a.ts", "src/a.ts", "src/x/y/a.ts"]],
+    ["[ab].ts*", ["a.ts", "b.tsx", "src/a.ts", "src/x/y/a.ts"]],
+    ["[!a-b].*", ["A.TS"]],
+    ["[^a]*.md", ["lib/[x].md"]],
+    ["[A-Z].*", ["A.TS"]],
+    ["\\[x\\].md", ["lib/[x].md"]],
+    ["[[]x[]].md", ["lib/[x].md"]],
+    ["a[-]b.md", ["lib/a-b.md"]],
+    ["a[+-]b.md", ["lib/a-b.md"]],
+    ["[]-_]env", []],
+    [".env", [".env"]],
+    ["a.t", []],
+    ["", []],
+    ["/", paths],
+  ])("%j matches as .gitignore means it", (pattern, expected) => {
+    expect(matching(pattern)).toEqual(expected);
+  });
+
+  test.each<[string, string[]]>([
+    ["lib/[x].md", ["lib/[x].md"]],
+    ["[x].md", ["lib/[x].md"]],
+    ["lib/[x]*", ["lib/[x].md"]],
+    ["src/x", ["src/x/y/a.ts", "src/x/b.js"]],
+    ["./src", ["src/a.ts", "src/x/y/a.ts", "src/x/b.js"]],
+    ["x", []],
+  ])("%j also matches what is called exactly so, and what is in a folder that is", (pattern, expected) => {
+    expect(matching(pattern)).toEqual(expected);
+  });
+
+  test("takes a name as it is shown", () => {
+    expect(compileWrittenGlob("two\\x0alines").matches("sub/two\nlines")).toBe(true);
+    expect(compileWrittenGlob("sub/two\\x0alines").matches("sub/two\nlines")).toBe(true);
+  });
+
+  test("of an ignore file takes a bracket for a set only, and a folder's name for the folder", () => {
+    const matches = (pattern: string, path: string) => compileGlob(pattern).matches(path);
+    expect([matches("[x].md", "lib/[x].md"), matches("[x].md", "x.md"), matches("src", "src/a.ts")]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+  });
+
+  test.each([
+    ["a[b", 'The pattern a[b is wrong: its "[" is not closed.'],
+    ["{a,{b}", 'The pattern {a,{b} is wrong: its "{" is not closed.'],
+    ["[z-a]", "The pattern [z-a] is wrong."],
+    ["[\\", 'The pattern [\\ is wrong: its "[" is not closed.'],
+  ])("%s has a problem, and matches that name alone", (pattern, problem) => {
+    const glob = compileWrittenGlob(pattern);
+    expect({ problem: glob.problem, named: glob.matches(`x/${pattern}`), other: glob.matches("ab") }).toEqual({
+      problem,
+      named: true,
+      other: false,
+    });
+  });
+
+  test("of more than 1,000 characters has a problem", () => {
+    expect(compileWrittenGlob("x".repeat(1001)).problem).toBe("A pattern has more than 1000 characters.");
+  });
+
+  test.each([
+    ["*a", `${"*a".repeat(400)}b`, "a".repeat(4000)],
+    ["**/a/", `${"**/a/".repeat(190)}b`, "a/".repeat(2000)],
+    ["**/*/", `${"**/*/".repeat(190)}b`, "a/".repeat(2000)],
+    ["{a,aa}", "{a,aa}".repeat(160), "a".repeat(4000)],
+    ["{,*}", `${"{,*}".repeat(240)}b`, "a".repeat(4000)],
+    ["[!b]*", `${"[!b]*".repeat(190)}b`, "a".repeat(4000)],
+  ])("of many %s ends, which with backtracking it would not", (_, pattern, path) => {
+    expect(compileGlob(pattern)).not.toHaveProperty("problem");
+    expect(compileGlob(pattern).matches(path)).toBe(false);
+  });
+});

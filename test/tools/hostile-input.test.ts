@@ -1,0 +1,151 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Host } from "../../src/core/ports.ts";
+import type { ToolBody, ToolOutput } from "../../src/core/tool.ts";
+import { createNodeHost } from "../../src/host/node-host.ts";
+import { createSearch } from "../../src/host/ripgrep.ts";
+import { applyPatchTool } from "../../src/tools/apply-patch.ts";
+import { askUserTool } from "../../src/tools/ask-user.ts";
+import { createTool } from "../../src/tools/create.ts";
+import { executeTool } from "../../src/tools/execute.ts";
+import { fetchUrlTool } from "../../src/tools/fetch-url.ts";
+import { globTool } from "../../src/tools/glob.ts";
+import { grepTool } from "../../src/tools/grep.ts";
+import { lsTool } from "../../src/tools/ls.ts";
+import { readTool } from "../../src/tools/read.ts";
+import { todoWriteTool } from "../../src/tools/todo-write.ts";
+import { createMemoryHost } from "../fakes/memory-host.ts";
+import { call, createContext } from "./call.ts";
+
+/*
+ * Each of these would keep the process busy for minutes, or for ever, if its cost grew faster than its size. What is promised
+ * is far less than this bound, which is for a machine that has much else to do.
+ */
+const longestPauseMs = 3000;
+
+/** Makes a call while a timer, which stands for a health check, watches how long it is kept from running. */
+async function expectAnswers(tool: ToolBody, input: unknown, host: Host, cwd = "/project"): Promise<ToolOutput> {
+  let longest = 0;
+  let last = performance.now();
+  const look = (): void => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+  };
+  const timer = setInterval(look, 5);
+  try {
+    const output = await call(tool, input, { ...createContext(host), cwd });
+    look();
+    expect(longest).toBeLessThan(longestPauseMs);
+    return output;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+describe("patterns", () => {
+  const manyStars = `${"*a".repeat(100)}b`;
+  const manyFolders = `${"**/a/".repeat(100)}b`;
+  const nothing: ToolOutput = { status: "ok", text: "No matching files found" };
+  const deepFolder = Array.from({ length: 50 }, () => "a").join("/");
+  let folder = "";
+
+  beforeAll(async () => {
+    folder = await realpath(await mkdtemp(join(tmpdir(), "tinman-hostile-")));
+    const file = async (path: string, text: string): Promise<void> => {
+      await mkdir(join(folder, path, ".."), { recursive: true });
+      await writeFile(join(folder, path), text);
+    };
+    for (const length of [240, 245, 250]) await file("a".repeat(length), "x");
+    await file(`${deepFolder}/${"a".repeat(250)}`, "x");
+    await file("rules/.gitignore", `${manyStars}\n${manyFolders}\n${" ".repeat(500_000)}x\n`);
+    await file(`rules/${deepFolder}/${"a".repeat(250)}`, "x");
+    await file("backtracking.txt", `${"a".repeat(60)}!\n`);
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  const builtIn = createSearch({ locate: async () => undefined, mostPatternMs: 200 });
+
+  test.each([
+    ["ripgrep", createSearch()],
+    ["the built-in search", builtIn],
+  ])("in Glob and Grep, with %s", async (_, search) => {
+    const host: Host = { ...createNodeHost({ outputsDir: "/nowhere" }), search };
+    const several = [manyStars, manyFolders, `${"{a,aa}".repeat(100)}b`, `${"[!b]*".repeat(100)}b`];
+    const inputs: readonly (readonly [ToolBody, unknown])[] = [
+      [globTool, { patterns: several }],
+      [globTool, { patterns: "none", excludePatterns: several }],
+      [grepTool, { pattern: "x", glob_pattern: manyFolders }],
+      [grepTool, { pattern: "x", glob_pattern: `{${"*a".repeat(100)}b,${"**/a/".repeat(100)}b}` }],
+    ];
+    for (const [tool, input] of inputs) expect(await expectAnswers(tool, input, host, folder)).toEqual(nothing);
+    const below = await expectAnswers(globTool, { patterns: "a*", folder: "rules" }, host, folder);
+    expect(below.text).toContain(`./${deepFolder}/aaa`);
+  });
+
+  test("in Grep without ripgrep, which are ended", async () => {
+    const host: Host = { ...createNodeHost({ outputsDir: "/nowhere" }), search: builtIn };
+    expect(await expectAnswers(grepTool, { pattern: "(a+)+$", path: "backtracking.txt" }, host, folder)).toEqual({
+      status: "failed",
+      text: "Error: Grep failed: The pattern takes more than 0.2 seconds for one file. Simplify it, or install ripgrep.",
+    });
+  });
+
+  test("in LS", async () => {
+    const host = createNodeHost({ outputsDir: "/nowhere" });
+    const ignorePatterns = [manyStars, manyFolders, "rules", "back*", "a".repeat(240), "a".repeat(245), "a"];
+    const { text } = await expectAnswers(lsTool, { ignorePatterns }, host, folder);
+    expect(text.split("\n").map((line) => line.split(" ").at(-1))).toEqual(["a".repeat(250)]);
+  });
+});
+
+const much = 500_000;
+
+describe("pages", () => {
+  test.each([
+    ["nested blocks", "<div>".repeat(much)],
+    ["tags without end", "<a ".repeat(much)],
+    ["attributes", `<a ${"b ".repeat(much)}>`],
+    ["scripts without end", `<script>${"</scrip".repeat(much)}`],
+    ["references", "&amp;&".repeat(much)],
+    ["nested tables", "<table><tr><td>".repeat(much / 2)],
+    ["cells", `<table><tr>${"<td>x".repeat(much)}`],
+    ["rows", `<table>${"<tr><td>x".repeat(much)}`],
+    ["lists", "<ul><li>x".repeat(much)],
+    ["blanks", " \n".repeat(much * 2)],
+  ])("of %s in FetchUrl", async (_, body) => {
+    const host = createMemoryHost({}, { pages: { "https://example.com/": { body } } });
+    expect(await expectAnswers(fetchUrlTool, { url: "https://example.com/" }, host)).toMatchObject({ status: "ok" });
+  });
+});
+
+describe("files", () => {
+  test.each([
+    ["line.txt", "a".repeat(much * 20)],
+    ["lines.txt", "\n".repeat(much * 20)],
+    ["deep.ipynb", `{"cells":${"[".repeat(much)}`],
+    ["long.ipynb", `{"cells":[{"cell_type":"markdown","source":"${"\\n".repeat(much)}"}]}`],
+    ["image.png", Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(much * 4)])],
+  ])("such as %s in Read", async (name, content) => {
+    const output = await expectAnswers(
+      readTool,
+      { file_path: name },
+      createMemoryHost({ [`/project/${name}`]: content }),
+    );
+    expect(output.text).not.toBe("");
+  });
+});
+
+test.each<[string, ToolBody, unknown]>([
+  ["TodoWrite", todoWriteTool, { todos: "[ ] x\n".repeat(much) }],
+  ["TodoWrite of blanks", todoWriteTool, { todos: `${" ".repeat(much)}\n`.repeat(4) }],
+  ["AskUser", askUserTool, { questionnaire: "1. [question] x\n".repeat(much) }],
+  ["AskUser of blanks", askUserTool, { questionnaire: `1. [question]${" \t".repeat(24_000)}x\n[option]` }],
+  ["Create", createTool, { file_path: "new", content: "x\n".repeat(much * 4) }],
+  ["ApplyPatch of blanks", applyPatchTool, { input: `*** Begin Patch\n${" ".repeat(much)}x\n*** End Patch` }],
+  ["Execute", executeTool, { command: `echo ${"a".repeat(much)}` }],
+])("%s with a long input", async (_, tool, input) => {
+  expect((await expectAnswers(tool, input, createMemoryHost())).text).not.toBe("");
+});
