@@ -1,5 +1,7 @@
 import { lstat, readlink } from "node:fs/promises";
 import { dirname, isAbsolute, join, parse, sep } from "node:path";
+import { nameOfBytes } from "../core/shown-name.ts";
+import { onDisk } from "./system-path.ts";
 
 /** As many as Linux follows in one path. */
 const maxLinks = 40;
@@ -11,7 +13,9 @@ function isMissing(error: unknown): boolean {
 /** The target of a link; `undefined` when the path is something else or nothing. */
 async function linkTarget(path: string): Promise<string | undefined> {
   try {
-    return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;
+    const place = onDisk(path);
+    if (!(await lstat(place)).isSymbolicLink()) return undefined;
+    return nameOfBytes(await readlink(place, { encoding: "buffer" }));
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;

@@ -1,7 +1,8 @@
-import { type BigIntStats, constants, type Dirent } from "node:fs";
+import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, lstat, open, readdir, readlink, rename, stat as statPath, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { DirectoryEntry, FileStat, Files } from "../core/ports.ts";
+import { nameOfBytes } from "../core/shown-name.ts";
 import { canonicalPath } from "./canonical-path.ts";
 import {
   aboutFolder,
@@ -12,6 +13,7 @@ import {
   leadsElsewhere,
   type Meant,
 } from "./open-decided.ts";
+import { onDisk } from "./system-path.ts";
 
 const largestReadStep = 1024 * 1024;
 const permissionBits = 0o7777n;
@@ -28,7 +30,7 @@ function kindOf(stats: BigIntStats): FileStat["kind"] {
 
 async function statIfThere(path: string): Promise<BigIntStats | undefined> {
   try {
-    return await statPath(path, { bigint: true });
+    return await statPath(onDisk(path), { bigint: true });
   } catch (error) {
     const code = codeOf(error);
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
@@ -82,7 +84,7 @@ async function inFolder<T>(
 
 /** What lies in a held folder under the last name of a path; for the root, itself. */
 function lookAt(held: HeldFolder, meant: Meant): Promise<BigIntStats> {
-  return lstat(`${held.reach}/${basename(meant.path)}`, { bigint: true }).then((stats) => {
+  return lstat(onDisk(`${held.reach}/${basename(meant.path)}`), { bigint: true }).then((stats) => {
     if (stats.isSymbolicLink()) throw leadsElsewhere(meant);
     return stats;
   });
@@ -99,7 +101,7 @@ async function read(
     requireRegular(await lookAt(held, meant), path, "read");
     // It may have been swapped for a pipe since: then opening must not wait, and the second look refuses it.
     const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
-    const file = await open(join(held.reach, name), flags);
+    const file = await open(onDisk(join(held.reach, name)), flags);
     try {
       const stats = await file.stat({ bigint: true });
       requireRegular(stats, path, "read");
@@ -138,7 +140,7 @@ async function write(hold: HoldFolder, path: string, text: string, mode?: number
     const name = `.tinman-${crypto.randomUUID()}.tmp`;
     const temporary = join(held.reach, name);
     // Nobody but us reads it before it has the mode of the file that it replaces.
-    const file = await open(temporary, "wx", old === undefined ? 0o666 : 0o600);
+    const file = await open(onDisk(temporary), "wx", old === undefined ? 0o666 : 0o600);
     try {
       await held.confirm({ name, stats: await file.stat({ bigint: true }) });
       await file.writeFile(text, "utf8");
@@ -146,10 +148,10 @@ async function write(hold: HoldFolder, path: string, text: string, mode?: number
       else if (mode !== undefined) await file.chmod(mode & 0o777);
       await file.datasync();
       // A link that was put there meanwhile is replaced, and not followed.
-      await rename(temporary, join(held.reach, basename(path)));
+      await rename(onDisk(temporary), onDisk(join(held.reach, basename(path))));
       return versionOf(await file.stat({ bigint: true }));
     } catch (error) {
-      await unlink(temporary).catch(() => undefined);
+      await unlink(onDisk(temporary)).catch(() => undefined);
       throw error;
     } finally {
       await file.close();
@@ -165,16 +167,18 @@ async function remove(hold: HoldFolder, path: string): Promise<void> {
     requireRegular(stats, path, "remove");
     await held.confirm({ name, stats });
     // A link that was put there meanwhile is removed itself, and not followed.
-    await unlink(join(held.reach, name));
+    await unlink(onDisk(join(held.reach, name)));
   });
 }
 
-async function describe(folder: string, entry: Dirent): Promise<DirectoryEntry | undefined> {
-  const path = join(folder, entry.name);
+async function describe(folder: string, name: string): Promise<DirectoryEntry | undefined> {
+  const path = onDisk(join(folder, name));
   try {
     const stats = await lstat(path);
-    const common = { name: entry.name, size: stats.size, mtimeMs: stats.mtimeMs, mode: stats.mode & 0o7777 };
-    if (stats.isSymbolicLink()) return { ...common, kind: "link", linkTarget: await readlink(path) };
+    const common = { name, size: stats.size, mtimeMs: stats.mtimeMs, mode: stats.mode & 0o7777 };
+    if (stats.isSymbolicLink()) {
+      return { ...common, kind: "link", linkTarget: nameOfBytes(await readlink(path, { encoding: "buffer" })) };
+    }
     return { ...common, kind: stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other" };
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
@@ -184,11 +188,11 @@ async function describe(folder: string, entry: Dirent): Promise<DirectoryEntry |
 
 async function list(hold: HoldFolder, path: string): Promise<readonly DirectoryEntry[]> {
   return inFolder(hold, path, { path, use: "read" }, async (held) => {
-    const found = await readdir(held.reach, { withFileTypes: true });
-    found.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+    const found = (await readdir(onDisk(held.reach), { encoding: "buffer" })).map(nameOfBytes);
+    found.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
     const entries: DirectoryEntry[] = [];
     for (let at = 0; at < found.length; at += listStep) {
-      const described = await Promise.all(found.slice(at, at + listStep).map((entry) => describe(held.reach, entry)));
+      const described = await Promise.all(found.slice(at, at + listStep).map((name) => describe(held.reach, name)));
       entries.push(...described.filter((entry) => entry !== undefined));
     }
     await held.confirm();

@@ -1,5 +1,7 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
+import { nameOfBytes } from "../core/shown-name.ts";
+import { onDisk } from "./system-path.ts";
 import { liesBelow } from "./where-it-leads.ts";
 
 /** As many as Linux follows in one path. */
@@ -18,9 +20,10 @@ type Seen = { readonly target: string } | "plain" | "missing";
 
 function look(path: string): Seen {
   try {
-    const stats = lstatSync(path, { throwIfNoEntry: false });
+    const place = onDisk(path);
+    const stats = lstatSync(place, { throwIfNoEntry: false });
     if (stats === undefined) return "missing";
-    return stats.isSymbolicLink() ? { target: readlinkSync(path) } : "plain";
+    return stats.isSymbolicLink() ? { target: nameOfBytes(readlinkSync(place, { encoding: "buffer" })) } : "plain";
   } catch {
     // What cannot be looked at is kept by its name: whoever uses it cannot get further either.
     return "plain";

@@ -1,6 +1,8 @@
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readlink, stat } from "node:fs/promises";
 import { isAbsolute, join, parse, sep } from "node:path";
+import { nameOfBytes } from "../core/shown-name.ts";
+import { onDisk } from "./system-path.ts";
 
 /*
  * A path that a decision was made on is canonical: no part of it is a link. Somebody may put one there before the file is
@@ -59,7 +61,7 @@ function requireCanonical(path: string): void {
 }
 
 async function makeFolder(path: string): Promise<void> {
-  await mkdir(path).catch((error: unknown) => {
+  await mkdir(onDisk(path)).catch((error: unknown) => {
     if (codeOf(error) !== "EEXIST") throw error;
   });
 }
@@ -68,7 +70,7 @@ async function makeFolder(path: string): Promise<void> {
 const asPlace = 0o10000000;
 
 async function isFile(path: string): Promise<boolean> {
-  return lstat(path).then(
+  return lstat(onDisk(path)).then(
     (stats) => !stats.isSymbolicLink() && !stats.isDirectory(),
     () => false,
   );
@@ -81,7 +83,7 @@ function pathOf(folder: FileHandle): string {
 async function openInside(parent: string, name: string, make: boolean, meant: Meant): Promise<FileHandle> {
   const path = `${parent}/${name}`;
   try {
-    return await open(path, asPlace | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    return await open(onDisk(path), asPlace | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   } catch (error) {
     const code = codeOf(error);
     if (code === "ENOENT" && make) {
@@ -96,10 +98,12 @@ async function openInside(parent: string, name: string, make: boolean, meant: Me
 
 /** The folder, opened in one go, when the system says that it is at this very path; which it does not behind a link. */
 async function openAtOnce(folder: string): Promise<FileHandle | undefined> {
-  const held = await open(folder, asPlace | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(() => undefined);
+  const held = await open(onDisk(folder), asPlace | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(
+    () => undefined,
+  );
   if (held === undefined) return undefined;
-  const actual = await readlink(pathOf(held)).catch(() => undefined);
-  if (actual === folder) return held;
+  const actual = await readlink(pathOf(held), { encoding: "buffer" }).catch(() => undefined);
+  if (actual !== undefined && nameOfBytes(actual) === folder) return held;
   await held.close();
   return undefined;
 }
@@ -131,11 +135,11 @@ const holdByDescriptor: HoldFolder = async (folder, meant, make) => {
 
 async function lstatOrMake(path: string, make: boolean): Promise<BigIntStats> {
   try {
-    return await lstat(path, { bigint: true });
+    return await lstat(onDisk(path), { bigint: true });
   } catch (error) {
     if (codeOf(error) !== "ENOENT" || !make) throw error;
     await makeFolder(path);
-    return lstat(path, { bigint: true });
+    return lstat(onDisk(path), { bigint: true });
   }
 }
 
@@ -168,7 +172,8 @@ const holdByPath: HoldFolder = async (folder, meant, make) => {
     reach: folder,
     async confirm(opened) {
       confirmSame(await statFolder(folder, meant, false), before);
-      if (opened !== undefined) confirmSame(await lstat(join(folder, opened.name), { bigint: true }), opened.stats);
+      if (opened !== undefined)
+        confirmSame(await lstat(onDisk(join(folder, opened.name)), { bigint: true }), opened.stats);
     },
     close: async () => undefined,
   };

@@ -1,19 +1,44 @@
 import { isAbsolute, resolve } from "node:path";
 import type { Access } from "../core/permission.ts";
+import { meantName, shownName } from "../core/shown-name.ts";
 import type { ToolScope } from "../core/tool.ts";
 
 /** By the parsed input of a call: the paths its permission was decided on, by what the model calls them. */
 const decided = new WeakMap<object, Map<string, string>>();
 
 /**
+ * The path that is meant: a name with escapes is the one that was shown so, if there is one, and otherwise has backslashes.
+ * Never rejects.
+ */
+async function meantPath(path: string, scope: ToolScope): Promise<string> {
+  if (!path.includes("\\x")) return path;
+  let meant = "";
+  for (const [index, name] of path.split("/").entries()) {
+    const before = index === 0 ? "" : `${meant}/`;
+    const shownSo = meantName(name);
+    const isThere =
+      shownSo !== undefined &&
+      (await scope.host.files.stat(resolve(scope.cwd, before + shownSo)).catch(() => undefined)) !== undefined;
+    meant = before + (isThere ? shownSo : name);
+  }
+  return meant;
+}
+
+/**
  * For `access`: the canonical path. One that cannot be resolved is decided on as it is written, and fails when it runs.
  * Never rejects.
  */
 export async function decidePath(input: object, path: string, scope: ToolScope): Promise<string> {
-  const canonical = await scope.host.files.canonical(path, scope.cwd).catch(() => resolve(scope.cwd, path));
+  const { canonical } = await decide(input, path, scope);
+  return canonical;
+}
+
+async function decide(input: object, path: string, scope: ToolScope) {
+  const meant = await meantPath(path, scope);
+  const canonical = await scope.host.files.canonical(meant, scope.cwd).catch(() => resolve(scope.cwd, meant));
   const paths = decided.get(input) ?? new Map<string, string>();
   decided.set(input, paths.set(path, canonical));
-  return canonical;
+  return { meant, canonical };
 }
 
 /** For `access`: the use of a path, also with how it is written where that says more than where it leads. Never rejects. */
@@ -29,9 +54,9 @@ export async function decideUse(
   path: string,
   scope: ToolScope,
 ): Promise<Extract<Access, { type: "read" | "write" }>> {
-  const canonical = await decidePath(input, path, scope);
-  if (canonical === resolve(scope.cwd, path)) return { type, path: canonical };
-  return { type, path: canonical, written: isAbsolute(path) ? path : `${scope.cwd}/${path}` };
+  const { meant, canonical } = await decide(input, path, scope);
+  if (canonical === resolve(scope.cwd, meant)) return { type, path: canonical };
+  return { type, path: canonical, written: isAbsolute(meant) ? meant : `${scope.cwd}/${meant}` };
 }
 
 /**
@@ -39,11 +64,13 @@ export async function decideUse(
  * may have put a symbolic link in its way since then.
  */
 export async function decidedPath(input: object, path: string, scope: ToolScope): Promise<string> {
-  const canonical = await scope.host.files.canonical(path, scope.cwd);
+  const canonical = await scope.host.files.canonical(await meantPath(path, scope), scope.cwd);
   const paths = decided.get(input);
   if (paths === undefined) return canonical;
   const before = paths.get(path);
   if (before === canonical) return canonical;
   if (before === undefined) throw new Error(`${path} was not decided on. Nothing was done.`);
-  throw new Error(`${path} was decided on as ${before}, but now leads to ${canonical}. Nothing was done.`);
+  throw new Error(
+    `${path} was decided on as ${shownName(before)}, but now leads to ${shownName(canonical)}. Nothing was done.`,
+  );
 }

@@ -1,3 +1,4 @@
+import { shownName } from "../core/shown-name.ts";
 import type { ToolOutput } from "../core/tool.ts";
 
 /** A call that was stopped; `partial` is what it had come to. */
@@ -6,6 +7,9 @@ export function interrupted(partial = ""): ToolOutput {
   return { text: `Error: Tool execution cancelled by user${rest}`, status: "interrupted" };
 }
 
+/** The words of an error, in which a path is written as it is shown elsewhere. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const path = "path" in error && typeof error.path === "string" ? error.path : "";
+  return path === "" ? error.message : error.message.replaceAll(path, () => shownName(path));
 }

@@ -1,5 +1,6 @@
 import type { ImageBlock } from "../core/message.ts";
 import type { Files } from "../core/ports.ts";
+import { shownName } from "../core/shown-name.ts";
 import { failed, type ToolOutput } from "../core/tool.ts";
 import { type ImageKind, imageKind, measureImage, type PixelSize } from "./image-structure.ts";
 import { sizeWords } from "./size-words.ts";
@@ -62,11 +63,13 @@ export async function readImage(files: Files, path: string, start: Uint8Array): 
     const help = image.isTooLarge
       ? "Make it smaller with Execute (with ImageMagick: magick IN -resize 1600x1600 OUT.jpg) and Read the result."
       : "Execute with `file` or `identify` may tell more.";
-    return failed(`Error reading file: ${path} is a ${kind} image that cannot be shown: ${image.why}. ${help}`);
+    return failed(
+      `Error reading file: ${shownName(path)} is a ${kind} image that cannot be shown: ${image.why}. ${help}`,
+    );
   }
   const { width, height } = image.size;
   return {
-    text: `${path}: ${image.kind} image, ${width} x ${height} pixels, ${sizeWords(image.bytes)}.`,
+    text: `${shownName(path)}: ${image.kind} image, ${width} x ${height} pixels, ${sizeWords(image.bytes)}.`,
     status: "ok",
     media: [image.block],
   };

@@ -2,6 +2,7 @@ import { extname } from "node:path";
 import type { ImageBlock } from "../core/message.ts";
 import { outputLimit } from "../core/output.ts";
 import type { FileStat } from "../core/ports.ts";
+import { shownName } from "../core/shown-name.ts";
 import { defineTool, failed, type ToolContext, type ToolOutput } from "../core/tool.ts";
 import { decidedPath, decideUse } from "./decided-path.ts";
 import { type LineWindow, piecesOf, readLineWindow } from "./line-window.ts";
@@ -36,9 +37,10 @@ export const readTool = defineTool({
     try {
       const path = await decidedPath(input, input.file_path, context);
       const stat = await context.host.files.stat(path);
-      if (stat === undefined) return failed(`Error reading file: ENOENT: there is no file ${path}`);
-      if (stat.kind === "directory") return failed(`Error reading file: ${path} is a directory. Use LS to list it.`);
-      if (stat.kind === "other") return failed(`Error reading file: ${path} is not a regular file.`);
+      if (stat === undefined) return failed(`Error reading file: ENOENT: there is no file ${shownName(path)}`);
+      if (stat.kind === "directory")
+        return failed(`Error reading file: ${shownName(path)} is a directory. Use LS to list it.`);
+      if (stat.kind === "other") return failed(`Error reading file: ${shownName(path)} is not a regular file.`);
       return await readFile({ path, stat, skip, limit, context });
     } catch (error) {
       return context.signal.aborted ? interrupted() : failed(`Error reading file: ${messageOf(error)}`);
@@ -88,7 +90,7 @@ async function readText(reading: Reading, start: Uint8Array, note?: string): Pro
   if (start.includes(0)) {
     const { whyNoImage } = await import("./read-image.ts");
     const why = "is a binary file (or text that is not UTF-8). Use Execute with a program that understands it.";
-    return failed(`Error reading file: ${path} ${whyNoImage(path, start) ?? why}`);
+    return failed(`Error reading file: ${shownName(path)} ${whyNoImage(path, start) ?? why}`);
   }
   const notes = () => (note === undefined ? [] : [note]);
   const output = await show(reading, piecesOf(context.host.files, path), { subject: "file", notes });
@@ -131,7 +133,7 @@ async function show(reading: Reading, pieces: AsyncIterable<Uint8Array>, frame: 
   const window = await readLineWindow(pieces, request, context.signal);
   if (skip > 0 && window.lines.length === 0) {
     const unread = frame.unread?.();
-    const end = unread === undefined ? `${path} has` : `of ${path} could be read`;
+    const end = unread === undefined ? `${shownName(path)} has` : `of ${shownName(path)} could be read`;
     const why = unread === undefined ? "" : ` ${unread}`;
     return failed(`Error reading file: offset ${skip} is past the end: ${end} ${window.passed} lines.${why}`);
   }
