@@ -1,15 +1,15 @@
-/** How long work may keep everybody else waiting. */
+/** Longest stretch of work without a turn of the event loop. */
 const longestStretchMs = 10;
 
 export interface Pace {
   /**
-   * To be awaited between two steps. Lets others work when the stretch since the last rest was long enough, and is
-   * `undefined` when it was not. Rejects when the work was aborted meanwhile.
+   * Await it between two steps: it yields to the event loop after a long stretch, and is `undefined` before that. Rejects
+   * when the signal was aborted.
    */
   rest(): Promise<void> | undefined;
 }
 
-/** For long work in small steps, so that a server can answer its other clients meanwhile. */
+/** Keeps long work from blocking the event loop, on which a server answers its other clients. */
 export function createPace(signal?: AbortSignal): Pace {
   let since = performance.now();
   return {

@@ -1,6 +1,6 @@
 /*
- * Names of files are bytes, and may hold line feeds and bytes that are not UTF-8. The model reads and writes such a byte as
- * `\x0a`. In a path of ours a byte that is not UTF-8 is a private-use character, which is valid text wherever it gets to.
+ * File names are bytes: they can contain line feeds and bytes that are not UTF-8. The model reads and writes these as
+ * `\x0a`. In our paths a byte that is not UTF-8 is a private-use character, because lone surrogates break strict JSON readers.
  */
 
 const firstByteCharacter = 0x10fe00;

@@ -1,7 +1,7 @@
 const verbose = /\(\?[a-z]*x/i;
 const dotStaysInLine = /\(\?[a-z]*-[a-z]*s/i;
 
-/** Whether a pattern speaks of carriage returns itself, and so is not to be read for us. */
+/** Whether a pattern mentions carriage returns; it is then used unchanged. */
 export function namesCarriageReturns(pattern: string): boolean {
   return /\r|(?<!\\)(?:\\\\)*\\(?:r|x0d|x\{0*d\}|u000d)/i.test(pattern);
 }

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import type { GrepQuery } from "../core/ports.ts";
 import { namesCarriageReturns } from "./line-ends.ts";
 
-/** What there is to find in every text. */
+/** What to find in each text. */
 interface Task {
   readonly source: string;
   readonly flags: string;
@@ -31,7 +31,7 @@ export interface LineSearch {
 
 const longestLine = 2000;
 
-/** Runs in a thread as its source text, so that it can use nothing from outside itself. */
+/** The thread gets it as source text, so it can use nothing outside itself. */
 function searchTexts(port: MessagePort, task: Task): void {
   const pattern = new RegExp(task.source, task.flags);
 
@@ -92,8 +92,8 @@ function taskOf(query: GrepQuery): Task {
 }
 
 /**
- * Looks for a regular expression of JavaScript's. Some take longer than anybody waits, and then nothing stops them but the
- * end of the thread that they run in. Throws with words when the expression is malformed.
+ * Searches with a JavaScript regular expression. These backtrack, and one that takes too long can only be stopped with its
+ * thread, so each search has one. Throws when the expression is malformed.
  */
 export function createLineSearch(query: GrepQuery, mostMs: number, signal: AbortSignal): LineSearch {
   const task = taskOf(query);

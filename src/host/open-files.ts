@@ -1,6 +1,6 @@
 import { codeOf } from "./open-decided.ts";
 
-/** Whether a process, or the machine, cannot open another file. */
+/** Whether the process or the machine has no file descriptor left. */
 export function isOutOfFiles(error: unknown): boolean {
   const code = codeOf(error);
   return code === "EMFILE" || code === "ENFILE";

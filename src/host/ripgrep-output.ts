@@ -2,12 +2,12 @@ import type { Readable } from "node:stream";
 import { nameOfBytes, shownName } from "../core/shown-name.ts";
 
 /*
- * Names may hold line feeds, and so ripgrep's lines cannot be told apart by them. What it searches is called `././`
- * instead: no folder is called `.`, so this stands in its output only where a path begins.
+ * Names can contain line feeds, so splitting ripgrep's output at them would let a name forge other paths. It searches
+ * `././` instead: no name is `.`, so this appears only where a path begins.
  */
 
 export const searchedRoot = "././";
-/** A NUL is in no path and ends it. The characters behind it stay. */
+/** Paths end with a NUL, which none contains. The `:` or `-` behind it is kept. */
 export const separatorFlags = ["--field-match-separator=\\x00:", "--field-context-separator=\\x00-"] as const;
 
 const nul = 0x00;

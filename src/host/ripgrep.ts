@@ -3,6 +3,7 @@ import { stat, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { GlobQuery, GrepQuery, Search, SearchResult } from "../core/ports.ts";
+import { shownName } from "../core/shown-name.ts";
 import { findOnPath } from "./executables.ts";
 import { acrossLineEnds, namesCarriageReturns, textAcrossLineEnds } from "./line-ends.ts";
 import { readContent, readPaths, searchedRoot, separatorFlags } from "./ripgrep-output.ts";
@@ -37,7 +38,7 @@ export async function locateRipgrep(): Promise<string | undefined> {
 async function place(path: string): Promise<{ cwd: string; target: string }> {
   const stats = await stat(path);
   if (stats.isDirectory()) return { cwd: path, target: searchedRoot };
-  if (!stats.isFile()) throw new Error(`${path} is neither a file nor a folder.`);
+  if (!stats.isFile()) throw new Error(`${shownName(path)} is neither a file nor a folder.`);
   return { cwd: dirname(path), target: `${searchedRoot}${basename(path)}` };
 }
 

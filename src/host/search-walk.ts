@@ -129,7 +129,7 @@ function resultOf(lines: readonly string[], limit: number, walk: Walk): SearchRe
 export async function walkGrep(query: GrepQuery, signal: AbortSignal, mostMs: number): Promise<SearchResult> {
   const stats = await stat(onDisk(query.path));
   const isFolder = stats.isDirectory();
-  if (!isFolder && !stats.isFile()) throw new Error(`${query.path} is neither a file nor a folder.`);
+  if (!isFolder && !stats.isFile()) throw new Error(`${shownName(query.path)} is neither a file nor a folder.`);
   const walk: Walk = { signal, pace: createPace(signal), isIncomplete: false };
   const folder = isFolder ? query.path : dirname(query.path);
   const globs = isFolder ? query.globs : [];

@@ -6,7 +6,7 @@ const binarySample = 8192;
 
 /**
  * The bytes of a file that can be searched; `undefined` for one that is not there, for a large or binary one, and for a
- * pipe, which may never end. Rejects when it cannot be read.
+ * pipe, which may never end. Rejects when reading fails.
  */
 export async function searchableBytes(path: string, largest: number): Promise<Buffer | undefined> {
   try {

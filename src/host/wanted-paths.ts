@@ -5,8 +5,8 @@ import type { SearchResult } from "../core/ports.ts";
 export type WantedPath = (path: string) => Promise<boolean>;
 
 /**
- * A search for paths that match one of the patterns; without patterns, all do. A malformed pattern is refused with words,
- * but only when nothing is called exactly like it.
+ * Searches for paths that match one of the patterns; without patterns, all do. Rejects a malformed pattern, unless a file
+ * has exactly that name.
  */
 export async function wantedPaths(
   include: readonly string[],
