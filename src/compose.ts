@@ -20,6 +20,7 @@ import { describeEnvironment } from "./host/environment.ts";
 import { createNodeHost } from "./host/node-host.ts";
 import type { RepositoryName } from "./host/repository-name.ts";
 import { shellKind } from "./host/shell.ts";
+import type { UnfinishedWrite } from "./host/unfinished-writes.ts";
 import { createModelCatalog } from "./models/catalog.ts";
 import { modelOfKeys } from "./models/default-model.ts";
 import type { ModelInspector } from "./models/inspector.ts";
@@ -69,6 +70,8 @@ export interface Composition {
   repositoryName(cwd: string): Promise<RepositoryName | undefined>;
   /** Which variables of the environment commands get, and which they do not. Without their values. */
   commandVariables(): Promise<CommandVariables>;
+  /** Files that a crash may have left half-written, each with where its whole new text is. */
+  unfinishedWrites(): Promise<readonly UnfinishedWrite[]>;
   /** What a model is told of a folder. */
   surroundings(cwd: string): Promise<readonly string[]>;
   /** Begins to look around in a folder that is about to be worked in, while the rest is being loaded. */
@@ -110,7 +113,7 @@ export async function compose(
   const homes = await resolved(ownHomes(env));
   const config = await loadUserConfig(homes.own, configFile === undefined ? {} : { file: configFile });
   const openNetwork = lazyNetwork(env, config);
-  const outputsDir = join(homes.own, "outputs");
+  const [outputsDir, unfinishedDir] = [join(homes.own, "outputs"), join(homes.own, "unfinished")];
   const store = createJsonlStore({
     home: homes.own,
     ...(config.durability === undefined ? {} : { durability: config.durability }),
@@ -142,6 +145,7 @@ export async function compose(
   const host = createNodeHost({
     outputsDir,
     specsDir: join(homes.own, "specs"),
+    unfinishedDir,
     passEnvironment,
     hideEnvironment,
     fetch: { allowPrivate: config.fetch?.allowPrivate ?? [] },
@@ -211,6 +215,7 @@ export async function compose(
       const { passed, withheld } = sortEnvironment(env, passEnvironment, hideEnvironment);
       return { passed: Object.keys(passed), withheld };
     },
+    unfinishedWrites: async () => (await import("./host/unfinished-writes.ts")).unfinishedWrites(unfinishedDir),
     surroundings: look,
     lookAround: (cwd) => void begun.set(cwd, look(cwd)),
   };

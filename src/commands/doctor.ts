@@ -1,6 +1,6 @@
 import { access, constants, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type CommandVariables, compose, firstLine } from "../compose.ts";
+import { type CommandVariables, type Composition, compose, firstLine } from "../compose.ts";
 import { ownHomes } from "../config/own-homes.ts";
 import { failureOf } from "../core/errors.ts";
 import { makeFolders } from "../core/make-folders.ts";
@@ -41,6 +41,7 @@ export async function runDoctor(options: { readonly json?: boolean }, io: Io): P
     }),
     check("shell", true, async () => firstLine("sh", ["-c", "/bin/bash --version || echo /bin/sh"], process.cwd())),
     check("search", true, async () => checkSearch((await composed).host)),
+    check("writes", false, async () => checkWrites(await (await composed).unfinishedWrites())),
     check("git", false, async () => firstLine("git", ["--version"], process.cwd())),
   ]);
   const environment = await variables;
@@ -108,4 +109,12 @@ async function checkSearch(host: Host): Promise<string> {
   const query = { folder: process.cwd(), include: ["*"], exclude: [], limit: 1 };
   await host.search.glob(query, AbortSignal.timeout(5_000));
   return "files can be searched";
+}
+
+function checkWrites(unfinished: Awaited<ReturnType<Composition["unfinishedWrites"]>>): string {
+  const [first, ...others] = unfinished;
+  if (first === undefined) return "no write to a file was cut off";
+  const more = others.length === 0 ? "" : ` (and ${others.length} more in that folder)`;
+  const words = `${first.path} may be half-written; its whole new text is in ${first.copy}${more}`;
+  throw new Error(terminalLine(words));
 }

@@ -1,28 +1,20 @@
 import { type BigIntStats, constants } from "node:fs";
-import { type FileHandle, lstat, open, readdir, readlink, rename, stat as statPath, unlink } from "node:fs/promises";
+import { type FileHandle, lstat, open, readdir, readlink, stat as statPath, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { DirectoryEntry, FileStat, Files } from "../core/ports.ts";
 import { nameOfBytes } from "../core/shown-name.ts";
 import { canonicalPath } from "./canonical-path.ts";
-import {
-  aboutFolder,
-  codeOf,
-  createHoldFolder,
-  type HeldFolder,
-  type HoldFolder,
-  leadsElsewhere,
-  type Meant,
-} from "./open-decided.ts";
+import { inFolder, lookAt, requireGoing, requireRegular, versionOf } from "./held-file.ts";
+import { moveFile } from "./move-file.ts";
+import { codeOf, createHoldFolder, type HoldFolder, type Meant } from "./open-decided.ts";
 import { onDisk } from "./system-path.ts";
+import { notWritable } from "./writable.ts";
+import { writeFile } from "./write-file.ts";
 
 const largestReadStep = 1024 * 1024;
 const permissionBits = 0o7777n;
 /** Entries of a folder that are looked at together. */
 const listStep = 256;
-
-function versionOf(stats: BigIntStats): string {
-  return `${stats.ino}-${stats.size}-${stats.mtimeNs}-${stats.ctimeNs}`;
-}
 
 function kindOf(stats: BigIntStats): FileStat["kind"] {
   return stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other";
@@ -38,16 +30,6 @@ async function statIfThere(path: string): Promise<BigIntStats | undefined> {
   }
 }
 
-/** A pipe has no end that we could wait for and a device may do anything when it is opened, so neither is touched. */
-function requireRegular(stats: BigIntStats, path: string, action: "read" | "write" | "remove"): void {
-  if (stats.isFile()) return;
-  if (stats.isDirectory()) {
-    throw Object.assign(new Error(`EISDIR: illegal operation on a directory, ${action} '${path}'`), { code: "EISDIR" });
-  }
-  const what = stats.isFIFO() ? "a named pipe" : stats.isSocket() ? "a socket" : "a device";
-  throw Object.assign(new Error(`EINVAL: ${what} is not a regular file, ${action} '${path}'`), { code: "EINVAL" });
-}
-
 async function readRange(file: FileHandle, size: number, from: number, maxBytes: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   // Files of the kernel say that they are empty and are not, so the size is only a hint.
@@ -61,33 +43,6 @@ async function readRange(file: FileHandle, size: number, from: number, maxBytes:
     length += bytesRead;
   }
   return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts, length);
-}
-
-/** Does something in a folder that is held meanwhile. */
-async function inFolder<T>(
-  hold: HoldFolder,
-  folder: string,
-  meant: Meant & { readonly make?: true },
-  act: (held: HeldFolder) => Promise<T>,
-): Promise<T> {
-  const held = await hold(folder, meant, meant.make ?? false);
-  try {
-    return await act(held);
-  } catch (error) {
-    // A link that is met where none is followed.
-    if (codeOf(error) === "ELOOP") throw leadsElsewhere(meant);
-    throw aboutFolder(error, held.reach, folder);
-  } finally {
-    await held.close();
-  }
-}
-
-/** What lies in a held folder under the last name of a path; for the root, itself. */
-function lookAt(held: HeldFolder, meant: Meant): Promise<BigIntStats> {
-  return lstat(onDisk(`${held.reach}/${basename(meant.path)}`), { bigint: true }).then((stats) => {
-    if (stats.isSymbolicLink()) throw leadsElsewhere(meant);
-    return stats;
-  });
 }
 
 async function read(
@@ -113,59 +68,14 @@ async function read(
   });
 }
 
-/** Gives the new file the mode of the old one, and its owner where we may. */
-async function keepAttributes(file: FileHandle, old: BigIntStats): Promise<void> {
-  const fresh = await file.stat({ bigint: true });
-  if (fresh.uid !== old.uid || fresh.gid !== old.gid) {
-    await file.chown(Number(old.uid), Number(old.gid)).catch(() => undefined);
-  }
-  await file.chmod(Number(old.mode & permissionBits));
-}
-
-async function oldFile(held: HeldFolder, meant: Meant): Promise<BigIntStats | undefined> {
-  try {
-    const old = await lookAt(held, meant);
-    requireRegular(old, meant.path, "write");
-    return old;
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
-    throw error;
-  }
-}
-
-async function write(hold: HoldFolder, path: string, text: string, mode?: number): Promise<string> {
-  const meant = { path, use: "written", make: true } as const;
-  return inFolder(hold, dirname(path), meant, async (held) => {
-    const old = await oldFile(held, meant);
-    const name = `.tinman-${crypto.randomUUID()}.tmp`;
-    const temporary = join(held.reach, name);
-    // Nobody but us reads it before it has the mode of the file that it replaces.
-    const file = await open(onDisk(temporary), "wx", old === undefined ? 0o666 : 0o600);
-    try {
-      await held.confirm({ name, stats: await file.stat({ bigint: true }) });
-      await file.writeFile(text, "utf8");
-      if (old !== undefined) await keepAttributes(file, old);
-      else if (mode !== undefined) await file.chmod(mode & 0o777);
-      await file.datasync();
-      // A link that was put there meanwhile is replaced, and not followed.
-      await rename(onDisk(temporary), onDisk(join(held.reach, basename(path))));
-      return versionOf(await file.stat({ bigint: true }));
-    } catch (error) {
-      await unlink(onDisk(temporary)).catch(() => undefined);
-      throw error;
-    } finally {
-      await file.close();
-    }
-  });
-}
-
-async function remove(hold: HoldFolder, path: string): Promise<void> {
+async function remove(hold: HoldFolder, path: string, signal?: AbortSignal): Promise<void> {
   const meant: Meant = { path, use: "removed" };
   return inFolder(hold, dirname(path), meant, async (held) => {
     const name = basename(path);
     const stats = await lookAt(held, meant);
     requireRegular(stats, path, "remove");
     await held.confirm({ name, stats });
+    requireGoing(signal, meant);
     // A link that was put there meanwhile is removed itself, and not followed.
     await unlink(onDisk(join(held.reach, name)));
   });
@@ -203,6 +113,8 @@ async function list(hold: HoldFolder, path: string): Promise<readonly DirectoryE
 export interface FilesOptions {
   /** How a folder is opened that a decision was made on. */
   readonly holdFolder?: HoldFolder;
+  /** Where the new text of a file is kept until it is in place; without it, beside the file. */
+  readonly unfinishedDir?: string;
 }
 
 /**
@@ -216,17 +128,20 @@ export function createFiles(options: FilesOptions = {}): Files {
     async stat(path) {
       const stats = await statIfThere(path);
       if (stats === undefined) return undefined;
+      const refusal = stats.isFile() ? await notWritable(path, stats) : undefined;
       return {
         kind: kindOf(stats),
         size: Number(stats.size),
         mtimeMs: Number(stats.mtimeMs),
         mode: Number(stats.mode & permissionBits),
         version: versionOf(stats),
+        ...(refusal === undefined ? {} : { notWritable: refusal }),
       };
     },
     list: (path) => list(hold, path),
     read: (path, range) => read(hold, path, range),
-    write: (path, text, options) => write(hold, path, text, options?.mode),
-    remove: (path) => remove(hold, path),
+    write: (path, text, how) => writeFile({ hold, unfinishedDir: options.unfinishedDir }, path, text, how),
+    move: (from, to, how) => moveFile(hold, from, to, how?.signal),
+    remove: (path, how) => remove(hold, path, how?.signal),
   };
 }

@@ -9,6 +9,8 @@ const longestName = 60;
 export interface NodeHostOptions {
   /** Where whole outputs of tools go, in a folder for each session. */
   readonly outputsDir: string;
+  /** Where the new text of a file is kept until it is in place; without it, beside the file. */
+  readonly unfinishedDir?: string;
   /** Where approved plans go; without it none can be kept. */
   readonly specsDir?: string;
   /** Variables that commands get although their names or values look like credentials. */
@@ -124,7 +126,7 @@ function lazySavePlan({ specsDir }: NodeHostOptions): Host["savePlan"] {
 /** The machine that this process runs on. */
 export function createNodeHost(options: NodeHostOptions): Host {
   return {
-    files: createFiles(),
+    files: createFiles(options.unfinishedDir === undefined ? {} : { unfinishedDir: options.unfinishedDir }),
     processes: lazyProcesses(options),
     search: lazySearch(),
     web: lazyWeb(options),

@@ -13,7 +13,7 @@ import { onDisk } from "./system-path.ts";
 /** What the words of an error are about: the path that was decided on, and what does not happen to it. */
 export interface Meant {
   readonly path: string;
-  readonly use: "read" | "written" | "removed";
+  readonly use: "read" | "written" | "moved" | "removed";
 }
 
 /** A folder that is held, whatever becomes of its path. */

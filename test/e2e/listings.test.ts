@@ -1,4 +1,6 @@
-import { appendFile, readFile, stat } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { appendFile, mkdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Bench } from "./tinman.ts";
 import { createBench, lines } from "./tinman.ts";
@@ -83,9 +85,31 @@ test("doctor tries what is needed, and says so", async () => {
   const run = await bench.tinman(["doctor", "--json"]);
   const { checks } = JSON.parse(run.stdout);
   expect(checks.map(({ name, status }: Record<string, string>) => [name, status])).toEqual(
-    ["node", "home", "configuration", "model", "sessions", "shell", "search", "git"].map((name) => [name, "ok"]),
+    ["node", "home", "configuration", "model", "sessions", "shell", "search", "writes", "git"].map((name) => [
+      name,
+      "ok",
+    ]),
   );
   expect(run.code).toBe(0);
+});
+
+test("doctor finds the text of a write that was cut off", async () => {
+  const folder = join(await realpath(bench.home), ".tinman", "unfinished");
+  const left = join(folder, `${encodeURIComponent("/ws/a b.txt")}~${randomUUID()}.unfinished`);
+  await mkdir(folder, { recursive: true });
+  await writeFile(left, "new text");
+  const run = await bench.tinman(["doctor", "--json"]);
+  await rm(left);
+  expect([run.code, JSON.parse(run.stdout).checks]).toEqual([
+    0,
+    expect.arrayContaining([
+      {
+        name: "writes",
+        status: "warning",
+        detail: `/ws/a b.txt may be half-written; its whole new text is in ${left}`,
+      },
+    ]),
+  ]);
 });
 
 test("doctor names the variables that commands get, and those withheld with why, and shows no value", async () => {

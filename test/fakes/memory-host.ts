@@ -15,6 +15,8 @@ export interface MemoryHostOptions {
   readonly links?: Readonly<Record<string, string>>;
   /** Paths that are neither file nor directory, like a pipe. */
   readonly others?: readonly string[];
+  /** Files that cannot be written, with the words that follow their names. */
+  readonly notWritable?: Readonly<Record<string, string>>;
   /** Places that the user's environment names. */
   readonly environment?: Partial<ProtectedPaths>;
   /** What is said of the repositories around paths; nothing unless given. */
@@ -94,8 +96,11 @@ export function createMemoryHost(
     const entry = entries.get(follow(path));
     if (entry === undefined || entry.kind === "link") return undefined;
     const common = { mtimeMs: fixedMtime, mode: entry.kind === "directory" ? 0o40755 : 0o100644 };
-    if (entry.kind === "file")
-      return { kind: "file", size: entry.bytes.length, version: `v${entry.version}`, ...common };
+    if (entry.kind === "file") {
+      const why = options.notWritable?.[follow(path)];
+      const file = { kind: "file", size: entry.bytes.length, version: `v${entry.version}`, ...common } as const;
+      return why === undefined ? file : { ...file, notWritable: why };
+    }
     return { kind: entry.kind, size: 0, version: "v0", ...common };
   }
 
@@ -114,14 +119,24 @@ export function createMemoryHost(
       });
     },
     read: async (path, { from = 0, maxBytes }) => fileAt(path).bytes.subarray(from, from + maxBytes),
-    async write(path, text) {
+    async write(path, text, how) {
+      requireGoing(how?.signal);
       const target = follow(path);
       if (entries.get(target)?.kind === "directory")
         throw nodeError("EISDIR", "illegal operation on a directory", path, "open");
       put(target, text);
       return `v${counter}`;
     },
-    async remove(path) {
+    async move(from, to, how) {
+      requireGoing(how?.signal);
+      const { bytes } = fileAt(from);
+      if (entries.has(to)) throw nodeError("EEXIST", "file already exists", to, "rename");
+      put(to, bytes);
+      entries.delete(from);
+      return `v${counter}`;
+    },
+    async remove(path, how) {
+      requireGoing(how?.signal);
       fileAt(path);
       entries.delete(follow(path));
     },
@@ -237,6 +252,10 @@ export function createMemoryHost(
 
 function nodeError(code: string, words: string, path: string, action = "access"): Error {
   return Object.assign(new Error(`${code}: ${words}, ${action} '${path}'`), { code });
+}
+
+function requireGoing(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw Object.assign(new Error("Stopped."), { code: "ABORT_ERR" });
 }
 
 /** A pattern without a slash matches the name at any depth. */

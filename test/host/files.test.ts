@@ -176,21 +176,13 @@ describe("writing", () => {
 
   test("replaces a file and keeps its mode", async () => {
     const file = join(await tempFolder(), "script");
-    for (const mode of [0o755, 0o600, 0o444, 0o777]) {
+    for (const mode of [0o755, 0o600, 0o222, 0o4777]) {
       await writeFile(file, "old, and longer than the new", { flag: "w" }).catch(() => undefined);
       await chmod(file, mode);
       await files.write(file, `new ${mode}`);
       expect(await readFile(file, "utf8")).toBe(`new ${mode}`);
       expect((await stat(file)).mode & 0o7777).toBe(mode);
     }
-  });
-
-  test("never shows a half-written file: those who have the old one keep it", async () => {
-    const folder = await tempFolder();
-    await writeFile(join(folder, "file"), "old");
-    await link(join(folder, "file"), join(folder, "same-file"));
-    await files.write(join(folder, "file"), "new");
-    expect(await readFile(join(folder, "same-file"), "utf8")).toBe("old");
   });
 
   test("refuses a folder, a pipe and a device, and leaves nothing behind", async () => {
