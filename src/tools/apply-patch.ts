@@ -3,7 +3,8 @@ import type { Access, FileChange, Preview } from "../core/permission.ts";
 import { textStart } from "../core/text-cut.ts";
 import { defineTool, failed, succeeded, type ToolContext, type ToolOutput, type ToolScope } from "../core/tool.ts";
 import { decidedPath, decideUse } from "./decided-path.ts";
-import { interrupted, messageOf } from "./outcome.ts";
+import { interrupted, isStopped, messageOf } from "./outcome.ts";
+import { createPace } from "./pace.ts";
 import { commitPatch, isChanged } from "./patch-commit.ts";
 import { planPatch } from "./patch-plan.ts";
 import { patchReport } from "./patch-report.ts";
@@ -35,21 +36,26 @@ export const applyPatchTool = defineTool({
     try {
       return await applyPatch(input, context);
     } catch (error) {
+      if (isStopped(error)) return interrupted();
       return failed(`Cannot apply the patch. ${messageOf(error)}\nNothing was changed.`);
     }
   },
 });
 
 async function applyPatch(input: Input, context: ToolContext): Promise<ToolOutput> {
+  const breathe = createPace(context.signal);
   const planned = await planPatch(parsePatch(input.input), {
     scope: context,
     resolve: (path) => decidedPath(input, path, context),
+    breathe,
   });
   if (!planned.some(isChanged)) throw new Error("It makes no difference to any file.");
-  const report = await patchReport(planned);
+  const report = await patchReport(planned, breathe);
   if (context.signal.aborted) return interrupted();
-  const trouble = await commitPatch(planned, context.host.files, context.seenFiles);
-  return trouble === undefined ? succeeded(report) : failed(trouble);
+  const trouble = await commitPatch(planned, context.host.files, context.seenFiles, context.signal);
+  if (trouble === undefined) return succeeded(report);
+  const isStop = context.signal.aborted;
+  return isStop ? { text: `${interrupted().text}. ${trouble}`, status: "interrupted" } : failed(trouble);
 }
 
 function sectionsOf(input: Input): readonly PatchSection[] {

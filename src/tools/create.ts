@@ -1,6 +1,6 @@
 import { defineTool, failed, succeeded } from "../core/tool.ts";
 import { decidedPath, decideUse } from "./decided-path.ts";
-import { messageOf } from "./outcome.ts";
+import { interrupted, isStopped, messageOf } from "./outcome.ts";
 import { previewText } from "./text-file.ts";
 import { z } from "./zod.ts";
 
@@ -28,9 +28,11 @@ export const createTool = defineTool({
       const stat = await files.stat(path);
       if (stat?.kind === "directory") return failed(`Cannot create file: ${path} is a directory.`);
       if (stat?.kind === "other") return failed(`Cannot create file: ${path} is there and is not a regular file.`);
-      context.seenFiles.set(path, await files.write(path, input.content));
+      if (stat?.notWritable !== undefined) return failed(`Cannot create file: ${path} ${stat.notWritable}.`);
+      context.seenFiles.set(path, await files.write(path, input.content, { signal: context.signal }));
       return succeeded("File created successfully");
     } catch (error) {
+      if (isStopped(error)) return interrupted();
       return failed(`Cannot create file: ${messageOf(error)}`);
     }
   },

@@ -1,5 +1,7 @@
 /** Larger results are not built: replacing a short text everywhere can grow without bound. */
 const mostCharacters = 20 * 1024 * 1024;
+/** In a larger text nothing is looked for that only resembles: it takes seconds. */
+const mostSearched = 1024 * 1024;
 
 export type Replacement =
   | { readonly ok: true; readonly text: string }
@@ -22,7 +24,7 @@ export function replaceText(text: string, oldText: string, newText: string, ever
 }
 
 function isCrlf(text: string): boolean {
-  return text.includes("\r\n") && !/(?<!\r)\n/.test(text);
+  return text.includes("\r\n") && !/[^\r]\n|^\n/.test(text);
 }
 
 function toCrlf(text: string): string {
@@ -36,14 +38,17 @@ function count(text: string, wanted: string): number {
   return places === 1 && text.indexOf(wanted, text.indexOf(wanted) + 1) !== -1 ? 2 : places;
 }
 
+const exactly = "It must match exactly, with every space and line break. Read the file again and copy it from there.";
+
 function hint(text: string, wanted: string): string {
+  if (text.length > mostSearched) return exactly;
   const unbroken = wanted.replaceAll("\r\n", "\n");
   const at = text.replaceAll("\r\n", "\n").indexOf(unbroken);
   if (at !== -1) return "Only its line endings differ (LF or CRLF): give it in the file's own.";
   const line = lineIgnoringSpace(text, wanted);
   if (line !== undefined)
     return `It is there with other spaces, tabs or line breaks, at line ${line}: copy it exactly from Read.`;
-  return "It must match exactly, with every space and line break. Read the file again and copy it from there.";
+  return exactly;
 }
 
 function lineIgnoringSpace(text: string, wanted: string): number | undefined {

@@ -3,7 +3,8 @@ import { defineTool, failed, succeeded, type ToolContext, type ToolOutput, type 
 import { decidedPath, decideUse } from "./decided-path.ts";
 import { editReport } from "./edit-report.ts";
 import { replaceText } from "./edit-text.ts";
-import { messageOf } from "./outcome.ts";
+import { interrupted, isStopped, messageOf } from "./outcome.ts";
+import { createPace } from "./pace.ts";
 import { decodeExactly, previewLimit, previewText, readWhole } from "./text-file.ts";
 import { z } from "./zod.ts";
 
@@ -35,6 +36,7 @@ export const editTool = defineTool({
     try {
       return await edit(input, context);
     } catch (error) {
+      if (isStopped(error)) return interrupted();
       return failed(`Cannot edit file: ${messageOf(error)}`);
     }
   },
@@ -46,6 +48,7 @@ async function edit(input: Input, context: ToolContext): Promise<ToolOutput> {
   const stat = await files.stat(path);
   if (stat === undefined) return failed(`Cannot edit file that does not exist: ${path}. Use Create to make it.`);
   if (stat.kind !== "file") return failed(`Cannot edit ${path}: it is not a regular file.`);
+  if (stat.notWritable !== undefined) return failed(`Cannot edit ${path}: it ${stat.notWritable}.`);
   const seen = context.seenFiles.get(path);
   if (seen === undefined)
     return failed(`Cannot edit file that has not been read first: ${path}. Read it, then edit it.`);
@@ -60,9 +63,11 @@ async function edit(input: Input, context: ToolContext): Promise<ToolOutput> {
   const replacement = replaceText(before, input.old_str, input.new_str, input.change_all ?? false);
   if (!replacement.ok) return failed(replacement.message);
 
-  const report = await editReport(path, before, replacement.text);
+  const breathe = createPace(context.signal);
+  await breathe();
+  const report = await editReport(path, before, replacement.text, breathe);
   if ((await files.stat(path))?.version !== seen) return failed(changed);
-  context.seenFiles.set(path, await files.write(path, replacement.text));
+  context.seenFiles.set(path, await files.write(path, replacement.text, { signal: context.signal }));
   return succeeded(report);
 }
 

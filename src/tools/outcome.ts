@@ -7,6 +7,15 @@ export function interrupted(partial = ""): ToolOutput {
   return { text: `Error: Tool execution cancelled by user${rest}`, status: "interrupted" };
 }
 
+/** Thrown where work ends because its signal was aborted; the host throws its like. */
+export function stopped(): Error {
+  return Object.assign(new Error("Stopped."), { name: "AbortError", code: "ABORT_ERR" });
+}
+
+export function isStopped(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ABORT_ERR";
+}
+
 /** The words of an error, in which a path is written as it is shown elsewhere. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -1,5 +1,6 @@
 import type { PatchHunk } from "../core/patch-parse.ts";
 import { textStart } from "../core/text-cut.ts";
+import type { Breathe } from "./pace.ts";
 import { type Budget, createFinder, type Finder } from "./patch-match.ts";
 import { nearestPlace } from "./patch-nearest.ts";
 
@@ -9,15 +10,17 @@ const shownNearest = 5;
 const shownCharacters = 160;
 
 /** Throws an error with words for the model when a hunk does not fit. Line ends and a byte order mark are kept. */
-export function applyHunks(text: string, hunks: readonly PatchHunk[], budget: Budget): string {
+export async function applyHunks(text: string, hunks: readonly PatchHunk[], budget: Budget): Promise<string> {
   budget.spend(text.length);
+  await budget.breathe();
   const file = splitText(text);
   const finder = createFinder(file.lines, budget);
   const result: string[] = [];
   const appended: string[] = [];
   let done = 0;
   for (const [index, hunk] of hunks.entries()) {
-    const placed = placeHunk(hunk, { file, finder, from: done, name: nameOf(hunk, index, hunks.length) });
+    const name = nameOf(hunk, index, hunks.length);
+    const placed = await placeHunk(hunk, { file, finder, from: done, name, breathe: budget.breathe });
     if (placed.at === undefined) {
       for (const line of placed.lines) appended.push(line.slice(1) + file.lineEnd);
       continue;
@@ -69,6 +72,7 @@ interface Place {
   /** Where the hunk before ended. */
   readonly from: number;
   readonly name: string;
+  readonly breathe: Breathe;
 }
 
 interface Placed {
@@ -77,9 +81,9 @@ interface Placed {
   readonly lines: readonly string[];
 }
 
-function placeHunk(hunk: PatchHunk, place: Place): Placed {
+async function placeHunk(hunk: PatchHunk, place: Place): Promise<Placed> {
   const { finder, from } = place;
-  const header = findHeaders(hunk, place);
+  const header = await findHeaders(hunk, place);
   // A hunk may repeat its header as context; and one may name the function again that the hunk before was in.
   const starts = header === undefined ? [from] : [header.below, ...(header.at === undefined ? [] : [header.at])];
   if (header?.isAbove) starts.push(from);
@@ -87,12 +91,12 @@ function placeHunk(hunk: PatchHunk, place: Place): Placed {
     const wanted = oldSide(lines);
     if (wanted.length === 0) return { at: hunk.atEnd || header === undefined ? undefined : header.below, lines };
     for (const start of starts) {
-      const at = finder.find(wanted, start, hunk.atEnd);
+      const at = await finder.find(wanted, start, hunk.atEnd);
       if (at !== undefined) return { at, lines };
     }
   }
   const where = hunk.atEnd ? "at the end of the file" : from === 0 ? "in the file" : `from line ${from + 1} on`;
-  throw misfit(`These lines were looked for ${where}`, oldSide(hunk.lines), place);
+  throw await misfit(`These lines were looked for ${where}`, oldSide(hunk.lines), place);
 }
 
 interface FoundHeader {
@@ -103,16 +107,16 @@ interface FoundHeader {
   readonly isAbove: boolean;
 }
 
-function findHeaders(hunk: PatchHunk, place: Place): FoundHeader | undefined {
+async function findHeaders(hunk: PatchHunk, place: Place): Promise<FoundHeader | undefined> {
   const { finder, from } = place;
   let found: FoundHeader | undefined;
   for (const header of hunk.headers) {
     const below = found?.below ?? from;
-    const at = finder.find([header], below, false);
-    const above = from === 0 ? undefined : finder.find([header], 0, false);
+    const at = await finder.find([header], below, false);
+    const above = from === 0 ? undefined : await finder.find([header], 0, false);
     const isAbove = above !== undefined && above < from;
     if (at === undefined && !(isAbove && oldSide(hunk.lines).length > 0))
-      throw misfit(`This line, given behind @@, was looked for from line ${below + 1} on`, [header], place);
+      throw await misfit(`This line, given behind @@, was looked for from line ${below + 1} on`, [header], place);
     found = { at, below: at === undefined ? below : at + 1, isAbove };
   }
   return found;
@@ -138,11 +142,12 @@ function nameOf(hunk: PatchHunk, index: number, count: number): string {
   return `hunk ${index + 1} of ${count} (line ${hunk.patchLine} of the patch)`;
 }
 
-function misfit(intro: string, wanted: readonly string[], { file, from, name }: Place): Error {
+async function misfit(intro: string, wanted: readonly string[], place: Place): Promise<Error> {
+  const { file, from, name } = place;
   const left = wanted.length - shownWanted;
   const shown = wanted.slice(0, shownWanted).map((line) => `  ${cut(line)}`);
   if (left > 0) shown.push(`  (and ${left} more lines)`);
-  const nearest = nearestPlace(file.lines, wanted, from);
+  const nearest = await nearestPlace(file.lines, wanted, from, place.breathe);
   const words = [`${name} does not fit. ${intro}:`, ...shown];
   if (nearest === undefined) words.push("Nothing in the file resembles them.");
   else {

@@ -1,48 +1,90 @@
 import type { Files } from "../core/ports.ts";
-import { messageOf } from "./outcome.ts";
+import { isStopped, messageOf } from "./outcome.ts";
 import type { PlannedFile } from "./patch-plan.ts";
 
 /** What was done to one file, so that it can be undone. */
 interface Done {
   readonly file: PlannedFile;
   /** Absent when it was removed. */
-  readonly version?: string;
+  version?: string;
+  /** The file that it was before it was moved. */
+  readonly source?: PlannedFile;
 }
 
 /**
- * Writes what was planned, removals last, so that at every moment each text is on the disk. When one fails, those before it
- * are put back. Returns words on what went wrong, or `undefined` when all is done. Never rejects.
+ * Moves and writes what was planned, removals last, so that at every moment each text is on the disk. When one fails, those
+ * before it are put back, and so are they at a stop. Returns words on what went wrong, or `undefined` when all is done. Never
+ * rejects.
  */
 export async function commitPatch(
   planned: readonly PlannedFile[],
   files: Files,
   seenFiles: Map<string, string>,
+  signal: AbortSignal,
 ): Promise<string | undefined> {
   const changed = planned.filter(isChanged);
   const done: Done[] = [];
+  const isMoved = (file: PlannedFile): boolean => done.some(({ source }) => source === file);
+
+  async function write(file: PlannedFile, after: string): Promise<void> {
+    const source = sourceOf(file, changed);
+    const version = source && (await moved(source, file, files, signal));
+    if (source !== undefined && version !== undefined) {
+      const entry: Done = { file, version, source };
+      done.push(entry);
+      if (source.before?.text !== after) entry.version = await files.write(file.path, after, { signal });
+      return;
+    }
+    const mode = file.movedFrom === undefined ? {} : { mode: file.movedFrom.mode };
+    done.push({ file, version: await files.write(file.path, after, { signal, ...mode }) });
+  }
+
   const writes = changed.filter((file) => file.after !== undefined);
   const removals = changed.filter((file) => file.after === undefined);
   for (const file of [...writes, ...removals]) {
+    if (isMoved(file)) continue;
     try {
       await requireUntouched(file, files);
-      if (file.after === undefined) {
-        await files.remove(file.path);
+      if (file.after !== undefined) await write(file, file.after);
+      else {
+        await files.remove(file.path, { signal });
         done.push({ file });
-      } else {
-        const options = file.movedFrom === undefined ? {} : { mode: file.movedFrom.mode };
-        done.push({ file, version: await files.write(file.path, file.after, options) });
       }
     } catch (error) {
       const verb = file.after === undefined ? "remove" : "write";
-      const words = `Cannot ${verb} ${file.name}: ${sentence(messageOf(error))}`;
-      return `${words} ${await putBack(done, files, seenFiles)}`;
+      const words = isStopped(error) ? "" : `Cannot ${verb} ${file.name}: ${sentence(messageOf(error))} `;
+      return `${words}${await putBack(done, files, seenFiles)}`;
     }
   }
-  for (const { file, version } of done) {
+  for (const { file, version, source } of done) {
+    if (source !== undefined) seenFiles.delete(source.path);
     if (version === undefined) seenFiles.delete(file.path);
     else seenFiles.set(file.path, version);
   }
   return undefined;
+}
+
+/** The file that this one was, when it can simply be given its new name. */
+function sourceOf({ name, before, movedFrom }: PlannedFile, changed: readonly PlannedFile[]): PlannedFile | undefined {
+  if (before !== undefined || movedFrom === undefined) return undefined;
+  return changed.find(({ path, after, movedTo }) => {
+    return path === movedFrom.path && after === undefined && movedTo === name;
+  });
+}
+
+/** The new version; `undefined` where the system cannot move, and a copy is needed. */
+async function moved(
+  source: PlannedFile,
+  { path }: PlannedFile,
+  files: Files,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  await requireUntouched(source, files);
+  return files.move(source.path, path, { signal }).catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && (error.code === "EXDEV" || error.code === "EBUSY"))
+      return undefined;
+    throw error;
+  });
 }
 
 export function isChanged({ before, after }: PlannedFile): boolean {
@@ -74,13 +116,16 @@ async function putBack(done: readonly Done[], files: Files, seenFiles: Map<strin
   return `Before it other files had been changed, and not all are as they were! ${failures.join(" ")} ${others}${folders}`.trim();
 }
 
-async function undo({ file, version }: Done, files: Files, seenFiles: Map<string, string>): Promise<void> {
-  const { path, before } = file;
-  if ((await files.stat(path))?.version !== version) throw new Error("somebody else has changed it since");
+async function undo({ file, version, source }: Done, files: Files, seenFiles: Map<string, string>): Promise<void> {
+  const { path, before } = source ?? file;
+  if ((await files.stat(file.path))?.version !== version) throw new Error("somebody else has changed it since");
   if (before === undefined) return files.remove(path);
-  const restored = await files.write(path, before.text, { mode: before.mode });
+  const isSame = source !== undefined && file.after === before.text;
+  if (!isSame) await files.write(file.path, before.text, { mode: before.mode });
+  if (source !== undefined) await files.move(file.path, path);
   // The model knows this text, so it still has seen the file.
-  if (seenFiles.get(path) === before.version) seenFiles.set(path, restored);
+  const restored = (await files.stat(path))?.version;
+  if (restored !== undefined && seenFiles.get(path) === before.version) seenFiles.set(path, restored);
 }
 
 function sentence(text: string): string {

@@ -1,14 +1,21 @@
+import { type Breathe, createPace } from "./pace.ts";
+
 /** Bounds the work of one patch, whatever it and the files are like. */
 export interface Budget {
   /** Throws when nothing is left. */
   spend(steps: number): void;
+  readonly breathe: Breathe;
 }
 
 const mostSteps = 200_000_000;
 
-export function createBudget(steps = mostSteps): Budget {
-  let left = steps;
+/** Lines that are looked at between two breaths. */
+export const stretch = 4096;
+
+export function createBudget(breathe: Breathe = createPace()): Budget {
+  let left = mostSteps;
   return {
+    breathe,
     spend(steps) {
       left -= steps;
       if (left < 0)
@@ -25,7 +32,7 @@ export interface Finder {
    * The first place at or behind `from` where the wanted lines stand, `atEnd` only at the end of the file. Exact places win
    * over those that differ in white space, and these over those that differ in typography.
    */
-  find(wanted: readonly string[], from: number, atEnd: boolean): number | undefined;
+  find(wanted: readonly string[], from: number, atEnd: boolean): Promise<number | undefined>;
 }
 
 /** From strict to lenient: lines are the same when their keys are. */
@@ -55,11 +62,11 @@ export function lenientKey(line: string): string {
 export function createFinder(lines: readonly string[], budget: Budget): Finder {
   const indexes: (LineIndex | undefined)[] = [];
   return {
-    find(wanted, from, atEnd) {
+    async find(wanted, from, atEnd) {
       for (const [level, key] of keys.entries()) {
-        const index = indexes[level] ?? createIndex(lines, key, budget);
+        const index = indexes[level] ?? (await createIndex(lines, key, budget));
         indexes[level] = index;
-        const place = index.find(wanted.map(key), from, atEnd);
+        const place = await index.find(wanted.map(key), from, atEnd);
         if (place !== undefined) return place;
       }
       return undefined;
@@ -68,11 +75,15 @@ export function createFinder(lines: readonly string[], budget: Budget): Finder {
 }
 
 interface LineIndex {
-  find(wanted: readonly string[], from: number, atEnd: boolean): number | undefined;
+  find(wanted: readonly string[], from: number, atEnd: boolean): Promise<number | undefined>;
 }
 
 /** Gives every distinct line a number and knows where each stands, so that a search tries only the places of its rarest line. */
-function createIndex(lines: readonly string[], key: (line: string) => string, budget: Budget): LineIndex {
+async function createIndex(
+  lines: readonly string[],
+  key: (line: string) => string,
+  budget: Budget,
+): Promise<LineIndex> {
   const ids = new Map<string, number>();
   const idAt = new Int32Array(lines.length);
   let characters = lines.length;
@@ -82,6 +93,7 @@ function createIndex(lines: readonly string[], key: (line: string) => string, bu
     if (id === ids.size) ids.set(text, id);
     idAt[place] = id;
     characters += line.length;
+    if (place % stretch === 0) await budget.breathe();
   }
   budget.spend(characters);
   /** The places of line `id` are `places[firsts[id]]` up to `places[firsts[id + 1]]`. */
@@ -94,6 +106,7 @@ function createIndex(lines: readonly string[], key: (line: string) => string, bu
     const slot = filled[id] ?? 0;
     places[slot] = place;
     filled[id] = slot + 1;
+    if (place % stretch === 0) await budget.breathe();
   }
 
   const stands = (wanted: Int32Array, at: number): boolean => {
@@ -115,7 +128,7 @@ function createIndex(lines: readonly string[], key: (line: string) => string, bu
   };
 
   return {
-    find(texts, from, atEnd) {
+    async find(texts, from, atEnd) {
       const wanted = new Int32Array(texts.length);
       let rarest = { offset: 0, low: 0, high: Number.POSITIVE_INFINITY };
       for (const [offset, text] of texts.entries()) {
@@ -131,6 +144,7 @@ function createIndex(lines: readonly string[], key: (line: string) => string, bu
       for (let slot = slotFrom(from + offset, low, high); slot < high; slot += 1) {
         const place = (places[slot] ?? 0) - offset;
         if (stands(wanted, place)) return place;
+        if (slot % stretch === 0) await budget.breathe();
       }
       return undefined;
     },

@@ -1,4 +1,5 @@
-import { lenientKey } from "./patch-match.ts";
+import type { Breathe } from "./pace.ts";
+import { lenientKey, stretch } from "./patch-match.ts";
 
 /** Wanted lines that are looked at. */
 const mostWanted = 200;
@@ -14,12 +15,22 @@ const leastLikeness = 0.4;
  * The place that most resembles lines which were not found, or `undefined` when nothing does. Where several do alike, the
  * first at or behind `from`.
  */
-export function nearestPlace(lines: readonly string[], wanted: readonly string[], from: number): number | undefined {
-  return placeOfMostLines(lines, wanted, from) ?? placeOfMostWords(lines, wanted);
+export async function nearestPlace(
+  lines: readonly string[],
+  wanted: readonly string[],
+  from: number,
+  breathe: Breathe,
+): Promise<number | undefined> {
+  return (await placeOfMostLines(lines, wanted, from, breathe)) ?? (await placeOfMostWords(lines, wanted, breathe));
 }
 
 /** By whole lines: each that is there as well speaks for the place where all would begin, and longer ones more. */
-function placeOfMostLines(lines: readonly string[], wanted: readonly string[], from: number): number | undefined {
+async function placeOfMostLines(
+  lines: readonly string[],
+  wanted: readonly string[],
+  from: number,
+  breathe: Breathe,
+): Promise<number | undefined> {
   const offsetsByKey = new Map<string, number[]>();
   for (const [offset, line] of wanted.slice(0, mostWanted).entries()) {
     const key = lenientKey(line);
@@ -28,6 +39,7 @@ function placeOfMostLines(lines: readonly string[], wanted: readonly string[], f
   }
   const weights = new Map<number, number>();
   for (const [place, line] of lines.entries()) {
+    if (place % stretch === 0) await breathe();
     const key = lenientKey(line);
     for (const offset of offsetsByKey.get(key) ?? []) {
       const start = Math.max(0, place - offset);
@@ -44,12 +56,17 @@ function placeOfMostLines(lines: readonly string[], wanted: readonly string[], f
 }
 
 /** By the words of the longest line. */
-function placeOfMostWords(lines: readonly string[], wanted: readonly string[]): number | undefined {
+async function placeOfMostWords(
+  lines: readonly string[],
+  wanted: readonly string[],
+  breathe: Breathe,
+): Promise<number | undefined> {
   const text = wanted.slice(0, mostWanted).reduce((a, b) => (b.trim().length > a.trim().length ? b : a), "");
   const words = wordsOf(text);
   if (words.size === 0) return undefined;
   let best: { place: number; likeness: number } | undefined;
   for (const [place, line] of lines.slice(0, mostLines).entries()) {
+    if (place % 256 === 0) await breathe();
     const others = wordsOf(line);
     let common = 0;
     for (const word of others) if (words.has(word)) common += 1;

@@ -1,9 +1,10 @@
 import { basename, dirname, join } from "node:path";
-import type { PatchSection } from "../core/patch-parse.ts";
+import type { PatchHunk, PatchSection } from "../core/patch-parse.ts";
 import type { FileChange } from "../core/permission.ts";
 import type { FileStat } from "../core/ports.ts";
 import type { ToolScope } from "../core/tool.ts";
-import { messageOf } from "./outcome.ts";
+import { isStopped, messageOf } from "./outcome.ts";
+import type { Breathe } from "./pace.ts";
 import { applyHunks } from "./patch-apply.ts";
 import { createBudget } from "./patch-match.ts";
 import { decodeExactly, readWhole } from "./text-file.ts";
@@ -22,7 +23,7 @@ export interface PlannedFile {
   readonly before?: { readonly text: string; readonly version: string; readonly mode: number };
   /** Absent when the file goes away. */
   readonly after?: string;
-  readonly movedFrom?: { readonly name: string; readonly text: string; readonly mode: number };
+  readonly movedFrom?: { readonly path: string; readonly name: string; readonly text: string; readonly mode: number };
   readonly movedTo?: string;
 }
 
@@ -32,6 +33,7 @@ export interface PlanOptions {
   resolve(path: string): Promise<string>;
   /** Told of each section with what it finds and leaves, in order. */
   onSection?(change: FileChange): void;
+  readonly breathe?: Breathe;
 }
 
 /** A file as the sections so far leave it. */
@@ -58,7 +60,7 @@ export async function planPatch(
   options: PlanOptions,
 ): Promise<readonly PlannedFile[]> {
   const { files } = options.scope.host;
-  const budget = createBudget();
+  const budget = createBudget(options.breathe);
   const states = new Map<string, State>();
   const stateByName = new Map<string, State>();
   let bytesTogether = 0;
@@ -88,6 +90,7 @@ export async function planPatch(
       throw new Error(`${name} ${why}, so "${mark}" cannot be done.${mark === "*** Update File" ? addHint : ""}`);
     }
     if (state.stat === undefined || state.disk !== undefined) return state;
+    if (state.stat.notWritable !== undefined) throw new Error(`${name} ${state.stat.notWritable}.`);
     const bytes = state.stat.size > mostBytes ? undefined : await readWhole(files, state.path, mostBytes);
     if (bytes === undefined) throw new Error(`${name} is larger than 10 MiB. Use Execute for such a change.`);
     bytesTogether += bytes.length;
@@ -131,7 +134,7 @@ export async function planPatch(
   async function update({ path: name, movedTo, hunks }: PatchSection & { change: "update" }): Promise<void> {
     const state = await open(name, "*** Update File");
     const oldContent = state.text;
-    const newContent = hunks.length === 0 ? oldContent : changedText(name, oldContent, hunks);
+    const newContent = hunks.length === 0 ? oldContent : await changedText(name, oldContent, hunks);
     const target = movedTo === undefined ? state : await look(movedTo);
     const moves = target === state ? {} : { movedTo: target.path };
     if (target !== state) {
@@ -146,10 +149,11 @@ export async function planPatch(
     options.onSection?.({ path: state.path, ...moves, change: "update", oldContent, newContent });
   }
 
-  function changedText(name: string, text: string, hunks: (PatchSection & { change: "update" })["hunks"]): string {
+  async function changedText(name: string, text: string, hunks: readonly PatchHunk[]): Promise<string> {
     try {
-      return applyHunks(text, hunks, budget);
+      return await applyHunks(text, hunks, budget);
     } catch (error) {
+      if (isStopped(error)) throw error;
       throw new Error(`In ${name}: ${messageOf(error)}`);
     }
   }
@@ -191,7 +195,14 @@ function plannedOf({ path, name, disk, isThere, text, movedFrom, movedTo }: Stat
     ...(isThere ? { after: text } : {}),
     ...(movedFrom?.disk === undefined
       ? {}
-      : { movedFrom: { name: movedFrom.name, text: movedFrom.disk.text, mode: movedFrom.disk.mode } }),
+      : {
+          movedFrom: {
+            path: movedFrom.path,
+            name: movedFrom.name,
+            text: movedFrom.disk.text,
+            mode: movedFrom.disk.mode,
+          },
+        }),
     ...(!isThere && movedTo?.isThere ? { movedTo: movedTo.name } : {}),
   };
 }

@@ -1,6 +1,7 @@
 import { jsonBytes } from "../core/output.ts";
 import { textStart } from "../core/text-cut.ts";
-import { type DiffLine, diffHunks } from "./edit-report.ts";
+import { type DiffLine, diffLines } from "./line-diff.ts";
+import type { Breathe } from "./pace.ts";
 import { isChanged } from "./patch-commit.ts";
 import type { PlannedFile } from "./patch-plan.ts";
 
@@ -11,7 +12,7 @@ const longestLine = 500;
 const mostCompared = 20 * 1024 * 1024;
 
 /** What a patch did: the list of files that models know, and the changed lines with their numbers. */
-export async function patchReport(planned: readonly PlannedFile[]): Promise<string> {
+export async function patchReport(planned: readonly PlannedFile[], breathe?: Breathe): Promise<string> {
   const changed = planned.filter(isChanged);
   const added = changed.filter((file) => !file.before && !file.movedFrom && file.after !== undefined);
   const updated = changed.filter((file) => (file.before ?? file.movedFrom) && file.after !== undefined);
@@ -24,10 +25,10 @@ export async function patchReport(planned: readonly PlannedFile[]): Promise<stri
   ];
   for (const { name } of planned.filter((file) => !isChanged(file) && file.after !== undefined))
     lines.push(`Unchanged, because the patch makes no difference to it: ${name}`);
-  return [...lines, ...(await excerpts(updated))].join("\n");
+  return [...lines, ...(await excerpts(updated, breathe))].join("\n");
 }
 
-async function excerpts(updated: readonly PlannedFile[]): Promise<readonly string[]> {
+async function excerpts(updated: readonly PlannedFile[], breathe?: Breathe): Promise<readonly string[]> {
   const shown: string[] = [];
   let [used, compared, filesLeft] = [0, 0, 0];
   for (const { name, before, movedFrom, after = "" } of updated) {
@@ -39,12 +40,14 @@ async function excerpts(updated: readonly PlannedFile[]): Promise<readonly strin
     }
     shown.push("", movedFrom === undefined ? name : `${name} (moved from ${movedFrom.name})`);
     let linesLeft = 0;
-    for (const line of numbered(await diffHunks(old, after))) {
+    const { hunks, isCut } = await diffLines(old, after, breathe);
+    for (const line of numbered(hunks)) {
       used += jsonBytes(line) + 2;
       if (used > diffBudget) linesLeft += 1;
       else shown.push(line);
     }
-    if (linesLeft > 0) shown.push(`[${linesLeft} more lines are left out]`);
+    if (isCut) shown.push("[more lines are left out]");
+    else if (linesLeft > 0) shown.push(`[${linesLeft} more lines are left out]`);
   }
   if (filesLeft > 0) shown.push("", `[the changed lines of ${filesLeft} more files are left out]`);
   return shown;

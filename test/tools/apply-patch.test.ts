@@ -277,7 +277,7 @@ describe("the sections of one patch", () => {
   });
 });
 
-it("writes a moved program with the mode that it had", async () => {
+it("writes a program with the mode that it had where it cannot be moved as it is", async () => {
   const host = createMemoryHost({ "/project/run.sh": "echo\n" });
   const written: unknown[] = [];
   const files: Files = {
@@ -287,12 +287,14 @@ it("writes a moved program with the mode that it had", async () => {
       return found && { ...found, mode: 0o100755 };
     },
     write: (path, text, options) => {
-      written.push([path, text, options]);
+      written.push([path, text, options?.mode]);
       return host.files.write(path, text, options);
     },
+    move: async () => Promise.reject(Object.assign(new Error("EXDEV: cross-device link"), { code: "EXDEV" })),
   };
   const input = patch("*** Update File: run.sh", "*** Move to: bin/run");
   const { text } = await call(applyPatchTool, { input }, createContext({ ...host, files }));
   expect(text).toBe("Success. Updated the following files:\nM bin/run\n\nbin/run (moved from run.sh)");
-  expect(written).toEqual([["/project/bin/run", "echo\n", { mode: 0o100755 }]]);
+  expect(written).toEqual([["/project/bin/run", "echo\n", 0o100755]]);
+  expect(await contents(host)).toEqual({ "bin/run": "echo\n" });
 });
