@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { readFileSync } from "node:fs";
 import { readBounded } from "../config/bounded-file.ts";
 import { AgentError } from "../core/errors.ts";
+import { decodeGiven, requireArgument, utf16Of } from "./given-text.ts";
 
 const maxPromptBytes = 10_000_000;
 
@@ -30,7 +30,7 @@ export function readsInput({ prompt, input, file }: GivenPrompt, words: readonly
 export async function readPrompt(given: GivenPrompt, words: readonly string[] | undefined): Promise<PromptInput> {
   const usesInput = readsInput(given, words);
   const prompt = await ownPrompt(given, words);
-  if (prompt !== undefined && given.file === undefined) checkArguments(prompt);
+  if (prompt !== undefined && given.file === undefined) requireArgument(prompt, "The prompt");
   if (prompt === undefined) return { text: notBlank(await readStandardInput()), usesInput };
   const text = notBlank(prompt);
   return usesInput ? { ...(await withContext(text)), usesInput } : { text, usesInput };
@@ -53,19 +53,6 @@ async function ownPrompt(given: GivenPrompt, words: readonly string[] = []): Pro
   throw new AgentError("usage", "Give the prompt as an argument or with --file, not both.");
 }
 
-/** Node replaces bytes of the command line that are not UTF-8 before anybody sees them. */
-function checkArguments(prompt: string): void {
-  if (!prompt.includes("\ufffd")) return;
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync("/proc/self/cmdline");
-  } catch {
-    return;
-  }
-  if (!isUtf8(bytes))
-    throw new AgentError("usage", "The prompt is not valid UTF-8. Convert it first, for example with iconv.");
-}
-
 function notBlank(text: string): string {
   if (text.trim() === "") throw new AgentError("usage", "The prompt is empty.");
   return text;
@@ -82,15 +69,16 @@ async function withContext(prompt: string): Promise<Omit<PromptInput, "usesInput
     const remedy = "Put it into a file and let the prompt name the file.";
     throw new AgentError("input_too_large", `Standard input is larger than 10 MB. ${remedy}`);
   }
-  if (bytes.includes(0))
-    throw new AgentError("usage", "Standard input is binary. Only text can be added to the prompt.");
   if (bytes.length === 0) {
     return { text: prompt, warning: "Standard input was empty: nothing was added to the prompt." };
   }
-  const piped = withoutLastLineEnd(new TextDecoder().decode(bytes));
-  const text = `${prompt}\n\n<stdin>\n${piped}\n</stdin>`;
+  const isWide = utf16Of(bytes) !== undefined;
+  if (!isWide && bytes.includes(0))
+    throw new AgentError("usage", "Standard input is binary. Only text can be added to the prompt.");
+  const piped = isWide ? decodeGiven(bytes, "Standard input") : new TextDecoder().decode(bytes);
+  const text = `${prompt}\n\n<stdin>\n${withoutLastLineEnd(piped)}\n</stdin>`;
   // A diff of many files may have one in another encoding: the rest of it is still of use.
-  if (!isUtf8(bytes))
+  if (!isWide && !isUtf8(bytes))
     return { text, warning: "Standard input is not valid UTF-8: what could not be read is sent as \ufffd." };
   return { text };
 }
@@ -137,14 +125,7 @@ function decode(bytes: Buffer, source: string): string {
   if (bytes.length > maxPromptBytes) {
     throw new AgentError("input_too_large", `The prompt in ${source} is larger than 10 MB.`);
   }
-  try {
-    return withoutLastLineEnd(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
-    throw new AgentError(
-      "usage",
-      `The prompt in ${source} is not valid UTF-8. Convert it first, for example with iconv.`,
-    );
-  }
+  return withoutLastLineEnd(decodeGiven(bytes, `The prompt in ${source}`));
 }
 
 /** The decoder drops the byte order mark, this the last line end: neither is what the user meant to say. */

@@ -1,7 +1,7 @@
 import type { EngineParts } from "./engine-parts.ts";
 import type { EventBody } from "./event.ts";
 import type { Journal } from "./journal.ts";
-import type { Message } from "./message.ts";
+import type { Message, PromptBlock } from "./message.ts";
 import type { CommandRules } from "./permission.ts";
 
 const noRules: CommandRules = { allow: [], deny: [], alwaysDeny: [] };
@@ -35,6 +35,13 @@ export class Briefing {
     if (this.noticed.has(body.text)) return;
     this.noticed.add(body.text);
     await this.journal.emit(body);
+  }
+
+  /** No provider takes half of a character, so that something else is sent; its author should know. */
+  async heard(prompt: readonly PromptBlock[]): Promise<void> {
+    if (prompt.every((block) => block.type !== "text" || block.text.isWellFormed())) return;
+    const text = "The prompt holds half of a character (a lone surrogate). The model is sent \ufffd in its place.";
+    await this.notice({ type: "notice", level: "warning", text });
   }
 
   /** Where the model works, once per process; texts that stand in the conversation already are not repeated. */

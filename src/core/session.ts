@@ -379,14 +379,14 @@ export class Session {
 
   /** The first prompt that becomes part of the conversation names the session. */
   private async take(body: EventBody & { type: "prompt.taken" }): Promise<void> {
-    const { content } = this.journal.state.waiting.get(body.messageId) ?? {};
+    const { content = [] } = this.journal.state.waiting.get(body.messageId) ?? {};
     const taken = this.journal.emit(body);
-    if (!this.isNamed && content !== undefined) {
+    if (!this.isNamed && content.length > 0) {
       this.isNamed = true;
       // A title that cannot be stored is no reason to lose the prompt.
       this.journal.emit({ type: "session.titled", title: titleFrom(content) }).catch(() => undefined);
     }
-    await taken;
+    await Promise.all([taken, this.briefing.heard(content)]);
   }
 
   private async whileCallsRun<T>(run: () => Promise<T>): Promise<T> {

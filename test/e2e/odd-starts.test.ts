@@ -58,7 +58,7 @@ describe("text that is not UTF-8", () => {
     [
       "for the system prompt",
       "tinman exec --append-system-prompt-file ../latin1.txt hi",
-      "The file ../latin1.txt is not valid UTF-8.",
+      `The file ../latin1.txt is not valid UTF-8. ${advice}`,
     ],
     [
       "that is binary as context",
