@@ -10,6 +10,7 @@ import { textStart } from "../core/text-cut.ts";
 import { printJson } from "../frontends/exec/report.ts";
 import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
+import { fromHome } from "./working-folder.ts";
 
 interface Json {
   readonly json?: boolean;
@@ -20,7 +21,8 @@ export async function listSessions(options: Json & { cwd?: string; limit: string
   if (!Number.isSafeInteger(limit) || limit < 1)
     throw new AgentError("usage", "--limit must be a whole number of at least 1.");
   const { store } = await compose();
-  const cwd = options.cwd === undefined ? undefined : await realpath(options.cwd).catch(() => options.cwd ?? "");
+  const given = options.cwd === undefined ? undefined : fromHome(options.cwd);
+  const cwd = given === undefined ? undefined : await realpath(given).catch(() => given);
   const sessions = await store.list({ limit, ...(cwd === undefined ? {} : { cwd }) });
   if (options.json === true) {
     await printJson(sessions, io.stdout);

@@ -1,10 +1,13 @@
 import { realpathSync, statSync } from "node:fs";
+import { ownHomes } from "../config/own-homes.ts";
 import { AgentError } from "../core/errors.ts";
+import { expandHome } from "../core/home-path.ts";
 
 /** Canonical, and a folder that is there: the one of `--cwd`, or the current one. */
 export function workingFolder(path: string | undefined): string {
+  const given = path === undefined ? undefined : fromHome(path);
   try {
-    const real = realpathSync.native(path ?? process.cwd());
+    const real = realpathSync.native(given ?? process.cwd());
     if (statSync(real).isDirectory()) return real;
   } catch {
     throw new AgentError(
@@ -13,4 +16,15 @@ export function workingFolder(path: string | undefined): string {
     );
   }
   throw new AgentError("usage", `${path} is not a folder.`);
+}
+
+/** Shells leave `--cwd=~/x` as it is, and programs that send a folder have none. Throws `usage` for `~name`. */
+export function fromHome(path: string): string {
+  if (!path.startsWith("~")) return path;
+  try {
+    return expandHome(path, ownHomes(process.env).user);
+  } catch (error) {
+    if (error instanceof AgentError) throw error;
+    throw new AgentError("usage", error instanceof Error ? error.message : String(error));
+  }
 }

@@ -105,9 +105,9 @@ async function prepare(call: ToolCallBlock, context: CallsContext): Promise<Prep
     });
     return { call, tool, result: failed(words.slice(0, 5).join("; ")) };
   }
-  const scope: ToolScope = { sessionId: context.sessionId, cwd: context.cwd, host: context.host };
+  const places = context.decisionContext(tool.name);
+  const scope: ToolScope = { sessionId: context.sessionId, cwd: context.cwd, home: places.home, host: context.host };
   try {
-    const places = context.decisionContext(tool.name);
     const accesses = await withEvidence(await body.access(parsed.data, scope), context.policy, context.host, places);
     const decision = context.policy.decide(accesses, context.decisionContext(tool.name));
     const shown = async () => (body.preview === undefined ? pathsOf(accesses) : await body.preview(parsed.data, scope));
@@ -278,6 +278,7 @@ async function runOne(
       body.run(input, {
         sessionId: context.sessionId,
         cwd: context.cwd,
+        home: places.home,
         host: context.host,
         callId: call.id,
         signal: context.signal,

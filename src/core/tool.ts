@@ -13,6 +13,8 @@ export interface ToolScope {
   readonly sessionId: string;
   /** Canonical. Relative paths of the model start here. */
   readonly cwd: string;
+  /** Canonical: what `~` stands for in the model's paths. */
+  readonly home: string;
   readonly host: Host;
 }
 

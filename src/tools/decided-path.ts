@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from "node:path";
+import { expandHome } from "../core/home-path.ts";
 import type { Access } from "../core/permission.ts";
 import { meantName, shownName } from "../core/shown-name.ts";
 import type { ToolScope } from "../core/tool.ts";
@@ -6,14 +7,20 @@ import type { ToolScope } from "../core/tool.ts";
 /** By the parsed input of a call: the paths its permission was decided on, by what the model calls them. */
 const decided = new WeakMap<object, Map<string, string>>();
 
+/** Where a path of the model's leads: absolute, with its links resolved. Rejects with words when it cannot be told. */
+export async function canonicalOf(path: string, scope: ToolScope): Promise<string> {
+  return scope.host.files.canonical(await meantPath(path, scope), scope.cwd);
+}
+
 /**
- * The path that is meant: a name with escapes is the one that was shown so, if there is one, and otherwise has backslashes.
- * Never rejects.
+ * The path that is meant: `~/` is the home, and a name with escapes is the one that was shown so, if there is one, and
+ * otherwise has backslashes. Rejects with words for somebody else's home.
  */
 async function meantPath(path: string, scope: ToolScope): Promise<string> {
-  if (!path.includes("\\x")) return path;
+  const expanded = expandHome(path, scope.home);
+  if (!expanded.includes("\\x")) return expanded;
   let meant = "";
-  for (const [index, name] of path.split("/").entries()) {
+  for (const [index, name] of expanded.split("/").entries()) {
     const before = index === 0 ? "" : `${meant}/`;
     const shownSo = meantName(name);
     const isThere =
@@ -34,8 +41,8 @@ export async function decidePath(input: object, path: string, scope: ToolScope):
 }
 
 async function decide(input: object, path: string, scope: ToolScope) {
-  const meant = await meantPath(path, scope);
-  const canonical = await scope.host.files.canonical(meant, scope.cwd).catch(() => resolve(scope.cwd, meant));
+  const meant = await meantPath(path, scope).catch(() => path);
+  const canonical = await canonicalOf(path, scope).catch(() => resolve(scope.cwd, meant));
   const paths = decided.get(input) ?? new Map<string, string>();
   decided.set(input, paths.set(path, canonical));
   return { meant, canonical };
@@ -64,7 +71,7 @@ export async function decideUse(
  * may have put a symbolic link in its way since then.
  */
 export async function decidedPath(input: object, path: string, scope: ToolScope): Promise<string> {
-  const canonical = await scope.host.files.canonical(await meantPath(path, scope), scope.cwd);
+  const canonical = await canonicalOf(path, scope);
   const paths = decided.get(input);
   if (paths === undefined) return canonical;
   const before = paths.get(path);

@@ -24,11 +24,15 @@ export async function commitPatch(
 ): Promise<string | undefined> {
   const changed = planned.filter(isChanged);
   const done: Done[] = [];
+  /** In words: "write a.txt". */
+  let doing = "";
   const isMoved = (file: PlannedFile): boolean => done.some(({ source }) => source === file);
 
   async function write(file: PlannedFile, after: string): Promise<void> {
     const source = sourceOf(file, changed);
+    if (source !== undefined) doing = `move ${source.name} to ${file.name}`;
     const version = source && (await moved(source, file, files, signal));
+    doing = `write ${file.name}`;
     if (source !== undefined && version !== undefined) {
       const entry: Done = { file, version, source };
       done.push(entry);
@@ -43,6 +47,7 @@ export async function commitPatch(
   const removals = changed.filter((file) => file.after === undefined);
   for (const file of [...writes, ...removals]) {
     if (isMoved(file)) continue;
+    doing = `${file.after === undefined ? "remove" : "write"} ${file.name}`;
     try {
       await requireUntouched(file, files);
       if (file.after !== undefined) await write(file, file.after);
@@ -51,8 +56,7 @@ export async function commitPatch(
         done.push({ file });
       }
     } catch (error) {
-      const verb = file.after === undefined ? "remove" : "write";
-      const words = isStopped(error) ? "" : `Cannot ${verb} ${file.name}: ${sentence(messageOf(error))} `;
+      const words = isStopped(error) ? "" : `Cannot ${doing}: ${sentence(messageOf(error))} `;
       return `${words}${await putBack(done, files, seenFiles)}`;
     }
   }

@@ -3,6 +3,7 @@ import type { PatchHunk, PatchSection } from "../core/patch-parse.ts";
 import type { FileChange } from "../core/permission.ts";
 import type { FileStat } from "../core/ports.ts";
 import type { ToolScope } from "../core/tool.ts";
+import { canonicalOf } from "./decided-path.ts";
 import { isStopped, messageOf } from "./outcome.ts";
 import type { Breathe } from "./pace.ts";
 import { applyHunks } from "./patch-apply.ts";
@@ -106,7 +107,7 @@ export async function planPatch(
 
   async function requireNoLink(name: string, path: string, what: string): Promise<void> {
     if ([".", "..", ""].includes(basename(name))) return;
-    const own = join(await files.canonical(dirname(name), options.scope.cwd), basename(name));
+    const own = join(await canonicalOf(dirname(name), options.scope), basename(name));
     if (own !== path)
       throw new Error(`${name} is a link to ${path}, so it cannot be ${what}. Use Execute for the link.`);
   }

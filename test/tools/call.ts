@@ -22,6 +22,7 @@ export function createContext(
     sessionId: "s1",
     callId: "c1",
     cwd: "/project",
+    home: "/home/u",
     host,
     signal: options.signal ?? new AbortController().signal,
     mode: "spec",

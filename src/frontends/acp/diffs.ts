@@ -1,5 +1,7 @@
+import { homedir } from "node:os";
 import { resolve } from "node:path";
 import type { ToolCallContent } from "@agentclientprotocol/sdk";
+import { expandHome } from "../../core/home-path.ts";
 import { type PatchHunk, type PatchSection, parsePatch } from "../../core/patch-parse.ts";
 import type { PermissionCall } from "../../sdk/types.ts";
 import { fenced, plainLine, textContent } from "./shown-text.ts";
@@ -95,10 +97,19 @@ export function changesOfInput(name: string, input: Input, cwd: string, replaced
   }
 }
 
+/** Where a path of a call leads, as far as that can be told here. */
+export function placeOf(path: string, cwd: string): string {
+  try {
+    return resolve(cwd, expandHome(path, homedir()));
+  } catch {
+    return resolve(cwd, path);
+  }
+}
+
 /** The file that a call writes as a whole, once its path is known to its end. */
 export function wholeFileOf(name: string, { file_path: path, content }: Input, cwd: string): string | undefined {
   const isWhole = (name === "Create" || name === "Write") && isText(path) && isText(content);
-  return isWhole ? resolve(cwd, path) : undefined;
+  return isWhole ? placeOf(path, cwd) : undefined;
 }
 
 /** Read as the tool reads it. One that is no patch, or none yet, changes nothing that could be named. */
@@ -141,7 +152,7 @@ function linesOf({ lines }: PatchHunk, sign: string): string {
 function diff(cwd: string, path: string, oldText: unknown, newText: unknown): ToolCallContent {
   return {
     type: "diff",
-    path: resolve(cwd, path),
+    path: placeOf(path, cwd),
     oldText: isText(oldText) ? oldText : null,
     newText: isText(newText) ? newText : "",
   };

@@ -1,7 +1,7 @@
-import { relative, resolve } from "node:path";
+import { relative } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
 import type { PermissionCall } from "../../sdk/types.ts";
-import { type Changes, changesOfDetails, changesOfInput } from "./diffs.ts";
+import { type Changes, changesOfDetails, changesOfInput, placeOf } from "./diffs.ts";
 import { shownTitle, textContent } from "./shown-text.ts";
 
 type Input = Readonly<Record<string, unknown>>;
@@ -48,7 +48,7 @@ function viewWith(changes: Changes, name: string, input: Input, cwd: string): To
   return {
     title: shownTitle(titleOf(name, input, cwd, paths)),
     kind: Object.hasOwn(kinds, name) ? (kinds[name] ?? "other") : "other",
-    locations: paths.map((path) => ({ path: resolve(cwd, path), ...lineOf(name, input) })),
+    locations: paths.map((path) => ({ path: placeOf(path, cwd), ...lineOf(name, input) })),
     content: [...changes.content, ...(name === "ExitSpecMode" && isText(input.plan) ? [textContent(input.plan)] : [])],
   };
 }
@@ -105,8 +105,8 @@ function pathsIn(name: string, input: Input): readonly string[] {
 
 /** From the folder that is worked in, where it is inside. */
 function shownPath(path: string, cwd: string): string {
-  const inside = relative(cwd, resolve(cwd, path));
-  return inside === "" ? "." : inside.startsWith("..") ? resolve(cwd, path) : inside;
+  const inside = relative(cwd, placeOf(path, cwd));
+  return inside === "" ? "." : inside.startsWith("..") ? placeOf(path, cwd) : inside;
 }
 
 function isText(value: unknown): value is string {

@@ -1,0 +1,62 @@
+import { expect, it } from "vitest";
+import { applyPatchTool } from "../../src/tools/apply-patch.ts";
+import { createTool } from "../../src/tools/create.ts";
+import { editTool } from "../../src/tools/edit.ts";
+import { globTool } from "../../src/tools/glob.ts";
+import { grepTool } from "../../src/tools/grep.ts";
+import { lsTool } from "../../src/tools/ls.ts";
+import { readTool } from "../../src/tools/read.ts";
+import { createMemoryHost } from "../fakes/memory-host.ts";
+import { call, createContext } from "./call.ts";
+import { contents, patch } from "./patch-support.ts";
+
+const files = { "/home/u/notes/a.txt": "one\n", "/project/x": "" };
+
+const calls = [
+  ["Read", readTool, (path: string) => ({ file_path: `${path}/a.txt` })],
+  ["LS", lsTool, (path: string) => ({ directory_path: path })],
+  ["Grep", grepTool, (path: string) => ({ pattern: "one", path })],
+  ["Glob", globTool, (path: string) => ({ patterns: "*.txt", folder: path })],
+  ["Edit", editTool, (path: string) => ({ file_path: `${path}/a.txt`, old_str: "one", new_str: "two" })],
+  ["Create", createTool, (path: string) => ({ file_path: `${path}/a.txt`, content: "two\n" })],
+  [
+    "ApplyPatch",
+    applyPatchTool,
+    (path: string) => ({
+      input: patch(`*** Update File: ${path}/a.txt`, `*** Move to: ${path}/new/b.txt`, "-one", "+two"),
+    }),
+  ],
+] as const;
+
+it.each(calls)("%s takes ~/ for the user's home, and decides on what is there", async (_, tool, given) => {
+  const [short, long] = [createMemoryHost(files), createMemoryHost(files)];
+  const [context, other] = [createContext(short), createContext(long)];
+  for (const one of [context, other]) one.seenFiles.set("/home/u/notes/a.txt", "v1");
+  const [input, whole] = [tool.input.parse(given("~/notes")), tool.input.parse(given("/home/u/notes"))];
+  expect(await tool.access(input, context)).toEqual(await tool.access(whole, other));
+  expect(await tool.preview?.(input, context)).toEqual(
+    tool === applyPatchTool ? expect.anything() : await tool.preview?.(whole, other),
+  );
+  const [shortEnd, longEnd] = [await tool.run(input, context), await tool.run(whole, other)];
+  expect([shortEnd.status, shortEnd.text.replaceAll("~/", "/home/u/")]).toEqual(["ok", longEnd.text]);
+  expect(await contents(short, "/")).toEqual(await contents(long, "/"));
+});
+
+it.each(calls)("%s refuses the home of another user, and makes nothing", async (_, tool, given) => {
+  const host = createMemoryHost(files);
+  const { status, text } = await call(tool, given("~bob/notes"), createContext(host));
+  expect([status, text]).toEqual([
+    "failed",
+    expect.stringMatching(
+      /~bob\/notes\S* begins with "~", and only "~\/" is known, as your home\. Give the whole path, or "\.\/~bob\/notes\S*" for a file of that name\./,
+    ),
+  ]);
+  expect(await contents(host)).toEqual({ x: "" });
+});
+
+it("a file whose name begins with ~ is reached from its folder", async () => {
+  const host = createMemoryHost(files);
+  await call(createTool, { file_path: "./~$report.docx", content: "a" }, createContext(host));
+  await call(createTool, { file_path: "./~/b", content: "b" }, createContext(host));
+  expect(await contents(host)).toEqual({ x: "", "~$report.docx": "a", "~/b": "b" });
+});
