@@ -3,7 +3,7 @@ import type { Access, FileChange, Preview } from "../core/permission.ts";
 import { textStart } from "../core/text-cut.ts";
 import { defineTool, failed, succeeded, type ToolContext, type ToolOutput, type ToolScope } from "../core/tool.ts";
 import { decidedPath, decideUse } from "./decided-path.ts";
-import { interrupted, isStopped, messageOf } from "./outcome.ts";
+import { halfCharacter, interrupted, isStopped, messageOf } from "./outcome.ts";
 import { createPace } from "./pace.ts";
 import { commitPatch, isChanged } from "./patch-commit.ts";
 import { planPatch } from "./patch-plan.ts";
@@ -33,6 +33,8 @@ export const applyPatchTool = defineTool({
   preview,
 
   async run(input, context) {
+    const broken = halfCharacter(input.input);
+    if (broken !== undefined) return failed(`Cannot apply the patch: it ${broken}`);
     try {
       return await applyPatch(input, context);
     } catch (error) {

@@ -1,6 +1,6 @@
 import { defineTool, failed, succeeded } from "../core/tool.ts";
 import { decidedPath, decideUse } from "./decided-path.ts";
-import { interrupted, isStopped, messageOf } from "./outcome.ts";
+import { halfCharacter, interrupted, isStopped, messageOf } from "./outcome.ts";
 import { previewText } from "./text-file.ts";
 import { z } from "./zod.ts";
 
@@ -22,6 +22,8 @@ export const createTool = defineTool({
 
   async run(input, context) {
     if (input.file_path.trim() === "") return failed("file_path is required and must be a string");
+    const broken = halfCharacter(input.content);
+    if (broken !== undefined) return failed(`Cannot create file: content ${broken}`);
     const { files } = context.host;
     try {
       const path = await decidedPath(input, input.file_path, context);

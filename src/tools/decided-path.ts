@@ -3,12 +3,15 @@ import { expandHome } from "../core/home-path.ts";
 import type { Access } from "../core/permission.ts";
 import { meantName, shownName } from "../core/shown-name.ts";
 import type { ToolScope } from "../core/tool.ts";
+import { halfCharacter } from "./outcome.ts";
 
 /** By the parsed input of a call: the paths its permission was decided on, by what the model calls them. */
 const decided = new WeakMap<object, Map<string, string>>();
 
 /** Where a path of the model's leads: absolute, with its links resolved. Rejects with words when it cannot be told. */
 export async function canonicalOf(path: string, scope: ToolScope): Promise<string> {
+  const broken = halfCharacter(path);
+  if (broken !== undefined) throw new Error(`The path ${JSON.stringify(path)} ${broken}`);
   return scope.host.files.canonical(await meantPath(path, scope), scope.cwd);
 }
 

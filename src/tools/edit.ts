@@ -3,7 +3,7 @@ import { defineTool, failed, succeeded, type ToolContext, type ToolOutput, type 
 import { decidedPath, decideUse } from "./decided-path.ts";
 import { editReport } from "./edit-report.ts";
 import { replaceText } from "./edit-text.ts";
-import { interrupted, isStopped, messageOf } from "./outcome.ts";
+import { halfCharacter, interrupted, isStopped, messageOf } from "./outcome.ts";
 import { createPace } from "./pace.ts";
 import { decodeExactly, previewLimit, previewText, readWhole } from "./text-file.ts";
 import { z } from "./zod.ts";
@@ -33,6 +33,10 @@ export const editTool = defineTool({
     if (input.old_str === "")
       return failed("old_str is empty. To make a new file, or to replace a whole one, use Create.");
     if (input.old_str === input.new_str) return failed("old_str and new_str are the same: there is nothing to change.");
+    for (const name of ["old_str", "new_str"] as const) {
+      const broken = halfCharacter(input[name]);
+      if (broken !== undefined) return failed(`Cannot edit file: ${name} ${broken}`);
+    }
     try {
       return await edit(input, context);
     } catch (error) {

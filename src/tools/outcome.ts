@@ -22,3 +22,9 @@ export function messageOf(error: unknown): string {
   const path = "path" in error && typeof error.path === "string" ? error.path : "";
   return path === "" ? error.message : error.message.replaceAll(path, () => shownName(path));
 }
+
+/** Why a text cannot be in a file or its name, as words that follow what it is; `undefined` when it can. */
+export function halfCharacter(text: string): string | undefined {
+  if (text.isWellFormed()) return undefined;
+  return "holds half of a character (a lone surrogate), which no file can hold. Nothing was done.";
+}
