@@ -2,7 +2,7 @@ import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Files } from "../core/ports.ts";
+import type { Files } from "../core/files.ts";
 import { inFolder, lookAt, requireGoing, requireRegular, versionOf } from "./held-file.ts";
 import { codeOf, type HeldFolder, type HoldFolder, type Meant } from "./open-decided.ts";
 import { onDisk } from "./system-path.ts";

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
+import type { Files } from "../core/files.ts";
 import { jsonBytes } from "../core/output.ts";
-import type { Files } from "../core/ports.ts";
 import { textStart } from "../core/text-cut.ts";
 
 const chunkBytes = 256 * 1024;

@@ -1,8 +1,8 @@
 import { join } from "node:path";
+import type { DirectoryEntry } from "../core/files.ts";
 import { compileWrittenGlob, longestPattern } from "../core/glob-pattern.ts";
 import { jsonBytes, outputLimit } from "../core/output.ts";
 import { createPace } from "../core/pace.ts";
-import type { DirectoryEntry } from "../core/ports.ts";
 import { shownName } from "../core/shown-name.ts";
 import { defineTool, failed, succeeded } from "../core/tool.ts";
 import { decidedPath, decideUse } from "./decided-path.ts";

@@ -1,4 +1,4 @@
-import type { Files } from "../core/ports.ts";
+import type { Files } from "../core/files.ts";
 import { isStopped, messageOf } from "./outcome.ts";
 import type { PlannedFile } from "./patch-plan.ts";
 

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
+import type { FileStat } from "../core/files.ts";
 import type { PatchHunk, PatchSection } from "../core/patch-parse.ts";
 import type { FileChange } from "../core/permission.ts";
-import type { FileStat } from "../core/ports.ts";
 import type { ToolScope } from "../core/tool.ts";
 import { canonicalOf } from "./decided-path.ts";
 import { isStopped, messageOf } from "./outcome.ts";

@@ -1,5 +1,5 @@
+import type { Files } from "../core/files.ts";
 import type { ImageBlock } from "../core/message.ts";
-import type { Files } from "../core/ports.ts";
 import { shownName } from "../core/shown-name.ts";
 import { failed, type ToolOutput } from "../core/tool.ts";
 import { type ImageKind, imageKind, measureImage, type PixelSize } from "./image-structure.ts";

@@ -1,7 +1,7 @@
 import { extname } from "node:path";
+import type { FileStat } from "../core/files.ts";
 import type { ImageBlock } from "../core/message.ts";
 import { outputLimit } from "../core/output.ts";
-import type { FileStat } from "../core/ports.ts";
 import { shownName } from "../core/shown-name.ts";
 import { defineTool, failed, type ToolContext, type ToolOutput } from "../core/tool.ts";
 import { decidedPath, decideUse } from "./decided-path.ts";

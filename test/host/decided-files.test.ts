@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Files } from "../../src/core/ports.ts";
+import type { Files } from "../../src/core/files.ts";
 import { createFiles } from "../../src/host/files.ts";
 import { createHoldFolder } from "../../src/host/open-decided.ts";
 import { bundleForChild } from "../fakes/bundle-for-child.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { Files } from "../../src/core/files.ts";
 import { jsonBytes, outputLimit } from "../../src/core/output.ts";
-import type { Files } from "../../src/core/ports.ts";
 import { applyPatchTool } from "../../src/tools/apply-patch.ts";
 import { editTool } from "../../src/tools/edit.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Files } from "../../src/core/ports.ts";
+import type { Files } from "../../src/core/files.ts";
 import { applyPatchTool } from "../../src/tools/apply-patch.ts";
 import { createMemoryHost, type MemoryHost } from "../fakes/memory-host.ts";
 import { call, createContext } from "./call.ts";

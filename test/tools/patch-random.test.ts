@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Files } from "../../src/core/ports.ts";
+import type { Files } from "../../src/core/files.ts";
 import type { ToolOutput } from "../../src/core/tool.ts";
 import { applyPatchTool } from "../../src/tools/apply-patch.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";

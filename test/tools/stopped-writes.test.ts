@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Files } from "../../src/core/ports.ts";
+import type { Files } from "../../src/core/files.ts";
 import type { ToolBody } from "../../src/core/tool.ts";
 import { applyPatchTool } from "../../src/tools/apply-patch.ts";
 import { createTool } from "../../src/tools/create.ts";
