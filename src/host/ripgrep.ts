@@ -30,7 +30,7 @@ export async function locateRipgrep(): Promise<string | undefined> {
     accessSync(rgPath, constants.X_OK);
     return rgPath;
   } catch {
-    return findOnPath("rg");
+    return findOnPath("rg", process.cwd());
   }
 }
 
