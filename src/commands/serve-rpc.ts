@@ -9,6 +9,8 @@ import { Connection } from "../frontends/stream-jsonrpc/connection.ts";
 import { roleRules } from "../frontends/stream-jsonrpc/role-rules.ts";
 import { workingFolder } from "./working-folder.ts";
 
+const internalError = 1011;
+
 export interface RpcServer {
   readonly handle: ConnectionHandler;
   /** Nothing goes on in the sessions that this user's connections work with. */
@@ -45,7 +47,7 @@ export function createRpcServer(
     }
   };
   const working = new Map<Connection, string>();
-  const handle: ConnectionHandler = ({ transport }, { user, role }) => {
+  const handle: ConnectionHandler = ({ transport, close }, { user, role }) => {
     const rules = roleRules(role, modelId);
     const connection = new Connection(engine, transport, {
       defaults: { modelId, reasoningEffort: "none" },
@@ -65,7 +67,10 @@ export function createRpcServer(
     working.set(connection, user);
     const served = connection.run().finally(() => working.delete(connection));
     // What is wrong with one connection is no reason to end the others.
-    served.catch((error: unknown) => log.error("rpc.fault", { user, message: String(error) }));
+    served.catch((error: unknown) => {
+      log.error("rpc.fault", { user, message: String(error) });
+      close(internalError, "internal error");
+    });
     return { drain: () => undefined, closed: () => served.catch(() => undefined) };
   };
   return {

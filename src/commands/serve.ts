@@ -71,7 +71,10 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
       ...(settings.rpc === "nobody" ? {} : { "/rpc": rpc.handle }),
     },
     roles: settings.rpc === "admins" ? { "/rpc": ["admin"] } : {},
-    onUserGone: (user) => void Promise.all([interactive.stopWorkOf(user), rpc.stopWorkOf(user)]),
+    onUserGone(user) {
+      const failed = (error: unknown): void => log.error("server.fault", { user, message: String(error) });
+      for (const wire of [interactive, rpc]) wire.stopWorkOf(user).catch(failed);
+    },
     log,
     metrics,
   });
@@ -97,6 +100,9 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
 function keepToTheLog(log: Log): void {
   process.removeAllListeners("warning");
   process.on("warning", ({ name, message }) => log.warn("process.warning", { name, message }));
+  // A fault that concerns one session must not end the sessions of everybody else.
+  process.removeAllListeners("unhandledRejection");
+  process.on("unhandledRejection", (error) => log.error("server.fault", { message: String(error) }));
   process.on("SIGUSR1", () => log.warn("process.warning", { message: "SIGUSR1 does nothing here." }));
 }
 

@@ -114,6 +114,8 @@ export function openBody(parts: BodyParts): Body {
     if (paused) source.pause();
     else startClock();
   };
+  const undecodable = (error: unknown): NetworkError =>
+    new NetworkError("malformed", `The answer of ${where} could not be decompressed: ${String(error)}`);
   const flowDecompressed = async (how: Coding) => {
     const decompressor = await createDecompressor(how, response);
     decompressor.on("error", () => {
@@ -143,7 +145,7 @@ export function openBody(parts: BodyParts): Body {
       if (empty) return;
       startClock();
       if (coding === undefined) flow(response);
-      else void flowDecompressed(coding);
+      else flowDecompressed(coding).catch((error: unknown) => settle(undecodable(error)));
     },
     pause() {
       paused = true;

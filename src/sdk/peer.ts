@@ -285,7 +285,7 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
       takenAt = performance.now();
     }
     // One that says no more but lives on is of no use.
-    if (!(await settlesWithin(lastMs, connection.ended))) void connection.close();
+    if (!(await settlesWithin(lastMs, connection.ended))) connection.close().catch(() => {});
     giveUp(new BackendGoneError(await connection.ended));
   }
 

@@ -159,7 +159,7 @@ export async function openLive({ client, cwd, open, claim, servers, signal, warn
     return { first: session, models: choosable(session.settings, list) };
   }
 
-  const leave = (): void => void link.close();
+  const leave = (): void => void link.close().catch(() => undefined);
   signal.throwIfAborted();
   signal.addEventListener("abort", leave, { once: true });
   const { first, models } = await begin()

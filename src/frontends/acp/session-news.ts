@@ -100,7 +100,7 @@ export function createSessionNews(parts: NewsParts): SessionNews {
     if (now.mode !== before?.mode) tellLatest({ sessionUpdate: "current_mode_update", currentModeId: now.mode });
     tellLatest({ sessionUpdate: "config_option_update", configOptions: now.options });
     // Another model may have another window.
-    void measure();
+    measure().catch(() => undefined);
   }
 
   async function measure(): Promise<void> {
@@ -118,7 +118,7 @@ export function createSessionNews(parts: NewsParts): SessionNews {
   /** What the last call had in it, and what came of it, is what the next one begins with. */
   function tellUsage(lastCall: TokenUsage | undefined): void {
     if (windowSize === undefined || lastCall === undefined) {
-      void measure();
+      measure().catch(() => undefined);
       return;
     }
     const { inputTokens, cacheReadTokens, cacheCreationTokens, outputTokens } = lastCall;

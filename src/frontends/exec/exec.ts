@@ -39,7 +39,7 @@ export const runExec: FrontEnd<ExecOptions> = async (engine, io, options) => {
   let model: string | undefined;
   const stop = (code: ExitCode): void => {
     signalCode ??= code;
-    void session?.interrupt();
+    if (session !== undefined) interrupt(session);
   };
   const stopListening = onStop(io, stop);
   try {
@@ -94,12 +94,14 @@ async function runPrompt(session: Session, io: Io, options: ExecOptions, isStopp
   const printed = (async () => {
     for await (const event of attachment.events()) await print.event(event);
   })();
+  // Reported below, where it is awaited.
+  printed.catch(() => undefined);
   const stopTimer = startDeadline(session, options.timeoutMs);
   try {
     await print.start();
     const handle = session.prompt([{ type: "text", text: options.prompt }], { limits: options.limits });
     // A signal that came while the session was opened found nothing to interrupt.
-    if (isStopped()) void session.interrupt();
+    if (isStopped()) interrupt(session);
     return await handle.outcome;
   } finally {
     stopTimer();
@@ -112,9 +114,14 @@ async function runPrompt(session: Session, io: Io, options: ExecOptions, isStopp
 function startDeadline(session: Session, timeoutMs: number | undefined): () => void {
   if (timeoutMs === undefined) return () => undefined;
   const timer = setTimeout(() => {
-    void session.interrupt(new AgentError("timeout", `Stopped after ${timeoutMs / 1_000} s, as --timeout says.`));
+    interrupt(session, new AgentError("timeout", `Stopped after ${timeoutMs / 1_000} s, as --timeout says.`));
   }, timeoutMs);
   return () => clearTimeout(timer);
+}
+
+/** If the log cannot be written, the turn's end reports it. */
+function interrupt(session: Session, cause?: AgentError): void {
+  session.interrupt(cause).catch(() => undefined);
 }
 
 interface Printer {

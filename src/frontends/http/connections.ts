@@ -120,7 +120,8 @@ export function createConnections(options: ConnectionsOptions): Connections {
     const again = (): void => {
       if (timer === mine) timer = all.size === 0 ? undefined : pingLater();
     };
-    const mine = setTimeout(() => void pingAll().finally(again), pingMs);
+    const failed = (error: unknown): void => log.error("connection.fault", { reason: wordsOf(error) });
+    const mine = setTimeout(() => void pingAll().catch(failed).finally(again), pingMs);
     return mine.unref();
   }
 

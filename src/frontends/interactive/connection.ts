@@ -17,6 +17,7 @@ import { forViewers, type Handler, handlers } from "./methods.ts";
 import type { RequestId } from "./request-id.ts";
 import type { InteractiveServer, Seat } from "./server.ts";
 
+const internalError = 1011;
 const tryAgainLater = 1013;
 
 /** One client of `/ws`: its requests are taken in order, and each is answered exactly once. */
@@ -44,6 +45,10 @@ export class InteractiveConnection implements Client, ServedConnection {
 
   giveUp(): void {
     this.socket.close(tryAgainLater, "too far behind");
+  }
+
+  fault(): void {
+    this.socket.close(internalError, "internal error");
   }
 
   respond(id: RequestId, result: unknown): void {

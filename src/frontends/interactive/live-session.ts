@@ -17,6 +17,8 @@ export interface Client {
   room(): Promise<void> | undefined;
   /** It is so far behind that it is given up; it may come back. */
   giveUp(): void;
+  /** Our own fault: what it was sent is incomplete, so it is closed and can come back. */
+  fault(): void;
 }
 
 export interface Sender extends Client {
@@ -62,16 +64,22 @@ export class LiveSession {
   /** Resolves when the session is closed and all of it was told. */
   readonly ended: Promise<void>;
 
-  private constructor(session: Session, attachment: Attachment, translator: Translator, told: number) {
+  private constructor(
+    session: Session,
+    attachment: Attachment,
+    translator: Translator,
+    told: number,
+    report: (error: unknown) => void,
+  ) {
     this.session = session;
     this.attachment = attachment;
     this.translator = translator;
     this.told = told;
-    this.ended = this.pump();
+    this.ended = this.pump().catch((error: unknown) => this.fail(error, report));
   }
 
-  /** Of one that is in the middle of an answer already, as far as that has come. */
-  static async over(session: Session): Promise<LiveSession> {
+  /** Of one that is in the middle of an answer already, as far as that has come. `report` is called with a fault of ours. */
+  static async over(session: Session, report: (error: unknown) => void): Promise<LiveSession> {
     const attachment = session.attach({ approve: false, answer: false, runTools: true, onDetach: "keep" });
     const { turn, seq, partial } = session.snapshot();
     const translator = translatorFor(session, false);
@@ -84,7 +92,7 @@ export class LiveSession {
       throw error;
     }
     translator.goOnFrom(textOf(partial?.blocks ?? []));
-    return new LiveSession(session, attachment, translator, seq);
+    return new LiveSession(session, attachment, translator, seq, report);
   }
 
   /** It takes nothing more in. */
@@ -221,6 +229,15 @@ export class LiveSession {
       this.tell({ notification: { method: "SessionStatusNotification", params }, to: "all" });
     }
     this.listeners.clear();
+  }
+
+  /** Only this session's clients are concerned: they come back, and read on from the log. */
+  private fail(error: unknown, report: (error: unknown) => void): void {
+    this.attachment.detach();
+    const clients = [...this.listeners.keys()];
+    this.listeners.clear();
+    report(error);
+    for (const client of clients) client.fault();
   }
 
   private acknowledge({ messageId, seq }: EngineEvent & { type: "prompt.accepted" }): Origin | undefined {

@@ -173,9 +173,15 @@ export class InteractiveServer {
   /** A token was taken back: nothing goes on that its user has asked for, and their sessions are opened anew by the next role. */
   async stopWorkOf(user: string): Promise<void> {
     const own = this.pool.all().filter(({ settings }) => settings.owner === user);
-    const lives = await Promise.all(this.live.values());
-    const others = lives.filter((live) => live.worksFor(user)).map(({ session }) => session.interrupt());
-    await Promise.allSettled([...others, ...own.map(({ id }) => this.pool.end(id))]);
+    // Each on its own: a session whose log cannot be read, or is still being read, holds up none of the others.
+    const others = [...this.live.values()].map(async (opening) => {
+      const live = await opening;
+      if (live.worksFor(user)) await live.session.interrupt();
+    });
+    const ended = await Promise.allSettled([...own.map(({ id }) => this.pool.end(id)), ...others]);
+    for (const each of ended) {
+      if (each.status === "rejected") this.report(each.reason, { method: "stopWorkOf", user });
+    }
   }
 
   isOpen(sessionId: string): boolean {
@@ -204,7 +210,7 @@ export class InteractiveServer {
   private liveOver(session: Session): Promise<LiveSession> {
     const known = this.live.get(session);
     if (known !== undefined) return known;
-    const opened = LiveSession.over(session);
+    const opened = LiveSession.over(session, (error) => this.report(error, { sessionId: session.id }));
     this.live.set(session, opened);
     const forget = (): void => void this.live.delete(session);
     opened.then((live) => live.ended).then(forget, forget);

@@ -47,6 +47,8 @@ export interface Context {
   readonly transport: Transport;
   readonly options: ConnectionOptions;
   readonly lines: Lines;
+  /** Ends the connection: `run` rejects with it. */
+  fail(error: unknown): void;
   live: LiveSession | undefined;
   /** Fixed by the first session. */
   dialect: Dialect | undefined;
@@ -65,10 +67,18 @@ export class Connection {
   private unread = 0;
   private isClosing = false;
   private isWarned = false;
+  private readonly faulted: Promise<never>;
 
   constructor(engine: Engine, transport: Transport, options: ConnectionOptions) {
+    let fail = (_: unknown): void => undefined;
+    this.faulted = new Promise((_, reject) => {
+      fail = reject;
+    });
+    // `run` may not be waiting for it yet.
+    this.faulted.catch(() => undefined);
     this.context = {
       engine,
+      fail,
       sessions: options.shared === undefined ? ownSessions(engine) : sharedSessions(options.shared),
       transport,
       options,
@@ -79,8 +89,16 @@ export class Connection {
     };
   }
 
-  /** Until the client sends no more, and what it asked for is done. */
+  /** Until the client sends no more, and what it asked for is done. Rejects with a fault of ours, after it has left the session. */
   async run(): Promise<void> {
+    try {
+      await Promise.race([this.serve(), this.faulted]);
+    } finally {
+      await this.close();
+    }
+  }
+
+  private async serve(): Promise<void> {
     const { transport } = this.context;
     for await (const frame of transport.incoming) {
       // What comes now could open another session before the end of this one is told.
@@ -92,7 +110,6 @@ export class Connection {
     }
     await this.handling;
     await this.context.live?.finish();
-    await this.close();
   }
 
   /** Ends what runs in the session that this client works with, and drops what waits there. */
@@ -146,10 +163,13 @@ export class Connection {
   private inOrder(size: number, work: () => Promise<void>): void {
     this.waiting.requests += 1;
     this.waiting.characters += size;
-    this.handling = this.handling.then(work).finally(() => {
-      this.waiting.requests -= 1;
-      this.waiting.characters -= size;
-    });
+    this.handling = this.handling
+      .then(work)
+      .catch((error: unknown) => this.context.fail(error))
+      .finally(() => {
+        this.waiting.requests -= 1;
+        this.waiting.characters -= size;
+      });
   }
 
   /** A client that does not read for a while can still interrupt, but not fill the memory with answers. */

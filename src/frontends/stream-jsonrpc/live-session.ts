@@ -33,6 +33,8 @@ interface Parts {
   readonly approve: boolean;
   /** What happens, for people who read along. */
   onEvent(event: EngineEvent): void;
+  /** A fault of ours: from here on the client would miss lines. */
+  onFault(error: unknown): void;
 }
 
 /** The session that a connection works with: what happens in it goes out as lines, in the order in which it happens. */
@@ -79,7 +81,9 @@ export class LiveSession {
     const onDetach = goesOn ? "keep" : "cancel";
     this.attachment = session.attach({ approve: this.canApprove, answer: canAnswer, onDetach });
     this.shownFilters.clients.add(this);
-    this.pumped = this.pump().finally(() => this.shownFilters.clients.delete(this));
+    this.pumped = this.pump()
+      .catch((error: unknown) => parts.onFault(error))
+      .finally(() => this.shownFilters.clients.delete(this));
   }
 
   get dialect(): Dialect {

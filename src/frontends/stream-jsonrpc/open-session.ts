@@ -206,6 +206,7 @@ async function switchTo(
     mcpServers: params.mcpServers ?? [],
     approve: params.autoRejectPermissionRequests !== true,
     onEvent: (event) => void options.log.event(event),
+    onFault: context.fail,
   });
   return context.live;
 }

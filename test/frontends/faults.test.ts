@@ -1,0 +1,172 @@
+import { expect, test } from "vitest";
+import { AgentError } from "../../src/core/errors.ts";
+import type { SessionStore } from "../../src/core/ports.ts";
+import { SessionPool } from "../../src/core/session-pool.ts";
+import { type ExecOptions, runExec } from "../../src/frontends/exec/exec.ts";
+import { signalCodes } from "../../src/frontends/exit-codes.ts";
+import type { Io, Output } from "../../src/frontends/front-end.ts";
+import { InteractiveConnection } from "../../src/frontends/interactive/connection.ts";
+import { createLinkedPair, type LinkedEnd } from "../../src/rpc/transport.ts";
+import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { fullStore } from "../fakes/full-store.ts";
+import { createKit, type FakeReply, says, until } from "../fakes/kit.ts";
+import { createLinkedClient } from "../fakes/rpc/linked-client.ts";
+import { ann, isFinal, serve as serveInteractive, spokenOver, textIn } from "./interactive/served.ts";
+import { connect, hangsAfter, sessionIds } from "./stream-jsonrpc/connection/served.ts";
+
+/**
+ * Faults in every front end. A rejection without a handler would end the process, and with it everybody's sessions; Vitest
+ * fails a run in which there is one.
+ */
+
+/** A transport that breaks its promise never to throw, as a bug of ours would. */
+function faulty(end: LinkedEnd, isFault: (line: string) => boolean): LinkedEnd {
+  return {
+    ...end,
+    send(line) {
+      if (isFault(line)) throw new Error("a fault of ours");
+      end.send(line);
+    },
+  };
+}
+
+test("/ws: revoking a user reaches their turn while another session's log cannot be read", async () => {
+  const store = createMemoryStore();
+  let fail = (_: Error): void => undefined;
+  const unreadable = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  const hanging = new Set<string>();
+  const broken: SessionStore = { ...store, read: (id) => (hanging.has(id) ? unreadable : store.read(id)) };
+  const served = serveInteractive([hangsAfter(), hangsAfter()], {}, { store: broken });
+  const { server, pool, kit, log } = served;
+  const client = served.connect();
+  const sessionId = await client.start();
+  await client.request("sendUserMessage", { sessionId, message: "x" });
+  // Of somebody else, in the middle of a turn: whoever opens it on /ws has its log read.
+  const settings = { modelId: "fake", reasoningEffort: "none", autonomy: "off", mode: "auto", owner: "bob" } as const;
+  const other = await pool.create({ cwd: "/ws", settings, run: {} });
+  other.session.prompt([{ type: "text", text: "y" }]).outcome.catch(() => undefined);
+  await until(() => kit.requests.length === 2);
+  hanging.add(other.session.id);
+  const admin = served.connect({ user: "root", role: "admin" });
+  admin.post("r", "resumeSession", { sessionId: other.session.id });
+  await until(() => other.isShared());
+  const revoked = server.stopWorkOf("ann");
+  const [end] = (await client.until(isFinal)).filter(isFinal);
+  expect(end?.params?.reason).toBe("cancelled");
+  await until(() => pool.get(sessionId) === undefined);
+  fail(new AgentError("storage_failed", "The log cannot be read."));
+  await revoked;
+  expect(log.filter(({ event }) => event === "request.failed")).toMatchObject([
+    { message: "The log cannot be read.", method: "resumeSession", user: "root" },
+    { message: "The log cannot be read.", method: "stopWorkOf", user: "ann" },
+  ]);
+  await Promise.all([client.close(), admin.close(), pool.close()]);
+});
+
+test("/ws: a fault in one session closes its clients, and they can read on; others notice nothing", async () => {
+  const { server, pool, log, connect: connectTo } = serveInteractive([says("boom"), says("fine"), says("again")]);
+  const [near, far] = createLinkedPair();
+  const closes: unknown[] = [];
+  const close = (...given: unknown[]): void => {
+    closes.push(given);
+    far.close();
+  };
+  const transport = faulty(far, (line) => line.includes("boom"));
+  const connection = new InteractiveConnection(server, { transport, close }, ann);
+  const client = spokenOver(near, () => connection.closed());
+  const other = connectTo({ user: "bob", role: "user" });
+  const [sessionId, others] = [await client.start(), await other.start()];
+  client.post("m", "sendUserMessage", { sessionId, message: "x" });
+  await connection.closed();
+  expect(closes).toEqual([[1011, "internal error"]]);
+  expect(log).toContainEqual(
+    expect.objectContaining({ event: "request.failed", message: "a fault of ours", sessionId }),
+  );
+  expect(textIn(await other.ask(others, "hello"))).toBe("fine");
+  const again = connectTo();
+  await again.request("resumeSession", { sessionId });
+  expect(textIn(await again.until(isFinal))).toBe("boom");
+  expect(textIn(await again.ask(sessionId, "and now?"))).toBe("again");
+  await Promise.all([again.close(), other.close()]);
+  await pool.close();
+});
+
+const own = (replies: readonly FakeReply[]) => {
+  const kit = createKit(replies, { ids: sessionIds() });
+  return { kit, shared: {}, pool: undefined };
+};
+const shared = (replies: readonly FakeReply[]) => {
+  const kit = createKit(replies, { ids: sessionIds() });
+  const pool = new SessionPool(kit.engine, { clock: kit.clock, idleMs: 1_000 });
+  return { kit, pool, shared: { shared: { pool, owner: "ann", allows: () => true, canAnswer: true } } };
+};
+
+test.each([
+  ["on its own", own],
+  ["shared, as /rpc has it", shared],
+])("stream-jsonrpc %s: a fault ends the connection and lets go of the session", async (_, setUp) => {
+  const { kit, pool, shared: options } = setUp([says("boom")]);
+  const [here, there] = createLinkedPair();
+  const log = { warn: async () => undefined, event: async () => undefined };
+  const connection = connect(
+    kit,
+    faulty(here, (line) => line.includes("assistant_text_delta")),
+    options,
+    log,
+  );
+  const client = createLinkedClient(there, { later: true });
+  const over = connection.run().then(
+    () => "ended",
+    (error: unknown) => String(error),
+  );
+  const { result } = await client.request("droid.initialize_session", { machineId: "m", cwd: "/ws" });
+  await client.request("droid.add_user_message", { text: "x" });
+  expect(await over).toBe("Error: a fault of ours");
+  here.end();
+  await pool?.close();
+  // Nobody holds it: it can be opened.
+  const { session } = await kit.engine.resume(String(result?.sessionId), {});
+  await session.close();
+});
+
+test("exec: a signal before the first turn on a full disk is an exit code", async () => {
+  const { store, full } = fullStore();
+  const kit = createKit([hangsAfter()], { store });
+  let signal = (): void => undefined;
+  const silent: Output = {
+    isTerminal: false,
+    columns: 80,
+    write: async () => undefined,
+    gone: new AbortController().signal,
+  };
+  const io: Io = {
+    stdout: silent,
+    stderr: silent,
+    onSignal(callback) {
+      signal = () => callback("SIGTERM");
+      return () => undefined;
+    },
+  };
+  const settings = { modelId: "fake", reasoningEffort: "none", autonomy: "off", mode: "auto" } as const;
+  const log = {
+    warn: async () => undefined,
+    event: async () => undefined,
+  };
+  const options: ExecOptions = {
+    prompt: "x",
+    format: "text",
+    from: { type: "new" },
+    cwd: "/ws",
+    settings,
+    changes: {},
+    run: {},
+    limits: {},
+    log,
+  };
+  const running = runExec(kit.engine, io, options);
+  signal();
+  full("prompt.discarded");
+  expect(await running).toBe(signalCodes.SIGTERM);
+});

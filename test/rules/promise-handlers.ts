@@ -1,0 +1,83 @@
+import ts from "typescript";
+
+/**
+ * Promises that no code waits for and no handler covers. Such a rejection would end the process, and with it the sessions
+ * of everybody else. Biome's noFloatingPromises accepts `void promise`, which says nothing about rejections.
+ */
+export function unhandledPromises(program: ts.Program, isChecked: (path: string) => boolean): readonly string[] {
+  const checker = program.getTypeChecker();
+  const faults: string[] = [];
+
+  const isPromise = (node: ts.Expression): boolean => isThenable(checker.getTypeAtLocation(node));
+  const isThenable = (type: ts.Type): boolean =>
+    type.isUnion() ? type.types.some(isThenable) : type.getProperty("then") !== undefined;
+  const isVoid = (type: ts.Type): boolean => (type.flags & ts.TypeFlags.Void) !== 0;
+
+  /** The code expects a callback that returns nothing, and gets one that returns a promise. */
+  function isLostByCallback(node: ts.Node): node is ts.ArrowFunction | ts.FunctionExpression {
+    if (!ts.isArrowFunction(node) && !ts.isFunctionExpression(node)) return false;
+    const expected = checker.getContextualType(node)?.getCallSignatures() ?? [];
+    if (expected.length === 0 || !expected.every((signature) => isVoid(signature.getReturnType()))) return false;
+    const own = checker.getSignatureFromDeclaration(node)?.getReturnType();
+    if (own === undefined || !isThenable(own)) return false;
+    return ts.isBlock(node.body) || !isHandled(node.body);
+  }
+
+  function visit(node: ts.Node): void {
+    const isLost =
+      (ts.isVoidExpression(node) && isPromise(node.expression) && !isHandled(node.expression)) ||
+      isLostByCallback(node);
+    if (isLost) {
+      const file = node.getSourceFile();
+      const { line } = file.getLineAndCharacterOfPosition(node.getStart());
+      faults.push(`${pathOf(file, program)}:${line + 1} ${firstLine(node)}`);
+    }
+    ts.forEachChild(node, visit);
+  }
+
+  for (const file of program.getSourceFiles()) if (isChecked(pathOf(file, program))) visit(file);
+  return faults;
+}
+
+/** By `catch`, or by `then` with two handlers; `finally` behind them changes nothing. An assignment keeps it for later. */
+function isHandled(node: ts.Expression): boolean {
+  if (ts.isParenthesizedExpression(node)) return isHandled(node.expression);
+  if (ts.isBinaryExpression(node)) return true;
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return false;
+  const { name, expression } = node.expression;
+  if (name.text === "catch") return node.arguments.length > 0;
+  if (name.text === "then") return node.arguments.length > 1;
+  return name.text === "finally" && isHandled(expression);
+}
+
+function pathOf({ fileName }: ts.SourceFile, program: ts.Program): string {
+  return fileName.replace(`${program.getCurrentDirectory()}/`, "");
+}
+
+function firstLine(node: ts.Node): string {
+  return node.getText().split("\n")[0] ?? "";
+}
+
+/** Of the repository, or of texts by path. */
+export function programOf(planted?: ReadonlyMap<string, string>): ts.Program {
+  const cwd = process.cwd();
+  const { config } = ts.readConfigFile("tsconfig.json", ts.sys.readFile);
+  const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, cwd);
+  if (planted === undefined)
+    return ts.createProgram(
+      fileNames.filter((path) => /^(?:src|text-files)\b/.test(path.slice(cwd.length + 1))),
+      options,
+    );
+  const host = ts.createCompilerHost(options, true);
+  const read = host.readFile.bind(host);
+  const exists = host.fileExists.bind(host);
+  const textOf = (path: string): string | undefined => planted.get(path.replace(`${cwd}/`, ""));
+  host.readFile = (path) => textOf(path) ?? read(path);
+  host.fileExists = (path) => textOf(path) !== undefined || exists(path);
+  const parse = host.getSourceFile.bind(host);
+  host.getSourceFile = (path, version, ...more) => {
+    const text = textOf(path);
+    return text === undefined ? parse(path, version, ...more) : ts.createSourceFile(path, text, version, true);
+  };
+  return ts.createProgram([...planted.keys()], options, host);
+}
