@@ -205,7 +205,7 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
     }
     if (signal.aborted || stop !== undefined) break;
     const room = parts.room();
-    if (room !== undefined) await Promise.race([room, aborted(signal)]);
+    if (room !== undefined) await unlessAborted(room, signal);
   }
   if (signal.aborted) stop = "interrupted";
   if (stop === undefined) {
@@ -240,9 +240,15 @@ function toolCall(event: ModelEvent & { type: "tool_call" }, taken: Set<string>)
   return { ...call, input: undefined, malformedInput: textStart(text, 10_000) };
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+/** Leaves no listener: a slow reader is waited for thousands of times in one turn. */
+function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
+    const done = (): void => {
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", done);
+    work.then(done, done);
   });
 }

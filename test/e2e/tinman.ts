@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { noteWarnings } from "../warnings.ts";
 
 export const mainFile = fileURLToPath(new URL("../../dist/main.cjs", import.meta.url));
 
@@ -99,6 +100,7 @@ export function finished(child: ChildProcess, stdin?: string, isWhole = false): 
     child.on("error", reject);
     child.on("close", (code, signal) => {
       const errors = Buffer.concat(stderr).toString();
+      noteWarnings(errors);
       const told = isWhole ? errors : withoutOfflineLine(errors);
       resolve({ code, signal, stdout: Buffer.concat(stdout).toString(), stderr: told });
     });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { hashOf } from "../../../src/frontends/http/tokens.ts";
+import { noteWarnings } from "../../warnings.ts";
 import { type Bench, createBench } from "../tinman.ts";
 import { connectTo, type WireClient } from "./wire-client.ts";
 
@@ -64,6 +65,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   if (process.stdout === null || process.stderr === null) throw new Error("the server has no output");
   const errors = createInterface(process.stderr);
   errors.on("line", (line) => {
+    noteWarnings(line);
     log.push(JSON.parse(line) as Record<string, unknown>);
     wake();
   });

@@ -1,0 +1,11 @@
+import { afterEach } from "vitest";
+import { takeWarnings, watchProcess } from "./warnings.ts";
+
+/** A warning of Node's is a defect, such as a listener that is never removed. */
+
+watchProcess();
+
+afterEach(() => {
+  const warnings = takeWarnings();
+  if (warnings.length > 0) throw new Error(`A process of this test warned:\n${warnings.join("\n")}`);
+});
