@@ -8,7 +8,8 @@ const statuses: Readonly<Record<string, PlanEntry["status"]>> = {
   x: "completed",
 };
 
-const line = /^\s*(?:\d+[.)]|[-*])?\s*\[\s*([a-z_ -]*?)\s*\]\s*(.+?)\s*$/i;
+/** Of a line without spaces around it. No two parts next to each other take the same characters. */
+const line = /^(?:\d+[.)]|[-*])?\s*\[([a-z_\s-]*)\]\s*(\S.*)$/i;
 
 /**
  * The tasks of a TodoWrite: lines such as `1. [in_progress] Do it`, or a list of objects. What is none is passed over;
@@ -24,7 +25,7 @@ export function planEntries(todos: unknown): PlanEntry[] | undefined {
 }
 
 function entryOfLine(text: string): readonly PlanEntry[] {
-  const [, word = "", content] = line.exec(text) ?? [];
+  const [, word = "", content] = line.exec(text.trim()) ?? [];
   return content === undefined ? [] : [entry(content, word)];
 }
 

@@ -79,7 +79,7 @@ function joined(words: readonly string[]): string {
 
 /** What a resource says stays within its frame, and is nobody else's word: tags that would end it, or begin a reminder, are none. */
 function unframed(text: string): string {
-  return text.replace(/<(?=\s*\/?\s*(?:context|system-reminder)\b)/gi, "&lt;");
+  return text.replace(/<(?=\s*(?:\/\s*)?(?:context|system-reminder)\b)/gi, "&lt;");
 }
 
 /** A file by its path, which the tools can read; anything else as it is. On one line. */

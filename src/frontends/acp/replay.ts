@@ -53,11 +53,43 @@ function* said(messageId: string, content: ContentBlock): Generator<SessionUpdat
   yield { sessionUpdate: "user_message_chunk", messageId, content };
 }
 
-/** As prompt-input.ts puts them behind what the user said. */
-const attachedContexts = /(?:(?:^|\n\n)<context ref="[^"\n]*">\n[\s\S]*?\n<\/context>)+$/;
-const leadingReminders = /^(?:\s*<system-reminder>[\s\S]*?<\/system-reminder>\s*)+/;
+const reminder = { opens: "<system-reminder>", closes: "</system-reminder>" };
+const context = { opens: '<context ref="', closes: "\n</context>" };
 
-/** What stands before and behind it nobody typed. */
+/** Without what others put before and behind it. By hand: a pattern for it would try every way to split the blocks. */
 function asTyped(text: string): string {
-  return text.replace(leadingReminders, "").replace(attachedContexts, "");
+  return withoutContexts(withoutReminders(text));
+}
+
+function withoutReminders(text: string): string {
+  let rest = text;
+  for (;;) {
+    const start = rest.trimStart();
+    const end = start.startsWith(reminder.opens) ? start.indexOf(reminder.closes) : -1;
+    if (end < 0) return rest;
+    rest = start.slice(end + reminder.closes.length).trimStart();
+  }
+}
+
+/** As prompt-input.ts puts them behind what the user said: none of them holds a tag of another. */
+function withoutContexts(text: string): string {
+  let end = text.length;
+  while (text.endsWith(context.closes, end)) {
+    const start = startOfContext(text, end - context.closes.length);
+    if (start === undefined) break;
+    end = start;
+  }
+  return text.slice(0, end);
+}
+
+/** Where the last context before `end` begins, with the empty line before it. */
+function startOfContext(text: string, end: number): number | undefined {
+  const opens = text.lastIndexOf(context.opens, end);
+  if (opens < 0) return undefined;
+  const name = opens + context.opens.length;
+  const quote = text.indexOf('"', name);
+  const isWhole = text.startsWith('">\n', quote) && quote + 2 <= end && !text.slice(name, quote).includes("\n");
+  if (!isWhole) return undefined;
+  if (opens === 0) return 0;
+  return text.startsWith("\n\n", opens - 2) ? opens - 2 : undefined;
 }

@@ -37,3 +37,10 @@ test("an empty list clears the plan, and what cannot be read leaves it", () => {
   for (const none of [[], "", " \n"]) expect(told(none)).toEqual([{ sessionUpdate: "plan", entries: [] }]);
   for (const unreadable of [undefined, null, 7, {}, "Just words.", [{}], [null]]) expect(told(unreadable)).toEqual([]);
 });
+
+test.each([`[${" ".repeat(100_000)}`, `${" ".repeat(100_000)}x`, `[ ]${" ".repeat(100_000)}\nx\ny`])(
+  "a line of spaces is read at once (%#)",
+  (line) => {
+    expect(planEntries([line])).toBeUndefined();
+  },
+);

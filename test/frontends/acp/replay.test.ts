@@ -45,3 +45,39 @@ test("of what the user said only that is told which was typed", () => {
     },
   ]);
 });
+
+const typedIn = (text: string): unknown =>
+  [...replay([message("1", "user", [{ type: "text", text }])], createTranslator("/"))].map((update) =>
+    "content" in update ? update.content : undefined,
+  );
+const context = (name: string, text: string): string => `<context ref="${name}">\n${text}\n</context>`;
+const manyContexts = Array.from({ length: 2_000 }, (_, n) => context(`/w/${n}`, "text")).join("\n\n");
+
+test.each([
+  ["many contexts", `Look.\n\n${manyContexts}`, "Look."],
+  ["many contexts that somebody wrote on behind", `Look.\n\n${manyContexts}\nthere`, `Look.\n\n${manyContexts}\nthere`],
+  [
+    "many contexts of which the last is open",
+    `${manyContexts}\n\n<context ref="x">\n`,
+    `${manyContexts}\n\n<context ref="x">\n`,
+  ],
+  ["nothing but a context", context("/w/a", "text"), undefined],
+  ["an empty context", `Look.\n\n${'<context ref="a">\n\n</context>'}`, "Look."],
+  ["an end without a beginning", "Look.\n</context>", "Look.\n</context>"],
+  ["a beginning in the middle of a line", `Look. ${context("a", "x")}`, `Look. ${context("a", "x")}`],
+  ["a name of two lines", `Look.\n\n${context("a\nb", "x")}`, `Look.\n\n${context("a\nb", "x")}`],
+  ["many reminders", `${"<system-reminder>x</system-reminder>\n\n".repeat(2_000)}Look.`, "Look."],
+  [
+    "a reminder that has no end",
+    `<system-reminder>${" <system-reminder>".repeat(2_000)}`,
+    `<system-reminder>${" <system-reminder>".repeat(2_000)}`,
+  ],
+])("what was typed is found among %s", (_, text, typed) => {
+  expect(typedIn(text)).toEqual(typed === undefined ? [] : [{ type: "text", text: typed }]);
+});
+
+test("a resource with a tag that never ends is framed at once", () => {
+  const text = `<${" ".repeat(200_000)}x`;
+  const given = promptInput([{ type: "resource", resource: { uri: "file:///w/a.txt", text } }]);
+  expect(given.text).toBe(`@/w/a.txt\n\n${context("/w/a.txt", text)}`);
+});
