@@ -80,7 +80,11 @@ export const serveSchema = z.strictObject({
       payloadBytes: count
         .optional()
         .describe("Bytes of one message that comes in; more closes the connection with 1009."),
-      unsentBytes: count.optional().describe("Bytes that may wait for a client to take them; more cuts it off."),
+      unsentBytes: count
+        .optional()
+        .describe(
+          "Bytes that may wait for a client behind the message that is being sent, however large that is; more cuts it off.",
+        ),
     })
     .optional(),
   timeouts: z

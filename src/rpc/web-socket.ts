@@ -10,6 +10,8 @@ export interface OpenWebSocket {
   /** What was sent and has not left this process. */
   readonly bufferedAmount: number;
   send(text: string, left: (error?: Error | null) => void): void;
+  /** `fin: false`: a fragment of a message that goes on with the next call. */
+  send(text: string, options: { readonly fin: boolean }, left: (error?: Error | null) => void): void;
   close(code: number, reason: string): void;
   terminate(): void;
   pause(): void;
@@ -31,7 +33,8 @@ export interface ServedSocket {
 export type CutOff = "stalled" | "unsent";
 
 export interface ServedSocketOptions {
-  /** More than this waits for nobody. What is not handed to the socket yet counts by its length. */
+  /** More than this may not wait behind the frame that is being sent, however large that one is. What is not handed to the
+   * socket yet counts by its length. */
   readonly unsentBytes: number;
   /** How long nothing may leave while more than `maxWaiting` waits, in milliseconds. */
   readonly stalledMs: number;
@@ -62,6 +65,14 @@ const isOpen = 1;
  * together has, and a client that reads slowly shall not look like one that does not read.
  */
 const handedOver = 128 * 1024;
+/** A longer text is sent in fragments: each that leaves is a sign of life, however long the whole takes. */
+const mostInFragment = 128 * 1024;
+
+/** A long text on its way, and how much of it was handed to the socket. */
+interface Fragmented {
+  readonly text: string;
+  handed: number;
+}
 
 export function serveWebSocket(
   socket: OpenWebSocket,
@@ -80,25 +91,55 @@ export function serveWebSocket(
   const allLeft = createGate();
   const incoming = readFrames(socket, { maxFrames: maxFrames ?? 64, maxText: maxText ?? 4 * 1024 * 1024 });
   const waiting = createQueue<string>();
+  /** Of the texts in `waiting`. */
   let waitingLength = 0;
+  let fragmented: Fragmented | undefined;
+  let framesHanded = 0;
   let framesLeft = 0;
+  /** The number of the last fragment handed over: until it has left, a long text is being sent. */
+  let lastFragment = 0;
   let lastLeft = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;
 
-  const unsent = (): number => waitingLength + socket.bufferedAmount;
+  const behind = (): number => waitingLength + (framesLeft < lastFragment ? 0 : socket.bufferedAmount);
+  const unsent = (): number =>
+    waitingLength + socket.bufferedAmount + (fragmented === undefined ? 0 : fragmented.text.length - fragmented.handed);
 
   function handOver(all = false): void {
-    while (waiting.length > 0 && (all || socket.bufferedAmount < handedOver)) {
-      const text = waiting.shift() ?? "";
+    while (all || socket.bufferedAmount < handedOver) {
+      if (fragmented !== undefined) {
+        handFragment(fragmented);
+        continue;
+      }
+      const text = waiting.shift();
+      if (text === undefined) return;
       waitingLength -= text.length;
       hand(text);
     }
   }
 
   function hand(text: string): void {
+    if (text.length > mostInFragment) {
+      fragmented = { text, handed: 0 };
+      handFragment(fragmented);
+      return;
+    }
     beforeSend?.();
+    framesHanded += 1;
     socket.send(text, left);
+  }
+
+  function handFragment(whole: Fragmented): void {
+    const { text, handed } = whole;
+    const end = cutBefore(text, handed + mostInFragment);
+    whole.handed = end;
+    const fin = end === text.length;
+    if (fin) fragmented = undefined;
+    beforeSend?.();
+    framesHanded += 1;
+    lastFragment = framesHanded;
+    socket.send(text.slice(handed, end), { fin }, left);
   }
 
   /** One function for all frames: a closure for each would cost more than the frame. */
@@ -149,6 +190,7 @@ export function serveWebSocket(
     isOver = true;
     waiting.clear();
     waitingLength = 0;
+    fragmented = undefined;
     gone.abort(reason);
     keepsUp();
     allLeft.open();
@@ -179,15 +221,14 @@ export function serveWebSocket(
       gone: gone.signal,
       send(text) {
         if (isOver || socket.readyState !== isOpen) return;
-        if (waiting.length === 0 && socket.bufferedAmount < handedOver) {
+        if (fragmented === undefined && waiting.length === 0 && socket.bufferedAmount < handedOver) {
           hand(text);
         } else {
           waiting.push(text);
           waitingLength += text.length;
         }
-        const amount = unsent();
-        if (amount > unsentBytes) cutOff("unsent");
-        else if (amount > maxWaiting && timer === undefined) watch();
+        if (behind() > unsentBytes) cutOff("unsent");
+        else if (unsent() > maxWaiting && timer === undefined) watch();
       },
       room: () => (!gone.signal.aborted && unsent() > maxWaiting ? roomAgain.wait() : undefined),
       drained: () => (!gone.signal.aborted && unsent() > 0 ? allLeft.wait() : Promise.resolve()),
@@ -196,6 +237,13 @@ export function serveWebSocket(
     signsOfLife: () => framesLeft + incoming.count(),
     isHeldUp: incoming.isHeldUp,
   };
+}
+
+/** Not in the middle of a character. */
+function cutBefore(text: string, at: number): number {
+  if (at >= text.length) return text.length;
+  const isPair = text.charCodeAt(at - 1) >> 10 === 0x36 && text.charCodeAt(at) >> 10 === 0x37;
+  return isPair ? at - 1 : at;
 }
 
 interface IncomingFrames {

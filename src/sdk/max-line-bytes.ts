@@ -1,2 +1,2 @@
-/** Of a line that a backend sends: what JSON makes of a longer one may be too much for a process. */
-export const defaultMaxLineBytes = 64 * 1024 * 1024;
+/** Of a line that a backend sends. A session's history is one line, and V8 has no longer strings. */
+export const defaultMaxLineBytes = 0x1fff_ffe8;

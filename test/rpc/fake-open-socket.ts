@@ -6,6 +6,8 @@ export interface FakeOpenSocket extends OpenWebSocket {
   readyState: number;
   /** What was handed to it and has not left. */
   readonly held: readonly string[];
+  /** The messages that are whole, from the fragments handed to it. */
+  readonly messages: readonly string[];
   readonly calls: readonly string[];
   /** Has the first frame leave. */
   leave(error?: Error): void;
@@ -15,10 +17,15 @@ export interface FakeOpenSocket extends OpenWebSocket {
   fails(): void;
 }
 
+type Left = (error?: Error | null) => void;
+type Fragmenting = (options: { readonly fin: boolean }, left: Left) => void;
+
 export function createFakeOpenSocket(): FakeOpenSocket {
   const events = new EventEmitter();
-  const held: { readonly text: string; left(error?: Error): void }[] = [];
+  const held: { readonly text: string; readonly left: Left }[] = [];
   const calls: string[] = [];
+  const messages: string[] = [];
+  let whole = "";
   const call = (name: string) => (): void => void calls.push(name);
   const socket: FakeOpenSocket = {
     readyState: 1,
@@ -29,7 +36,15 @@ export function createFakeOpenSocket(): FakeOpenSocket {
     get bufferedAmount() {
       return held.reduce((sum, { text }) => sum + text.length, 0);
     },
-    send: (text, left) => void held.push({ text, left }),
+    send(text: string, ...more: Parameters<Fragmenting> | [Left]) {
+      const [options, left] = more.length === 1 ? [{ fin: true }, more[0]] : more;
+      held.push({ text, left });
+      whole += text;
+      if (!options.fin) return;
+      messages.push(whole);
+      whole = "";
+    },
+    messages,
     close(code, reason) {
       socket.readyState = 2;
       calls.push(`close ${code} ${reason}`);

@@ -134,6 +134,19 @@ describe("what is sent", () => {
     expect(seen).toEqual(frames);
   });
 
+  it("is sent in fragments when it is long, and nothing comes between them", () => {
+    const { socket, transport, cuts } = serve({ maxWaiting: 1e8 });
+    const long = `${"😀".repeat(300_000)}!`;
+    transport.send(long);
+    transport.send("behind");
+    expect(socket.held.length).toBe(1);
+    while (socket.held.length > 0) {
+      expect(socket.held.every((text) => text.isWellFormed() && text.length <= 128 * 1024)).toBe(true);
+      socket.leave();
+    }
+    expect([cuts, socket.messages.map((text) => text === long || text)]).toEqual([[], [true, "behind"]]);
+  });
+
   it("still goes out before a close, and nothing goes after it", () => {
     const { socket, transport, close } = serve({ unsentBytes: 1e9 });
     for (const letter of "abc") transport.send(letter.repeat(100 * 1024));
@@ -189,6 +202,28 @@ describe("a client that does not read", () => {
     expect([cuts, socket.calls]).toEqual([["stalled"], ["terminate"]]);
     await room;
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("is cut off by what waits behind a frame, and not by the frame, however large", () => {
+    const { socket, transport, cuts } = serve({ unsentBytes: 200_000 });
+    transport.send("a".repeat(20_000_000));
+    transport.send("b".repeat(150_000));
+    expect(cuts).toEqual([]);
+    transport.send("c".repeat(60_000));
+    expect([cuts, socket.calls]).toEqual([["unsent"], ["terminate"]]);
+  });
+
+  it("is not, as long as a large frame goes on leaving", async () => {
+    vi.useFakeTimers();
+    const { socket, transport, cuts } = serve();
+    transport.send("a".repeat(2_000_000));
+    const room = transport.room();
+    while (socket.held.length > 0) {
+      vi.advanceTimersByTime(9_999);
+      socket.leave();
+    }
+    await room;
+    expect([cuts, socket.messages.map(({ length }) => length), vi.getTimerCount()]).toEqual([[], [2_000_000], 0]);
   });
 
   it("is not, as long as it takes something", () => {

@@ -23,7 +23,7 @@ export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** How much of the end of its stderr is kept; 16 KiB. */
   readonly stderrBytes?: number;
-  /** A line of its output with more is passed over, and told to `onWarning`; 64 MiB. */
+  /** A line of its output with more is passed over, and told to `onWarning`; 512 MiB. */
   readonly maxLineBytes?: number;
 }
 

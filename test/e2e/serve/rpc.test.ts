@@ -102,3 +102,20 @@ test("somebody who only looks sees the session, and can do nothing in it", async
   expect(await session.send("hello")).toMatchObject({ status: "completed" });
   await session.close();
 });
+
+test("a history that is larger than what may wait for a client is loaded", async () => {
+  const mebibyte = 1024 * 1024;
+  const limits = { payloadBytes: 8 * mebibyte, unsentBytes: 2 * mebibyte };
+  const server = await startServer({ replies, auth: true, config: { serve: { users, limits } } });
+  onTestFinished(() => server.remove());
+  const first = await createSession({ ...over(server, tokens.ann), cwd: server.bench.cwd });
+  const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  const images = [1, 2, 3].map((byte) => Buffer.concat([png, Buffer.alloc(4_500_000, byte)]).toString("base64"));
+  for (const data of images) await first.send("hello", { images: [{ mediaType: "image/png", data }] });
+  const second = await resumeSession(first.id, over(server, tokens.ann));
+  const loaded = second.history.flatMap(({ content }) =>
+    content.flatMap((block) => (block.type === "image" ? [block.source.data] : [])),
+  );
+  expect(loaded.map((data, at) => data === images[at])).toEqual([true, true, true]);
+  await Promise.all([first.close(), second.close()]);
+});
