@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { loadBundled } from "./bundle.mjs";
 import { benchEngine } from "./engine.mjs";
 import { inFreshPlace, interleaved, judge, options, pairwise, printTable, show, spread, wallTime } from "./measure.mjs";
 
@@ -22,6 +23,7 @@ await inFreshPlace(async (place) => {
   const costs = [];
   for (let repetition = 0; repetition < repetitions; repetition++) costs.push(await costsOfSession());
 
+  const callIds = await costsOfCallIds(bundle);
   const longId = await longSession(1_000);
   await engine.close();
   const commands = [
@@ -51,6 +53,12 @@ await inFreshPlace(async (place) => {
   judge(
     [
       { what: "CPU per turn, late / early", text: show(growth, 2), value: growth.value, target: 1.3 },
+      {
+        what: "prompt of 8,000 calls with one id / of 4,000",
+        text: show(callIds, 2),
+        value: callIds.value,
+        target: 2.6,
+      },
       { what: "resuming, ms more", text: show(difference, 0), value: difference.value, target: 250 },
     ],
     check,
@@ -100,6 +108,32 @@ await inFreshPlace(async (place) => {
     return session.id;
   }
 });
+
+/**
+ * Some servers give every call the same id, and each must be told apart: twice the calls should cost twice as much.
+ * @param {string} folder for the bundle
+ */
+async function costsOfCallIds(folder) {
+  const { prompt } = await loadBundled(join(folder, "prompt"), { prompt: "models/prompt.ts" });
+  const spec = { wire: "openai-chat", info: { id: "m", images: false } };
+  const messagesOf = (/** @type {number} */ count) =>
+    Array.from({ length: count }, () => [
+      { role: "assistant", model: "m", content: [{ type: "tool_call", id: "call_0", name: "Note", input: {} }] },
+      { role: "tool", content: [{ type: "tool_result", callId: "call_0", name: "Note", status: "ok", text: "x" }] },
+    ]).flat();
+  const [few, many] = [messagesOf(4_000), messagesOf(8_000)];
+  const cost = (/** @type {object[]} */ messages) => {
+    const before = process.cpuUsage();
+    prompt.promptOf({ system: "", messages, tools: [] }, spec);
+    return microseconds(process.cpuUsage(before));
+  };
+  const ratios = [];
+  for (let round = -3; round < 15; round++) {
+    const ratio = cost(many) / cost(few);
+    if (round >= 0) ratios.push(ratio);
+  }
+  return spread(ratios);
+}
 
 /** @param {NodeJS.CpuUsage} used */
 function microseconds({ user, system }) {

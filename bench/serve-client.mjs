@@ -20,6 +20,7 @@ export async function connect({ url, token }) {
   /** @type {Map<string, { read(params: any, at: number): void, reject(error: Error): void }>} */
   const readers = new Map();
   let lastId = 0;
+  let chunks = 0;
 
   socket.on("message", (data) => {
     const at = performance.now();
@@ -29,8 +30,10 @@ export async function connect({ url, token }) {
       asked.delete(id);
       if (error) wait?.reject(new Error(JSON.stringify(error)));
       else wait?.resolve({ at, result });
-    } else if (method === "AIMessageChunkNotification") readers.get(params.sessionId)?.read(params, at);
-    else if (params.status === 2) readers.get(`end of ${params.sessionId}`)?.read(params, at);
+    } else if (method === "AIMessageChunkNotification") {
+      chunks += 1;
+      readers.get(params.sessionId)?.read(params, at);
+    } else if (params.status === 2) readers.get(`end of ${params.sessionId}`)?.read(params, at);
     else if (params.status === 3 || method === "ErrorNotification") fail(JSON.stringify(params));
   });
   socket.on("close", (code) => fail(`it closed with ${code}`));
@@ -100,6 +103,8 @@ export async function connect({ url, token }) {
   return {
     request,
     hear,
+    /** How many chunks have come. */
+    chunks: () => chunks,
     /** Milliseconds until the answer. */
     async roundTrip(/** @type {string} */ method, /** @type {object} */ params) {
       const askedAt = performance.now();
@@ -132,4 +137,26 @@ export async function connect({ url, token }) {
       await closed;
     },
   };
+}
+
+/**
+ * So many, of which a few are on their way at a time.
+ * @template T
+ * @param {number} count
+ * @param {(index: number) => T | Promise<T>} work
+ * @returns {Promise<T[]>}
+ */
+export async function many(count, work) {
+  /** @type {T[]} */
+  const done = [];
+  for (let from = 0; from < count; from += 20) {
+    const size = Math.min(20, count - from);
+    done.push(...(await Promise.all(Array.from({ length: size }, (_, index) => work(from + index)))));
+  }
+  return done;
+}
+
+/** @param {readonly Client[]} clients */
+export async function closeAll(clients) {
+  await Promise.all(clients.map((client) => client.close()));
 }

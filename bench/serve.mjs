@@ -2,7 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { inFreshPlace, judge, options, pairwise, printTable, show, spread } from "./measure.mjs";
-import { connect } from "./serve-client.mjs";
+import { open, openReply } from "./open-replies.mjs";
+import { closeAll, connect, many } from "./serve-client.mjs";
 import { withFloor, withTinman } from "./served.mjs";
 
 /**
@@ -14,7 +15,7 @@ import { withFloor, withTinman } from "./served.mjs";
  * @typedef {{ readonly rows: readonly (readonly string[])[], readonly results: readonly Result[] }} Part
  */
 
-const parts = { start, acks, first, idle, streams, cycles };
+const parts = { start, acks, first, idle, streams, open, cycles };
 const { check, program, pairs = 200, more } = options(["cycles", "only", "node-args"]);
 if (!(pairs >= 20)) throw new Error("--pairs must be 20 or more");
 const cycleCount = Number(more.cycles ?? 10_000);
@@ -30,6 +31,7 @@ const pieces = Array.from({ length: streamed.pieces }, (_, index) => `piece ${in
 const workers = 8;
 const script = {
   replies: [
+    openReply,
     { when: { user: "stream" }, times: "any", chunk_delay_ms: streamed.everyMs, text: pieces },
     { times: "any", text: ["The", " quick", " brown", " fox."] },
   ],
@@ -49,7 +51,7 @@ await inFreshPlace(async ({ folder }) => {
     // A script remembers what it has said to thousands of sessions, and that would look like what the server keeps.
     const model = measure === cycles ? "offline" : `script:${file}`;
     const both = (/** @type {import("./served.mjs").Served} */ floor) =>
-      withTinman({ folder, program, model, nodeArgs, isInspected: measure === cycles }, (tinman) =>
+      withTinman({ folder, program, model, nodeArgs, isInspected: measure === cycles || measure === open }, (tinman) =>
         measure(floor, tinman),
       );
     done.push(await withFloor(both));
@@ -354,28 +356,6 @@ function compared(what, echoes, values) {
  */
 function both(floor, tinman) {
   return Promise.all([connect(floor.address), connect(tinman.address)]);
-}
-
-/**
- * So many, of which a few are on their way at a time.
- * @template T
- * @param {number} count
- * @param {(index: number) => T | Promise<T>} work
- * @returns {Promise<T[]>}
- */
-async function many(count, work) {
-  /** @type {T[]} */
-  const done = [];
-  for (let from = 0; from < count; from += 20) {
-    const size = Math.min(20, count - from);
-    done.push(...(await Promise.all(Array.from({ length: size }, (_, index) => work(from + index)))));
-  }
-  return done;
-}
-
-/** @param {readonly Client[]} clients */
-async function closeAll(clients) {
-  await Promise.all(clients.map((client) => client.close()));
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { EngineEvent } from "./event.ts";
+import { compact } from "./grown-text.ts";
 import type { SessionState } from "./history.ts";
 
 interface Block {
@@ -18,6 +19,8 @@ export class LiveReply {
       const block = this.blocks.get(event.block);
       if (block === undefined) this.blocks.set(event.block, { type: event.kind, text: event.text });
       else block.text += event.text;
+    } else if (event.type === "message.checkpoint") {
+      compact(this.blocks.get(event.block)?.text ?? "");
     } else if (event.type === "message.ended" || event.type === "turn.ended") {
       this.begin(undefined, event.at);
     }

@@ -23,21 +23,26 @@ export async function* notSilentFor(
   };
   const events = stream(AbortSignal.any([outer, stop.signal]), heard)[Symbol.asyncIterator]();
   let stopWatching: () => void = () => undefined;
-  const silence = new Promise<"silence">((resolve) => {
-    // One timer for many events: it looks when it is due, instead of being set anew with each.
-    const watch = (afterMs: number): void => {
-      stopWatching = clock.after(afterMs, () => {
-        const left = waitingSince === undefined ? ms : waitingSince + pauseMs + ms - clock.monotonic();
-        if (left <= 0) resolve("silence");
-        else watch(left);
-      });
-    };
-    watch(ms);
-  });
+  let giveUp: () => void = () => undefined;
+  // One timer for many events: it looks when it is due, instead of being set anew with each.
+  const watch = (afterMs: number): void => {
+    stopWatching = clock.after(afterMs, () => {
+      const left = waitingSince === undefined ? ms : waitingSince + pauseMs + ms - clock.monotonic();
+      if (left <= 0) giveUp();
+      else watch(left);
+    });
+  };
+  watch(ms);
+  // Not Promise.race: a promise that stays pending keeps what each race with it has led to.
+  const nextOrSilence = (): Promise<IteratorResult<ModelEvent> | "silence"> =>
+    new Promise((resolve, reject) => {
+      giveUp = () => resolve("silence");
+      events.next().then(resolve, reject);
+    });
   try {
     for (;;) {
       waitingSince = clock.monotonic();
-      const next = await Promise.race([events.next(), silence]);
+      const next = await nextOrSilence();
       waitingSince = undefined;
       if (next === "silence") {
         stop.abort();

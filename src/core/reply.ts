@@ -1,5 +1,6 @@
 import type { Failure } from "./errors.ts";
 import type { EventBody } from "./event.ts";
+import { compact } from "./grown-text.ts";
 import { isNestedDeeper } from "./json-depth.ts";
 import type { AssistantMessage, ReplyBlock, StopReason, Usage } from "./message.ts";
 import type { Clock, ModelEvent } from "./ports.ts";
@@ -87,6 +88,7 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
     const block = blocks.at(-1);
     if (block === undefined || block.type === "tool_call" || unsaved === "") return;
     const text = unsaved;
+    compact(block.text);
     unsaved = "";
     savedAt = clock.monotonic();
     await parts.emit({

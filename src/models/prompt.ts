@@ -84,6 +84,8 @@ type IdOf = (id: string) => string;
 /** Servers count their calls anew in every answer, and providers want every id once in a conversation. */
 function callIds(spec: ModelSpec): { ofReply(message: AssistantMessage): IdOf; ofResult: IdOf } {
   const used = new Set<string>();
+  /** By the id that was given: the next number to tell it apart. Those before it are used, so that nothing is tried twice. */
+  const numbers = new Map<string, number>();
   let last = new Map<string, string>();
   const ofResult: IdOf = (id) => last.get(id) ?? callIdFor(spec, id);
   return {
@@ -91,7 +93,9 @@ function callIds(spec: ModelSpec): { ofReply(message: AssistantMessage): IdOf; o
       last = new Map();
       for (const { id } of callsOf(message)) {
         let own = callIdFor(spec, id);
-        for (let count = 2; used.has(own); count += 1) own = callIdFor(spec, `${id}#${count}`);
+        let number = numbers.get(id) ?? 2;
+        for (; used.has(own); number += 1) own = callIdFor(spec, `${id}#${number}`);
+        numbers.set(id, number);
         used.add(own);
         last.set(id, own);
       }

@@ -1,5 +1,6 @@
 import type { Failure } from "../../core/errors.ts";
 import type { EndReason, EngineEvent } from "../../core/event.ts";
+import { compact } from "../../core/grown-text.ts";
 import { processEnded } from "../../core/history.ts";
 import type { ToolCallBlock, ToolResultBlock } from "../../core/message.ts";
 import { callsOf, textOf } from "../../core/message.ts";
@@ -170,6 +171,7 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
       answer.text += text;
       tell(chunkOf(text, { offset }));
     },
+    "message.checkpoint": () => compact(answer?.text ?? ""),
     "message.ended": endReply,
     "request.opened": ({ requestId, interaction, seq }) => {
       if (interaction.kind === "tool") tellCall(requestId, interaction.call, seq, "client");

@@ -50,6 +50,7 @@ export class LiveSession {
   private readonly origins = new Map<string, Origin>();
   private readonly turns = new Set<Promise<unknown>>();
   private readonly pumped: Promise<void>;
+  private isPumped = false;
   private canApprove: boolean;
   private hasLeft = false;
   /** The message that the model is writing, or wrote last. */
@@ -83,7 +84,11 @@ export class LiveSession {
     this.shownFilters.clients.add(this);
     this.pumped = this.pump()
       .catch((error: unknown) => parts.onFault(error))
-      .finally(() => this.shownFilters.clients.delete(this));
+      .finally(() => {
+        this.shownFilters.clients.delete(this);
+        this.isPumped = true;
+        this.letGoUntil(Number.POSITIVE_INFINITY);
+      });
   }
 
   get dialect(): Dialect {
@@ -146,8 +151,8 @@ export class LiveSession {
   /** Resolves when everything that has happened so far has been sent. */
   caughtUp(): Promise<void> {
     const { seq } = this.session;
-    if (this.told.seq >= seq) return Promise.resolve();
-    return Promise.race([new Promise<void>((go) => this.waiters.push({ seq, go })), this.pumped]);
+    if (this.told.seq >= seq || this.isPumped) return Promise.resolve();
+    return new Promise((go) => this.waiters.push({ seq, go }));
   }
 
   /** Whether this client can be asked for permissions. */
