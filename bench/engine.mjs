@@ -84,7 +84,11 @@ function quietHost() {
   const nothing = { closed: [], kept: [], programs: [], links: [] };
   const asked = {
     files: { canonical: async (/** @type {string} */ path) => path },
-    guards: { leadTo: async () => nothing, repositories: async () => nothing },
+    guards: {
+      leadTo: async () => nothing,
+      repositories: async () => nothing,
+      fromEnvironment: async () => nothing,
+    },
   };
   return /** @type {EngineParts["host"]} */ (/** @type {unknown} */ (asked));
 }

@@ -17,6 +17,8 @@ export interface Watch {
 const mostEventBytes = 16 * 1024 * 1024;
 const mostErrorBytes = 1024 * 1024;
 const tailBytes = 64;
+/** An event of its own: a text that ends in the same word stands inside of JSON, where no line begins. */
+const lastWord = /[\r\n]data:[ \t]*\[DONE\][ \t]*(?:[\r\n]|$)/;
 
 /** The server's answer is not what a model's would be, and would not be another time. */
 export class WrongAnswer extends Error {
@@ -76,7 +78,8 @@ function withBody(response: Response, body: ReadableStream<Uint8Array>): Respons
 
 function watchedStream(body: ReadableStream<Uint8Array>, watch: Watch): ReadableStream<Uint8Array> {
   let sinceEvent = 0;
-  let tail = Buffer.alloc(0);
+  // As if a line had ended before the first one.
+  let tail = Buffer.from("\n");
   return passedOn(body, (piece) => {
     watch.heard();
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
@@ -84,7 +87,7 @@ function watchedStream(body: ReadableStream<Uint8Array>, watch: Watch): Readable
     sinceEvent = end < 0 ? sinceEvent + bytes.length : bytes.length - end;
     if (sinceEvent > mostEventBytes) throw new WrongAnswer("It sent an event of more than 16 MB.");
     tail = Buffer.concat([tail, bytes.subarray(-tailBytes)]).subarray(-tailBytes);
-    watch.saysDone = tail.includes("[DONE]");
+    watch.saysDone = lastWord.test(tail.toString("latin1"));
     return piece;
   });
 }

@@ -130,15 +130,21 @@ test(`more than ${connections} connections: 503, and room again when some have l
 test("a client that does not read is cut off; who listens to the same answer gets all of it", async () => {
   const before = await program.memory();
   const [deaf, other] = [await open(), await open()];
-  const { result } = await deaf.request("startSession", { userId: "u" });
-  const { sessionId } = result ?? {};
-  await other.request("resumeSession", { sessionId });
+  const sessions: unknown[] = [];
+  for (let nth = 0; nth < 20; nth += 1) {
+    const { sessionId } = (await deaf.request("startSession", { userId: "u" })).result ?? {};
+    await other.request("resumeSession", { sessionId });
+    sessions.push(sessionId);
+  }
   under(deaf).pause();
-  await other.request("sendUserMessage", { sessionId, message: "much" });
-  const { params } = await other.until((frame) => frame.params?.isFinal === true);
-  expect([params?.reason, params?.offset]).toEqual(["completed", 5_000_000]);
-  for (let tries = 0; tries < 200 && !isCut(); tries += 1) await sleep(20);
-  expect(isCut()).toBe(true);
+  // The system's buffers hold a few answers, or more: only what does not fit there waits in the server.
+  for (const sessionId of sessions) {
+    if (isCut()) break;
+    await other.request("sendUserMessage", { sessionId, message: "much" });
+    const { params } = await other.until((frame) => frame.params?.isFinal === true);
+    expect([params?.reason, params?.offset]).toEqual(["completed", 5_000_000]);
+  }
+  while (!isCut()) await sleep(20);
   expect((await program.memory()) - before).toBeLessThan(200 * mebibyte);
   await isServed();
   deaf.socket.terminate();

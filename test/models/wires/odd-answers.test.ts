@@ -85,6 +85,18 @@ describe("chat completions", () => {
     expect(paths).toHaveLength(1);
   });
 
+  test("a text that ends in the word for the end is none: the answer was cut off", async () => {
+    const { outcome, paths } = await talk({}, [
+      events(chunk({ content: "Every stream ends in data: [DONE]" })),
+      events(chunk({ content: ", as it should." }, "stop"), "[DONE]"),
+    ]);
+    expect(outcome).toMatchObject({
+      reason: "completed",
+      finalText: "Every stream ends in data: [DONE], as it should.",
+    });
+    expect(paths).toHaveLength(2);
+  });
+
   test("no count of tokens is no cost", async () => {
     const entry = { prices: { input: 1, output: 1 } };
     const { outcome } = await talk(entry, [events(chunk({ content: "Hi." }, "stop"), "[DONE]")]);
