@@ -48,7 +48,9 @@ export async function runDoctor(options: { readonly json?: boolean }, io: Io): P
   if (options.json === true)
     await io.stdout.write(`${JSON.stringify({ version: TINMAN_VERSION, checks, environment })}\n`);
   else {
-    const rows = checks.map(({ name, status, detail }) => `${status.padEnd(8)} ${name.padEnd(14)} ${detail}\n`);
+    const rows = checks.map(
+      ({ name, status, detail }) => `${status.padEnd(8)} ${name.padEnd(14)} ${terminalLine(detail)}\n`,
+    );
     const shown = environment === undefined ? "" : variableLines(environment);
     await io.stdout.write(`tinman ${TINMAN_VERSION}\n${rows.join("")}${shown}`);
   }

@@ -1,7 +1,6 @@
 import type { Credential } from "./credentials.ts";
 import { hashOf, newToken } from "./tokens.ts";
 
-export const cookieName = "tinman";
 const linkMs = 60_000;
 const cookieMs = 30 * 24 * 3_600_000;
 /** More would be no use to anybody; the oldest goes. That of the same credential first: nobody can push out others. */
@@ -29,12 +28,16 @@ interface Entry {
 
 /** Kept in memory by their hashes, so that how long looking one up takes says nothing about any of them. */
 export function createCookies({
+  port,
   now = Date.now,
   random,
 }: {
+  /** Where the server listens: browsers keep one jar for all ports of a host, so that the name must tell servers apart. */
+  readonly port: () => number;
   readonly now?: () => number;
   readonly random?: (bytes: number) => Buffer;
 }): Cookies {
+  const cookieName = (): string => `tinman-${port()}`;
   const links = new Map<string, Entry>();
   const cookies = new Map<string, Entry>();
 
@@ -62,12 +65,13 @@ export function createCookies({
       if (found === undefined) return undefined;
       const secret = add(cookies, mostCookies, { ...found, until: now() + cookieMs });
       const secure = found.origin.startsWith("https:") ? "; Secure" : "";
-      return `${cookieName}=${secret}; Path=/; Max-Age=${cookieMs / 1_000}; HttpOnly; SameSite=Strict${secure}`;
+      return `${cookieName()}=${secret}; Path=/; Max-Age=${cookieMs / 1_000}; HttpOnly; SameSite=Strict${secure}`;
     },
     find(headers) {
+      const own = cookieName();
       for (const pair of headers.join(";").split(";")) {
         const [name, value] = pair.split("=", 2);
-        if (name?.trim() !== cookieName || value === undefined) continue;
+        if (name?.trim() !== own || value === undefined) continue;
         const found = live(cookies.get(hashOf(value.trim())));
         if (found !== undefined) return found.credential;
       }

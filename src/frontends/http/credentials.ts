@@ -64,7 +64,10 @@ export async function watchCredentials(options: CredentialsOptions): Promise<Cre
     const token = isThere ? await readToken(options.tokenFile) : undefined;
     return token === undefined ? [] : [{ hash: hashOf(token), identity: ownIdentity }];
   });
-  const named = watchFile(users.file, async (isThere) => (isThere ? await users.load() : []).flatMap(credentialsOf));
+  // Many programs save a file by removing, or emptying, and then writing it.
+  const named = watchFile(users.file, async (isThere) => (isThere ? await users.load() : []).flatMap(credentialsOf), {
+    looksWhenEmpty: 2,
+  });
 
   function replace(found: readonly Credential[]): void {
     const before = credentials;
@@ -143,15 +146,22 @@ function isSame(one: Credential, other: Credential): boolean {
 type Problem = (error: unknown, before: readonly Credential[]) => readonly Credential[];
 
 /** What a file gives, read again when the file is another. A problem is told when it is a new one. */
-function watchFile(path: string, read: (isThere: boolean) => Promise<readonly Credential[]>) {
+function watchFile(
+  path: string,
+  read: (isThere: boolean) => Promise<readonly Credential[]>,
+  /** So many looks in a row must find the file gone, or empty, before it counts as that. */
+  { looksWhenEmpty = 1 } = {},
+) {
   let seen = "";
+  let foundEmpty = 0;
   let problem: string | undefined;
   let given: readonly Credential[] = [];
   return {
     async look(onProblem: Problem): Promise<readonly Credential[]> {
       try {
-        const { mark, isFresh } = await markOf(path);
-        if (mark === seen && !isFresh) return given;
+        const { mark, isFresh, isEmpty } = await markOf(path);
+        foundEmpty = isEmpty ? foundEmpty + 1 : 0;
+        if ((mark === seen && !isFresh) || (given.length > 0 && isEmpty && foundEmpty < looksWhenEmpty)) return given;
         given = await read(mark !== "");
         seen = mark;
         problem = undefined;
@@ -168,13 +178,16 @@ function watchFile(path: string, read: (isThere: boolean) => Promise<readonly Cr
 }
 
 /** Empty when there is no such file. */
-async function markOf(path: string): Promise<{ readonly mark: string; readonly isFresh: boolean }> {
+async function markOf(
+  path: string,
+): Promise<{ readonly mark: string; readonly isFresh: boolean; readonly isEmpty: boolean }> {
   try {
     const { ino, size, mtimeNs, ctimeNs, mtimeMs } = await stat(path, { bigint: true });
-    return { mark: `${ino} ${size} ${mtimeNs} ${ctimeNs}`, isFresh: Math.abs(Date.now() - Number(mtimeMs)) < freshMs };
+    const isFresh = Math.abs(Date.now() - Number(mtimeMs)) < freshMs;
+    return { mark: `${ino} ${size} ${mtimeNs} ${ctimeNs}`, isFresh, isEmpty: size === 0n };
   } catch (error) {
     if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR"))
-      return { mark: "", isFresh: false };
+      return { mark: "", isFresh: false, isEmpty: true };
     throw error;
   }
 }

@@ -83,7 +83,7 @@ export function createRoutes(parts: {
         const cookie = cookies.enter(query.get("code") ?? "");
         if (cookie === undefined)
           return { ...unauthorized, body: "This link was used already, or is too old.\n", refused: "code" };
-        return { code: 303, body: "", headers: { Location: "/", "Set-Cookie": cookie } };
+        return { code: 200, body: entered, type: "text/html; charset=utf-8", headers: { "Set-Cookie": cookie } };
       },
     },
     ...mounted.map(
@@ -101,6 +101,16 @@ export function createRoutes(parts: {
     ),
   ];
 }
+
+/**
+ * A page, and not a redirect: behind a link on another site, a browser withholds a strict cookie from all of the redirects,
+ * and sends it only where a page of this server leads.
+ */
+const entered = `<!doctype html>
+<meta http-equiv="refresh" content="0;url=/">
+<title>tinman serve</title>
+<a href="/">Continue</a>
+`;
 
 export const unauthorized: Answer = {
   code: 401,

@@ -84,7 +84,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const { host, port, auth, limits, timeouts, mounted, log, metrics, graceMs = 2_000, headersMs = 10_000 } = options;
   let isDraining = false;
   let stopping: Promise<void> | undefined;
-  const cookies = createCookies(options);
+  const boundPort = (): number => (server.address() as AddressInfo).port;
+  const cookies = createCookies({ ...options, port: boundPort });
   const connections = createConnections({ ...limits, ...timeouts, log, metrics });
   const credentials =
     auth &&
@@ -267,8 +268,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     routes,
     listen: () => listen(server, host, port),
     address() {
-      const bound = server.address() as AddressInfo;
-      return { host, port: bound.port, url: `http://${asHost(host)}:${bound.port}` };
+      return { host, port: boundPort(), url: `http://${asHost(host)}:${boundPort()}` };
     },
     async drain(idle) {
       isDraining = true;
