@@ -136,6 +136,7 @@ export async function compose(
     loadScript: readDocument,
     fetch: openFetch,
     clock,
+    retry: { random: Math.random },
   });
   const environment = describeEnvironment({ cacheFile: join(homes.own, "cache", "tool-versions.json") });
   const look = async (cwd: string): Promise<readonly string[]> =>

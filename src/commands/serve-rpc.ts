@@ -33,7 +33,8 @@ export function createRpcServer(
   /** A server that is stopping begins nothing any more. */
   const checks: Readonly<Record<string, (user: string) => void>> = {
     "droid.initialize_session": (user) => interactive.countSession(user),
-    "droid.load_session": () => undefined,
+    "droid.load_session": (user) => interactive.countOpening(user),
+    "droid.fork_session": (user) => interactive.countOpening(user),
     "droid.add_user_message": (user) => interactive.countMessage(user),
   };
   const overLimit = (method: string, user: string): string | undefined => {

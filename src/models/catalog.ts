@@ -39,7 +39,9 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
       const path = id.slice(scriptPrefix.length);
       const loaded = await Promise.all([import("./scripted.ts"), loadedScript(options, path)]);
       const [{ createScriptedModel }, script] = loaded;
-      return withRetries(createScriptedModel({ id, script, path, clock }), clock, retry);
+      // A script does the same every time.
+      const { random: _, ...exact } = retry ?? {};
+      return withRetries(createScriptedModel({ id, script, path, clock }), clock, exact);
     }
     const { specFor } = await import("./configured.ts");
     const spec = specFor(id, choices, env);

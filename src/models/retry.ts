@@ -12,6 +12,8 @@ export interface RetryOptions {
   readonly longestPauseMs?: number;
   /** All pauses of one reply together. */
   readonly mostWaitMs?: number;
+  /** From 0 to 1: draws pauses apart, so that those who failed together do not come back together. Without it they are exact. */
+  readonly random?: () => number;
 }
 
 type ErrorEvent = ModelEvent & { type: "error" };
@@ -74,13 +76,14 @@ export function withRetries(model: ModelPort, clock: Clock, options: RetryOption
       }
       if (signal.aborted) return;
       const ownPause = pauses[attempt - 1];
-      const delayMs = failed.retryAfterMs ?? ownPause ?? 0;
+      const delayMs = drawnApart(failed.retryAfterMs, ownPause ?? 0, options.random);
       if (ownPause === undefined || !failed.retryable) {
         yield failed;
         return;
       }
-      if (delayMs > longestPauseMs || waited + delayMs > mostWaitMs) {
-        yield tooLong(failed, delayMs);
+      const askedMs = failed.retryAfterMs ?? delayMs;
+      if (askedMs > longestPauseMs || waited + askedMs > mostWaitMs) {
+        yield tooLong(failed, askedMs);
         return;
       }
       yield { type: "retry", attempt, delayMs, failure: failed.failure };
@@ -91,6 +94,11 @@ export function withRetries(model: ModelPort, clock: Clock, options: RetryOption
   }
 
   return { ...model, stream };
+}
+
+/** Our own pause by up to a half, what a server asked for by up to a tenth; never less than either. */
+function drawnApart(askedMs: number | undefined, ownMs: number, random = (): number => 0): number {
+  return Math.round(askedMs === undefined ? ownMs * (1 + random() / 2) : askedMs * (1 + random() / 10));
 }
 
 /** What was shown so far, over all attempts. */

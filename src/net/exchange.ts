@@ -25,6 +25,8 @@ const maxHeaderSize = 64 * 1024;
 
 /** A connection that had been idle was closed by the server just before we used it: nothing was answered, so asking again is safe. */
 const stale = Symbol("stale connection");
+/** So soon a connection that was dead already says so. Later, the server may have been at work, and the work may cost money. */
+const staleMs = 1_000;
 
 export async function exchange(r: HttpRequest): Promise<Exchange> {
   checkRequest(r);
@@ -69,6 +71,7 @@ function send(
       reject(new NetworkError("invalid", `The request to ${route.where} cannot be sent as it is.`, codeOf(error)));
       return;
     }
+    const sentAt = performance.now();
     let used: Socket | undefined;
     let anyByte = false;
     let settled = false;
@@ -122,7 +125,7 @@ function send(
     });
     request.on("error", (error) => {
       if (settled) return;
-      if (request.reusedSocket && !anyByte && isReset(error)) {
+      if (request.reusedSocket && !anyByte && isReset(error) && performance.now() - sentAt < staleMs) {
         settle();
         resolve(stale);
         return;

@@ -42,6 +42,13 @@ const retry = (attempt: number, delayMs: number): ModelEvent => ({
 });
 
 describe("tries again", () => {
+  test("after pauses that are drawn apart, and never shorter than they should be", async () => {
+    const clock = instantClock();
+    const model = attempts([busy], [{ ...busy, retryAfterMs: 1_000 }], [busy], [hello, end]);
+    await collect(withRetries(model, clock, { random: () => 1 }), request);
+    expect(clock.pauses).toEqual([750, 1_100, 3_000]);
+  });
+
   test("three times at most, with growing pauses", async () => {
     const clock = instantClock();
     const model = attempts([busy], [busy], [busy], [busy], [hello, end]);

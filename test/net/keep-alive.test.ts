@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { bundleForChild } from "../fakes/bundle-for-child.ts";
 import {
   ask,
@@ -182,6 +182,20 @@ describe("an idle connection that the server closed just before it was used", ()
       message: `The connection to 127.0.0.1:${port} was closed before it answered.`,
     });
     expect(connections.length).toBe(1);
+  });
+
+  test("nor when it breaks after a while: the server may have been at work, and that may cost money", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { port, connections, bodies } = await hangsUp((socket) => {
+      vi.advanceTimersByTime(1_000);
+      socket.resetAndDestroy();
+    });
+    const network = testNetwork();
+    const post = (body: string) => ask(`http://127.0.0.1:${port}/`, network, { method: "POST", body });
+    await textOf(await post("one"));
+    expect(await failureOf(post("two"))).toMatchObject({ kind: "reset" });
+    expect([connections.length, bodies]).toEqual([1, ["one", "two"]]);
   });
 
   test("and only once: the fresh one is not tried again", async () => {

@@ -47,6 +47,10 @@ export class InteractiveConnection implements Client, ServedConnection {
     this.socket.close(tryAgainLater, "too far behind");
   }
 
+  get isGone(): boolean {
+    return this.socket.transport.gone.aborted;
+  }
+
   fault(): void {
     this.socket.close(internalError, "internal error");
   }
@@ -126,7 +130,7 @@ export class InteractiveConnection implements Client, ServedConnection {
     if (!Object.hasOwn(handlers, request.method)) throw new Refusal(rpcErrors.method);
     const method = request.method as InteractiveMethod;
     // Nobody is there any more to be told it, and a long history is much work.
-    if (this.socket.transport.gone.aborted && forViewers.has(method)) return;
+    if (this.isGone && forViewers.has(method)) return;
     const { role } = this.identity;
     if (role === "viewer" && !forViewers.has(method)) {
       throw refused("forbidden", `A viewer may not use ${method}.`);

@@ -19,6 +19,8 @@ export interface Client {
   giveUp(): void;
   /** Our own fault: what it was sent is incomplete, so it is closed and can come back. */
   fault(): void;
+  /** Nobody is there any more. */
+  readonly isGone: boolean;
 }
 
 export interface Sender extends Client {
@@ -27,6 +29,8 @@ export interface Sender extends Client {
 
 /** Characters that may happen while a client is still being told the past. */
 const mostHeld = 16 * 1024 * 1024;
+/** Characters of the past that are kept for a client which takes its time; the rest is read again when it has come so far. */
+const mostAtOnce = 4 * 1024 * 1024;
 
 interface Listener {
   /** It took the session up again, and is told what others do in it, too. */
@@ -182,23 +186,32 @@ export class LiveSession {
       waiting: this.session.waiting().map(({ messageId }) => messageId),
       toolExecution: this.toolExecution,
     };
-    let frames: string[];
+    let portion: Portion;
     try {
-      frames = (await this.past(upTo)).flatMap((past) => (past.seq > afterSeq ? past.frames : []));
+      portion = portionOf(await this.past(upTo), afterSeq);
     } catch (error) {
       if (before === undefined) this.listeners.delete(client);
       else Object.assign(listener, before);
       if (before !== undefined) for (const frame of held) client.send(frame);
       throw error;
     }
-    frames.unshift(...this.session.notices().flatMap((notice) => this.translator.translate(notice).map(frameOf)));
-    if (snapshot !== undefined) frames.push(frameOf(snapshot));
-    answer({ ...state, replayed: frames.length });
-    for (const frame of frames) {
-      const room = client.room();
-      if (room !== undefined) await room;
-      client.send(frame);
+    const notices = this.session.notices().flatMap((notice) => this.translator.translate(notice).map(frameOf));
+    const last = snapshot === undefined ? [] : [frameOf(snapshot)];
+    answer({ ...state, replayed: notices.length + portion.frames.length + portion.left + last.length });
+    await sendInTime(client, notices);
+    await sendInTime(client, portion.frames);
+    try {
+      while (portion.left > 0 && !client.isGone) {
+        portion = portionOf(await this.past(upTo), portion.upTo);
+        await sendInTime(client, portion.frames);
+      }
+    } catch {
+      // Its request is answered already: it comes back, and goes on from the last number that it has.
+      this.listeners.delete(client);
+      client.giveUp();
+      return;
     }
+    await sendInTime(client, last);
     for (const frame of held) client.send(frame);
     listener.held = undefined;
   }
@@ -282,6 +295,40 @@ export class LiveSession {
       waits.push(wait);
     }
     return waits.length === 0 ? undefined : Promise.race(waits);
+  }
+}
+
+/** A part of the past, and how many frames come after it. */
+interface Portion {
+  readonly frames: readonly string[];
+  /** The number of its last event. */
+  readonly upTo: number;
+  readonly left: number;
+}
+
+function portionOf(past: readonly Past[], afterSeq: number): Portion {
+  const frames: string[] = [];
+  let [upTo, characters, left] = [afterSeq, 0, 0];
+  for (const event of past) {
+    if (event.seq <= afterSeq) continue;
+    if (characters >= mostAtOnce) {
+      left += event.frames.length;
+      continue;
+    }
+    upTo = event.seq;
+    for (const frame of event.frames) {
+      frames.push(frame);
+      characters += frame.length;
+    }
+  }
+  return { frames, upTo, left };
+}
+
+async function sendInTime(client: Client, frames: readonly string[]): Promise<void> {
+  for (const frame of frames) {
+    const room = client.room();
+    if (room !== undefined) await room;
+    client.send(frame);
   }
 }
 

@@ -104,8 +104,7 @@ export class InteractiveServer {
   /** One that is open, or was left. Rejects with `session_not_found`, also for somebody else's. */
   async resume(sessionId: string, identity: Identity): Promise<Seat> {
     this.checkOpen();
-    // To read a long log is as much work as to begin one.
-    limited(this.sessionRate.take(identity.user), "sessions", this.options.limits.sessionsPerMinute);
+    this.countOpening(identity.user);
     const allows = (settings: SessionSettings): boolean => isAllowed(identity, settings, "read");
     for (;;) {
       if (!this.isOpen(sessionId)) this.checkRoomFor(identity.user);
@@ -157,6 +156,11 @@ export class InteractiveServer {
   /** Throws when the user has, or starts, too many sessions. */
   countSession(user: string): void {
     this.checkRoomFor(user);
+    this.countOpening(user);
+  }
+
+  /** Throws when the user opens or copies too many. To read a long log is as much work as to begin one. */
+  countOpening(user: string): void {
     limited(this.sessionRate.take(user), "sessions", this.options.limits.sessionsPerMinute);
   }
 

@@ -1,5 +1,5 @@
 import type { NewSession } from "../../core/engine.ts";
-import { AgentError } from "../../core/errors.ts";
+import { AgentError, failureOf } from "../../core/errors.ts";
 import type { SettingsChanges } from "../../core/event.ts";
 import type { SessionState } from "../../core/history.ts";
 import { changeSettings } from "../../core/history.ts";
@@ -193,22 +193,29 @@ async function switchTo(
   dialect: Dialect,
   params: InitializeParams | LoadParams,
 ): Promise<LiveSession> {
-  const { options, transport, lines } = context;
-  await context.live?.leave();
-  context.dialect = dialect;
-  // Who names none takes the session as it is.
-  if (!held.wasOpen || Object.keys(filtersIn(params)).length > 0) filterTools(held.session, params, context);
-  context.live = new LiveSession({
-    held,
-    dialect,
-    transport,
-    lines,
-    mcpServers: params.mcpServers ?? [],
-    approve: params.autoRejectPermissionRequests !== true,
-    onEvent: (event) => void options.log.event(event),
-    onFault: context.fail,
-  });
-  return context.live;
+  const { options, transport, lines, live: before } = context;
+  context.live = undefined;
+  // A log that cannot be given back is no reason to refuse the next session.
+  await before?.leave().catch((error: unknown) => options.log.warn(failureOf(error).message));
+  try {
+    context.dialect = dialect;
+    // Who names none takes the session as it is.
+    if (!held.wasOpen || Object.keys(filtersIn(params)).length > 0) filterTools(held.session, params, context);
+    context.live = new LiveSession({
+      held,
+      dialect,
+      transport,
+      lines,
+      mcpServers: params.mcpServers ?? [],
+      approve: params.autoRejectPermissionRequests !== true,
+      onEvent: (event) => void options.log.event(event),
+      onFault: context.fail,
+    });
+    return context.live;
+  } catch (error) {
+    await held.release();
+    throw error;
+  }
 }
 
 function announce(

@@ -119,3 +119,16 @@ test("a history that is larger than what may wait for a client is loaded", async
   expect(loaded.map((data, at) => data === images[at])).toEqual([true, true, true]);
   await Promise.all([first.close(), second.close()]);
 });
+
+test("who copies sessions again and again is told to wait", async () => {
+  const interactive = { limits: { sessionsPerMinute: 3 } };
+  const server = await startServer({ replies, auth: true, config: { serve: { users }, interactive } });
+  onTestFinished(() => server.remove());
+  const session = await createSession({ ...over(server, tokens.ann), cwd: server.bench.cwd });
+  await session.send("hello");
+  const copy = () => session.call("droid.fork_session", {});
+  await copy();
+  await copy();
+  await expect(copy()).rejects.toThrow("More than 3 sessions in a minute");
+  await session.close();
+});

@@ -367,3 +367,30 @@ test("the offline and scripted models keep 10 seconds", async () => {
   expect((await client.until(isFinal)).at(-1)?.params).toMatchObject({ reason: "timeout", code: "timeout" });
   await client.close();
 });
+
+test("a long past is told in portions, whole and in order, and is not kept for a reader who takes its time", async () => {
+  const store = createMemoryStore();
+  let reads = 0;
+  const counted: SessionStore = {
+    ...store,
+    read: (id) => {
+      reads += 1;
+      return store.read(id);
+    },
+  };
+  const texts = "abcdef".split("").map((letter) => letter.repeat(2_000_000));
+  const { connect } = serve(texts.map(says), {}, { store: counted, model: { contextWindow: 100_000_000 } });
+  const first = connect();
+  const sessionId = await first.start();
+  for (const _ of texts) await first.ask(sessionId, "go on");
+  const second = connect(undefined, { maxWaiting: 1_000 });
+  reads = 0;
+  const { result } = await second.request("resumeSession", { sessionId });
+  const told = [];
+  for (let nth = 0; nth < Number(result?.replayed); nth += 1) told.push(await second.next());
+  const numbers = told.map(({ params }) => Number(params?.seq));
+  expect(textIn(told) === texts.join("")).toBe(true);
+  expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+  expect([reads, told.filter(isFinal).length]).toEqual([3, 6]);
+  await Promise.all([first.close(), second.close()]);
+});
