@@ -108,7 +108,7 @@ export function createLineSearch(query: GrepQuery, mostMs: number, signal: Abort
       return new Promise((resolve, reject) => {
         const fail = (error: unknown): void => {
           settle();
-          void thread.terminate();
+          void thread.terminate().catch(() => undefined);
           reject(error);
         };
         const succeed = (lines: readonly FoundLine[]): void => {

@@ -115,8 +115,8 @@ test("doctor finds the text of a write that was cut off", async () => {
 test("doctor writes out what a terminal would act on in the name of its home", async () => {
   const home = `${bench.root}/\u001b[31mred\u0007`;
   const run = await bench.tinman(["doctor"], { env: { TINMAN_HOME: home } });
-  const shown = ["red", "\u001b", "\u0007"].map((text) => run.stdout.includes(text));
-  expect([run.code, ...shown]).toEqual([0, true, false, false]);
+  const isRaw = ["\u001b", "\u0007"].some((character) => run.stdout.includes(character));
+  expect([run.code, run.stdout.includes("red"), isRaw]).toEqual([0, true, false]);
 });
 
 test("doctor names the variables that commands get, and those withheld with why, and shows no value", async () => {
