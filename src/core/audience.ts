@@ -54,9 +54,18 @@ export class Audience {
 
   publish(event: EngineEvent): void {
     this.reply.note(event);
-    this.observe?.(event);
+    this.tellObserver(event);
     for (const queue of this.clients.keys()) queue.push(event);
     if (event.type === "request.opened") for (const go of this.onRequest.splice(0)) go();
+  }
+
+  /** A fault of whoever only looks on must not keep the session from going on. */
+  private tellObserver(event: EngineEvent): void {
+    try {
+      this.observe?.(event);
+    } catch {
+      // It has nobody to tell: what it shows is its own affair.
+    }
   }
 
   /** Resolves when a client is asked for something. */

@@ -104,7 +104,11 @@ export class Engine {
       type: "session.opened",
       cwd: options.cwd ?? source.cwd,
       settings,
-      forkOf: { sessionId: id, seq: source.seq },
+      forkOf: {
+        sessionId: id,
+        seq: source.seq,
+        ...(source.origins.length === 0 ? {} : { before: source.origins }),
+      },
     } as const;
     const copied = kept
       .filter((event) => isConversation(event) && !isWaiting(event, source.waiting))

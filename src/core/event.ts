@@ -32,8 +32,8 @@ export type DurableBody =
       readonly type: "session.opened";
       readonly cwd: string;
       readonly settings: SessionSettings;
-      /** Where a fork came from. */
-      readonly forkOf?: { readonly sessionId: string; readonly seq: number };
+      /** Where a fork came from; `before`: where that came from, the nearest first. */
+      readonly forkOf?: { readonly sessionId: string; readonly seq: number; readonly before?: readonly string[] };
     }
   /** Settings changed; only the changed keys, `null` for a removed one. `cwd` when the workspace moved. */
   | { readonly type: "session.updated"; readonly changes: SettingsChanges; readonly cwd?: string }
@@ -42,8 +42,13 @@ export type DurableBody =
   | { readonly type: "prompt.accepted"; readonly messageId: string; readonly content: readonly PromptBlock[] }
   /** A waiting prompt will not be run: an interrupt dropped it. */
   | { readonly type: "prompt.discarded"; readonly messageId: string }
-  /** A turn began. Exactly one `turn.ended` follows. */
-  | { readonly type: "turn.started"; readonly turnId: string; readonly model: string }
+  /** A turn began. Exactly one `turn.ended` follows. `prompts`: those that it is for; logs of older versions do not say. */
+  | {
+      readonly type: "turn.started";
+      readonly turnId: string;
+      readonly model: string;
+      readonly prompts?: readonly string[];
+    }
   /** A prompt joined the conversation, with what the engine tells the model beside it. */
   | { readonly type: "prompt.taken"; readonly messageId: string; readonly reminders: readonly string[] }
   /** Streamed text kept for the case that the reply is never finished. `from` is its offset in the block. */
@@ -90,6 +95,8 @@ export type DurableBody =
       readonly durationMs: number;
       /** Prompts that it was for and failed before it could take up. They have ended with it, and are not run any more. */
       readonly untaken?: readonly string[];
+      /** Prompts that it took up while it ran. */
+      readonly joined?: readonly string[];
     };
 
 /** Events of the moment: useful while they happen, rebuilt from durable ones afterwards. */

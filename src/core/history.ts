@@ -3,6 +3,7 @@ import type { DurableBody, DurableEvent, EndReason, SettingsChanges } from "./ev
 import type { Interaction } from "./interaction.ts";
 import type { AssistantMessage, Message, PromptBlock, ReplyBlock, ToolCallBlock, Usage } from "./message.ts";
 import { callsOf, noUsage } from "./message.ts";
+import { headAndTail } from "./output.ts";
 import type { Ids } from "./ports.ts";
 import type { SessionSettings } from "./settings.ts";
 
@@ -12,8 +13,8 @@ export interface SessionState {
   readonly createdAt: number;
   updatedAt: number;
   seq: number;
-  /** The session whose conversation this one began with. */
-  readonly forkOf: string | undefined;
+  /** The sessions whose conversations this one began with, the nearest first. */
+  readonly origins: readonly string[];
   cwd: string;
   settings: SessionSettings;
   title: string;
@@ -22,12 +23,13 @@ export interface SessionState {
   /** Accepted prompts that are not part of the conversation yet, oldest first. */
   readonly waiting: Map<string, { readonly content: readonly PromptBlock[]; readonly at: number }>;
   usage: Usage;
-  /** The turn that has not ended. `promptId`: what it answers, the last prompt that it took before it had a reply. */
+  /** The turn that has not ended. `prompts`: those that it is for. `promptId`: what it answers, the last prompt that it took before it had a reply. */
   turn:
     | {
         readonly id: string;
         readonly startedAt: number;
         readonly model: string;
+        readonly prompts: readonly string[];
         readonly promptId?: string;
         readonly hasReply?: boolean;
       }
@@ -53,7 +55,7 @@ export function foldLog(events: readonly DurableEvent[], lastSeq = 0): SessionSt
     createdAt: first.at,
     updatedAt: first.at,
     seq: first.seq,
-    forkOf: first.forkOf?.sessionId,
+    origins: first.forkOf === undefined ? [] : [first.forkOf.sessionId, ...(first.forkOf.before ?? [])],
     cwd: first.cwd,
     settings: first.settings,
     title: "",
@@ -107,7 +109,7 @@ export function applyEvent(state: SessionState, event: DurableEvent): void {
       state.waiting.delete(event.messageId);
       break;
     case "turn.started":
-      state.turn = { id: event.turnId, startedAt: event.at, model: event.model };
+      state.turn = { id: event.turnId, startedAt: event.at, model: event.model, prompts: event.prompts ?? [] };
       break;
     case "prompt.taken":
       takePrompt(state, event.messageId, event.reminders);
@@ -138,6 +140,9 @@ export function applyEvent(state: SessionState, event: DurableEvent): void {
       if (event.changes !== undefined) state.settings = changeSettings(state.settings, event.changes);
       break;
     case "turn.ended":
+      // What was answered is not asked again, also when a damaged log lost the record that took it up.
+      if (state.turn?.hasReply === true) for (const prompt of state.turn.prompts) state.waiting.delete(prompt);
+      for (const prompt of event.joined ?? []) state.waiting.delete(prompt);
       state.turn = undefined;
       state.lastEnd = event.reason;
       state.partial = undefined;
@@ -174,7 +179,7 @@ export function closingEvents(state: SessionState, ids: Ids): readonly DurableBo
     const message: AssistantMessage = {
       id: messageId,
       role: "assistant",
-      content: blocks,
+      content: withinRecord(blocks),
       createdAt: at,
       stop: "interrupted",
       model: state.turn.model,
@@ -206,6 +211,18 @@ export function closingEvents(state: SessionState, ids: Ids): readonly DurableBo
   });
   return bodies;
 }
+
+/** Pieces that each had their record may be too much for one together: then the beginning and the end are kept. */
+function withinRecord(blocks: readonly ReplyBlock[]): ReplyBlock[] {
+  const texts = blocks.filter((block) => block.type !== "tool_call");
+  const most = Math.floor(mostKeptBytes / Math.max(1, texts.length));
+  return blocks.map((block) =>
+    block.type === "tool_call" ? block : { ...block, text: headAndTail(block.text, most, cutShort) },
+  );
+}
+
+const mostKeptBytes = 8 * 1024 * 1024;
+const cutShort = (skipped: number): string => `[... ${skipped} characters were lost when the process ended ...]`;
 
 function takePrompt(state: SessionState, messageId: string, reminders: readonly string[]): void {
   const waiting = state.waiting.get(messageId);

@@ -1,6 +1,7 @@
 import type { Abilities } from "./attachment.ts";
 import type { EventBody, SettingsChanges } from "./event.ts";
 import type { Answer, Interaction } from "./interaction.ts";
+import { headAndTail } from "./output.ts";
 import { levelForGood } from "./permission.ts";
 import type { Clock, Ids } from "./ports.ts";
 import type { Autonomy, SessionSettings } from "./settings.ts";
@@ -74,9 +75,10 @@ export class Interactions {
   }
 
   /** True when this answer won. It happens here and now: whatever is changed afterwards comes after it. */
-  settle(requestId: string, answer: Answer): boolean {
+  settle(requestId: string, given: Answer): boolean {
     const open = this.open.get(requestId);
     if (open === undefined) return false;
+    const answer = withinRecord(given);
     this.open.delete(requestId);
     const changes = changesWith(open.interaction, answer, this.settings());
     const told = this.emit({
@@ -98,6 +100,19 @@ export class Interactions {
         this.settle(requestId, { kind: "cancel", why: "nobody is there to answer" });
     }
   }
+}
+
+const mostAnswerBytes = 8 * 1024 * 1024;
+const cut = (skipped: number): string => `[... ${skipped} characters of the answer were left out ...]`;
+
+/** An answer that could not be stored would leave its request open for ever, so the middle of a huge one is left out. */
+function withinRecord(answer: Answer): Answer {
+  const short = (text: string, parts = 1): string => headAndTail(text, Math.floor(mostAnswerBytes / parts), cut);
+  if (answer.kind === "result") return { ...answer, text: short(answer.text) };
+  if (answer.kind === "cancel" && answer.why !== undefined) return { ...answer, why: short(answer.why) };
+  if (answer.kind !== "answers") return answer;
+  const { answers } = answer;
+  return { ...answer, answers: answers.map((one) => ({ ...one, answer: short(one.answer, answers.length) })) };
 }
 
 function canAnswer(client: Abilities, kind: Interaction["kind"]): boolean {

@@ -9,6 +9,13 @@ export interface Pace {
   rest(): Promise<void> | undefined;
 }
 
+/** Lets everything else have its turn: a loop that only waits for promises could keep the process from all input. */
+export function otherWork(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
 /** Keeps long work from blocking the event loop, on which a server answers its other clients. */
 export function createPace(signal?: AbortSignal): Pace {
   let since = performance.now();

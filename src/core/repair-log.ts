@@ -94,9 +94,11 @@ function missingBefore(event: DurableEvent, state: SessionState): DurableBody | 
   if (turnId === undefined || besideTurns.has(type) || type === "turn.started") return undefined;
   if (turn === undefined) return { type: "turn.started", turnId, model: settings.modelId };
   const isTaking = type === "prompt.taken" || (type === "turn.ended" && event.untaken !== undefined);
-  const [oldest] = waiting.keys();
-  if (turn.promptId === undefined && turn.hasReply !== true && !isTaking && oldest !== undefined) {
-    return { type: "prompt.taken", messageId: oldest, reminders: [] };
+  const named = turn.prompts.find((prompt) => waiting.has(prompt));
+  const isNameless = turn.prompts.length === 0 && turn.promptId === undefined;
+  const taken = named ?? (isNameless ? waiting.keys().next().value : undefined);
+  if (turn.hasReply !== true && !isTaking && taken !== undefined) {
+    return { type: "prompt.taken", messageId: taken, reminders: [] };
   }
   // A title can be given at any time.
   if (partial === undefined || type === "session.titled" || messageOf(event) === partial.messageId) return undefined;

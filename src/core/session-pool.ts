@@ -1,5 +1,6 @@
 import type { Engine, NewSession, ResumedSession } from "./engine.ts";
 import { AgentError } from "./errors.ts";
+import { otherWork } from "./pace.ts";
 import type { Clock } from "./ports.ts";
 import type { Session } from "./session.ts";
 
@@ -70,7 +71,8 @@ export class SessionPool {
       this.making.add(made);
       return made.finally(() => this.making.delete(made));
     }
-    for (let wait = this.inTheWay(id); wait !== undefined; wait = this.inTheWay(id)) await wait;
+    // Nothing is waited for where nothing is in the way: whoever asks in the same moment must find this one there.
+    for (let wait = this.inTheWay(id); wait !== undefined; wait = this.inTheWay(id)) await wait.then(otherWork);
     return this.alone(id, make);
   }
 
@@ -79,7 +81,8 @@ export class SessionPool {
    * open it at the same time share it. `openedFor`: on whose account it is open from now on, if it was not before.
    */
   async open(id: string, options: ResumedSession & { readonly openedFor?: string } = {}): Promise<Hold> {
-    for (let wait = this.inTheWay(id); wait !== undefined; wait = this.inTheWay(id)) await wait;
+    // Nothing is waited for where nothing is in the way: whoever asks in the same moment must find this one there.
+    for (let wait = this.inTheWay(id); wait !== undefined; wait = this.inTheWay(id)) await wait.then(otherWork);
     const found = this.entries.get(id);
     if (found === undefined) {
       const resume = async (): Promise<Hold> => {
@@ -130,6 +133,7 @@ export class SessionPool {
       const released = new Promise<void>((resolve) => this.onRelease.add(resolve));
       const asking = busy.map((session) => session.nextRequest());
       await Promise.race([Promise.all(busy.map((session) => session.busy())), ...asking, released]);
+      await otherWork();
     }
   }
 
@@ -207,7 +211,7 @@ export class SessionPool {
       onIdle?.(session);
     };
     const wait = async (): Promise<void> => {
-      for (let work = workOf(entry); work !== undefined; work = workOf(entry)) await work;
+      for (let work = workOf(entry); work !== undefined; work = workOf(entry)) await work.then(otherWork);
       if (isStopped || isOver(entry)) return;
       stopTimer = clock.after(idleMs, () => void closeUnlessBusy(), { background: true });
     };

@@ -17,28 +17,13 @@ import type { LogDamage, ModelInfo, SessionLog, ToolSpec } from "./ports.ts";
 import type { QueuedPrompt } from "./prompt-queue.ts";
 import { notRun, PromptQueue, shortTitle, sizeOf, titleFrom } from "./prompt-queue.ts";
 import { damageNotices, readRepaired } from "./repair-log.ts";
-import { type RunOptions, type SessionSettings, type TurnLimits, unaskedModel } from "./settings.ts";
+import { type PromptHandle, type PromptOptions, SentPrompts } from "./sent-prompts.ts";
+import { type RunOptions, type SessionSettings, unaskedModel } from "./settings.ts";
 import { estimateTokens } from "./tokens.ts";
 import type { Tool } from "./tool.ts";
 import { runCalls } from "./tool-calls.ts";
 import type { TurnOutcome } from "./turn.ts";
 import { runTurn } from "./turn.ts";
-
-export interface PromptOptions {
-  readonly messageId?: string;
-  /** While calls of the live turn run: the prompt becomes part of that turn after their results, if the turn goes on. */
-  readonly joins?: boolean;
-  readonly limits?: TurnLimits;
-}
-
-export interface PromptHandle {
-  /** Of the message that the prompt becomes. */
-  readonly messageId: string;
-  /** Resolves when the prompt is in the log: from then on it is not lost. Rejects when it was not taken. */
-  readonly accepted: Promise<{ readonly messageId: string }>;
-  /** The end of the turn that took the prompt up. Rejects only when `accepted` does. */
-  readonly outcome: Promise<TurnOutcome>;
-}
 
 /** One session: its prompt queue, its live turn, and who is attached. */
 export class Session {
@@ -54,10 +39,10 @@ export class Session {
   private tools: readonly Tool[];
   private readonly seenFiles = new Map<string, string>();
   private readonly queue: PromptQueue;
+  private readonly sent: SentPrompts;
   private callsRun = false;
   private isNamed: boolean;
   private live: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
-  private accepting: Promise<unknown> | undefined;
   private closed = false;
   private tellEnd = (): void => undefined;
   /** Resolves when it was closed, by whomever, and its log is free. */
@@ -77,6 +62,7 @@ export class Session {
     this.log = log;
     this.run = run;
     this.queue = new PromptQueue(run.maxWaiting);
+    this.sent = new SentPrompts(state, parts.ids);
     this.audience = new Audience(parts.clock, parts.observe);
     this.journal = new Journal({ state, log, clock: parts.clock, publish: (event) => this.audience.publish(event) });
     this.journal.owe(owed);
@@ -152,7 +138,7 @@ export class Session {
 
   /** `undefined` when no turn runs and no prompt is on its way to one; otherwise resolves when that may have changed. */
   busy(): Promise<unknown> | undefined {
-    return this.live?.done ?? (this.queue.length > 0 ? this.accepting : undefined);
+    return this.live?.done ?? this.sent.storing();
   }
 
   /** Resolves when a client is asked for something. */
@@ -207,7 +193,9 @@ export class Session {
 
   /** Takes a prompt in. Turns run one after the other, in the order of the prompts. */
   prompt(content: readonly PromptBlock[], options: PromptOptions = {}): PromptHandle {
-    const messageId = options.messageId ?? this.parts.ids.next();
+    const repeated = this.sent.repeated(options.messageId, content);
+    if (repeated !== undefined) return repeated;
+    const messageId = this.sent.idFor(options.messageId);
     let settle: (outcome: TurnOutcome) => void = () => undefined;
     const ended = new Promise<TurnOutcome>((resolve) => {
       settle = resolve;
@@ -216,11 +204,9 @@ export class Session {
     const own = { messageId, limits: options.limits ?? {}, size: sizeOf(content) };
     const entry = { ...own, leftover: false, joins, stored: false, settle };
     const accepted = this.accept(entry, content).then(() => ({ messageId }));
-    const outcome = accepted.then(() => ended);
-    // Whoever only waits for one of the two must not be punished with an unhandled rejection of the other.
-    this.accepting = accepted.catch(() => undefined);
-    outcome.catch(() => undefined);
-    return { messageId, accepted, outcome };
+    const handle = { messageId, accepted, outcome: accepted.then(() => ended) };
+    this.sent.add(content, handle);
+    return handle;
   }
 
   /** Prompts that an earlier process has left get turns of their own now, instead of joining the next one. */
@@ -316,6 +302,8 @@ export class Session {
     const { parts, journal } = this;
     const { outputs, ...places } = parts.places;
     const turnId = parts.ids.next();
+    // What a reply may call is what it was offered, whatever was changed meanwhile.
+    let offered = this.tools;
     const outcome = await runTurn({
       turnId,
       state: journal.state,
@@ -327,7 +315,10 @@ export class Session {
       modelByDefault: unaskedModel(this.settings, this.run),
       ...(this.run.modelSilence === undefined ? {} : { silence: this.run.modelSilence }),
       signal,
-      toolSpecs: (model) => this.toolSpecs(model),
+      toolSpecs: (model) => {
+        offered = this.tools;
+        return this.toolSpecs(model);
+      },
       takeJoining: () => {
         const joining = this.queue.takeJoining();
         taken.push(...joining);
@@ -336,14 +327,14 @@ export class Session {
       runCalls: (calls, model, isCut) =>
         this.whileCallsRun(async () => {
           const rules = await this.briefing.rules();
-          const own = [this.id, journal.state.forkOf ?? this.id].map(outputs);
+          const own = [this.id, ...journal.state.origins].map(outputs);
           const looked = this.briefing.isHere && (await seenPlaces(parts, { ...places, cwd: this.cwd }, own));
           const seen = { readable: [], made: journal.state, ...looked };
           return runCalls(calls, {
             sessionId: this.id,
             cwd: this.cwd,
             messageId: parts.ids.next(),
-            tools: callableTools(toolsOf(this.tools, model), calls, this.settings, this.run),
+            tools: callableTools(toolsOf(offered, model), calls, this.settings, this.run),
             isCut,
             host: parts.host,
             clock: parts.clock,

@@ -8,6 +8,7 @@ import { headAndTail, outputLimit } from "./output.ts";
 import type { Access, AccessClass, Decision, DecisionContext, PermissionPolicy, Preview } from "./permission.ts";
 import type { Clock, Host } from "./ports.ts";
 import type { Mode } from "./settings.ts";
+import { inputBytes, isTooMuchToShow, withinRequest } from "./shown-calls.ts";
 import type { Tool, ToolBody, ToolOutput, ToolScope } from "./tool.ts";
 import { failed } from "./tool.ts";
 import { withProgress } from "./tool-progress.ts";
@@ -76,7 +77,7 @@ export async function runCalls(calls: readonly ToolCallBlock[], context: CallsCo
     const { results } = await runAll(prepared.map(withhold), context);
     return { results, denials, end: { reason: "denied" } };
   }
-  const permitted = prepared.map((entry) => (isForbidden(entry) ? withhold(entry) : entry));
+  const permitted = showable(prepared.map((entry) => (isForbidden(entry) ? withhold(entry) : entry)));
   const asked = await askForThose(permitted, context);
   const { results, end } = await runAll(asked.prepared, context);
   const ending = asked.end === undefined ? end : { reason: asked.end };
@@ -151,6 +152,19 @@ function denialOf(call: ToolCallBlock, { class: kind, rule, why }: Decision): De
   return { callId: call.id, tool: call.name, class: kind, rule, why };
 }
 
+/** Nobody can say yes to what is too much to be shown. */
+function showable(prepared: readonly Prepared[]): readonly Prepared[] {
+  let bytes = 0;
+  return prepared.map((entry) => {
+    if (entry.result !== undefined || entry.decision?.verdict !== "ask") return entry;
+    bytes += inputBytes(entry.call.input);
+    return isTooMuchToShow(bytes) ? { ...entry, result: failed(tooMuch) } : entry;
+  });
+}
+
+const tooMuch =
+  "Not run: the calls of this reply need a permission and are together too large to be shown. Make fewer or smaller ones.";
+
 interface Asked {
   readonly prepared: readonly Prepared[];
   readonly denials: readonly Denial[];
@@ -165,7 +179,7 @@ async function askForThose(prepared: readonly Prepared[], context: CallsContext)
       : [],
   );
   if (asked.length === 0) return { prepared, denials: [] };
-  const calls = asked.map(({ shown }) => shown);
+  const calls = withinRequest(asked.map(({ shown }) => shown));
   const answer = await context.interactions.ask({ kind: "permission", calls }, context.signal);
   if (answer?.kind === "allow") return { prepared, denials: [] };
   const isNobody = !context.signal.aborted && !context.interactions.canAsk("permission");

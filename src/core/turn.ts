@@ -158,7 +158,12 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
   let end: End | undefined;
   try {
     // What the model is told is looked up while the beginning is written.
-    const begun = emit({ type: "turn.started", turnId, model: chosenModel(state.settings).id });
+    const begun = emit({
+      type: "turn.started",
+      turnId,
+      model: chosenModel(state.settings).id,
+      prompts: parts.promptIds,
+    });
     // One that is not known fails when it is called, with its prompt in the conversation.
     const resolved = parts.models.resolve(chosenModel(state.settings).id).catch(() => undefined);
     let [reminders, model] = await Promise.all([parts.reminders(), resolved, begun]);
@@ -184,8 +189,10 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
   };
   // Nobody else will take them up, and who sent them is told that they have failed.
   const untaken = promptIds.filter((messageId) => state.waiting.has(messageId));
+  const joined = promptIds.slice(parts.promptIds.length).filter((messageId) => !untaken.includes(messageId));
+  const prompts = { ...(untaken.length === 0 ? {} : { untaken }), ...(joined.length === 0 ? {} : { joined }) };
   try {
-    await emit({ type: "turn.ended", ...facts(end), ...(untaken.length === 0 ? {} : { untaken }) });
+    await emit({ type: "turn.ended", ...facts(end), ...prompts });
   } catch (error) {
     end = failedWith(failureOf(error));
   }

@@ -1,9 +1,10 @@
 import { constants } from "node:fs";
-import { type FileHandle, open, rm, unlink } from "node:fs/promises";
+import { type FileHandle, open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentError } from "../core/errors.ts";
 import type { SessionStore } from "../core/ports.ts";
 import { ensureFolders } from "./folders.ts";
+import { originsOf, removeOutputs } from "./kept-outputs.ts";
 import { acquireLease, type Lease } from "./lease.ts";
 import { errorCode } from "./listing/file-errors.ts";
 import { cwdSlug, isSessionId, layoutOf, logSuffix } from "./listing/layout.ts";
@@ -131,7 +132,7 @@ export function createJsonlStore(options: JsonlStoreOptions): SessionStore {
       const { lease, path } = await leaseExisting(id);
       try {
         // The log goes last: as long as something is left, the session can be found and removed again.
-        await rm(join(layout.outputs, id), { recursive: true, force: true });
+        await removeOutputs(layout, id, await originsOf(path, id));
         await unlink(path);
       } catch (error) {
         throw storageError("remove", path, error);

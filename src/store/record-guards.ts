@@ -151,7 +151,7 @@ const bodyGuards: Readonly<Record<Exclude<DurableBody["type"], "session.opened">
   "session.titled": isTitled,
   "prompt.accepted": shape({ messageId: isText, content: listOf(isPromptBlock) }),
   "prompt.discarded": shape({ messageId: isText }),
-  "turn.started": shape({ turnId: isText, model: isText }),
+  "turn.started": shape({ turnId: isText, model: isText, prompts: optional(listOf(isText)) }),
   "prompt.taken": shape({ messageId: isText, reminders: listOf(isText) }),
   "message.checkpoint": shape({
     messageId: isText,
@@ -189,6 +189,7 @@ const bodyGuards: Readonly<Record<Exclude<DurableBody["type"], "session.opened">
     usage: isUsage,
     durationMs: isNumber,
     untaken: optional(listOf(isText)),
+    joined: optional(listOf(isText)),
   }),
 };
 

@@ -4,6 +4,7 @@ import type { Session } from "../../src/core/session.ts";
 import type { Tool } from "../../src/core/tool.ts";
 import { defineTool, succeeded } from "../../src/core/tool.ts";
 import { z } from "../../src/tools/zod.ts";
+import { damagedStore } from "../fakes/damaged-store.ts";
 import { calls, createKit, listen, says, until } from "../fakes/kit.ts";
 
 /** A tool that runs until the test lets it go. */
@@ -130,4 +131,19 @@ test("an interrupt drops what waits to join", async () => {
   await heard.stop();
   expect(heard.events.filter(({ type }) => type === "prompt.discarded")).toHaveLength(1);
   expect(session.history().map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+});
+
+test("neither prompt is run again when the record of its taking is lost", async () => {
+  const { kit, session } = await whileHeld([calls(["Hold", {}]), says("both")], async (open) => {
+    await open.prompt(text("two"), { joins: true }).outcome;
+  });
+  await session.close();
+  const takings = (await kit.store.read(session.id)).events.filter(({ type }) => type === "prompt.taken");
+  expect(takings).toHaveLength(2);
+  for (const { seq: lost } of takings) {
+    const later = createKit([], { store: damagedStore(kit.store, ({ seq }) => seq === lost) });
+    const { session: again } = await later.engine.resume(session.id);
+    expect([lost, again.waiting()]).toEqual([lost, []]);
+    await again.close();
+  }
 });

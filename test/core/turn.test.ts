@@ -21,7 +21,7 @@ test("a plain turn tells its events in one fixed order", async () => {
   });
   expect(heard.events).toEqual([
     { type: "prompt.accepted", messageId: "id-2", content: [{ type: "text", text: "hello" }], ...at(2) },
-    { type: "turn.started", turnId: "id-3", model: "fake", ...at(3) },
+    { type: "turn.started", turnId: "id-3", model: "fake", prompts: ["id-2"], ...at(3) },
     { type: "prompt.taken", messageId: "id-2", reminders: [], ...at(4), turnId: "id-3" },
     { type: "session.titled", title: "hello", ...at(5), turnId: "id-3" },
     { type: "model.called", messageId: "id-4", model: "fake", ...at(), turnId: "id-3" },

@@ -220,8 +220,6 @@ test("around them work goes on as ever", async () => {
 
 describe("in the home", () => {
   const names = [
-    ".gitconfig",
-    ".config/git/config",
     ".bash_aliases",
     ".config/autostart/a.desktop",
     ".config/systemd/user/a.service",

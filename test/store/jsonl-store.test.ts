@@ -172,4 +172,21 @@ describe("removing", () => {
     expect((await store.list()).map(({ id }) => id)).toEqual(["s2"]);
     expect(await locksIn(home)).toEqual([]);
   });
+
+  it("keeps the outputs that forks name, until the last of them is gone", async () => {
+    const home = await tempHome();
+    const store = createJsonlStore({ home });
+    const forks = { s2: { sessionId: "s1", seq: 1 }, s3: { sessionId: "s2", seq: 1, before: ["s1"] } };
+    for (const id of ["s1", "s2", "s3"] as const) {
+      const first = id === "s1" ? opened(id) : { ...opened(id), forkOf: forks[id] };
+      await (await store.create(first)).release();
+      await mkdir(join(home, "outputs", id), { recursive: true });
+    }
+    const left: (readonly string[])[] = [];
+    for (const id of ["s1", "s2", "s3"]) {
+      await store.remove(id);
+      left.push(await readdir(join(home, "outputs")));
+    }
+    expect(left).toEqual([["s1", "s2", "s3"], ["s1", "s2", "s3"], []]);
+  });
 });

@@ -104,7 +104,8 @@ describe("other lines", () => {
     expect(decodeRecord(JSON.stringify(whole), "s1")).toMatchObject({ kind: "event" });
     for (const key of Object.keys(body)) {
       // Changes to the settings are the one field of `request.closed` that may be missing.
-      const isExtra = key === "failure" || key === "untaken" || (key === "changes" && body.type === "request.closed");
+      const extras = ["failure", "untaken", "joined", "prompts"];
+      const isExtra = extras.includes(key) || (key === "changes" && body.type === "request.closed");
       const mayMiss = key === "type" || isExtra;
       const without = decodeRecord(JSON.stringify({ ...whole, [key]: undefined }), "s1");
       expect({ key, kind: without.kind }).toEqual({ key, kind: key !== "type" && mayMiss ? "event" : "damaged" });

@@ -49,7 +49,7 @@ export const everyBody: readonly Exclude<DurableBody, { type: "session.opened" }
     ],
   },
   { type: "prompt.discarded", messageId: "m2" },
-  { type: "turn.started", turnId: "t1", model: "offline" },
+  { type: "turn.started", turnId: "t1", model: "offline", prompts: ["m1"] },
   { type: "prompt.taken", messageId: "m1", reminders: ["Today is Monday.", ""] },
   { type: "message.checkpoint", messageId: "m3", block: 0, kind: "thinking", from: 0, text: "hm" },
   {
@@ -134,6 +134,7 @@ export const everyBody: readonly Exclude<DurableBody, { type: "session.opened" }
     usage,
     durationMs: 12.5,
     untaken: ["m3"],
+    joined: ["m4"],
   },
 ];
 
@@ -152,7 +153,7 @@ export function everyEvent(sessionId: string): DurableEvent[] {
       appendSystemPrompt: "Be brief.",
       tags: [{ name: "ci", metadata: { run: 7 } }],
     },
-    forkOf: { sessionId: "parent", seq: 12 },
+    forkOf: { sessionId: "parent", seq: 12, before: ["grandparent"] },
   };
   const rest = everyBody.map(
     (body, index): DurableEvent => ({ at: 1_001 + index, sessionId, turnId: "t1", seq: index + 2, ...body }),

@@ -116,12 +116,18 @@ export class LiveSession {
   async prompt(content: Parameters<Session["prompt"]>[0], origin: Origin): Promise<void> {
     const { session } = this;
     const { clientMessageId } = origin;
-    const isFree = clientMessageId !== undefined && !this.isTaken(clientMessageId);
+    const isFree = clientMessageId !== undefined && clientMessageId !== "root" && clientMessageId !== this.replyId;
     const handle = session.prompt(content, {
       // Who names a turn waits for its end, so it gets one of its own.
       joins: clientMessageId === undefined,
       ...(isFree ? { messageId: clientMessageId } : {}),
     });
+    // Sent once more, it gets the same answer, and no second turn.
+    if (handle.isRepeated === true) {
+      await handle.accepted;
+      await this.caughtUp();
+      return this.parts.transport.send(this.parts.lines.result(origin.requestId, {}));
+    }
     this.origins.set(handle.messageId, origin);
     const turn = handle.outcome
       .catch(() => undefined)
@@ -226,13 +232,6 @@ export class LiveSession {
   /** The name of a prompt that was discarded may be another one's by now. */
   private forget(messageId: string, origin: Origin): void {
     if (this.origins.get(messageId) === origin) this.origins.delete(messageId);
-  }
-
-  private isTaken(messageId: string): boolean {
-    const { session, origins } = this;
-    if (messageId === "root" || messageId === this.replyId) return true;
-    const isWaiting = session.waiting().some((prompt) => prompt.messageId === messageId);
-    return origins.has(messageId) || isWaiting || session.history().some(({ id }) => id === messageId);
   }
 
   private async pump(): Promise<void> {

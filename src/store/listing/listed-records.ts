@@ -6,6 +6,7 @@ import {
   isNumber,
   isPositiveInteger,
   isText,
+  listOf,
   optional,
   shape,
 } from "./guards.ts";
@@ -35,7 +36,7 @@ export const isOpened = shape({
   cwd: isAbsolutePath,
   seq: (value) => value === 1,
   settings: isSettings,
-  forkOf: optional(shape({ sessionId: isText, seq: isPositiveInteger })),
+  forkOf: optional(shape({ sessionId: isText, seq: isPositiveInteger, before: optional(listOf(isText)) })),
 });
 const isStart = shape({ id: isText, createdAt: isNumber });
 const isOptionalText = optional(isText);

@@ -1,7 +1,8 @@
 import type { Interaction } from "../../../src/core/interaction.ts";
 import type { PromptBlock } from "../../../src/core/message.ts";
 import { noUsage } from "../../../src/core/message.ts";
-import type { PromptHandle, PromptOptions, Session } from "../../../src/core/session.ts";
+import type { PromptHandle, PromptOptions } from "../../../src/core/sent-prompts.ts";
+import type { Session } from "../../../src/core/session.ts";
 import { answerOf } from "../../../src/frontends/stream-jsonrpc/answers.ts";
 import type { Dialect } from "../../../src/frontends/stream-jsonrpc/dialect.ts";
 import type { Outgoing } from "../../../src/frontends/stream-jsonrpc/outbox.ts";

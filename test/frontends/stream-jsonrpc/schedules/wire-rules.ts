@@ -34,6 +34,7 @@ const opening = ["droid.initialize_session", "droid.load_session"];
 
 /** What is broken in the lines that each client was sent. */
 export function brokenWireRules({ clients, sent, hasFailedWrites, afterwards }: Played): string[] {
+  const repeated = repeatedNames(clients);
   return [
     ...afterwards,
     ...clients.flatMap((client, who) => {
@@ -44,7 +45,7 @@ export function brokenWireRules({ clients, sent, hasFailedWrites, afterwards }: 
         ...brokenDelivery(client, lines),
         ...brokenAnswers(client, lines),
         ...followLines(client, lines, hasFailedWrites),
-        ...(hasFailedWrites || client.left === "is gone" ? [] : brokenNames(client, lines)),
+        ...(hasFailedWrites || client.left === "is gone" ? [] : brokenNames(client, lines, repeated)),
       ];
       return broken.map((words) => `client ${who + 1}: ${words}`);
     }),
@@ -75,8 +76,22 @@ function countOf(values: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Whoever names a turn, and is told that it was taken, hears of its end once. */
-function brokenNames({ asked }: PlayedClient, lines: readonly Received[]): string[] {
+/** Names under which the same text was sent more than once: it runs once, and both are answered. */
+function repeatedNames(clients: readonly PlayedClient[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const prompts = clients.flatMap(({ asked }) => [...asked.values()].map(({ params }) => params));
+  return new Set(
+    prompts.flatMap((params) => {
+      const key = JSON.stringify(params);
+      const isFirst = !seen.has(key);
+      seen.add(key);
+      return isFirst ? [] : (nameIn(params) ?? []);
+    }),
+  );
+}
+
+/** Whoever names a turn, and is told that it was taken, hears of its end once; of one that is sent twice at most once. */
+function brokenNames({ asked }: PlayedClient, lines: readonly Received[], repeated: ReadonlySet<string>): string[] {
   const names = new Set([...asked.values()].flatMap(({ params }) => nameIn(params) ?? []));
   const taken = lines.flatMap(({ type, id, result }) =>
     type === "response" && result !== undefined ? (nameIn(asked.get(String(id))?.params) ?? []) : [],
@@ -84,8 +99,12 @@ function brokenNames({ asked }: PlayedClient, lines: readonly Received[]): strin
   const ended = noticesIn(lines).flatMap(({ type, turnId }) =>
     type === "agent_turn_completed" && names.has(String(turnId)) ? [String(turnId)] : [],
   );
-  if (taken.sort().join() === ended.sort().join()) return [];
-  return [`the turns ${taken} were taken in, and ${ended} ended`];
+  const [due, came] = [countOf(taken), countOf(ended)];
+  const isRight = [...names].every((name) => {
+    const [most, count] = [due.get(name) ?? 0, came.get(name) ?? 0];
+    return repeated.has(name) ? count <= most : count === most;
+  });
+  return isRight ? [] : [`the turns ${taken} were taken in, and ${ended} ended`];
 }
 
 function nameIn(params: unknown): string | undefined {
