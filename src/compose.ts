@@ -149,6 +149,7 @@ export async function compose(
     unfinishedDir,
     passEnvironment,
     hideEnvironment,
+    ripgrepSettings: join(homes.own, "cache", "ripgreprc"),
     fetch: { allowPrivate: config.fetch?.allowPrivate ?? [] },
     openNetwork,
   });

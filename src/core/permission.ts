@@ -60,7 +60,8 @@ export interface ProtectedPaths {
  * - `matches`: folders that hold what a file-name pattern matches, and where each match leads.
  * - `links-below`: where symbolic links below a folder lead that leave it.
  * - `names-below`: the same, and no answer when a name below could be more than one word, or a flag.
- * - `git`: nothing, when git in a folder runs no program and shows no file of the repository's choice; else no answer.
+ * - `git`: where git in a folder takes what it shows from, besides the repository around it. No answer when it might run a
+ *   program, or show a file, of the repository's choice.
  * - `signatures`: nothing, when the user's settings do not make git check signatures with another program; else no answer.
  * - `credentials`: configuration of git in a folder that holds credentials.
  * - `remotes`: the same of the repository around a folder, whose addresses git shows.

@@ -1,5 +1,6 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, sep } from "node:path";
+import { isStandIn } from "./version-files.ts";
 
 export function isProgram(path: string): boolean {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
@@ -43,9 +44,15 @@ export function ownPath(cwd: string): string {
   return ownFolders(cwd).join(delimiter);
 }
 
-/** A program that we start for ourselves. */
+/** A program that we start for ourselves: the system's, or else the user's. */
 export function ownProgram(name: string, cwd: string): string | undefined {
-  return findOnPath(name, cwd, ownFolders(cwd));
+  return usersProgram(name, cwd, ownFolders(cwd));
+}
+
+/** The one that the user would get; not a stand-in, for which files in `cwd` might choose another. */
+export function usersProgram(name: string, cwd: string, folders = pathFolders(cwd)): string | undefined {
+  const found = folders.flatMap((folder) => findOnPath(name, cwd, [folder]) ?? []);
+  return found.find((file) => !isStandIn(file, realpathSync.native(file)));
 }
 
 /**

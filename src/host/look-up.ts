@@ -12,8 +12,8 @@ const answers: Readonly<Record<Lookup["what"], (path: string, from?: string) => 
   "links-below": async (path) => (await import("./links-below.ts")).linksBelow(path, false),
   "names-below": async (path) => (await import("./links-below.ts")).linksBelow(path, true),
   async git(path) {
-    const { runsPrograms } = await import("./repository-programs.ts");
-    return (await runsPrograms(await onlyReading(path))) ? undefined : [];
+    const { shownPlaces } = await import("./repository-programs.ts");
+    return shownPlaces(await onlyReading(path));
   },
   async signatures() {
     const { showsSignatures } = await import("./repository-programs.ts");

@@ -17,6 +17,8 @@ export interface NodeHostOptions {
   readonly passEnvironment?: readonly string[];
   /** Variables that commands never get unless they are passed. */
   readonly hideEnvironment?: readonly string[];
+  /** A file of ours for the settings of the ripgrep that commands run. */
+  readonly ripgrepSettings?: string;
   readonly fetch?: {
     /** Servers on this machine and in private networks that may be asked: names, addresses, `host:port`, blocks, or `*`. */
     readonly allowPrivate?: readonly string[];
@@ -56,11 +58,16 @@ function createOutputPaths(outputsDir: string): Host["outputPath"] {
 }
 
 /** Most runs start no program, and then they do not pay for loading what it takes. */
-function lazyProcesses({ passEnvironment = [], hideEnvironment = [] }: NodeHostOptions): Processes {
+function lazyProcesses(options: NodeHostOptions): Processes {
+  const { passEnvironment = [], hideEnvironment = [], ripgrepSettings } = options;
   let loaded: Promise<Processes> | undefined;
   const load = (): Promise<Processes> => {
     loaded ??= import("./processes.ts").then(({ createProcesses }) =>
-      createProcesses({ passEnvironment, hideEnvironment }),
+      createProcesses({
+        passEnvironment,
+        hideEnvironment,
+        ...(ripgrepSettings === undefined ? {} : { ripgrepSettings }),
+      }),
     );
     return loaded;
   };

@@ -5,6 +5,7 @@ import { commandEnvironment } from "./command-environment.ts";
 import { type CommandOutput, createCommandOutput } from "./command-output.ts";
 import { createProgress, type Progress } from "./command-progress.ts";
 import { endTree } from "./process-tree.ts";
+import { quietRipgrep } from "./quiet-ripgrep.ts";
 import { folderProblem, type StartedCommand, startCommand, startDetached } from "./shell-start.ts";
 
 /** The longest delay that a timer of Node can have. */
@@ -23,6 +24,8 @@ export interface ProcessesOptions {
   readonly hideEnvironment?: readonly string[];
   /** Where the variables come from: `process.env` unless said. */
   readonly environment?: NodeJS.ProcessEnv;
+  /** A file of ours for the settings of the ripgrep that commands run. */
+  readonly ripgrepSettings?: string;
 }
 
 type Stop = { readonly type: "timeout" } | { readonly type: "aborted" };
@@ -137,13 +140,18 @@ async function run(
 
 export function createProcesses(options: ProcessesOptions = {}): Processes {
   const { passEnvironment = [], hideEnvironment = [] } = options;
-  const environment = () => commandEnvironment(options.environment ?? process.env, passEnvironment, hideEnvironment);
+  let ripgrep: Promise<Readonly<Record<string, string>>> | undefined;
+  const environment = async (): Promise<Record<string, string>> => {
+    if (options.ripgrepSettings !== undefined) ripgrep ??= quietRipgrep(options.ripgrepSettings);
+    const passed = commandEnvironment(options.environment ?? process.env, passEnvironment, hideEnvironment);
+    return { ...passed, ...(await ripgrep) };
+  };
   return {
-    run: (spec, signal) => run(spec, signal, environment()),
+    run: async (spec, signal) => run(spec, signal, await environment()),
     async startBackground(spec) {
       const problem = await folderProblem(spec.cwd);
       if (problem !== undefined) throw new Error(problem);
-      return { pid: await startDetached(spec.command, spec.cwd, spec.outputPath, environment()) };
+      return { pid: await startDetached(spec.command, spec.cwd, spec.outputPath, await environment()) };
     },
   };
 }

@@ -1,8 +1,8 @@
-import { type Dirent, readdirSync } from "node:fs";
+import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parseSettings, type Setting } from "./git-settings.ts";
-import { leadsTo, looksLikeGit, type Repository } from "./repository.ts";
+import { leadsTo, looksLikeGit, type Repository, readSmall } from "./repository.ts";
 import { liesBelow } from "./where-it-leads.ts";
 
 /** Addresses of other repositories, which are only looked at when something is fetched. */
@@ -28,34 +28,88 @@ function namesFileElsewhere({ section, key, value = "" }: Setting, { root, folde
   return found.some((file) => file !== undefined && !places.some((place) => liesBelow(file, place)));
 }
 
-/** In these, links are no files that git shows, or there are too many. */
-const passedOver = new Set(["refs", "logs", "hooks", "modules", "lfs", "pack"]);
+/** In these, links are no files that git shows as they are. */
+const passedOver = new Set(["hooks", "modules", "lfs"]);
 const deepest = 3;
-const mostEntries = 5_000;
+const mostEntries = 40_000;
+const mostAlternates = 20;
 
 /**
- * Whether something in a repository's own folder is a link to a file elsewhere, which git would show as its own. Links into
- * other repositories are left alone: some tools share parts of several that way. Also when there is too much in it.
+ * Places besides a repository and its working tree from which git takes what it shows: other repositories, by links, by
+ * alternates, and by a `.git` that leads to one which knows nothing of this working tree. `undefined` where something in the
+ * repository's own folder is a link to any other file, which git would show as its own, or there is too much to look at.
  */
-export function linksElsewhere({ root, folder, common }: Repository): boolean {
-  const places = [root, folder, common].flatMap((place) => leadsTo(place, "/") ?? []);
+export async function placesElsewhere(
+  repository: Repository,
+  worktrees: readonly string[],
+): Promise<readonly string[] | undefined> {
+  const { root, folder, common } = repository;
+  const own = [root, folder, common].flatMap((place) => leadsTo(place, "/") ?? []);
+  const isElsewhere = (place: string): boolean => !own.some((known) => liesBelow(place, known));
+  const linked = linkedPlaces([...new Set([folder, common])], isElsewhere);
+  const alternates = await alternatesOf(join(common, "objects"));
+  if (linked === undefined || alternates === undefined) return undefined;
+  const isCommon = common === folder || dirname(dirname(folder)) === common;
+  const borrowed = [
+    ...((await belongsTo(repository, worktrees)) ? [] : [folder]),
+    ...(isCommon ? [] : [common]),
+    ...linked,
+    ...alternates.filter(isElsewhere),
+  ];
+  return borrowed.flatMap((place) => leadsTo(place, "/") ?? []);
+}
+
+/** Whether a repository's folder lies in the working tree, or says itself that this is its working tree. */
+async function belongsTo({ root, folder }: Repository, worktrees: readonly string[]): Promise<boolean> {
+  const [tree, place] = [leadsTo(root, "/"), leadsTo(folder, "/")];
+  if (tree === undefined || place === undefined || liesBelow(place, tree)) return true;
+  const pointer = (await readSmall(join(folder, "gitdir")))?.trim();
+  if (pointer !== undefined && leadsTo(pointer, folder) === leadsTo(join(root, ".git"), "/")) return true;
+  return worktrees.some((path) => leadsTo(path, folder) === tree);
+}
+
+/** Where links in these folders lead that leave them: into other repositories. `undefined` for any other link. */
+function linkedPlaces(
+  folders: readonly string[],
+  isElsewhere: (place: string) => boolean,
+): readonly string[] | undefined {
+  const places: string[] = [];
   let left = mostEntries;
-  const leadsAway = (link: string): boolean => {
-    const target = leadsTo(link, "/");
-    return target !== undefined && !places.some((place) => liesBelow(target, place)) && !isInRepository(target);
-  };
-  const look = (place: string, depth: number): boolean =>
-    entriesOf(place).some((entry) => {
+  const look = (folder: string, depth: number): boolean =>
+    entriesOf(folder).every((entry) => {
       left -= 1;
-      const path = join(place, entry.name);
-      if (left < 0) return true;
-      if (entry.isSymbolicLink()) return leadsAway(path);
-      const isObjects = /^[0-9a-f]{2}$/.test(entry.name);
-      return (
-        entry.isDirectory() && depth < deepest && !passedOver.has(entry.name) && !isObjects && look(path, depth + 1)
-      );
+      const path = join(folder, entry.name);
+      if (entry.isSymbolicLink()) {
+        const target = leadsTo(path, "/");
+        if (target === undefined || !isElsewhere(target)) return left >= 0;
+        places.push(target);
+        return left >= 0 && isInRepository(target);
+      }
+      const isWalked = entry.isDirectory() && depth < deepest && !passedOver.has(entry.name);
+      return left >= 0 && (!isWalked || look(path, depth + 1));
     });
-  return [...new Set([folder, common])].some((place) => look(place, 1));
+  return folders.every((folder) => look(folder, 1)) ? places : undefined;
+}
+
+/** The folders of objects that others borrow from, and those that these borrow from in turn. */
+async function alternatesOf(objects: string): Promise<readonly string[] | undefined> {
+  const found: string[] = [];
+  const waiting = [objects];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    const file = join(at, "info", "alternates");
+    const stats = lstatSync(file, { throwIfNoEntry: false });
+    if (stats === undefined) continue;
+    const text = stats.isFile() ? await readSmall(file) : undefined;
+    if (text === undefined) return undefined;
+    const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+    // Some are in quotes, with escapes.
+    if (lines.some((line) => line.startsWith('"')) || found.length + lines.length > mostAlternates) return undefined;
+    for (const place of lines.map((line) => resolve(at, line))) {
+      found.push(place);
+      waiting.push(place);
+    }
+  }
+  return found;
 }
 
 function entriesOf(folder: string): readonly Dirent[] {
@@ -67,5 +121,6 @@ function entriesOf(folder: string): readonly Dirent[] {
 }
 
 function isInRepository(path: string): boolean {
-  return [path, dirname(path), dirname(dirname(path))].some(looksLikeGit);
+  const above = [path, dirname(path), dirname(dirname(path)), dirname(dirname(dirname(path)))];
+  return above.some(looksLikeGit);
 }

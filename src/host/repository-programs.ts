@@ -13,7 +13,7 @@ import {
   userSettings,
 } from "./git-user-settings.ts";
 import { isThere, leadsTo, type Repository, readSmall, repositoriesAround, repositoryIn } from "./repository.ts";
-import { linksElsewhere, settingsNameFilesElsewhere } from "./repository-files.ts";
+import { placesElsewhere, settingsNameFilesElsewhere } from "./repository-files.ts";
 import { liesBelow } from "./where-it-leads.ts";
 
 const largestIndex = 64 * 1024 * 1024;
@@ -96,31 +96,34 @@ async function isEmbedded(repositories: readonly Repository[]): Promise<boolean>
 }
 
 /**
- * True when git in this folder might run a program that the repository's own files name, or show files of another place;
- * also when that cannot be found out. Never rejects.
+ * Where git in this folder takes what it shows from, besides the repository. `undefined` when it might run a program that the
+ * repository's own files name, or show any other file; also when that cannot be found out. Never rejects.
  */
-export async function runsPrograms(cwd: string): Promise<boolean> {
+export async function shownPlaces(cwd: string): Promise<readonly string[] | undefined> {
   try {
-    if (elsewhere.some((name) => process.env[name] !== undefined)) return true;
+    if (elsewhere.some((name) => process.env[name] !== undefined)) return undefined;
     const [{ repositories, unclear }, user] = await Promise.all([repositoriesAround(cwd), userSettings()]);
-    if (unclear || user === undefined || (await isEmbedded(repositories))) return true;
+    if (unclear || user === undefined || (await isEmbedded(repositories))) return undefined;
     const folders = [cwd, ...repositories.map(({ root }) => root)];
-    if (environmentStartsRepositoryFile(folders)) return true;
-    if (user.some((setting) => startsRepositoryFile(setting, folders) || sortsBySignature(setting))) return true;
+    if (environmentStartsRepositoryFile(folders)) return undefined;
+    if (user.some((setting) => startsRepositoryFile(setting, folders) || sortsBySignature(setting))) return undefined;
+    const places: string[] = [];
     const everywhere = hookFoldersOf(user);
     const found = [...repositories];
     for (const repository of found) {
       const settings = await settingsOf(repository);
-      if (settings === undefined || configRunsProgramsUnhindered(settings)) return true;
-      if (settingsNameFilesElsewhere(repository, settings) || linksElsewhere(repository)) return true;
+      if (settings === undefined || configRunsProgramsUnhindered(settings)) return undefined;
+      const borrowed = await placesElsewhere(repository, plainValues(settings, "worktree") ?? []);
+      if (borrowed === undefined || settingsNameFilesElsewhere(repository, settings)) return undefined;
+      places.push(...borrowed);
       if (hasReadingHook(repository, settings, cwd, everywhere) || showsAnotherFolder(repository, settings))
-        return true;
+        return undefined;
       const submodules = await submodulesOf(repository, settings);
-      if (submodules === undefined || found.push(...submodules) > mostRepositories) return true;
+      if (submodules === undefined || found.push(...submodules) > mostRepositories) return undefined;
     }
-    return false;
+    return places;
   } catch {
-    return true;
+    return undefined;
   }
 }
 

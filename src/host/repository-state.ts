@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { textStart } from "../core/text-cut.ts";
 import { capture } from "./capture.ts";
-import { findOnPath } from "./executables.ts";
+import { usersProgram } from "./executables.ts";
 import { type Repository, readSmall, repositoriesAround } from "./repository.ts";
 import { isTrusted } from "./repository-programs.ts";
 
@@ -103,7 +103,7 @@ export async function repositoryState(cwd: string): Promise<string | undefined> 
       const why = "Status and commits are left out: the repository's own configuration makes git run programs.";
       return [...intro, why].join("\n");
     }
-    const program = findOnPath("git", cwd);
+    const program = usersProgram("git", cwd);
     if (program === undefined) return intro.join("\n");
     const [status, log] = await Promise.all([
       git(program, repository.root, ["status", "--short", "--ignore-submodules=all", "--untracked-files=normal"]),

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { GlobQuery, GrepQuery, Search, SearchResult } from "../core/ports.ts";
 import { shownName } from "../core/shown-name.ts";
-import { findOnPath } from "./executables.ts";
+import { usersProgram } from "./executables.ts";
 import { acrossLineEnds, namesCarriageReturns, textAcrossLineEnds } from "./line-ends.ts";
 import { readContent, readPaths, searchedRoot, separatorFlags } from "./ripgrep-output.ts";
 import { searchWithRipgrep } from "./ripgrep-process.ts";
@@ -30,7 +30,7 @@ export async function locateRipgrep(): Promise<string | undefined> {
     accessSync(rgPath, constants.X_OK);
     return rgPath;
   } catch {
-    return findOnPath("rg", process.cwd());
+    return usersProgram("rg", process.cwd());
   }
 }
 

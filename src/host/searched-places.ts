@@ -3,7 +3,7 @@ import { basename, isAbsolute } from "node:path";
 import { findOnPath, isProgram } from "./executables.ts";
 import { type Language, languagePlaces, loaderPlaces } from "./loaded-code.ts";
 import { programFile, searchPath } from "./program-file.ts";
-import { isStandIn, versionsAreChosenByPath } from "./version-files.ts";
+import { isStandIn, mayChooseProgram } from "./version-files.ts";
 import { sortedUnique, whereItLeads } from "./where-it-leads.ts";
 
 type Helpers = readonly string[] | "any";
@@ -38,7 +38,7 @@ function alike(names: string, helped: string): readonly (readonly [string, reado
  */
 export async function searchedPlaces(program: string, from?: string): Promise<readonly string[] | undefined> {
   const file = program.includes("/") ? absoluteProgram(program) : programFile(program)?.[0];
-  if (startsAnother(program, file) && (from === undefined || versionsAreChosenByPath(from))) return undefined;
+  if (startsAnother(program, file) && (from === undefined || mayChooseProgram(from))) return undefined;
   const script = file === undefined ? undefined : scriptIn(file);
   const written = loaderPlaces(process.env);
   for (const language of languagesOf(basename(program), script)) written.push(...languagePlaces(language, process.env));

@@ -58,6 +58,8 @@ export interface CommandRow {
   readonly picksNames?: "file" | "archive";
   /** A text of its that names an existing file means that file, which is then overwritten. */
   readonly textMayBeFile?: true;
+  /** Flags whose value is a folder that it empties first, separated by spaces. */
+  readonly empties?: string;
   /** Files that it writes by itself, separated by spaces, in its folder or the user's home. */
   readonly writes?: string;
   /** It writes all over the repository's working tree. */

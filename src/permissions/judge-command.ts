@@ -46,7 +46,13 @@ function judgePart(part: CommandPart, found: Found, places: Places, isCovered = 
   return { kind, source, ...(isLifted ? allowed : touched), parts };
 }
 
-const neverLifted = new Set(["program-in-workspace", "unknown-variable", "dangerous-variable", "sets-variable"]);
+const neverLifted = new Set([
+  "program-in-workspace",
+  "unknown-variable",
+  "dangerous-variable",
+  "sets-variable",
+  "moved-path",
+]);
 
 /** The part that decides: protected before harmless, then by class, then the first. */
 export function worstPart(part: JudgedPart): JudgedPart {
@@ -69,7 +75,11 @@ function judgeTouch(touch: Touch, found: Found, places: Places): Own {
   if (isRepositoryLost) return judgeRepositories(touch, answer ?? [], places);
   if (answer === undefined) return noAnswer(touch);
   if (touch.use === "set") return { class: "read", protected: false, rule: "assignment", why: `sets ${path}` };
-  if (touch.use === "git") return { class: touch.class, protected: false, rule: "git", why: "asks git" };
+  if (touch.use === "git") {
+    const git: Own = { class: touch.class, protected: false, rule: "git", why: "asks git" };
+    const borrowed: Touch = { ...touch, use: "read", class: "read", recursive: false };
+    return answer.map((place) => judgeFile(borrowed, place, places)).reduce(worst, git);
+  }
   if (touch.use === "project") return judgeProject(touch, answer, places);
   if (touch.use === "delete") return judgeDeletion(touch, answer, places);
   if (touch.lookup.what === "existing") return judgeOverwriting(touch, answer);

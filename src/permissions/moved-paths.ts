@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { isBuilt } from "../core/build-folders.ts";
 import type { CommandPart, Lookup, Touch } from "../core/permission.ts";
 import { unescaped } from "./arg.ts";
@@ -51,20 +52,24 @@ export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
       ? { links: false, outputs: false, files: false, names: false, repositories: false, versions: false }
       : { ...known };
   let isOrdered = true;
+  const written = new Set<string>();
   return {
     guard(part, { makesLinks = false, keepsNames = false } = {}) {
-      const why = whyChanged(part, changes, cwd);
+      const script = writtenWord(part, written, cwd);
+      const why = script === undefined ? whyChanged(part, changes, cwd) : `uses ${script}`;
       const runs = changes.files && part.touches.some(({ use }) => use === "run");
-      const written = part.touches.filter(({ use }) => use === "write").map(({ lookup }) => lookup);
-      changes.files ||= written.length > 0;
-      changes.names ||= written.length > 0 && !keepsNames;
+      const places = part.touches.filter(({ use }) => use === "write").map(({ lookup }) => lookup);
+      for (const { path } of places) written.add(path);
+      changes.files ||= places.length > 0;
+      changes.names ||= places.length > 0 && !keepsNames;
       changes.links ||= makesLinks;
-      changes.outputs ||= makesLinks && written.some(({ path }) => isBuilt(path, cwd));
+      changes.outputs ||= makesLinks && places.some(({ path }) => isBuilt(path, cwd));
       changes.repositories ||=
-        makesLinks || written.some(({ what, path }) => what === "matches" || partOfRepository.test(path));
-      changes.versions ||= written.some(({ path }) => versionFile.test(path));
+        makesLinks || places.some(({ what, path }) => what === "matches" || partOfRepository.test(path));
+      changes.versions ||= places.some(({ path }) => versionFile.test(path));
       const asked = runs ? { ...part, touches: [...part.touches, searchPath] } : part;
-      if (why === undefined || part.class === "high") return asked;
+      // A rule may allow what is high in itself, but not what was written a moment ago.
+      if (why === undefined || (part.class === "high" && script === undefined)) return asked;
       return classed(
         asked,
         "high",
@@ -83,6 +88,12 @@ export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
       return isOrdered || !isNew ? undefined : createMovedPaths(cwd, changes);
     },
   };
+}
+
+/** A word of a program that is not understood which names a file that an earlier part has written. */
+function writtenWord(part: CommandPart, written: ReadonlySet<string>, cwd: string): string | undefined {
+  if (part.class !== "high" || written.size === 0) return undefined;
+  return part.words?.find((word) => word !== undefined && written.has(posix.resolve(cwd, word)));
 }
 
 function whyChanged({ touches }: CommandPart, changes: Changes, cwd: string): string | undefined {

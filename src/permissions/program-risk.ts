@@ -1,5 +1,5 @@
 import type { AccessClass, Touch } from "../core/permission.ts";
-import { type Arg, knownStart, text, textOf } from "./arg.ts";
+import { type Arg, escaped, knownStart, text, textOf } from "./arg.ts";
 import { type Fit, fitted } from "./argv.ts";
 import type { CommandRow } from "./command-row.ts";
 import { ignoresVariables, isKnownProgram, rowsOf } from "./commands.ts";
@@ -111,7 +111,7 @@ function changed(program: string, args: readonly Arg[], around: Surroundings): r
 function underVariables(name: string, judgement: RowJudgement, { variables = [] }: Surroundings): RowJudgement {
   const [first] = variables;
   const isSeen = !(wrappers.has(name) || builtins.has(name) || ignoresVariables(name));
-  if (first === undefined || !isSeen || judgement.class === "high") return judgement;
+  if (first === undefined || !isSeen) return judgement;
   const why = `gives ${shown(name)} the variable ${first}, whose effect is not known`;
   return { ...judgement, class: "high", rule: "unknown-variable", why };
 }
@@ -205,22 +205,34 @@ function judgeByRow(
   const more = { touches: [...touches, ...below, ...git, ...others], prints, makesLinks, ...keeps };
   const judgement = judged(row.class, rule, row.why, more);
   if (row.writesValues !== true || row.class === "read") return judgement;
-  const project = projectTouches(found, around, row.class);
+  const project = projectTouches(row, found, around);
   return { ...judgement, touches: [...judgement.touches, ...project], runsProject: true };
 }
 
 /** What a build or a test obeys, and the folders that it fills, which links may have taken the place of. */
-function projectTouches({ operands, values }: Fit, around: Surroundings, accessClass: AccessClass): readonly Touch[] {
+function projectTouches(row: CommandRow, { operands, values }: Fit, around: Surroundings): readonly Touch[] {
+  const { class: accessClass } = row;
+  const leaves = (arg: Arg): boolean => /^[/~]|(?:^|[/,])\.\.(?:[/,]|$)/.test(textOf(arg) ?? "");
   const obeyed = [
-    ...operands.filter(({ kind }) => kind === "read"),
-    ...values.filter(({ kind, flag }) => kind === "read" || /^(?:-C|-S|--directory)$/.test(flag)),
+    ...operands.filter(({ kind, arg }) => kind !== "text" || leaves(arg)),
+    ...values.filter(
+      ({ kind, flag, arg }) =>
+        kind === "read" || /^(?:-C|-S|-B|--directory)$/.test(flag) || (kind === "text" && leaves(arg)),
+    ),
   ];
+  const emptied = values.filter(({ flag }) => row.empties?.split(" ").includes(flag) === true);
+  const lost = emptied
+    .flatMap(({ arg }) => touchesOf(arg, "write", accessClass, around) ?? [])
+    .map((touch): Touch => {
+      return { ...touch, use: "delete", lookup: { what: "unsaved", path: escaped(touch.lookup.path) } };
+    });
   const named = obeyed.flatMap(({ arg }) => touchesOf(arg, "read", accessClass, around) ?? []);
   const outputs = touching("write", "output-links", around, accessClass);
   return [
     ...touching("project", "path", around, accessClass),
     ...named.map((touch): Touch => ({ ...touch, use: "project" })),
     ...outputs.map((touch): Touch => ({ ...touch, recursive: true, moves: true })),
+    ...lost,
   ];
 }
 

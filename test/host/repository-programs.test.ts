@@ -9,11 +9,9 @@ for (const name of ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"]) process.env[name]
 
 const host = createNodeHost({ outputsDir: "/nowhere" });
 
-/** `undefined`, when git might run something there; an empty list, when it surely does not. */
+/** Whether git might run something there, or show any file. */
 async function runsPrograms(path: string): Promise<boolean> {
-  const answer = await host.lookUp({ what: "git", path });
-  expect(answer ?? []).toEqual([]);
-  return answer === undefined;
+  return (await host.lookUp({ what: "git", path })) === undefined;
 }
 
 function shell(command: string, cwd: string): void {
@@ -48,10 +46,6 @@ describe("git in a folder", () => {
     ["a file that is not there", "git config blame.ignoreRevsFile /nowhere/at/all"],
     ["a neighbour for a remote", "git config remote.origin.url ../neighbour"],
     ["links inside itself", "ln -s HEAD .git/BISECT_LOG; ln -s ../../file .git/info/exclude2"],
-    [
-      "parts of another repository",
-      "git init -q --bare $PWD-o; mv .git/objects/* $PWD-o/objects; rmdir .git/objects; ln -s $PWD-o/objects .git/objects",
-    ],
     ["its own working tree", 'git config core.worktree "$PWD"'],
     [
       "settings of the working tree",
@@ -139,6 +133,39 @@ describe("git in a folder", () => {
     expect(await Promise.all(places.map(runsPrograms))).toEqual([false, false]);
     await appendFile(join(root, "config"), "[core]\n\tfsmonitor = x\n");
     expect(await Promise.all(places.map(runsPrograms))).toEqual([true, true]);
+  });
+
+  test("names the other repositories that it takes objects from", async () => {
+    const [root, other, link, file] = [await repository(), await repository(), await tempFolder(), await tempFolder()];
+    const elsewhere = async (path: string) => host.lookUp({ what: "git", path });
+    expect(await elsewhere(root)).toEqual([]);
+    await writeFile(join(root, ".git", "objects", "info", "alternates"), `${other}/.git/objects\n`);
+    expect(await elsewhere(root)).toEqual([join(other, ".git", "objects")]);
+    await symlink("/etc/passwd", join(other, ".git", "objects", "info", "alternates"));
+    expect(await elsewhere(root)).toBeUndefined();
+    await rm(join(other, ".git", "objects", "info", "alternates"));
+    await symlink(join(other, ".git"), join(link, ".git"));
+    await writeFile(join(file, ".git"), `gitdir: ${other}/.git\n`);
+    expect([await elsewhere(link), await elsewhere(file)]).toEqual(Array(2).fill([join(other, ".git")]));
+    await rm(join(root, ".git", "objects", "info", "alternates"));
+    shell(`ln -s ${other}/.git/objects/pack .git/objects/ff`, root);
+    expect(await elsewhere(root)).toEqual([join(other, ".git", "objects", "pack")]);
+  });
+
+  test("knows the repository of a linked working tree, of a submodule and of a folder of its own as theirs", async () => {
+    const root = await repository();
+    const [tree, apart, git] = [`${root}-tree`, await tempFolder(), `${await tempFolder()}/git`];
+    shell(
+      `git worktree add -q ${tree}; git init -q ${root}-sub; cd ${root}-sub; echo a > a; git add .; git commit -qm a`,
+      root,
+    );
+    shell(`git submodule --quiet add ${root}-sub sub`, root);
+    shell(`git init -q --separate-git-dir=${git} .; git config core.worktree "$PWD"`, apart);
+    const places = await Promise.all(
+      [tree, join(root, "sub"), apart].map((path) => host.lookUp({ what: "git", path })),
+    );
+    for (const path of [tree, `${root}-sub`]) await rm(path, { recursive: true });
+    expect(places).toEqual([[], [], []]);
   });
 
   test("may show anything where a folder of a repository looks like another one", async () => {

@@ -157,6 +157,15 @@ test.each<[string, string, string]>([
   [".python-version", "LINK", "workspace"],
   [".asdfrc", "pre_asdf_reshim = ./made\n", "workspace"],
   ["mise.toml", '[tools]\nnode = "path:./made"\n', "workspace"],
+  ["mise.toml", '[tools]\nnode = "22.1"\n# why\npython = "3.12"\n', "read"],
+  ["mise.toml", '[tools]\nnode = "p\\u0061th:./made"\n', "workspace"],
+  ["mise.toml", '[env]\n_.source = "./made"\n', "workspace"],
+  ["mise.dev.toml", '[tools]\nnode = "22.1"\n', "workspace"],
+  [".config/mise.toml", '[tools]\nnode = "path:./made"\n', "workspace"],
+  [".mise/config.toml", '[tools]\nnode = "path:./made"\n', "workspace"],
+  [".tool-versions", '{{ exec(command="./made") }}\n', "workspace"],
+  [".node-version", "path:./made\n", "workspace"],
+  ["rust-toolchain.toml", '[toolchain]\nchannel = "stable"\ncomponents = ["clippy", "rustfmt"]\n', "read"],
 ])("a version manager's stand-in is high where %s with %j chooses the program: %s", async (name, text, found) => {
   const decide = await machine({ PATH: "SYSTEM/shims:SYSTEM" });
   const [shims = ""] = (process.env.PATH ?? "").split(":");
@@ -166,6 +175,7 @@ test.each<[string, string, string]>([
     await writeFile(join(shims, program), "#!/bin/sh\nexec asdf exec x\n", { mode: 0o755 });
   }
   const file = join(ws, name);
+  await mkdir(dirname(file), { recursive: true });
   await (text === "LINK" ? symlink("/etc/passwd", file) : writeFile(file, text));
   expect(await decide([...standIns, "cd bin && npm --version"])).toEqual(
     all([...standIns, "cd bin && npm --version"], found),

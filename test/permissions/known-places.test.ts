@@ -63,7 +63,7 @@ describe("what is known by name", () => {
     [".Rprofile", "kept"],
     [".screenrc", "kept"],
     [".mailcap", "kept"],
-    [".hgrc", "kept"],
+    [".hgrc", "closed"],
     [".subversion/config", "kept"],
     [".condarc", "kept"],
     [".local/share/bash-completion/completions/git", "kept"],

@@ -256,6 +256,13 @@ describe("commands", () => {
     expect(decision).toMatchObject({ class: "high", rule: "program-in-workspace" });
   });
 
+  test("a rule does not hold for a script that a variable changes, or that was just written", async () => {
+    const rules = { allow: [["./ok.sh"], ["cargo", "build"]], deny: [], alwaysDeny: [] };
+    const texts = ["./ok.sh", "PY=./evil ./ok.sh", "RUSTC=./evil cargo build", "echo x > ok.sh; ./ok.sh"];
+    const found = await Promise.all(texts.map(async (text) => decide(await command(text), { rules, autonomy: "low" })));
+    expect(found.map(({ class: level }) => level)).toEqual(["read", "high", "high", "high"]);
+  });
+
   test("what cannot be looked up is not harmless", async () => {
     const host = { ...createMemoryHost({}), lookUp: () => Promise.reject(new Error("EIO")) };
     expect(decide(await command("cat a", {}, host))).toMatchObject({ class: "high", rule: "unknown-path" });

@@ -60,7 +60,8 @@ const versionRows: readonly CommandRow[] = [
 ];
 
 const readingRows: readonly CommandRow[] = [
-  { program: "node", class: "read", sub: "--check|-c", operands: "read", why: "checks the syntax of a file" },
+  // It also reads the package.json around the file, and prints what is wrong with that.
+  { program: "node", class: "medium", sub: "--check|-c", operands: "read", why: "checks the syntax of a file" },
   { program: "php", class: "read", sub: "-l", operands: "read", why: "checks the syntax of a file" },
   {
     program: "shellcheck",
@@ -72,7 +73,8 @@ const readingRows: readonly CommandRow[] = [
   },
   {
     program: "yamllint",
-    class: "read",
+    // Its settings can name another file as theirs, and it prints what is wrong with that.
+    class: "medium",
     flags: "-s -f: --strict --format: --no-warnings --version",
     operands: "read*",
     folder: true,

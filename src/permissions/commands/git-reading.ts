@@ -48,6 +48,7 @@ const checksSignatures = "runs a program that checks signatures";
 /** A format that makes git check signatures starts another program; one that begins with a dash may be a flag for git. */
 function shownFormat(text: string): string | undefined {
   if (text.startsWith("-")) return "may be a flag";
+  if (/remotename/.test(text)) return "shows addresses of other repositories, which may hold credentials";
   return /%[-+ ]*G|%\(\*?signature/.test(text) ? checksSignatures : undefined;
 }
 
@@ -84,9 +85,9 @@ const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
     operands: "text*",
     why: "prints what has changed in the working directory",
   },
-  { sub: "log|whatchanged|show|reflog show", flags: logFlags, operands: "text*", showsCommits: true, why: history },
+  { sub: "log|show|reflog show", flags: logFlags, operands: "text*", showsCommits: true, why: history },
   {
-    sub: "log|whatchanged|show|reflog show",
+    sub: "log|show|reflog show",
     showsCommits: true,
     flags: `${logFlags} --format: --pretty:`,
     operands: "read*",

@@ -199,8 +199,17 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
   {
     sub: "rm",
     flags: "-r -q -n --cached --dry-run --quiet --ignore-unmatch",
+    needs: "--cached -n --dry-run",
     operands: "text*",
-    why: "takes files out of the next commit, and refuses to delete what is changed",
+    why: "takes files out of the next commit and leaves them where they are",
+  },
+  // It takes the folder of a submodule with all that is in it, and does not look at files that git was told to pass over.
+  {
+    sub: "rm",
+    flags: "-r -q --quiet --ignore-unmatch",
+    operands: "write*",
+    deletes: true,
+    why: "deletes files of the repository, and refuses to delete what is changed",
   },
   {
     sub: "restore",

@@ -125,6 +125,7 @@ export const javascriptToolRows = alsoIn(
       --no-lint --fix --configuration: --prod --production --no-watch --verbose --strict --ci --coverage --turbo
       --turbopack`,
       operands: "text*",
+      empties: "--outDir",
       why: builds,
     },
     {

@@ -34,7 +34,11 @@ function webProtocols(text: string): string | undefined {
 }
 
 /** The texts that curl gets are an address, a header, a method, a format or protocols, and none is harmful as another. */
+/** Machines of a cloud ask these addresses for their credentials. */
+const metadata = /^(?:[a-z]+:\/\/)?(?:169\.254\.|100\.100\.100\.200|metadata\.|\[?fe80:|\[?fd00:ec2)/i;
+
 function curlText(text: string): string | undefined {
+  if (metadata.test(text)) return "may ask a cloud for credentials";
   const kinds = [webAddress(text), plainHeader(text), plainOutput(text), webProtocols(text)];
   return kinds.includes(undefined) || /^(GET|HEAD|OPTIONS)$/.test(text)
     ? undefined
@@ -42,6 +46,7 @@ function curlText(text: string): string | undefined {
 }
 
 function wgetText(text: string): string | undefined {
+  if (metadata.test(text)) return "may ask a cloud for credentials";
   return webAddress(text) === undefined || plainHeader(text) === undefined
     ? undefined
     : "is not a plain question to the web";

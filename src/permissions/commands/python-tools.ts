@@ -85,7 +85,7 @@ export const pythonToolRows = projectRows([
   },
   {
     program: "sphinx-build",
-    flags: "-b: -W -q -n -E -a -j: --keep-going -M:",
+    flags: "-b: -W -q -n -E -a -j: --keep-going",
     operands: "write*",
     why: "builds the documentation",
   },
@@ -93,6 +93,7 @@ export const pythonToolRows = projectRows([
     program: "mkdocs",
     sub: "build",
     flags: "-s -q -v -c -d: --strict --clean --quiet --verbose --site-dir:",
+    empties: "-d --site-dir",
     why: "builds the documentation",
   },
 ]);

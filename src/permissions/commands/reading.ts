@@ -25,7 +25,7 @@ const rgFlags = `
   --files-without-match --fixed-strings --follow --no-follow --glob: --iglob: --glob-case-insensitive --heading --no-heading
   --hidden --no-hidden --ignore-case --ignore-file< --ignore-file-case-insensitive --include-zero --invert-match --json
   --line-buffered --line-number --no-line-number --line-regexp --max-columns: --max-columns-preview --max-count: --max-depth:
-  --maxdepth: --max-filesize: --mmap --no-mmap --multiline --multiline-dotall --no-config --no-ignore --no-ignore-dot
+  --maxdepth: --max-filesize: --mmap --no-mmap --multiline --multiline-dotall --no-ignore --no-ignore-dot
   --no-ignore-exclude --no-ignore-files --no-ignore-global --no-ignore-messages --no-ignore-parent --no-ignore-vcs
   --no-messages --no-pre --no-require-git --no-unicode --null --null-data --one-file-system --only-matching --passthru
   --passthrough --path-separator: --pcre2 --pretty --quiet --regex-size-limit: --regexp: --replace: --smart-case --sort:
