@@ -27,9 +27,8 @@ test("the page names every key of the format", async () => {
 });
 
 test("every example of the offline page is understood", async () => {
-  const rows = [...(await page("offline-model.md")).matchAll(/^\| [^|]+ \| (.+?) \| .+ \|$/gm)].map(
-    (match) => match[1] ?? "",
-  );
+  const [first = ""] = (await page("offline-model.md")).split("It understands a request as a whole");
+  const rows = [...first.matchAll(/^\| [^|]+ \| (.+?) \| .+ \|$/gm)].map((match) => match[1] ?? "");
   const examples = rows.flatMap((row) =>
     [...row.matchAll(/`` ?(.+?) ?``|`([^`]+)`/g)].map((match) => match[1] ?? match[2] ?? ""),
   );
@@ -37,7 +36,7 @@ test("every example of the offline page is understood", async () => {
   const model = createOfflineModel();
   for (const example of examples) {
     const { text } = await createChat(model).say(example);
-    expect({ example, understood: !/I did not understand|我没有理解/.test(text) }).toEqual({
+    expect({ example, understood: !/nothing was done|什么都没有做/.test(text) }).toEqual({
       example,
       understood: true,
     });

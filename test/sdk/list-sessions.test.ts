@@ -70,7 +70,7 @@ describe("Tinman's sessions", () => {
     await symlink(other, join(bench.root, "linked"));
     for (const [prompt, cwd] of [
       ["Just reply OK.", bench.cwd],
-      ["Just reply: OK again, at length é 只回复", other],
+      ['Just reply "OK again, at length é 只回复"', other],
       ["run ls command", bench.cwd],
     ] as const) {
       expect(await bench.tinman(["exec", prompt], { cwd })).toMatchObject({ code: 0 });

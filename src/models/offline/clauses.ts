@@ -46,22 +46,16 @@ export function piecesOf(text: string): readonly Piece[] {
   return pieces;
 }
 
-export interface JoinRules {
-  /** Whether a piece can stand alone as a clause after this joint. */
-  stands(piece: string, joint: Piece["joint"], before: string): boolean;
-  /** Whether an open-ended clause takes in a piece that does not stand alone. */
-  swallows(before: string, joint: Piece["joint"]): boolean;
-}
-
-/** The clauses of a text, each with what stood before it. */
-export function clausesOf(text: string, rules: JoinRules): readonly Pick<Piece, "text" | "joint">[] {
-  const clauses: { text: string; readonly joint: Piece["joint"] }[] = [];
-  for (const piece of piecesOf(text)) {
+/** The clauses of a text. `stands` tells whether a piece can be a clause after this joint; otherwise a comma only continues. */
+export function clausesOf(
+  text: string,
+  stands: (piece: string, joint: Piece["joint"], before: string) => boolean,
+): readonly string[] {
+  const clauses: string[] = [];
+  for (const { text: piece, joint, glue } of piecesOf(text)) {
     const before = clauses.at(-1);
-    const { joint } = piece;
-    if (before === undefined || rules.stands(piece.text, joint, before.text)) clauses.push({ text: piece.text, joint });
-    else if (joint !== "soft" && !rules.swallows(before.text, joint)) clauses.push({ text: piece.text, joint });
-    else before.text += piece.glue + piece.text;
+    if (before === undefined || joint !== "soft" || stands(piece, joint, before)) clauses.push(piece);
+    else clauses[clauses.length - 1] = before + glue + piece;
   }
-  return clauses.map((clause) => ({ ...clause, text: clause.text.trim() }));
+  return clauses.map((clause) => clause.trim());
 }

@@ -19,17 +19,27 @@ export type Action =
 
 /** Steps that need only words. */
 export type Talk =
-  /** `reference`: "the password" in "reply only the password" points at something; it is not itself the answer. */
-  | { readonly type: "reply"; readonly text: string; readonly reference?: string }
   | { readonly type: "remember"; readonly statement: Statement }
-  /** `isGuess`: nothing in the question says that it is about what the user told. */
-  | { readonly type: "recall"; readonly question: string; readonly everything: boolean; readonly isGuess?: boolean }
+  | {
+      readonly type: "recall";
+      readonly question: string;
+      readonly everything: boolean;
+      /** Nothing in the question says that it is about what the user told. */
+      readonly isGuess?: boolean;
+      /** A fact must have every word of the question. */
+      readonly isStrict?: boolean;
+    }
   | { readonly type: "calculate"; readonly expression: string; readonly value: number }
   | { readonly type: "greet" | "identity" | "help" | "thanks" | "continue" | "previous" | "placeholder" }
-  /** An empty text is not quoted: alternatives must not look like an answer. */
-  | { readonly type: "unknown"; readonly text: string };
+  | { readonly type: "unknown" };
 
-export type Intent = Action | Talk;
+/** An answer that the request gives: its words, or what it points at ("the password" in "reply only the password"). */
+export type Answer =
+  | { readonly type: "reply"; readonly text: string }
+  | { readonly type: "pick"; readonly what: string };
+
+export type Step = Action | Talk;
+export type Intent = Step | Answer;
 
 /** One clause of a request, as the recognisers see it. */
 export interface Clause {
@@ -43,21 +53,24 @@ export interface Clause {
 
 export type Recogniser = (clause: Clause) => Intent | undefined;
 
-const talk: ReadonlySet<string> = new Set<Talk["type"]>([
-  "reply",
-  "remember",
-  "recall",
-  "calculate",
-  "greet",
-  "identity",
-  "help",
-  "thanks",
-  "continue",
-  "previous",
-  "placeholder",
-  "unknown",
+export function isAnswer(intent: Intent): intent is Answer {
+  return intent.type === "reply" || intent.type === "pick";
+}
+
+const actions: ReadonlySet<string> = new Set<Action["type"]>([
+  "list",
+  "run",
+  "create",
+  "read",
+  "edit",
+  "grep",
+  "glob",
+  "ask",
+  "plan",
+  "todo",
+  "summary",
 ]);
 
 export function isAction(intent: Intent): intent is Action {
-  return !talk.has(intent.type);
+  return actions.has(intent.type);
 }

@@ -1,5 +1,5 @@
 /** What the user has said to be so: "the password is X", 记住暗号是 X. Only the user's own sentences come here. */
-import { agreement, namesKnownThing, namesSecret, termsOf } from "./terms.ts";
+import { agreement, namesKnownThing, namesOnlyKnownThings, namesSecret, termsOf } from "./terms.ts";
 import { isQuestion, languageOf, plain, quotedSpans, withoutEnd } from "./words.ts";
 
 export interface Statement {
@@ -21,7 +21,7 @@ export interface Fact {
 const asides =
   /^(?:(?:i think|just so you know|so you know|fyi|for your information|by the way|btw|also|actually|no|nope|sorry|oops|wait|well|correction|update|note|important|for the record|for (?:future |your )?reference|as a reminder|reminder|as i said|for later|from now on|and|but|so|ok|okay|hi|hello|hey)(?:\s*[,:;.!—–-]+\s*|\s+))+/i;
 const askToRemember =
-  /^(?:(?:please|pls|always|can you|could you)\s+)*(?:remember|memori[sz]e|(?:keep|bear)(?: this| that| it)? in mind|make a note|take note|note(?: down)?|don['’]t forget|do not forget|never forget|store|save|learn|record)(?:\s+(?:that|this|the following|of|for later))*\s*[:：,]?\s+/i;
+  /^(?:(?:please|pls|always|can you|could you)\s+)*(?:remember|memori[sz]e|(?:keep|bear)(?: this| that| it)? in mind|note(?: down)?|don['’]t forget|do not forget)(?:\s+(?:that|this|the following|of|for later))*\s*[:：,]?\s+/i;
 const askToRememberZh =
   /^(?:请|你|帮我|麻烦|要|一定要|给我|务必)*(?:记住|记下来?|记得|牢记|别忘了?|不要忘记?|记一下|记录一?下?)(?:一下|了)?[\s：:，,]*/;
 const correctionStart =
@@ -114,7 +114,7 @@ function stated(text: string, explicit: boolean): Statement | undefined {
     return undefined;
   if (/\b(?:did|tell|told|you|want|wants|asked|think|seems)\b/i.test(left)) return undefined;
   // Without "the" or "my" it must name a thing that has a value, or it is any sentence; "the tests are red" is one too.
-  if (!explicit && !determiner.test(left) && !namesKnownThing(left)) return undefined;
+  if (!explicit && !determiner.test(left) && !namesOnlyKnownThings(left)) return undefined;
   if (!explicit && /^\s+are\s/i.test(match[0]) && !/^(?:my|our)\s/i.test(left)) return undefined;
   return made(left, right, { correction: false, explicit });
 }
@@ -162,7 +162,8 @@ function chinese(sentence: string): Statement | undefined {
   if (match !== null && match.index > 0) {
     const left = text.slice(0, match.index).trim();
     const right = text.slice(match.index + match[0].length);
-    if (left.length <= 24 && !/^(?:这|那|它|他|她|你|不)$/.test(left) && !/^不/.test(right)) {
+    const isThing = explicit || left.startsWith("我") || namesKnownThing(left);
+    if (isThing && left.length <= 24 && !/^(?:这|那|它|他|她|你|不)$/.test(left) && !/^不/.test(right)) {
       return made(left, right, { correction: false, explicit });
     }
   }
@@ -192,13 +193,18 @@ function made(
 
 const demand = /\b(?:should|must|shall|will|needs?|ha(?:s|ve) to)\b|应该|必须|需要|务必|应当/i;
 const assignment =
-  /\b(?:task|goal|job|aim|objective|request|instructions?|question|criteri(?:on|a)|requirements?|condition|rule|step|answer|verdict|result|output|response|reply)s?\b|任务|目标|要求|问题|条件|规则|标准|步骤|答案|结论/i;
+  /\b(?:task|goal|job|aim|objective|request|instructions?|question|criteri(?:on|a)|requirements?|condition|rule|policy|step|answer|verdict|result|output|response|reply)s?\b|任务|目标|要求|问题|条件|规则|标准|步骤|答案|结论|结果/i;
 
-/** "The tests must be green", "the task: fix it": worded like a fact, but something to do or to judge. */
-export function isDemand({ subject, value }: Statement, sentence: string): boolean {
-  if (/^(?:to\s|whether\b|if\b|for you\b|是否)/i.test(value) || assignment.test(subject)) return true;
-  const isSetting = namesKnownThing(subject) && /[\d\p{Lu}]/u.test(value);
-  return demand.test(sentence.replace(value, "")) && !isSetting;
+/** "The port is 80" tells something. "The tests must be green" and "the task: fix it" are something to do or to judge. */
+export function isTold({ subject, value, explicit, correction }: Statement, sentence: string): boolean {
+  if (/^(?:to\s|whether\b|if\b|for you\b|是否)/i.test(value)) return false;
+  if (explicit || correction) return true;
+  if (assignment.test(subject) || /[,;，；]/.test(value) || value.split(/\s+/).length > 3) return false;
+  const isValue = /[\d\p{Lu}]/u.test(value) || /["“「`]/.test(sentence);
+  const isKnown = namesKnownThing(subject);
+  if (demand.test(sentence.replace(value, ""))) return isKnown && isValue;
+  // "The code is safe" is about code, not a code.
+  return isValue || (isKnown && termsOf(subject).at(-1) !== "code");
 }
 
 export function addStatement(facts: readonly Fact[], statement: Statement): readonly Fact[] {
@@ -229,6 +235,11 @@ export function bestFact(facts: readonly Fact[], question: string): Fact | undef
     }
   }
   return best?.fact;
+}
+
+/** Whether a fact has everything that the question names. */
+export function isAbout(fact: Fact, question: string): boolean {
+  return termsOf(question).every((wanted) => fact.terms.some((term) => agreement(wanted, term) > 0));
 }
 
 /** "deploy token for staging" is a token. */

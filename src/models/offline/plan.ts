@@ -1,6 +1,6 @@
-/** A short plan in Markdown, made of the request's own parts. */
+/** A short plan in Markdown, made of the request's own steps. */
 import { onlyLooks } from "./commands.ts";
-import { type Intent, isAction } from "./intent-types.ts";
+import type { Step } from "./intent-types.ts";
 import { inLanguage } from "./phrases.ts";
 import type { Language } from "./words.ts";
 
@@ -9,35 +9,16 @@ export interface Plan {
   readonly plan: string;
 }
 
-export function planFor(goal: string, steps: readonly Intent[], language: Language): Plan {
+export function planFor(goal: string, steps: readonly Step[], language: Language): Plan {
   const subject = goal.replace(/\s+/g, " ").trim();
   const named = subject === "" ? inLanguage(language, "The requested work", "所要求的工作") : subject;
   const title = shorten(named.charAt(0).toUpperCase() + named.slice(1));
-  const actions = steps.filter(isAction);
-  const listed = actions.length > 0 ? actions.map((step) => describe(step, language)) : parts(named, language);
-  const numbered = listed.map((step, index) => `${index + 1}. ${step}`).join("\n");
+  const numbered = steps.map((step, index) => `${index + 1}. ${describe(step, language)}`).join("\n");
   return { title, plan: `# ${title}\n\n${numbered}` };
 }
 
-/** A request that no rule understands is planned by its parts, between looking and checking. */
-function parts(goal: string, language: Language): readonly string[] {
-  const split = goal
-    .split(/\s*(?:,|;|，|；|、|\s+and then\s+|\s+then\s+|然后|接着|\s+and\s+)\s*/i)
-    .filter((part) => part !== "");
-  return [
-    inLanguage(language, "Look at the files that this touches.", "查看涉及的文件。"),
-    ...split.slice(0, 8).map((part) => sentence(part, language)),
-    inLanguage(language, "Check the result.", "检查结果。"),
-  ];
-}
-
-function sentence(part: string, language: Language): string {
-  const text = shorten(part.charAt(0).toUpperCase() + part.slice(1));
-  return /[.!?。！？…]$/.test(text) ? text : text + inLanguage(language, ".", "。");
-}
-
 /** What a step does, as one line. */
-export function describe(step: Intent, language: Language): string {
+export function describe(step: Step, language: Language): string {
   const say = (en: string, zh: string): string => inLanguage(language, en, zh);
   switch (step.type) {
     case "list":
@@ -71,22 +52,9 @@ export function describe(step: Intent, language: Language): string {
 }
 
 /** Whether a step may change something, so that spec mode wants a plan first. */
-export function changes(step: Intent): boolean {
+export function changes(step: Step): boolean {
   if (step.type === "run") return !onlyLooks(step.command);
-  if (step.type === "unknown") return asksForWork(step.text);
   return step.type === "create" || step.type === "edit";
-}
-
-/** Whether a text begins like a piece of work. */
-export function asksForWork(text: string): boolean {
-  return (
-    /^(?:please\s+|can you\s+|could you\s+|let['’]s\s+|i want (?:you )?to\s+)*(?:add|fix|implement|refactor|build|update|migrate|remove|delete|rename|rewrite|improve|optimi[sz]e|upgrade|convert|integrate|set up|install|write|create|make|change|move|extend|clean|port|introduce|replace|deploy|configure|support|design|develop|generate|append|split|merge|bump)\b/i.test(
-      text.trim(),
-    ) ||
-    /^(?:请|帮我|麻烦你?)*(?:给|为|把|将)?.{0,20}?(?:添加|增加|修复|实现|重构|构建|更新|迁移|删除|移除|重命名|重写|改进|优化|升级|修改|编写|开发|部署|配置|安装|设计|写一)/.test(
-      text.trim(),
-    )
-  );
 }
 
 function shorten(text: string): string {

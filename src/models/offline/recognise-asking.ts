@@ -1,5 +1,5 @@
 /** Recognisers of requests whose text is theirs to the end: a question for the user, a plan, a list of things to do. */
-import type { Clause, Intent } from "./intent-types.ts";
+import type { Action, Clause } from "./intent-types.ts";
 import { languageOf, plain, withoutEnd } from "./words.ts";
 
 const askEn =
@@ -11,7 +11,7 @@ const askZh =
 const askWords = /^(?:ask|quiz|prompt|consult|question|let|have|问|询|让)/i;
 
 /** "ask me which colour I want: red or blue" */
-export function ask({ text }: Clause): Intent | undefined {
+export function ask({ text }: Clause): Action | undefined {
   if (!askWords.test(text)) return undefined;
   const found = (askEn.exec(text) ?? askZh.exec(text))?.groups;
   const rest = found?.rest ?? found?.rest2;
@@ -128,7 +128,7 @@ const planRules = [
   /^(?:制定|做|写|给出)(?:一个|一份|个|份)?(?:计划|方案)[，,：:]?(?:来|用来|以)?\s*(?<goal>[\s\S]*)$/,
 ];
 
-export function plan({ text }: Clause): Intent | undefined {
+export function plan({ text }: Clause): Action | undefined {
   if (!/plan|approach|计划|规划|策划|方案/i.test(text)) return undefined;
   for (const rule of planRules) {
     const goal = rule.exec(text)?.groups?.goal;
@@ -144,7 +144,7 @@ const todoRules = [
   /^(?:记录|添加|新增|创建|建立|列出|跟踪|加入|更新|写)?(?:一下|以下|这些|下面的?|如下|一个)*(?:待办事项|待办|任务清单|任务列表|todo)(?:清单|列表|事项)?\s*[:：，,]\s*(?<items>[\s\S]+)$/i,
 ];
 
-export function todo({ text }: Clause): Intent | undefined {
+export function todo({ text }: Clause): Action | undefined {
   if (!/to-?\s?do|task|待办|任务/i.test(text)) return undefined;
   for (const rule of todoRules) {
     const given = rule.exec(text)?.groups?.items;

@@ -10,8 +10,7 @@ const printedBy =
 const printedByZh =
   /^(?:(?:显示|告诉我|给我看?|看看|查看)\s*)?(?<a>[\x21-\x7e][\x20-\x7e]*?)\s*(?:命令)?(?:会|都|能)?(?:的?(?:输出|结果|打印)(?:结果)?(?:是|了|出)?(?:些)?(?:什么|啥)?|(?:显示|返回|打印|说)(?:了|的是)?(?:些)?(?:什么|啥))$/;
 
-const runStart =
-  /^(?:run|execute|exec|launch|invoke|issue|perform|fire off|try(?: running)?|use|call|do)(?:\s*[:：]\s*|\s+)(?<rest>[\s\S]+)$/i;
+const runStart = /^(?:run|execute|exec|launch)(?:\s*[:：]\s*|\s+)(?<rest>[\s\S]+)$/i;
 const runStartZh =
   /^(?:(?:在|用)\s*(?:终端|命令行|shell|bash)(?:里|中)?\s*(?:来)?)?(?:运行|执行|跑一?下|跑|敲一?下|敲|调用)(?:一下)?\s*(?<rest>[\s\S]+)$/i;
 const programs = wordSet(
@@ -65,8 +64,7 @@ export function run(clause: Clause): Intent | undefined {
     return { type: "run", command: printer };
   const rest = (runStart.exec(asked) ?? runStartZh.exec(asked))?.groups?.rest;
   if (rest !== undefined) {
-    const verb = /^(?:use|call|do|try)\b/i.test(asked) ? "vague" : "clear";
-    const command = commandIn(rest, verb);
+    const command = commandIn(rest);
     return command === undefined ? undefined : { type: "run", command };
   }
   const whole = quotedWhole(asked) ?? asked;
@@ -75,7 +73,7 @@ export function run(clause: Clause): Intent | undefined {
   return bare && /^[\x20-\x7e]+$/.test(whole) ? { type: "run", command: whole } : undefined;
 }
 
-function commandIn(given: string, verb: "clear" | "vague"): string | undefined {
+function commandIn(given: string): string | undefined {
   for (const [rule, command] of nicknames) if (rule.test(withoutEnd(given))) return command;
   const labelled =
     /^(?:the |a |this |following |shell |bash |terminal |以下|下面的?|如下|这个|shell|终端|bash)*\s*(?:(?:commands?|cmd)(?![\w.-])|命令|指令|(?:following|this|以下|这个)(?=\s*[:：]))\s*[:：,，]?\s*(?<rest>[\s\S]+)$/i.exec(
@@ -98,16 +96,15 @@ function commandIn(given: string, verb: "clear" | "vague"): string | undefined {
     .trim();
   const program = /^(?:\w+=\S+\s+)*([\w./~+-]+)/.exec(command)?.[1];
   if (program === undefined || notPrograms.has(program.toLowerCase())) return undefined;
-  const known = programs.has(program) || /[./]/.test(program);
-  const sure = labelled !== undefined || named || known;
-  const articled = labelled === undefined && /^(?:the|this)\s/i.test(given);
-  if (
-    !sure &&
-    (verb === "vague" || articled || /^[A-Z]/.test(program) || /\b(?:the|a|an|my|your|of|that|which)\b/i.test(command))
-  )
-    return undefined;
+  // "run a security audit" names no program; "run frobnicate --now" does.
+  const isCommand =
+    labelled !== undefined || named || programs.has(program) || /[./]/.test(program) || /^\S+\s+-/.test(command);
+  if (!isCommand || prose.test(command)) return undefined;
   return command === "" ? undefined : inFolder(command, place.folder);
 }
+
+/** Words behind a command that is not quoted are a request of their own, which no rule knows. */
+const prose = /\s(?:and|or|then|whether|if|that|which|tell|until)\s/i;
 
 /** "in the src folder" says where; "here" and "in the terminal" say nothing. */
 function placeOf(text: string): { readonly text: string; readonly folder: string | undefined } {
@@ -133,9 +130,9 @@ function inFolder(command: string, folder: string | undefined): string {
 function withoutTrailingNote(text: string): string {
   return withoutEnd(text)
     .replace(
-      /[,\s]+(?:and|then|to)\s+(?:show|tell|give|report|print|let me|paste|explain|see|return|summari[sz]e|check what|send|share)\b[^`]*$/i,
+      /[,\s]+(?:and|then)\s+(?:show|tell|give|print|report|paste)(?:\s+me)?\s+(?:the\s+)?(?:output|results?|it)$/i,
       "",
     )
-    .replace(/[，,\s]*(?:并|然后|再)?(?:告诉我|给我看|把结果|显示结果|输出结果|返回结果|看看(?=结果|$)).*$/, "")
+    .replace(/[，,\s]*(?:并|然后|再)?(?:看看|(?:告诉我|给我看|显示|输出|返回)(?:结果|输出))$/, "")
     .trim();
 }

@@ -6,8 +6,7 @@ import { hasHan, onlyWordsOf, quotedSpans, withoutEnd, wordSet, wordsOf } from "
 
 const fillers =
   "a an all any are around at available be can contained contains contents content current currently do does each every everything exist exists following for from full have here i in inside into is it its just like list look me my named now of on only our out please present see show some that the their them there these they things this to under us we what what's whats which with within working you your and let file's entire whole exactly";
-const lookVerbs =
-  "list show display enumerate print view give tell get check look read open cat dump inspect output see find browse examine peek explore fetch type go through take";
+const lookVerbs = "list show display enumerate print view give tell get read open cat dump output see";
 const listWords = wordSet(
   fillers,
   lookVerbs,
@@ -145,41 +144,19 @@ export function read({ text }: Clause): Intent | undefined {
       )?.[1];
     return named === undefined ? undefined : { type: "read", path: named };
   }
-  return onlyWordsOf(found.rest, readWords) ? { type: "read", path: found.path } : undefined;
+  return !/\bdo$/i.test(asked) && onlyWordsOf(found.rest, readWords) ? { type: "read", path: found.path } : undefined;
 }
 
-const summaryWords = wordSet(
-  fillers,
-  "summarize summarise summary summarization explain describe description analyze analyse analysis overview understand introduce introduction walk through tell about brief short quick high level repo repository project codebase code base app application program source sources package library workspace folder do does structured organized organised work works purpose main idea how give make write what's one two few sentence sentences paragraph words",
-);
+const repository = "(?:this |the |my |our )*(?:repo|repository|project|codebase|code|workspace)";
+const summaryRules = [
+  new RegExp(`^(?:summari[sz]e|analy[sz]e|give me (?:a (?:summary|overview)|an overview) of) ${repository}$`, "i"),
+  new RegExp(`^what (?:does ${repository} do|is ${repository} about|is ${repository})$`, "i"),
+  /^(?:总结|概括|概述|介绍|分析)(?:一下)?(?:这个|本|当前|整个)?(?:仓库|项目|代码库|代码)$/,
+  /^(?:这个|本)(?:仓库|项目)是(?:做|干)?什么的?$/,
+];
 
-/** "summarize this repo", 分析代码 */
+/** "summarize this repo", 分析代码. A single file would have to be read by somebody who understands it. */
 export function summary({ text }: Clause): Intent | undefined {
   const asked = withoutEnd(text);
-  if (hasHan(asked)) {
-    const rest = asked.replace(
-      /总结|概括|概述|介绍|分析|解释|说明|描述|讲讲|讲解|看看|一下|这个|本|该|当前|我们的?|整个|仓库|项目|代码库|代码|工程|的|是|做|干|什么|啥|用途|作用|结构|用来|有关|关于|内容|简单|简要|告诉我|给我|有|[\s，。？！]/g,
-      "",
-    );
-    return rest === "" &&
-      /仓库|项目|代码|工程/.test(asked) &&
-      /总结|概括|概述|介绍|分析|解释|说明|描述|讲|什么|啥/.test(asked)
-      ? { type: "summary" }
-      : undefined;
-  }
-  const file = soleFile(asked);
-  const verb =
-    /^(?:summari[sz]e|explain|describe|analy[sz]e|give|what|what['’]s|how|tell|walk|introduce|provide|write|make|i)\b/i;
-  if (file !== undefined) {
-    const wants = /^(?:summari[sz]e|explain|describe|analy[sz]e)\b/i.test(asked);
-    return wants && onlyWordsOf(file.rest, summaryWords) ? { type: "read", path: file.path } : undefined;
-  }
-  const about = /\b(?:repo|repository|project|codebase|code|app|application|program|package|library|workspace)\b/i.test(
-    asked,
-  );
-  const wants =
-    /\b(?:summari[sz]\w*|summary|explain|describe|analy[sz]e|analysis|overview|about|do|does|structured|organi[sz]ed|walk|introduc\w+|purpose)\b/i.test(
-      asked,
-    );
-  return verb.test(asked) && about && wants && onlyWordsOf(asked, summaryWords) ? { type: "summary" } : undefined;
+  return summaryRules.some((rule) => rule.test(asked)) ? { type: "summary" } : undefined;
 }

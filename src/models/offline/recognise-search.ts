@@ -1,5 +1,6 @@
 /** Recognisers of searches: in the text of files, and for their names. */
 import type { Clause, Intent } from "./intent-types.ts";
+import { isCodeName } from "./literal.ts";
 import { cleanPath, isFileName, isFolderWord } from "./paths.ts";
 import { once, plain, quotedSpans, withoutEnd, wordSet } from "./words.ts";
 
@@ -113,10 +114,6 @@ const searchRulesZh = [
   /^(?:找到|找出|找)\s*(?:函数|变量|类|方法)?\s*([\x21-\x7e]+)\s*(?:的)?(?:定义|用法|引用|调用|声明|实现)?(?:的(?:地方|位置))?$/,
 ];
 
-/** "search for vulnerabilities" asks for a finding, not for the lines with that word. Quoted, it is a text. */
-const finding =
-  /\b(?:vulnerabilit(?:y|ies)|bugs|issues?|problems?|errors|mistakes|typos|flaws?|defects?|weakness(?:es)?|risks?|threats?|holes|leaks|smells?|race conditions?|dead ?code|unused code|duplicates?|duplicat(?:ed|ion|e code)|inconsistenc(?:y|ies)|bottlenecks?|improvements?|regressions?|backdoors?|malware|exploits?|injections?|anti-?patterns?|edge cases|best practices|anything|something|everything|ways? to)\b|^(?:.*(?:的|有))?(?:安全|潜在|性能|代码|逻辑|内存)*(?:漏洞|缺陷|错误|问题|隐患|风险|坏味道|死代码|重复代码|竞态条件|泄[漏露])$/i;
-
 /** "search for TODO in src", "where is parseConfig used?", 搜索 foo */
 export function grep({ text }: Clause): Intent | undefined {
   const asked = withoutEnd(text);
@@ -132,7 +129,8 @@ export function grep({ text }: Clause): Intent | undefined {
     const place = match.groups?.tail?.trim() ?? "";
     const found = patternAndPlace(/^in\s/i.test(place) ? `${what} ${place}` : what);
     if (found === undefined || isFileName(found.pattern)) return undefined;
-    if (quotedSpans(what).length === 0 && (finding.test(found.pattern) || finding.test(what))) return undefined;
+    // "search for vulnerabilities" asks for a finding, not for the lines with that word.
+    if (quotedSpans(what).length === 0 && !isCodeName(found.pattern)) return undefined;
     const path = named !== undefined && /^[\w./@~-]+$/.test(named) ? named : found.path;
     return {
       type: "grep",

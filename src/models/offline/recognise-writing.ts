@@ -1,12 +1,13 @@
 /** Recognisers of requests to create a file or to edit one. */
 import { type Clause, type Intent, previousPath } from "./intent-types.ts";
+import { literalIn } from "./literal.ts";
 import { anyPath, cleanPath, fileName, isFileName, zhPath } from "./paths.ts";
-import { hasHan, once, plain, quotedWhole } from "./words.ts";
+import { hasHan, once, quotedWhole, withoutEnd } from "./words.ts";
 
 const withContent = String.raw`(?:[,;]?\s*(?:and\s+)?(?:with|containing|that contains|which contains|that says|which says|that reads|whose contents? (?:is|are)|having|saying|holding|including|put|write|fill it with|content|contents|text)(?![\w.\-])\s*(?:just |only |exactly |in it |inside )*(?:the |this |some |a )?(?:following |exact |single )?(?:(?:contents?|text|body|words?|line|string|data|message)(?![\w.\-]))?(?:\s+(?:is|are|of|in it)(?![\w.\-]))?\s*[:=]?\s*)`;
 const fileWords = String.raw`(?:(?:me|us)\s+)?(?:(?:a|an|the|another|new|text|empty|blank|small|simple|plain|markdown|json|python|config|source|script)\s+)*`;
 const calledWords = String.raw`(?:\s*(?:(?:called|named|with (?:the )?name|titled|at|as)(?![\w.\-])|:))?\s*`;
-const makeVerb = "(?:create|new|make|add|generate|write|produce|touch|set up|start|save|prepare|build)";
+const makeVerb = "(?:create|new|make|add|write|touch)";
 
 const createRules = once(() => [
   new RegExp(
@@ -29,8 +30,10 @@ const createRules = once(() => [
     `^(?:write|put|save|store)\\s+(?:the )?(?:text |words? |line |content |string |message )?(?<content>[\\s\\S]+?)\\s+(?:to|into|in)\\s+(?:a |the |new |text )*file\\s+(?:called |named |at )?(?<path>${anyPath})[.!]?$`,
     "i",
   ),
-  new RegExp(`^${makeVerb}\\s+${fileWords}file${calledWords}(?<path>${anyPath})[.!]?$`, "i"),
-  new RegExp(`^(?:create|make|add|touch|generate)\\s+${fileWords}(?<path>${fileName})(?:\\s+file)?[.!]?$`, "i"),
+  new RegExp(
+    `^(?:touch|(?:create|make|add) (?:an |a new )?(?:empty|blank) file(?: called| named)?)\\s+(?<path>${anyPath})[.!]?$`,
+    "i",
+  ),
 ]);
 const createRulesZh = once(() => [
   new RegExp(
@@ -45,13 +48,10 @@ const createRulesZh = once(() => [
   new RegExp(
     `^(?:在|往|向)\\s*(?:文件)?\\s*(?<path>${zhPath})\\s*(?:文件)?(?:里面?|中)?\\s*(?:写入|写上|写|保存)\\s*[:：]?\\s*(?<content>[\\s\\S]+)$`,
   ),
-  new RegExp(
-    `^(?:创建|新建|建立|建|生成|添加|新增)(?:一?个)?(?:新的?|空的?|文本|空白)*(?:文件)?(?:[，,]?\\s*(?:名为|叫做|叫|名叫))?\\s*[:：]?\\s*(?<path>${zhPath})\\s*(?:的)?(?:空)?(?:文件)?[。]?$`,
-  ),
+  new RegExp(`^(?:创建|新建)(?:一?个)?(?:空的?|空白)文件(?:[，,]?\\s*(?:名为|叫做|叫))?\\s*(?<path>${zhPath})[。]?$`),
 ]);
 
-const writes =
-  /^(?:create|new|make|add|generate|write|produce|touch|set up|start|save|prepare|build|put|store|place|insert|dump)\b/i;
+const writes = /^(?:create|new|make|add|write|touch|save|put|store|place|insert)\b/i;
 const writesZh = /^(?:创建|新建|建|生成|写|做|添加|新增|把|将|在|往|向)/;
 
 export function create({ text }: Clause): Intent | undefined {
@@ -68,18 +68,17 @@ export function create({ text }: Clause): Intent | undefined {
     if (found?.path === undefined) continue;
     const path = cleanPath(found.path);
     if (path === "" || /^(?:it|that|this|with|containing|and)$/i.test(path)) continue;
-    return { type: "create", path, content: contentOf(found.content ?? "") };
+    const content = found.content === undefined ? "" : contentOf(found.content);
+    if (content !== undefined) return { type: "create", path, content };
   }
   return undefined;
 }
 
-function contentOf(given: string): string {
-  const quoted =
-    quotedWhole(given) ?? quotedWhole(given.replace(/\s+(?:in it|inside(?: it)?|as (?:its )?contents?)[.!]?\s*$/i, ""));
-  if (quoted !== undefined) return quoted;
-  const text = given.trim().replace(/\s+(?:in it|inside it)[.!]?$/i, "");
-  // One sentence loses the request's own full stop; several keep theirs.
-  return /[.。!?！？]\s*\S/.test(text.replace(/\d\.\d/g, "")) ? text : text.replace(/[.。]$/, "");
+/** Only a literal text: "unit tests for a.py" and "APPROVE or REJECT" say what is to be written, and are not it. */
+function contentOf(given: string): string | undefined {
+  const text = given.trim().replace(/\s+(?:in it|inside(?: it)?)[.!]?$/i, "");
+  if (literalIn(text) === undefined) return undefined;
+  return quotedWhole(text) ?? text.replace(/[.。]$/, "");
 }
 
 /* -------------------------------------------------------------------- edit */
@@ -131,11 +130,14 @@ export function edit({ text }: Clause): Intent | undefined {
       found.all !== undefined ||
       found.all2 !== undefined ||
       /\b(?:all|every|each)\b|所有|全部/i.test(found.scope ?? "");
-    return { type: "edit", path, from: plainPart(found.from), to: plainPart(found.to), all };
+    const [from, to] = [wordIn(found.from), wordIn(found.to)];
+    if (from !== undefined && to !== undefined) return { type: "edit", path, from, to, all };
   }
   return undefined;
 }
 
-function plainPart(text: string): string {
-  return quotedWhole(text) ?? plain(text.replace(/^the (?:word|text|string)\s+/i, ""));
+/** A quoted text, or one word without spaces: "a better name" only describes one. */
+function wordIn(text: string): string | undefined {
+  const words = text.replace(/^the (?:word|text|string)\s+/i, "");
+  return quotedWhole(words) ?? (/\s/.test(words.trim()) ? undefined : withoutEnd(words));
 }

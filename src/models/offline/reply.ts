@@ -2,8 +2,8 @@
 import type { ToolResultBlock } from "../../core/message.ts";
 import type { Conversation } from "./conversation.ts";
 import { factsToldIn, type Understanding, understand } from "./intent.ts";
-import { type Intent, isAction, previousPath, type Talk } from "./intent-types.ts";
-import { bestFact, type Fact } from "./memory.ts";
+import { isAction, previousPath, type Step, type Talk } from "./intent-types.ts";
+import { bestFact, type Fact, isAbout } from "./memory.ts";
 import { inLanguage, isClause, noted, told, trouble, whatIAm } from "./phrases.ts";
 import { changes, describe, type Plan, planFor } from "./plan.ts";
 import { type Call, perform, type Report, type Task } from "./tasks.ts";
@@ -50,9 +50,9 @@ export function nextReply(conversation: Conversation): NextReply {
 }
 
 /** No rule reads an attachment, so "summarize this" beside one is not about the folder. */
-function withAttachments(understanding: Understanding, { attachments, request }: Conversation): Understanding {
+function withAttachments(understanding: Understanding, { attachments }: Conversation): Understanding {
   if (!attachments || !understanding.steps.some((step) => step.type === "summary")) return understanding;
-  return { steps: [{ type: "unknown", text: request }], bare: false, exact: undefined };
+  return { steps: [{ type: "unknown" }], bare: false, exact: undefined };
 }
 
 type Answer = Pick<NextReply, "text" | "understood">;
@@ -75,9 +75,14 @@ function* answer(
     if (bare && step.type === "remember" && steps.length > 1) continue;
     texts.push(bare && report.ok ? (report.value ?? report.text) : report.text);
     if (report.ok) continue;
-    const left = steps.slice(index + 1).filter(isAction);
+    const left = steps
+      .slice(index + 1)
+      .filter(isAction)
+      .map((other) => describe(other, language));
+    // Its words would look like the answer.
+    if (exact !== undefined) left.push(inLanguage(language, "Give the reply that you asked for.", "给出你要的回复。"));
     if (left.length > 0) {
-      const names = left.map((other) => describe(other, language)).join(" ");
+      const names = left.join(" ");
       texts.push(inLanguage(language, `So I did not do the rest: ${names}`, `因此后面的步骤没有执行：${names}`));
     }
     return { text: texts.join("\n\n"), understood };
@@ -102,14 +107,13 @@ function* planFirst(
   if (asked === undefined && !needed) return understanding;
   const goal = asked?.goal ?? conversation.request;
   const inner = asked === undefined ? understanding : understand(goal, () => []);
+  // A plan of work that no rule can do would be made up.
+  if (!inner.steps.some(isAction) || inner.steps.some((step) => step.type === "plan")) {
+    return { steps: [{ type: "unknown" }], bare: false, exact: undefined };
+  }
   const plan = planFor(goal, inner.steps, language);
   const result = yield [planCall(plan, language)];
-  if (result.status === "ok") {
-    if (inner.steps.some((step) => step.type === "unknown" || step.type === "plan")) {
-      return { text: cannotCarryOut(language), understood: false };
-    }
-    return inner;
-  }
+  if (result.status === "ok") return inner;
   // Outside spec mode the plan itself is what was asked for.
   if (asked !== undefined && result.status === "failed") return { text: plan.plan, understood: true };
   const doing = inLanguage(language, "go on with the plan", "继续执行计划");
@@ -124,17 +128,9 @@ function planCall(plan: Plan, language: Language): Call {
   };
 }
 
-function cannotCarryOut(language: Language): string {
-  return inLanguage(
-    language,
-    `The plan is approved, but I cannot carry it out: nothing has been changed. ${whatIAm(language)}`,
-    `计划已获批准，但我无法执行：没有做任何改动。${whatIAm(language)}`,
-  );
-}
-
-function* doStep(step: Intent, conversation: Conversation, language: Language): Task {
+function* doStep(step: Step, conversation: Conversation, language: Language): Task {
   if (!isAction(step)) return talk(step, conversation, language);
-  if (step.type === "plan") return { text: planFor(step.goal, [], language).plan, ok: true };
+  if (step.type === "plan") return talk({ type: "unknown" }, conversation, language);
   if ((step.type === "read" || step.type === "edit") && step.path === previousPath) {
     const path = conversation.lastPath();
     if (path === undefined) {
@@ -151,8 +147,6 @@ function* doStep(step: Intent, conversation: Conversation, language: Language): 
 function talk(step: Talk, conversation: Conversation, language: Language): Report {
   const say = (en: string, zh: string): Report => ({ text: inLanguage(language, en, zh), ok: true });
   switch (step.type) {
-    case "reply":
-      return { text: step.text, ok: true };
     case "remember":
       return { text: noted(step.statement, language), ok: true };
     case "recall":
@@ -177,24 +171,20 @@ function talk(step: Talk, conversation: Conversation, language: Language): Repor
       );
     case "unknown":
       return {
-        text: `${notUnderstood(step.text, conversation.request, language)} ${whatIAm(language)}`,
+        text: inLanguage(
+          language,
+          `I did not understand all of that, so nothing was done. ${whatIAm(language)}`,
+          `我没有完全理解这个请求，所以什么都没有做。${whatIAm(language)}`,
+        ),
         ok: false,
         understood: false,
       };
   }
 }
 
-function notUnderstood(part: string, request: string, language: Language): string {
-  if (part === "" || part === request || part.length > 200)
-    return inLanguage(language, "I did not understand that.", "我没有理解这个请求。");
-  return inLanguage(language, `I did not understand "${part}".`, `我没有理解“${part}”。`);
-}
-
 function recalled(step: Talk & { type: "recall" }, conversation: Conversation, language: Language): Report {
   const facts = factsToldIn([...conversation.earlier, conversation.request]);
-  const found: readonly Fact[] = step.everything
-    ? latestOfEach(facts)
-    : [bestFact(facts, step.question)].filter((fact) => fact !== undefined);
+  const found = step.everything ? latestOfEach(facts) : factsFor(step, facts);
   if (found.length === 0) {
     return {
       text: inLanguage(language, "You have not told me that in this conversation.", "你在这次对话中没有告诉过我。"),
@@ -208,6 +198,11 @@ function recalled(step: Talk & { type: "recall" }, conversation: Conversation, l
     ok: true,
     value: found.map((fact) => fact.value).join("\n"),
   };
+}
+
+function factsFor({ question, isStrict }: Talk & { type: "recall" }, facts: readonly Fact[]): readonly Fact[] {
+  const best = bestFact(facts, question);
+  return best === undefined || (isStrict === true && !isAbout(best, question)) ? [] : [best];
 }
 
 function latestOfEach(facts: readonly Fact[]): readonly Fact[] {

@@ -116,6 +116,10 @@ export function namesKnownThing(text: string): boolean {
   return last !== undefined && Object.hasOwn(families, last);
 }
 
+export function namesOnlyKnownThings(text: string): boolean {
+  return termsOf(text).every((term) => Object.hasOwn(families, term));
+}
+
 export function namesSecret(terms: readonly string[]): boolean {
   return terms.some((term) => secrets.has(term));
 }

@@ -5,6 +5,8 @@ import { createChat, type Invented, invent } from "../harness.ts";
 /** Fresh for every seed, so that no rule can know them. */
 interface Values {
   readonly reply: string;
+  /** Like a name in a program. */
+  readonly symbol: string;
   readonly hanReply: string;
   readonly secretValue: string;
   readonly path: string;
@@ -12,7 +14,14 @@ interface Values {
 }
 
 function values(g: Invented): Values {
-  return { reply: g.word(), hanReply: g.han(), secretValue: g.secret(), path: g.file(), dir: g.folder() };
+  return {
+    reply: g.word().toUpperCase(),
+    symbol: `get_${g.word()}`,
+    hanReply: g.han(),
+    secretValue: g.secret(),
+    path: g.file(),
+    dir: g.folder(),
+  };
 }
 
 /** What a wording must lead to: an exact answer, or a first call with exactly this input. */
@@ -39,24 +48,20 @@ const rows: readonly Row[] = [
   ["output only the text", (g) => ({ say: `Output only the text '${g.reply}'.`, reply: g.reply })],
   ["never anything except", (g) => ({ say: `Don't say anything except ${g.reply}!`, reply: g.reply })],
   ["condition first", (g) => ({ say: `If you understand, reply ${g.reply}`, reply: g.reply })],
-  ["single word", (g) => ({ say: `Respond in one word: ${g.reply}`, reply: g.reply })],
   ["zh only", (g) => ({ say: `只回复 ${g.reply}。`, reply: g.reply })],
   ["zh quoted", (g) => ({ say: `请只回答“${g.hanReply}”`, reply: g.hanReply })],
-  ["zh say", (g) => ({ say: `你只需要说${g.hanReply}`, reply: g.hanReply })],
+  ["zh say", (g) => ({ say: `你只需要说“${g.hanReply}”`, reply: g.hanReply })],
   ["zh with", (g) => ({ say: `请用“${g.hanReply}”回复我`, reply: g.hanReply })],
   ["zh nothing else", (g) => ({ say: `回复“${g.reply}”，不要说别的`, reply: g.reply })],
 
   /* facts with an answer of their own */
-  ["fact and reply", (g) => ({ say: `The password is ${g.secretValue}. Just reply ${g.reply}.`, reply: g.reply })],
-  [
-    "fact, comma, reply",
-    (g) => ({ say: `My badge number is ${g.secretValue}, reply only ${g.reply}`, reply: g.reply }),
-  ],
+  ["fact and reply", (g) => ({ say: `The password is ${g.secretValue}. Just reply OK.`, reply: "OK" })],
+  ["fact, comma, reply", (g) => ({ say: `My badge number is ${g.secretValue}, reply only Noted`, reply: "Noted" })],
   [
     "remember and reply",
-    (g) => ({ say: `Remember that the vault code is ${g.secretValue} and reply ${g.reply}`, reply: g.reply }),
+    (g) => ({ say: `Remember that the vault code is ${g.secretValue} and reply done`, reply: "done" }),
   ],
-  ["zh fact and reply", (g) => ({ say: `密码是 ${g.secretValue}，只回复 ${g.reply}。`, reply: g.reply })],
+  ["zh fact and reply", (g) => ({ say: `密码是 ${g.secretValue}，只回复 收到。`, reply: "收到" })],
 
   /* list */
   ["run ls", () => ({ say: "run ls command", ...run("ls") })],
@@ -117,7 +122,7 @@ const rows: readonly Row[] = [
   [
     "make a file called",
     (g) => ({
-      say: `Make a file called ${g.path} containing {}`,
+      say: `Make a file called ${g.path} containing "{}"`,
       call: "Create",
       input: { file_path: g.path, content: "{}" },
     }),
@@ -133,7 +138,7 @@ const rows: readonly Row[] = [
   [
     "put into",
     (g) => ({
-      say: `put ${g.reply} ${g.reply} into the file ${g.path}.`,
+      say: `put "${g.reply} ${g.reply}" into the file ${g.path}.`,
       call: "Create",
       input: { file_path: g.path, content: `${g.reply} ${g.reply}` },
     }),
@@ -141,7 +146,7 @@ const rows: readonly Row[] = [
   [
     "that says",
     (g) => ({
-      say: `I need you to add a file ${g.path} that says ${g.reply}, ${g.dir} and ${g.reply}`,
+      say: `I need you to add a file ${g.path} that says "${g.reply}, ${g.dir} and ${g.reply}"`,
       call: "Create",
       input: { file_path: g.path, content: `${g.reply}, ${g.dir} and ${g.reply}` },
     }),
@@ -153,9 +158,9 @@ const rows: readonly Row[] = [
   [
     "zh create",
     (g) => ({
-      say: `创建文件 ${g.path}，内容为 ${g.hanReply}`,
+      say: `创建文件 ${g.path}，内容为 你好`,
       call: "Create",
-      input: { file_path: g.path, content: g.hanReply },
+      input: { file_path: g.path, content: "你好" },
     }),
   ],
   [
@@ -169,7 +174,7 @@ const rows: readonly Row[] = [
   [
     "zh write into",
     (g) => ({
-      say: `把 ${g.hanReply} 写入 ${g.dir}/${g.path}`,
+      say: `把“${g.hanReply}”写入 ${g.dir}/${g.path}`,
       call: "Create",
       input: { file_path: `${g.dir}/${g.path}`, content: g.hanReply },
     }),
@@ -202,13 +207,13 @@ const rows: readonly Row[] = [
   ],
 
   /* search */
-  ["search for", (g) => ({ say: `search for ${g.reply} in ${g.dir}`, ...grep(g.reply, g.dir) })],
+  ["search for", (g) => ({ say: `search for ${g.symbol} in ${g.dir}`, ...grep(g.symbol, g.dir) })],
   ["find the text", (g) => ({ say: `find the text '${g.reply} ${g.dir}'`, ...grep(`${g.reply} ${g.dir}`) })],
-  ["where used", (g) => ({ say: `Where is ${g.reply} used?`, ...grep(g.reply) })],
-  ["which files mention", (g) => ({ say: `which files mention ${g.reply}?`, ...grep(g.reply) })],
+  ["where used", (g) => ({ say: `Where is ${g.symbol} used?`, ...grep(g.symbol) })],
+  ["which files mention", (g) => ({ say: `which files mention ${g.symbol}?`, ...grep(g.symbol) })],
   ["grep", (g) => ({ say: `grep ${g.reply} ${g.dir}`, ...grep(g.reply, g.dir) })],
-  ["zh search", (g) => ({ say: `搜索 ${g.reply}`, ...grep(g.reply) })],
-  ["zh search in", (g) => ({ say: `在 ${g.dir} 里查找 ${g.reply}`, ...grep(g.reply, g.dir) })],
+  ["zh search", (g) => ({ say: `搜索 ${g.symbol}`, ...grep(g.symbol) })],
+  ["zh search in", (g) => ({ say: `在 ${g.dir} 里查找 ${g.symbol}`, ...grep(g.symbol, g.dir) })],
   ["files named", () => ({ say: "find files named *.kt", call: "Glob", input: { patterns: "**/*.kt" } })],
   [
     "files of a language",
@@ -262,17 +267,17 @@ const rows: readonly Row[] = [
   [
     "plan",
     (g) => ({
-      say: `make a plan to migrate ${g.dir} to ${g.reply}`,
+      say: `make a plan to create file ${g.path} with ${g.reply}`,
       call: "ExitSpecMode",
-      input: expect.objectContaining({ title: `Migrate ${g.dir} to ${g.reply}` }),
+      input: expect.objectContaining({ title: `Create file ${g.path} with ${g.reply}` }),
     }),
   ],
   [
     "zh plan",
     (g) => ({
-      say: `给重构${g.hanReply}模块做个计划`,
+      say: `给运行 git show ${g.path} 做个计划`,
       call: "ExitSpecMode",
-      input: expect.objectContaining({ title: `重构${g.hanReply}模块` }),
+      input: expect.objectContaining({ title: `运行 git show ${g.path}` }),
     }),
   ],
   [

@@ -37,7 +37,7 @@ describe("the stream", () => {
       (await collect(createOfflineModel(), requestOf([userMessage(text)], bare))).find(
         (event) => event.type === "usage",
       )?.usage;
-    expect(await usageOf("Just reply abcdefgh")).toMatchObject({ input: 13, output: 2 });
+    expect(await usageOf("Just reply ABCDEFGH")).toMatchObject({ input: 13, output: 2 });
     expect(await usageOf("只回复你好")).toMatchObject({ input: 13, output: 2 });
   });
 

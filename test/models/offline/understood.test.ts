@@ -26,8 +26,8 @@ test.each([
 
 test("answers a fixed text that looks like a choice only when it is quoted", async () => {
   expect(await answerTo('Just reply "trick or treat".')).toEqual({ text: "trick or treat", understood: true });
-  expect(await answerTo("Just reply N/A")).toEqual({ text: "N/A", understood: true });
-  expect(await answerTo("Just reply src/main.ts")).toEqual({ text: "src/main.ts", understood: true });
+  expect(await answerTo('Just reply "src/main.ts"')).toEqual({ text: "src/main.ts", understood: true });
+  expect(await answerTo("Just reply N/A")).toMatchObject({ understood: false });
 });
 
 describe("does not understand, and repeats no alternative", () => {

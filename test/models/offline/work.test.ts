@@ -120,7 +120,7 @@ describe("files", () => {
     });
     expect(turn.calls.map((call) => call.name)).toEqual(["Read", "Edit"]);
     expect(turn.text).toBe(
-      "I could not edit a.txt: The text to replace was not found\n\nSo I did not do the rest: Run `npm test`.",
+      "I could not edit a.txt: The text to replace was not found\n\nSo I did not do the rest: Run `npm test`. Give the reply that you asked for.",
     );
   });
 
@@ -136,14 +136,16 @@ describe("files", () => {
     const failed = await chat().say("create x.txt with hi, then just reply DONE", {
       results: { Create: { status: "failed", text: "Error: disk full" } },
     });
-    expect(failed.text).toBe("I could not create x.txt: disk full");
+    expect(failed.text).toBe(
+      "I could not create x.txt: disk full\n\nSo I did not do the rest: Give the reply that you asked for.",
+    );
   });
 
   test("search results, and none", async () => {
-    expect((await chat().say("search for zork", { results: { Grep: "./a.ts:3:zork()" } })).text).toContain(
+    expect((await chat().say('search for "zork"', { results: { Grep: "./a.ts:3:zork()" } })).text).toContain(
       "./a.ts:3:zork()",
     );
-    expect((await chat().say("search for zork", { results: { Grep: "No matching files found" } })).text).toBe(
+    expect((await chat().say('search for "zork"', { results: { Grep: "No matching files found" } })).text).toBe(
       'Nothing matches "zork".',
     );
     const literal = await chat().say("search for 'a.b(c)' in src");
@@ -158,7 +160,7 @@ describe("files", () => {
 
   test("a summary is made of what the files show", async () => {
     const listing = "-rw-r--r-- 120 2024-01-01 10:00 README.md\ndrwxr-xr-x 4096 2024-01-01 10:00 src/";
-    const turn = await chat().say("explain this project", {
+    const turn = await chat().say("summarize this project", {
       results: { LS: listing, Read: "# Zorkifier\n\nTurns anything into zork.\n\n## More\n" },
     });
     expect(turn.calls).toEqual([
@@ -200,33 +202,31 @@ describe("asking and planning", () => {
     ]);
   });
 
-  test("a plan for what no rule can do is not carried out", async () => {
-    const turn = await chat().say("plan how to add dark mode, then test it");
-    expect(turn.calls.map((call) => call.name)).toEqual(["ExitSpecMode"]);
-    expect(turn.text).toContain("nothing has been changed");
-  });
+  test.each(["plan how to add dark mode, then test it", "plan how to add dark mode", "make a plan to add a test"])(
+    "no plan is made up for work that no rule can do: %s",
+    async (say) => {
+      const turn = await chat().say(say, { spec: true });
+      expect(turn.calls).toEqual([]);
+      expect(turn.text).toContain("nothing was done");
+    },
+  );
 
   test("without the tool the plan is the answer", async () => {
-    const turn = await chat().say("plan how to add dark mode", { tools: ["Read"] });
-    expect(turn.text).toBe(
-      "# Add dark mode\n\n1. Look at the files that this touches.\n2. Add dark mode.\n3. Check the result.",
-    );
+    const turn = await chat().say("plan how to run npm install", { tools: ["Read"] });
+    expect(turn.text).toBe("# Run npm install\n\n1. Run `npm install`.");
   });
 
-  test.each([
-    "create file a.txt with hi",
-    "运行 npm install",
-    "replace a with b in c.txt",
-    "refactor the parser",
-    "帮我修复登录的问题",
-  ])("in spec mode it plans before: %s", async (say) => {
-    const turn = await chat().say(say, {
-      spec: true,
-      results: { ExitSpecMode: { status: "refused", text: "Error: Plan not approved" } },
-    });
-    expect(turn.calls.map((call) => call.name)).toEqual(["ExitSpecMode"]);
-    expect(turn.text).toContain("Plan not approved");
-  });
+  test.each(["create file a.txt with hi", "运行 npm install", "replace a with b in c.txt"])(
+    "in spec mode it plans before: %s",
+    async (say) => {
+      const turn = await chat().say(say, {
+        spec: true,
+        results: { ExitSpecMode: { status: "refused", text: "Error: Plan not approved" } },
+      });
+      expect(turn.calls.map((call) => call.name)).toEqual(["ExitSpecMode"]);
+      expect(turn.text).toContain("Plan not approved");
+    },
+  );
 
   test("in spec mode an approved plan is carried out", async () => {
     const turn = await chat().say("create file a.txt with hi", { spec: true });
@@ -245,20 +245,17 @@ describe("asking and planning", () => {
 
 describe("what it does not understand", () => {
   test.each([
-    ["run ls then do a little dance", ["Execute"], "do a little dance"],
-    ["refactor the parser then run npm test", [], "refactor the parser"],
-    ["fix the bug and then just reply DONE", [], "fix the bug"],
-    ["先重构代码，然后运行 ls", [], "先重构代码"],
-  ])("a step among others is named, and what follows is not done: %s", async (say, calls, missed) => {
+    "run ls then do a little dance",
+    "refactor the parser then run npm test",
+    "fix the bug and then just reply DONE",
+    "create file a.txt with hi. Then deploy it.",
+    "I have a question. Run ls. I am curious.",
+    "先重构代码，然后运行 ls",
+  ])("one part of it, and nothing is done: %s", async (say) => {
     const turn = await chat().say(say);
-    expect(turn.calls.map((call) => call.name)).toEqual(calls);
-    expect(turn.text).toContain(missed);
+    expect(turn.calls).toEqual([]);
+    expect(turn.text).toMatch(/nothing was done|什么都没有做/);
     expect(turn.text).toContain("TINMAN_MODEL");
-  });
-
-  test("chatter between requests is passed over", async () => {
-    const turn = await chat().say("I have a question. Run ls. I am curious.");
-    expect(turn.calls).toEqual([{ name: "Execute", input: expect.objectContaining({ command: "ls" }) }]);
   });
 
   const prompts = [
@@ -320,9 +317,12 @@ describe("what it does not understand", () => {
     }
   });
 
-  test("a very long text is read at its ends only", async () => {
+  test("a very long text", async () => {
     const filler = "run ls. The sky is wide and nothing happens here. ".repeat(20_000);
-    expect((await chat().say(`${filler}\nJust reply LATE.`)).text).toBe("LATE");
-    expect((await chat().say(filler)).calls).toEqual([]);
+    const turn = await chat().say(`${filler}\nJust reply LATE.`);
+    expect({ calls: turn.calls, isUnknown: turn.text.includes("nothing was done") }).toEqual({
+      calls: [],
+      isUnknown: true,
+    });
   });
 });
