@@ -52,8 +52,10 @@ export interface Composition {
   readonly modelOverride: string | undefined;
   /** For runs that name no model. */
   readonly defaultModel: string;
-  /** `TINMAN_MODEL` or the configuration asks for the offline model, or for another in place of every one. */
+  /** `TINMAN_MODEL` or the configuration asks for the offline model. */
   readonly isOfflineNamed: boolean;
+  /** Whether this is the offline model or an alias of it. */
+  namesOffline(modelId: string): boolean;
   /** A key that is set for any provider. Read when the offline model was not chosen. */
   unusedKey(): Promise<UnusedKey | undefined>;
   /** What can be said about models beyond what a run needs. */
@@ -121,9 +123,8 @@ export async function compose(
   const modelOverride = env.TINMAN_MODEL || undefined;
   const configured = config.models?.default ?? config.model;
   const defaultModel = modelOverride ?? configured ?? modelOfKeys(env) ?? offlineInfo.id;
-  const isOfflineNamed =
-    modelOverride !== undefined ||
-    (configured !== undefined && unaliased(configured, config.models ?? {}) === offlineInfo.id);
+  const namesOffline = (id: string): boolean => unaliased(id, config.models ?? {}) === offlineInfo.id;
+  const named = modelOverride ?? configured;
   const openFetch = async (timeouts: ModelTimeouts): Promise<typeof globalThis.fetch> => {
     const [{ createFetch }, network] = await Promise.all([import("./net/fetch.ts"), openNetwork()]);
     return createFetch(network, timeouts);
@@ -193,7 +194,8 @@ export async function compose(
     models,
     modelOverride,
     defaultModel,
-    isOfflineNamed,
+    isOfflineNamed: named !== undefined && namesOffline(named),
+    namesOffline,
     unusedKey: async () => (await import("./models/unused-key.ts")).unusedKey(env),
     inspectModels: async () => {
       const { createModelInspector } = await import("./models/inspector.ts");

@@ -53,7 +53,10 @@ async function loadEngine(given: GivenAcp, io: Io): Promise<Loaded> {
     import("../frontends/stream-jsonrpc/connection.ts"),
   ]);
   const composition = await compose();
-  return { composition, serve, options: await connectionOptions(given, composition, io) };
+  const { onDefaultModel: _, ...options } = await connectionOptions(given, composition, io);
+  // The front end tells notices, to the editor or on stderr.
+  const log = { ...options.log, event: async () => undefined };
+  return { composition, serve, options: { ...options, log } };
 }
 
 function linked({ composition, options, serve }: Loaded): Connection {

@@ -4,7 +4,7 @@ import type { Io } from "../frontends/front-end.ts";
 import type { ConnectionOptions } from "../frontends/stream-jsonrpc/connection.ts";
 import { appendedPrompt } from "./appended-prompt.ts";
 import type { GivenSettings } from "./exec-options.ts";
-import { offlineServerNotice } from "./offline-notice.ts";
+import { noticeOf, offlineServerNotice } from "./offline-notice.ts";
 import { toolNames } from "./tool-names.ts";
 import { workingFolder } from "./working-folder.ts";
 
@@ -39,14 +39,20 @@ export async function connectionOptions(
       ...(onDenied === undefined ? {} : { onDenied }),
       enabledTools: toolNames(given.enabledTools ?? [], engine.tools),
       disabledTools: toolNames(given.disabledTools ?? [], engine.tools),
+      ...noticeOf(notice),
     },
     folder: workingFolder,
     repository: repositoryName,
-    log,
+    log: {
+      warn: log.warn,
+      // Clients are told with the first turn; here it stood when the session was opened.
+      event: async (event) =>
+        isTold && event.type === "notice" && event.text === notice?.text ? undefined : log.event(event),
+    },
     onDefaultModel: async () => {
       if (notice === undefined || isTold) return;
       isTold = true;
-      await log.warn(notice);
+      await log.always(notice.text);
     },
   };
 }

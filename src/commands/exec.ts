@@ -49,7 +49,7 @@ export async function exec(given: GivenExec, words: readonly string[] | undefine
     if (options.cwd !== undefined) composition.lookAround(options.cwd);
     const run = { ...options.run, enabledTools, disabledTools };
     const code = await runExec(engine, io, { ...options, run });
-    if (!readsInput(given, words) && (await hasWaitingInput())) await options.log.warn(inputNotUsed);
+    if (!readsInput(given, words) && (await hasWaitingInput())) await options.log.always(inputNotUsed);
     return code;
   } catch (error) {
     const failed = reportFailure(failureOf(error), { durationMs: Math.round(process.uptime() * 1_000) });
@@ -108,13 +108,13 @@ async function execOptions(
   composition: Composition,
   io: Io,
 ): Promise<ExecOptions> {
-  const { homes, models, store, modelOverride, defaultModel, isOfflineNamed } = composition;
+  const { homes, models, store, modelOverride, defaultModel, isOfflineNamed, namesOffline } = composition;
   const id = given.sessionId ?? given.fork;
   const cwd = given.cwd === undefined && id !== undefined ? undefined : workingFolder(given.cwd);
   const appended = await appendedPrompt(given);
   const modelId = modelOverride === undefined ? given.model : undefined;
   // What can be known to be wrong is said before anything is waited for.
-  const { info } = await models.resolve(modelId ?? defaultModel);
+  await models.resolve(modelId ?? defaultModel);
   if (id !== undefined && readsInput(given, words)) await store.info(id);
   const { text: prompt, warning } = await readPrompt(given, words);
   const log = createLogger(io.stderr, given.logLevel);
@@ -125,7 +125,7 @@ async function execOptions(
     autonomy: given.auto ?? "off",
     mode: given.useSpec === true ? "spec" : "auto",
     ...(modelId === undefined ? {} : { modelId }),
-    ...(modelId === undefined || info.id !== "offline" ? {} : { isModelNamed: true }),
+    ...(modelId !== undefined && namesOffline(modelId) ? { isModelNamed: true } : {}),
     ...(given.reasoningEffort === undefined ? {} : { reasoningEffort: given.reasoningEffort }),
     ...(given.specModel === undefined ? {} : { specModelId: given.specModel }),
     ...(given.specReasoningEffort === undefined ? {} : { specReasoningEffort: given.specReasoningEffort }),
@@ -133,8 +133,8 @@ async function execOptions(
     ...(given.tag === undefined ? {} : { tags: given.tag }),
   };
   const named = given.useSpec === true ? (given.specModel ?? given.model) : given.model;
-  const isByDefault = named === undefined && !isOfflineNamed;
-  const modelByDefault = isByDefault ? await whyOffline(composition, id !== undefined) : undefined;
+  const isNamed = modelOverride === undefined && named !== undefined ? namesOffline(named) : isOfflineNamed;
+  const modelByDefault = isNamed ? undefined : await whyOffline(composition, named, id !== undefined);
   return {
     prompt,
     format,

@@ -1,24 +1,29 @@
 import type { Composition } from "../compose.ts";
-import type { ModelByDefault } from "../core/settings.ts";
+import type { ModelByDefault, RunOptions } from "../core/settings.ts";
 
 const offline = "the offline model, which is a set of rules and not an AI.";
+const setOne = "Set an API key, or name a model with -m, TINMAN_MODEL or config.yaml.";
 
-/** Why a run that names no model gets the offline model, and how to get another. */
+type Known = Pick<Composition, "unusedKey" | "defaultModel" | "modelOverride" | "namesOffline">;
+
+/** Why a run that does not name the offline model gets it, and how to get another. `wanted` is what `-m` says. */
 export async function whyOffline(
-  { unusedKey, defaultModel }: Pick<Composition, "unusedKey" | "defaultModel">,
+  known: Known,
+  wanted: string | undefined,
   isContinued: boolean,
 ): Promise<ModelByDefault> {
-  if (isContinued) {
-    const example = defaultModel === "offline" ? "" : `, such as -m ${defaultModel}`;
+  const { defaultModel, modelOverride, namesOffline } = known;
+  if (isContinued && wanted === undefined && modelOverride === undefined) {
+    const example = namesOffline(defaultModel) ? "" : `, such as -m ${defaultModel}`;
     return { reason: "The session keeps its model", remedy: `Change it with -m${example}.` };
   }
-  const key = defaultModel === "offline" ? await unusedKey() : undefined;
-  if (key === undefined) {
-    return {
-      reason: "No model was named",
-      remedy: "Set an API key, or name a model with -m, TINMAN_MODEL or config.yaml.",
-    };
+  const asked = modelOverride ?? wanted ?? defaultModel;
+  if (!namesOffline(asked)) {
+    const reason = `The model "${asked}" is not known, and models.fallback takes its place`;
+    return { reason, remedy: "Correct the name, or name another model with -m, TINMAN_MODEL or config.yaml." };
   }
+  const key = await known.unusedKey();
+  if (key === undefined) return { reason: "No model was named", remedy: setOne };
   return {
     reason: `${key.variable} is set, but it has no default model and none was named`,
     remedy: `Name one with -m ${key.provider}/<model>, TINMAN_MODEL or config.yaml.`,
@@ -34,11 +39,19 @@ export function offlineRunNotice({ reason, remedy }: ModelByDefault): string {
 export async function offlineServerNotice(
   given: { readonly model?: string },
   composition: Composition,
-): Promise<string | undefined> {
-  const { defaultModel, isOfflineNamed, unusedKey } = composition;
-  if (given.model !== undefined || isOfflineNamed || defaultModel !== "offline") return undefined;
-  const { remedy } = await whyOffline(composition, false);
-  const key = await unusedKey();
-  const reason = key === undefined ? "No model is configured" : `${key.variable} is set, but no model is configured`;
-  return `${reason}: sessions that name none use ${offline} ${remedy}`;
+): Promise<(ModelByDefault & { readonly text: string }) | undefined> {
+  const { isOfflineNamed, namesOffline, models, modelOverride, defaultModel } = composition;
+  const asked = modelOverride ?? given.model ?? defaultModel;
+  if (isOfflineNamed || (given.model !== undefined && namesOffline(given.model))) return undefined;
+  if ((await models.resolve(asked)).info.id !== "offline") return undefined;
+  const why = await whyOffline(composition, given.model, false);
+  const key = await composition.unusedKey();
+  const none = key === undefined ? "No model is configured" : `${key.variable} is set, but no model is configured`;
+  const reason = namesOffline(asked) ? none : why.reason;
+  return { ...why, reason, text: `${reason}: sessions that name none use ${offline} ${why.remedy}` };
+}
+
+/** What the sessions of such a process tell their clients. */
+export function noticeOf(notice: { readonly text: string } | undefined): Pick<RunOptions, "unaskedModelNotice"> {
+  return notice === undefined ? {} : { unaskedModelNotice: { modelId: "offline", text: notice.text } };
 }

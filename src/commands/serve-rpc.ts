@@ -2,6 +2,7 @@ import type { Composition } from "../compose.ts";
 import { AgentError } from "../core/errors.ts";
 import { isForeignScript } from "../core/script-model.ts";
 import type { SessionPool } from "../core/session-pool.ts";
+import type { RunOptions } from "../core/settings.ts";
 import type { ConnectionHandler } from "../frontends/front-end.ts";
 import type { Log } from "../frontends/http/log.ts";
 import type { InteractiveServer } from "../frontends/interactive/server.ts";
@@ -23,13 +24,13 @@ export function createRpcServer(
   parts: {
     readonly pool: SessionPool;
     readonly modelId: string;
-    readonly toolResultMs: number;
+    readonly run: RunOptions;
     readonly log: Log;
     /** Whose limits hold here, too. */
     readonly interactive: InteractiveServer;
   },
 ): RpcServer {
-  const { pool, modelId, toolResultMs, log, interactive } = parts;
+  const { pool, modelId, run, log, interactive } = parts;
   /** A server that is stopping begins nothing any more. */
   const checks: Readonly<Record<string, (user: string) => void>> = {
     "droid.initialize_session": (user) => interactive.countSession(user),
@@ -52,7 +53,7 @@ export function createRpcServer(
     const rules = roleRules(role, modelId);
     const connection = new Connection(engine, transport, {
       defaults: { modelId, reasoningEffort: "none" },
-      run: { toolResultMs },
+      run,
       folder: (path) => outside(homes.own, workingFolder(path)),
       repository: repositoryName,
       shared: {

@@ -15,7 +15,7 @@ import { tokenFile } from "../frontends/http/token-file.ts";
 import { within } from "../frontends/http/within.ts";
 import { InteractiveConnection } from "../frontends/interactive/connection.ts";
 import { InteractiveServer } from "../frontends/interactive/server.ts";
-import { offlineServerNotice } from "./offline-notice.ts";
+import { noticeOf, offlineServerNotice } from "./offline-notice.ts";
 import { createObserver } from "./serve-observer.ts";
 import type { GivenServe } from "./serve-options.ts";
 import { createRpcServer } from "./serve-rpc.ts";
@@ -42,6 +42,7 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
   const { timeouts, ...sessions } = interactiveSettings(config);
   const { aiMs: ai, toolResultMs: toolResult, idleSessionMs: idleSession } = timeouts;
   const modelId = await modelOf(given, composition);
+  const notice = await offlineServerNotice(given, composition);
   const pool = new SessionPool(engine, {
     clock,
     idleMs: idleSession,
@@ -56,9 +57,20 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
     clock,
     ids,
     log,
-    options: { ...sessions, ...own, timeouts: { ...(ai === undefined ? {} : { ai }), toolResult, idleSession } },
+    options: {
+      ...sessions,
+      ...own,
+      timeouts: { ...(ai === undefined ? {} : { ai }), toolResult, idleSession },
+      run: notice === undefined ? {} : { modelByDefault: notice, ...noticeOf(notice) },
+    },
   });
-  const rpc = createRpcServer(composition, { pool, modelId, toolResultMs: toolResult, log, interactive });
+  const rpc = createRpcServer(composition, {
+    pool,
+    modelId,
+    run: { toolResultMs: toolResult, ...noticeOf(notice) },
+    log,
+    interactive,
+  });
   const { drainMs } = settings.timeouts;
   const server = await createHttpServer({
     ...settings,
@@ -90,8 +102,7 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
   });
   const warning = given.auth ? "" : " - NO TOKEN IS ASKED FOR";
   await io.stdout.write(`tinman serve: listening on ${url} - API ${url.replace("http", "ws")}/ws${warning}\n`);
-  const notice = await offlineServerNotice(given, composition);
-  if (notice !== undefined) log.warn("model.offline", { message: notice });
+  if (notice !== undefined) log.warn("model.offline", { message: notice.text });
   warmUp(composition, cwd).catch(() => undefined);
   return stopped;
 }

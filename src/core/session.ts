@@ -358,7 +358,10 @@ export class Session {
             emit: (body) => journal.emit(body),
           });
         }),
-      reminders: () => this.briefing.reminders(),
+      reminders: async () => {
+        await this.tellUnaskedModel();
+        return this.briefing.reminders();
+      },
       emit: (body: EventBody) => {
         if (body.type === "notice") return this.briefing.notice(body);
         return body.type === "prompt.taken" ? this.take(body) : journal.emit(body);
@@ -366,6 +369,14 @@ export class Session {
       room: () => this.audience.room(),
     });
     for (const entry of taken) entry.settle(outcome);
+  }
+
+  private async tellUnaskedModel(): Promise<void> {
+    const { unaskedModelNotice: notice } = this.run;
+    if (notice === undefined || this.settings.isModelNamed === true) return;
+    const model = await this.model().catch(() => undefined);
+    if (model?.id === notice.modelId)
+      await this.briefing.notice({ type: "notice", level: "warning", text: notice.text });
   }
 
   /** The first prompt that becomes part of the conversation names the session. */

@@ -68,6 +68,8 @@ export interface RunOptions {
   readonly disabledTools?: readonly string[];
   /** The user named no model: a prompt that the offline model does not understand fails. */
   readonly modelByDefault?: ModelByDefault;
+  /** Told with the first turn that this model answers, unless the session names it. */
+  readonly unaskedModelNotice?: { readonly modelId: string; readonly text: string };
   /** What a denial does to the turn when nobody can be asked. */
   readonly onDenied?: "stop" | "continue";
   readonly modelSilence?: ModelSilence;

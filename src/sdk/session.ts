@@ -46,7 +46,11 @@ export async function openSession(connection: Connection, options: CommonOptions
 
   const warning = (words: string): void => safely("onWarning", () => options.onWarning?.(words));
   const tell = (events: readonly TurnEvent[]): void => {
-    for (const event of events) safely("onEvent", () => options.onEvent?.(event, sessionId), warning);
+    for (const event of events) {
+      // Whoever listens to no events still hears of what they should know.
+      if (options.onEvent === undefined && event.type === "notice" && event.level === "warning") warning(event.message);
+      safely("onEvent", () => options.onEvent?.(event, sessionId), warning);
+    }
   };
 
   const prompts = createPrompts({

@@ -1,4 +1,7 @@
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createSession, type TurnEvent } from "../../src/sdk/node.ts";
 import { type Bench, createBench, finished, lines, type RunOptions } from "./tinman.ts";
 
 let bench: Bench;
@@ -87,4 +90,60 @@ test("stream-jsonrpc says so on stderr alone, once, when a session names no mode
   ]);
   expect((await tinman(args, { stdin: open("1", { modelId: "offline" }) })).stderr).toBe("");
   expect((await tinman([...args, "-m", "offline"], { stdin: open("1", {}) })).stderr).toBe("");
+});
+
+test.each(["error", "off"])("--log-level %s hides neither the model nor input that was not used", async (level) => {
+  const run = await tinman(["exec", "--log-level", level, "Just reply OK."], { stdin: "waiting\n" });
+  expect(run.stderr.replace(notice, "")).toMatch(/^tinman: Standard input was not used\.[^\n]*\n$/);
+});
+
+test.each([
+  ["-m", ["-m", "gpt-typo"], ""],
+  ["models.default", [], "default: gpt-typo, "],
+])("a fallback to the offline model for an unknown %s is one by default", async (_, options, named) => {
+  await bench.file("fallback/config.yaml", `models: {${named}fallback: offline}\n`);
+  const home = { TINMAN_HOME: `${bench.cwd}/fallback` };
+  const run = await tinman(["exec", ...options, "fix the bug"], { env: home });
+  expect(run.code).toBe(1);
+  expect(run.stderr).toMatch(
+    /^tinman: The model "gpt-typo" is not known, and models\.fallback takes its place: using the offline model[^\n]*\n/,
+  );
+  const id = (await bench.tinman(["sessions", "list", "--json"], { env: home })).stdout.match(/[0-9a-f-]{36}/)?.[0];
+  expect((await tinman(["exec", "-s", id ?? "", "fix the bug"], { env: home })).code).toBe(1);
+});
+
+test("tinman connect says so, and fails on a prompt that the server's model does not understand", async () => {
+  const server = bench.start(["serve", "--port", "0", "--no-auth"]);
+  const ended = once(server, "exit");
+  try {
+    if (server.stdout === null) throw new Error("the server has no output");
+    const [line] = await once(createInterface(server.stdout), "line");
+    const address = /ws:\S+/.exec(String(line))?.[0] ?? "";
+    const said = /^\[The server says: No model is configured: sessions that name none use the offline model[^\n]*\]$/m;
+    const good = await tinman(["connect", address], { stdin: "Just reply OK.\nJust reply DONE.\n" });
+    expect([good.code, good.stdout, good.stderr.match(new RegExp(said, "gm"))?.length]).toEqual([0, "OK\nDONE\n", 1]);
+    const bad = await tinman(["connect", address], { stdin: "Review a.py and tell me whether it is safe\n" });
+    expect([bad.code, bad.stderr.includes("did not understand the prompt. (no_model)]")]).toEqual([1, true]);
+    const named = await tinman(["connect", address, "-m", "offline"], { stdin: "review a.py\n" });
+    expect([named.code, said.test(named.stderr)]).toEqual([0, false]);
+  } finally {
+    server.kill();
+    await ended;
+  }
+});
+
+test("the SDK hears of it with the first turn, once, by onEvent or else by onWarning", async () => {
+  const heard: string[] = [];
+  const events: string[] = [];
+  const options = { cwd: bench.cwd, env: bench.env, executable: "tinman" };
+  const hear = (words: string): void => void heard.push(words);
+  const onEvent = (event: TurnEvent): void => void (event.type === "notice" && events.push(event.message));
+  for (const listening of [{ onWarning: hear }, { onWarning: hear, onEvent }]) {
+    const session = await createSession({ ...options, ...listening });
+    await session.send("review this change");
+    await session.send("Just reply OK.");
+    await session.close();
+  }
+  const words = expect.stringMatching(/^No model is configured: sessions that name none use the offline model/);
+  expect({ heard, events }).toEqual({ heard: [words], events: [words] });
 });

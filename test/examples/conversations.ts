@@ -27,7 +27,7 @@ interface Talk {
 async function talk(bench: Bench, isLater: boolean, about: (talk: Talk) => Promise<void>): Promise<readonly Said[]> {
   const versions = { jsonrpc: "2.0", factoryApiVersion: "1.0.0" };
   const envelope = isLater ? { ...versions, factoryProtocolVersion: "1.15.0" } : versions;
-  const wire = openWire(bench);
+  const wire = openWire(bench, { args: ["-m", "offline"] });
   const said: Said[] = [];
   let count = 0;
   let seen = 0;

@@ -1,3 +1,4 @@
+import { type ErrorCode, errorCodes } from "../../core/errors.ts";
 import { textStart } from "../../core/text-cut.ts";
 import { createGate } from "../../rpc/gate.ts";
 import { createAnswerText } from "./answer-text.ts";
@@ -67,7 +68,7 @@ export function createSessionState(screen: Screen, events: StateEvents): Session
   };
 
   function chunk(params: Params): void {
-    const { messageId, chunk: text, offset, isFinal, reason, seq } = params;
+    const { messageId, chunk: text, offset, isFinal, seq } = params;
     const key = textOf(messageId ?? params.turnId);
     const take = answers.get(key) ?? createAnswerText();
     answers.set(key, take);
@@ -83,12 +84,11 @@ export function createSessionState(screen: Screen, events: StateEvents): Session
       screen.show(step.print === "" ? nothingKept : printedAnew);
     }
     screen.answer(step.print);
-    if (isFinal === true) ended(key, messageId, reason, seq);
+    if (isFinal === true) ended(key, messageId, endOf(params), seq);
   }
 
-  function ended(key: string, messageId: unknown, reason: unknown, seq: unknown): void {
+  function ended(key: string, messageId: unknown, { why, words }: AnswerEnd, seq: unknown): void {
     answers.delete(key);
-    const why = typeof reason === "string" ? reason : "completed";
     calls.drop(typeof messageId === "string" ? messageId : undefined);
     // An old answer that is played again says nothing about the one that runs now.
     if (!isPast(seq)) isOtherRunning = false;
@@ -98,7 +98,7 @@ export function createSessionState(screen: Screen, events: StateEvents): Session
     const mine = typeof messageId === "string" ? [...outgoing].find((one) => one.messageId === messageId) : oldest;
     if (mine !== undefined) outgoing.delete(mine);
     screen.endAnswer();
-    if (why !== "completed") screen.show(`The answer ended: ${why}.`);
+    if (words !== undefined) screen.show(words);
     mine?.ended(why);
     looked();
   }
@@ -205,6 +205,23 @@ export function createSessionState(screen: Screen, events: StateEvents): Session
     },
   };
   return state;
+}
+
+interface AnswerEnd {
+  readonly why: string;
+  readonly words: string | undefined;
+}
+
+/** An answer that came to its end and has a code is none: the model said nothing, or did not understand. */
+function endOf({ reason, code }: Params): AnswerEnd {
+  const why = typeof reason === "string" ? reason : "completed";
+  if (why !== "completed") return { why, words: `The answer ended: ${why}.` };
+  if (typeof code !== "string") return { why, words: undefined };
+  return { why: code, words: isErrorCode(code) ? `${errorCodes[code]} (${code})` : `The answer ended: ${code}.` };
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCodes, code);
 }
 
 export function textOf(value: unknown): string {

@@ -50,7 +50,7 @@ export const runExec: FrontEnd<ExecOptions> = async (engine, io, options) => {
       () => undefined,
     );
     const isUnasked = unaskedModel(session.settings, options.run) !== undefined && model === "offline";
-    if (isUnasked && options.offlineNotice !== undefined) await options.log.warn(options.offlineNotice);
+    if (isUnasked && options.offlineNotice !== undefined) await options.log.always(options.offlineNotice);
     const outcome = await runPrompt(session, io, options, () => signalCode !== undefined);
     await session.close();
     const report = reportOutcome(outcome, {

@@ -7,6 +7,8 @@ export type LogLevel = (typeof logLevels)[number];
 
 /** Lines for people on stderr, by how much they want to know. */
 export interface Logger {
+  /** At every level: without it, the outcome would be taken for something else. */
+  always(text: string): Promise<void>;
   warn(text: string): Promise<void>;
   event(event: EngineEvent): Promise<void>;
 }
@@ -17,6 +19,7 @@ export function createLogger(output: Output, level: LogLevel): Logger {
     if (wants(needed)) await output.write(`tinman: ${terminalLine(text)}\n`);
   };
   return {
+    always: (text) => say("off", text),
     warn: (text) => say("warn", text),
     event: async (event) => {
       if (event.type === "notice") return say(event.level === "warning" ? "warn" : "info", event.text);

@@ -1,4 +1,4 @@
-import type { Autonomy, ReasoningEffort } from "../../core/settings.ts";
+import type { Autonomy, ReasoningEffort, RunOptions } from "../../core/settings.ts";
 import type { ToolExecution } from "../../protocol/interactive.ts";
 
 /** How long the offline and scripted models, which do not bound their silence themselves, may say nothing. */
@@ -24,6 +24,8 @@ export interface InteractiveOptions {
     readonly messagesPerMinute: number;
   };
   readonly serverVersion: string;
+  /** What holds for sessions that name no model. */
+  readonly run?: Pick<RunOptions, "modelByDefault" | "unaskedModelNotice">;
 }
 
 /** Structured: a name, and what belongs to it. Never the contents of messages. */

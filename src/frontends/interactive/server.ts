@@ -279,6 +279,7 @@ export class InteractiveServer {
     }
     return {
       modelId: model || modelId,
+      ...(model === "offline" ? { isModelNamed: true } : {}),
       reasoningEffort,
       autonomy,
       mode: "auto",
@@ -291,8 +292,9 @@ export class InteractiveServer {
   }
 
   private runOptions(): RunOptions {
-    const { timeouts, limits } = this.options;
+    const { timeouts, limits, run } = this.options;
     return {
+      ...run,
       onDenied: "continue",
       modelSilence: {
         ms: timeouts.ai ?? ownSilenceMs,

@@ -207,11 +207,11 @@ function statusOf({ status }: ToolResultBlock): 0 | 1 {
   return status === "ok" ? toolResultStatus.ok : toolResultStatus.error;
 }
 
-/** An empty answer is an answer, and whoever said no has not failed. */
+/** An empty answer and one of rules that did not understand are answers; their codes tell. Whoever said no has not failed. */
 function answerEnd(reason: EndReason, failure: Failure | undefined): AnswerEnd {
   // Of the server's own limit, or of the model's.
   if (failure?.code === "timeout" || failure?.cause === "timeout") return "timeout";
-  if (failure?.code === "model_empty") return "completed";
+  if (failure?.code === "model_empty" || failure?.code === "no_model") return "completed";
   switch (reason) {
     case "completed":
     case "planned":

@@ -93,6 +93,7 @@ export function engineSettings(params: SettingsParams, dialect: Dialect): Settin
   const { modelId, reasoningEffort, specModeModelId, specModeReasoningEffort, systemPrompt, tags } = params;
   return {
     ...(modelId === undefined ? {} : { modelId }),
+    ...(modelId === "offline" ? { isModelNamed: true } : {}),
     ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
     ...saidBy(params.autonomyMode),
     ...saidBy(levelIn(dialect, params.autonomyLevel)),

@@ -95,6 +95,17 @@ describe("the exit code", () => {
     });
   });
 
+  test.each([
+    ["model_empty", "[The model answered with nothing. (model_empty)]\n"],
+    ["odd", "[The answer ended: odd.]\n"],
+  ])("of an answer that was completed with the code %s is 1", async (code, words) => {
+    const run = await finished((turn) => {
+      turn.notify("AIMessageChunkNotification", { chunk: "", isFinal: true, reason: "completed", code });
+    }, "hello\n");
+    expect({ code: run.code, stdout: run.stdout }).toEqual({ code: 1, stdout: "" });
+    expect(run.stderr).toContain(words);
+  });
+
   test("is also that of a status, for servers whose last chunk has no reason", async () => {
     const run = await finished((turn) => {
       turn.notify("AIMessageChunkNotification", { chunk: "", isFinal: true });
