@@ -23,14 +23,13 @@ function firstLine(text: string): string {
 /** Whether a tool could not do its job. A command that ran and exited non-zero did its job: its exit code is the result. */
 export function isToolError({ status, exitCode }: ToolResultBlock): boolean {
   if (status !== "failed") return false;
-  return exitCode === undefined || exitCode === notExecutable || exitCode === notFound || deadly.has(exitCode - 128);
+  return exitCode === undefined || exitCode === notExecutable || exitCode === notFound || isKill(exitCode);
 }
 
 const notExecutable = 126;
 const notFound = 127;
 
-/**
- * A shell reports a child killed by signal n as 128 + n. SIGPIPE (13) is how a pipeline ends early, and git exits
- * with 129 (1) on wrong usage: neither means that the command was killed.
- */
-const deadly: ReadonlySet<number> = new Set([2, 3, 4, 5, 6, 7, 8, 9, 11, 14, 15, 24, 25, 31]);
+/** A shell reports a child killed by signal n as 128 + n, up to the last real-time signal, 64. SIGPIPE (13) is how a pipeline ends early. */
+function isKill(exitCode: number): boolean {
+  return exitCode > 128 && exitCode <= 192 && exitCode !== 141;
+}
