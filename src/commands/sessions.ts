@@ -23,7 +23,12 @@ export async function listSessions(options: Json & { cwd?: string; limit: string
   const { store } = await compose();
   const given = options.cwd === undefined ? undefined : fromHome(options.cwd);
   const cwd = given === undefined ? undefined : await realpath(given).catch(() => given);
-  const sessions = await store.list({ limit, ...(cwd === undefined ? {} : { cwd }) });
+  const unreadable: string[] = [];
+  const sessions = await store.list({
+    limit,
+    ...(cwd === undefined ? {} : { cwd }),
+    onUnreadable: (path) => unreadable.push(path),
+  });
   if (options.json === true) {
     await printJson(sessions, io.stdout);
   } else if (sessions.length === 0) {
@@ -35,7 +40,15 @@ export async function listSessions(options: Json & { cwd?: string; limit: string
     });
     await io.stdout.write(rows.join(""));
   }
+  if (unreadable.length > 0) await io.stderr.write(`tinman: ${unreadableWords(unreadable)}\n`);
   return exitCodes.success;
+}
+
+function unreadableWords(paths: readonly string[]): string {
+  const logs = paths.length === 1 ? "1 session log" : `${paths.length} session logs`;
+  const [first = ""] = paths;
+  const named = `${terminalLine(first)}${paths.length === 1 ? "" : " and others"}`;
+  return `${logs} cannot be read and ${paths.length === 1 ? "is" : "are"} not listed: ${named}. tinman sessions show <id> says why.`;
 }
 
 export async function showSession(id: string, options: Json, io: Io): Promise<number> {
@@ -43,7 +56,10 @@ export async function showSession(id: string, options: Json, io: Io): Promise<nu
   const [info, { events, damagedLines, missingRecords }] = await Promise.all([store.info(id), readRepaired(store, id)]);
   const state = foldLog(events);
   const waiting = [...state.waiting].map(([messageId, { content, at }]) => ({ id: messageId, content, createdAt: at }));
-  const { settings, messages, usage, lastEnd } = state;
+  const { settings, messages, usage } = state;
+  // While a turn is open, the last end is that of another one.
+  const isTurnOpen = state.turn !== undefined;
+  const lastEnd = isTurnOpen ? undefined : state.lastEnd;
   if (options.json === true) {
     const shown = {
       ...info,
@@ -53,6 +69,7 @@ export async function showSession(id: string, options: Json, io: Io): Promise<nu
       waiting,
       usage,
       lastEnd: lastEnd ?? null,
+      isTurnOpen,
       damagedLines,
       missingRecords,
     };
@@ -61,12 +78,11 @@ export async function showSession(id: string, options: Json, io: Io): Promise<nu
   }
   const lines = [
     `${info.id}  ${terminalLine(info.title)}`,
-    `${terminalLine(state.cwd)}  ${terminalLine(settings.modelId)}  ${lastEnd ?? "not run"}`,
+    `${terminalLine(state.cwd)}  ${terminalLine(settings.modelId)}  ${lastEnd ?? (isTurnOpen ? "not ended" : "not run")}`,
   ];
   for (const message of messages) lines.push("", ...describe(message));
   for (const { content } of waiting) lines.push("", `waiting: ${terminalText(textOf(content))}`);
-  if (state.turn !== undefined)
-    lines.push("", "The last turn has not ended: it is running, or its process was killed.");
+  if (isTurnOpen) lines.push("", "The last turn has not ended: it is running, or its process was killed.");
   await io.stdout.write(`${lines.join("\n")}\n`);
   const notice = damageNotice({ damagedLines, missingRecords });
   if (notice !== undefined) await io.stderr.write(`tinman: ${notice}\n`);

@@ -114,6 +114,8 @@ export interface SessionQuery {
   readonly cwd?: string;
   readonly owner?: string;
   readonly limit?: number;
+  /** Called for each log that was looked at and cannot be read. */
+  onUnreadable?(path: string): void;
 }
 
 /** Numbers of records, both ends included. */

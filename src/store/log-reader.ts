@@ -40,7 +40,8 @@ export async function readLog(path: string, sessionId: string): Promise<StoredLo
   return {
     events: kept.map(({ event }) => event),
     lastSeq: unknown.reduce((last, { seq }) => Math.max(last, seq), kept.at(-1)?.seq ?? 0),
-    damagedLines,
+    // Of an unknown type the number can be read, and nothing else: it may be the answer.
+    damagedLines: [...damagedLines, ...unknown.map(({ line }) => line)].sort((a, b) => a - b),
     missingRecords: missingRecords(kept, unknown, damagedLines),
   };
 }

@@ -177,3 +177,31 @@ test("tools are listed as they would be allowed", async () => {
   expect(text).toContain("  - Create (");
   expect(text).toContain("status: blocked");
 });
+
+test("a turn without its end has no last end, and a log that cannot be read is counted", async () => {
+  const own = await createBench();
+  try {
+    const { session_id: id } = JSON.parse((await own.tinman(["exec", "-o", "json", "Just reply OK."])).stdout);
+    await own.tinman(["exec", "-s", id, "Just reply AGAIN."]);
+    const path = (await own.tinman(["sessions", "path", id])).stdout.trimEnd();
+    const records = (await readFile(path, "utf8")).trimEnd().split("\n");
+    await writeFile(path, `${records.slice(0, -1).join("\n")}\n`);
+    const shown = JSON.parse((await own.tinman(["sessions", "show", id, "--json"])).stdout);
+    expect({ lastEnd: shown.lastEnd, isTurnOpen: shown.isTurnOpen }).toEqual({ lastEnd: null, isTurnOpen: true });
+    expect((await own.tinman(["sessions", "show", id])).stdout).toContain("  offline  not ended\n");
+
+    await writeFile(path, `?${records.join("\n")}\n`);
+    for (const [args, stdout] of [
+      [["sessions", "list"], "No sessions.\n"],
+      [["sessions", "list", "--json"], "[]\n"],
+    ] as const) {
+      expect(await own.tinman(args)).toMatchObject({
+        code: 0,
+        stdout,
+        stderr: `tinman: 1 session log cannot be read and is not listed: ${path}. tinman sessions show <id> says why.\n`,
+      });
+    }
+  } finally {
+    await own.remove();
+  }
+});

@@ -109,7 +109,10 @@ export class InteractiveServer {
     for (;;) {
       if (!this.isOpen(sessionId)) this.checkRoomFor(identity.user);
       const run = this.runOptions();
-      const hold = await this.pool.open(sessionId, { toRead: true, run, allows, openedFor: identity.user });
+      const opening = this.pool.open(sessionId, { toRead: true, run, allows, openedFor: identity.user });
+      const hold = await opening.catch((error: unknown) => {
+        throw this.readRefusal(error, sessionId, identity) ?? error;
+      });
       await this.lower(hold, identity);
       const seat = await this.seatOver(hold);
       // Somebody may have ended it meanwhile: then it is opened anew.
@@ -310,6 +313,14 @@ export class InteractiveServer {
     if (role === "admin" || !isForeignScript(model, this.options.modelId)) return;
     const known = (await this.engine.models()).map(({ id }) => id).join(", ");
     throw unusable("model_unknown", `Unknown model ${JSON.stringify(model)}. Known models: ${known}.`);
+  }
+
+  private readRefusal(error: unknown, sessionId: string, { user }: Identity): Error | undefined {
+    if (!(error instanceof AgentError) || error.code !== "storage_failed") return undefined;
+    const errorId = this.report(error, { method: "resumeSession", sessionId, user });
+    const words =
+      "This session cannot be read: its log is damaged, or a later version wrote it. The server's log says more.";
+    return refused("session_unreadable", words, { errorId });
   }
 
   private modelRefusal(error: unknown, { user }: Identity): Error | undefined {

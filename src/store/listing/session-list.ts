@@ -20,6 +20,8 @@ export interface ListQuery {
   readonly limit?: number | undefined;
   /** When it is aborted, its reason is thrown. */
   readonly signal?: AbortSignal | undefined;
+  /** Called for each log that was looked at and cannot be read. */
+  onUnreadable?(path: string): void;
 }
 
 /** Files that are looked at together, whatever the number of sessions. */
@@ -36,8 +38,9 @@ export async function listInfos(sessions: string, query: ListQuery): Promise<rea
     signal,
   );
   return firstOf(logs, query, async ({ path, id }) => {
-    const read = await readInfo(path, id);
+    const read = await readInfo(path, id).catch(() => ({ info: undefined }));
     const info = read?.info;
+    if (read !== undefined && info === undefined) query.onUnreadable?.(path);
     const isWanted = (cwd ?? info?.cwd) === info?.cwd && (owner ?? info?.owner) === info?.owner;
     return isWanted ? info : undefined;
   });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { AgentError } from "../../../src/core/errors.ts";
 import type { DurableEvent } from "../../../src/core/event.ts";
 import { createMemoryStore } from "../../../src/store/memory-store.ts";
 import { damagedStore } from "../../fakes/damaged-store.ts";
@@ -71,4 +72,22 @@ test("whichever record is lost, each message has one end, and is complete only w
     }
     if (isLastEnd) expect(ends.at(-1)?.params?.reason).toBe("interrupted");
   }
+});
+
+test("a session that cannot be read is refused with words", async () => {
+  const { store, sessionId } = await conversation();
+  const unreadable = async () => {
+    throw new AgentError("storage_failed", "Cannot read /home/a.jsonl: its first line is damaged.");
+  };
+  const { connect, pool } = serve([], options, { store: { ...store, read: unreadable, info: unreadable } });
+  const client = connect();
+  const { error } = await client.request("resumeSession", { sessionId });
+  expect(error).toEqual({
+    code: -32000,
+    message:
+      "This session cannot be read: its log is damaged, or a later version wrote it. The server's log says more.",
+    data: { reason: "session_unreadable", errorId: expect.any(String) },
+  });
+  await client.close();
+  await pool.close();
 });
