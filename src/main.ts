@@ -5,7 +5,10 @@ import { enableCompileCache } from "./compile-cache.ts";
 async function main(argv: readonly string[]): Promise<void> {
   if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
     // Whoever closes the pipe has read enough; any other fault is one.
-    process.stdout.on("error", (error) => "code" in error && error.code !== "EPIPE" && giveUp(error));
+    process.stdout.on("error", (error) => {
+      if ("code" in error && error.code === "EPIPE") return;
+      process.stderr.write(`tinman: Standard output cannot be written: ${error.message}\n`, () => process.exit(1));
+    });
     process.stdout.write(`${TINMAN_VERSION}\n`);
     return;
   }

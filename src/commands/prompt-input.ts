@@ -76,11 +76,19 @@ async function withContext(prompt: string): Promise<Omit<PromptInput, "usesInput
   if (!isWide && bytes.includes(0))
     throw new AgentError("usage", "Standard input is binary. Only text can be added to the prompt.");
   const piped = isWide ? decodeGiven(bytes, "Standard input") : new TextDecoder().decode(bytes);
-  const text = `${prompt}\n\n<stdin>\n${withoutLastLineEnd(piped)}\n</stdin>`;
+  const text = `${prompt}\n\n${framed(withoutLastLineEnd(piped))}`;
   // A diff of many files may have one in another encoding: the rest of it is still of use.
   if (!isWide && !isUtf8(bytes))
     return { text, warning: "Standard input is not valid UTF-8: what could not be read is sent as \ufffd." };
   return { text };
+}
+
+/** Nothing in the text can end the frame: its name is one that the text does not close. */
+function framed(text: string): string {
+  const closed = new Set(text.toLowerCase().match(/<\/stdin(?:-\d+)?/g));
+  let name = "stdin";
+  for (let number = 2; closed.has(`</${name}`); number += 1) name = `stdin-${number}`;
+  return `<${name}>\n${text}\n</${name}>`;
 }
 
 async function readPromptFile(file: string): Promise<string> {

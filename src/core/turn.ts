@@ -125,6 +125,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     if (reply.failure !== undefined) return failedWith(reply.failure);
 
     const calls = callsOf(reply.message);
+    const isContinued = continuations > 0;
     continuations = stop === "length" ? continuations + 1 : 0;
     const isOver = continuations > maxContinuations;
     if (calls.length > 0) {
@@ -141,7 +142,8 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     if (isOver) return outputLimit();
     if (stop === "length") return undefined;
     if (stop === "refusal") return refused(text);
-    if (finalText === "") return failedWith(nothingSaid);
+    // Words before a call announce the work; only what comes after it is the answer.
+    if (text.trim() === "" && (finalText === "" || !isContinued)) return failedWith(nothingSaid);
     if (!reply.understood && parts.modelByDefault !== undefined) return failedWith(noModel(parts.modelByDefault));
     return { reason: "completed" };
   };

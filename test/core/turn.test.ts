@@ -153,6 +153,22 @@ test.each<[string, ModelEvent[], string]>([
   expect(outcome.failure?.message).not.toBe("");
 });
 
+test("words before a call are no answer: a turn that ends on an empty reply has failed", async () => {
+  const empty: ModelEvent[] = [{ type: "end", stop: "end" }];
+  const call: ModelEvent[] = [{ type: "text", text: "Let me look." }, ...calls(["LS", {}])];
+  const outcome = await ask(await createKit([call, empty]).open(), "go");
+  expect([outcome.reason, outcome.failure?.code, outcome.finalText]).toEqual(["failed", "model_empty", "Let me look."]);
+});
+
+test("an answer that was cut and whose rest is empty is one", async () => {
+  const cut: ModelEvent[] = [
+    { type: "text", text: "All of it." },
+    { type: "end", stop: "length" },
+  ];
+  const outcome = await ask(await createKit([cut, [{ type: "end", stop: "end" }]]).open(), "go");
+  expect([outcome.reason, outcome.finalText]).toEqual(["completed", "All of it."]);
+});
+
 test("an answer without end is stopped, and what came is kept", async () => {
   const endless = async function* (): AsyncGenerator<ModelEvent> {
     for (;;) yield { type: "text", text: "x".repeat(100_000) };

@@ -132,6 +132,7 @@ describe("pipes", () => {
       "exec -o json 'Just reply OK.'",
       "exec -o stream-json 'Just reply OK.'",
       "models",
+      "--version",
     ]) {
       const run = await bench.shell(`tinman ${args} > /dev/full`);
       expect([args, run.code]).toEqual([args, 1]);

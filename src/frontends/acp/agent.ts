@@ -5,11 +5,10 @@ import {
   type ClientCapabilities,
   type Implementation,
   type InitializeResponse,
-  type McpServer,
   methods,
   PROTOCOL_VERSION,
 } from "@agentclientprotocol/sdk";
-import { forkSessionParams, legacyMethods, setModelParams } from "../../protocol/acp.ts";
+import { legacyMethods, newSessionParams, oldSessionParams, setModelParams } from "../../protocol/acp.ts";
 import type { SettingsChange } from "../../sdk/api.ts";
 import type { Backend } from "./backend.ts";
 import type { LiveSession } from "./live-session.ts";
@@ -62,21 +61,20 @@ export function createAgent(parts: AgentParts): AgentApp {
       });
       return {};
     })
-    .onRequest(on.new, async ({ params, signal }) => {
+    .onRequest(on.new, newSessionParams, async ({ params, signal }) => {
       const session = await sessions.create(params, signal);
       return { sessionId: session.id, ...opened(session) };
     })
-    .onRequest(on.load, async ({ params: { sessionId, ...wanted }, signal }) => {
+    .onRequest(on.load, oldSessionParams, async ({ params: { sessionId, ...wanted }, signal }) => {
       const session = await sessions.open(sessionId, wanted, signal);
       await session.replay();
       return opened(session);
     })
-    .onRequest(on.resume, async ({ params: { sessionId, ...wanted }, signal }) =>
+    .onRequest(on.resume, oldSessionParams, async ({ params: { sessionId, ...wanted }, signal }) =>
       opened(await sessions.open(sessionId, wanted, signal)),
     )
-    .onRequest("session/fork", forkSessionParams, async ({ params: { sessionId, ...wanted }, signal }) => {
-      const mcpServers = wanted.mcpServers as McpServer[];
-      const session = await sessions.fork(sessionId, { ...wanted, mcpServers }, signal);
+    .onRequest("session/fork", oldSessionParams, async ({ params: { sessionId, ...wanted }, signal }) => {
+      const session = await sessions.fork(sessionId, wanted, signal);
       return { sessionId: session.id, ...opened(session) };
     })
     .onRequest(on.close, async ({ params }) => {

@@ -61,6 +61,8 @@ export interface LiveParts {
   ): Promise<Session>;
   /** MCP servers that the client wants. The session opens without those that the backend cannot have. */
   readonly servers: readonly McpServer[];
+  /** What is wrong with others that it wants. */
+  readonly problems: readonly string[];
   /** Throws when the id belongs to another session. Until then nothing is told or asked in its name. */
   claim(id: string): void;
   /** Nobody wants it any more; without effect once it is open. */
@@ -76,7 +78,8 @@ interface Running {
   cancel(): void;
 }
 
-export async function openLive({ client, cwd, open, claim, servers, signal, warn }: LiveParts): Promise<LiveSession> {
+export async function openLive(parts: LiveParts): Promise<LiveSession> {
+  const { client, cwd, open, claim, servers, problems, signal, warn } = parts;
   const translator = createTranslator(cwd, textIn);
   const running = new Set<Running>();
   let id = "";
@@ -86,7 +89,7 @@ export async function openLive({ client, cwd, open, claim, servers, signal, warn
   let commands: Promise<readonly SlashCommand[]> | undefined;
   let replayed: Promise<void> = Promise.resolve();
   /** What happened before the client knew the session, and it should know. */
-  const early: TurnEvent[] = [];
+  const early: TurnEvent[] = problems.map((message) => ({ type: "notice", level: "warning", message }));
 
   const asking = {
     client,

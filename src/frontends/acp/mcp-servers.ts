@@ -1,19 +1,54 @@
-import type { McpServer } from "@agentclientprotocol/sdk";
 import type { McpServer as BackendServer } from "../../sdk/api.ts";
 
-/** What a client asks for, as a backend takes it. */
-export function backendServers(servers: readonly McpServer[]): readonly BackendServer[] {
-  return servers.map((server) => {
-    const { name } = server;
-    if (!("type" in server)) {
-      return { name, type: "stdio", command: server.command, args: server.args, env: pairs(server.env) };
-    }
-    return { name, type: server.type, url: server.url, headers: pairs(server.headers) };
-  });
+export interface WantedServers {
+  readonly servers: readonly BackendServer[];
+  /** A sentence for each that was left out. */
+  readonly problems: readonly string[];
 }
 
-function pairs(list: readonly { readonly name: string; readonly value: string }[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(list.map(({ name, value }) => [name, value]));
+/** What a client asks for, as a backend takes it. Whatever it is, the session opens: without those that make no sense. */
+export function wantedServers(given: unknown): WantedServers {
+  const servers: BackendServer[] = [];
+  const problems: string[] = [];
+  const entries = Array.isArray(given) ? given : given === undefined || given === null ? [] : [given];
+  for (const [index, entry] of entries.entries()) {
+    const server = serverOf(entry);
+    if (server !== undefined) servers.push(server);
+    else
+      problems.push(`The MCP server ${nameOf(entry, index)} was left out: its entry is not one of stdio, http or sse.`);
+  }
+  return { servers, problems };
+}
+
+function serverOf(entry: unknown): BackendServer | undefined {
+  const { name, type = "stdio", command, url, args, env, headers } = Object(entry) as Record<string, unknown>;
+  if (typeof name !== "string") return undefined;
+  if (type === "stdio") {
+    const list = args ?? [];
+    const variables = pairs(env);
+    if (typeof command !== "string" || !Array.isArray(list) || !list.every(isText) || !variables) return undefined;
+    return { name, type, command, args: list, env: variables };
+  }
+  const sent = pairs(headers);
+  if ((type !== "http" && type !== "sse") || typeof url !== "string" || !sent) return undefined;
+  return { name, type, url, headers: sent };
+}
+
+/** A list of names and values, or an object of them. */
+function pairs(given: unknown): Readonly<Record<string, string>> | undefined {
+  const list = Array.isArray(given)
+    ? given.map((each) => [Object(each).name, Object(each).value])
+    : Object.entries(Object(given ?? {}));
+  return list.every((pair) => pair.every(isText)) ? Object.fromEntries(list) : undefined;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function nameOf(entry: unknown, index: number): string {
+  const { name } = Object(entry) as { name?: unknown };
+  return isText(name) ? name : `no. ${index + 1}`;
 }
 
 /** A sentence for each server that could not be had, from `mcp_status_changed`. */

@@ -6,6 +6,7 @@ import {
   RequestError as BackendError,
   BackendGoneError,
   ClosedError,
+  SdkError,
   SessionNotFoundError,
   TimeoutError,
 } from "../../sdk/errors.ts";
@@ -68,6 +69,7 @@ export function rpcError(error: unknown, sessionId = ""): RequestError {
   }
   if (error instanceof TimeoutError) return failed(words, "timeout");
   if (error instanceof ClosedError) return failed(words, "session_closed");
+  if (error instanceof SdkError) return failed(words, "backend_failed");
   return failed(words, error instanceof AgentError ? error.code : "internal");
 }
 

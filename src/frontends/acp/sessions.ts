@@ -1,11 +1,11 @@
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
-import type { ListSessionsResponse, McpServer } from "@agentclientprotocol/sdk";
+import type { ListSessionsResponse } from "@agentclientprotocol/sdk";
 import { createSession, resumeSession } from "../../sdk/browser.ts";
 import type { Backend } from "./backend.ts";
 import type { Client } from "./client.ts";
 import { type LiveSession, openLive } from "./live-session.ts";
-import { backendServers } from "./mcp-servers.ts";
+import { wantedServers } from "./mcp-servers.ts";
 import { boundsOf } from "./modes.ts";
 import { createRows } from "./rows.ts";
 import { badParams, failed, notOpen, rpcError } from "./rpc-errors.ts";
@@ -13,8 +13,8 @@ import { shownTitle } from "./shown-text.ts";
 
 export interface Wanted {
   readonly cwd: string;
-  readonly mcpServers?: readonly McpServer[] | undefined;
-  readonly additionalDirectories?: readonly string[] | undefined;
+  readonly mcpServers?: unknown;
+  readonly additionalDirectories?: readonly string[] | null | undefined;
 }
 
 /** Those that are open in this process. They know nothing of each other. */
@@ -55,7 +55,7 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
 
   async function startNow(sessionId: string | undefined, wanted: Wanted, signal: AbortSignal): Promise<LiveSession> {
     const cwd = await folderOf(wanted);
-    const servers = backendServers(wanted.mcpServers ?? []);
+    const { servers, problems } = wantedServers(wanted.mcpServers);
     const common = { connect: backend.connect(cwd) };
     let claimed: string | undefined;
     const session = await openLive({
@@ -63,6 +63,7 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
       cwd,
       signal,
       servers,
+      problems,
       warn,
       claim: (id) => {
         if (taken.has(id)) throw notIts(id);
@@ -193,13 +194,13 @@ function placeBehind(all: readonly { readonly id: string; readonly updatedAt: nu
   return next < 0 ? all.length : next;
 }
 
-async function folderOf({ cwd, additionalDirectories = [] }: Wanted): Promise<string> {
+async function folderOf({ cwd, additionalDirectories }: Wanted): Promise<string> {
   if (!isAbsolute(cwd))
     throw badParams(`The folder (cwd) must be an absolute path, and ${JSON.stringify(cwd)} is none.`);
   const found = await stat(cwd).catch(() => undefined);
   if (found === undefined) throw badParams(`There is no folder ${cwd}.`);
   if (!found.isDirectory()) throw badParams(`${cwd} is not a folder.`);
-  if (additionalDirectories.length > 0)
+  if ((additionalDirectories ?? []).length > 0)
     throw badParams("Additional directories are not supported: a session works in one folder.");
   return cwd;
 }

@@ -51,7 +51,7 @@ function startOfPrompts(messages: readonly Message[], last: number): number {
 }
 
 /** Piped input follows the prompt. */
-const pipedInput = /\n\n<stdin>\n[\s\S]*\n<\/stdin>\s*$/;
+const pipedInput = /\n\n<(stdin(?:-\d+)?)>\n[\s\S]*\n<\/\1>\s*$/;
 
 function isUser(message: Message): message is UserMessage {
   return message.role === "user";

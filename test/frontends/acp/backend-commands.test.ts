@@ -47,7 +47,11 @@ describe("the command of a backend", () => {
     ["is a line of the shell that finds nothing", () => "no-such-backend --now", "no-such-backend"],
   ])("that %s is refused with words", async (_, command, words) => {
     expect(await opening(command())).toMatchObject({
-      error: { code: -32603, message: expect.stringContaining(words) },
+      error: {
+        code: -32603,
+        message: expect.stringContaining(words),
+        data: { code: expect.stringMatching(/^backend_/) },
+      },
     });
   });
 

@@ -136,6 +136,23 @@ describe.each(sources)("%s: hello, new sessions, and what is no conversation", (
     }
   });
 
+  test.each([
+    ["a program without arguments and variables", { name: "files", command: "/bin/true" }],
+    ["a program with an object of variables", { name: "files", command: "/bin/true", args: [], env: { A: "b" } }],
+    ["a server without headers", { type: "http", name: "web", url: "http://127.0.0.1:9/" }],
+    ["a server of another kind", { type: "ws", name: "web", url: "ws://127.0.0.1:9/" }],
+    ["nothing", {}],
+    ["a text", "files"],
+  ])("an MCP entry that is %s does not keep a session from opening", async (_, server) => {
+    const { bench, editor } = at();
+    const cwd = join(bench.root, "with-odd-servers");
+    await mkdir(cwd, { recursive: true });
+    const made = await editor.raw("session/new", { cwd, mcpServers: [server] });
+    expect(made).toHaveProperty("result.modes");
+    const { sessionId } = made.result ?? {};
+    expect(await editor.raw("session/load", { sessionId, cwd, mcpServers: [server] })).toHaveProperty("result.modes");
+  });
+
   test("each session has an id and a folder of its own", async () => {
     const { bench, editor } = at();
     const cwd = join(bench.root, "else where");
