@@ -15,6 +15,7 @@ import { signalCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 import { appendedPrompt } from "./appended-prompt.ts";
 import type { GivenExec } from "./exec-options.ts";
+import { requireArgument } from "./given-text.ts";
 import { offlineRunNotice, whyOffline } from "./offline-notice.ts";
 import { readPrompt, readsInput } from "./prompt-input.ts";
 import { listTools, toolNames } from "./tool-names.ts";
@@ -112,6 +113,7 @@ async function execOptions(
   const id = given.sessionId ?? given.fork;
   const cwd = given.cwd === undefined && id !== undefined ? undefined : workingFolder(given.cwd);
   const appended = await appendedPrompt(given);
+  requireArgument(JSON.stringify(given.tag ?? []), "The text of --tag");
   const modelId = modelOverride === undefined ? given.model : undefined;
   // What can be known to be wrong is said before anything is waited for.
   await models.resolve(modelId ?? defaultModel);

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { fstatSync } from "node:fs";
 import { readBounded } from "../config/bounded-file.ts";
 import { AgentError } from "../core/errors.ts";
 import { decodeGiven, requireArgument, utf16Of } from "./given-text.ts";
@@ -117,6 +118,8 @@ async function readStandardInput(): Promise<string> {
 async function inputBytes(most: number): Promise<{ readonly bytes: Buffer; readonly problem?: string }> {
   const chunks: Buffer[] = [];
   let count = 0;
+  // Node reads nothing there, and says nothing.
+  if (isFolder()) return { bytes: Buffer.alloc(0), problem: "it is a folder" };
   try {
     for await (const chunk of process.stdin) {
       chunks.push(chunk as Buffer);
@@ -126,6 +129,14 @@ async function inputBytes(most: number): Promise<{ readonly bytes: Buffer; reado
     return { bytes: Buffer.concat(chunks) };
   } catch (error) {
     return { bytes: Buffer.concat(chunks), problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function isFolder(): boolean {
+  try {
+    return fstatSync(0).isDirectory();
+  } catch {
+    return false;
   }
 }
 

@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 
 export interface Homes {
   /** The user's home folder. */
@@ -16,9 +17,17 @@ export function findHomes(env: NodeJS.ProcessEnv): Homes {
   const given = homedir();
   const user = isAbsolute(given) ? given : (login ?? "/");
   const named = env.TINMAN_HOME ?? "";
+  // A slip of a shell, which would make a folder that nobody can name.
+  if (/[\r\n]/.test(named)) throw new Error(`TINMAN_HOME has a line end: ${JSON.stringify(named)}.`);
   if (named !== "") return { user, login, own: isAbsolute(named) ? named : fromHere(named) };
   if (given !== "" && !isAbsolute(given)) {
     throw new Error(`HOME must be an absolute path, got ${JSON.stringify(given)}. Correct it, or set TINMAN_HOME.`);
+  }
+  // A folder that is nobody's is not made up: a chain of missing ones is a wrong HOME.
+  if (!existsSync(user) && !existsSync(dirname(user))) {
+    throw new Error(
+      `HOME is ${JSON.stringify(user)}, and neither it nor its parent exists. Correct it, or set TINMAN_HOME.`,
+    );
   }
   return { user, login, own: join(user, ".tinman") };
 }

@@ -242,7 +242,9 @@ function failedWith(failure: Failure): End {
 
 function refused(text: string): End {
   const message =
-    text.trim() === "" ? "The model declined to answer." : "The model declined to answer, in its own words.";
+    text.trim() === ""
+      ? "The model declined to answer."
+      : "The model, or its provider, declined to answer after some words.";
   return { reason: "refused", failure: { code: "model_refused", message } };
 }
 

@@ -145,7 +145,10 @@ async function unknownModel(id: string, known: readonly ModelInfo[], env: Enviro
   ]);
   const names = [...new Set([...known.map((info) => info.id), "<provider>/<model>", `${scriptPrefix}<file>`])];
   const candidates = [...known.map((info) => info.id), ...wellKnownNames()];
-  const near = id.length < 5 ? undefined : candidates.find((name) => distance(name, id.toLowerCase()) <= 2);
+  // gpt-9 is no slip for gpt-5, but a model that is not known yet.
+  const isVersion = (name: string): boolean => name.replace(/\d/g, "") === id.toLowerCase().replace(/\d/g, "");
+  const isNear = (name: string): boolean => !isVersion(name) && distance(name, id.toLowerCase()) <= 2;
+  const near = id.length < 5 ? undefined : candidates.find(isNear);
   const meant = near ?? (/^script\b/i.test(id) ? `${scriptPrefix}<file>` : undefined);
   const hint = meant === undefined ? providerHint(id, familyOf(id), providers, env) : ` Did you mean "${meant}"?`;
   return new AgentError("model_unknown", `Unknown model "${id}".${hint} Known models: ${names.join(", ")}.`);
@@ -165,6 +168,8 @@ function providerHint(
     return names.includes(named) ? "" : ` There is no provider "${named}". Providers: ${names.join(", ")}.`;
   }
   if (id === "") return "";
+  if (providers.some((provider) => provider.id === id))
+    return ` That is a provider. Name a model of it: "${id}/<model>".`;
   if (family === undefined) return ` To call a provider's model, name both: "<provider>/${id}".`;
   const key = providers.find((provider) => provider.id === family)?.keyVariables[0];
   const needs = key === undefined || (env[key] ?? "") !== "" ? "" : ` It needs ${key}.`;

@@ -77,7 +77,8 @@ const lasting = new Set(["tls", "proxy", "invalid"]);
 
 function networkFailure(error: Fields, spec: ModelSpec, tell: Tell, hasAnswered: boolean): ErrorEvent {
   const kind = String(error.kind);
-  const lead = kind === "invalid" || hasAnswered ? ":" : " cannot be reached.";
+  const isReached = kind === "invalid" || kind === "first_byte_timeout" || hasAnswered;
+  const lead = isReached ? ":" : " cannot be reached.";
   const key = timeoutKeys.get(kind);
   const hint = key === undefined ? "" : ` ${key} of the model in config.yaml sets this limit.`;
   const words = `${spec.providerName}${lead} ${messageIn(error)}${hint}`;

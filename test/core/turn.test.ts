@@ -122,7 +122,7 @@ test("a refusal is a reason of its own, with the model's words", async () => {
   const outcome = await ask(session, "go");
   expect([outcome.reason, outcome.failure]).toEqual([
     "refused",
-    { code: "model_refused", message: "The model declined to answer, in its own words." },
+    { code: "model_refused", message: "The model, or its provider, declined to answer after some words." },
   ]);
 });
 

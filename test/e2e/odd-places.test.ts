@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -160,4 +161,34 @@ test("a configured model that does not exist is found by doctor and models", asy
   expect((await other.tinman(["doctor"])).stdout).toMatch(/failed +model .*nonsense/);
   expect((await other.tinman(["models"])).code).toBe(2);
   await other.remove();
+});
+
+test.each([
+  [
+    "a chain of missing folders as HOME",
+    { HOME: "/nowhere-at-all/home" },
+    /^tinman: HOME is "\/nowhere-at-all\/home", and neither/,
+  ],
+  ["a line end in TINMAN_HOME", { TINMAN_HOME: "a\n" }, /^tinman: TINMAN_HOME has a line end: "a\\n"\.\n$/],
+])("%s is refused, and nothing is made", async (_, env, words) => {
+  const bench = await createBench();
+  try {
+    const run = await bench.tinman(["exec", "Just reply OK."], { env });
+    expect([run.code, run.stdout, run.stderr]).toEqual([2, "", expect.stringMatching(words)]);
+    expect([existsSync("/nowhere-at-all"), existsSync(join(bench.cwd, "a\n"))]).toEqual([false, false]);
+  } finally {
+    await bench.remove();
+  }
+});
+
+test("a folder as standard input is said to be one", async () => {
+  const bench = await createBench();
+  try {
+    for (const prompt of ["-", '"Just reply OK." -']) {
+      const run = await bench.shell(`tinman exec ${prompt} < .`);
+      expect([run.code, run.stderr]).toEqual([2, expect.stringContaining("input cannot be read: it is a folder")]);
+    }
+  } finally {
+    await bench.remove();
+  }
 });

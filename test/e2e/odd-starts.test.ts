@@ -53,6 +53,12 @@ describe("text that is not UTF-8", () => {
   test.each([
     ["as an argument", 'tinman exec "$(cat ../latin1.txt)"', `The prompt is not valid UTF-8. ${advice}`],
     ["behind --", 'tinman exec -- "$(cat ../latin1.txt)"', `The prompt is not valid UTF-8. ${advice}`],
+    [
+      "for the system prompt",
+      'tinman exec --append-system-prompt "$(cat ../latin1.txt)" hi',
+      `The text of --append-system-prompt is not valid UTF-8. ${advice}`,
+    ],
+    ["as a tag", 'tinman exec --tag "$(cat ../latin1.txt)" hi', `The text of --tag is not valid UTF-8. ${advice}`],
     ["on standard input", "tinman exec < ../latin1.txt", `The prompt in standard input is not valid UTF-8. ${advice}`],
     ["in a file", "tinman exec -f ../latin1.txt", `The prompt in ../latin1.txt is not valid UTF-8. ${advice}`],
     [
@@ -90,7 +96,7 @@ describe("text that is not UTF-8", () => {
   });
 
   test("a replacement character that the user wrote is text like any other", async () => {
-    expect((await bench.tinman(["exec", "Just reply \ufffd"])).stdout).toBe("\ufffd\n");
+    expect((await bench.tinman(["exec", 'Just reply "\ufffd"'])).stdout).toBe("\ufffd\n");
   });
 });
 

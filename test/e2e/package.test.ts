@@ -48,7 +48,7 @@ test("npm pack gives a tarball that installs and runs in an empty folder", { tim
   const run = await bench.shell(`'${program}' exec "Which files are in this folder?"`);
   expect(run.code).toBe(0);
   expect(run.stdout).toContain("unlikely-name.txt");
-  const grep = await bench.shell(`'${program}' exec "search for zebra" && '${program}' doctor`);
+  const grep = await bench.shell(`'${program}' exec 'search for "zebra"' && '${program}' doctor`);
   expect(grep.code).toBe(0);
   const schema = await bench.shell(`'${program}' schema stream-jsonrpc`);
   expect(JSON.parse(schema.stdout)).toHaveProperty("$defs");

@@ -175,7 +175,7 @@ describe("what ends a run", () => {
       type: "completion",
       stopReason: "refused",
       finalText: "I would rather not.",
-      error: { code: "model_refused", message: "The model declined to answer, in its own words." },
+      error: { code: "model_refused", message: "The model, or its provider, declined to answer after some words." },
     });
   });
 

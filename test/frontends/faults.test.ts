@@ -109,7 +109,7 @@ test.each([
 ])("stream-jsonrpc %s: a fault ends the connection and lets go of the session", async (_, setUp) => {
   const { kit, pool, shared: options } = setUp([says("boom")]);
   const [here, there] = createLinkedPair();
-  const log = { warn: async () => undefined, event: async () => undefined };
+  const log = { always: async () => undefined, warn: async () => undefined, event: async () => undefined };
   const connection = connect(
     kit,
     faulty(here, (line) => line.includes("assistant_text_delta")),
@@ -151,6 +151,7 @@ test("exec: a signal before the first turn on a full disk is an exit code", asyn
   };
   const settings = { modelId: "fake", reasoningEffort: "none", autonomy: "off", mode: "auto" } as const;
   const log = {
+    always: async () => undefined,
     warn: async () => undefined,
     event: async () => undefined,
   };

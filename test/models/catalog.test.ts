@@ -94,6 +94,14 @@ describe("resolve", () => {
       'Unknown model "llama-7b". To call a provider\'s model, name both: "<provider>/llama-7b". Known models: offline, <provider>/<model>, script:<file>.',
     ],
     [
+      "gpt-9",
+      'Unknown model "gpt-9". Did you mean "openai/gpt-9"? It needs OPENAI_API_KEY. Known models: offline, <provider>/<model>, script:<file>.',
+    ],
+    [
+      "moonshot",
+      'Unknown model "moonshot". That is a provider. Name a model of it: "moonshot/<model>". Known models: offline, <provider>/<model>, script:<file>.',
+    ],
+    [
       "ofline",
       'Unknown model "ofline". Did you mean "offline"? Known models: offline, <provider>/<model>, script:<file>.',
     ],

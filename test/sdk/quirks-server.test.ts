@@ -122,7 +122,11 @@ describe("a day with a backend", () => {
     expect(clean.declined).toEqual({
       ...ended("declined", "Rather not."),
       status: "failed",
-      error: { message: "The model declined to answer, in its own words.", type: "Error", code: "model_refused" },
+      error: {
+        message: "The model, or its provider, declined to answer after some words.",
+        type: "Error",
+        code: "model_refused",
+      },
     });
     expect(clean.stopped).toEqual({ ...ended("stopped", "Beginning"), status: "interrupted" });
     expect(clean.lost).toEqual({ name: "SessionNotFoundError", code: -32004 });
