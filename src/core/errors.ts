@@ -66,6 +66,13 @@ export class AgentError extends Error {
   }
 }
 
+/** A session log that cannot be read at all: it is damaged at its start, or a later version wrote it. */
+export class UnreadableLogError extends AgentError {
+  constructor(message: string) {
+    super("storage_failed", message);
+  }
+}
+
 /** What went wrong, whatever was thrown. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof AgentError) return error.failure;

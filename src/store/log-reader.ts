@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { AgentError } from "../core/errors.ts";
+import { UnreadableLogError } from "../core/errors.ts";
 import type { DurableEvent } from "../core/event.ts";
 import type { SessionInfo, StoredLog } from "../core/ports.ts";
 import { scanLines } from "./listing/line-scanner.ts";
@@ -67,10 +67,10 @@ export async function readStoredInfo(path: string, id: string): Promise<SessionI
   return read?.info;
 }
 
-function unreadable(path: string, damage: StartDamage): AgentError {
+function unreadable(path: string, damage: StartDamage): UnreadableLogError {
   const why =
     damage.kind === "later"
       ? `a later version of Tinman wrote it (format ${damage.version}; this one knows up to ${recordVersion})`
       : "its first line is damaged";
-  return new AgentError("storage_failed", `Cannot read ${path}: ${why}.`);
+  return new UnreadableLogError(`Cannot read ${path}: ${why}.`);
 }

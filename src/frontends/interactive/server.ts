@@ -1,5 +1,5 @@
 import type { Engine } from "../../core/engine.ts";
-import { AgentError, failureOf } from "../../core/errors.ts";
+import { AgentError, failureOf, UnreadableLogError } from "../../core/errors.ts";
 import type { Clock, Ids } from "../../core/ports.ts";
 import { isForeignScript } from "../../core/script-model.ts";
 import type { Session } from "../../core/session.ts";
@@ -316,7 +316,7 @@ export class InteractiveServer {
   }
 
   private readRefusal(error: unknown, sessionId: string, { user }: Identity): Error | undefined {
-    if (!(error instanceof AgentError) || error.code !== "storage_failed") return undefined;
+    if (!(error instanceof UnreadableLogError)) return undefined;
     const errorId = this.report(error, { method: "resumeSession", sessionId, user });
     const words =
       "This session cannot be read: its log is damaged, or a later version wrote it. The server's log says more.";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { AgentError } from "../../../src/core/errors.ts";
+import { UnreadableLogError } from "../../../src/core/errors.ts";
 import type { DurableEvent } from "../../../src/core/event.ts";
 import { createMemoryStore } from "../../../src/store/memory-store.ts";
 import { damagedStore } from "../../fakes/damaged-store.ts";
@@ -77,7 +77,7 @@ test("whichever record is lost, each message has one end, and is complete only w
 test("a session that cannot be read is refused with words", async () => {
   const { store, sessionId } = await conversation();
   const unreadable = async () => {
-    throw new AgentError("storage_failed", "Cannot read /home/a.jsonl: its first line is damaged.");
+    throw new UnreadableLogError("Cannot read /home/a.jsonl: its first line is damaged.");
   };
   const { connect, pool } = serve([], options, { store: { ...store, read: unreadable, info: unreadable } });
   const client = connect();
