@@ -76,7 +76,10 @@ test("a huge answer of a client closes its request, without its middle", async (
   expect((await ask(session, "go")).finalText).toBe("done");
   expect([session.openRequests().size, session.busy()]).toEqual([0, undefined]);
   const closed = (await session.past()).find(({ type }) => type === "request.closed");
-  expect(JSON.stringify(closed)).toMatch(/a{1}x+\\n\[\.\.\. \d+ characters of the answer were left out \.\.\.\]\\nx+z/);
+  const [given] = closed?.type === "request.closed" && closed.answer.kind === "answers" ? closed.answer.answers : [];
+  const [start = "", note, end = ""] = given?.answer.split("\n") ?? [];
+  expect([start[0], end.at(-1), start.length < 8 * mebibyte]).toEqual(["a", "z", true]);
+  expect(note).toMatch(/^\[\.\.\. \d+ characters of the answer were left out \.\.\.\]$/);
   await session.close();
   await done;
 });

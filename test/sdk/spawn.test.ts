@@ -132,16 +132,14 @@ describe("a backend that ends by itself", () => {
     expect((await wholeOf(connection)).lines).toEqual(["12345", "too_long: 6", "1"]);
   });
 
-  it("may write lines of 64 MiB", async () => {
-    const most = 64 * 1024 * 1024;
-    const file = standIns.node(`
-      for (const size of [${most}, ${most + 1}]) process.stdout.write("x".repeat(size) + "\\n");
-    `);
+  it("may write lines of more than 64 MiB", async () => {
+    const size = 65 * 1024 * 1024;
+    const file = standIns.node(`process.stdout.write("x".repeat(${size}) + "\\n");`);
     const lengths: string[] = [];
     for await (const frame of (await start(file)).incoming) {
       lengths.push(frame.type === "line" ? `line: ${frame.text.length}` : `${frame.type}: ${frame.bytes}`);
     }
-    expect(lengths).toEqual([`line: ${most}`, `too_long: ${most + 1}`]);
+    expect(lengths).toEqual([`line: ${size}`]);
   });
 
   it("loses nothing that it wrote, however late it is read", async () => {
