@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { AgentError } from "../core/errors.ts";
+import { withoutTrailingSlashes } from "../core/trailing.ts";
 import { readBounded } from "./bounded-file.ts";
 import { reason } from "./config-document.ts";
 import { parseJsonWithComments } from "./json-with-comments.ts";
@@ -131,7 +132,7 @@ function idOf(raw: Fields, model: string, displayName: unknown, position: number
 /** There the address ends before the version, which their client adds; ours includes it. */
 function withVersion(address: string): string {
   const [, path = "", query = ""] = /^([^?]*)(.*)$/s.exec(address.trim()) ?? [];
-  const bare = path.replace(/\/+$/, "").replace(/\/messages$/, "");
+  const bare = withoutTrailingSlashes(path).replace(/\/messages$/, "");
   return `${/\/v\d+$/.test(bare) ? bare : `${bare}/v1`}${query}`;
 }
 

@@ -1,3 +1,5 @@
+import { withoutTrailingSlashes } from "./trailing.ts";
+
 /**
  * Makes a folder with its missing parents. Node's own recursive `mkdir` never returns where the system denies a folder and
  * says that its parent, which is there, does not exist (as Linux does in /proc); this asks each folder once.
@@ -8,7 +10,7 @@ export async function makeFolders(path: string, make: (path: string) => Promise<
   } catch (error) {
     const code = codeOf(error);
     if (code === "EEXIST") return;
-    const parent = path.slice(0, Math.max(1, path.replace(/\/+$/, "").lastIndexOf("/")));
+    const parent = path.slice(0, Math.max(1, withoutTrailingSlashes(path).lastIndexOf("/")));
     if (code !== "ENOENT" || parent === path) throw error;
     await makeFolders(parent, make);
     await make(path).catch((again: unknown) => {

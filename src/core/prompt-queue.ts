@@ -89,6 +89,12 @@ export class PromptQueue {
   }
 }
 
+/** A prompt that an earlier process has accepted. Nobody here waits for its end. */
+export function leftoverPrompt(messageId: string): QueuedPrompt {
+  const settle = (): void => undefined;
+  return { messageId, limits: {}, size: 0, leftover: true, joins: false, stored: true, settle };
+}
+
 export function sizeOf(content: readonly PromptBlock[]): number {
   return content.reduce((sum, block) => sum + ("text" in block ? block.text.length : block.data.length), 0);
 }

@@ -15,7 +15,7 @@ import type { Message, PromptBlock, Usage } from "./message.ts";
 import { offeredTools, toolsOf } from "./offered-tools.ts";
 import type { LogDamage, ModelInfo, SessionLog, ToolSpec } from "./ports.ts";
 import type { QueuedPrompt } from "./prompt-queue.ts";
-import { notRun, PromptQueue, shortTitle, sizeOf, titleFrom } from "./prompt-queue.ts";
+import { leftoverPrompt, notRun, PromptQueue, shortTitle, sizeOf, titleFrom } from "./prompt-queue.ts";
 import { damageNotices, readRepaired } from "./repair-log.ts";
 import { type PromptHandle, type PromptOptions, SentPrompts } from "./sent-prompts.ts";
 import { type RunOptions, type SessionSettings, unaskedModel } from "./settings.ts";
@@ -77,10 +77,7 @@ export class Session {
     this.isNamed = state.title !== "" || state.messages.length > 0;
     this.all = sessionTools(parts.tools, state.settings, run);
     this.tools = this.all;
-    for (const messageId of state.waiting.keys()) {
-      const settle = (): void => undefined;
-      this.queue.add({ messageId, limits: {}, size: 0, leftover: true, joins: false, stored: true, settle });
-    }
+    for (const messageId of state.waiting.keys()) this.queue.add(leftoverPrompt(messageId));
   }
 
   get id(): string {

@@ -1,4 +1,5 @@
 import { textEnd } from "../core/text-cut.ts";
+import { withoutTrailing } from "../core/trailing.ts";
 import type { CommandOutput } from "./command-output.ts";
 
 const intervalMs = 200;
@@ -9,7 +10,7 @@ const shownCharacters = 400;
 export function lastLines(text: string): string {
   const lines = text
     .split("\n")
-    .map((line) => line.replace(/\r+$/, ""))
+    .map((line) => withoutTrailing(line, "\r"))
     .map((line) => line.slice(line.lastIndexOf("\r") + 1))
     .filter((line) => line.trim() !== "");
   const shown = lines.slice(-shownLines).join("\n");

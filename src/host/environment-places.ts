@@ -2,6 +2,7 @@ import { accessSync, constants, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, isAbsolute, join, normalize } from "node:path";
 import type { ProtectedPaths } from "../core/permission.ts";
+import { withoutTrailingSlashes } from "../core/trailing.ts";
 import { isSecretName } from "./secret-names.ts";
 import { liesBelow } from "./where-it-leads.ts";
 
@@ -76,7 +77,7 @@ const systemFolders = /^\/(bin|sbin|lib\w*|usr|opt|etc|var|nix|snap|System|Libra
 /** An absolute path that can be meant: not a device, and not one that holds the home. */
 function meant(path: string | undefined): string | undefined {
   if (path === undefined || !isAbsolute(path) || path.includes("\0")) return undefined;
-  const plain = normalize(path).replace(/(?<=.)\/+$/, "");
+  const plain = withoutTrailingSlashes(normalize(path)) || "/";
   return liesBelow(plain, "/dev") || liesBelow(plain, "/proc") || liesBelow(homedir(), plain) ? undefined : plain;
 }
 

@@ -1,6 +1,7 @@
 import { accessSync, constants, lstatSync, realpathSync, statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
+import { withoutTrailing } from "../core/trailing.ts";
 
 const largestFile = 256 * 1024;
 
@@ -42,7 +43,8 @@ export function leadsTo(path: string, base: string): string | undefined {
 
 /** The folder that a file of git's names, read as git reads it; `undefined` when that might be another one. */
 async function pathIn(file: string, intro: string): Promise<string | undefined> {
-  const text = (await readSmall(file))?.replace(/[\r\n]+$/, "");
+  const read = await readSmall(file);
+  const text = read === undefined ? undefined : withoutTrailing(read, "\r\n");
   if (text === undefined || !text.startsWith(intro)) return undefined;
   const path = text.slice(intro.length);
   return path === "" || /[\0\r\n\uFFFD]/.test(path) ? undefined : leadsTo(path, dirname(file));

@@ -1,3 +1,4 @@
+import { withoutTrailingSlashes } from "../core/trailing.ts";
 import type { Wire } from "./model-spec.ts";
 
 export interface Address {
@@ -33,8 +34,8 @@ export function readAddress(given: string, wire: Wire): Address | string {
 }
 
 function shortened(path: string, endpoint: string): string {
-  const bare = path.replace(/\/+$/, "");
-  return endpoint !== "" && bare.endsWith(endpoint) ? bare.slice(0, -endpoint.length).replace(/\/+$/, "") : bare;
+  const bare = withoutTrailingSlashes(path);
+  return endpoint !== "" && bare.endsWith(endpoint) ? withoutTrailingSlashes(bare.slice(0, -endpoint.length)) : bare;
 }
 
 function versioned(baseUrl: string, wire: Wire): string {

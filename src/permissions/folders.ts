@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { withoutTrailingSlashes } from "../core/trailing.ts";
 import { type Arg, textOf } from "./arg.ts";
 
 /** Every folder that may be the working directory; `undefined` when that is not known. */
@@ -24,6 +25,6 @@ export function enter(folders: Folders, target: Arg | undefined): Folders {
     const path = name.startsWith("/") ? name : `${folder === "/" ? "" : folder}/${name}`;
     return /\/\.\.(\/|$)/.test(path) ? [posix.normalize(path), path] : [posix.normalize(path)];
   });
-  const plain = [...new Set(reached.map((path) => path.replace(/(?<=.)\/+$/, "")))];
+  const plain = [...new Set(reached.map((path) => withoutTrailingSlashes(path) || "/"))];
   return plain.length > mostFolders ? undefined : plain;
 }

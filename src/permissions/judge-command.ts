@@ -1,5 +1,6 @@
 import type { CommandPart, DecisionContext, Evidence, Found, JudgedPart, Lookup, Touch } from "../core/permission.ts";
 import { lookupKey } from "../core/permission.ts";
+import { withoutTrailingSlashes } from "../core/trailing.ts";
 import { unescaped } from "./arg.ts";
 import { raised, worse } from "./autonomy.ts";
 import { isMadeAgain } from "./deletions.ts";
@@ -157,7 +158,7 @@ function judgeDeletion(touch: Touch, unsaved: readonly string[], places: Places)
 
 /** A repository that is deleted with the folder around it, unless a build has put it there. */
 function judgeRepositories(touch: Touch, repositories: readonly string[], places: Places): Own {
-  const isRoot = (path: string) => path === `${touch.lookup.path.replace(/\/+$/, "")}/.git`;
+  const isRoot = (path: string) => path === `${withoutTrailingSlashes(touch.lookup.path)}/.git`;
   const lost = repositories.find((path) => isRoot(path) || !isMadeAgain(path, places));
   if (lost !== undefined) return { ...protectedPlace(`deletes ${lost}, a protected place`), rule: "catastrophic" };
   // Some builds fetch what they depend on as repositories; others in a build folder may be somebody's work.

@@ -77,9 +77,10 @@ const changers: ReadonlyMap<string, "all" | "last"> = new Map([
 
 /** Whether a program that changes nothing else deletes what it is given, or starts one that does. */
 function removesFiles(program: string, args: readonly Arg[]): boolean {
-  const flag = program === "zip" ? /^(?:-\w*m\w*|--move)$/ : /^--remove-files$/;
   const words = args.map((arg) => textOf(arg) ?? "");
-  return words.some((word) => flag.test(word)) || /^(?:rimraf|del-cli|trash)$/.test(words.find(isWord) ?? "");
+  const moves = (word: string): boolean => word === "--move" || (/^-\w+$/.test(word) && word.includes("m"));
+  const isFlag = program === "zip" ? moves : (word: string): boolean => word === "--remove-files";
+  return words.some(isFlag) || /^(?:rimraf|del-cli|trash)$/.test(words.find(isWord) ?? "");
 }
 
 function isWord(word: string): boolean {

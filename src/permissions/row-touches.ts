@@ -1,4 +1,5 @@
 import type { AccessClass, Touch } from "../core/permission.ts";
+import { withoutTrailingSlashes } from "../core/trailing.ts";
 import { type Arg, escaped, textOf } from "./arg.ts";
 import type { Fit } from "./argv.ts";
 import { worse } from "./autonomy.ts";
@@ -121,7 +122,7 @@ function linkTargets(
 ): readonly (readonly Touch[] | undefined)[] {
   const place = textOf(target);
   if (place === undefined) return [undefined];
-  const folders = [place, place.replace(/\/*[^/]*\/*$/, "") || (place.startsWith("/") ? "/" : "."), "."];
+  const folders = [place, folderOf(place), "."];
   return sources.flatMap((arg) => {
     if (arg.kind !== "text" && arg.kind !== "pattern") return [undefined];
     const isAbsolute = arg.value.startsWith("/");
@@ -148,4 +149,11 @@ function splitTarget(
   return named === undefined
     ? { sources: words.slice(0, -1), target: words.at(-1) }
     : { sources: words, target: named };
+}
+
+function folderOf(path: string): string {
+  const plain = withoutTrailingSlashes(path);
+  const at = plain.lastIndexOf("/");
+  if (plain === "") return "/";
+  return at < 0 ? "." : plain.slice(0, Math.max(1, at));
 }

@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import type { DecisionContext } from "../core/permission.ts";
+import { withoutTrailingSlashes } from "../core/trailing.ts";
 import { liesIn } from "./path-names.ts";
 import { isProtected, type KnownPlaces } from "./protected-paths.ts";
 
@@ -61,7 +62,11 @@ function withKnownValues(text: string, { cwd, home }: Places): string {
 
 /** Names that begin with a dot are among what is deleted. */
 function reachesHidden(text: string, words: ReadonlySet<string>): boolean {
-  if (/\bdotglob\b|\bls\s[^|;&]*-\w*[aA][^|;&]*\|\s*xargs/.test(text)) return true;
+  const parts = text.split(/[|;&]/).map((part) => part.trimStart());
+  const listsHidden = parts.some(
+    (part, at) => /^ls\s(?:.*\s)?-\w*[aA]/.test(part) && parts[at + 1]?.startsWith("xargs"),
+  );
+  if (listsHidden || /\bdotglob\b/.test(text)) return true;
   return [...words].some((word) => /^(?:\.\/)?\.(?:g(?:it?)?)?[*?[]/.test(word));
 }
 
@@ -82,5 +87,5 @@ function pathsOf(
     const isGuess = !(mentionsHome && word.startsWith("/"));
     found.push({ path: posix.normalize(home + behind), isGuess });
   }
-  return found.map(({ path, isGuess }) => ({ path: path.replace(/(?<=.)\/+$/, ""), isGuess }));
+  return found.map(({ path, isGuess }) => ({ path: withoutTrailingSlashes(path) || "/", isGuess }));
 }

@@ -80,7 +80,7 @@ function anyNameIn(around: Surroundings): readonly Touch[] {
 
 /** `ps e` prints the environments of processes, ours among them. */
 function showsEnvironments(arg: Arg): boolean {
-  return arg.kind !== "text" || /^[A-Za-z]*e[A-Za-z]*$|^-\w*E/.test(arg.value);
+  return arg.kind !== "text" || (/^[A-Za-z]+$/.test(arg.value) && arg.value.includes("e")) || /^-\w*?E/.test(arg.value);
 }
 
 function environments(around: Surroundings): readonly Touch[] {

@@ -1,4 +1,5 @@
 import type { AccessClass, Touch } from "../core/permission.ts";
+import { withoutTrailingSlashes } from "../core/trailing.ts";
 import { type Arg, escaped, substitutedFile } from "./arg.ts";
 import type { Surroundings } from "./judgement.ts";
 
@@ -86,7 +87,7 @@ export function filledFolder(
   if (recursive) touches.push(touchesOf(target, "write", accessClass, around)?.map(asking("links-below")));
   for (const arg of sources) {
     if (arg.kind !== "text" && arg.kind !== "pattern") return undefined;
-    const name = arg.value.replace(/\/+$/, "").split("/").at(-1) ?? "";
+    const name = withoutTrailingSlashes(arg.value).split("/").at(-1) ?? "";
     const folder = arg.kind === "pattern" ? escaped(target.value) : target.value;
     touches.push(touchesOf({ kind: arg.kind, value: `${folder}/${name}` }, "write", accessClass, around));
     if (recursive && arg.kind === "text") {

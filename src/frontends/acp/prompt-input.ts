@@ -89,7 +89,7 @@ function shownUri(uri: string): string {
 
 function pathOf(uri: string): string {
   try {
-    return uri.startsWith("file:") ? fileURLToPath(uri.replace(/[#?].*$/, "")) : uri;
+    return uri.startsWith("file:") ? fileURLToPath(uri.split(/[#?]/, 1)[0] ?? "") : uri;
   } catch {
     return uri;
   }

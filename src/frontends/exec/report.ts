@@ -5,6 +5,7 @@ import { runFailure } from "../../core/run-failure.ts";
 import { terminalJson, terminalLine, terminalText } from "../../core/terminal-text.ts";
 import { textStart } from "../../core/text-cut.ts";
 import type { Denial } from "../../core/tool-calls.ts";
+import { withoutTrailing } from "../../core/trailing.ts";
 import type { TurnOutcome } from "../../core/turn.ts";
 import type {
   CompletionLine,
@@ -105,7 +106,7 @@ function denialEntry(denial: Denial): DenialEntry {
 export async function printReport(format: OutputFormat, report: RunReport, io: Io, now: number): Promise<void> {
   const { failure } = report;
   if (format === "text" && report.finalText !== "" && hasAnswer(report)) {
-    const text = report.finalText.replace(/[\r\n]+$/, "");
+    const text = withoutTrailing(report.finalText, "\r\n");
     // Scripts get the text as it is.
     await io.stdout.write(`${io.stdout.isTerminal ? terminalText(text) : text}\n`);
   }

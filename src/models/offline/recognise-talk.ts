@@ -115,7 +115,7 @@ export function smallTalk({ raw, text }: Clause): Intent | undefined {
   )
     return { type: "help" };
   if (
-    /^(?:ok(?:ay)?[\s,]+)?(?:(?:thank(?:s| you)|thx|cheers|great|perfect|nice|cool|awesome|well done|good job|much appreciated)[\s,]*(?:so much|a lot|very much|job|work)?[\s,]*)+$/i.test(
+    /^(?:ok(?:ay)?[\s,]+)?(?:thank(?:s| you)|thx|cheers|great|perfect|nice|cool|awesome|well done|good job|much appreciated)(?:[\s,]+(?:thank(?:s| you)|thx|cheers|great|perfect|nice|cool|awesome|well done|good job|much appreciated|so much|a lot|very much|job|work))*[\s,]*$/i.test(
       said,
     )
   )

@@ -54,7 +54,7 @@ function shownFormat(text: string): string | undefined {
 
 /** A format, or a key to sort by (`-committerdate`). */
 function refText(text: string): string | undefined {
-  if (/^[-*]*(v(ersion)?:)?[-*]*signature/.test(text)) return checksSignatures;
+  if (/^[-*]*(?:v(?:ersion)?:[-*]*)?signature/.test(text)) return checksSignatures;
   return /^-\*?[a-z][\w:=-]*$/.test(text) ? undefined : shownFormat(text);
 }
 

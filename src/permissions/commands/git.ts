@@ -1,3 +1,4 @@
+import { withoutTrailingSlashes } from "../../core/trailing.ts";
 import type { CommandRow } from "../command-row.ts";
 import { gitReadingRows } from "./git-reading.ts";
 
@@ -27,8 +28,9 @@ function branchName(text: string): string | undefined {
 
 /** The folder that a clone makes by itself. */
 function cloneName(address: string): string | undefined {
-  const name = /([^/:]+?)(?:\/?\.git)?\/*$/.exec(address)?.[1];
-  return name !== undefined && /^\w[\w.+-]*$/.test(name) ? name : undefined;
+  const plain = withoutTrailingSlashes(withoutTrailingSlashes(address).replace(/\.git$/, ""));
+  const name = plain.split(/[/:]/).at(-1) ?? "";
+  return /^\w[\w.+-]*$/.test(name) ? name : undefined;
 }
 
 const fetchFlags = `

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { slowPatternsIn, slowPatternsOfSource } from "./regular-expressions.ts";
+
+/**
+ * Patterns for which a long hostile text takes polynomial time, and why no such text reaches them. The offline model's are
+ * not listed one by one: it does not look at prompts of more than 10,000 characters.
+ */
+const reviewed: Readonly<Record<string, string>> = {
+  "src/commands/program.ts": "our own help",
+  "src/config/factory-models.ts": "an address in the user's own settings",
+  "src/core/glob-pattern.ts": "patterns have at most 1000 characters",
+  "src/frontends/acp/slash-commands.ts": "what follows is taken whole, so that it never fails late",
+  "src/frontends/connect/line.ts": "what follows is taken whole, so that it never fails late",
+  "src/frontends/http/gatekeeper.ts": "Node reads at most 16 KiB of headers",
+  "src/host/git-config.ts": "one line of a file of at most 256 KiB, and what follows is taken whole",
+  "src/host/git-credentials.ts": "lines of a file of at most 256 KiB; a line ends each attempt",
+  "src/host/git-user-settings.ts": "the user's own environment",
+  "src/host/repository-commands.ts": "words of the user's own settings",
+  "src/host/ripgrep.ts": "patterns have at most 1000 characters",
+  "src/host/save-plan.ts": "the end of a line always fits",
+  "src/host/secret-names.ts": "names of the user's own environment",
+  "src/host/secret-values.ts": "the user's own environment",
+  "src/host/tool-versions.ts": "at most a few KiB of a program's answer",
+  "src/models/redact.ts": "keys of the user",
+  "src/permissions/guesses.ts": "a word has at most 4096 characters",
+  "src/permissions/scripts/awk.ts": "tried at one place each",
+  "src/permissions/scripts/sed.ts": "tried at one place each",
+  "src/tools/ls.ts": "patterns have at most 1000 characters",
+  "src/tools/page-text.ts": "looks at no more than 1000 characters from each place, in the head of a page",
+  "src/tools/questionnaire.ts": "what follows is taken whole, so that it never fails late",
+};
+
+test("finds what a hostile text makes slow", () => {
+  const planted = "const a = /^(a+)+$/, b = /\\s+$/, c = /^[a-z]+:\\d+$/;";
+  expect(slowPatternsIn("planted.ts", planted)).toEqual([
+    { file: "planted.ts", pattern: "/^(a+)+$/", growth: "exponential" },
+    { file: "planted.ts", pattern: "/\\s+$/", growth: "polynomial" },
+  ]);
+});
+
+test("no pattern takes exponential time, and those that take more than linear time are reviewed", () => {
+  const slow = slowPatternsOfSource();
+  expect(slow.filter(({ growth }) => growth === "exponential")).toEqual([]);
+  const files = new Set(slow.map(({ file }) => file).filter((file) => !file.startsWith("src/models/offline/")));
+  expect([...files].sort()).toEqual(Object.keys(reviewed).sort());
+}, 60_000);

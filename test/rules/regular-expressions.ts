@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { analyse } from "scslre";
+import ts from "typescript";
+
+const source = fileURLToPath(new URL("../../src/", import.meta.url));
+
+export interface SlowPattern {
+  readonly file: string;
+  readonly pattern: string;
+  /** The time that a hostile text takes grows exponentially with its length, or as a power of it. */
+  readonly growth: "exponential" | "polynomial";
+}
+
+/** The literals in a text of TypeScript for which there are texts that take more than linear time. */
+export function slowPatternsIn(file: string, text: string): readonly SlowPattern[] {
+  const found: SlowPattern[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isRegularExpressionLiteral(node)) {
+      const end = node.text.lastIndexOf("/");
+      const { reports } = analyse({ source: node.text.slice(1, end), flags: node.text.slice(end + 1) });
+      const growth = reports.some(({ exponential }) => exponential) ? "exponential" : "polynomial";
+      if (reports.length > 0) found.push({ file, pattern: node.text, growth });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true));
+  return found;
+}
+
+export function slowPatternsOfSource(): readonly SlowPattern[] {
+  const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+  return files.sort().flatMap((file) => slowPatternsIn(`src/${file}`, readFileSync(join(source, file), "utf8")));
+}
