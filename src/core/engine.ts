@@ -110,11 +110,15 @@ export class Engine {
         ...(source.origins.length === 0 ? {} : { before: source.origins }),
       },
     } as const;
-    const copied = kept
-      .filter((event) => isConversation(event) && !isWaiting(event, source.waiting))
-      .map(withoutChanges);
+    const copied = kept.filter((event) => isConversation(event) && !isWaiting(event, source.waiting)).map(asHistory);
     const session = await this.start(opened, undefined, options.run, { copied, damage });
-    if (options.title !== undefined) await session.rename(options.title);
+    try {
+      if (options.title !== undefined) await session.rename(options.title);
+    } catch (error) {
+      // Nobody gets it, so nobody else would close it.
+      await session.close().catch(() => undefined);
+      throw error;
+    }
     return { session, damage };
   }
 
@@ -201,11 +205,18 @@ function isConversation(event: DurableEvent): boolean {
   return event.type !== "session.opened" && event.type !== "session.updated";
 }
 
-/** Levels that were given on the way are part of the settings that the fork begins with, or are not wanted. */
-function withoutChanges(event: DurableEvent): DurableEvent {
-  if (event.type !== "request.closed") return event;
-  const { changes: _, ...rest } = event;
-  return rest;
+/**
+ * Levels that were given on the way are part of the settings that the fork begins with, or are not wanted; and nobody is
+ * asked again what was answered, so what was shown for it need not be copied.
+ */
+function asHistory(event: DurableEvent): DurableEvent {
+  if (event.type === "request.closed") {
+    const { changes: _, ...rest } = event;
+    return rest;
+  }
+  if (event.type !== "request.opened" || event.interaction.kind !== "permission") return event;
+  const calls = event.interaction.calls.map(({ preview: _, ...call }) => call);
+  return { ...event, interaction: { ...event.interaction, calls } };
 }
 
 /** A prompt that waits in the original runs there, not in the fork. */

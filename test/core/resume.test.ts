@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { SessionStore } from "../../src/core/ports.ts";
-import { ask, countingIds, createKit, says } from "../fakes/kit.ts";
+import { fullStore } from "../fakes/full-store.ts";
+import { ask, calls, countingIds, createKit, says, until } from "../fakes/kit.ts";
 
 const text = (words: string) => [{ type: "text", text: words }] as const;
 
@@ -168,3 +169,29 @@ async function append(store: SessionStore, id: string, bodies: readonly object[]
   await log.append(numbered as never);
   await log.release();
 }
+
+test("a fork copies no previews of what was asked, and is not left open when it cannot be named", async () => {
+  const { store, full } = fullStore();
+  const kit = createKit([calls(["Create", { file_path: "a", content: "a" }]), says("made")], {
+    store,
+    ids: countingIds(),
+  });
+  const session = await kit.open({ autonomy: "off" });
+  const attachment = session.attach({ approve: true, answer: true, onDetach: "cancel" });
+  const turn = session.prompt([{ type: "text", text: "go" }]);
+  await until(() => session.openRequests().size > 0);
+  const [requestId = ""] = session.openRequests().keys();
+  attachment.answer(requestId, { kind: "allow" });
+  await turn.outcome;
+  const shownIn = async (id: string) => JSON.stringify((await store.read(id)).events).includes('"preview"');
+  const { session: fork } = await kit.engine.fork(session.id);
+  expect([await shownIn(session.id), await shownIn(fork.id)]).toEqual([true, false]);
+  await fork.close();
+
+  full("session.titled");
+  await expect(kit.engine.fork(session.id, { title: "named" })).rejects.toMatchObject({ code: "storage_failed" });
+  full(false);
+  const ids = (await store.list()).map(({ id }) => id).filter((id) => id !== session.id && id !== fork.id);
+  for (const id of ids) await (await store.acquire(id)).release();
+  await session.close();
+});
