@@ -74,6 +74,7 @@ export interface ProtectedPaths {
  *   version manager would start something else.
  * - `program`: the file that the system would run for a name; no answer where that depends on the folder.
  * - `output-links`: where links lead that take the place of folders which builds fill, in a folder and not far below it.
+ * - `ignore-links`: where links lead that take the place of ignore files, in a folder and above it.
  * - `existing`: where a path leads, when there is something; else nothing.
  * - `unsaved`: what a path or pattern names that git could not bring back: files and folders that it does not track. No answer
  *   when a tracked file was changed, for a new file in a build folder that holds tracked ones, or when there is too much.
@@ -99,6 +100,7 @@ export interface Lookup {
     | "work-tree"
     | "existing"
     | "output-links"
+    | "ignore-links"
     | "unsaved"
     | "variable";
   /**

@@ -1,5 +1,5 @@
 import type { Dirent } from "node:fs";
-import { opendir, readdir } from "node:fs/promises";
+import { lstat, opendir, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isBuildFolder } from "../core/build-folders.ts";
 import { isMissing, liesBelow, sortedUnique, whereItLeads } from "./where-it-leads.ts";
@@ -108,4 +108,18 @@ export async function outputLinks(folder: string): Promise<readonly string[]> {
     level = next;
   }
   return sortedUnique(found);
+}
+
+const ignoreFiles = [".ignore", ".rgignore", ".gitignore"];
+
+/** Where links lead that take the place of ignore files, in a folder and above it. Programs print lines of such files. */
+export async function ignoreLinks(folder: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (let at = folder; ; at = dirname(at)) {
+    for (const path of ignoreFiles.map((name) => join(at, name))) {
+      const stats = await lstat(path).catch(() => undefined);
+      if (stats?.isSymbolicLink() === true) found.push(...(await whereItLeads(path)));
+    }
+    if (at === dirname(at)) return sortedUnique(found);
+  }
 }

@@ -37,6 +37,7 @@ const answers: Readonly<Record<Lookup["what"], (path: string, from?: string) => 
     return unclear ? undefined : repositories.map(({ root }) => root);
   },
   "output-links": async (path) => (await import("./links-below.ts")).outputLinks(await onlyReading(path)),
+  "ignore-links": async (path) => (await import("./links-below.ts")).ignoreLinks(await onlyReading(path)),
   existing: async (path) => (isThere(path) ? whereItLeads(path) : []),
   unsaved: async (path) => (await import("./unsaved-files.ts")).unsavedFiles(path),
   "tracked-names": async (path) => (await import("./tracked-names.ts")).trackedNames(await onlyReading(path)),

@@ -30,20 +30,17 @@ const plainForms: Readonly<Record<string, RegExp>> = {
   "mise.toml": miseTools,
   ".mise.toml": miseTools,
   "rust-toolchain.toml": toolchain,
+  ".nvmrc": oneVersion,
+  // It can name programs in a way of its own.
+  "package.json": /^(?![\s\S]*(?:"devEngines"|\\u))/,
   "rust-toolchain": new RegExp(`${oneVersion.source}|${toolchain.source}`),
-  ".python-version": oneVersion,
-  ".ruby-version": oneVersion,
-  ".node-version": oneVersion,
-  ".java-version": oneVersion,
-  ".go-version": oneVersion,
-  ".php-version": oneVersion,
 };
 
 /** Any other settings of theirs, which can hold commands, variables and paths. */
 const otherSettings =
   /^(?:\.asdfrc|\.prototools|\.rtx\.toml|\.miserc\.toml|\.?mise\..+\.toml|\.?mise|\.vfox\.toml|\.sdkmanrc)$/;
 const nestedSettings = /^mise(?:\..*)?$/;
-const largestFile = 64 * 1024;
+const largestFile = 1024 * 1024;
 
 /**
  * Whether files in a folder, or above it, may make a version manager run a program of the repository's, or show a file that
@@ -58,8 +55,7 @@ export function mayChooseProgram(folder: string): boolean {
       namesIn(join(at, ".config")).some((name) => nestedSettings.test(name))
     )
       return true;
-    if (names.some((name) => Object.hasOwn(plainForms, name) && !isPlain(join(at, name), plainForms[name])))
-      return true;
+    if (names.some((name) => !isPlain(join(at, name), formOf(name)))) return true;
     if (at === dirname(at)) break;
   }
   return false;
@@ -73,7 +69,13 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
+function formOf(name: string): RegExp | undefined {
+  if (/^\.[\w-]+-versions?$/.test(name) && name !== ".tool-versions") return oneVersion;
+  return Object.hasOwn(plainForms, name) ? plainForms[name] : undefined;
+}
+
 function isPlain(path: string, form: RegExp | undefined): boolean {
+  if (form === undefined) return true;
   const found = lstatSync(path);
-  return found.isFile() && found.size <= largestFile && form?.test(readFileSync(path, "utf8")) === true;
+  return found.isFile() && found.size <= largestFile && form.test(readFileSync(path, "utf8"));
 }

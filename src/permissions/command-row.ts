@@ -79,6 +79,8 @@ export interface CommandRow {
   readonly suffixes?: string;
   /** Why the name of a file is more than that; `undefined` when it is not. */
   readonly path?: (text: string) => string | undefined;
+  /** It prints lines of ignore files that it does not understand, of its folder, those it searches, and those above. */
+  readonly obeysIgnoreFiles?: true;
   /** It shows where a repository came from, with credentials that stand in the addresses. */
   readonly showsRemotes?: true;
   /** It shows commits, and checks their signatures with another program if git's settings say so. */

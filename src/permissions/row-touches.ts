@@ -36,6 +36,10 @@ export function touchesFor(
     }
   }
   if (row.linksTo === true) touches.push(...linkTargets(splitTarget(operands, values), around));
+  if (row.obeysIgnoreFiles === true) {
+    const searched = [...(folderTouches(around, "read", false) ?? []), ...touches.flatMap((found) => found ?? [])];
+    touches.push(searched.filter(({ lookup }) => lookup.what === "path").map(asking("ignore-links")));
+  }
   if (row.picksNames !== undefined) touches.push(...pickedNames(row, values, writes, around));
   const [named] = operands.filter(({ kind }) => kind === "text");
   if (row.namedBy !== undefined && named !== undefined && !operands.some(({ kind }) => kind === "write")) {

@@ -95,3 +95,13 @@ test("projects outside the workspace are not run as the workspace's", async () =
   ];
   expect(await decide(...commands)).toEqual(Object.fromEntries(commands.map((command) => [command, "high"])));
 });
+
+test("ignore files that are links to a protected place are judged with the search that would print their lines", async () => {
+  const decide = await workspace({ "packages/.ignore": "../../.ssh/key" });
+  expect(await decide("rg x packages", "cd packages/a && rg x", "rg x out", "rg x packages/a")).toEqual({
+    "rg x packages": "asked",
+    "cd packages/a && rg x": "asked",
+    "rg x out": "read",
+    "rg x packages/a": "asked",
+  });
+});

@@ -165,6 +165,11 @@ test.each<[string, string, string]>([
   [".mise/config.toml", '[tools]\nnode = "path:./made"\n', "workspace"],
   [".tool-versions", '{{ exec(command="./made") }}\n', "workspace"],
   [".node-version", "path:./made\n", "workspace"],
+  [".nvmrc", "lts/iron\n", "read"],
+  [".nvmrc", "path:./made\n", "workspace"],
+  [".python-versions", "path:./made\n", "workspace"],
+  ["package.json", '{"name": "x", "engines": {"node": ">=20"}}', "read"],
+  ["package.json", '{"devEngines": {"runtime": {"name": "node", "version": "path:./made"}}}', "workspace"],
   ["rust-toolchain.toml", '[toolchain]\nchannel = "stable"\ncomponents = ["clippy", "rustfmt"]\n', "read"],
 ])("a version manager's stand-in is high where %s with %j chooses the program: %s", async (name, text, found) => {
   const decide = await machine({ PATH: "SYSTEM/shims:SYSTEM" });

@@ -176,6 +176,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
   // What it passes over is for files in the folder to say, so it may well show what is in .git.
   {
     program: "rg",
+    obeysIgnoreFiles: true,
     flags: rgFlags,
     operands: "text read*",
     scriptFlags: "-e -f --regexp --file --files --type-list --pcre2-version",
