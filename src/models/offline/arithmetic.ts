@@ -35,5 +35,8 @@ export function evaluate(expression: string): number | undefined {
 
   const value = sum();
   if (at !== source.length || !Number.isFinite(value)) return undefined;
+  // Beyond this the digits would be made up.
+  const isExact = (source.match(/\d+/g) ?? []).every((digits) => digits.length <= 12) && Math.abs(value) < 1e12;
+  if (!isExact) return undefined;
   return Number(value.toPrecision(12));
 }

@@ -162,6 +162,12 @@ function assemble(clauses: readonly Clause[]): Understanding {
       asked.push({ clause: clause.text, step });
     }
   }
+  // A verdict in a file is one as well: nobody has reached it.
+  const [, ...later] = steps;
+  const hasVerdict = later.some(
+    (step) => step.type === "create" && /^[A-Z]+$/.test(step.content) && !isAcknowledgement(step.content),
+  );
+  if (hasVerdict && steps.some((step) => !isWriting(step))) return notUnderstood;
   const [answer, ...others] = answers;
   if (others.length > 0 || (answer === undefined && steps.length === 0)) return notUnderstood;
   if (answer === undefined) {
@@ -180,6 +186,10 @@ function assemble(clauses: readonly Clause[]): Understanding {
   }
   const isMeant = asked.some(({ clause, step }) => givesOnly(what, clause, step));
   return isMeant ? { steps, bare: true, exact: undefined } : notUnderstood;
+}
+
+function isWriting(step: Intent): boolean {
+  return step.type === "create" || step.type === "edit" || step.type === "remember";
 }
 
 const onlyWords = /\bonly\b|\bnothing (?:but|else|more)\b|\bjust\b|只|仅/i;

@@ -1,6 +1,6 @@
 /** Recognisers of requests to create a file or to edit one. */
 import { type Clause, type Intent, previousPath } from "./intent-types.ts";
-import { literalIn } from "./literal.ts";
+import { isCodeName, literalIn } from "./literal.ts";
 import { anyPath, cleanPath, fileName, isFileName, zhPath } from "./paths.ts";
 import { hasHan, once, quotedWhole, withoutEnd } from "./words.ts";
 
@@ -77,7 +77,7 @@ export function create({ text }: Clause): Intent | undefined {
 /** Only a literal text: "unit tests for a.py" and "APPROVE or REJECT" say what is to be written, and are not it. */
 function contentOf(given: string): string | undefined {
   const text = given.trim().replace(/\s+(?:in it|inside(?: it)?)[.!]?$/i, "");
-  if (literalIn(text) === undefined) return undefined;
+  if (literalIn(text) === undefined || /^(?:tests?|测试)$/i.test(text)) return undefined;
   return quotedWhole(text) ?? text.replace(/[.。]$/, "");
 }
 
@@ -131,7 +131,11 @@ export function edit({ text }: Clause): Intent | undefined {
       found.all2 !== undefined ||
       /\b(?:all|every|each)\b|所有|全部/i.test(found.scope ?? "");
     const [from, to] = [wordIn(found.from), wordIn(found.to)];
-    if (from !== undefined && to !== undefined) return { type: "edit", path, from, to, all };
+    if (from === undefined || to === undefined) continue;
+    // Other words in the place of code may describe it: "eval 改成 安全的写法", "TODO to implementation".
+    const isQuoted = quotedWhole(found.to.trim()) !== undefined;
+    const describes = (hasHan(to) && !hasHan(from)) || (isCodeName(from) && /^[a-z]+$/.test(to));
+    if (isQuoted || !describes) return { type: "edit", path, from, to, all };
   }
   return undefined;
 }

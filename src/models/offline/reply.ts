@@ -43,7 +43,8 @@ export function nextReply(conversation: Conversation): NextReply {
       step = work.next(notOffered(ways));
       continue;
     }
-    if (used >= mostCalls) return { text: stopped(language), understood: true };
+    // What is left undone must not look like success.
+    if (used >= mostCalls) return { text: stopped(language), understood: false };
     return { text: way.say, call: { name: way.name, input: way.input }, understood: true };
   }
   return step.value;
@@ -85,7 +86,8 @@ function* answer(
       const names = left.join(" ");
       texts.push(inLanguage(language, `So I did not do the rest: ${names}`, `因此后面的步骤没有执行：${names}`));
     }
-    return { text: texts.join("\n\n"), understood };
+    // Some of the request was not done.
+    return { text: texts.join("\n\n"), understood: understood && left.length === 0 };
   }
   const all = texts.filter((text) => text !== "").join("\n\n") || inLanguage(language, "(nothing)", "（无）");
   return { text: understood ? (exact ?? all) : all, understood };

@@ -18,6 +18,13 @@ const notUnderstood: Readonly<Record<string, readonly string[]>> = {
     "创建文件 verdict.txt，内容为 通过 或 不通过",
     "创建文件 x.txt，内容为 评审结果",
     "replace foo with a better name in a.py",
+    "replace TODO with implementation in a.py",
+    "把 a.py 里的 eval 改成 安全的写法",
+    "把 a.py 里的 eval 替换成 更安全的函数",
+    "创建文件 t.md，内容为 测试",
+    "create file t.md with tests",
+    "Read a.py and create file verdict.txt with SAFE",
+    'search for "eval" and create file verdict.txt with SAFE',
     "write a review of this to out.md\n\n<stdin>\ndiff\n</stdin>",
   ],
   "a verdict beside something else": [
@@ -157,6 +164,14 @@ test.each([
   "what is 17*3",
 ])("understands %s", async (prompt) => {
   expect(await wholeTurn(createOfflineModel(), prompt)).toMatchObject({ understood: true });
+});
+
+test("a request of more steps than it can do does not end as understood", async () => {
+  const steps = Array.from({ length: 9 }, (_, at) => `create file ${at}.txt with a${at}`).join(", then ");
+  expect(await wholeTurn(createOfflineModel(), steps)).toEqual({
+    text: "I stop here: 8 tool calls are my limit for one request. What came before is done, the rest is not.",
+    understood: false,
+  });
 });
 
 test("a step that fails leaves the reply unsaid, and says so", async () => {
