@@ -8,8 +8,8 @@ const maxFiles = 20;
 
 /**
  * The AGENTS.md files that speak about a folder: the user's own, then from the root of its repository down to it. Each is
- * cut at 32 KiB. A file that leads out of the repository by a link is left out: a repository must not make us read others'
- * files.
+ * cut at 32 KiB. A link is followed to another text of the repository, such as CLAUDE.md, and nowhere else: a repository must
+ * not make us read others' files, or git's own.
  */
 export async function readInstructions(ownHome: string, cwd: string): Promise<readonly string[]> {
   const root = await repositoryRoot(cwd);
@@ -21,11 +21,15 @@ export async function readInstructions(ownHome: string, cwd: string): Promise<re
   return texts.filter((text) => text !== undefined);
 }
 
+function isText(path: string): boolean {
+  return /\.mdc?$/i.test(path) && !/[/\\]\.(?:git|tinman)[/\\]/i.test(path);
+}
+
 async function readOne(folder: string, within: string): Promise<string | undefined> {
   const path = join(folder, fileName);
   try {
     const real = await realpath(path);
-    if (real !== path && !real.startsWith(`${within}${sep}`)) return undefined;
+    if (real !== path && !(real.startsWith(`${within}${sep}`) && isText(real.slice(within.length)))) return undefined;
     if (!(await stat(real)).isFile()) return undefined;
     const file = await open(real, "r");
     try {

@@ -47,7 +47,8 @@ export async function isTrusted(repository: Repository): Promise<boolean> {
   if (settings === undefined || user === undefined || configRunsPrograms(settings)) return false;
   const isSwitchedOff = ({ section, key }: Setting): boolean => section === "core" && key === "fsmonitor";
   if (user.some((setting) => !isSwitchedOff(setting) && startsRepositoryFile(setting, [repository.root]))) return false;
-  return !showsAnotherFolder(repository, settings);
+  const elsewhere = await placesElsewhere(repository, plainValues(settings, "worktree") ?? []);
+  return elsewhere?.length === 0 && !showsAnotherFolder(repository, settings);
 }
 
 /** Whether a hook that runs when something is only looked at is the repository's. `everywhere`: folders that the user named. */

@@ -10,7 +10,7 @@ import { printedBy } from "./printed-paths.ts";
 import { touchesFor } from "./row-touches.ts";
 import { builtins } from "./shell-builtins.ts";
 import { suspects, suspectsOf } from "./suspects.ts";
-import { belowTouches, touchesOf } from "./touches.ts";
+import { asking, belowTouches, touchesOf } from "./touches.ts";
 import { wrappers } from "./wrappers.ts";
 
 /** Where systems keep their programs: `/usr/bin/ls` is `ls`. */
@@ -228,10 +228,15 @@ function projectTouches(row: CommandRow, { operands, values }: Fit, around: Surr
       return { ...touch, use: "delete", lookup: { what: "unsaved", path: escaped(touch.lookup.path) } };
     });
   const named = obeyed.flatMap(({ arg }) => touchesOf(arg, "read", accessClass, around) ?? []);
+  // Another text may be a file all the same, and a link to one elsewhere.
+  const texts = [...operands, ...values].filter(
+    ({ kind, arg }) => kind === "text" && /^[\w.@-]+(?:\/|$)/.test(textOf(arg) ?? ""),
+  );
+  const files = texts.flatMap(({ arg }) => touchesOf(arg, "read", accessClass, around) ?? []).map(asking("existing"));
   const outputs = touching("write", "output-links", around, accessClass);
   return [
     ...touching("project", "path", around, accessClass),
-    ...named.map((touch): Touch => ({ ...touch, use: "project" })),
+    ...[...named, ...files].map((touch): Touch => ({ ...touch, use: "project" })),
     ...outputs.map((touch): Touch => ({ ...touch, recursive: true, moves: true })),
     ...lost,
   ];

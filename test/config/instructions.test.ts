@@ -52,3 +52,13 @@ test("an empty file and a folder say nothing; a long one is cut", async () => {
   expect(text.length).toBeLessThan(33_000);
   expect(text.endsWith("[cut at 32 KiB]")).toBe(true);
 });
+
+test.each([".git/config", ".tinman/config.yaml", ".env", ".git/notes.md"])(
+  "a link to %s is not followed",
+  async (target) => {
+    await mkdir(join(repo, ".tinman"), { recursive: true });
+    await writeFile(join(repo, target), "url = https://u:token@example.com/x\n");
+    await symlink(target, join(repo, "AGENTS.md"));
+    expect(await readInstructions(home, repo)).toEqual([]);
+  },
+);

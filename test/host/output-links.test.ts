@@ -1,4 +1,4 @@
-import { mkdir, symlink } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { withEvidence } from "../../src/core/evidence.ts";
@@ -16,6 +16,7 @@ async function workspace(links: Readonly<Record<string, string>>) {
   const cwd = join(home, "ws");
   for (const folder of ["ws/out", "ws/packages/a", "other", ".ssh"])
     await mkdir(join(home, folder), { recursive: true });
+  await writeFile(join(home, "other", "x.test.js"), "");
   for (const [path, target] of Object.entries(links)) await symlink(target, join(cwd, path));
   const context: DecisionContext = {
     ...{ tool: "Execute", autonomy: "high", mode: "auto", approver: true, unsafe: false, enabledTools: [] },
@@ -86,7 +87,9 @@ test("a link is judged by where it leads from its own folder, with all that is t
 });
 
 test("projects outside the workspace are not run as the workspace's", async () => {
-  const decide = await workspace({});
+  const decide = await workspace({ lb: "../other" });
+  const linked = ["node --test lb/x.test.js", "pytest lb", "python3 -m unittest discover -s lb", "npx tsc -p lb"];
+  expect(await decide(...linked)).toEqual(Object.fromEntries(linked.map((command) => [command, "high"])));
   const commands = [
     "make -C ../other",
     "cd ../other && npm test",
