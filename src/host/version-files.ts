@@ -12,29 +12,22 @@ export function isStandIn(path: string, realPath: string): boolean {
   return basename(dirname(path)) === "shims" || managers.has(basename(realPath));
 }
 
-const version = "[A-Za-z0-9][\\w.+-]*";
-const oneVersion = new RegExp(`^(?:(?:v?${version}|lts/[\\w*]+)[ \\t]*(?:#.*)?\\n?|#.*\\n|\\s)*$`);
-const toolVersions = new RegExp(
-  `^(?:[A-Za-z][\\w-]*(?:[ \\t]+${version})+[ \\t]*(?:#.*)?(?:\\n|$)|#.*(?:\\n|$)|\\s)*$`,
-);
-const miseTools = new RegExp(
-  `^(?:\\[tools\\][ \\t]*\\n|[A-Za-z][\\w-]*[ \\t]*=[ \\t]*"${version}"[ \\t]*(?:\\n|$)|#.*(?:\\n|$)|\\s)*$`,
-);
-const toolchain = new RegExp(
-  `^(?:\\[toolchain\\][ \\t]*\\n|(?:channel|profile)[ \\t]*=[ \\t]*"${version}"[ \\t]*(?:\\n|$)|(?:components|targets)[ \\t]*=[ \\t]*\\[[\\w",\\s-]*\\][ \\t]*(?:\\n|$)|#.*(?:\\n|$)|\\s)*$`,
-);
-
-/** Files by which version managers choose, in the plain form in which they can name nothing but versions. */
-const plainForms: Readonly<Record<string, RegExp>> = {
-  ".tool-versions": toolVersions,
-  "mise.toml": miseTools,
-  ".mise.toml": miseTools,
-  "rust-toolchain.toml": toolchain,
-  ".nvmrc": oneVersion,
-  // It can name programs in a way of its own.
-  "package.json": /^(?![\s\S]*(?:"devEngines"|\\u))/,
-  "rust-toolchain": new RegExp(`${oneVersion.source}|${toolchain.source}`),
+/** One line of a file by which version managers choose, where it can name nothing but versions. */
+const plainLines: Readonly<Record<string, RegExp>> = {
+  ".tool-versions": /^[A-Za-z][\w-]*(?:[ \t]+[A-Za-z0-9][\w.+-]*)+$/,
+  "mise.toml": /^(?:\[tools\]|[A-Za-z][\w-]*[ \t]*=[ \t]*"[A-Za-z0-9][\w.+-]*")$/,
+  "rust-toolchain.toml":
+    /^(?:\[toolchain\]|(?:channel|profile)[ \t]*=[ \t]*"[A-Za-z0-9][\w.+-]*"|(?:components|targets)[ \t]*=[ \t]*\[[\w",\t -]*\])$/,
 };
+const oneVersion = /^(?:[A-Za-z0-9][\w.+-]*|lts\/[\w*]+)$/;
+
+/** How each line of a file must look; `undefined` for files by which nothing is chosen. */
+function formOf(name: string): RegExp | undefined {
+  if (name === ".mise.toml") return plainLines["mise.toml"];
+  if (name === ".nvmrc" || name === "rust-toolchain") return oneVersion;
+  if (Object.hasOwn(plainLines, name)) return plainLines[name];
+  return /^\.[\w-]+-versions?$/.test(name) ? oneVersion : undefined;
+}
 
 /** Any other settings of theirs, which can hold commands, variables and paths. */
 const otherSettings =
@@ -55,7 +48,7 @@ export function mayChooseProgram(folder: string): boolean {
       namesIn(join(at, ".config")).some((name) => nestedSettings.test(name))
     )
       return true;
-    if (names.some((name) => !isPlain(join(at, name), formOf(name)))) return true;
+    if (names.some((name) => !isPlain(at, name))) return true;
     if (at === dirname(at)) break;
   }
   return false;
@@ -69,13 +62,19 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-function formOf(name: string): RegExp | undefined {
-  if (/^\.[\w-]+-versions?$/.test(name) && name !== ".tool-versions") return oneVersion;
-  return Object.hasOwn(plainForms, name) ? plainForms[name] : undefined;
+function isPlain(folder: string, name: string): boolean {
+  const form = formOf(name);
+  if (form === undefined && name !== "package.json") return true;
+  const text = smallText(join(folder, name));
+  if (text === undefined) return false;
+  // It can name programs in a way of its own, also behind an escape.
+  if (form === undefined) return !text.includes('"devEngines"') && !text.includes("\\u");
+  const lines = text.split("\n").map((line) => line.replace(/#.*/, "").trim());
+  return lines.every((line) => line === "" || form.test(line));
 }
 
-function isPlain(path: string, form: RegExp | undefined): boolean {
-  if (form === undefined) return true;
+/** The text of a file that is no link, no pipe and not too large. */
+function smallText(path: string): string | undefined {
   const found = lstatSync(path);
-  return found.isFile() && found.size <= largestFile && form.test(readFileSync(path, "utf8"));
+  return found.isFile() && found.size <= largestFile ? readFileSync(path, "utf8") : undefined;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { slowPatternsIn, slowPatternsOfSource } from "./regular-expressions.ts";
+import { filesWithMadePatterns, slowPatternsIn, slowPatternsOfSource } from "./regular-expressions.ts";
 
 /**
  * Patterns for which a long hostile text takes polynomial time, and why no such text reaches them. The offline model's are
@@ -44,3 +44,23 @@ test("no pattern takes exponential time, and those that take more than linear ti
   const files = new Set(slow.map(({ file }) => file).filter((file) => !file.startsWith("src/models/offline/")));
   expect([...files].sort()).toEqual(Object.keys(reviewed).sort());
 }, 60_000);
+
+/** The same for patterns that are put together from texts. */
+const made: Readonly<Record<string, string>> = {
+  "config/factory-models.ts": "one set of characters",
+  "core/terminal-text.ts": "alternatives of one character each",
+  "host/git-config.ts": "a line ends each attempt",
+  "host/line-search.ts": "the model's own, in a thread that is ended after 10 seconds",
+  "host/secret-values.ts": "the user's own environment",
+  "models/redact.ts": "the user's keys, literally",
+  "models/script-choice.ts": "a script that the user wrote",
+  "models/script-format.ts": "a script that the user wrote",
+  "permissions/arg.ts": "one set of characters",
+  "permissions/bindings.ts": "one name",
+  "permissions/scripts/sed.ts": "each character fits one alternative",
+};
+
+test("patterns that are put together from texts are reviewed", () => {
+  const files = filesWithMadePatterns().filter((file) => !file.startsWith("models/offline/"));
+  expect(files).toEqual(Object.keys(made).sort());
+});
