@@ -17,13 +17,13 @@ export function findHomes(env: NodeJS.ProcessEnv): Homes {
   const given = homedir();
   const user = isAbsolute(given) ? given : (login ?? "/");
   const named = env.TINMAN_HOME ?? "";
-  // A slip of a shell, which would make a folder that nobody can name.
+  // Almost certainly a quoting mistake, and the folder would be hard to name or remove.
   if (/[\r\n]/.test(named)) throw new Error(`TINMAN_HOME has a line end: ${JSON.stringify(named)}.`);
   if (named !== "") return { user, login, own: isAbsolute(named) ? named : fromHere(named) };
   if (given !== "" && !isAbsolute(given)) {
     throw new Error(`HOME must be an absolute path, got ${JSON.stringify(given)}. Correct it, or set TINMAN_HOME.`);
   }
-  // A folder that is nobody's is not made up: a chain of missing ones is a wrong HOME.
+  // When the parent is missing too, HOME is wrong, and creating the whole path would hide that.
   if (!existsSync(user) && !existsSync(dirname(user))) {
     throw new Error(
       `HOME is ${JSON.stringify(user)}, and neither it nor its parent exists. Correct it, or set TINMAN_HOME.`,

@@ -59,12 +59,12 @@ export class Audience {
     if (event.type === "request.opened") for (const go of this.onRequest.splice(0)) go();
   }
 
-  /** A fault of whoever only looks on must not keep the session from going on. */
+  /** An observer that throws must not stop the session. */
   private tellObserver(event: EngineEvent): void {
     try {
       this.observe?.(event);
     } catch {
-      // It has nobody to tell: what it shows is its own affair.
+      // Observers only report; there is nowhere to report this to.
     }
   }
 

@@ -115,7 +115,7 @@ export class Engine {
     try {
       if (options.title !== undefined) await session.rename(options.title);
     } catch (error) {
-      // Nobody gets it, so nobody else would close it.
+      // The caller never receives this session, so it is closed here.
       await session.close().catch(() => undefined);
       throw error;
     }
@@ -206,8 +206,8 @@ function isConversation(event: DurableEvent): boolean {
 }
 
 /**
- * Levels that were given on the way are part of the settings that the fork begins with, or are not wanted; and nobody is
- * asked again what was answered, so what was shown for it need not be copied.
+ * A record as a fork copies it. Settings that changed with an answer are left out, because the fork starts with its own;
+ * so are previews, because the question was answered in the original.
  */
 function asHistory(event: DurableEvent): DurableEvent {
   if (event.type === "request.closed") {

@@ -3,7 +3,7 @@ import type { DurableBody, DurableEvent, EndReason, SettingsChanges } from "./ev
 import type { Interaction } from "./interaction.ts";
 import type { AssistantMessage, Message, PromptBlock, ReplyBlock, ToolCallBlock, Usage } from "./message.ts";
 import { callsOf, noUsage } from "./message.ts";
-import { headAndTail } from "./output.ts";
+import { headAndTail, recordTextLimit } from "./output.ts";
 import type { Ids } from "./ports.ts";
 import type { SessionSettings } from "./settings.ts";
 
@@ -215,13 +215,12 @@ export function closingEvents(state: SessionState, ids: Ids): readonly DurableBo
 /** Pieces that each had their record may be too much for one together: then the beginning and the end are kept. */
 function withinRecord(blocks: readonly ReplyBlock[]): ReplyBlock[] {
   const texts = blocks.filter((block) => block.type !== "tool_call");
-  const most = Math.floor(mostKeptBytes / Math.max(1, texts.length));
+  const most = Math.floor(recordTextLimit / Math.max(1, texts.length));
   return blocks.map((block) =>
     block.type === "tool_call" ? block : { ...block, text: headAndTail(block.text, most, cutShort) },
   );
 }
 
-const mostKeptBytes = 8 * 1024 * 1024;
 const cutShort = (skipped: number): string => `[... ${skipped} characters were lost when the process ended ...]`;
 
 function takePrompt(state: SessionState, messageId: string, reminders: readonly string[]): void {

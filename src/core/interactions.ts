@@ -1,7 +1,7 @@
 import type { Abilities } from "./attachment.ts";
 import type { EventBody, SettingsChanges } from "./event.ts";
 import type { Answer, Interaction } from "./interaction.ts";
-import { headAndTail } from "./output.ts";
+import { headAndTail, recordTextLimit } from "./output.ts";
 import { levelForGood } from "./permission.ts";
 import type { Clock, Ids } from "./ports.ts";
 import type { Autonomy, SessionSettings } from "./settings.ts";
@@ -102,12 +102,11 @@ export class Interactions {
   }
 }
 
-const mostAnswerBytes = 8 * 1024 * 1024;
 const cut = (skipped: number): string => `[... ${skipped} characters of the answer were left out ...]`;
 
 /** An answer that could not be stored would leave its request open for ever, so the middle of a huge one is left out. */
 function withinRecord(answer: Answer): Answer {
-  const short = (text: string, parts = 1): string => headAndTail(text, Math.floor(mostAnswerBytes / parts), cut);
+  const short = (text: string, parts = 1): string => headAndTail(text, Math.floor(recordTextLimit / parts), cut);
   if (answer.kind === "result") return { ...answer, text: short(answer.text) };
   if (answer.kind === "cancel" && answer.why !== undefined) return { ...answer, why: short(answer.why) };
   if (answer.kind !== "answers") return answer;

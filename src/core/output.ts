@@ -1,6 +1,9 @@
 /** How much of a tool's output reaches the model, the log and the wires, as bytes of its JSON text. */
 export const outputLimit = 40_000;
 
+/** How much of one text goes into a record of a log, which takes 16 MiB with all that is around it. */
+export const recordTextLimit = 8 * 1024 * 1024;
+
 /**
  * Cuts a text to its head and tail so that its JSON form has at most `limit` bytes, never through a character.
  * Returns the text itself when it is short enough.

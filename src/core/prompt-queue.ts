@@ -89,7 +89,7 @@ export class PromptQueue {
   }
 }
 
-/** A prompt that an earlier process has accepted. Nobody here waits for its end. */
+/** A prompt that an earlier process accepted. No caller in this process waits for its outcome. */
 export function leftoverPrompt(messageId: string): QueuedPrompt {
   const settle = (): void => undefined;
   return { messageId, limits: {}, size: 0, leftover: true, joins: false, stored: true, settle };

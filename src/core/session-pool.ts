@@ -71,7 +71,7 @@ export class SessionPool {
       this.making.add(made);
       return made.finally(() => this.making.delete(made));
     }
-    // Nothing is waited for where nothing is in the way: whoever asks in the same moment must find this one there.
+    // Must not yield when nothing is in the way: a second caller in the same tick has to see that this id is taken.
     for (let wait = this.inTheWay(id); wait !== undefined; wait = this.inTheWay(id)) await wait.then(otherWork);
     return this.alone(id, make);
   }

@@ -15,24 +15,24 @@ export function withinRequest(calls: readonly ShownCall[]): readonly ShownCall[]
   let left = mostPreviewBytes;
   return calls.map((shown) => {
     if (shown.preview === undefined) return shown;
-    const bytes = bytesOf(shown.preview);
-    const preview = bytes <= left ? shown.preview : shortened(shown.preview);
-    left = Math.max(0, left - bytesOf(preview));
+    const preview = jsonSize(shown.preview) <= left ? shown.preview : shortened(shown.preview);
+    left = Math.max(0, left - jsonSize(preview));
     return { ...shown, preview };
   });
 }
 
-/** How much of a request the input of one call takes. */
-export function inputBytes(input: unknown): number {
-  return jsonBytes(JSON.stringify(input) ?? "");
+/** Says of one call after the other whether its input still fits into the same request. */
+export function createInputBudget(): (input: unknown) => boolean {
+  let left = mostInputBytes;
+  return (input) => {
+    left -= jsonSize(input);
+    return left >= 0;
+  };
 }
 
-export function isTooMuchToShow(bytes: number): boolean {
-  return bytes > mostInputBytes;
-}
-
-function bytesOf(preview: Preview): number {
-  return inputBytes(preview);
+/** At least as much as its JSON text takes in a record. */
+function jsonSize(value: unknown): number {
+  return jsonBytes(JSON.stringify(value) ?? "");
 }
 
 function shortened(preview: Preview): Preview {

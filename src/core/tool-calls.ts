@@ -8,7 +8,7 @@ import { headAndTail, outputLimit } from "./output.ts";
 import type { Access, AccessClass, Decision, DecisionContext, PermissionPolicy, Preview } from "./permission.ts";
 import type { Clock, Host } from "./ports.ts";
 import type { Mode } from "./settings.ts";
-import { inputBytes, isTooMuchToShow, withinRequest } from "./shown-calls.ts";
+import { createInputBudget, withinRequest } from "./shown-calls.ts";
 import type { Tool, ToolBody, ToolOutput, ToolScope } from "./tool.ts";
 import { failed } from "./tool.ts";
 import { withProgress } from "./tool-progress.ts";
@@ -154,11 +154,10 @@ function denialOf(call: ToolCallBlock, { class: kind, rule, why }: Decision): De
 
 /** Nobody can say yes to what is too much to be shown. */
 function showable(prepared: readonly Prepared[]): readonly Prepared[] {
-  let bytes = 0;
+  const fits = createInputBudget();
   return prepared.map((entry) => {
     if (entry.result !== undefined || entry.decision?.verdict !== "ask") return entry;
-    bytes += inputBytes(entry.call.input);
-    return isTooMuchToShow(bytes) ? { ...entry, result: failed(tooMuch) } : entry;
+    return fits(entry.call.input) ? entry : { ...entry, result: failed(tooMuch) };
   });
 }
 

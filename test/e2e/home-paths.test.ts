@@ -10,7 +10,7 @@ beforeAll(async () => {
   bench = await createBench();
   await mkdir(join(bench.home, ".ssh"));
   await writeFile(join(bench.home, ".ssh", "id"), "PRIVATE\n");
-  await mkdir(join(bench.home, "work"));
+  await mkdir(join(bench.home, "notes"));
 });
 afterAll(() => bench.remove());
 
@@ -25,16 +25,16 @@ test("~/ is decided on as the home that it is", async () => {
     const run = await bench.tinman(["exec", "--auto", "medium", "-o", "json", "-m", await bench.script([reply]), "go"]);
     expect([run.code, run.stdout.includes("PRIVATE")]).toEqual([5, false]);
   }
-  const model = await bench.script([call("Create", { file_path: "~/work/a.txt", content: "a" }), { text: "done" }]);
+  const model = await bench.script([call("Create", { file_path: "~/notes/a.txt", content: "a" }), { text: "done" }]);
   const run = await bench.tinman(["exec", "--skip-permissions-unsafe", "-m", model, "go"]);
-  expect([run.code, await readFile(join(bench.home, "work", "a.txt"), "utf8")]).toEqual([0, "a"]);
+  expect([run.code, await readFile(join(bench.home, "notes", "a.txt"), "utf8")]).toEqual([0, "a"]);
   expect(await readdir(bench.cwd)).toEqual([]);
 });
 
 test("a working folder may be in the home, and not in that of another user", async () => {
-  const run = await bench.tinman(["exec", "-o", "stream-json", "--cwd=~/work", "Just reply OK."]);
-  expect(JSON.parse(run.stdout.split("\n")[0] ?? "").cwd).toBe(join(bench.home, "work"));
-  const listed = JSON.parse((await bench.tinman(["sessions", "--json", "--cwd=~/work"])).stdout);
+  const run = await bench.tinman(["exec", "-o", "stream-json", "--cwd=~/notes", "Just reply OK."]);
+  expect(JSON.parse(run.stdout.split("\n")[0] ?? "").cwd).toBe(join(bench.home, "notes"));
+  const listed = JSON.parse((await bench.tinman(["sessions", "--json", "--cwd=~/notes"])).stdout);
   expect(listed).toHaveLength(1);
   const other = await bench.tinman(["exec", "--cwd=~nobody", "Just reply OK."]);
   expect([other.code, other.stderr]).toEqual([
@@ -42,9 +42,9 @@ test("a working folder may be in the home, and not in that of another user", asy
     'tinman: ~nobody begins with "~", and only "~/" is known, as your home. Give the whole path, or "./~nobody" for a file of that name.\n',
   ]);
   const wire = openWire(bench);
-  const { result } = await wire.request("droid.initialize_session", { machineId: "m", cwd: "~/work" });
+  const { result } = await wire.request("droid.initialize_session", { machineId: "m", cwd: "~/notes" });
   wire.eof();
   expect((await wire.exit()).code).toBe(0);
   const [newest] = JSON.parse((await bench.tinman(["sessions", "--json"])).stdout);
-  expect(newest).toMatchObject({ id: result?.sessionId, cwd: join(bench.home, "work") });
+  expect(newest).toMatchObject({ id: result?.sessionId, cwd: join(bench.home, "notes") });
 });

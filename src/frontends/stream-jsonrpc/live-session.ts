@@ -116,11 +116,11 @@ export class LiveSession {
   async prompt(content: Parameters<Session["prompt"]>[0], origin: Origin): Promise<void> {
     const { session } = this;
     const { clientMessageId } = origin;
-    const isFree = clientMessageId !== undefined && clientMessageId !== "root" && clientMessageId !== this.replyId;
+    const isOurs = clientMessageId === "root" || clientMessageId === this.replyId;
     const handle = session.prompt(content, {
       // Who names a turn waits for its end, so it gets one of its own.
       joins: clientMessageId === undefined,
-      ...(isFree ? { messageId: clientMessageId } : {}),
+      ...(clientMessageId === undefined || isOurs ? {} : { messageId: clientMessageId }),
     });
     // Sent once more, it gets the same answer, and no second turn.
     if (handle.isRepeated === true) {
