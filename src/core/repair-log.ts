@@ -54,7 +54,7 @@ export async function readRepaired(store: SessionStore, id: string): Promise<Sto
  * Restores records that must have been in a damaged log, under the numbers that are missing: the start of a turn, the
  * prompt it took, a reply as far as its checkpoints go. A turn whose last reply is gone did not complete.
  */
-export function repairLog(events: readonly DurableEvent[]): readonly DurableEvent[] {
+function repairLog(events: readonly DurableEvent[]): readonly DurableEvent[] {
   const [first, ...rest] = events;
   if (first === undefined) return events;
   const state = foldLog([first]);

@@ -6,7 +6,7 @@
 const firstByteCharacter = 0x10fe00;
 
 /** The character that stands for a byte which is not UTF-8. */
-export function characterOfByte(byte: number): string {
+function characterOfByte(byte: number): string {
   return String.fromCodePoint(firstByteCharacter + byte);
 }
 

@@ -39,7 +39,7 @@ async function readErrorText(stream: Readable): Promise<{ text: string; lacksFil
 }
 
 /** ripgrep quotes the pattern over several lines; what is wrong with it stands behind `error:`. */
-export function meaningfulLine(errorText: string): string {
+function meaningfulLine(errorText: string): string {
   const lines = errorText.split("\n").filter((line) => line.trim() !== "");
   const first = (lines[0] ?? "ripgrep failed").replace(/^rg: /, "").trim();
   const cause = lines.find((line) => line.startsWith("error: "))?.slice("error: ".length);
