@@ -47,7 +47,8 @@ export class LiveSession {
   private readonly shownFilters: SessionFilters;
   private readonly attachment: Attachment;
   private readonly translator: Translator;
-  private readonly origins = new Map<string, Origin>();
+  /** Oldest first. A discarded prompt's id can be reused before a slow client has read of the discard. */
+  private origins: { readonly messageId: string; readonly origin: Origin }[] = [];
   private readonly turns = new Set<Promise<unknown>>();
   private readonly pumped: Promise<void>;
   private isPumped = false;
@@ -76,7 +77,7 @@ export class LiveSession {
       waiting: session.waiting(),
       ...(turn === undefined ? {} : { turn, partial, isCalling: openCalls.size > 0, openRequests }),
       ...(turn?.promptId === undefined ? {} : { turnId: turn.promptId }),
-      origin: (messageId) => this.origins.get(messageId),
+      origin: (messageId) => this.originOf(messageId),
     });
     this.canApprove = canAnswer && parts.approve;
     const onDetach = goesOn ? "keep" : "cancel";
@@ -128,19 +129,19 @@ export class LiveSession {
       await this.caughtUp();
       return this.parts.transport.send(this.parts.lines.result(origin.requestId, {}));
     }
-    this.origins.set(handle.messageId, origin);
+    this.origins.push({ messageId: handle.messageId, origin });
     const turn = handle.outcome
       .catch(() => undefined)
       .then(() => this.caughtUp())
       .finally(() => {
         this.turns.delete(turn);
-        this.forget(handle.messageId, origin);
+        this.forget(origin);
       });
     this.turns.add(turn);
     try {
       await handle.accepted;
     } catch (error) {
-      this.forget(handle.messageId, origin);
+      this.forget(origin);
       throw error;
     }
   }
@@ -229,22 +230,26 @@ export class LiveSession {
     for (const message of messages) transport.send(lines.outgoing(message));
   }
 
-  /** The name of a prompt that was discarded may be another one's by now. */
-  private forget(messageId: string, origin: Origin): void {
-    if (this.origins.get(messageId) === origin) this.origins.delete(messageId);
+  private originOf(messageId: string): Origin | undefined {
+    return this.origins.find((known) => known.messageId === messageId)?.origin;
+  }
+
+  private forget(origin: Origin | undefined): void {
+    this.origins = this.origins.filter((known) => known.origin !== origin);
   }
 
   private async pump(): Promise<void> {
     const { transport, lines } = this.parts;
     for await (const event of this.attachment.events()) {
       this.parts.onEvent(event);
-      const origin = event.type === "prompt.accepted" ? this.origins.get(event.messageId) : undefined;
+      const origin = event.type === "prompt.accepted" ? this.originOf(event.messageId) : undefined;
       if (origin !== undefined) transport.send(lines.result(origin.requestId, {}));
       if (event.type === "model.called") this.replyId = event.messageId;
       // The prompt that has waited longest is the one that gets this turn.
-      if (event.type === "turn.started") lines.beginTrace(this.origins.values().next().value?.traceparent);
+      if (event.type === "turn.started") lines.beginTrace(this.origins[0]?.origin.traceparent);
       this.send(this.translator.translate(event));
-      if (event.type === "prompt.discarded" || event.type === "prompt.taken") this.origins.delete(event.messageId);
+      if (event.type === "prompt.discarded" || event.type === "prompt.taken") this.forget(this.originOf(event.messageId));
+      if (event.type === "turn.ended") for (const id of event.untaken ?? []) this.forget(this.originOf(id));
       if (event.seq !== undefined) {
         applyEvent(this.told, event);
         this.letGoUntil(event.seq);

@@ -57,6 +57,31 @@ test("a client that does not read holds the model up, and nothing is lost when i
   expect(storyOf(client.received).filter((line) => line === "result r3")).toHaveLength(1);
 });
 
+test("reusing the id of a discarded prompt before reading of the discard answers both requests", async () => {
+  const { made, reply } = longReply();
+  const { client, init, say } = serve([reply, says("second")], { maxWaiting: 64 * 1024 });
+  await init();
+  await say("go");
+  client.stopReading();
+  await until(() => made.count > 0);
+  await standstill(made);
+  const again = { text: "again", messageId: "m2" };
+  client.ask("droid.add_user_message", again, { id: "first" });
+  client.ask("droid.interrupt_session", {}, { id: "stop" });
+  client.ask("droid.add_user_message", again, { id: "second" });
+  client.readOn();
+  await client.waitFor(() => noticesIn(client.received).some(({ textDelta }) => textDelta === "second"));
+  await client.waitFor(() => storyOf(client.received.slice(-1))[0] === "state idle");
+  const answers = storyOf(client.received).filter((line) => /^result (first|stop|second)$/.test(line));
+  expect(answers.toSorted()).toEqual(["result first", "result second", "result stop"]);
+  const ends = noticesIn(client.received).filter(({ type }) => type === "agent_turn_completed");
+  expect(ends.map(({ turnId, reason }) => [turnId, reason])).toEqual([
+    ["m2", "cancelled"],
+    [expect.any(String), "cancelled"],
+    ["m2", "completed"],
+  ]);
+});
+
 test("a client that does not read can still stop the model", async () => {
   const { made, reply } = longReply();
   const { client, init, say, over } = serve([reply], { maxWaiting: 64 * 1024 });

@@ -46,9 +46,9 @@ export function createToldHistory(already: readonly Link[] = []): Pick<ComparedH
       toldParents.push(parentId);
     }
     if (notice.type !== "tool_result") return;
-    // A call that broke off while it was written is not part of the conversation, and has its end nevertheless.
-    if (!told.some(({ content }) => content.some((block) => isUse(block, notice.toolUseId)))) return;
     const { toolUseId, messageId, content, isError } = notice;
+    // A call that broke off while it was written gets a result but is not in the history. Models repeat ids, so count.
+    if (count(told, "tool_use", "id", toolUseId) <= count(told, "tool_result", "toolUseId", toolUseId)) return;
     const block = { type: "tool_result", toolUseId, content, isError };
     const last = told.at(-1);
     if (last !== undefined && last.id === messageId) {
@@ -70,8 +70,9 @@ export function loadedHistory(answer: Received): Pick<ComparedHistory, "loaded" 
   };
 }
 
-function isUse(block: object, id: unknown): boolean {
-  return "type" in block && block.type === "tool_use" && "id" in block && block.id === id;
+function count(history: readonly Link[], type: string, key: string, id: unknown): number {
+  const blocks = history.flatMap(({ content }) => content as Readonly<Record<string, unknown>>[]);
+  return blocks.filter((block) => block.type === type && block[key] === id).length;
 }
 
 function isNoReminder({ text }: Readonly<Record<string, unknown>>): boolean {
