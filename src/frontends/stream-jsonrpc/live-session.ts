@@ -248,7 +248,8 @@ export class LiveSession {
       // The prompt that has waited longest is the one that gets this turn.
       if (event.type === "turn.started") lines.beginTrace(this.origins[0]?.origin.traceparent);
       this.send(this.translator.translate(event));
-      if (event.type === "prompt.discarded" || event.type === "prompt.taken") this.forget(this.originOf(event.messageId));
+      if (event.type === "prompt.discarded" || event.type === "prompt.taken")
+        this.forget(this.originOf(event.messageId));
       if (event.type === "turn.ended") for (const id of event.untaken ?? []) this.forget(this.originOf(id));
       if (event.seq !== undefined) {
         applyEvent(this.told, event);
