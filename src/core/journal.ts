@@ -88,7 +88,8 @@ export class Journal {
   }
 
   /** False when nothing happened, because one of several is too large for the log. */
-  private async write(batch: readonly Pending[]): Promise<boolean> {
+  private async write(emitted: readonly Pending[]): Promise<boolean> {
+    const batch = this.withoutLateDiscards(emitted);
     const events = this.stamp(batch.map((entry) => entry.body));
     const failure = await this.store(events.filter(hasNumber));
     if (failure?.code === "input_too_large" && batch.length > 1) return false;
@@ -104,6 +105,18 @@ export class Journal {
       }
     }
     return true;
+  }
+
+  /** A prompt that an interrupt drops while it is being accepted has nothing to end if that fails. */
+  private withoutLateDiscards(batch: readonly Pending[]): readonly Pending[] {
+    const accepted = new Set<string>();
+    return batch.filter(({ body, resolve }) => {
+      if (body.type === "prompt.accepted") accepted.add(body.messageId);
+      if (body.type !== "prompt.discarded") return true;
+      const isWaiting = accepted.has(body.messageId) || this.state.waiting.has(body.messageId);
+      if (!isWaiting) resolve();
+      return isWaiting;
+    });
   }
 
   /** What began ends for everybody who listens, even when its end cannot be written now. */

@@ -33,6 +33,26 @@ const endsIn = (events: readonly EngineEvent[]) =>
   });
 
 describe("a disk that is full", () => {
+  test("an interrupt reports no discard for a prompt that was never accepted", async () => {
+    const { store, full } = fullStore();
+    const kit = createKit([says("Room.")], { store });
+    const session = await kit.open();
+    const heard = listen(session);
+    full("prompt.accepted");
+    const { accepted } = session.prompt(text("lost"), { messageId: "m1" });
+    const failed = expect(accepted).rejects.toMatchObject({ code: "storage_failed" });
+    // The write is under way by now, and the interrupt still finds the prompt in the queue.
+    await null;
+    await null;
+    await session.interrupt();
+    await failed;
+    full(false);
+    expect((await ask(session, "again")).finalText).toBe("Room.");
+    await heard.stop();
+    expect([endsIn(heard.events), endsIn(await logged(kit, session.id))]).toEqual([[["completed"]], [["completed"]]]);
+    await session.close();
+  });
+
   test("ends the prompts that wait, each once and in order; they are not run again, and later ones are", async () => {
     const { store, full } = fullStore();
     const { reply, goOn } = held();

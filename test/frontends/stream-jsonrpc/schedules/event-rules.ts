@@ -5,7 +5,6 @@ import { callsOf } from "../../../../src/core/message.ts";
 import type { SessionSettings } from "../../../../src/core/settings.ts";
 import type { Played } from "./play.ts";
 import type { WatchedSession } from "./world.ts";
-import { promptFromElsewhere } from "./world.ts";
 
 /** What happens in a turn and never outside of one. */
 const ofTurns: ReadonlySet<EngineEvent["type"]> = new Set<EngineEvent["type"]>([
@@ -57,7 +56,10 @@ function newTurn(id: string): Turn {
   return { id, open: [], started: new Set(), forbidden: new Map(), allowed: new Set(), asked: new Map() };
 }
 
-function inOneSession({ session, events }: WatchedSession, { logs, hasFailedWrites }: Played): string[] {
+function inOneSession(
+  { session, events }: WatchedSession,
+  { logs, promptsElsewhere, hasFailedWrites }: Played,
+): string[] {
   const broken: string[] = [];
   const say = (words: string): void => void broken.push(`session ${session.id.slice(-4)}: ${words}`);
   const log = logs.get(session.id) ?? [];
@@ -91,8 +93,7 @@ function inOneSession({ session, events }: WatchedSession, { logs, hasFailedWrit
         if (waiting.has(event.messageId)) say(`the prompt ${event.messageId} was accepted twice`);
         ended.delete(event.messageId);
         // A session that is closed by somebody else keeps what came in the last moment for the next time.
-        if (JSON.stringify(event.content).includes(promptFromElsewhere)) break;
-        waiting.add(event.messageId);
+        if (!promptsElsewhere.has(event.messageId)) waiting.add(event.messageId);
         break;
       case "prompt.discarded":
       case "prompt.taken":
@@ -165,7 +166,8 @@ function inOneSession({ session, events }: WatchedSession, { logs, hasFailedWrit
         }
         turn = undefined;
         for (const messageId of event.untaken ?? []) {
-          if (!waiting.delete(messageId)) say(`a turn ended for ${messageId}, which did not wait`);
+          if (!waiting.delete(messageId) && !promptsElsewhere.has(messageId))
+            say(`a turn ended for ${messageId}, which did not wait`);
           ended.add(messageId);
         }
         break;

@@ -58,6 +58,10 @@ export interface Played {
   /** What another process is answered that loads a session. */
   readonly reloaded: ReadonlyMap<string, Received>;
   readonly commands: readonly string[];
+  /** Ids of the prompts that the second attachment sent first. */
+  readonly promptsElsewhere: ReadonlySet<string>;
+  /** What the second attachment called its prompts. */
+  readonly namesElsewhere: readonly string[];
   readonly hasFailedWrites: boolean;
   /** What went on when nobody was there any more. */
   readonly afterwards: readonly string[];
@@ -103,6 +107,8 @@ export async function play(schedule: Schedule, loaded: Loaded): Promise<Played> 
     logs,
     reloaded: await reload(ids, world, loaded),
     commands: world.kit.host.commands.map(({ command }) => command),
+    promptsElsewhere: second.prompts,
+    namesElsewhere: steps.flatMap((step) => (step.do === "second repeats" ? [step.messageId] : [])),
     hasFailedWrites: world.failed.count > 0,
     afterwards,
   };
@@ -220,7 +226,8 @@ async function take(step: Step, { world, actors, second }: Stage): Promise<void>
       return actors[step.who].ask(step.method, step.params, step.id);
     case "load": {
       const known = [...new Set(world.sessions.map(({ session }) => session.id)), "../x"];
-      return actors[step.who].ask("droid.load_session", { sessionId: known[step.which % known.length] });
+      const nth = step.which === "the newest" ? Math.max(0, known.length - 2) : step.which % known.length;
+      return actors[step.who].ask("droid.load_session", { sessionId: known[nth] });
     }
     case "raw":
       return actors[step.who].raw(step.line);
@@ -237,6 +244,8 @@ async function take(step: Step, { world, actors, second }: Stage): Promise<void>
       return second.answer(step.yes);
     case "second prompts":
       return second.prompt();
+    case "second repeats":
+      return second.prompt(step);
     case "second interrupts":
       return second.interrupt();
     case "second leaves":

@@ -22,6 +22,7 @@ export const answers = {
   "an answer": { result: { cancelled: false, answers: ["this"] } },
   "too many answers": { result: { answers: ["this", "that", "more"] } },
   "no answers": { result: { cancelled: true } },
+  "an answer beyond a small record": { result: { cancelled: false, answers: ["this ".repeat(6_000)] } },
   "a word that is not offered": { result: { selectedOption: "sure" } },
   "a number": { result: 0 },
   nothing: {},
@@ -32,7 +33,7 @@ export type Step =
   /** `id`: one that others use, too; else one of its own. */
   | { readonly do: "ask"; readonly who: Who; readonly method: string; readonly params: unknown; readonly id?: string }
   /** One of the sessions that are known by then, or one that is not. */
-  | { readonly do: "load"; readonly who: Who; readonly which: number }
+  | { readonly do: "load"; readonly who: Who; readonly which: number | "the newest" }
   | { readonly do: "raw"; readonly who: Who; readonly line: string }
   | {
       readonly do: "answer";
@@ -47,6 +48,8 @@ export type Step =
   | { readonly do: "attach"; readonly approve: boolean; readonly answer: boolean }
   | { readonly do: "second answers"; readonly yes: boolean }
   | { readonly do: "second prompts" | "second interrupts" | "second leaves" }
+  /** The same prompt under the same id as a client sends. */
+  | { readonly do: "second repeats"; readonly text: string; readonly messageId: string }
   | { readonly do: "go on" }
   | { readonly do: "store fails"; readonly writes: number }
   | { readonly do: "store hangs"; readonly after: number }
@@ -63,6 +66,8 @@ export interface Schedule {
   readonly replies: readonly PlannedReply[];
   /** Microtasks that each write to the log takes, in turn. */
   readonly storePaces: readonly number[];
+  /** The log refuses records of more characters, as the real one does past 16 MiB. */
+  readonly maxRecord: number;
   readonly steps: readonly Step[];
   readonly leaving: readonly [Leaving, Leaving];
 }
@@ -201,6 +206,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("second answers" as const), yes: fc.boolean() }) },
   from<Step>({ do: "second prompts" }, { do: "second interrupts" }, { do: "second leaves" }),
+  from<Step>(
+    { do: "second repeats", text: "c", messageId: "m1" },
+    { do: "second repeats", text: "s", messageId: "m4" },
+  ),
   { weight: 2, arbitrary: fc.constant<Step>({ do: "go on" }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("store hangs" as const), after: fc.nat(9) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("time passes" as const), ms: from(250, 1_000, 10_000) }) },
@@ -225,23 +234,51 @@ const scene: fc.Arbitrary<readonly Step[]> = fc
     ...(isAnswered ? [{ ...answer, who }, after] : []),
   ]);
 
+/** A client sends a prompt, and somebody else the same one under the same id, before or behind it. */
+const doubled: fc.Arbitrary<readonly Step[]> = fc
+  .record({ who, between: pause, isBehind: fc.boolean(), abilities: fc.boolean() })
+  .map(({ who, between, isBehind, abilities }) => {
+    const prompt = { text: "s", messageId: "m4" };
+    const sent: Step = { do: "ask", who, method: "droid.add_user_message", params: prompt };
+    const repeated: Step = { do: "second repeats", ...prompt };
+    const second: Step = { do: "attach", approve: abilities, answer: abilities };
+    return [second, ...(isBehind ? [sent, between, repeated] : [repeated, between, sent])];
+  });
+
+/** A fork, a fork of it, and a prompt there. */
+const forks: fc.Arbitrary<readonly Step[]> = fc
+  .record({ who, depth: from(1, 2, 3), between: pause })
+  .map(({ who, depth, between }) => [
+    ...Array.from({ length: depth }, (): readonly Step[] => [
+      { do: "ask", who, method: "droid.fork_session", params: {} },
+      between,
+      { do: "load", who, which: "the newest" },
+      between,
+    ]).flat(),
+    { do: "ask", who, method: "droid.add_user_message", params: { text: "in the fork" } },
+    between,
+  ]);
+
 const one = step.map((each): readonly Step[] => [each]);
 
 function severalOf(part: fc.Arbitrary<readonly Step[]>): fc.Arbitrary<readonly Step[]> {
   return fc.array(part, { minLength: 1, maxLength: 24, size: "max" }).map((parts) => parts.flat());
 }
 
+const usual: fc.Arbitrary<readonly Step[]> = fc.oneof(
+  { weight: 20, arbitrary: one },
+  { weight: 8, arbitrary: scene },
+  { weight: 1, arbitrary: doubled },
+  { weight: 1, arbitrary: forks },
+);
+
 /** Most disks are in order; on the others something goes wrong now and then. */
 const busySteps: fc.Arbitrary<readonly Step[]> = fc.oneof(
-  { weight: 3, arbitrary: severalOf(fc.oneof({ weight: 5, arbitrary: one }, { weight: 2, arbitrary: scene })) },
+  { weight: 3, arbitrary: severalOf(usual) },
   {
     weight: 1,
     arbitrary: severalOf(
-      fc.oneof(
-        { weight: 8, arbitrary: one },
-        { weight: 3, arbitrary: scene },
-        { weight: 1, arbitrary: storeFault.map((each) => [each]) },
-      ),
+      fc.oneof({ weight: 11, arbitrary: usual }, { weight: 1, arbitrary: storeFault.map((each) => [each]) }),
     ),
   },
 );
@@ -264,17 +301,27 @@ export const schedule: fc.Arbitrary<Schedule> = fc
       size: "max",
     }),
     storePaces: fc.array(few, { minLength: 1, maxLength: 4 }),
+    maxRecord: from(...Array<number>(8).fill(Number.POSITIVE_INFINITY), 2_000, 20_000),
     steps,
     leaving: fc.tuple(leaving, leaving),
   })
   .map((made) => ({ ...made, [fc.toStringMethod]: () => wordsOf(made) }));
 
 /** A schedule as somebody would tell it. */
-export function wordsOf({ level, later, maxWaiting, replies, storePaces, steps, leaving }: Schedule): string {
+export function wordsOf({
+  level,
+  later,
+  maxWaiting,
+  replies,
+  storePaces,
+  maxRecord,
+  steps,
+  leaving,
+}: Schedule): string {
   const dialects = later.map((is) => (is ? "later" : "early"));
   return [
     `\n  begins at: ${level ?? "no session"}; dialects: ${dialects.join(", ")}; room for ${maxWaiting} characters`,
-    `  a write takes ${storePaces.join(", ")} microtasks`,
+    `  a write takes ${storePaces.join(", ")} microtasks, a record at most ${maxRecord} characters`,
     `  the model: ${replies.map(({ kind, pace }) => (pace === 0 ? kind : `${kind} (${pace})`)).join("; ")}`,
     ...steps.map((each, index) => `  ${index + 1}. ${stepWords(each)}`),
     `  at last: ${leaving.map((how, nth) => `client ${nth + 1} ${how}`).join(", ")}\n`,
@@ -301,6 +348,8 @@ function stepWords(step: Step): string {
       return `a second attachment comes (approves: ${step.approve}, answers: ${step.answer})`;
     case "second answers":
       return `the second attachment says ${step.yes ? "yes" : "no"}`;
+    case "second repeats":
+      return `the second attachment prompts "${step.text}" as ${step.messageId}`;
     case "second prompts":
     case "second interrupts":
     case "second leaves":

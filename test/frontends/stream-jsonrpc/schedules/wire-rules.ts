@@ -33,7 +33,7 @@ const boundsOfTurns: ReadonlySet<string> = new Set(["turn.started", "turn.ended"
 const opening = ["droid.initialize_session", "droid.load_session"];
 
 /** What is broken in the lines that each client was sent. */
-export function brokenWireRules({ clients, sent, hasFailedWrites, afterwards }: Played): string[] {
+export function brokenWireRules({ clients, sent, namesElsewhere, hasFailedWrites, afterwards }: Played): string[] {
   const repeated = repeatedNames(clients);
   return [
     ...afterwards,
@@ -45,7 +45,7 @@ export function brokenWireRules({ clients, sent, hasFailedWrites, afterwards }: 
         ...brokenDelivery(client, lines),
         ...brokenAnswers(client, lines),
         ...followLines(client, lines, hasFailedWrites),
-        ...(hasFailedWrites || client.left === "is gone" ? [] : brokenNames(client, lines, repeated)),
+        ...(hasFailedWrites || client.left === "is gone" ? [] : brokenNames(client, lines, repeated, namesElsewhere)),
       ];
       return broken.map((words) => `client ${who + 1}: ${words}`);
     }),
@@ -90,8 +90,16 @@ function repeatedNames(clients: readonly PlayedClient[]): ReadonlySet<string> {
   );
 }
 
-/** Whoever names a turn, and is told that it was taken, hears of its end once; of one that is sent twice at most once. */
-function brokenNames({ asked }: PlayedClient, lines: readonly Received[], repeated: ReadonlySet<string>): string[] {
+/**
+ * A client that names a turn, and is told that it was taken, hears of its end once; of one that is sent twice at most once.
+ * Turns that were named elsewhere come on top.
+ */
+function brokenNames(
+  { asked }: PlayedClient,
+  lines: readonly Received[],
+  repeated: ReadonlySet<string>,
+  elsewhere: readonly string[],
+): string[] {
   const names = new Set([...asked.values()].flatMap(({ params }) => nameIn(params) ?? []));
   const taken = lines.flatMap(({ type, id, result }) =>
     type === "response" && result !== undefined ? (nameIn(asked.get(String(id))?.params) ?? []) : [],
@@ -101,8 +109,9 @@ function brokenNames({ asked }: PlayedClient, lines: readonly Received[], repeat
   );
   const [due, came] = [countOf(taken), countOf(ended)];
   const isRight = [...names].every((name) => {
-    const [most, count] = [due.get(name) ?? 0, came.get(name) ?? 0];
-    return repeated.has(name) ? count <= most : count === most;
+    const [own, count] = [due.get(name) ?? 0, came.get(name) ?? 0];
+    const others = elsewhere.filter((other) => other === name).length;
+    return repeated.has(name) || others > 0 ? count <= own + others : count === own;
   });
   return isRight ? [] : [`the turns ${taken} were taken in, and ${ended} ended`];
 }

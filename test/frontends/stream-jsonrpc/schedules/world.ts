@@ -57,7 +57,7 @@ export interface World {
   letGo(): void;
 }
 
-export function createWorld({ replies, storePaces }: Schedule, { tools, policy }: Loaded): World {
+export function createWorld({ replies, storePaces, maxRecord }: Schedule, { tools, policy }: Loaded): World {
   const hanging: Hanging = { now: createSignal(), count: 0 };
   const { models, called } = plannedModels(replies, () => kit.clock, hanging);
   const machine = createMemoryHost(
@@ -77,7 +77,7 @@ export function createWorld({ replies, storePaces }: Schedule, { tools, policy }
     },
   };
   const host = { ...machine, files };
-  const disk = createDisk(storePaces, () => kit.clock.now(), hanging);
+  const disk = createDisk({ storePaces, maxRecord }, () => kit.clock.now(), hanging);
   const kit: Kit = createKit([], { models, tools, policy, host, store: disk.store, ids: sessionIds() });
   return {
     kit,
@@ -97,7 +97,11 @@ export function createWorld({ replies, storePaces }: Schedule, { tools, policy }
 }
 
 /** A store whose writes take a while, and fail or hang when they are told to. */
-function createDisk(paces: readonly number[], now: () => number, hanging: Hanging) {
+function createDisk(
+  { storePaces: paces, maxRecord }: Pick<Schedule, "storePaces" | "maxRecord">,
+  now: () => number,
+  hanging: Hanging,
+) {
   const memory = createMemoryStore({ now });
   const failed = { count: 0 };
   let toFail = 0;
@@ -114,6 +118,10 @@ function createDisk(paces: readonly number[], now: () => number, hanging: Hangin
         toFail -= 1;
         failed.count += 1;
         throw new AgentError("storage_failed", "The disk is full.");
+      }
+      if (given[0].some((event) => JSON.stringify(event).length > maxRecord)) {
+        failed.count += 1;
+        throw new AgentError("input_too_large", "A record is too large.");
       }
       await log.append(...given);
     },
@@ -167,24 +175,27 @@ function watchSessions(engine: Engine): readonly WatchedSession[] {
   return sessions;
 }
 
-export const promptFromElsewhere = "from elsewhere";
-
 /** Somebody at the engine itself: attached like a client, and quicker than one. It comes when a client is there. */
 export interface Second {
+  /** Ids of the prompts that it sent first. */
+  readonly prompts: ReadonlySet<string>;
   attach(abilities: { readonly approve: boolean; readonly answer: boolean }): void;
   answer(yes: boolean): void;
-  prompt(): void;
+  /** A prompt of its own, or one that a client sends as well. */
+  prompt(repeated?: { readonly text: string; readonly messageId: string }): void;
   interrupt(): void;
   leave(): void;
 }
 
 export function createSecond(sessions: readonly WatchedSession[]): Second {
   let here: { readonly session: Session; readonly attachment: Attachment } | undefined;
+  const prompts = new Set<string>();
   const leave = (): void => {
     here?.attachment.detach();
     here = undefined;
   };
   return {
+    prompts,
     leave,
     attach(abilities) {
       leave();
@@ -201,8 +212,10 @@ export function createSecond(sessions: readonly WatchedSession[]): Second {
       const [open] = [...here.session.openRequests()];
       if (open !== undefined) here.attachment.answer(open[0], yes ? yesTo(open[1]) : { kind: "cancel" });
     },
-    prompt() {
-      here?.session.prompt([{ type: "text", text: promptFromElsewhere }]);
+    prompt(repeated) {
+      const { messageId, text } = repeated ?? { messageId: undefined, text: "from elsewhere" };
+      const handle = here?.session.prompt([{ type: "text", text }], messageId === undefined ? {} : { messageId });
+      if (handle !== undefined && handle.isRepeated !== true) prompts.add(handle.messageId);
     },
     interrupt() {
       // A write may fail, and whoever interrupts hears of it.
