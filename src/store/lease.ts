@@ -52,10 +52,10 @@ export async function acquireLease(
       closeSync(openSync(path, "wx", 0o600));
       const owner = await findOtherOwner(folder, sessionId, { fileName, place });
       if (owner === undefined) return holdLease(path, options.touchEveryMs ?? defaultTouchMs);
-      await removeQuietly(path);
+      await giveBack(path);
       if (attempt === attempts) throw inUse(sessionId, owner, place);
     } catch (error) {
-      await removeQuietly(path);
+      await giveBack(path);
       throw storageError("write", path, error);
     }
     await pause(1 + Math.floor(Math.random() * 8 * attempt));
@@ -74,9 +74,27 @@ function holdLease(path: string, touchEveryMs: number): Lease {
     isLost: () => lost,
     async release() {
       clearInterval(timer);
-      await removeQuietly(path);
+      await giveBack(path, touchEveryMs);
     },
   };
+}
+
+/** Locks that this process gave back but could not remove, for example because the disk had become read-only. */
+const unremoved = new Set<string>();
+
+/** Removes a lock of this process. While that fails it counts as free here, and other processes wait for the next try. */
+async function giveBack(path: string, retryMs = defaultTouchMs): Promise<void> {
+  try {
+    await unlink(path);
+    unremoved.delete(path);
+  } catch (error) {
+    if (isMissing(error)) {
+      unremoved.delete(path);
+      return;
+    }
+    unremoved.add(path);
+    setTimeout(() => void giveBack(path, retryMs), retryMs).unref();
+  }
 }
 
 async function findOtherOwner(
@@ -89,6 +107,7 @@ async function findOtherOwner(
     const lock = parseLock(fileName, sessionId);
     if (lock === undefined) continue;
     const path = join(folder, fileName);
+    if (unremoved.has(path)) continue;
     if (await (lock.place === mine.place ? isRunning(lock) : isFresh(path))) return lock;
     await removeQuietly(path);
   }

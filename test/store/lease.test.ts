@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, rm, stat, unlink, utimes, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rename, rm, stat, symlink, unlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -54,6 +54,24 @@ describe("a lease", () => {
     expect(given.length).toBeLessThanOrEqual(1);
     expect(await readdir(folder)).toHaveLength(given.length);
     for (const { value } of given) await value.release();
+  });
+
+  it("that cannot be removed is free for its own process, and removed once that works", async () => {
+    const folder = await tempHome();
+    const link = join(await tempHome(), "link");
+    const lead = async (target: string): Promise<void> => {
+      await symlink(target, `${link}.next`);
+      await rename(`${link}.next`, link);
+    };
+    await lead(folder);
+    const lease = await acquireLease(link, "s1", { touchEveryMs: 20 });
+    await lead(link);
+    await lease.release();
+    expect(await readdir(folder)).toHaveLength(1);
+    await lead(folder);
+    const next = await acquireLease(link, "s1");
+    await next.release();
+    await expect.poll(() => readdir(folder)).toEqual([]);
   });
 
   it("is taken over from a process that is gone", async () => {
