@@ -2,7 +2,7 @@ import { createMatcher, oneOf, type PatternPart } from "./pattern-matcher.ts";
 import { shownName } from "./shown-name.ts";
 
 /** A longer one is refused: the time of a match grows with its length. */
-export const longestPattern = 1000;
+export const longestPattern = 400;
 
 export interface Glob {
   /** Takes paths that are relative and have no `./`. */

@@ -59,17 +59,13 @@ function* renderCells(cells: readonly unknown[], language: string, pictures: Not
     const type = typeof fields.cell_type === "string" ? fields.cell_type : "unknown";
     const kind = type === "code" && language !== "" ? `code, ${language}` : type;
     const mark = `--- cell ${number} of ${cells.length} (${kind}) ---`;
-    for (const text of [...(index > 0 ? [""] : []), mark, ...linesOf(joined(fields.source) ?? "")]) {
-      yield text;
-      line += 1;
-    }
+    line += yield* counted(index > 0 ? ["", mark] : [mark]);
+    line += yield* counted(linesOf(joined(fields.source) ?? ""));
     const outputs: readonly unknown[] = Array.isArray(fields.outputs) ? fields.outputs : [];
     for (const output of outputs.slice(0, mostOutputs)) {
       const shown = showOutput(isFields(output) ? output : {});
-      for (const text of [`--- output of cell ${number}${shown.name} ---`, ...linesOf(shown.text)]) {
-        yield text;
-        line += 1;
-      }
+      line += yield* counted([`--- output of cell ${number}${shown.name} ---`]);
+      line += yield* counted(linesOf(shown.text));
       for (const [mediaType, data] of shown.pictures) {
         const label = `image ${pictures.length + 1}`;
         pictures.push({ line, label, data });
@@ -84,6 +80,16 @@ function* renderCells(cells: readonly unknown[], language: string, pictures: Not
     yield `[not shown: ${outputs.length - mostOutputs} more outputs of cell ${number}]`;
     line += 1;
   }
+}
+
+/** Yields all lines, and returns how many there were. */
+function* counted(lines: Iterable<string>): Generator<string, number> {
+  let count = 0;
+  for (const line of lines) {
+    yield line;
+    count += 1;
+  }
+  return count;
 }
 
 interface ShownOutput {
@@ -136,11 +142,17 @@ function plain(text: string): string {
   return lines.map((line) => line.split("\r").findLast((state) => state !== "") ?? "").join("\n");
 }
 
-/** None for an empty text, and none after a final line feed. */
-function linesOf(text: string): readonly string[] {
+/** None for an empty text, and none after a final line feed. Found one by one: there can be a million of them. */
+function* linesOf(text: string): Generator<string> {
   const short = shortened(text);
-  const trimmed = short.endsWith("\n") ? short.slice(0, -1) : short;
-  return trimmed === "" ? [] : trimmed.split("\n");
+  const end = short.endsWith("\n") ? short.length - 1 : short.length;
+  if (end === 0) return;
+  for (let from = 0; from <= end; ) {
+    const feed = short.indexOf("\n", from);
+    const to = feed === -1 || feed > end ? end : feed;
+    yield short.slice(from, to);
+    from = to + 1;
+  }
 }
 
 function shortened(text: string): string {

@@ -33,6 +33,7 @@ export async function openNotebook(files: Files, path: string): Promise<Notebook
   if (bytes === undefined) return `it has more than ${sizeWords(mostBytes)}`;
   const json = decodeExactly(bytes);
   if (json === undefined) return "it is not UTF-8";
+  await setImmediate();
   // What is only separated by commas takes little beyond its own text.
   if (hasMoreOf("{[:", json, mostParts)) return `its JSON has more than ${mostParts} parts`;
   const notebook = renderNotebook(json.startsWith("\uFEFF") ? json.slice(1) : json);

@@ -35,11 +35,11 @@ describe("LS", () => {
     expect([
       await call(lsTool, { directory_path: "nowhere" }, context),
       await call(lsTool, { directory_path: "f" }, context),
-      await call(lsTool, { ignorePatterns: ["x".repeat(1001)] }, context),
+      await call(lsTool, { ignorePatterns: ["x".repeat(401)] }, context),
     ]).toEqual([
       { status: "failed", text: "Error: LS tool call failed: Directory does not exist: /project/nowhere" },
       { status: "failed", text: "Error: LS tool call failed: Not a directory: /project/f. Use Read for a file." },
-      { status: "failed", text: "Error: LS tool call failed: A pattern has more than 1000 characters." },
+      { status: "failed", text: "Error: LS tool call failed: A pattern has more than 400 characters." },
     ]);
   });
 
