@@ -2,6 +2,7 @@ import { basename, dirname, join } from "node:path";
 import type { FileStat } from "../core/files.ts";
 import type { PatchHunk, PatchSection } from "../core/patch-parse.ts";
 import type { FileChange } from "../core/permission.ts";
+import { shownName } from "../core/shown-name.ts";
 import type { ToolScope } from "../core/tool.ts";
 import { canonicalOf } from "./decided-path.ts";
 import { isStopped, messageOf } from "./outcome.ts";
@@ -109,7 +110,7 @@ export async function planPatch(
     if ([".", "..", ""].includes(basename(name))) return;
     const own = join(await canonicalOf(dirname(name), options.scope), basename(name));
     if (own !== path)
-      throw new Error(`${name} is a link to ${path}, so it cannot be ${what}. Use Execute for the link.`);
+      throw new Error(`${name} is a link to ${shownName(path)}, so it cannot be ${what}. Use Execute for the link.`);
   }
 
   async function add(section: PatchSection & { change: "add" }): Promise<void> {

@@ -373,7 +373,7 @@ cases:
     expect(missing.stderr).toMatch(/^tinman: nowhere\.yaml: [^\n]+\n$/);
   });
 
-  test("the commands that Tinman itself is tried with hold in an empty repository", async () => {
+  test("the commands that Tinman itself is tried with hold in a new repository", async () => {
     const all = parse(await readFile(new URL("../permissions/commands.yaml", import.meta.url), "utf8")) as {
       cases: readonly object[];
     };
@@ -386,7 +386,8 @@ cases:
       for (const folder of [home, cwd]) await mkdir(folder);
       const file = join(root, "cases.yaml");
       await writeFile(file, JSON.stringify({ cases }));
-      expect(await bench.shell("git init -q", { cwd })).toMatchObject({ code: 0 });
+      // A word that git could take for a branch is a path when there is such a file.
+      expect(await bench.shell("git init -q && touch README.md", { cwd })).toMatchObject({ code: 0 });
       const { stdout, ...run } = await bench.tinman(["policy", "test", file], { cwd, env: { HOME: home } });
       expect([run, stdout]).toEqual([{ code: 0, signal: null, stderr: "" }, `${cases.length} passed, 0 failed\n`]);
     } finally {

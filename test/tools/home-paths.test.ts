@@ -60,3 +60,11 @@ it("a file whose name begins with ~ is reached from its folder", async () => {
   await call(createTool, { file_path: "./~/b", content: "b" }, createContext(host));
   expect(await contents(host)).toEqual({ x: "", "~$report.docx": "a", "~/b": "b" });
 });
+
+it("Glob refuses a pattern below ~/ and names the option for it", async () => {
+  const context = createContext(createMemoryHost(files));
+  expect(await call(globTool, { patterns: ["*.md", "~/notes/*.txt"] }, context)).toEqual({
+    status: "failed",
+    text: 'Error: Glob failed: ~/notes/*.txt begins with "~/". Set "folder" to the home folder.',
+  });
+});

@@ -70,7 +70,7 @@ test("eight sessions with ten messages each, all sent at once: 80 acknowledgemen
 
 const messages = isFullRun ? 2_000 : 510;
 
-test(`a session has no greatest number of messages: ${messages} are all answered`, async () => {
+test(`a session has no greatest number of messages: ${messages} are all answered`, { timeout: 180_000 }, async () => {
   const client = await server.connect();
   const sessionId = await client.start();
   let sent = 0;
