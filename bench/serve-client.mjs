@@ -130,6 +130,8 @@ export async function connect({ url, token }) {
       await ended;
     },
     send: (/** @type {object} */ frame) => socket.send(JSON.stringify(frame)),
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
     async close() {
       if (socket.readyState === socket.CLOSED) return;
       const closed = once(socket, "close");

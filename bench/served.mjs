@@ -12,7 +12,7 @@ import { usageOf } from "./line-client.mjs";
  * `tinman serve` and the floor, each in a process of its own.
  *
  * @typedef {{ readonly address: import("./serve-client.mjs").Address, usage(): import("./line-client.mjs").Usage, sockets(): number }} Served
- * @typedef {Served & { metric(name: string): Promise<number>, heap(): Promise<number> }} Tinman
+ * @typedef {Served & { health(): Promise<number>, metric(name: string): Promise<number>, heap(): Promise<number>, warnings(): readonly string[] }} Tinman
  */
 
 const config = `serve:
@@ -56,17 +56,27 @@ export async function withTinman({ folder, program, model, isInspected = false, 
     const port = Number(/:(\d+)\/ws$/.exec(line)?.[1]);
     const token = readFileSync(join(home, "serve-token"), "utf8").trim();
     const pid = child.pid ?? 0;
+    const fetch = async (/** @type {string} */ path) => {
+      // On a connection that is closed again: it would be one of those that are counted.
+      const headers = { authorization: `Bearer ${token}` };
+      const [answer] = await once(get(`http://127.0.0.1:${port}${path}`, { agent: false, headers }), "response");
+      return { status: answer.statusCode, text: (await answer.setEncoding("utf8").toArray()).join("") };
+    };
     return await work({
       address: { url: `ws://127.0.0.1:${port}/ws`, token },
       usage: () => usageOf(pid),
       sockets: () => socketsOf(pid),
+      async health() {
+        const askedAt = performance.now();
+        const { status, text } = await fetch("/healthz");
+        if (status !== 200) throw new Error(`/healthz: ${status} ${text}`);
+        return performance.now() - askedAt;
+      },
       async metric(name) {
-        // On a connection that is closed again: it would be one of those that are counted.
-        const headers = { authorization: `Bearer ${token}` };
-        const [answer] = await once(get(`http://127.0.0.1:${port}/metrics`, { agent: false, headers }), "response");
-        const text = (await answer.setEncoding("utf8").toArray()).join("");
+        const { text } = await fetch("/metrics");
         return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text)?.[1] ?? 0);
       },
+      warnings: () => stderr.split("\n").filter((line) => /warning/i.test(line)),
       async heap() {
         for (;;) {
           const found = /Debugger listening on (\S+)/.exec(stderr)?.[1];
