@@ -1,3 +1,4 @@
+import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { readPlainText } from "./bounded-file.ts";
 import { checked, checkOutline, invalid, parseConfig, reason } from "./config-document.ts";
@@ -54,12 +55,20 @@ async function readNamed(path: string): Promise<string> {
   return text;
 }
 
+async function isLink(path: string): Promise<boolean> {
+  const stats = await lstat(path).catch(() => undefined);
+  return stats?.isSymbolicLink() ?? false;
+}
+
 async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readPlainText(path);
   } catch (error) {
-    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR"))
-      return undefined;
-    throw invalid(path, reason(error));
+    if (!(error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR"))) {
+      throw invalid(path, reason(error));
+    }
+    // Rules must not get lost in silence.
+    if (await isLink(path)) throw invalid(path, "the link leads to no file");
+    return undefined;
   }
 }

@@ -65,7 +65,7 @@ export interface SortedEnvironment {
 }
 
 /** Shorter values, and values of letters alone, may be part of others by chance; a short one that is the same hardly is. */
-const isTelling = (value: string, least = 16): boolean =>
+const isTelling = (value: string, least = 10): boolean =>
   value.length >= least && /^(?!\/)(?=.*\d)(?=.*[a-z])\S+$/i.test(value);
 const leastForCopy = 7;
 

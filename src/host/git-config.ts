@@ -1,6 +1,6 @@
 const programSections = /\[\s*(filter|includeif|include|diff|merge|gpg|credential|protocol|trailer|pager|hook)\b/i;
 const programKeys =
-  /\b(sshcommand|gitproxy|askpass|pager|editor|uploadpack|receivepack|showsignature|textconv|external|driver|program|command|cmd|helper|process|clean|smudge|alternaterefscommand|virtualfilesystem|vcs|difffilter)\s*=/i;
+  /\b(sshcommand|gitproxy|askpass|pager|editor|uploadpack|receivepack|showsignature|textconv|external|driver|program|command|cmd|helper|process|clean|smudge|alternaterefscommand|virtualfilesystem|vcs|difffilter|\w+hook)\s*=/i;
 const fsmonitorValues = /\bfsmonitor\s*=\s*(\S*)/gi;
 
 /** Placeholders and sort keys by which git has signatures checked; quotes and backslashes in between do not count. */
@@ -12,6 +12,12 @@ const signatureFormat = /%[-+ ]*G|%\(\*?signature|\bsort\s*=\s*\S*signature/i;
  */
 export function configRunsPrograms(config: string): boolean {
   if (programSections.test(config) || programKeys.test(config)) return true;
+  // Of a submodule: a way to bring it up to date, or a command behind an exclamation mark.
+  if (
+    settingsOf(config, "update").some((rest) => !/^[ \t]*=[ \t]*"?(checkout|rebase|merge|none)"?[ \t\r]*$/.test(rest))
+  ) {
+    return true;
+  }
   if (signatureFormat.test(config.replace(/\\\r?\n/g, "").replace(/["\\]/g, ""))) return true;
   return Array.from(config.matchAll(fsmonitorValues)).some(
     ([, value = ""]) => !/^(true|false|yes|no|on|off|0|1|)$/i.test(value),

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { configRunsPrograms, configRunsProgramsUnhindered, plainValues } from "./git-config.ts";
 import { submodulePaths } from "./git-index.ts";
@@ -77,6 +77,24 @@ async function submoduleFolders(
   return submodulePaths(await readFile(path), idBytes)?.map((name) => join(root, name));
 }
 
+/** Settings of submodules that are there to be checked out; `undefined` when there are too many or they cannot be read. */
+async function settingsBelow(modules: string, left = { repositories: mostRepositories }): Promise<string | undefined> {
+  if (!isThere(modules)) return "";
+  const texts: string[] = [];
+  for (const entry of await readdir(modules, { withFileTypes: true })) {
+    left.repositories -= 1;
+    if (left.repositories < 0) return undefined;
+    const folder = join(modules, entry.name);
+    const config = join(folder, "config");
+    // A submodule's name may have slashes in it.
+    const text = isThere(config) ? await readSmall(config) : "";
+    const below = entry.isDirectory() ? await settingsBelow(text === "" ? folder : join(folder, "modules"), left) : "";
+    if (text === undefined || below === undefined) return undefined;
+    texts.push(text, below);
+  }
+  return texts.join("\n");
+}
+
 /** The submodules that git's status would start git in; `undefined` when that is not clear. */
 async function submodulesOf(repository: Repository, settings: string): Promise<readonly Repository[] | undefined> {
   const folders = await submoduleFolders(repository, settings);
@@ -113,7 +131,9 @@ export async function shownPlaces(cwd: string): Promise<readonly string[] | unde
     const found = [...repositories];
     for (const repository of found) {
       const settings = await settingsOf(repository);
-      if (settings === undefined || configRunsProgramsUnhindered(settings)) return undefined;
+      const ofModules = await settingsBelow(join(repository.common, "modules"));
+      if (settings === undefined || ofModules === undefined) return undefined;
+      if (configRunsProgramsUnhindered(settings) || configRunsPrograms(ofModules)) return undefined;
       const borrowed = await placesElsewhere(repository, plainValues(settings, "worktree") ?? []);
       if (borrowed === undefined || settingsNameFilesElsewhere(repository, settings)) return undefined;
       places.push(...borrowed);

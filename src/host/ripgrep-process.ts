@@ -4,6 +4,7 @@ import type { SearchResult } from "../core/ports.ts";
 import { commandEnvironment } from "./command-environment.ts";
 import { isOutOfFiles, outOfFiles } from "./open-files.ts";
 import { type Found, type Reader, shownLine } from "./ripgrep-output.ts";
+import { boundSearch } from "./search-bounds.ts";
 import { type ChildProcessByStdio, startProgram } from "./start-program.ts";
 
 const errorTextLimit = 8192;
@@ -18,6 +19,7 @@ export interface RipgrepSearch {
   /** Whether a file was asked for. */
   readonly wanted: (path: string) => Promise<boolean>;
   readonly signal: AbortSignal;
+  readonly bounds?: { readonly timeMs?: number; readonly bytes?: number } | undefined;
 }
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
@@ -92,11 +94,14 @@ export async function searchWithRipgrep(search: RipgrepSearch): Promise<SearchRe
   const errors = readErrorText(child.stderr).catch(() => ({ text: "", lacksFiles: false, isUnreadable: false }));
   const kill = () => child.kill("SIGKILL");
   search.signal.addEventListener("abort", kill, { once: true });
+  const bounds = boundSearch(child.pid ?? 0, kill, search.bounds);
   try {
     const result = await collect(search.read(child.stdout), search);
     if (result.truncated) kill();
     const code = await ended;
     search.signal.throwIfAborted();
+    const exceeded = bounds.exceeded();
+    if (exceeded !== undefined) throw new Error(`The search was ended because ${exceeded}`);
     if (result.truncated || code === 0 || code === 1) return result;
     const { text, lacksFiles, isUnreadable } = await errors;
     if (lacksFiles) throw outOfFiles();
@@ -104,6 +109,7 @@ export async function searchWithRipgrep(search: RipgrepSearch): Promise<SearchRe
     if (text.trim() !== "") throw new Error(meaningfulLine(text));
     return result;
   } finally {
+    bounds.stop();
     kill();
     search.signal.removeEventListener("abort", kill);
   }

@@ -100,7 +100,9 @@ function grepFlags(query: GrepQuery): readonly string[] {
   return [...flags, ...patternFlags(query)];
 }
 
-async function grep(program: string, query: GrepQuery, signal: AbortSignal): Promise<SearchResult> {
+type Bounds = SearchOptions["bounds"];
+
+async function grep(program: string, query: GrepQuery, signal: AbortSignal, bounds: Bounds): Promise<SearchResult> {
   const { cwd, target } = await place(query.path);
   const globs = target === searchedRoot ? query.globs : [];
   const include = globs.filter((glob) => !glob.startsWith("!"));
@@ -115,12 +117,13 @@ async function grep(program: string, query: GrepQuery, signal: AbortSignal): Pro
         read: query.mode === "file_paths" ? readPaths : readContent,
         wanted,
         signal,
+        bounds,
       }),
     ),
   );
 }
 
-async function glob(program: string, query: GlobQuery, signal: AbortSignal): Promise<SearchResult> {
+async function glob(program: string, query: GlobQuery, signal: AbortSignal, bounds: Bounds): Promise<SearchResult> {
   const { cwd, target } = await place(query.folder);
   const include = query.include.map((pattern) => relativeTo(query.folder, pattern));
   return wantedPaths(include, signal, (wanted) =>
@@ -132,6 +135,7 @@ async function glob(program: string, query: GlobQuery, signal: AbortSignal): Pro
       read: readPaths,
       wanted,
       signal,
+      bounds,
     }),
   );
 }
@@ -141,6 +145,8 @@ export interface SearchOptions {
   readonly locate?: () => Promise<string | undefined>;
   /** How long an expression may take for one file where it is not ripgrep that looks for it. */
   readonly mostPatternMs?: number;
+  /** What one run of ripgrep may take. */
+  readonly bounds?: { readonly timeMs?: number; readonly bytes?: number };
 }
 
 /** Searches with ripgrep, or with a slower walk of our own where there is none. */
@@ -159,12 +165,12 @@ export function createSearch(options: SearchOptions = {}): Search {
   return {
     async grep(query, signal) {
       const rg = await programFor(query.path);
-      if (rg !== undefined) return grep(rg, query, signal);
+      if (rg !== undefined) return grep(rg, query, signal, options.bounds);
       return (await import("./search-walk.ts")).walkGrep(query, signal, options.mostPatternMs ?? 10_000);
     },
     async glob(query, signal) {
       const rg = await programFor(query.folder);
-      if (rg !== undefined) return glob(rg, query, signal);
+      if (rg !== undefined) return glob(rg, query, signal, options.bounds);
       return (await import("./search-walk.ts")).walkGlob(query, signal);
     },
   };

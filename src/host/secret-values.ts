@@ -25,7 +25,7 @@ const keyShapes = [
   "hv[sbr]\\.[\\w-]{20,}|\\w{14}\\.atlasv1\\.[\\w-]{20,}|pul-[0-9a-f]{32,}|dp\\.(?:pt|st|ct|sa)\\.[\\w.-]{20,}",
   "lin_api_\\w{20,}|ntn_\\w{20,}|secret_[A-Za-z0-9]{30,}|fig[dou]_[\\w-]{20,}|PMAK-[\\w-]{20,}|NRAK-\\w{20,}",
   "nfp_\\w{20,}|fm[12]_[\\w+/=-]{20,}|rnd_\\w{20,}|dckr_(?:pat|oat)_[\\w-]{16,}|dapi[0-9a-f]{32}|sbp_\\w{20,}|sb_secret_\\w{16,}",
-  "gl(?:sa|c)_[\\w+/=-]{20,}|ph[cx]_\\w{20,}|pat[A-Za-z0-9]{14}\\.[0-9a-f]{32,}|sntry[su]_[\\w+/=-]{20,}|bkua_\\w{20,}|CCIPAT_\\w{16,}",
+  "xkeysib-[\\w-]{20,}|HRKU-[\\w-]{20,}|sk\\.eyJ[\\w.-]{16,}|gl(?:sa|c)_[\\w+/=-]{20,}|ph[cx]_\\w{20,}|pat[A-Za-z0-9]{14}\\.[0-9a-f]{32,}|sntry[su]_[\\w+/=-]{20,}|bkua_\\w{20,}|CCIPAT_\\w{16,}",
   "AT(?:ATT|CTT|BB)3?[\\w=-]{24,}|ops_eyJ[\\w-]{8,}|pscale_(?:pw|tkn|oauth)_[\\w.-]{8,}|AGE-SECRET-KEY-1\\w{20,}|tskey-[\\w-]{16,}|SK[0-9a-f]{32}(?![0-9a-f])",
   "LTAI\\w{16,}|\\d{8,10}:AA[\\w-]{33}|[MNO][\\w-]{23,25}\\.[\\w-]{6}\\.[\\w-]{27,}|rzp_(?:live|test)_\\w{14,}|xprv\\w{100,}",
 ];
@@ -49,6 +49,8 @@ const secretSettings =
 /** A reference (`$TOKEN`, `%s`, `<token>`) or a switch is not a secret. */
 const noSecret = "(?![$%<*{]|(?:true|false|yes|no|none|null|on|off|required|disabled|prompt)\\b)";
 
+const noNumberOrPath = "(?!\\d{1,6}(?:[\\s\"'&;,}\\\\]|$)|/|~)";
+
 interface Shape {
   readonly kind: SecretKind;
   /** Cheap, and true of every value that `pattern` finds: the larger patterns take milliseconds to compile. */
@@ -66,11 +68,11 @@ function once(source: () => string, flags = ""): () => RegExp {
 }
 
 const textPatterns = (): readonly string[] => [
-  `(?<![a-z])(?:${secretSettings})\\\\?["']?\\s*[=:]\\s*\\\\?["']?${noSecret}(?!\\d{1,6}(?:\\D|$)|/|~)[^\\s"'&;,\\\\]{3,}`,
+  `(?<![a-z])(?:${secretSettings})\\\\?["']?\\s*[=:]\\s*\\\\?["']?${noSecret}${noNumberOrPath}[^\\s"'&;,\\\\]{3,}`,
   `(?:password|passwd|passphrase|(?<![a-z])pwd)\\\\?["']?\\s*[=:]\\s*\\\\?["']?${noSecret}[^\\s"'&;,\\\\]{3,}`,
   // `pass` alone is also an everyday word, so it must be written as a setting.
   `["'](?:\\w*[_-]|db|user|root|admin|smtp|mail)?(?:pass|pw|psw)\\\\?["']\\s*[=:]\\s*\\\\?["']${noSecret}[^\\s"'\\\\]{3,}`,
-  `(?<![a-z])(?:pass|pw|psw)=${noSecret}(?!\\d{1,6}(?:\\D|$)|/|~)[^\\s"'&;,\\\\]{3,}`,
+  `(?<![a-z])(?:pass|pw|psw)=${noSecret}${noNumberOrPath}[^\\s"'&;,\\\\]{3,}`,
   `(?:^|\\s)--?(?:password|passwd|passphrase|secret|token|api-?key)[ =]${noSecret}[^\\s-]\\S{2,}`,
   `\\blogin\\s+\\S+\\s+password\\s+\\S+|"auths?"\\s*:\\s*["{]|x-api-key\\s*[=:]`,
   `authorization\\s*[=:]\\s*(?!(?:bearer|basic|token|digest)\\b)${noSecret}\\S{4}`,

@@ -3,6 +3,7 @@ import { lookupKey } from "../core/permission.ts";
 import { withoutTrailingSlashes } from "../core/trailing.ts";
 import { unescaped } from "./arg.ts";
 import { raised, worse } from "./autonomy.ts";
+import { catastropheOf } from "./catastrophe.ts";
 import { isMadeAgain } from "./deletions.ts";
 import { liesIn } from "./path-names.ts";
 import { isSystemPlace, scopeOf } from "./path-scope.ts";
@@ -211,7 +212,9 @@ function judgeFile(touch: Touch, path: string, places: Places): Own {
   const use = touch.use === "write" ? "write" : "read";
   const verb = `${use}s`;
   const catastrophe = touch.moves === true ? catastropheOf(path, places) : undefined;
-  if (catastrophe !== undefined) return { ...protectedPlace(catastrophe), rule: "catastrophic" };
+  if (catastrophe !== undefined) {
+    return { ...protectedPlace(`deletes, moves or replaces ${path}, ${catastrophe}`), rule: "catastrophic" };
+  }
   const contained = touch.recursive ? protectedIn(path, places, touch.moves === true ? "move" : use) : undefined;
   if (contained !== undefined) {
     return protectedPlace(`${verb} all of ${path}, and in it ${contained}, a protected place`);
@@ -242,18 +245,6 @@ function judgeFile(touch: Touch, path: string, places: Places): Own {
     rule: `${use}-outside`,
     why: `${verb} ${path}, which is outside the workspace`,
   };
-}
-
-const systemFolder =
-  /^\/(?:bin|boot|dev|etc|home|lib\w*|mnt|media|opt|private|proc|root|run|sbin|srv|sys|usr(?:\/\w+)?|var(?:\/\w+)?|Applications|Library|System|Users|Volumes)$/;
-
-/** Why deleting, moving or replacing a path needs a yes at every level; `undefined` when it does not. */
-function catastropheOf(path: string, { cwd, home, loginHome = home, foldsCase }: Places): string | undefined {
-  const holds = (folder: string): boolean => liesIn(folder, path, foldsCase);
-  const verb = `deletes, moves or replaces ${path}, which is or holds`;
-  if (holds(home) || holds(loginHome)) return `${verb} a home folder`;
-  if (holds(cwd)) return `${verb} the whole workspace`;
-  return systemFolder.test(path) ? `deletes, moves or replaces ${path}, a folder of the system` : undefined;
 }
 
 function folderOf(path: string): string {

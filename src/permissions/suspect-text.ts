@@ -1,14 +1,14 @@
 import { posix } from "node:path";
 import type { DecisionContext } from "../core/permission.ts";
 import { withoutTrailingSlashes } from "../core/trailing.ts";
-import { liesIn } from "./path-names.ts";
+import { catastropheOf } from "./catastrophe.ts";
 import { isProtected, type KnownPlaces } from "./protected-paths.ts";
 
 type Places = KnownPlaces & Pick<DecisionContext, "foldsCase">;
 
 const longestText = 2 * 1024 * 1024;
 const deleting =
-  /(?:^|[^\w.-])(?:rm|rmdir|unlink|shred|mv|truncate|dd|wipefs|chown|chmod|rsync|clean|rimraf)(?![\w-])|\s-delete\b|--remove-files|--delete\b|--clear\b/;
+  /(?:^|[^\w.-])(?:rm|rmdir|unlink|shred|mv|truncate|dd|wipefs|chown|chmod|rsync|clean|rimraf|remove_directory)(?![\w-])|\s-delete\b|--remove-files|--delete\b|--clear\b/;
 /** The same in programs: `fs.rmSync(…)`, `shutil.rmtree(…)`, `os.RemoveAll(…)`. */
 const deletingCall = /\b(?:rm|rmdir|unlink|remove|delete)\w*\s*\(/i;
 const writingCall = /\b(?:write|append|copy|create|rename|symlink|link|move|replace|open|save|dump)\w*\s*\(/i;
@@ -24,30 +24,62 @@ export interface Suspect {
  * where a path may pass through variables, substitutions and input before it is used: what is named there may be meant.
  */
 export function suspectIn(text: string, places: Places): Suspect | undefined {
-  const { cwd, home, loginHome = home, foldsCase } = places;
-  const deletes = deleting.test(text) || deletingCall.test(text);
+  const { cwd, home } = places;
+  const deletes = deleting.test(text) || deletingCall.test(text) || partsOf(text).some(replacesFolders);
   const use = deletes || writing.test(text) || writingCall.test(text) ? "write" : "read";
   const resolved = withKnownValues(text.slice(0, longestText), places);
   const mentionsHome = resolved !== text && resolved.includes(home);
   const words = new Set(resolved.split(/[\s'"`;|&<>(){}=,:]+/));
   if (deletes && reachesHidden(text, words)) words.add(".git");
+  if (deletesHere(text)) words.add(cwd);
+  if (/\/proc\b/.test(text) && /\benviron\b/.test(text)) words.add("/proc/self/environ");
+  if (/\bsed\b/.test(text)) for (const file of sedFiles(resolved)) words.add(file);
   for (const word of words) {
     for (const { path, isGuess } of pathsOf(word, { cwd, home, mentionsHome })) {
       if (isProtected(path, places, isGuess ? "read" : use)) {
         return { rule: "protected-place", why: `names ${path}, a protected place, and is not understood` };
       }
-      const isWhole = [home, loginHome, cwd].some((folder) => liesIn(folder, path, foldsCase));
-      if (deletes && isWhole && word !== ".") {
-        return { rule: "catastrophic", why: `may delete, move or replace ${path}, and is not understood` };
+      const catastrophe = deletes && word !== "." ? catastropheOf(path, places) : undefined;
+      if (catastrophe !== undefined) {
+        return { rule: "catastrophic", why: `may delete, move or replace ${path}, ${catastrophe}` };
       }
     }
   }
   return undefined;
 }
 
+/** A command that prints the working directory, where its output is used. Blanks are single ones. */
+const printsFolder =
+  /(?<=\$\( ?|` ?)(?:command |builtin |\/(?:usr\/)?bin\/)?(?:pwd|(?:realpath|readlink)(?: -\w{1,8}){0,3} \.|git rev-parse --show-toplevel)(?=[ )`])|(?:pwd|git rev-parse --show-toplevel)(?: -[LP])? ?(?=\|)/g;
+
+/** Programs that replace each file by another one. */
+const compressor = /^(?:gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|zstd|unzstd|lz4|pigz|compress)$/;
+const deletingAll = /(?:^|[^\w.-])(?:rm|rmdir|shred|rimraf|remove_directory)\b|--target-dir\b/;
+
+const partsOf = (text: string): readonly string[] => text.split(/[|;&\n(){}`]/);
+
+function replacesFolders(part: string): boolean {
+  const words = part.split(/\s+/);
+  return words.some((word) => compressor.test(word)) && words.some((word) => /^-\w*r/.test(word));
+}
+
+/** Whether the working directory itself is named in a part of the command that deletes what it names. */
+function deletesHere(text: string): boolean {
+  return partsOf(text).some((part) => {
+    if (/^\s{0,9}(?:find|fd|git)\b/.test(part)) return false;
+    return /\s["']?\.\/?["']?(?:\s|$)/.test(part) && (deletingAll.test(part) || replacesFolders(part));
+  });
+}
+
+/** Files that a script of sed names: they follow a command's letter without a blank. */
+function sedFiles(text: string): readonly string[] {
+  return Array.from(text.matchAll(/(?:[rRwW]| -i)([~/.][^\s;}'"]*)/g), ([, file = ""]) => file);
+}
+
 /** The ways in which people write the home and the working directory. */
 function withKnownValues(text: string, { cwd, home }: Places): string {
   return text
+    .replace(/[ \t]+/g, " ")
     .replace(/\$\{?HOME\b[^}\s/'"]*\}?/g, home)
     .replace(
       /process\.env(?:\.HOME|\[["']HOME["']\])|\bhomedir\(\)|\bPath\.home\(\)|\bUserHomeDir\(\)|\bDir\.home\b/g,
@@ -55,8 +87,8 @@ function withKnownValues(text: string, { cwd, home }: Places): string {
     )
     .replace(/(?:environ|ENV|getenv|Getenv)\W{1,2}["']HOME["']\W/g, home)
     .replace(/\$\{?(?:OLD)?PWD\b[^}\s/'"]*\}?/g, cwd)
-    .replace(/\$\(\s*pwd[^)]*\)|`\s*pwd[^`]*`|\$\(\s*git rev-parse --show-toplevel\s*\)/g, cwd)
-    .replace(/git rev-parse --(?:absolute-)?git-dir/g, `$& ${cwd}/.git `)
+    .replace(printsFolder, ` ${cwd} `)
+    .replace(/git rev-parse --(?:absolute-git-dir|git-dir|git-common-dir)/g, `$& ${cwd}/.git `)
     .replace(/(^|[\s'"=:({,;|&])~[\w-]*/g, (_, before: string) => `${before}${home}`);
 }
 
@@ -80,9 +112,12 @@ function pathsOf(
   else if (/^\.{1,2}(\/|$)|^\.\w/.test(word)) found.push({ path: posix.normalize(`${cwd}/${word}`), isGuess: false });
   const behind =
     /^(?:\$[\w{}?@-]*)?(\/\.\w.*)$/.exec(word)?.[1] ?? (mentionsHome && /^\.\w/.test(word) ? `/${word}` : "");
-  // What follows a variable or a pattern may be nothing.
-  const before = /^(\/[^$*?[]*)\/[$*?[]/.exec(word)?.[1];
-  if (before !== undefined) found.push({ path: before, isGuess: true });
+  // What follows a variable or a pattern may be nothing, or everything that is there.
+  const varies = /^(?:\/|\.\.\/)/.test(word) ? word.search(/[$*?[]/) : -1;
+  if (varies > 0)
+    found.push({ path: posix.resolve(cwd, word.slice(0, word.lastIndexOf("/", varies) + 1)), isGuess: true });
+  const login = /(?:^|\/)(\.(?:ssh|aws|gnupg|kube)\/.*)$/.exec(word)?.[1];
+  if (login !== undefined) found.push({ path: `${home}/${login}`, isGuess: true });
   if (behind !== "") {
     const isGuess = !(mentionsHome && word.startsWith("/"));
     found.push({ path: posix.normalize(home + behind), isGuess });

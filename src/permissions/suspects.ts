@@ -51,6 +51,9 @@ const wholeFolders = new Set(
   "tar gtar bsdtar zip 7z 7za rsync scp sftp rclone restic borg docker podman nerdctl".split(" "),
 );
 
+/** They replace every file in a folder. */
+const replacesFiles = /^(?:gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|zstd|unzstd|lz4|pigz|compress)$/;
+
 /**
  * The same for a call that is not understood, with what its program and flags tell: a folder may be taken with all that is
  * in it, and what follows an output flag may be written.
@@ -60,7 +63,7 @@ export function suspectsOf(program: string, args: readonly Arg[], around: Surrou
     const [flag = "", value] = knownStart(arg).split("=", 2);
     return value === undefined ? outputFlag.test(textOf(args[at - 1]) ?? "") : outputFlag.test(flag);
   };
-  const written = args.filter(isWritten);
+  const written = replacesFiles.test(program) ? args : args.filter(isWritten);
   const read = suspects(args, around);
   return [
     ...(wholeFolders.has(program) ? read.map((touch) => ({ ...touch, recursive: true })) : read),

@@ -27,7 +27,8 @@ export const globTool = defineTool({
     const include = listOf(input.patterns);
     if (include.length === 0) return failed("patterns is required: one pattern or more");
     const homely = include.find((pattern) => pattern.startsWith("~/"));
-    if (homely !== undefined) return failed(`Glob failed: ${homely} begins with "~/". Set "folder" to the home folder.`);
+    if (homely !== undefined)
+      return failed(`Glob failed: ${homely} begins with "~/". Set "folder" to the home folder.`);
     const { files, search } = context.host;
     try {
       const folder = await decidedPath(input, input.folder ?? ".", context);

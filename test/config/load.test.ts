@@ -56,6 +56,11 @@ test("a folder in its place is an error with words", async () => {
   await expect(loadUserConfig(home)).rejects.toMatchObject({ code: "config_invalid" });
 });
 
+test("a link that leads to no file is an error, so that no rule is lost", async () => {
+  await symlink(join(home, "nowhere"), join(home, "config.yaml"));
+  await expect(loadUserConfig(home)).rejects.toThrow(`${home}/config.yaml: the link leads to no file`);
+});
+
 test("a document that is missing or too large is an error", async () => {
   await expect(readDocument(join(home, "nope.yaml"))).rejects.toMatchObject({ code: "config_invalid" });
   await writeFile(join(home, "big.yaml"), "x".repeat(5 * 1024 * 1024));

@@ -72,7 +72,7 @@ auto, low
   "web-socket": { prints: "OK\n" },
   errors: {
     prints:
-      "SessionNotFoundError: droid.load_session: Session not found\n" +
+      "SessionNotFoundError: load session: Session not found\n" +
       "SdkError: There is no program no-such-program on PATH.\n" +
       "BackendGoneError: tinman ended with exit code 2.\ntinman: unknown option '--no-such-option'\n  exit code 2\n" +
       "TimeoutError: The backend did not come to an end within 500 ms.\n",

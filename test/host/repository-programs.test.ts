@@ -75,6 +75,12 @@ describe("git in a folder", () => {
     ["a helper for a remote", "git config remote.origin.vcs x"],
     ["a pager for a command", "git config pager.log x"],
     ["a configured hook", "git config hook.x.command x"],
+    ["a command that updates a submodule", "git config submodule.x.update '!x'"],
+    ["a hook of the garbage collection", "git config gc.recentObjectsHook x"],
+    [
+      "a submodule that is not checked out and starts programs",
+      "mkdir -p .git/modules/a/b; git config -f .git/modules/a/b/config filter.x.smudge x",
+    ],
     ["settings that are a pipe", "rm .git/config; mkfifo .git/config"],
     ["settings that are too large", "head -c 300000 /dev/zero | tr '\\0' '#' >> .git/config"],
     ["settings of the working tree that start programs", "git config -f .git/config.worktree core.sshCommand x"],

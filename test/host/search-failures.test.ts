@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -32,6 +33,28 @@ test("what could not be read is told, and what was found is kept", async () => {
     "printf '././a\\0'; printf 'rg: ./two\\nlines: Permission denied (os error 13)\\n' >&2; exit 2",
   );
   expect(await search()).toEqual({ lines: ["./a"], truncated: false, unreadable: true });
+});
+
+test.each([
+  ["a pipe", "mkfifo .gitignore", { timeMs: 300 }, "it took more than 0.3 seconds"],
+  [
+    "a link to an endless device",
+    "ln -s /dev/zero .gitignore",
+    { bytes: 64 * 1024 * 1024 },
+    "it used more than 64 MiB of memory",
+  ],
+])("an ignore file that is %s does not hold a search up", async (_, make, bounds, why) => {
+  const folder = await tempFolder();
+  execFileSync("/bin/sh", ["-c", make], { cwd: folder });
+  const search = createSearch({ bounds });
+  await expect(search.glob({ folder, include: ["*"], exclude: [], limit: 10 }, signal)).rejects.toThrow(
+    `The search was ended because ${why}. Search a smaller folder, and check that .gitignore and .ignore are regular files.`,
+  );
+  const walk = createSearch({ locate: async () => undefined });
+  await writeFile(join(folder, "a.txt"), "");
+  expect(await walk.glob({ folder, include: ["*.txt"], exclude: [], limit: 10 }, signal)).toMatchObject({
+    lines: ["./a.txt"],
+  });
 });
 
 test("ripgrep is looked for again when it was not found", async () => {

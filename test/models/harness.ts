@@ -224,9 +224,10 @@ export function invent(seed: number): Invented {
   };
 }
 
-/** The last text of a turn in which every call gets an empty result. */
-export async function wholeTurn(model: ModelPort, prompt: string) {
-  const messages: Message[] = [userMessage(prompt)];
+/** The last text of a turn in which every call gets an empty result. Earlier prompts were answered with "Done.". */
+export async function wholeTurn(model: ModelPort, prompt: string, earlier: readonly string[] = []) {
+  const before = earlier.flatMap((text) => [userMessage(text), assistantMessage([{ type: "text", text: "Done." }])]);
+  const messages: Message[] = [...before, userMessage(prompt)];
   for (;;) {
     const events = await collect(model, requestOf(messages));
     const text = events.flatMap((event) => (event.type === "text" ? [event.text] : [])).join("");

@@ -34,6 +34,7 @@ const neverReject: Readonly<Record<string, string>> = {
   "src/sdk/prompts.ts void standStill()": "a hold only resolves",
   "src/sdk/settles-within.ts void promise.then(() => {": "its parameter never rejects, by contract",
   "src/sdk/socket-connection.ts void room.then(() => {": "room only resolves",
+  "src/store/lease.ts void giveBack(path, retryMs)": "it catches what goes wrong",
 };
 
 const planted: readonly (readonly [text: string, isFault: boolean])[] = [

@@ -8,7 +8,7 @@ import { filesWithMadePatterns, slowPatternsIn, slowPatternsOfSource } from "./r
 const reviewed: Readonly<Record<string, string>> = {
   "src/commands/program.ts": "our own help",
   "src/config/factory-models.ts": "an address in the user's own settings",
-  "src/core/glob-pattern.ts": "patterns have at most 1000 characters",
+  "src/core/glob-pattern.ts": "patterns have at most 400 characters",
   "src/frontends/acp/slash-commands.ts": "what follows is taken whole, so that it never fails late",
   "src/frontends/connect/line.ts": "what follows is taken whole, so that it never fails late",
   "src/frontends/http/gatekeeper.ts": "Node reads at most 16 KiB of headers",
@@ -16,7 +16,7 @@ const reviewed: Readonly<Record<string, string>> = {
   "src/host/git-credentials.ts": "lines of a file of at most 256 KiB; a line ends each attempt",
   "src/host/git-user-settings.ts": "the user's own environment",
   "src/host/repository-commands.ts": "words of the user's own settings",
-  "src/host/ripgrep.ts": "patterns have at most 1000 characters",
+  "src/host/ripgrep.ts": "patterns have at most 400 characters",
   "src/host/save-plan.ts": "the end of a line always fits",
   "src/host/secret-names.ts": "names of the user's own environment",
   "src/host/secret-values.ts": "the user's own environment",
@@ -25,7 +25,7 @@ const reviewed: Readonly<Record<string, string>> = {
   "src/permissions/guesses.ts": "a word has at most 4096 characters",
   "src/permissions/scripts/awk.ts": "tried at one place each",
   "src/permissions/scripts/sed.ts": "tried at one place each",
-  "src/tools/ls.ts": "patterns have at most 1000 characters",
+  "src/tools/ls.ts": "patterns have at most 400 characters",
   "src/tools/page-text.ts": "looks at no more than 1000 characters from each place, in the head of a page",
   "src/tools/questionnaire.ts": "what follows is taken whole, so that it never fails late",
 };

@@ -163,7 +163,11 @@ function talk(step: Talk, conversation: Conversation, language: Language): Repor
     case "thanks":
       return say("You are welcome.", "不客气。");
     case "continue":
-      return { text: `${lastRequest(conversation, language)} ${whatIAm(language)}`.trim(), ok: true };
+      return {
+        text: `${lastRequest(conversation, language)} ${whatIAm(language)}`.trim(),
+        ok: true,
+        understood: conversation.earlier.length > 0,
+      };
     case "previous":
       return { text: lastRequest(conversation, language), ok: true };
     case "placeholder":

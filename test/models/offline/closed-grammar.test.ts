@@ -131,7 +131,6 @@ test.each([
   "你好",
   "complex task",
   "start task",
-  "continue with next step",
   "explain hello world in python",
   "summarize this repo",
   "总结一下这个仓库",

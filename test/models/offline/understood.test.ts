@@ -19,9 +19,14 @@ test.each([
   "analyze code",
   "complex task",
   "start task",
-  "continue with next step",
 ])("understands the prompt of published examples: %s", async (prompt) => {
   expect((await answerTo(prompt)).understood).toBe(true);
+});
+
+test("understands a request to continue only when there is something to continue", async () => {
+  const prompt = "continue with next step";
+  expect(await answerTo(prompt)).toMatchObject({ understood: false });
+  expect(await wholeTurn(createOfflineModel(), prompt, ["start task"])).toMatchObject({ understood: true });
 });
 
 test("answers a fixed text that looks like a choice only when it is quoted", async () => {

@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+
+const longestMs = 120_000;
+const mostBytes = 1024 * 1024 * 1024;
+const lookEveryMs = 100;
+const pageBytes = 4096;
+
+export interface SearchBounds {
+  /** Why the search was ended; `undefined` when it was not. */
+  exceeded(): string | undefined;
+  stop(): void;
+}
+
+/**
+ * Ends a search that takes too long or too much memory. A repository can bring an ignore file that is a pipe, or a link to
+ * an endless device, and ripgrep reads it whole.
+ */
+export function boundSearch(
+  pid: number,
+  kill: () => void,
+  { timeMs = longestMs, bytes = mostBytes } = {},
+): SearchBounds {
+  const startedAt = performance.now();
+  let why: string | undefined;
+  const look = (): void => {
+    if (performance.now() - startedAt > timeMs) why = `it took more than ${timeMs / 1000} seconds`;
+    else if (ownBytes(pid) > bytes) why = `it used more than ${bytes / 1024 / 1024} MiB of memory`;
+    else return;
+    why += ". Search a smaller folder, and check that .gitignore and .ignore are regular files.";
+    clearInterval(timer);
+    kill();
+  };
+  const timer = setInterval(look, lookEveryMs);
+  return { exceeded: () => why, stop: () => clearInterval(timer) };
+}
+
+/** Without what it shares with files. 0 where the system does not tell. */
+function ownBytes(pid: number): number {
+  try {
+    const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, "utf8").split(" ").map(Number);
+    return (resident - shared) * pageBytes;
+  } catch {
+    return 0;
+  }
+}

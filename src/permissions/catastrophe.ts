@@ -1,0 +1,17 @@
+import type { DecisionContext } from "../core/permission.ts";
+import { liesIn } from "./path-names.ts";
+import type { KnownPlaces } from "./protected-paths.ts";
+
+const systemFolder =
+  /^\/(?:bin|boot|dev|etc|home|lib\w*|mnt|media|opt|private|proc|root|run|sbin|srv|sys|usr(?:\/\w+)?|var(?:\/\w+)?|Applications|Library|System|Users|Volumes)$/;
+
+/** What a path is or holds that must never be deleted, moved or replaced unasked; `undefined` when it is nothing of that kind. */
+export function catastropheOf(
+  path: string,
+  { cwd, home, loginHome = home, foldsCase }: KnownPlaces & Pick<DecisionContext, "foldsCase">,
+): string | undefined {
+  const holds = (folder: string): boolean => liesIn(folder, path, foldsCase);
+  if (holds(home) || holds(loginHome)) return "which is or holds a home folder";
+  if (holds(cwd)) return "which is or holds the whole workspace";
+  return systemFolder.test(path) ? "a folder of the system" : undefined;
+}
