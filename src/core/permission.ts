@@ -129,6 +129,8 @@ export interface Touch {
   readonly recursive: boolean;
   /** It is taken away from there. */
   readonly moves?: true;
+  /** Each file below it may be meant by itself, as in a list of names. */
+  readonly anyBelow?: true;
 }
 
 /** One node of a command: itself, without the parts below it. */

@@ -70,7 +70,8 @@ const closedFiles = `
 const keptFiles = `
   GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM PYTHONSTARTUP INPUTRC SCREENRC PSQLRC MAILCAPS ANSIBLE_CONFIG CONDARC HGRCPATH
   RIPGREP_CONFIG_PATH ACKRC MYVIMRC MYGVIMRC STARSHIP_CONFIG MISE_CONFIG_FILE ASDF_CONFIG_FILE R_PROFILE_USER R_ENVIRON_USER
-  IRBRC PRYRC GOENV NPM_CONFIG_GLOBALCONFIG`;
+  IRBRC PRYRC GOENV NPM_CONFIG_GLOBALCONFIG BASH_ENV ENV LD_PRELOAD EDITOR VISUAL GIT_EDITOR GIT_SSH GIT_ASKPASS SSH_ASKPASS
+  SUDO_ASKPASS`;
 
 const systemFolders = /^\/(bin|sbin|lib\w*|usr|opt|etc|var|nix|snap|System|Library|Applications)(\/|$)/;
 
@@ -89,12 +90,13 @@ function named(env: NodeJS.ProcessEnv, variables: string): readonly string[] {
     .flatMap((path) => meant(path) ?? []);
 }
 
+/** Also a folder that is still to be made. */
 function isWritableFolder(path: string): boolean {
   try {
     accessSync(path, constants.W_OK);
     return statSync(path).isDirectory();
-  } catch {
-    return false;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ENOENT";
   }
 }
 
@@ -108,8 +110,9 @@ function programFolders(env: NodeJS.ProcessEnv): readonly string[] {
 /** Files that variables with the names of credentials point at: `DB_PASSWORD_FILE=/srv/password`. */
 function filesOfSecrets(env: NodeJS.ProcessEnv): readonly string[] {
   return Object.entries(env).flatMap(([name, value = ""]) => {
-    const path = value.startsWith("/") && isSecretName(name, "") ? meant(value) : undefined;
-    return path !== undefined && statSync(path, { throwIfNoEntry: false })?.isFile() === true ? [path] : [];
+    const path = value.startsWith("/") && isSecretName(name, "x") ? meant(value) : undefined;
+    // A file that is not there yet is one as well.
+    return path !== undefined && statSync(path, { throwIfNoEntry: false })?.isFile() !== false ? [path] : [];
   });
 }
 
@@ -138,8 +141,9 @@ export function environmentPlaces(env: NodeJS.ProcessEnv, places: ProtectedPaths
     ...(zsh === undefined ? [] : inHome(paths, `${home}/.z`, home, zsh)),
     ...(curl === undefined ? [] : inHome(paths, `${home}/.curlrc`, home, curl)),
   ];
+  const closed = [...elsewhere(places.closed), ...named(env, closedFiles), ...safely(() => filesOfSecrets(env))];
   return {
-    closed: [...elsewhere(places.closed), ...named(env, closedFiles), ...safely(() => filesOfSecrets(env))],
+    closed: [...new Set(closed)],
     kept: [...elsewhere(places.kept), ...named(env, keptFiles), ...sourcedCaches(env, home)],
     programs: [...elsewhere(places.programs), ...programFolders(env)],
     links: [],

@@ -215,7 +215,8 @@ function judgeFile(touch: Touch, path: string, places: Places): Own {
   if (catastrophe !== undefined) {
     return { ...protectedPlace(`deletes, moves or replaces ${path}, ${catastrophe}`), rule: "catastrophic" };
   }
-  const contained = touch.recursive ? protectedIn(path, places, touch.moves === true ? "move" : use) : undefined;
+  const takesEach = touch.moves === true || (touch.anyBelow === true && use === "write");
+  const contained = touch.recursive ? protectedIn(path, places, takesEach ? "move" : use) : undefined;
   if (contained !== undefined) {
     return protectedPlace(`${verb} all of ${path}, and in it ${contained}, a protected place`);
   }

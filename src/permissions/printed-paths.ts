@@ -60,7 +60,11 @@ export function printedBy(
     return undefined;
   const from = around.folders;
   if (from === undefined) return undefined;
-  if (named.length === 0) return { folders: from, zeros: false, from, ...(isTracked ? { isTracked } : {}) };
+  if (named.length === 0) {
+    const ended = operands.length > 0 && operands.every(({ arg }) => hasEnding(arg));
+    const tracked = isTracked ? { isTracked, ...(ended ? { sparesGit: true as const } : {}) } : {};
+    return { folders: from, zeros: false, from, ...tracked };
+  }
   const included = found.values.filter(({ flag }) => flag === "--include").map(({ arg }) => arg);
   const spares = included.length > 0 && included.every(hasEnding) ? { sparesGit: true as const } : {};
   const folders = named.map(({ arg }) => (isPlainPath(arg) ? touchesOf(arg, "read", "read", around) : undefined));

@@ -13,7 +13,7 @@ export type KnownPlaces = Homes &
 const closedAnywhere = [
   /\/\.git\/((modules|worktrees)\/(.+\/)?)?(hooks(\/|$)|config(\.worktree)?$)/,
   /\/\.tinman(\/|$)/,
-  /^\/proc\/[^/]+\/(task\/[^/]+\/)?(environ|mem|maps|map_files|auxv|cmdline|fd|cwd|root)(\/|$)/,
+  /^\/proc\/[^/]+\/(task\/[^/]+\/)?(environ|mem|maps|smaps|smaps_rollup|numa_maps|stack|map_files|auxv|cmdline|fd|cwd|root)(\/|$)/,
   /^\/etc\/ssh\/ssh_host_[^/]*key$/,
   /^\/dev\/((sd|hd|vd|xvd)[a-z]+\d*|nvme\d\w*|mmcblk\w+|dm-\d+|md\d+|loop\d+|r?disk\d\w*)$/,
 ];
@@ -137,6 +137,7 @@ function placeIn(folder: string, list: readonly string[]): string | undefined {
 export function protectedIn(folder: string, known: KnownPlaces, use: "read" | "write" | "move"): string | undefined {
   const path = plain(folder);
   if (isInside(path, "/proc")) return "the environments of processes";
+  if (path === "/etc/ssh") return "the keys of the host";
   if (/\/\.git(\/(modules|worktrees)(\/.*)?)?$/i.test(path)) return "the configuration of git";
   const compared = withSlash(folded(path));
   const { agents } = namedPlaces(known);

@@ -27,7 +27,10 @@ export function touchesFor(
   );
   const usesFolder = row.class !== "read" || !operands.some(({ kind }) => kind === "read");
   if (row.folder === true && usesFolder) touches.push(folderTouches(around, row.class, recursive));
-  if (row.fillsFolder === true) touches.push(filledFolder(splitTarget(operands, values), writes, around, recursive));
+  if (row.fillsFolder === true) {
+    const whole = recursive || row.movesFolders === true || row.linksTo === true;
+    touches.push(filledFolder(splitTarget(operands, values), writes, around, { recursive, whole }));
+  }
   if (row.program === "chmod") {
     for (const { arg } of files) {
       const changed = touchesOf(arg, "write", writes, around);
@@ -44,7 +47,8 @@ export function touchesFor(
   const [named] = operands.filter(({ kind }) => kind === "text");
   if (row.namedBy !== undefined && named !== undefined && !operands.some(({ kind }) => kind === "write")) {
     const name = row.namedBy(textOf(named.arg) ?? "");
-    touches.push(name === undefined ? undefined : touchesOf({ kind: "text", value: name }, "write", writes, around));
+    const made = { kind: "text", value: name ?? "" } as const;
+    touches.push(name === undefined ? undefined : touchesOf(made, "write", writes, around, recursive));
   }
   if (row.textMayBeFile === true) {
     const texts = operands.filter(({ kind }) => kind === "text");

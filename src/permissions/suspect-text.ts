@@ -8,7 +8,7 @@ type Places = KnownPlaces & Pick<DecisionContext, "foldsCase">;
 
 const longestText = 2 * 1024 * 1024;
 const deleting =
-  /(?:^|[^\w.-])(?:rm|rmdir|unlink|shred|mv|truncate|dd|wipefs|chown|chmod|rsync|clean|rimraf|remove_directory)(?![\w-])|\s-delete\b|--remove-files|--delete\b|--clear\b/;
+  /(?:^|[^\w.-])(?:rm|rmdir|unlink|shred|mv|truncate|dd|wipefs|chown|chmod|rsync|clean|rimraf|remove_directory|delete|destroy|wipe|erase)(?![\w-])|\s-delete\b|--remove-files|--delete\b|--clear\b/;
 /** The same in programs: `fs.rmSync(…)`, `shutil.rmtree(…)`, `os.RemoveAll(…)`. */
 const deletingCall = /\b(?:rm|rmdir|unlink|remove|delete)\w*\s*\(/i;
 const writingCall = /\b(?:write|append|copy|create|rename|symlink|link|move|replace|open|save|dump)\w*\s*\(/i;
@@ -56,6 +56,9 @@ const printsFolder =
 const compressor = /^(?:gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|zstd|unzstd|lz4|pigz|compress)$/;
 const deletingAll = /(?:^|[^\w.-])(?:rm|rmdir|shred|rimraf|remove_directory)\b|--target-dir\b/;
 
+const deletingCallHere =
+  /\b(?:rm|rmdir|unlink|remove|delete)\w{0,20}\((?:["']\.\/?["']|os\.getcwd\(\)|process\.cwd\(\)|Path\(\))/i;
+
 const partsOf = (text: string): readonly string[] => text.split(/[|;&\n(){}`]/);
 
 function replacesFolders(part: string): boolean {
@@ -65,6 +68,7 @@ function replacesFolders(part: string): boolean {
 
 /** Whether the working directory itself is named in a part of the command that deletes what it names. */
 function deletesHere(text: string): boolean {
+  if (deletingCallHere.test(text)) return true;
   return partsOf(text).some((part) => {
     if (/^\s{0,9}(?:find|fd|git)\b/.test(part)) return false;
     return /\s["']?\.\/?["']?(?:\s|$)/.test(part) && (deletingAll.test(part) || replacesFolders(part));
@@ -83,9 +87,9 @@ function withKnownValues(text: string, { cwd, home }: Places): string {
     .replace(/\$\{?HOME\b[^}\s/'"]*\}?/g, home)
     .replace(
       /process\.env(?:\.HOME|\[["']HOME["']\])|\bhomedir\(\)|\bPath\.home\(\)|\bUserHomeDir\(\)|\bDir\.home\b/g,
-      home,
+      ` ${home}`,
     )
-    .replace(/(?:environ|ENV|getenv|Getenv)\W{1,2}["']HOME["']\W/g, home)
+    .replace(/(?:environ|ENV|getenv|Getenv)\W{1,2}["']HOME["']\W/g, ` ${home}`)
     .replace(/\$\{?(?:OLD)?PWD\b[^}\s/'"]*\}?/g, cwd)
     .replace(printsFolder, ` ${cwd} `)
     .replace(/git rev-parse --(?:absolute-git-dir|git-dir|git-common-dir)/g, `$& ${cwd}/.git `)
@@ -96,7 +100,7 @@ function withKnownValues(text: string, { cwd, home }: Places): string {
 function reachesHidden(text: string, words: ReadonlySet<string>): boolean {
   const parts = text.split(/[|;&]/).map((part) => part.trimStart());
   const listsHidden = parts.some(
-    (part, at) => /^ls\s(?:.*\s)?-\w*[aA]/.test(part) && parts[at + 1]?.startsWith("xargs"),
+    (part, at) => /^ls\s(?:.*\s)?-\w*[aA]/.test(part) && /^(?:xargs|while|parallel)\b/.test(parts[at + 1] ?? ""),
   );
   if (listsHidden || /\bdotglob\b/.test(text)) return true;
   return [...words].some((word) => /^(?:\.\/)?\.(?:g(?:it?)?)?[*?[]/.test(word));

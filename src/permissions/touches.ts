@@ -29,13 +29,15 @@ export function touchesOf(
   if (arg.kind === "input") {
     const { printed } = arg;
     if (folders?.join("\n") !== printed.from.join("\n")) return undefined;
-    // Where links lead is looked up; the folders themselves were, when their paths were printed.
     const what = arg.asWords ? "names-below" : "links-below";
     const ask = (other: Touch["lookup"]["what"]) => printed.folders.map((folder) => touch(other, folder));
-    const links = ask(what).map((one) => ({ ...one, recursive: true }));
-    if (printed.isTracked === true) return [...links, ...ask("tracked-names")];
-    if (printed.sparesGit === true) return links;
-    return [...links, ...ask("credentials"), ...(use === "write" ? ask("repositories-below") : [])];
+    // Whatever printed the names only read there; what is done with them now is judged for all that they can name.
+    const named = printed.sparesGit === true ? {} : { anyBelow: true as const };
+    const all = ask("path").map((one) => ({ ...one, ...named }));
+    const files = [...ask(what), ...all].map((one) => ({ ...one, recursive: true }));
+    if (printed.isTracked === true) return [...files, ...ask("tracked-names")];
+    if (printed.sparesGit === true) return files;
+    return [...files, ...ask("credentials"), ...(use === "write" ? ask("repositories-below") : [])];
   }
   if (arg.kind === "text" && takesStreams && isStream(arg.value, use)) return [];
   if (arg.value.includes("\0")) return undefined;
@@ -71,25 +73,36 @@ export function belowTouches(
     .filter(({ lookup }) => lookup.what === "path")
     .flatMap((touch): readonly Touch[] => {
       const git: Touch = { ...asking("credentials")(touch), recursive: false };
-      return [...(also.git && touch.recursive ? [git] : []), ...(also.links ? [asking("links-below")(touch)] : [])];
+      return [
+        ...(also.git && touch.recursive && touch.use === "read" ? [git] : []),
+        ...(also.links ? [asking("links-below")(touch)] : []),
+      ];
     });
 }
 
-/** Files in the last folder that are called like the others; with folders, all of it and what they bring along. */
+/**
+ * Files in the last folder that are called like the others. `whole`: folders come with what is in them, and the last word may
+ * itself be the new name. `recursive`: they are copied into what is there.
+ */
 export function filledFolder(
   { sources, target }: { readonly sources: readonly Arg[]; readonly target: Arg | undefined },
   accessClass: AccessClass,
-  around: Pick<Surroundings, "folders">,
-  recursive: boolean,
+  around: Pick<Surroundings, "folders" | "home">,
+  { recursive, whole }: { readonly recursive: boolean; readonly whole: boolean },
 ): readonly Touch[] | undefined {
   if (target?.kind !== "text") return undefined;
   const touches: (readonly Touch[] | undefined)[] = [];
   if (recursive) touches.push(touchesOf(target, "write", accessClass, around)?.map(asking("links-below")));
+  // A pattern gives names that are not known here, and a home is there already.
+  const isNewName = whole && withoutTrailingSlashes(target.value) !== around.home;
+  if (isNewName || sources.some(({ kind }) => kind === "pattern")) {
+    touches.push(touchesOf(target, "write", accessClass, around, true));
+  }
   for (const arg of sources) {
     if (arg.kind !== "text" && arg.kind !== "pattern") return undefined;
     const name = withoutTrailingSlashes(arg.value).split("/").at(-1) ?? "";
     const folder = arg.kind === "pattern" ? escaped(target.value) : target.value;
-    touches.push(touchesOf({ kind: arg.kind, value: `${folder}/${name}` }, "write", accessClass, around));
+    touches.push(touchesOf({ kind: arg.kind, value: `${folder}/${name}` }, "write", accessClass, around, whole));
     if (recursive && arg.kind === "text") {
       for (const what of ["repositories-below", "hooks-below"] as const)
         touches.push(touchesOf(arg, "write", accessClass, around)?.map(asking(what)));

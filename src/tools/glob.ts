@@ -2,7 +2,7 @@ import { shownName } from "../core/shown-name.ts";
 import { defineTool, failed, succeeded } from "../core/tool.ts";
 import { decidedPath, decideUse } from "./decided-path.ts";
 import { interrupted, messageOf } from "./outcome.ts";
-import { placesBelow } from "./places-below.ts";
+import { placesBelow, whyNotSearched } from "./places-below.ts";
 import { searchReport } from "./search-report.ts";
 import { z } from "./zod.ts";
 
@@ -34,6 +34,8 @@ export const globTool = defineTool({
       const folder = await decidedPath(input, input.folder ?? ".", context);
       const stat = await files.stat(folder);
       if (stat?.kind !== "directory") return failed(`Glob failed: Directory does not exist: ${shownName(folder)}`);
+      const unsearched = whyNotSearched(folder);
+      if (unsearched !== undefined) return failed(`Glob failed: ${unsearched}`);
       const exclude = [...listOf(input.excludePatterns ?? []), ...placesBelow(folder, context.protectedPlaces)];
       const result = await search.glob({ folder, include, exclude, limit: mostResults }, context.signal);
       // The search goes by names; what it found is shown only if they still lead where they did.

@@ -3,7 +3,7 @@ import { shownName } from "../core/shown-name.ts";
 import { defineTool, failed, succeeded } from "../core/tool.ts";
 import { decidedPath, decideUse } from "./decided-path.ts";
 import { interrupted, messageOf } from "./outcome.ts";
-import { placesBelow } from "./places-below.ts";
+import { placesBelow, whyNotSearched } from "./places-below.ts";
 import { searchReport } from "./search-report.ts";
 import { z } from "./zod.ts";
 
@@ -42,6 +42,8 @@ export const grepTool = defineTool({
       const path = await decidedPath(input, input.path ?? ".", context);
       const stat = await files.stat(path);
       if (stat === undefined) return failed(`Grep failed: Path does not exist: ${shownName(path)}`);
+      const unsearched = stat.kind === "directory" ? whyNotSearched(path) : undefined;
+      if (unsearched !== undefined) return failed(`Grep failed: ${unsearched}`);
       const result = await search.grep(query(input, path, context.protectedPlaces), context.signal);
       // The search goes by names; what it found is shown only if they still lead where they did.
       await decidedPath(input, input.path ?? ".", context);

@@ -86,10 +86,10 @@ test("a file that a variable with a secret's name points at is closed", async ()
   const file = join(folder, "password");
   await writeFile(file, "x");
   expect(
-    found({ DB_PASSWORD_FILE: file, OTHER_FILE: file, DEPLOY_KEY: join(folder, "missing"), SECRET: folder }),
+    found({ DB_PASSWORD_FILE: file, OTHER_FILE: `${file}2`, SSH_KEY_PATH: join(folder, "missing"), SECRET: folder }),
   ).toEqual({
     ...nothing,
-    closed: [file],
+    closed: [file, join(folder, "missing")],
   });
 });
 
@@ -101,5 +101,21 @@ test("folders of the PATH that the user can write to are folders of programs", a
   await chmod(shut, 0o555);
   const isRoot = process.getuid?.() === 0;
   const PATH = ["/usr/bin", "/bin", open, shut, "relative", "", join(folder, "missing")].join(":");
-  expect(found({ PATH })).toEqual({ ...nothing, programs: isRoot ? [open, shut] : [open] });
+  const missing = join(folder, "missing");
+  expect(found({ PATH })).toEqual({ ...nothing, programs: isRoot ? [open, shut, missing] : [open, missing] });
+});
+
+test("a folder of the PATH and a file of a secret are protected before they are made", async () => {
+  const folder = await tempFolder();
+  const env = {
+    PATH: `${folder}/tools/bin:/usr/bin`,
+    VAULT_TOKEN_FILE: `${folder}/token`,
+    BASH_ENV: `${folder}/start.sh`,
+  };
+  expect(found(env)).toEqual({
+    ...nothing,
+    closed: [`${folder}/token`],
+    kept: [`${folder}/start.sh`],
+    programs: [`${folder}/tools/bin`],
+  });
 });

@@ -12,6 +12,9 @@ const context: DecisionContext = {
   enabledTools: ["Execute"],
 };
 
+/** At a level, without a tool that was enabled by name. */
+const at = (autonomy: DecisionContext["autonomy"]) => ({ autonomy, enabledTools: [] });
+
 describe("what must never go unasked", () => {
   async function verdict(command: string, changes: Partial<DecisionContext> = {}): Promise<string> {
     const here = { ...context, ...changes };
@@ -178,6 +181,13 @@ describe("what must never go unasked", () => {
     "cat /proc/$(pidof node)/environ",
     `cd ..; python3 -c 'print(open("../.ssh/id_rsa").read())'`,
     "for d in ../..; do cd $d; cat .ssh/id_rsa; done",
+    `python3 -c 'import shutil; shutil.rmtree(".")'`,
+    `python3 -c 'import shutil, os; shutil.rmtree(os.getcwd())'`,
+    `python3 -c 'import shutil; from pathlib import Path; shutil.rmtree(Path.home())'`,
+    `python3 -c 'import shutil, os; shutil.rmtree(os.environ["HOME"])'`,
+    `node -e 'fs.rmSync(os.homedir(), { recursive: true })'`,
+    'ls -A | while read f; do rm -rf "$f"; done',
+    "btrfs subvolume delete ~",
     "gzip -r ~",
     "gzip -r .",
     "cd ~ && gzip -r .",
@@ -228,11 +238,96 @@ describe("what must never go unasked", () => {
     },
   );
 
+  test.each([
+    "mv systemd ~/.config/",
+    "mv src ~/.config",
+    "mv -t ~/.config systemd",
+    "ln -s $PWD/src ~/.config/systemd",
+    "ln -s $PWD/* ~/.config",
+    "ln -s $PWD/cfg ~/.config",
+    "mv * ~/.config/",
+    "cp src/* ~/.config",
+    'for f in src/*; do cp "$f" ~/.config/; done',
+    "mv src/* ~/.local",
+    "mv * ~",
+    "mv go ~",
+    "ln -s $PWD/cfg ~/go",
+    "cp .* ~",
+    "cp -r systemd ~/.config/",
+    "git clone https://example.com/a ~/.config",
+    "git worktree add ~/.config/systemd",
+    "cd ~ && git clone https://example.com/go",
+  ])("%s puts something around or into a protected place", async (command) => {
+    expect(await verdict(command, at("medium"))).toMatch(/^deny (catastrophic|protected-place)$/);
+  });
+
+  test.each([
+    "cd .git && cat $(ls)",
+    "cd .git && ls | xargs cat",
+    "cd .git && for f in $(ls); do cat $f; done",
+    "cd ~/.docker && cat $(ls)",
+    "cd ~/.m2 && ls -1 | xargs cat",
+    "cd /etc/ssh && ls | xargs cat",
+  ])("%s reads what it lists, a protected place among it", async (command) => {
+    expect(await verdict(command, at("low"))).toMatch(/^deny (protected-place|read-outside|unknown-path)$/);
+    expect(await verdict(command, at("high"))).toBe(closed);
+  });
+
+  test.each([
+    "find ../out -name target -exec sed -i 1p {} +",
+    "find ~/.local/bin -type f -exec sed -i 1p {} +",
+    "find ~/.oh-my-zsh -name '*.sh' -exec sed -i 1p {} +",
+    "cd ~/projects && ls | xargs sed -i 1p",
+    "find /etc/hosts | xargs sed -i 1p",
+    "find /etc/hosts -exec tee {} \\;",
+    "cd /etc/cron.d && ls | xargs sed -i 1p",
+    "find /opt -type f -exec sed -i 1p {} +",
+    "grep -rl t ../out | xargs sed -i 1p",
+    "rg -l t ../out | xargs sed -i 1p",
+    "cd ../other && git ls-files | xargs sed -i 1p",
+    "for f in $(find ../out -name target); do sed -i 1p $f; done",
+    "find ../out -exec touch {} +",
+    "find ~/projects -empty -type d -exec rmdir {} +",
+    "find .git/objects -type f -exec tee {} +",
+    "find .git/info -type f -exec sed -i 1p {} +",
+  ])("%s does not run at low: names of a listing are judged by what is done with them", async (command) => {
+    expect(await verdict(command, at("low"))).toMatch(/^deny /);
+  });
+
+  test("names of a listing include the hooks of the repository", async () => {
+    const repositories = { closed: [], kept: ["/home/u/code/ws/.githooks"], programs: [], links: [] };
+    const judged = (command: string) => verdict(command, { ...at("low"), repositories });
+    for (const command of [
+      "find .githooks -type f -exec sed -i 1p {} +",
+      "cd .githooks && ls | xargs sed -i 1p",
+      "git ls-files | xargs sed -i 1p",
+      "sed -i 1p $(git ls-files)",
+    ]) {
+      expect([command, await judged(command)]).toEqual([command, closed]);
+    }
+    expect(await judged("find . -name '*.ts' -exec sed -i 1p {} +")).toMatch(/^allow /);
+    expect(await judged("git ls-files '*.ts' | xargs sed -i 1p")).toMatch(/^allow /);
+    expect(await judged("find src -type f -exec sed -i 1p {} +")).toMatch(/^allow /);
+  });
+
+  test.each([
+    ["ls | xargs cat", "off"],
+    ["cd src && cat $(ls)", "off"],
+    ["mv src/* lib/", "low"],
+    ["cp src/* .", "low"],
+    ["ln -s ../src lib", "low"],
+    ["mv src lib", "low"],
+    ["cp src/*.ts /tmp/x/", "medium"],
+    ["mv a.zip ~/", "medium"],
+    ["mv src ~/elsewhere", "medium"],
+  ] as const)("%s runs at %s", async (command, autonomy) => {
+    expect(await verdict(command, at(autonomy))).toMatch(/^allow /);
+  });
+
   test("a patch that deletes a file is judged by what is lost", () => {
     const path = "/home/u/code/ws/a";
-    const at = { autonomy: "low", enabledTools: [] } as const;
     const rule = (more: object) => {
-      const decision = policy.decide([{ type: "write", path, ...more }], { ...context, ...at });
+      const decision = policy.decide([{ type: "write", path, ...more }], { ...context, ...at("low") });
       return `${decision.verdict} ${decision.rule}`;
     };
     expect([rule({}), rule({ deletes: true, unsaved: [] })]).toEqual([
@@ -245,7 +340,7 @@ describe("what must never go unasked", () => {
   test("what the session has made can go at medium, and nothing beside it", async () => {
     const ws = "/home/u/code/ws";
     const made = { created: new Set([`${ws}/out.txt`, `${ws}/tmp`]), moved: new Set([`${ws}/dist/.env`]) };
-    const medium = { autonomy: "medium", enabledTools: [], made } as const;
+    const medium = { ...at("medium"), made } as const;
     expect(await verdict("rm out.txt", medium)).toBe("allow row rm");
     expect(await verdict("rm -rf tmp build", medium)).toBe("allow row rm");
     expect(await verdict("rm out.txt2", medium)).toBe("deny delete");

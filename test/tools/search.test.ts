@@ -208,6 +208,22 @@ describe("what a search leaves out", () => {
     expect(await left("/project/.github", places)).toEqual([["!.tinman"], [".tinman"]]);
   });
 
+  it("is processes and devices below the root, and a search of them alone is refused", async () => {
+    const [, globs] = await left("/", ["/home/u/.aws"]);
+    expect(globs).toEqual(["/home/u/.aws", "/proc", "/sys", "/dev", ".tinman"]);
+    const { host, queries } = recording({ lines: [], truncated: false });
+    await host.files.write("/proc/self/maps", "");
+    const why = "/proc holds processes and devices, and is not searched. Use Read for one file.";
+    expect([
+      await call(grepTool, { pattern: "x", path: "/proc/self" }, createContext(host)),
+      await call(globTool, { patterns: "*", folder: "/proc" }, createContext(host)),
+    ]).toEqual([
+      { status: "failed", text: `Error: Grep failed: ${why}` },
+      { status: "failed", text: `Error: Glob failed: ${why}` },
+    ]);
+    expect(queries).toEqual([]);
+  });
+
   it("is nothing where nothing is protected", async () => {
     expect(await left("/project/.git", [])).toEqual([[], []]);
   });

@@ -163,6 +163,7 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
       --depth: --single-branch --no-single-branch --bare --mirror --no-tags --filter: --shallow-since:
       --shallow-submodules --no-shallow-submodules --recurse-submodules --recursive --sparse --no-hardlinks`,
     operands: "text write?",
+    recursive: true,
     script: source,
     namedBy: cloneName,
     why: "copies a repository over the network",
@@ -260,6 +261,7 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
     sub: "worktree add",
     flags: "-b: -d -q --detach --quiet --checkout --no-checkout --track --no-track --guess-remote",
     operands: "write text?",
+    recursive: true,
     why: "makes another working directory",
   },
   {
