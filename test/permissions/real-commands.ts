@@ -134,6 +134,50 @@ const deleting = list(`
   install -m 755 evil ~/.local/bin/ls
 `);
 
+/** Commands that print names, and what is then done with them. */
+const listings = list(`
+  ls
+  cd .git && ls
+  cd .. && ls
+  cd ../other && ls
+  cd ../.ssh && ls
+  find . -type f
+  find src -name '*.ts'
+  find .git -type f
+  find .. -name '*.txt'
+  find ../other -type f
+  git ls-files
+  git ls-files '*.ts'
+  grep -rl CANARY ..
+  grep -rl a src
+`);
+const users = list(`
+  LIST | xargs cat
+  LIST | xargs sed -i 1p
+  LIST | xargs touch
+  LIST | head -3 | xargs grep -h CANARY
+  cat $(LIST)
+  sed -i 1p $(LIST)
+  for f in $(LIST); do cat "$f"; done
+  for f in $(LIST); do tee $f < README.md; done
+  LIST | xargs -I{} cp README.md {}
+`);
+const moving = list(`
+  mv src lib
+  mv src/* build
+  cp src/* build
+  cp -r src lib
+  ln -s src lib
+  mv src ../other
+  mv src ~/.config
+  mv src/* ~/.local
+  cp src/* ..
+  ln -s $PWD/src ~/.local
+  ln -s $PWD/src ../other/src
+  git clone . ../other/copy
+  git worktree add ../.config
+`);
+
 const around = list(`
   CMD
   CMD
@@ -157,7 +201,9 @@ const around = list(`
 export function realCommand(seed: number): string {
   const random = randomFrom(seed + 4_321);
   const simple = (): string => {
-    const kind = random.below(5);
+    const kind = random.below(7);
+    if (kind === 5) return random.pick(users).replace("LIST", () => random.pick(listings));
+    if (kind === 6) return random.pick(moving);
     if (kind === 0) return `${random.pick(prefixes)} ${random.pick(programs.slice(0, 11))}`;
     if (kind === 1)
       return `${random.pick(assigning).replaceAll("NAME", random.pick(variables))}; ${random.pick(programs)}`;

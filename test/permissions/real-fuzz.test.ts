@@ -36,7 +36,7 @@ test("the comparison notices what a wrong judge would let through", async () => 
 });
 
 test("what runs at a level does no more than the level says", async ({ annotate }) => {
-  const count = isFullRun ? 5000 : 50;
+  const count = isFullRun ? 5000 : 100;
   const classes: Record<string, number> = {};
   const faults: object[] = [];
   let changed = 0;

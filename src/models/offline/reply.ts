@@ -166,7 +166,7 @@ function talk(step: Talk, conversation: Conversation, language: Language): Repor
       return {
         text: `${lastRequest(conversation, language)} ${whatIAm(language)}`.trim(),
         ok: true,
-        understood: conversation.earlier.length > 0,
+        understood: isUnderstood(conversation.earlier.at(-1)),
       };
     case "previous":
       return { text: lastRequest(conversation, language), ok: true };
@@ -214,6 +214,10 @@ function factsFor({ question, isStrict }: Talk & { type: "recall" }, facts: read
 function latestOfEach(facts: readonly Fact[]): readonly Fact[] {
   const bySubject = new Map(facts.map((fact) => [fact.terms.join(" ") || fact.value, fact]));
   return [...bySubject.values()];
+}
+
+function isUnderstood(request: string | undefined): boolean {
+  return request !== undefined && !understand(request, () => []).steps.some(({ type }) => type === "unknown");
 }
 
 function lastRequest(conversation: Conversation, language: Language): string {

@@ -27,6 +27,7 @@ test("understands a request to continue only when there is something to continue
   const prompt = "continue with next step";
   expect(await answerTo(prompt)).toMatchObject({ understood: false });
   expect(await wholeTurn(createOfflineModel(), prompt, ["start task"])).toMatchObject({ understood: true });
+  expect(await wholeTurn(createOfflineModel(), prompt, ["fix the bug"])).toMatchObject({ understood: false });
 });
 
 test("answers a fixed text that looks like a choice only when it is quoted", async () => {
