@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { stat, unlink, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -13,6 +13,11 @@ export interface Lease {
   isLost(): boolean;
   /** Gives it back. Safe to call twice. Never rejects. */
   release(): Promise<void>;
+}
+
+export interface LeaseOptions {
+  readonly touchEveryMs?: number;
+  readonly now?: () => number;
 }
 
 /** How long the lock of an owner whose process cannot be looked at is believed. */
@@ -37,11 +42,7 @@ interface Lock {
  * the other, so never do both go on; both may step back, and then try again after pauses of different length. Files of
  * dead owners are removed by their full name, which nobody else ever uses.
  */
-export async function acquireLease(
-  folder: string,
-  sessionId: string,
-  options: { readonly touchEveryMs?: number } = {},
-): Promise<Lease> {
+export async function acquireLease(folder: string, sessionId: string, options: LeaseOptions = {}): Promise<Lease> {
   const place = currentPlace();
   const start = processStat(process.pid)?.start ?? "0";
   for (let attempt = 1; ; attempt++) {
@@ -51,7 +52,7 @@ export async function acquireLease(
       // One small file and one small folder: quicker done than handed to another thread.
       closeSync(openSync(path, "wx", 0o600));
       const owner = await findOtherOwner(folder, sessionId, { fileName, place });
-      if (owner === undefined) return holdLease(path, options.touchEveryMs ?? defaultTouchMs);
+      if (owner === undefined) return holdLease(path, options);
       await giveBack(path);
       if (attempt === attempts) throw inUse(sessionId, owner, place);
     } catch (error) {
@@ -62,16 +63,27 @@ export async function acquireLease(
   }
 }
 
-function holdLease(path: string, touchEveryMs: number): Lease {
+function holdLease(path: string, { touchEveryMs = defaultTouchMs, now = Date.now }: LeaseOptions): Lease {
   let lost = false;
+  let touchedAt = now();
   const timer = setInterval(() => {
-    touch(path).catch((error) => {
-      lost ||= isMissing(error);
-    });
+    const at = now();
+    touch(path).then(
+      () => {
+        touchedAt = at;
+      },
+      (error) => {
+        lost ||= isMissing(error);
+      },
+    );
   }, touchEveryMs);
   timer.unref();
   return {
-    isLost: () => lost,
+    isLost() {
+      // After a pause, as of a suspended machine, the timer has not run yet, and another owner may have come.
+      if (!lost && now() - touchedAt > believedMs / 2) lost = isGone(path);
+      return lost;
+    },
     async release() {
       clearInterval(timer);
       await giveBack(path, touchEveryMs);
@@ -126,6 +138,15 @@ function isRunning(lock: Lock): boolean {
   if (found === undefined || lock.start === "0") return processExists(lock.pid);
   // A process of the same number that started at another time is another process; a zombie writes no more.
   return found.start === lock.start && !found.ended;
+}
+
+/** False where that cannot be told, as on a disk that does not answer. */
+function isGone(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 async function isFresh(path: string): Promise<boolean> {

@@ -56,6 +56,19 @@ describe("a lease", () => {
     for (const { value } of given) await value.release();
   });
 
+  it("is lost at once for an owner that comes back after a pause and was replaced meanwhile", async () => {
+    const folder = await tempHome();
+    let now = 0;
+    const lease = await acquireLease(folder, "s1", { now: () => now });
+    expect(lease.isLost()).toBe(false);
+    now += 40_000;
+    expect(lease.isLost()).toBe(false);
+    const [name = ""] = await readdir(folder);
+    await unlink(join(folder, name));
+    expect(lease.isLost()).toBe(true);
+    await lease.release();
+  });
+
   it("that cannot be removed is free for its own process, and removed once that works", async () => {
     const folder = await tempHome();
     const link = join(await tempHome(), "link");
