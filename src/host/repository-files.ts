@@ -3,13 +3,15 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseSettings, type Setting } from "./git-settings.ts";
 import { leadsTo, looksLikeGit, type Repository, readSmall } from "./repository.ts";
-import { liesBelow } from "./where-it-leads.ts";
+import { liesBelow, whereItLeads } from "./where-it-leads.ts";
 
 /** Addresses of other repositories, which are only looked at when something is fetched. */
 const addresses = /^(?:url|pushurl|fetch|push|insteadof|pushinsteadof|merge|remote)$/;
-/** They name a file, also where the value does not look like a path. Git shows lines of it, or of what is wrong with it. */
+/** They name a file, even where the value does not look like a path. Git prints its lines, or an error that quotes them. */
 const fileKeys =
-  /^(?:ignorerevsfile|skiplist|excludesfile|attributesfile|file|template|orderfile|cookiefile|\w*allowedsignersfile|revocationfile|ssl\w*)$/;
+  /^(?:ignorerevsfile|skiplist|excludesfile|attributesfile|file|template|orderfile|\w*allowedsignersfile|revocationfile|ssl\w*)$/;
+/** Git writes what a server sends to this file, which need not exist yet. */
+const writtenKeys = /^(?:cookiefile|savecookies)$/;
 
 /** Whether a repository's settings make git read a file that is neither the repository's nor its working tree's. */
 export function settingsNameFilesElsewhere(repository: Repository, config: string): boolean {
@@ -18,6 +20,7 @@ export function settingsNameFilesElsewhere(repository: Repository, config: strin
 }
 
 function namesFileElsewhere({ section, key, value = "" }: Setting, { root, folder, common }: Repository): boolean {
+  if (writtenKeys.test(key)) return true;
   if (addresses.test(key) || (section === "core" && /^(?:worktree|hookspath)$/.test(key))) return false;
   if (!fileKeys.test(key) && !/^[~/%:]|(?:^|\/)\.\.(?:\/|$)/.test(value)) return false;
   // Prefixes of git's own, and other people's homes.
@@ -30,7 +33,10 @@ function namesFileElsewhere({ section, key, value = "" }: Setting, { root, folde
 
 /** In these, links are no files that git shows as they are. */
 const passedOver = new Set(["hooks", "modules", "lfs"]);
-const deepest = 3;
+/** Logs and refs are as deep as the names of branches; a deeper folder counts as too much to look at. */
+const deepest = 30;
+/** Of `objects`, which has many files and no links of git's own below its second level. */
+const deepestObjects = 3;
 const mostEntries = 40_000;
 const mostAlternates = 20;
 
@@ -46,7 +52,7 @@ export async function placesElsewhere(
   const { root, folder, common } = repository;
   const own = [root, folder, common].flatMap((place) => leadsTo(place, "/") ?? []);
   const isElsewhere = (place: string): boolean => !own.some((known) => liesBelow(place, known));
-  const linked = linkedPlaces([...new Set([folder, common])], isElsewhere);
+  const linked = await linkedPlaces([...new Set([folder, common])], isElsewhere);
   const alternates = await alternatesOf(join(common, "objects"));
   if (linked === undefined || alternates === undefined) return undefined;
   const isCommon = common === folder || dirname(dirname(folder)) === common;
@@ -68,27 +74,35 @@ async function belongsTo({ root, folder }: Repository, worktrees: readonly strin
   return worktrees.some((path) => leadsTo(path, folder) === tree);
 }
 
-/** Where links in these folders lead that leave them: into other repositories. `undefined` for any other link. */
-function linkedPlaces(
+/**
+ * Where links in these folders lead that leave them: into other repositories. `undefined` for any other link. A link to a file
+ * that does not exist counts as well, because git would create the file.
+ */
+async function linkedPlaces(
   folders: readonly string[],
   isElsewhere: (place: string) => boolean,
-): readonly string[] | undefined {
+): Promise<readonly string[] | undefined> {
   const places: string[] = [];
   let left = mostEntries;
-  const look = (folder: string, depth: number): boolean =>
-    entriesOf(folder).every((entry) => {
+  const look = async (folder: string, depth: number, most: number): Promise<boolean> => {
+    for (const entry of entriesOf(folder)) {
       left -= 1;
+      if (left < 0) return false;
       const path = join(folder, entry.name);
       if (entry.isSymbolicLink()) {
-        const target = leadsTo(path, "/");
-        if (target === undefined || !isElsewhere(target)) return left >= 0;
-        places.push(target);
-        return left >= 0 && isInRepository(target);
+        const targets = await whereItLeads(path);
+        const outside = targets.filter(isElsewhere);
+        if (targets.some(startsPrograms) || !outside.every(isInRepository)) return false;
+        places.push(...outside);
+      } else if (entry.isDirectory() && !passedOver.has(entry.name)) {
+        const deepestHere = depth === 1 && entry.name === "objects" ? deepestObjects : most;
+        if (depth < deepestHere ? !(await look(path, depth + 1, deepestHere)) : most === deepest) return false;
       }
-      const isWalked = entry.isDirectory() && depth < deepest && !passedOver.has(entry.name);
-      return left >= 0 && (!isWalked || look(path, depth + 1));
-    });
-  return folders.every((folder) => look(folder, 1)) ? places : undefined;
+    }
+    return true;
+  };
+  for (const folder of folders) if (!(await look(folder, 1, deepest))) return undefined;
+  return places;
 }
 
 /** The folders of objects that others borrow from, and those that these borrow from in turn. */
@@ -118,6 +132,11 @@ function entriesOf(folder: string): readonly Dirent[] {
   } catch {
     return [];
   }
+}
+
+/** What git writes through a link to one of these, it or its hooks would run later. */
+function startsPrograms(path: string): boolean {
+  return /\/(?:config|config\.worktree|hooks(?:\/.*)?)$/.test(path);
 }
 
 function isInRepository(path: string): boolean {

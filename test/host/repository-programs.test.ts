@@ -95,6 +95,13 @@ describe("git in a folder", () => {
     ["a step of a rebase that is a link", "mkdir .git/rebase-merge; ln -s /etc/passwd .git/rebase-merge/done"],
     ["a reason for a lock that is a link", "mkdir -p .git/worktrees/x; ln -s /etc/passwd .git/worktrees/x/locked"],
     ["a folder of its own that is a link", "ln -s /etc .git/sequencer"],
+    ["a message file that is a link to a file which does not exist", "ln -sf ../../nowhere-yet .git/COMMIT_EDITMSG"],
+    ["a deep log that is a link", "rm .git/logs/refs/heads/*; ln -s /nowhere-yet .git/logs/refs/heads/deep"],
+    ["a message file that is a link to its settings", "ln -sf config .git/COMMIT_EDITMSG"],
+    ["a message file that is a link to a hook", "ln -sf hooks/post-commit .git/COMMIT_EDITMSG"],
+    ["a file for cookies that does not exist", "git config http.cookieFile '~/.bash_profile'"],
+    ["a file for cookies among its own", "git config http.http://127.0.0.1/.cookieFile .git/config"],
+    ["folders that are too deep", `mkdir -p .git/logs/$(printf 'a/%.0s' {1..40})`],
     ["a common folder in two lines", "printf '../.git\\nx\\n' > .git/commondir"],
     ["a common folder that is not there", "echo nowhere > .git/commondir"],
   ])("may run programs with %s", async (_, setup) => {
