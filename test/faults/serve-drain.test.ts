@@ -10,7 +10,8 @@ let bench: Bench;
 beforeAll(async () => {
   bench = await createBench();
   await bench.script([
-    { when: { user: "quick" }, text: ["One ", "two ", "three."], chunk_delay_ms: 150, times: "any" },
+    { when: { user: "quick" }, text: "One ", tool_calls: [{ name: "gate", input: {} }] },
+    { when: { after_tool: "gate" }, text: "two three." },
     { when: { user: "long" }, text: Array(400).fill("word "), chunk_delay_ms: 50, times: "any" },
     { text: "Here again.", times: "any" },
   ]);
@@ -57,7 +58,7 @@ test("a turn that runs ends within the limit, and is told; nothing new is begun"
   const { program } = await serving("20s");
   const { client, sessionId } = await begin(program);
   await client.request("sendUserMessage", { sessionId, message: "quick" });
-  await client.until(({ params }) => params?.chunk === "One ");
+  const { toolCallId } = (await client.until(({ method }) => method === "ToolCallNotification")).params ?? {};
   const other = await program.connect();
   program.kill("SIGTERM");
   await client.until(isStopping);
@@ -70,6 +71,7 @@ test("a turn that runs ends within the limit, and is told; nothing new is begun"
   ] as const) {
     expect((await other.request(method, params)).error).toEqual(stopping);
   }
+  await client.request("provideToolResult", { sessionId, toolCallId, result: "open" });
   const { params } = await client.until(isFinal);
   expect([params?.reason, params?.offset]).toEqual(["completed", "One two three.".length]);
   expect([await program.exit, await client.closed, await other.closed]).toEqual([
