@@ -40,14 +40,14 @@ export const additions: readonly Reason[] = [
   },
   {
     name: "addition: data.requestId beside a null id",
-    docs: "Beside a null id, `error.data.requestId` names the request",
+    docs: "With a null id, `error.data.requestId` is the request's id",
     explains: changed("response", /^error\.data$/, (theirs, ours) => {
       return theirs === undefined && typeof (ours as { requestId?: unknown }).requestId === "string";
     }),
   },
   {
     name: "addition: why a call is asked about",
-    docs: "`riskLevelReason`: a sentence of the program's own",
+    docs: "`riskLevelReason`: Tinman's own description",
     explains: changed(permission, /^params\.toolUses\.N\.details\.riskLevelReason$/, isAdded),
   },
   {
@@ -57,7 +57,7 @@ export const additions: readonly Reason[] = [
   },
   {
     name: "addition: methods of newer servers",
-    docs: "### The other methods",
+    docs: "### Other methods",
     explains: any(
       response(servedHere, (theirs) => theirs.id === null && theirs.error?.code === -32600),
       all(extra("session_title_updated"), contains('"title":"New title"')),
@@ -65,7 +65,7 @@ export const additions: readonly Reason[] = [
   },
   {
     name: "addition: close_session closes",
-    docs: "What runs is interrupted; the process waits for the next session",
+    docs: "Work is interrupted; the process waits for the next session",
     explains: all(
       inTraces("12_methods"),
       any(
@@ -76,7 +76,7 @@ export const additions: readonly Reason[] = [
   },
   {
     name: "addition: a long first message gives a title, too",
-    docs: "comes for a long first message, too",
+    docs: "sets the title, cut if long",
     explains: all(extra("session_title_updated"), contains('"title":"SCRIPT#')),
   },
   {
@@ -91,7 +91,7 @@ export const additions: readonly Reason[] = [
   },
   {
     name: "addition: whose message was discarded",
-    docs: "an interrupt dropped a message that waited | `text`, `requestId`",
+    docs: "an interrupt dropped a queued message | `text`, `requestId`",
     explains: changed("queued_messages_discarded", notice("requestId"), isAdded),
   },
 ];

@@ -57,7 +57,7 @@ export const dialects: readonly Reason[] = [
   },
   {
     name: "dialect: the level when none is sent",
-    docs: "level when none is sent | that of `--auto`, else `spec`",
+    docs: "default level | that of `--auto`, else `spec`",
     explains: all(
       dialect("early"),
       ({ request }) => !namesLevel(request) && request?.method === "droid.initialize_session",
@@ -69,14 +69,14 @@ export const dialects: readonly Reason[] = [
   },
   {
     name: "dialect: wrong params have the request's id, and words",
-    docs: "-32602 with the id, in words",
+    docs: "| -32602 | later dialect: wrong params",
     explains: response(checkedMethods, (theirs, ours, { method }) => {
       return theirs.error?.code === -32600 && ours.error?.code === -32602 && wordsOf(ours).startsWith(`${method}: `);
     }),
   },
   {
     name: "dialect: an unknown method is -32601 with the id",
-    docs: "-32601 with the id",
+    docs: "| -32601 | later dialect: unknown method",
     explains: response(["droid.get_session", "droid.list_sessions", "droid.resolve_quiz"], (theirs, ours) => {
       return theirs.error?.code === -32600 && ours.error?.code === -32601;
     }),

@@ -72,7 +72,7 @@ const begins =
   (theirs: unknown, ours: unknown): boolean =>
     String(theirs).startsWith(theirStart) && String(ours).startsWith(ourStart);
 
-/* Differences that stand in docs/stream-jsonrpc.md: under "What is different on purpose", or under "Not there yet". */
+/* Differences that stand in docs/stream-jsonrpc.md: under "Differences from droid exec", "Not there yet" or where the subject is described. */
 
 export const documented: readonly Reason[] = [
   {
@@ -98,22 +98,22 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "not there yet: skills",
-    docs: '`{"skills":[]}`: there are none yet',
+    docs: '`{"skills":[]}`: none yet',
     explains: changed("response", /^result\.skills$/, (_, ours) => JSON.stringify(ours) === "[]"),
   },
   {
     name: "difference: responses have no trace",
-    docs: "is in notifications and requests; a response has none",
+    docs: "not on responses: `traceparent`",
     explains: changed("response", /^_meta$/, isAbsent),
   },
   {
     name: "difference: models are those of the configuration",
-    docs: "are those of the [configuration](models.md)",
+    docs: "come from the [configuration](models.md)",
     explains: changed("response", /^result\.availableModels$/),
   },
   {
     name: "difference: who names no model gets the configured one",
-    docs: "the model of a session for which the client names none",
+    docs: "the default model | come from the [configuration](models.md)",
     explains: all(
       inTraces("01_init_minimal"),
       any(
@@ -126,7 +126,7 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: an effort is kept as it was asked for, and is none before",
-    docs: "is `none` until somebody asks for another. It is kept as it was asked for",
+    docs: "defaults to `none` and is stored as requested",
     explains: all(
       inTraces("01_init_variants", "08_settings"),
       any(
@@ -139,7 +139,7 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: settings are told once, all of them, and when they have changed",
-    docs: "`settings_updated`, `mcp_status_changed`, `tool_result` | once, and only when there is something new",
+    docs: "`settings_updated`, `mcp_status_changed`, `tool_result` | come once, and only with something new",
     explains: any(
       all(missing("settings_updated"), isOpening, ({ isSaid }) => isSaid),
       all(
@@ -163,7 +163,7 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: level words of both dialects are understood",
-    docs: "Levels are understood in both vocabularies",
+    docs: "Both accept all level words",
     explains: all(
       inTraces("08_settings"),
       any(
@@ -177,7 +177,7 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: unknown words in levels and modes are errors",
-    docs: "words that are not known, in levels and modes | are errors",
+    docs: "unknown levels, modes and models, missing folders | are errors",
     explains: any(
       response(["droid.initialize_session", "droid.update_session_settings"], (theirs, ours, { params }) => {
         const { autonomyLevel, interactionMode } = params ?? {};
@@ -189,7 +189,7 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: an unknown model is an error",
-    docs: "a folder that does not exist, an unknown model | are errors",
+    docs: "unknown levels, modes and models, missing folders | are errors",
     explains: any(
       response(["droid.initialize_session", "droid.update_session_settings"], (theirs, ours) => {
         return theirs.error === undefined && wordsOf(ours).startsWith("Unknown model ");
@@ -199,7 +199,7 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: a folder that cannot be used is an error",
-    docs: "a folder that does not exist, an unknown model | are errors",
+    docs: "unknown levels, modes and models, missing folders | are errors",
     explains: any(
       response(["droid.initialize_session"], (theirs, ours) => {
         return theirs.error === undefined && wordsOf(ours).startsWith(unusable);
@@ -209,7 +209,7 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: a session id that is in use gets a new one",
-    docs: "one that is in use gets a fresh UUID in the answer",
+    docs: "A requested id in use gets a new UUID",
     explains: all(
       inTraces("01_init_ids"),
       changed("response", /^result\.sessionId$/, (theirs) => theirs === "my-session-1"),
@@ -217,12 +217,12 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: mcp_status_changed comes once, before the response",
-    docs: "`mcp_status_changed` | comes before the response, and not after it",
+    docs: "the second precedes the response",
     explains: all(any(missing("mcp_status_changed"), extra("mcp_status_changed")), nothingConnected),
   },
   {
     name: "difference: tokens are told after every model call, within the turn",
-    docs: "`session_token_usage_changed` | before the turn's end, and not into the next one",
+    docs: "after each model call; once in a turn without one",
     explains: any(
       moved(usage),
       extra(usage),
@@ -231,7 +231,7 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: a call that was repeated counts with all its attempts",
-    docs: "The tokens of a call that is repeated are counted with all its attempts",
+    docs: "Tokens include all attempts",
     explains: all(
       inTraces("11_reasoning"),
       changed(usage, notice("lastCallTokenUsage\\.inputTokens"), turnsFrom(100, 200)),
@@ -239,7 +239,7 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: tool_call comes for what is new, and not again",
-    docs: "comes for every new argument, and not again",
+    docs: "one more is complete; all are. Never repeated",
     explains: all(
       missing("tool_call"),
       ({ isSaid }) => isSaid,
@@ -248,7 +248,7 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: calls with one id get ids of their own",
-    docs: "two calls with one id | each get an id of their own",
+    docs: "two calls with one id | get one id each",
     explains: all(
       isSameId,
       any(
@@ -261,7 +261,7 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: progress is told when there is some (a matter of time: of ours, only the place is checked)",
-    docs: "comes when something was printed, and not as a sign that the tool has begun",
+    docs: "means output, not that the tool has begun",
     explains: missing("tool_progress_update"),
   },
   {
@@ -279,12 +279,12 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: a result comes once",
-    docs: "`settings_updated`, `mcp_status_changed`, `tool_result` | once, and only when there is something new",
+    docs: "`settings_updated`, `mcp_status_changed`, `tool_result` | come once, and only with something new",
     explains: all(inTraces("07_int_tool"), missing("tool_result")),
   },
   {
     name: "difference: there are no messages of role system",
-    docs: "messages of role `system` | there are none",
+    docs: "messages of role `system` | don't exist",
     explains: any(
       missing("create_message system"),
       changed("create_message user", notice("message\\.parentId"), isSystem),
@@ -293,7 +293,7 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: attachments are checked, and sent on as they are",
-    docs: "images and files | are told and sent on as they came",
+    docs: "images and files | are passed on unchanged",
     explains: all(
       inTraces("03_messages"),
       any(
@@ -310,7 +310,7 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: blocks of a reply stand in the order in which they came",
-    docs: "text, thinking and text again | are three blocks, in this order",
+    docs: "text, thinking, text | stay three blocks, in order",
     explains: all(
       inTraces("11_reasoning"),
       inTurn("7"),
@@ -322,7 +322,7 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: a reply of thinking alone is asked for again",
-    docs: "a reply of thinking alone | counts as empty",
+    docs: "empty replies, or thinking only | are retried",
     explains: all(
       inTraces("11_reasoning"),
       inTurn("6"),
@@ -331,7 +331,7 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: thinking has the provider's own signature, or an empty one",
-    docs: "is the provider's, and empty where it gave none",
+    docs: "is the provider's, or empty",
     explains: any(
       changed("create_message assistant", notice("message\\.content\\.N\\.signature(Provider)?"), isUnsigned),
       changed("response", historyOf("content\\.N\\.signature(Provider)?"), isUnsigned),
@@ -339,7 +339,7 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: messages of a history have the keys of those that were told",
-    docs: "have the keys of `create_message`, `parentId` in all of them",
+    docs: "have the keys of `create_message`",
     explains: any(
       changed("response", historyOf("(openaiMessageId|chatCompletionReasoning(Field|Content)|visibility)"), isAbsent),
       changed("response", historyOf("content\\.N\\.isStreaming"), isAbsent),
@@ -348,7 +348,7 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: reminders are our own",
-    docs: "Reminders are the program's own",
+    docs: "reminders are Tinman's own",
     explains: all(
       inTraces("09_load"),
       any(
@@ -361,7 +361,7 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: results are in our own words",
-    docs: "results of tools, errors of models | begin with the same words",
+    docs: "tool results, model errors | begin with the same words",
     explains: any(
       changed("tool_result", resultText, turnsFrom("hello", "hello\n")),
       changed("tool_result", resultText, begins("total ", "drwx")),
@@ -378,12 +378,12 @@ export const documented: readonly Reason[] = [
   },
   {
     name: "difference: what a command prints is the machine's (here: times and sizes)",
-    docs: "results of tools, errors of models | begin with the same words",
+    docs: "tool results, model errors | begin with the same words",
     explains: changed("tool_result", resultText, begins("total ", "total ")),
   },
   {
     name: "difference: load_session of the open session changes nothing, and shows its log",
-    docs: "tells nothing again, and shows the log",
+    docs: "repeats no notifications, and shows the log",
     explains: any(
       all(inTraces("09_load", "09_load_midturn"), missing("session_title_updated")),
       all(inTraces("09_load_midturn"), changed("response", /^result\.session\.messages$/)),

@@ -34,7 +34,7 @@ const ordinary: Predicate = (found) => !isSpecial(found);
 export const surprises: readonly Reason[] = [
   {
     name: "surprise 2: a message that is refused is answered twice",
-    docs: "never comes: one response a request",
+    docs: "each gets exactly one response",
     explains: any(
       all(missing("response"), inTraces("02_before_init", "03_messages"), ({ request }) => {
         return request?.method === "droid.add_user_message";
@@ -70,7 +70,7 @@ export const surprises: readonly Reason[] = [
   },
   {
     name: "surprise 4: spec mode lets commands run",
-    docs: "lets nothing run that changes something, commands included",
+    docs: "runs nothing that changes something, commands included",
     explains: all(
       inTraces("06_spec_blocked"),
       inTurn("2", "4"),
@@ -83,12 +83,12 @@ export const surprises: readonly Reason[] = [
   },
   {
     name: "surprise 7: retries are not told, and an empty reply ends a turn",
-    docs: "is asked for again, and then an error; never a silent end",
+    docs: "are retried, then an error",
     explains: extra("llm_retry"),
   },
   {
     name: "surprise 8: after a broken stream the deltas begin again",
-    docs: "Text that was shown is not shown again: deltas put together are the message",
+    docs: "Deltas add up to the message, even after a retry",
     explains: all(
       inTraces("10_stream_cut"),
       changed(
@@ -100,12 +100,12 @@ export const surprises: readonly Reason[] = [
   },
   {
     name: "surprise 9: interrupted text is no message",
-    docs: "is sent as a message, and kept on disk",
+    docs: "Partial text is also sent as `create_message`",
     explains: all(inTraces("03_queue_interrupt", "07_int_streaming"), inTurn("2"), extra("create_message assistant")),
   },
   {
     name: "surprise 10: while an approved call runs, the state says that text streams",
-    docs: "state while an approved command runs | `executing_tool`",
+    docs: "After approval or an answer it is `executing_tool`",
     explains: any(
       all(bothAsked, missing(streaming)),
       all(({ asked }) => asked.byUs, extra(state("executing_tool"))),
@@ -113,7 +113,7 @@ export const surprises: readonly Reason[] = [
   },
   {
     name: "surprise 11: an open question outlives the end of input",
-    docs: "the end of input while something is open, a signal",
+    docs: "plans and questions are cancelled",
     explains: all(
       inTraces("06_spec_blocked"),
       any(
@@ -127,7 +127,7 @@ export const surprises: readonly Reason[] = [
   },
   {
     name: "surprise 13: a session id is taken as it is",
-    docs: "are checked before they come near a path",
+    docs: "are checked before they are used in a path",
     explains: all(
       asksFor('"sessionId":"../evil"'),
       any(
@@ -138,7 +138,7 @@ export const surprises: readonly Reason[] = [
   },
   {
     name: "surprise 14: an unknown tool is no error",
-    docs: "a command that timed out, an unknown tool | have `isError: true`",
+    docs: "`isError`: also for timeouts and unknown tools",
     explains: all(inTraces("12_mcp"), changed("tool_result", notice("isError"), turnsFrom(false, true))),
   },
   {
@@ -154,7 +154,7 @@ export const surprises: readonly Reason[] = [
   },
   {
     name: "surprise 16: a fork moves the process",
-    docs: "leaves you in the session that you are in",
+    docs: "You stay in the current session; load the new one",
     explains: all(inTraces("12_methods"), missing(usage), contains('"inputTokens":0')),
   },
 ];
