@@ -3,6 +3,8 @@ import { dirname, isAbsolute, join, parse, sep } from "node:path";
 import { nameOfBytes } from "../core/shown-name.ts";
 import { onDisk } from "./system-path.ts";
 
+/** Linux opens paths of up to 4,096 bytes; links and `..` can make what is written longer than what is opened. */
+export const longestPath = 16_384;
 /** As many as Linux follows in one path. */
 const maxLinks = 40;
 
@@ -38,6 +40,7 @@ export async function canonicalPath(path: string, base: string, stepAt?: (path: 
   if (path.includes("\0") || base.includes("\0")) {
     throw pathError("EINVAL", "a path cannot hold a NUL character", path.replaceAll("\0", "\\0"));
   }
+  if (path.length > longestPath) throw pathError("ENAMETOOLONG", "the path is too long", `${path.slice(0, 100)}…`);
   const start = isAbsolute(path) ? path : join(parse(base).root === "" ? process.cwd() : "", base) + sep + path;
   const root = parse(start).root;
   // The next name to look at is the last one.

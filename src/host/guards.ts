@@ -143,13 +143,9 @@ async function addRepository({ root, folder, common }: Repository, found: Found)
   }
 }
 
-/** What a folder is for git, and where its `.tinman` leads. */
+/** What a canonical folder is for git, and where its `.tinman` leads. */
 async function addFolder(folder: string, found: Found): Promise<void> {
-  const { walk } = found;
-  const has = (name: string): boolean => {
-    const way = walk(join(folder, name));
-    return way.isThere || way.links.length > 0;
-  };
+  const has = (name: string): boolean => isThere(join(folder, name));
   const isGit = has("HEAD") && looksLikeGit(folder);
   if (isGit) found.kept.add(folder);
   for (const repository of [
@@ -165,9 +161,15 @@ async function addFolder(folder: string, found: Found): Promise<void> {
   }
 }
 
-function withParents(path: string): readonly string[] {
-  const folders = [path];
-  for (let at = path; at !== dirname(at); at = dirname(at)) folders.push(dirname(at));
+/** A canonical path and the folders above it, as far as they exist. */
+function existing(path: string): readonly string[] {
+  const folders = ["/"];
+  for (let end = path.indexOf("/", 1); path !== "/"; end = path.indexOf("/", end + 1)) {
+    const folder = end < 0 ? path : path.slice(0, end);
+    if (!isThere(folder)) break;
+    folders.push(folder);
+    if (end < 0) break;
+  }
   return folders;
 }
 
@@ -176,7 +178,7 @@ export const repositories: Guards["repositories"] = async (paths, { below = fals
   const everywhere = hookFoldersOf((await userSettings()) ?? []);
   const found: Found = { closed: new Set(), kept: new Set(), everywhere, walk: createWalk() };
   const plain = paths.filter((path) => path.startsWith("/") && !path.includes("\0") && !liesBelow(path, "/proc"));
-  const folders = new Set(plain.flatMap(withParents));
+  const folders = new Set(plain.flatMap(existing));
   if (below) {
     for (const path of plain) {
       for (const { name, kind } of entriesOf(path, mostFoldersBelow))

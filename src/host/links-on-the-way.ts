@@ -1,6 +1,7 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { nameOfBytes } from "../core/shown-name.ts";
+import { longestPath } from "./canonical-path.ts";
 import { onDisk } from "./system-path.ts";
 import { liesBelow } from "./where-it-leads.ts";
 
@@ -46,6 +47,8 @@ export function createWalk(): (path: string) => Way {
     return seen;
   };
   return (path) => {
+    // The system opens no path that is longer, so no link can be followed on it.
+    if (path.length > longestPath) return { end: path, links: [], isThere: false };
     const names = path.split("/").reverse();
     const links: string[] = [];
     let end = "/";

@@ -27,6 +27,8 @@ interface Comparable {
   readonly places: ReadonlyMap<string, string>;
   /** By each folder around a place, the first place in it. */
   readonly below: ReadonlyMap<string, string>;
+  /** Characters of the longest place. */
+  readonly longest: number;
 }
 
 /** Every path of every command is compared with every list, so a list is taken apart once. */
@@ -37,15 +39,17 @@ function comparableOf(list: readonly string[]): Comparable {
   if (known !== undefined) return known;
   const places = new Map<string, string>();
   const below = new Map<string, string>();
+  let longest = 0;
   for (const place of list) {
     const path = withSlash(folded(plain(place)));
+    longest = Math.max(longest, path.length);
     places.set(path, place);
     for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) {
       const folder = path.slice(0, end + 1);
       if (!below.has(folder)) below.set(folder, place);
     }
   }
-  const made = { places, below };
+  const made = { places, below, longest };
   comparable.set(list, made);
   return made;
 }
@@ -57,8 +61,8 @@ function withSlash(path: string): string {
 /** The first of these places, from the root on, that a path (in the form in which paths are compared) is or lies in. */
 function placeAround(list: readonly string[], path: string): string | undefined {
   if (list.length === 0) return undefined;
-  const { places } = comparableOf(list);
-  for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) {
+  const { places, longest } = comparableOf(list);
+  for (let end = path.indexOf("/"); end !== -1 && end < longest; end = path.indexOf("/", end + 1)) {
     const found = places.get(path.slice(0, end + 1));
     if (found !== undefined) return found;
   }

@@ -2,10 +2,12 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { withEvidence } from "../../src/core/evidence.ts";
 import type { Host } from "../../src/core/ports.ts";
 import type { ToolBody, ToolOutput } from "../../src/core/tool.ts";
 import { createNodeHost } from "../../src/host/node-host.ts";
 import { createSearch } from "../../src/host/ripgrep.ts";
+import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 import { applyPatchTool } from "../../src/tools/apply-patch.ts";
 import { askUserTool } from "../../src/tools/ask-user.ts";
 import { createTool } from "../../src/tools/create.ts";
@@ -17,6 +19,7 @@ import { lsTool } from "../../src/tools/ls.ts";
 import { readTool } from "../../src/tools/read.ts";
 import { todoWriteTool } from "../../src/tools/todo-write.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
+import { context as decisionContext } from "../permissions/class-of.ts";
 import { call, createContext } from "./call.ts";
 
 /*
@@ -24,9 +27,19 @@ import { call, createContext } from "./call.ts";
  * is far less than this bound, which is for a machine that has much else to do.
  */
 const longestPauseMs = 3000;
+const policy = createPermissionPolicy(() => "bash");
 
-/** Makes a call while a timer, which stands for a health check, watches how long it is kept from running. */
+/** Makes a call, and has it decided, while a timer, which stands for a health check, watches how long it is kept from running. */
 async function expectAnswers(tool: ToolBody, input: unknown, host: Host, cwd = "/project"): Promise<ToolOutput> {
+  return staysAwake(async () => {
+    const context = { ...createContext(host), cwd };
+    const accesses = await withEvidence(await tool.access(tool.input.parse(input), context), policy, host, context);
+    policy.decide(accesses, { ...decisionContext, cwd });
+    return call(tool, input, context);
+  });
+}
+
+async function staysAwake(work: () => Promise<ToolOutput>): Promise<ToolOutput> {
   let longest = 0;
   let last = performance.now();
   const look = (): void => {
@@ -36,7 +49,7 @@ async function expectAnswers(tool: ToolBody, input: unknown, host: Host, cwd = "
   };
   const timer = setInterval(look, 5);
   try {
-    const output = await call(tool, input, { ...createContext(host), cwd });
+    const output = await work();
     look();
     expect(longest).toBeLessThan(longestPauseMs);
     return output;
@@ -44,6 +57,22 @@ async function expectAnswers(tool: ToolBody, input: unknown, host: Host, cwd = "
     clearInterval(timer);
   }
 }
+
+describe("paths", () => {
+  test.each([1_000, 100_000])("of %i folders", async (folders) => {
+    const host = createNodeHost({ outputsDir: "/nowhere" });
+    const path = "a/".repeat(folders);
+    const inputs: readonly (readonly [ToolBody, unknown])[] = [
+      [readTool, { file_path: path }],
+      [lsTool, { directory_path: path }],
+      [globTool, { patterns: "*", folder: path }],
+      [executeTool, { command: `ls ${path}`, riskLevel: "low" }],
+    ];
+    for (const [tool, input] of inputs) {
+      expect(await expectAnswers(tool, input, host, "/nowhere")).toMatchObject({ status: "failed" });
+    }
+  });
+});
 
 describe("patterns", () => {
   const manyStars = `${"*a".repeat(100)}b`;
