@@ -75,7 +75,8 @@ const textPatterns = (): readonly string[] => [
   `(?<![a-z])(?:pass|pw|psw)=${noSecret}${noNumberOrPath}[^\\s"'&;,\\\\]{3,}`,
   `(?:^|\\s)--?(?:password|passwd|passphrase|secret|token|api-?key)[ =]${noSecret}[^\\s-]\\S{2,}`,
   `\\blogin\\s+\\S+\\s+password\\s+\\S+|"auths?"\\s*:\\s*["{]|x-api-key\\s*[=:]`,
-  `authorization\\s*[=:]\\s*(?!(?:bearer|basic|token|digest)\\b)${noSecret}\\S{4}`,
+  `(?<![\\w-])(?:set-)?cookie\\s*:\\s*[\\w.-]+=${noSecret}[^\\s;]{3,}`,
+  `authorization\\s*[=:]\\s*(?!(?:bearer|basic|token)\\b)${noSecret}\\S{4}`,
 ];
 
 const shapes: readonly Shape[] = [
@@ -98,7 +99,7 @@ const shapes: readonly Shape[] = [
   },
   {
     kind: "password in text",
-    hint: /pass|pw|psw|key|secret|token|cred|sig|auth/i,
+    hint: /pass|pw|psw|key|secret|token|cred|sig|auth|cookie/i,
     pattern: once(() => textPatterns().join("|"), "i"),
   },
   {
@@ -112,20 +113,20 @@ const shapes: readonly Shape[] = [
   },
 ];
 
-/** `user:password@`, or a user alone where that is a token: at `https`, and where it is long. */
+/** `user:password@`, or a user alone where that is a token: at `https`, and where it does not look like a name. */
 function hasUserInfo(value: string): boolean {
   for (const [, scheme = "", rest = ""] of value.matchAll(/([a-z][a-z0-9+.-]*):\/\/([^\s"'<>]*)/gi)) {
-    const isWeb = /^(https?|wss?|socks\w*)$/i.test(scheme);
+    const isWeb = /^(?:\w+\+)?(?:https?|wss?|ftps?|socks\w*)$/i.test(scheme);
     // A password may have a slash in it that should have been encoded; behind a web server's host, `@` is a name in the path.
     const authority = isWeb || !rest.includes("@") ? (/^[^/?#\\]*/.exec(rest)?.[0] ?? "") : rest;
     const user = authority.slice(0, Math.max(0, authority.lastIndexOf("@")));
     if (user === "") continue;
-    if (isWeb || user.includes(":") || user.length > 32) return true;
+    if (isWeb || user.includes(":") || user.length > 32 || /^(?=.*\d)[^.]{12,}$/.test(user)) return true;
   }
   // The driver of MySQL for Go writes `user:password@tcp(host:3306)/name`.
   if (/[^\s:@/]+:\S+@\w*\([^\s)]+\)\//.test(value)) return true;
   // Proxies are also written without a scheme, and Oracle's addresses as `thin:user/password@host`.
-  return /^[^\s:@/]+:[^\s@/]+@[\w.-]+(?::\d+)?\/?$|\b(?:thin|oci):[^\s/@]+\/[^\s@]+@/.test(value);
+  return /^(?:\/\/)?[^\s:@/]+:[^\s@/]+@[\w.-]+(?::\d+)?(?:\/\S*)?$|\b(?:thin|oci):[^\s/@]+\/[^\s@]+@/.test(value);
 }
 
 /** Base64 of a text that holds a secret: `user:password`, a key file, a service account. */

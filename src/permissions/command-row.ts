@@ -53,9 +53,10 @@ export interface CommandRow {
   readonly fillsFolder?: true;
   /**
    * It picks the names of the files that it writes, by what it fetches or unpacks: into the folder that a flag names, or else
-   * the working directory. A single file may be written through a link that is there.
+   * the working directory. A single file may be written through a link that is there; a patch goes through none, and never
+   * into `.git`.
    */
-  readonly picksNames?: "file" | "archive";
+  readonly picksNames?: "file" | "archive" | "patch";
   /** A text of its that names an existing file means that file, which is then overwritten. */
   readonly textMayBeFile?: true;
   /** Flags whose value is a folder that it empties first, separated by spaces. */

@@ -107,6 +107,14 @@ function pickedNames(
     named.length === 0
       ? [folderTouches(around, writes, true)]
       : named.map((arg) => touchesOf(arg, "write", writes, around, true));
+  if (picksNames === "patch") {
+    const rules = folders.map((touches) =>
+      touches?.map(
+        (touch): Touch => ({ ...touch, lookup: { what: "existing", path: `${touch.lookup.path}/.tinman` } }),
+      ),
+    );
+    return [...folders.map((touches) => touches?.map((touch): Touch => ({ ...touch, anyBelow: true }))), ...rules];
+  }
   // An archive can hold a whole repository, with hooks; one file that is fetched cannot.
   const repositories = folders.map((touches) =>
     touches?.map((touch): Touch => ({ ...touch, lookup: { what: "existing", path: `${touch.lookup.path}/.git` } })),

@@ -345,6 +345,27 @@ describe("what must never go unasked", () => {
     expect(await verdict(command, at("low"))).toMatch(/^deny /);
   });
 
+  test.each(["cd ~ && git apply x.patch", "git -C ~ apply code/ws/x.patch", "cd ~; git am < x.mbox"])(
+    "%s writes whatever a patch names, in a home",
+    async (command) => {
+      expect(await verdict(command, at("medium"))).toMatch(/^deny (catastrophic|protected-place)$/);
+    },
+  );
+
+  test.each(["git diff ~ src", "cd ~ && git diff . code/ws/src", "git diff ../.. src", "git diff / src"])(
+    "%s compares whole folders, a protected place among them",
+    async (command) => {
+      expect(await verdict(command, at("low"))).toMatch(/^deny protected-place$/);
+    },
+  );
+
+  test("a patch can write the hooks and the rules of the repository", async () => {
+    const repositories = { closed: [], kept: ["/home/u/code/ws/.githooks"], programs: [], links: [] };
+    expect(await verdict("git apply x.patch", { ...at("medium"), repositories })).toBe("deny protected-place");
+    expect(await verdict("git apply x.patch", at("medium"))).toMatch(/^allow /);
+    expect(await verdict("git diff src", at("off"))).toMatch(/^allow /);
+  });
+
   test("names of a listing include the hooks of the repository", async () => {
     const repositories = { closed: [], kept: ["/home/u/code/ws/.githooks"], programs: [], links: [] };
     const judged = (command: string) => verdict(command, { ...at("low"), repositories });

@@ -106,6 +106,8 @@ const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
     sub: "diff",
     flags: `${diffFlags} --cached --staged --merge-base -1 -2 -3 --base --ours --theirs`,
     operands: "read*",
+    // Outside a repository, or with a folder outside of it, it compares whole folders.
+    recursive: true,
     why: changes,
   },
   {

@@ -233,6 +233,7 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
       --whitespace: --check --stat --numstat --summary --exclude: --include: --ignore-whitespace
       --ignore-space-change --intent-to-add --allow-empty --verbose --quiet`,
     operands: "read*",
+    picksNames: "patch",
     why: "changes files as a patch says",
   },
   {
@@ -240,6 +241,7 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
     flags: `-3 -s -k -q -p: -C: --3way --signoff --keep --keep-cr --quiet --whitespace: --continue --quit
       --no-gpg-sign`,
     operands: "read*",
+    picksNames: "patch",
     why: "makes commits of patches, which the reflog can take back",
   },
   {
