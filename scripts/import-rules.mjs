@@ -38,6 +38,7 @@ export const machineBuiltins = [
 /** @type {readonly Row[]} */
 export const importRules = [
   { room: "core", may: [], libraries: ["zod"], builtins: "none" },
+  { room: "access", may: ["core"], builtins: "none" },
   { room: "permissions/shell-risk.ts", may: ["core", "permissions"], libraries: ["unbash"], builtins: "none" },
   { room: "permissions", may: ["core", "permissions/shell-risk.ts"], builtins: "no-machine" },
   { room: "tools", may: ["core"], libraries: ["diff", "entities", "zod"], builtins: "no-machine" },
@@ -67,16 +68,20 @@ export const importRules = [
   { room: "sdk/node.ts", may: ["sdk", "sdk/node"], builtins: "all" },
   { room: "sdk", may: ["protocol", "rpc"], builtins: "none" },
   { room: "frontends/exit-codes.ts", may: ["core"], builtins: "none" },
-  { room: "frontends/front-end.ts", may: ["core", "protocol", "rpc", "frontends/exit-codes.ts"], builtins: "all" },
+  {
+    room: "frontends/front-end.ts",
+    may: ["core", "access", "protocol", "rpc", "frontends/exit-codes.ts"],
+    builtins: "all",
+  },
   {
     room: "frontends/acp",
-    may: ["core", "protocol", "rpc", "sdk", "frontends/exit-codes.ts", "frontends/front-end.ts"],
+    may: ["core", "access", "protocol", "rpc", "sdk", "frontends/exit-codes.ts", "frontends/front-end.ts"],
     libraries: ["@agentclientprotocol/sdk"],
     builtins: "all",
   },
   {
     room: "frontends/http",
-    may: ["core", "rpc", "frontends/front-end.ts"],
+    may: ["core", "access", "rpc", "frontends/front-end.ts"],
     libraries: ["prom-client", "ws"],
     builtins: "all",
   },
@@ -88,7 +93,7 @@ export const importRules = [
   },
   {
     room: "frontends/*",
-    may: ["core", "protocol", "rpc", "frontends/exit-codes.ts", "frontends/front-end.ts"],
+    may: ["core", "access", "protocol", "rpc", "frontends/exit-codes.ts", "frontends/front-end.ts"],
     builtins: "all",
   },
   {
@@ -114,6 +119,7 @@ export const importRules = [
     room: "commands",
     may: [
       "core",
+      "access",
       "config",
       "config/home.ts",
       "host/start-program.ts",

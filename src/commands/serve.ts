@@ -1,6 +1,7 @@
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
+import { AccessControl } from "../access/access-control.ts";
+import { createReport } from "../access/report.ts";
 import { type Composition, compose } from "../compose.ts";
-import { loadUserConfig } from "../config/load.ts";
 import { interactiveSettings, serveSettings } from "../config/serve-settings.ts";
 import { AgentError } from "../core/errors.ts";
 import { processEnded } from "../core/history.ts";
@@ -10,7 +11,7 @@ import type { Io } from "../frontends/front-end.ts";
 import { checkBinding } from "../frontends/http/access.ts";
 import { createLog, type Log } from "../frontends/http/log.ts";
 import { createMetrics } from "../frontends/http/metrics.ts";
-import { createHttpServer, type HttpServerOptions } from "../frontends/http/server.ts";
+import { createHttpServer } from "../frontends/http/server.ts";
 import { tokenFile } from "../frontends/http/token-file.ts";
 import { within } from "../frontends/http/within.ts";
 import { InteractiveConnection } from "../frontends/interactive/connection.ts";
@@ -18,7 +19,8 @@ import { InteractiveServer } from "../frontends/interactive/server.ts";
 import { noticeOf, offlineServerNotice } from "./offline-notice.ts";
 import { createObserver } from "./serve-observer.ts";
 import type { GivenServe } from "./serve-options.ts";
-import { createRpcServer } from "./serve-rpc.ts";
+import { createRpcHandler } from "./serve-rpc.ts";
+import { authOf } from "./serve-users.ts";
 import { warmUp } from "./serve-warm-up.ts";
 import { workingFolder } from "./working-folder.ts";
 
@@ -39,7 +41,7 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
   });
   const { engine, config, homes, clock, ids } = composition;
   const settings = serveSettings(config);
-  const { timeouts, ...sessions } = interactiveSettings(config);
+  const { timeouts, autonomy, ...sessions } = interactiveSettings(config);
   const { aiMs: ai, toolResultMs: toolResult, idleSessionMs: idleSession } = timeouts;
   const modelId = await modelOf(given, composition);
   const notice = await offlineServerNotice(given, composition);
@@ -50,27 +52,29 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
   });
   metrics.meter.gauge("sessions", () => pool.all().length);
   metrics.meter.gauge("queued_messages", () => pool.all().reduce((sum, each) => sum + each.waiting().length, 0));
-  const own = { cwd, modelId, reasoningEffort: "none", serverVersion: TINMAN_VERSION } as const;
-  const interactive = new InteractiveServer({
+  const report = createReport(log, ids);
+  const access = new AccessControl({
     engine,
     pool,
     clock,
-    ids,
+    options: { modelId, autonomy, ownHome: homes.own, limits: sessions.limits },
+    report,
+  });
+  const interactive = new InteractiveServer({
+    engine,
+    access,
     log,
+    report,
     options: {
       ...sessions,
-      ...own,
+      cwd,
+      reasoningEffort: "none",
+      serverVersion: TINMAN_VERSION,
       timeouts: { ...(ai === undefined ? {} : { ai }), toolResult, idleSession },
       run: notice === undefined ? {} : { modelByDefault: notice, ...noticeOf(notice) },
     },
   });
-  const rpc = createRpcServer(composition, {
-    pool,
-    modelId,
-    run: { toolResultMs: toolResult, ...noticeOf(notice) },
-    log,
-    interactive,
-  });
+  const rpc = createRpcHandler(composition, { access, run: { toolResultMs: toolResult, ...noticeOf(notice) }, log });
   const { drainMs } = settings.timeouts;
   const server = await createHttpServer({
     ...settings,
@@ -80,12 +84,13 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
     timeouts: { ...settings.timeouts, drainMs: drainMs + lastWordsMs },
     mounted: {
       "/ws": (socket, identity) => new InteractiveConnection(interactive, socket, identity),
-      ...(settings.rpc === "nobody" ? {} : { "/rpc": rpc.handle }),
+      ...(settings.rpc === "nobody" ? {} : { "/rpc": rpc }),
     },
-    roles: settings.rpc === "admins" ? { "/rpc": ["admin"] } : {},
-    onUserGone(user) {
-      const failed = (error: unknown): void => log.error("server.fault", { user, message: String(error) });
-      for (const wire of [interactive, rpc]) wire.stopWorkOf(user).catch(failed);
+    needs: settings.rpc === "admins" ? { "/rpc": "host" } : {},
+    onUserGone(who) {
+      void access.revoke(who).then((failures) => {
+        for (const error of failures) log.error("server.fault", { user: who.user, message: String(error) });
+      });
     },
     log,
     metrics,
@@ -95,7 +100,7 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
   tellStart(log, url, given.auth ? tokenFile(homes.own) : undefined);
   // Listens for signals from here on: whoever reads the line below may send one at once.
   const stopped = untilStopped(io, log, async () => {
-    interactive.drain();
+    access.drain();
     const ended = new AgentError("interrupted", processEnded.message);
     await server.drain(within(drainMs, pool.idle()).then(() => pool.close(ended)));
     await engine.close();
@@ -115,18 +120,6 @@ function keepToTheLog(log: Log): void {
   process.removeAllListeners("unhandledRejection");
   process.on("unhandledRejection", (error) => log.error("server.fault", { message: String(error) }));
   process.on("SIGUSR1", () => log.warn("process.warning", { message: "SIGUSR1 does nothing here." }));
-}
-
-/** Where tokens come from: this machine's own, and the users of the configuration, whichever it is. */
-function authOf(ownHome: string, configFile: string | undefined): NonNullable<HttpServerOptions["auth"]> {
-  const named = configFile === undefined ? {} : { file: configFile };
-  return {
-    tokenFile: tokenFile(ownHome),
-    users: {
-      file: configFile ?? join(ownHome, "config.yaml"),
-      load: async () => serveSettings(await loadUserConfig(ownHome, named)).users,
-    },
-  };
 }
 
 /** Rejects with `model_unknown`: better now than with the first session. */

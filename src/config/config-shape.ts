@@ -5,6 +5,7 @@ import type { modelEntrySchema } from "./model-schema.ts";
 import { ruleWords } from "./rule-words.ts";
 import type { UserConfig } from "./schema.ts";
 import {
+  folderFault,
   hostFault,
   isTokenHash,
   originFault,
@@ -105,6 +106,9 @@ const user = fieldsOf<NonNullable<Serve["users"]>[number]>(
     name: textWithout(userNameFault),
     role: oneOf(userRoles),
     tokens: listOf((value) => typeof value === "string" && isTokenHash(value)),
+    folders: listOf(textWithout(folderFault)),
+    autonomy: oneOf(autonomyLevels),
+    models: listOf(isText),
   },
   "name",
   "role",

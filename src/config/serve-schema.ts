@@ -2,6 +2,7 @@ import { z } from "zod";
 import { durationMs, durationRule } from "../core/duration.ts";
 import { autonomyLevels } from "../core/settings.ts";
 import {
+  folderFault,
   hostFault,
   isTokenHash,
   originFault,
@@ -40,13 +41,33 @@ const user = z.strictObject({
     })
     .describe("admin: everything. user: their own sessions. viewer: watches, and changes nothing."),
   tokens: z.array(tokenHash).describe("Hashes of the tokens, as tinman serve token prints them."),
+  folders: z
+    .array(text(folderFault))
+    .min(1)
+    .optional()
+    .describe("Folders in which, and below which, this user's sessions can work. Any, unless given. Role user only."),
+  autonomy: z
+    .enum(autonomyLevels)
+    .optional()
+    .describe("The highest level of this user's sessions. Any, unless given. Role user only."),
+  models: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe("The only models that this user's sessions can use. Any, unless given. Role user only."),
 });
+
+const ceilings = ["folders", "autonomy", "models"] as const;
 
 /** Two users of one name would share their sessions, and a token of two would be either's. */
 const users = z.array(user).superRefine((list, context) => {
   const names = new Set<string>();
   const hashes = new Set<string>();
-  list.forEach(({ name, tokens }, at) => {
+  list.forEach(({ name, tokens, ...one }, at) => {
+    for (const key of ceilings.filter((each) => one.role !== "user" && one[each] !== undefined)) {
+      const message = `is for the role user, and "${name}" has ${one.role}: remove it`;
+      context.addIssue({ code: "custom", path: [at, key], message });
+    }
     if (names.has(name)) context.addIssue({ code: "custom", path: [at, "name"], message: `"${name}" is there twice` });
     names.add(name);
     tokens.forEach((hash, of) => {

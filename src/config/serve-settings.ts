@@ -10,6 +10,10 @@ export interface ServeUser {
   readonly role: (typeof userRoles)[number];
   /** `sha256:` and 64 hexadecimal digits, each. */
   readonly tokens: readonly string[];
+  /** Absolute. */
+  readonly folders?: readonly string[] | undefined;
+  readonly autonomy?: Autonomy | undefined;
+  readonly models?: readonly string[] | undefined;
 }
 
 /** `serve` with nothing left out; times in milliseconds. */

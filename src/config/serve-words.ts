@@ -16,6 +16,11 @@ export function userNameFault(name: string): string | undefined {
   return isName ? undefined : `must be letters, digits and . _ @ + -, at most ${longestName} of them`;
 }
 
+/** Why sessions cannot be kept in this folder; `undefined` when they can. */
+export function folderFault(folder: string): string | undefined {
+  return folder.startsWith("/") ? undefined : `must be an absolute path, got ${JSON.stringify(folder)}`;
+}
+
 export function isTokenHash(text: string): boolean {
   return /^sha256:[0-9a-f]{64}$/.test(text);
 }

@@ -4,8 +4,7 @@ import type { Answer, Interaction } from "./interaction.ts";
 import { headAndTail, recordTextLimit } from "./output.ts";
 import { levelForGood } from "./permission.ts";
 import type { Clock, Ids } from "./ports.ts";
-import type { Autonomy, SessionSettings } from "./settings.ts";
-import { autonomyLevels } from "./settings.ts";
+import { type Autonomy, isAbove, lowerLevel, type SessionSettings } from "./settings.ts";
 
 interface Open {
   readonly interaction: Interaction;
@@ -21,6 +20,7 @@ export class Interactions {
   private readonly present: () => readonly Abilities[];
   private readonly emit: (body: EventBody) => Promise<void>;
   private readonly settings: () => SessionSettings;
+  private readonly highestAutonomy: () => Autonomy;
   private readonly ids: Ids;
   private readonly clock: Clock;
 
@@ -28,12 +28,15 @@ export class Interactions {
     present: () => readonly Abilities[];
     emit: (body: EventBody) => Promise<void>;
     settings: () => SessionSettings;
+    /** No answer raises the level above it. */
+    highestAutonomy: () => Autonomy;
     ids: Ids;
     clock: Clock;
   }) {
     this.present = parts.present;
     this.emit = parts.emit;
     this.settings = parts.settings;
+    this.highestAutonomy = parts.highestAutonomy;
     this.ids = parts.ids;
     this.clock = parts.clock;
   }
@@ -80,7 +83,7 @@ export class Interactions {
     if (open === undefined) return false;
     const answer = withinRecord(given);
     this.open.delete(requestId);
-    const changes = changesWith(open.interaction, answer, this.settings());
+    const changes = changesWith(open.interaction, answer, this.settings(), this.highestAutonomy());
     const told = this.emit({
       type: "request.closed",
       requestId,
@@ -120,14 +123,15 @@ function canAnswer(client: Abilities, kind: Interaction["kind"]): boolean {
 }
 
 /** The settings that change with an answer. */
-function changesWith(interaction: Interaction, answer: Answer, settings: SessionSettings): SettingsChanges | undefined {
-  if (answer.kind === "approve") return { mode: "auto", autonomy: answer.autonomy };
+function changesWith(
+  interaction: Interaction,
+  answer: Answer,
+  { autonomy }: SessionSettings,
+  most: Autonomy,
+): SettingsChanges | undefined {
+  if (answer.kind === "approve") return { mode: "auto", autonomy: lowerLevel(answer.autonomy, most) };
   if (answer.kind !== "allow" || answer.always !== true || interaction.kind !== "permission") return undefined;
-  const level = levelForGood(interaction.calls.map(({ decision }) => decision)) ?? settings.autonomy;
-  const highest = higher(level, settings.autonomy);
-  return highest === settings.autonomy ? undefined : { autonomy: highest };
-}
-
-function higher(a: Autonomy, b: Autonomy): Autonomy {
-  return autonomyLevels.indexOf(a) >= autonomyLevels.indexOf(b) ? a : b;
+  const wanted = levelForGood(interaction.calls.map(({ decision }) => decision)) ?? autonomy;
+  const level = lowerLevel(wanted, most);
+  return isAbove(level, autonomy) ? { autonomy: level } : undefined;
 }

@@ -18,12 +18,11 @@ import type { QueuedPrompt } from "./prompt-queue.ts";
 import { leftoverPrompt, notRun, PromptQueue, shortTitle, sizeOf, titleFrom } from "./prompt-queue.ts";
 import { damageNotices, readRepaired } from "./repair-log.ts";
 import { type PromptHandle, type PromptOptions, SentPrompts } from "./sent-prompts.ts";
-import { type RunOptions, type SessionSettings, unaskedModel } from "./settings.ts";
+import { type Autonomy, type RunOptions, type SessionSettings, unaskedModel } from "./settings.ts";
 import { estimateTokens } from "./tokens.ts";
 import type { Tool } from "./tool.ts";
 import { runCalls } from "./tool-calls.ts";
-import type { TurnOutcome } from "./turn.ts";
-import { runTurn } from "./turn.ts";
+import { runTurn, type TurnOutcome } from "./turn.ts";
 
 /** One session: its prompt queue, its live turn, and who is attached. */
 export class Session {
@@ -44,6 +43,7 @@ export class Session {
   private isNamed: boolean;
   private live: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
   private closed = false;
+  highestAutonomy: Autonomy = "high";
   private tellEnd = (): void => undefined;
   /** Resolves when it was closed, by whomever, and its log is free. */
   readonly ended = new Promise<void>((resolve) => {
@@ -71,6 +71,7 @@ export class Session {
       present: () => this.audience.present(),
       emit: (body) => this.journal.emit(body),
       settings: () => state.settings,
+      highestAutonomy: () => this.highestAutonomy,
       ids: parts.ids,
       clock: parts.clock,
     });

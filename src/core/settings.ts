@@ -2,6 +2,14 @@
 export const autonomyLevels = ["off", "low", "medium", "high"] as const;
 export type Autonomy = (typeof autonomyLevels)[number];
 
+export function isAbove(level: Autonomy, most: Autonomy): boolean {
+  return autonomyLevels.indexOf(level) > autonomyLevels.indexOf(most);
+}
+
+export function lowerLevel(a: Autonomy, b: Autonomy): Autonomy {
+  return isAbove(a, b) ? b : a;
+}
+
 /** `spec` only reads and plans; `auto` works. */
 export type Mode = "auto" | "spec";
 

@@ -1,3 +1,4 @@
+import type { Identity } from "../access/identity.ts";
 import type { Engine } from "../core/engine.ts";
 import type { ServedSocket } from "../rpc/web-socket.ts";
 import { type ExitCode, exitCodes, type HandledSignal, signalCodes } from "./exit-codes.ts";
@@ -18,16 +19,6 @@ export interface Io {
   readonly stderr: Output;
   /** Calls back on every signal that asks the process to end; the returned function stops that. */
   onSignal(callback: (signal: HandledSignal) => void): () => void;
-}
-
-/** `admin`: everything. `user`: sessions of their own. `viewer`: looks, and changes nothing. */
-export const roles = ["admin", "user", "viewer"] as const;
-export type Role = (typeof roles)[number];
-
-/** Who is at the other end of a connection. It comes from the server's own record of a token, and never from the client. */
-export interface Identity {
-  readonly user: string;
-  readonly role: Role;
 }
 
 /** Serves one client that a server has let in. May throw, which closes the client's socket. */

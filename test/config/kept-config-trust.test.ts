@@ -66,7 +66,10 @@ const whole = {
   serve: {
     hosts: ["agent.example.org", "[::1]"],
     origins: ["https://agent.example.org"],
-    users: [{ name: "ann", role: "user", tokens: [`sha256:${"0f".repeat(32)}`] }],
+    users: [
+      { name: "ann", role: "user", tokens: [`sha256:${"0f".repeat(32)}`] },
+      { name: "bob", role: "user", tokens: [], folders: ["/srv/bob"], autonomy: "low", models: ["mine"] },
+    ],
     rpc: "admins",
     limits: { connections: 10, connectionsPerUser: 5, payloadBytes: 1_000, unsentBytes: 2_000 },
     timeouts: { ping: "20s", stalled: 10, drain: "1.5m" },

@@ -2,10 +2,10 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { roles } from "../../src/access/identity.ts";
 import { loadUserConfig } from "../../src/config/load.ts";
 import { interactiveSettings, serveSettings } from "../../src/config/serve-settings.ts";
 import { toolExecutions, userRoles } from "../../src/config/serve-words.ts";
-import { roles } from "../../src/frontends/front-end.ts";
 import { toolExecutions as onTheWire } from "../../src/protocol/interactive.ts";
 
 let home: string;
@@ -51,7 +51,9 @@ test("every key has its effect", async () => {
 serve:
   hosts: [agent.example.org, "[fd00::1]"]
   origins: ["https://agent.example.org", "http://localhost:3000"]
-  users: [{ name: ann@example.org, role: viewer, tokens: ["${hash("a")}", "${hash("b")}"] }]
+  users:
+    - { name: ann@example.org, role: viewer, tokens: ["${hash("a")}", "${hash("b")}"] }
+    - { name: bob, role: user, tokens: [], folders: [/srv/bob], autonomy: low, models: [offline] }
   rpc: nobody
   limits: { connections: 1, connectionsPerUser: 10, payloadBytes: 2, unsentBytes: 3 }
   timeouts: { ping: 4, stalled: 5s, drain: 6m }
@@ -66,7 +68,10 @@ interactive:
     {
       hosts: ["agent.example.org", "[fd00::1]"],
       origins: ["https://agent.example.org", "http://localhost:3000"],
-      users: [{ name: "ann@example.org", role: "viewer", tokens: [hash("a"), hash("b")] }],
+      users: [
+        { name: "ann@example.org", role: "viewer", tokens: [hash("a"), hash("b")] },
+        { name: "bob", role: "user", tokens: [], folders: ["/srv/bob"], autonomy: "low", models: ["offline"] },
+      ],
       rpc: "nobody",
       limits: { connections: 1, connectionsPerUser: 10, payloadBytes: 2, unsentBytes: 3 },
       timeouts: { pingMs: 4_000, stalledMs: 5_000, drainMs: 360_000 },
@@ -110,6 +115,14 @@ test.each([
   [
     oneUser('{ name: "a b", role: user, tokens: [] }'),
     "serve.users.0.name: must be letters, digits and . _ @ + -, at most 64 of them",
+  ],
+  [
+    oneUser("{ name: ann, role: user, tokens: [], folders: [work] }"),
+    'serve.users.0.folders.0: must be an absolute path, got "work"',
+  ],
+  [
+    oneUser("{ name: ann, role: admin, tokens: [], models: [offline] }"),
+    'serve.users.0.models: is for the role user, and "ann" has admin: remove it',
   ],
   ["serve: { hosts: ['https://a.example'] }", "serve.hosts.0: must be a name without http://"],
   ["serve: { hosts: ['a.example:80'] }", "serve.hosts.0: must be a name without a port: every port counts"],

@@ -36,6 +36,7 @@ test("every event of the log has its row", () => {
     "commands/serve.ts",
     "commands/serve-observer.ts",
     "commands/serve-rpc.ts",
+    "access/report.ts",
     "frontends/interactive/server.ts",
     ...["connections", "credentials", "server", "log"].map((name) => `frontends/http/${name}.ts`),
   ];

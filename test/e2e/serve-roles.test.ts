@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { interactiveParams } from "../../src/protocol/interactive.ts";
-import { leaksIn, type Program, type SocketClient, startProgram, userOf } from "../fakes/ws/program.ts";
+import { leaksIn, openSocket, type Program, type SocketClient, startProgram, userOf } from "../fakes/ws/program.ts";
 import type { Bench } from "./tinman.ts";
 import { createBench } from "./tinman.ts";
 
@@ -46,7 +46,10 @@ let ids = 0;
 
 /** A client of /rpc, as little of one as is needed. */
 async function rpc(who: { readonly token: string }) {
-  const client = await program.connect({ path: "/rpc", token: who.token });
+  return rpcOver(await program.connect({ path: "/rpc", token: who.token }));
+}
+
+function rpcOver(client: SocketClient) {
   const request = async (method: string, params: object) => {
     ids += 1;
     const id = `q${ids}`;
@@ -98,6 +101,35 @@ test("somebody else's session is not there, by any method of /ws or /rpc, and no
   expect(foreign.frames.every(({ method }) => method === undefined)).toBe(true);
 });
 
+test("headers, addresses and parameters that claim another user, role or scope change nothing", async () => {
+  const { sessionId } = await started();
+  const claims = { role: "admin", roles: ["admin"], scope: "admin", scopes: ["*"], user: "ann", owner: "ann" };
+  const headers = {
+    authorization: `Bearer ${bob.token}`,
+    "x-role": "admin",
+    "x-scopes": "admin",
+    "x-user": "ann",
+    "x-forwarded-user": "ann",
+    "x-remote-user": "ann",
+    cookie: "role=admin; user=ann",
+  };
+  const address = program.url.replace("http", "ws");
+  const query = `role=admin&user=ann&token=${ann.token}`;
+  const client = await openSocket(`${address}/ws?${query}`, headers);
+  expect((await client.request("capabilities", claims)).result).toMatchObject({ user: "bob", role: "user" });
+  expect((await client.request("resumeSession", { ...claims, sessionId })).error?.data?.reason).toBe("unknown_session");
+  const { request } = rpcOver(await openSocket(`${address}/rpc?${query}`, headers));
+  expect((await request("load_session", { ...claims, sessionId })).error?.code).toBe(-32004);
+  const init = await request("initialize_session", {
+    ...claims,
+    machineId: "ann",
+    cwd: bench.cwd,
+    skipPermissionsUnsafe: true,
+  });
+  expect(init.error?.message).toContain("role admin");
+  expect((await program.get("/metrics", bob.token)).code).toBe(403);
+});
+
 test("a viewer looks on, and may do nothing else, on /ws and on /rpc", async () => {
   const { owner, sessionId } = await started();
   const viewer = await ws(vic);
@@ -107,7 +139,11 @@ test("a viewer looks on, and may do nothing else, on /ws and on /rpc", async () 
     const { error } = await viewer.request(method, { ...all, sessionId });
     expect([method, error]).toEqual([
       method,
-      { code: -32000, message: `A viewer may not use ${method}.`, data: { reason: "forbidden" } },
+      {
+        code: -32000,
+        message: `${method} needs the role admin or user; this token has viewer.`,
+        data: { reason: "forbidden" },
+      },
     ]);
   }
   const looker = await rpc(vic);

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, describe, expect, it } from "vitest";
+import { denialReasons } from "../../src/access/denied.ts";
 import {
   answerEnds,
   interactiveNotifications,
@@ -137,7 +138,7 @@ describe("the page names everything", () => {
       .join("\n");
     const made = new Set([...source.matchAll(/\b(?:badParams|unusable|refused)\("(\w+)"/g)].map((match) => match[1]));
     const reasons = table.flatMap(([cell = "", code = ""]) => (code.startsWith("-32") ? words(cell) : []));
-    expect(reasons.toSorted()).toEqual([...made].toSorted());
+    expect(reasons.toSorted()).toEqual([...new Set([...made, ...denialReasons])].toSorted());
   });
 });
 

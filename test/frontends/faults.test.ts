@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { AccessControl } from "../../src/access/access-control.ts";
 import { AgentError } from "../../src/core/errors.ts";
 import type { SessionStore } from "../../src/core/ports.ts";
 import { SessionPool } from "../../src/core/session-pool.ts";
@@ -11,7 +12,14 @@ import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { fullStore } from "../fakes/full-store.ts";
 import { createKit, type FakeReply, says, until } from "../fakes/kit.ts";
 import { createLinkedClient } from "../fakes/rpc/linked-client.ts";
-import { ann, isFinal, serve as serveInteractive, spokenOver, textIn } from "./interactive/served.ts";
+import {
+  ann,
+  isFinal,
+  options as served,
+  serve as serveInteractive,
+  spokenOver,
+  textIn,
+} from "./interactive/served.ts";
 import { connect, hangsAfter, sessionIds } from "./stream-jsonrpc/connection/served.ts";
 
 /**
@@ -38,9 +46,14 @@ test("/ws: revoking a user reaches their turn while another session's log cannot
   });
   const hanging = new Set<string>();
   const broken: SessionStore = { ...store, read: (id) => (hanging.has(id) ? unreadable : store.read(id)) };
-  const served = serveInteractive([hangsAfter(), hangsAfter()], {}, { store: broken });
-  const { server, pool, kit, log } = served;
-  const client = served.connect();
+  const {
+    access,
+    pool,
+    kit,
+    log,
+    connect: connectTo,
+  } = serveInteractive([hangsAfter(), hangsAfter()], {}, { store: broken });
+  const client = connectTo();
   const sessionId = await client.start();
   await client.request("sendUserMessage", { sessionId, message: "x" });
   // Of somebody else, in the middle of a turn: whoever opens it on /ws has its log read.
@@ -49,18 +62,18 @@ test("/ws: revoking a user reaches their turn while another session's log cannot
   other.session.prompt([{ type: "text", text: "y" }]).outcome.catch(() => undefined);
   await until(() => kit.requests.length === 2);
   hanging.add(other.session.id);
-  const admin = served.connect({ user: "root", role: "admin" });
+  const admin = connectTo({ user: "root", role: "admin" });
   admin.post("r", "resumeSession", { sessionId: other.session.id });
   await until(() => other.isShared());
-  const revoked = server.stopWorkOf("ann");
+  const revoked = access.revoke(ann);
   const [end] = (await client.until(isFinal)).filter(isFinal);
   expect(end?.params?.reason).toBe("cancelled");
   await until(() => pool.get(sessionId) === undefined);
+  expect(await revoked).toEqual([]);
   fail(new AgentError("storage_failed", "The log cannot be read."));
-  await revoked;
+  await until(() => log.some(({ event }) => event === "request.failed"));
   expect(log.filter(({ event }) => event === "request.failed")).toMatchObject([
     { message: "The log cannot be read.", method: "resumeSession", user: "root" },
-    { message: "The log cannot be read.", method: "stopWorkOf", user: "ann" },
   ]);
   await Promise.all([client.close(), admin.close(), pool.close()]);
 });
@@ -100,7 +113,14 @@ const own = (replies: readonly FakeReply[]) => {
 const shared = (replies: readonly FakeReply[]) => {
   const kit = createKit(replies, { ids: sessionIds() });
   const pool = new SessionPool(kit.engine, { clock: kit.clock, idleMs: 1_000 });
-  return { kit, pool, shared: { shared: { pool, owner: "ann", allows: () => true, canAnswer: true } } };
+  const access = new AccessControl({
+    engine: kit.engine,
+    pool,
+    clock: kit.clock,
+    options: { modelId: "fake", autonomy: "off", limits: served.limits },
+    report: () => "id",
+  });
+  return { kit, pool, shared: { shared: { access, who: ann } } };
 };
 
 test.each([

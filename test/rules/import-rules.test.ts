@@ -58,6 +58,11 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
     ["../store/a.ts", "../config/a.ts", "../tools/a.ts", "yaml", "commander", "@ai-sdk/openai", "@ai-sdk/provider"],
   ],
   [
+    "access/a.ts",
+    ["./b.ts", "../core/settings.ts"],
+    ["../config/a.ts", "../frontends/front-end.ts", "zod", "node:path"],
+  ],
+  [
     "models/ai-sdk.ts",
     ["./prompt.ts", "../core/ports.ts"],
     ["../net/fetch.ts", "../tools/a.ts", "zod", "node:http", "node:path", "eventsource-parser"],
@@ -128,7 +133,7 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
   ],
   [
     "frontends/front-end.ts",
-    ["../core/event.ts", "../protocol/a.ts"],
+    ["../core/event.ts", "../access/identity.ts", "../protocol/a.ts"],
     ["./exec/a.ts", "../store/a.ts", "../compose.ts"],
   ],
   [

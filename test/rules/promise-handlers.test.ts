@@ -3,6 +3,8 @@ import { programOf, unhandledPromises } from "./promise-handlers.ts";
 
 /** Promises whose contract says that they never reject. */
 const neverReject: Readonly<Record<string, string>> = {
+  "src/access/access-control.ts void hold.session.ended.then(giveBack)": "a session's end only resolves",
+  "src/commands/serve.ts void access.revoke(who).then((failures) => {": "failures are what it resolves with",
   "src/core/engine.ts void session.ended.then(() => this.open.delete(session))": "a session's end only resolves",
   "src/core/journal.ts void this.flush()": "each entry has its own promise, which is rejected instead",
   "src/core/session-pool.ts void closeUnlessBusy()": "its parts are caught",
@@ -23,7 +25,6 @@ const neverReject: Readonly<Record<string, string>> = {
   "src/frontends/exec/progress.ts void this.output.write(`\\r\\x1b[2K${frames[this.frame]} ${doing} ${seconds}s`)":
     "an Output only resolves",
   "src/frontends/http/log.ts void output.write(`${printed(line)}\\n`).finally(() => {": "an Output only resolves",
-  "src/frontends/interactive/server.ts void hold.session.ended.then(giveBack)": "a session's end only resolves",
   "src/frontends/stream-jsonrpc/connection.ts void this.context.options.log.warn(words)": "an Output only resolves",
   "src/frontends/stream-jsonrpc/open-session.ts void options.log.event(event)": "an Output only resolves",
   "src/sdk/interactions.ts void ask<PermissionAnswer>(asked, handler, (answer, isGiven) => {": "it catches the handler",

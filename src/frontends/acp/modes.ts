@@ -1,4 +1,5 @@
 import type { SessionConfigOption, SessionConfigSelectOption, SessionModeState } from "@agentclientprotocol/sdk";
+import { bounds } from "../../access/ceilings.ts";
 import type { SettingsChange } from "../../sdk/api.ts";
 import type { ModelInfo, Settings } from "../../sdk/types.ts";
 
@@ -50,14 +51,13 @@ export function changeToMode(id: string): SettingsChange | undefined {
   return { interactionMode: "auto", autonomyLevel: known as Level };
 }
 
-/** Of a session that was: a level that it was once given comes back, but not above what this program was started with. */
+/** What a session that is opened again is brought down to: what this program was started with. */
 export function boundsOf({ autonomyLevel: was }: Settings, started: SettingsChange): SettingsChange {
   const { autonomyLevel: most, interactionMode } = started;
-  const rising = Object.keys(levels);
-  const isAbove = most !== undefined && rising.indexOf(was) > rising.indexOf(most);
+  const { autonomy, mode } = bounds({ autonomy: was }, { most, spec: interactionMode === "spec" });
   return {
-    ...(isAbove ? { autonomyLevel: most } : {}),
-    ...(interactionMode === "spec" ? { interactionMode } : {}),
+    ...(autonomy ? { autonomyLevel: autonomy } : {}),
+    ...(mode ? { interactionMode: mode } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { stat } from "node:fs/promises";
-import { type Identity, type Role, roles } from "../front-end.ts";
+import { isDeepStrictEqual } from "node:util";
+import { type Ceilings, type Identity, type Role, roles } from "../../access/identity.ts";
 import type { Log } from "./log.ts";
 import { ownToken, readToken, tokenFault } from "./token-file.ts";
 import { hashOf } from "./tokens.ts";
@@ -18,6 +19,7 @@ export interface NamedUser {
   readonly name: string;
   readonly role: Role;
   readonly tokens: readonly string[];
+  readonly ceilings?: Ceilings;
 }
 
 export interface UserSource {
@@ -41,8 +43,8 @@ export interface CredentialsOptions {
   readonly everyMs?: number;
   /** Told of every token that is no longer what it was. */
   onRevoked(credential: Credential): void;
-  /** Told of every user who has lost a token, and has no other by which they may do as much. */
-  onUserGone?(user: string): void;
+  /** Told of every lost token whose user has no other one that can do as much. */
+  onUserGone?(identity: Identity): void;
 }
 
 /** A file that was changed so recently may be changed again without a trace: the clock of a file system is coarse. */
@@ -62,7 +64,7 @@ export async function watchCredentials(options: CredentialsOptions): Promise<Cre
 
   const own = watchFile(options.tokenFile, async (isThere) => {
     const token = isThere ? await readToken(options.tokenFile) : undefined;
-    return token === undefined ? [] : [{ hash: hashOf(token), identity: ownIdentity }];
+    return token === undefined ? [] : [{ hash: hashOf(token), identity: { ...ownIdentity } }];
   });
   // Many programs save a file by removing, or emptying, and then writing it.
   const named = watchFile(users.file, async (isThere) => (isThere ? await users.load() : []).flatMap(credentialsOf), {
@@ -76,7 +78,7 @@ export async function watchCredentials(options: CredentialsOptions): Promise<Cre
       if (credentials.includes(one)) continue;
       log.info("token.revoked", { user: one.identity.user, role: one.identity.role });
       onRevoked(one);
-      if (!credentials.some(({ identity }) => isAsGood(identity, one.identity))) onUserGone?.(one.identity.user);
+      if (!credentials.some(({ identity }) => isAsGood(identity, one.identity))) onUserGone?.(one.identity);
     }
   }
 
@@ -129,18 +131,18 @@ export async function watchCredentials(options: CredentialsOptions): Promise<Cre
   };
 }
 
-function credentialsOf({ name: user, role, tokens }: NamedUser): readonly Credential[] {
-  return tokens.map((hash) => ({ hash, identity: { user, role } }));
+function credentialsOf({ name: user, role, tokens, ceilings }: NamedUser): readonly Credential[] {
+  return tokens.map((hash) => ({ hash, identity: { user, role, ...(ceilings === undefined ? {} : { ceilings }) } }));
 }
 
-/** Whether the same user may do as much. */
+/** Whether the same user can do as much. Other ceilings count as less. */
 function isAsGood(now: Identity, before: Identity): boolean {
-  return now.user === before.user && roles.indexOf(now.role) <= roles.indexOf(before.role);
+  const isFree = now.ceilings === undefined || isDeepStrictEqual(now.ceilings, before.ceilings);
+  return isFree && now.user === before.user && roles.indexOf(now.role) <= roles.indexOf(before.role);
 }
 
 function isSame(one: Credential, other: Credential): boolean {
-  const [a, b] = [one.identity, other.identity];
-  return one.hash === other.hash && a.user === b.user && a.role === b.role;
+  return one.hash === other.hash && isDeepStrictEqual(one.identity, other.identity);
 }
 
 type Problem = (error: unknown, before: readonly Credential[]) => readonly Credential[];

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { can, holders } from "../../access/capability.ts";
 import type { Access } from "./access.ts";
 import { valuesOf } from "./access.ts";
 import type { Cookies } from "./cookies.ts";
@@ -62,8 +63,8 @@ export function createGatekeeper(parts: {
       if (route === undefined) return refuse(404, "path", "There is nothing here.");
       if (needed === "bearer" && by !== needed)
         return refuse(403, "role", "This needs the token itself, in the header Authorization.", route);
-      if (route.roles !== undefined && (found === undefined || !route.roles.includes(found.identity.role)))
-        return refuse(403, "role", `Only for the role ${route.roles.join(" or ")}.`, route);
+      if (route.needs !== undefined && (found === undefined || !can(found.identity, route.needs)))
+        return refuse(403, "role", `Only for the role ${holders(route.needs)}.`, route);
       if (!isItsMethod) return notAllowed(route.method, route);
       return { route, asked: { credential: found, host, query: new URLSearchParams(query) } };
     },

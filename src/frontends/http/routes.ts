@@ -1,4 +1,4 @@
-import type { Role } from "../front-end.ts";
+import type { Capability } from "../../access/capability.ts";
 import type { Cookies } from "./cookies.ts";
 import type { Credential } from "./credentials.ts";
 import type { Metrics } from "./metrics.ts";
@@ -24,8 +24,8 @@ export interface Asked {
 export interface Route {
   readonly path: string;
   readonly method: "GET" | "POST";
-  /** Who may; everybody with a token when left out. */
-  readonly roles?: readonly Role[];
+  /** What a client must be able to do; nothing but have a token when left out. */
+  readonly needs?: Capability;
   /** `bearer`: a cookie does not do. `code`: a code takes the place of the token, and the route looks at it. */
   readonly by?: "bearer" | "code";
   /** A WebSocket is to be opened there. */
@@ -43,13 +43,13 @@ export const json = (code: number, value: object, headers: Readonly<Record<strin
 /** Everything that this server answers. Nothing is answered that has no row here. */
 export function createRoutes(parts: {
   readonly mounted: readonly string[];
-  readonly roles: Readonly<Record<string, readonly Role[]>>;
+  readonly needs: Readonly<Record<string, Capability>>;
   readonly cookies: Cookies;
   readonly metrics: Metrics;
   readonly origins: readonly string[];
   readonly isDraining: () => boolean;
 }): readonly Route[] {
-  const { mounted, roles, cookies, metrics, origins, isDraining } = parts;
+  const { mounted, needs, cookies, metrics, origins, isDraining } = parts;
   const about = `tinman serve ${TINMAN_VERSION}\n\nWebSocket: ${mounted.join(", ")}\nAlso: /healthz /readyz /metrics\n`;
   return [
     { path: "/", method: "GET", answer: () => ({ code: 200, body: about }) },
@@ -62,7 +62,7 @@ export function createRoutes(parts: {
     {
       path: "/metrics",
       method: "GET",
-      roles: ["admin", "viewer"],
+      needs: "metrics",
       answer: async () => ({ code: 200, ...(await metrics.text()) }),
     },
     {
@@ -90,7 +90,7 @@ export function createRoutes(parts: {
       (path): Route => ({
         path,
         method: "GET",
-        ...(roles[path] === undefined ? {} : { roles: roles[path] }),
+        ...(needs[path] === undefined ? {} : { needs: needs[path] }),
         upgrades: true,
         answer: () => ({
           code: 426,

@@ -2,8 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
+import type { Capability } from "../../access/capability.ts";
+import type { Identity } from "../../access/identity.ts";
 import { AgentError } from "../../core/errors.ts";
-import type { ConnectionHandler, Role } from "../front-end.ts";
+import type { ConnectionHandler } from "../front-end.ts";
 import { asHost, createAccess } from "./access.ts";
 import { answer, answerRaw } from "./answers.ts";
 import { createConnections } from "./connections.ts";
@@ -33,10 +35,10 @@ export interface HttpServerOptions {
   readonly timeouts: { readonly pingMs: number; readonly stalledMs: number; readonly drainMs: number };
   /** Who serves the WebSockets, by path. */
   readonly mounted: Readonly<Record<string, ConnectionHandler>>;
-  /** Whom these paths are for; everybody with a token where one is left out. */
-  readonly roles?: Readonly<Record<string, readonly Role[]>>;
-  /** Told of every user who may do less than before, because a token was taken back. */
-  onUserGone?(user: string): void;
+  /** What a client of these paths must be able to do; nothing but have a token where one is left out. */
+  readonly needs?: Readonly<Record<string, Capability>>;
+  /** Told of every lost token whose user has no other one that can do as much. */
+  onUserGone?(identity: Identity): void;
   readonly log: Log;
   readonly metrics: Metrics;
   /** For tests. */
@@ -51,7 +53,7 @@ export interface HttpServerOptions {
 }
 
 export interface HttpServer {
-  readonly routes: readonly Pick<Route, "path" | "method" | "roles" | "by" | "upgrades">[];
+  readonly routes: readonly Pick<Route, "path" | "method" | "needs" | "by" | "upgrades">[];
   /** Resolves when clients can come. Rejects with `usage` where it cannot listen. */
   listen(): Promise<void>;
   /** Where it listens. */
@@ -101,7 +103,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     }));
   const routes = createRoutes({
     mounted: Object.keys(mounted),
-    roles: options.roles ?? {},
+    needs: options.needs ?? {},
     cookies,
     metrics,
     origins: options.origins,

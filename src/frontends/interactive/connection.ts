@@ -1,3 +1,5 @@
+import { checkCan } from "../../access/capability.ts";
+import type { Identity } from "../../access/identity.ts";
 import { check } from "../../protocol/check.ts";
 import {
   type InteractiveMethod,
@@ -8,12 +10,12 @@ import {
   sessionStatus,
 } from "../../protocol/interactive.ts";
 import type { ServedSocket } from "../../rpc/web-socket.ts";
-import type { Identity, ServedConnection } from "../front-end.ts";
+import type { ServedConnection } from "../front-end.ts";
 import { decode, type Request } from "./decode.ts";
-import { badParams, Refusal, refusalOf, refused } from "./failures.ts";
+import { badParams, Refusal, refusalOf } from "./failures.ts";
 import { errorFrame, notificationFrame, resultFrame } from "./frames.ts";
 import type { Client } from "./live-session.ts";
-import { forViewers, type Handler, handlers } from "./methods.ts";
+import { type Handler, handlers, needs } from "./methods.ts";
 import type { RequestId } from "./request-id.ts";
 import type { InteractiveServer, Seat } from "./server.ts";
 
@@ -129,12 +131,9 @@ export class InteractiveConnection implements Client, ServedConnection {
   private async handle(request: Request): Promise<void> {
     if (!Object.hasOwn(handlers, request.method)) throw new Refusal(rpcErrors.method);
     const method = request.method as InteractiveMethod;
-    // Nobody is there any more to be told it, and a long history is much work.
-    if (this.isGone && forViewers.has(method)) return;
-    const { role } = this.identity;
-    if (role === "viewer" && !forViewers.has(method)) {
-      throw refused("forbidden", `A viewer may not use ${method}.`);
-    }
+    // To tell a client that is gone a long history is work for nothing.
+    if (this.isGone && needs[method] === "read") return;
+    checkCan(this.identity, needs[method], method);
     const checked = check(interactiveParams[method], request.params);
     if (!checked.ok) {
       this.fail(request.id, badParams("params", checked.problem), method);

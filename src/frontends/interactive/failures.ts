@@ -1,3 +1,4 @@
+import { DeniedError } from "../../access/denied.ts";
 import type { ErrorCode } from "../../core/errors.ts";
 import { AgentError } from "../../core/errors.ts";
 import { refusedCode, rpcErrors } from "../../protocol/interactive.ts";
@@ -46,5 +47,18 @@ const told: Partial<Record<ErrorCode, (message: string) => Refusal>> = {
 /** `undefined` for what is nobody's business but the operator's: its words go to the log, and never to a client. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
+  if (error instanceof DeniedError) {
+    const { reason, message, data } = error;
+    return (reason === "model_unknown" ? unusable : refused)(reason, message, data);
+  }
   return error instanceof AgentError ? told[error.code]?.(error.message) : undefined;
+}
+
+/** For a session that cannot begin because of its model. `report` is called where the words are for the operator only. */
+export function modelRefusal(error: unknown, report: () => string): Refusal | undefined {
+  if (!(error instanceof AgentError)) return undefined;
+  if (error.code === "model_unknown") return unusable("model_unknown", error.message);
+  if (error.code !== "script_invalid" && error.code !== "config_invalid") return undefined;
+  const words = "this model cannot be used here; the server's log says why";
+  return unusable("model_unusable", words, { errorId: report() });
 }

@@ -4,7 +4,6 @@ import { textOf } from "../../core/message.ts";
 import type { Session } from "../../core/session.ts";
 import type { InteractiveNotification, InteractiveResult, ToolExecution } from "../../protocol/interactive.ts";
 import { messageStatus, sessionStatus } from "../../protocol/interactive.ts";
-import type { Identity } from "../front-end.ts";
 import { notificationFrame, resultFrame } from "./frames.ts";
 import type { RequestId } from "./request-id.ts";
 import { createTranslator, type Outgoing, type Translator } from "./translate.ts";
@@ -21,10 +20,6 @@ export interface Client {
   fault(): void;
   /** Nobody is there any more. */
   readonly isGone: boolean;
-}
-
-export interface Sender extends Client {
-  readonly identity: Identity;
 }
 
 /** Characters that may happen while a client is still being told the past. */
@@ -58,8 +53,8 @@ export class LiveSession {
   private readonly translator: Translator;
   private readonly listeners = new Map<Client, Listener>();
   private readonly origins = new Map<string, Origin>();
-  /** Messages whose answer has not ended, and who has sent them. */
-  private readonly unanswered = new Map<string, string>();
+  /** Messages whose answer has not ended. */
+  private readonly unanswered = new Set<string>();
   /** The number of the last event that was told. */
   private told: number;
   /** What is just being read for those who come back. */
@@ -112,11 +107,6 @@ export class LiveSession {
     return this.unanswered.size;
   }
 
-  /** Whether somebody's message is being answered, or waits. */
-  worksFor(user: string): boolean {
-    return [...this.unanswered.values()].includes(user);
-  }
-
   isHeardBy(client: Client): boolean {
     return this.listeners.has(client);
   }
@@ -131,10 +121,10 @@ export class LiveSession {
   }
 
   /** Takes a message in; `ended` is called when it has had its answer. It is answered in the moment in which everybody is told of it. Rejects when it was not taken. */
-  async send(message: string, sender: Sender, requestId: RequestId, ended: () => void): Promise<void> {
+  async send(message: string, sender: Client, requestId: RequestId, ended: () => void): Promise<void> {
     const handle = this.session.prompt([{ type: "text", text: message }]);
     this.origins.set(handle.messageId, { client: sender, requestId });
-    this.unanswered.set(handle.messageId, sender.identity.user);
+    this.unanswered.add(handle.messageId);
     const forget = (): void => {
       this.unanswered.delete(handle.messageId);
       ended();

@@ -1,3 +1,4 @@
+import { type Capability, can, seesAll } from "../../access/capability.ts";
 import type {
   InteractiveMethod,
   InteractiveParams,
@@ -12,11 +13,12 @@ import {
   toolResultStatus,
 } from "../../protocol/interactive.ts";
 import type { InteractiveConnection } from "./connection.ts";
-import { refused, unknownSession, unusable } from "./failures.ts";
+import { unknownSession, unusable } from "./failures.ts";
 import { notificationFrame } from "./frames.ts";
 import { ownSilenceMs } from "./options.ts";
 import type { RequestId } from "./request-id.ts";
 import type { Seat } from "./server.ts";
+import { checkExecutable, isExecutable } from "./tool-execution.ts";
 
 /** Answers, or sees to it that an answer is sent later; resolves when the next request may be taken. Rejects with a refusal. */
 export type Handler<M extends InteractiveMethod> = (
@@ -25,13 +27,17 @@ export type Handler<M extends InteractiveMethod> = (
   connection: InteractiveConnection,
 ) => Promise<void>;
 
-/** What somebody who only looks may ask for: it tells something, and changes nothing. */
-export const forViewers: ReadonlySet<string> = new Set<InteractiveMethod>([
-  "resumeSession",
-  "listSessions",
-  "capabilities",
-  "echo",
-]);
+export const needs: { readonly [M in InteractiveMethod]: Capability } = {
+  startSession: "create",
+  sendUserMessage: "use",
+  provideToolResult: "use",
+  stopSession: "use",
+  cancel: "use",
+  resumeSession: "read",
+  listSessions: "read",
+  capabilities: "read",
+  echo: "read",
+};
 
 export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
   async startSession({ userId, sessionParams }, id, connection) {
@@ -48,23 +54,11 @@ export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
   async sendUserMessage({ sessionId, message }, id, connection) {
     const { server, identity } = connection;
     const { live } = await seatOf(sessionId, connection);
-    server.checkOpen();
-    server.checkExecution(live);
+    checkExecutable(live.toolExecution, server.options);
     const { queuedMessages } = server.options.limits;
-    if (live.unansweredCount > queuedMessages) {
-      throw refused("queue_full", `As many messages wait as may, which is ${queuedMessages}; wait for an answer.`);
-    }
-    const giveBack = server.reserve(identity.user, message.length);
-    try {
-      server.countMessage(identity.user);
-    } catch (error) {
-      giveBack();
-      throw error;
-    }
+    const ended = server.access.admit(live.session, message.length, identity, queuedMessages);
     // Answered with its event, while further requests are taken.
-    live
-      .send(message, connection, id, giveBack)
-      .catch((error: unknown) => connection.fail(id, error, "sendUserMessage"));
+    live.send(message, connection, id, ended).catch((error: unknown) => connection.fail(id, error, "sendUserMessage"));
   },
 
   async provideToolResult({ sessionId, toolCallId, result, isError }, id, connection) {
@@ -97,7 +91,8 @@ export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
   },
 
   async resumeSession({ sessionId, afterSeq }, id, connection) {
-    const seat = await connection.server.resume(sessionId, connection.identity);
+    const { server, identity } = connection;
+    const seat = await server.resume(sessionId, identity);
     connection.sit(seat);
     try {
       await seat.live.catchUp(connection, afterSeq ?? 0, (state) =>
@@ -108,20 +103,22 @@ export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
       throw error;
     }
     // What a server that was killed, or stopped, had taken and not come to is answered now.
-    if (connection.server.mayWork(seat, connection.identity)) seat.live.session.takeUpWaiting();
+    const { session, toolExecution } = seat.live;
+    const canWork = server.access.canUse(session, identity) && isExecutable(toolExecution, server.options);
+    if (canWork) session.takeUpWaiting();
   },
 
   async listSessions(params, id, connection) {
-    const { server, identity } = connection;
-    const { user, role } = identity;
+    const { identity, server } = connection;
+    const { access } = server;
     const limit = params?.limit ?? 50;
-    const infos = await server.engine.list({ limit, ...(role === "user" ? { owner: user } : {}) });
+    const infos = await access.list(identity, limit);
     const sessions = infos.slice(0, limit).map(({ id: sessionId, title, owner, userId, createdAt, updatedAt }) => ({
       sessionId,
       title,
-      status: server.isOpen(sessionId) ? sessionStatus.active : sessionStatus.stopped,
+      status: access.isOpen(sessionId) ? sessionStatus.active : sessionStatus.stopped,
       ...(userId === undefined ? {} : { userId }),
-      ...(owner === undefined || role === "user" ? {} : { user: owner }),
+      ...(owner === undefined || !seesAll(identity) ? {} : { user: owner }),
       createdAt: new Date(createdAt).toISOString(),
       updatedAt: new Date(updatedAt).toISOString(),
     }));
@@ -130,20 +127,21 @@ export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
 
   async capabilities(_, id, connection) {
     const { server, identity } = connection;
-    const { toolExecution, toolExecutionChoices, timeouts, limits, serverVersion, modelId } = server.options;
+    const { toolExecution, toolExecutionChoices, timeouts, limits, serverVersion } = server.options;
+    const { modelId } = server.access.defaults(identity);
     const choices = [...new Set([toolExecution, ...toolExecutionChoices])];
     const ai = (await server.engine.boundsSilence(modelId).catch(() => false)) ? undefined : ownSilenceMs;
-    const models = (await server.engine.models()).map((model) => ({ id: model.id, name: model.displayName }));
+    const models = (await server.access.models(identity)).map((model) => ({ id: model.id, name: model.displayName }));
     const result: InteractiveResult<"capabilities"> = {
       protocol: "interactive",
       version: interactiveVersion,
       server: { name: "tinman", version: serverVersion },
       user: identity.user,
       role: identity.role,
-      methods: Object.keys(interactiveParams).filter((name) => identity.role !== "viewer" || forViewers.has(name)),
+      methods: (Object.keys(interactiveParams) as InteractiveMethod[]).filter((name) => can(identity, needs[name])),
       notifications: Object.keys(interactiveNotifications) as NotificationName[],
       toolExecution: { default: toolExecution, choices },
-      defaultModel: server.options.modelId,
+      defaultModel: modelId,
       models,
       timeouts: { ...(ai === undefined ? {} : { ai }), ...timeouts },
       limits: { ...limits },

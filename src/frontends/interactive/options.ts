@@ -1,4 +1,5 @@
-import type { Autonomy, ReasoningEffort, RunOptions } from "../../core/settings.ts";
+import type { LimitOptions } from "../../access/limits.ts";
+import type { ReasoningEffort, RunOptions } from "../../core/settings.ts";
 import type { ToolExecution } from "../../protocol/interactive.ts";
 
 /** How long the offline and scripted models, which do not bound their silence themselves, may say nothing. */
@@ -8,21 +9,14 @@ export const ownSilenceMs = 10_000;
 export interface InteractiveOptions {
   /** The folder that sessions work in. */
   readonly cwd: string;
-  readonly modelId: string;
   readonly reasoningEffort: ReasoningEffort;
   readonly toolExecution: ToolExecution;
   /** What a client may choose instead. */
   readonly toolExecutionChoices: readonly ToolExecution[];
-  /** For tools that the server runs. */
-  readonly autonomy: Autonomy;
   /** Without `ai`, models of providers have patience of their own. */
   readonly timeouts: { readonly ai?: number; readonly toolResult: number; readonly idleSession: number };
-  readonly limits: {
-    readonly queuedMessages: number;
-    readonly openSessions: number;
-    readonly sessionsPerMinute: number;
-    readonly messagesPerMinute: number;
-  };
+  /** Clients are told of all of them; those of a user are the access room's. */
+  readonly limits: LimitOptions & { readonly queuedMessages: number };
   readonly serverVersion: string;
   /** What holds for sessions that name no model. */
   readonly run?: Pick<RunOptions, "modelByDefault" | "unaskedModelNotice">;
@@ -31,5 +25,4 @@ export interface InteractiveOptions {
 /** Structured: a name, and what belongs to it. Never the contents of messages. */
 export interface ServerLog {
   info(event: string, fields?: Readonly<Record<string, unknown>>): void;
-  error(event: string, fields?: Readonly<Record<string, unknown>>): void;
 }

@@ -79,7 +79,7 @@ export class Connection {
     this.context = {
       engine,
       fail,
-      sessions: options.shared === undefined ? ownSessions(engine) : sharedSessions(options.shared),
+      sessions: options.shared === undefined ? ownSessions(engine, options.defaults) : sharedSessions(options.shared),
       transport,
       options,
       lines: createLines(),

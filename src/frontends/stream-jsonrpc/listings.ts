@@ -6,6 +6,7 @@ import type { ListModelsParams, ListToolsParams } from "../../protocol/droid/par
 import type { ContextStatsResult, ListModelsResult, ListToolsResult } from "../../protocol/droid/results.ts";
 import type { ModelProvider } from "../../protocol/droid/words.ts";
 import type { Context } from "./connection.ts";
+import type { Sessions } from "./sessions.ts";
 import { filtersIn, namesUnder } from "./tool-filters.ts";
 
 /** Before any session, too; `modelId` because some models are offered other tools. */
@@ -29,7 +30,7 @@ export async function listTools(params: ListToolsParams, context: Context): Prom
 }
 
 export async function listModels({ includeDisabled }: ListModelsParams, context: Context): Promise<ListModelsResult> {
-  const models = await availableModels(context);
+  const models = await availableModels(context.sessions);
   if (includeDisabled !== true) return { models };
   const unusable = await context.engine.unusableModels();
   const disabled = unusable.map(({ info, problem }) => {
@@ -38,8 +39,8 @@ export async function listModels({ includeDisabled }: ListModelsParams, context:
   return { models: [...models, ...disabled] };
 }
 
-export async function availableModels({ engine }: Pick<Context, "engine">): Promise<AvailableModel[]> {
-  return (await engine.models()).map(availableModel);
+export async function availableModels(sessions: Sessions): Promise<AvailableModel[]> {
+  return (await sessions.models()).map(availableModel);
 }
 
 const knownProviders: readonly ModelProvider[] = ["anthropic", "openai", "google", "xai"];

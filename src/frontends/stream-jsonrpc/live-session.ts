@@ -113,8 +113,8 @@ export class LiveSession {
     }
   }
 
-  /** Takes a prompt in. It is answered in the moment in which everybody is told that it is accepted. */
-  async prompt(content: Parameters<Session["prompt"]>[0], origin: Origin): Promise<void> {
+  /** Takes a prompt in. It is answered with its event. `ended` is called once its turn is over; not when this rejects. */
+  async prompt(content: Parameters<Session["prompt"]>[0], origin: Origin, ended: () => void): Promise<void> {
     const { session } = this;
     const { clientMessageId } = origin;
     const isOurs = clientMessageId === "root" || clientMessageId === this.replyId;
@@ -127,6 +127,7 @@ export class LiveSession {
     if (handle.isRepeated === true) {
       await handle.accepted;
       await this.caughtUp();
+      ended();
       return this.parts.transport.send(this.parts.lines.result(origin.requestId, {}));
     }
     this.origins.push({ messageId: handle.messageId, origin });
@@ -136,6 +137,7 @@ export class LiveSession {
       .finally(() => {
         this.turns.delete(turn);
         this.forget(origin);
+        ended();
       });
     this.turns.add(turn);
     try {

@@ -1,4 +1,4 @@
-import { AgentError } from "../../core/errors.ts";
+import { sizeOf } from "../../core/prompt-queue.ts";
 import { textStart } from "../../core/text-cut.ts";
 import { check } from "../../protocol/check.ts";
 import type { ClientRequest } from "../../protocol/droid/envelope.ts";
@@ -8,6 +8,7 @@ import type { ResultOf } from "../../protocol/droid/results.ts";
 import type { Context } from "./connection.ts";
 import { contextStats, listModels, listTools } from "./listings.ts";
 import type { LiveSession } from "./live-session.ts";
+import { modelsIn, needsOf } from "./needs.ts";
 import { initializeSession, loadSession } from "./open-session.ts";
 import { promptBlocks } from "./prompt-blocks.ts";
 import { BadRequest, NoSession, valid } from "./rpc-failure.ts";
@@ -29,17 +30,25 @@ const handlers: { readonly [M in ClientMethod]: Handler<M> } = {
     const live = liveOf(context);
     const content = promptBlocks(params);
     const { messageId } = params;
-    await live.prompt(content, {
+    const origin = {
       requestId: request.id,
       traceparent: traceparentOf(request),
       ...(messageId === undefined || messageId === "" ? {} : { clientMessageId: messageId }),
-    });
-    return undefined;
+    };
+    const ended = context.sessions.admit(live.session, sizeOf(content));
+    try {
+      await live.prompt(content, origin, ended);
+      return undefined;
+    } catch (error) {
+      ended();
+      throw error;
+    }
   },
 
   async "droid.update_session_settings"(params, context) {
     const live = liveOf(context);
     const changes = valid(() => engineSettings(params, live.dialect));
+    context.sessions.checkChanges(live.session, changes);
     const { modelId, specModelId } = changes;
     await context.engine.checkModels({
       ...(typeof modelId === "string" ? { modelId } : {}),
@@ -79,14 +88,12 @@ const handlers: { readonly [M in ClientMethod]: Handler<M> } = {
   async "droid.fork_session"({ title, tags }, context) {
     const live = liveOf(context);
     const { session } = live;
-    const fork = await context.engine.fork(session.id, {
-      toRead: true,
+    // A client that wants to go on with it loads it, so it knows which session it is in.
+    const newSessionId = await context.sessions.fork(session, {
       title: title?.trim() ? title : `[Fork] ${session.title}`,
       ...(tags === undefined ? {} : { changes: valid(() => engineSettings({ tags }, live.dialect)) }),
     });
-    // Whoever wants to go on with it loads it: the client shall know which session it is in.
-    await fork.session.close();
-    return { newSessionId: fork.session.id };
+    return { newSessionId };
   },
 
   "droid.get_context_stats": async (_, context) => contextStats(liveOf(context).session),
@@ -104,8 +111,7 @@ export async function handleRequest(request: ClientRequest, context: Context): P
   const method = request.method as ClientMethod;
   const params = check(clientParams[method], request.params);
   if (!params.ok) throw new BadRequest("params", `${method}: ${params.problem}`);
-  const refused = context.options.shared?.refuse?.(method, params.value);
-  if (refused !== undefined) throw new AgentError("usage", refused);
+  context.sessions.check(needsOf(method, params.value), modelsIn(params.value));
   const handler = handlers[method] as Handler<ClientMethod>;
   return handler(params.value, context, request);
 }

@@ -1,10 +1,9 @@
 import type { NewSession } from "../../core/engine.ts";
 import { AgentError, failureOf } from "../../core/errors.ts";
-import type { SettingsChanges } from "../../core/event.ts";
 import type { SessionState } from "../../core/history.ts";
 import { changeSettings } from "../../core/history.ts";
 import { textOf } from "../../core/message.ts";
-import { autonomyLevels, type SessionSettings } from "../../core/settings.ts";
+import type { SessionSettings } from "../../core/settings.ts";
 import type { ClientRequest } from "../../protocol/droid/envelope.ts";
 import type { McpStatusChanged, Notification } from "../../protocol/droid/notifications.ts";
 import type { InitializeParams, LoadParams, McpServerParams } from "../../protocol/droid/params.ts";
@@ -59,14 +58,15 @@ export async function loadSession(params: LoadParams, context: Context, request:
   const isOther = live?.session.id !== sessionId || live.session.isClosed;
   let facts: Facts;
   if (live === undefined || isOther) {
-    const held = await sessions.open(sessionId, { toRead: true, run: options.run });
-    facts = await withFacts(bounded(held, context), context, held.session.cwd);
+    const held = await sessions.open(sessionId, options.run);
+    facts = await withFacts(Promise.resolve(held), context, held.session.cwd);
     live = await switchTo(context, held, dialect, params);
     announce(live, context, dialect);
     live.tellNotices();
     // Whoever else works with it is told of filters that came along.
     live.tellSettings();
   } else {
+    sessions.readAgain();
     const { autoRejectPermissionRequests: isRejecting } = params;
     if (isRejecting !== undefined) live.setApprover(!isRejecting);
     filterTools(live.session, params, context);
@@ -98,8 +98,8 @@ interface Facts {
   readonly gitRepo: GitRepo | undefined;
 }
 
-async function factsOf({ engine, options }: Context, cwd: string): Promise<Facts> {
-  const [models, gitRepo] = await Promise.all([availableModels({ engine }), options.repository(cwd)]);
+async function factsOf({ sessions, options }: Context, cwd: string): Promise<Facts> {
+  const [models, gitRepo] = await Promise.all([availableModels(sessions), options.repository(cwd)]);
   return { models, gitRepo };
 }
 
@@ -142,24 +142,6 @@ function firstSettings(params: InitializeParams, { options }: Context, dialect: 
     usual,
     valid(() => engineSettings(params, dialect)),
   );
-}
-
-/** A level that was once given comes back, but not above what this process was started with. */
-async function bounded(held: Held, context: Context): Promise<Held> {
-  const { session, wasOpen } = held;
-  try {
-    if (!wasOpen) await session.update(boundsOf(session.settings, context));
-    return held;
-  } catch (error) {
-    await held.release();
-    throw error;
-  }
-}
-
-function boundsOf({ autonomy }: SessionSettings, { options }: Context): SettingsChanges {
-  const { autonomy: most, spec } = options.defaults;
-  const isAbove = most !== undefined && autonomyLevels.indexOf(autonomy) > autonomyLevels.indexOf(most);
-  return { ...(isAbove ? { autonomy: most } : {}), ...(spec === true ? { mode: "spec" } : {}) };
 }
 
 function folderFor({ cwd }: InitializeParams, { options }: Context): string {

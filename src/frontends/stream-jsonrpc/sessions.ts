@@ -1,38 +1,52 @@
-import type { Engine, NewSession, ResumedSession } from "../../core/engine.ts";
+import type { AccessControl } from "../../access/access-control.ts";
+import { can, checkCan } from "../../access/capability.ts";
+import { bounds } from "../../access/ceilings.ts";
+import type { Identity } from "../../access/identity.ts";
+import type { Engine, NewSession } from "../../core/engine.ts";
+import type { SettingsChanges } from "../../core/event.ts";
+import type { ModelInfo } from "../../core/ports.ts";
 import type { Session } from "../../core/session.ts";
-import type { Hold, SessionPool } from "../../core/session-pool.ts";
-import type { SessionSettings } from "../../core/settings.ts";
+import type { Hold } from "../../core/session-pool.ts";
+import type { Autonomy, RunOptions } from "../../core/settings.ts";
+import type { Need } from "./needs.ts";
 
-/** What a connection needs to know to share sessions with others. */
+/** A connection's sessions are shared with other connections, and `access` decides what this client can do in them. */
 export interface Shared {
-  readonly pool: SessionPool;
-  /** Whose the sessions are that are made here. */
-  readonly owner: string;
-  /** Whether this client may have a session with such settings. To others it is not there. */
-  allows(settings: SessionSettings): boolean;
-  /** Words for why this client may not ask for that, if it may not. */
-  refuse?(method: string, params: unknown): string | undefined;
-  /** Whether what it answers counts; a client that only looks on neither answers nor ends anything. */
-  readonly canAnswer: boolean;
+  readonly access: AccessControl;
+  readonly who: Identity;
 }
 
-/** Where a connection has its sessions from. */
+interface Fork {
+  readonly title: string;
+  readonly changes?: SettingsChanges;
+}
+
+/** Where a connection has its sessions from. Each throws, or rejects, where the client cannot have that. */
 export interface Sessions {
+  check(needs: readonly Need[], models: SettingsChanges): void;
   create(options: NewSession): Promise<Held>;
-  open(id: string, options: ResumedSession): Promise<Held>;
+  open(id: string, run: RunOptions): Promise<Held>;
+  /** The client asks again for all of a session that it has. */
+  readAgain(): void;
+  /** The id of the copy, which is closed. */
+  fork(session: Session, options: Fork): Promise<string>;
+  checkChanges(session: Session, changes: SettingsChanges): void;
+  /** Takes a message in; the returned function says that it has its answer. */
+  admit(session: Session, characters: number): () => void;
+  models(): Promise<readonly ModelInfo[]>;
 }
 
 /** A session as long as a connection works with it. */
 export interface Held {
   readonly session: Session;
-  /** Somebody works with it already, and it is not for a newcomer to change it. */
+  /** Another client works with it already, so opening it changes nothing in it. */
   readonly wasOpen: boolean;
   /** It goes on when this client leaves, and what is open in it waits for the next one. */
   readonly goesOn: boolean;
   readonly canAnswer: boolean;
-  /** For how long a client that was lost is still somebody to be asked, in milliseconds. */
+  /** For how long a client that was lost can still be asked, in milliseconds. */
   readonly missedForMs: number;
-  /** Whether it ends when this client closes it: nobody else is there. */
+  /** Whether it ends when this client closes it: no other client is there. */
   isLast(): boolean;
   /** Ends it for everybody. */
   end(): Promise<void>;
@@ -40,8 +54,11 @@ export interface Held {
   release(): Promise<void> | void;
 }
 
-/** Sessions of one client alone: they end with it. */
-export function ownSessions(engine: Engine): Sessions {
+/** Sessions of one client alone, which owns the process: they end with it. `started`: what the command line said. */
+export function ownSessions(
+  engine: Engine,
+  started: { readonly autonomy?: Autonomy | undefined; readonly spec?: boolean | undefined },
+): Sessions {
   const own = (session: Session): Held => ({
     session,
     wasOpen: false,
@@ -53,28 +70,54 @@ export function ownSessions(engine: Engine): Sessions {
     release: () => session.close(),
   });
   return {
+    check: () => undefined,
     create: async (options) => own(await engine.create(options)),
-    async open(id, options) {
-      const { session } = await engine.resume(id, options);
-      return own(session);
+    async open(id, run) {
+      const { session } = await engine.resume(id, { toRead: true, run });
+      try {
+        await session.update(bounds(session.settings, { most: started.autonomy, spec: started.spec }));
+        return own(session);
+      } catch (error) {
+        await session.close();
+        throw error;
+      }
     },
+    readAgain: () => undefined,
+    async fork({ id }, options) {
+      const { session } = await engine.fork(id, { ...options, toRead: true });
+      await session.close();
+      return session.id;
+    },
+    checkChanges: () => undefined,
+    admit: () => () => undefined,
+    models: () => engine.models(),
   };
 }
 
-/** Sessions that others may work with, too: a client that leaves takes nothing along. */
-export function sharedSessions({ pool, owner, allows, canAnswer }: Shared): Sessions {
+/** Sessions that others can work with, too: a client that leaves takes nothing along. */
+export function sharedSessions({ access, who }: Shared): Sessions {
+  const canAnswer = can(who, "use");
   const shared = (hold: Hold): Held => ({
     session: hold.session,
     wasOpen: hold.wasOpen,
     goesOn: true,
     canAnswer,
-    missedForMs: pool.idleMs,
+    missedForMs: access.idleMs,
     isLast: () => canAnswer && !hold.isShared(),
-    end: () => pool.end(hold.session.id),
+    end: () => access.stop(hold.session.id, who),
     release: () => hold.release(),
   });
   return {
-    create: async (options) => shared(await pool.create({ ...options, settings: { ...options.settings, owner } })),
-    open: async (id, options) => shared(await pool.open(id, { ...options, allows, openedFor: owner })),
+    check(needs, models) {
+      for (const { capability, what } of needs) checkCan(who, capability, what);
+      access.checkModels(models, who);
+    },
+    create: async (options) => shared(await access.create(options, who)),
+    open: async (id, run) => shared(await access.open(id, who, run)),
+    readAgain: () => access.countReading(who),
+    fork: (session, options) => access.fork(session, who, options),
+    checkChanges: (session, changes) => access.checkChanges(session, changes, who),
+    admit: (session, characters) => access.admit(session, characters, who),
+    models: () => access.models(who),
   };
 }

@@ -213,7 +213,7 @@ const effects: Readonly<Record<string, () => Promise<void>>> = {
     const frames = await client.until((frame) => isFinal(frame) && ++ends === 3);
     expect(frames.find(({ id }) => id === "d")?.error).toEqual({
       code: -32000,
-      message: "As many messages wait as may, which is 2; wait for an answer.",
+      message: "Message queue full (2 waiting). Wait for an answer.",
       data: { reason: "queue_full" },
     });
     expect(ids.slice(0, 3).map((id) => frames.find((frame) => frame.id === id)?.result?.status)).toEqual([0, 0, 0]);
@@ -227,7 +227,7 @@ const effects: Readonly<Record<string, () => Promise<void>>> = {
     await client.start();
     expect((await client.request("startSession", { userId: "u" })).error).toEqual({
       code: -32000,
-      message: "As many sessions are open as may, which is 1; stop one first.",
+      message: "Session limit reached (1). Stop one first.",
       data: { reason: "too_many_sessions" },
     });
   },

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
-import { WebSocket } from "ws";
 import type { PermissionRequest, Session, TurnEvent } from "../../../src/sdk/node.ts";
-import { createSession, resumeSession, webSocketConnection } from "../../../src/sdk/node.ts";
+import { createSession, resumeSession } from "../../../src/sdk/node.ts";
+import { over } from "./over-rpc.ts";
 import { type Server, startServer, tokens, users } from "./server.ts";
 
 const replies = [
@@ -19,17 +19,6 @@ async function start(): Promise<Server> {
   const server = await startServer({ replies, auth: true, config: { serve: { users } } });
   onTestFinished(() => server.remove());
   return server;
-}
-
-/** How the SDK reaches `/rpc` of a server as the owner of a token. */
-function over({ url }: Server, token: string) {
-  const headers = { Authorization: `Bearer ${token}` };
-  class Authorized extends WebSocket {
-    constructor(address: string | URL, protocols?: string | string[]) {
-      super(address, protocols, { headers });
-    }
-  }
-  return { connect: webSocketConnection(url.replace(/ws$/, "rpc"), { WebSocket: Authorized }) };
 }
 
 const textOf = (events: readonly TurnEvent[]): string =>

@@ -1,21 +1,24 @@
 import { chmod, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { loadUserConfig } from "../../../src/config/load.ts";
-import { serveSettings } from "../../../src/config/serve-settings.ts";
+import type { Identity } from "../../../src/access/identity.ts";
+import { authOf } from "../../../src/commands/serve-users.ts";
 import { hashOf, newToken } from "../../../src/frontends/http/tokens.ts";
 import { bearer, closeOf, newHome, type Served, serve, until } from "./served.ts";
 
 /** A token that is taken back is taken back at once, also from those who came in with it. */
 
 interface Bench extends Served {
+  /** Whose tokens were lost, without another one that can do as much. */
+  readonly gone: readonly Identity[];
   readonly configFile: string;
   write(...users: readonly string[]): Promise<void>;
   code(token: string): Promise<number>;
 }
 
-const user = (name: string, role: string, ...tokens: readonly string[]): string =>
-  JSON.stringify({ name, role, tokens: tokens.map(hashOf) });
+const user = (name: string, role: string, ...tokens: readonly string[]): string => bounded({}, name, role, ...tokens);
+const bounded = (ceilings: object, name: string, role: string, ...tokens: readonly string[]): string =>
+  JSON.stringify({ name, role, tokens: tokens.map(hashOf), ...ceilings });
 
 async function bench(): Promise<Bench> {
   const home = await newHome();
@@ -25,11 +28,16 @@ async function bench(): Promise<Bench> {
     await rename(`${configFile}.new`, configFile);
   };
   await write(user("ann", "user", "one", "two"), user("bob", "viewer", "three"));
-  const loadUsers = async () => serveSettings(await loadUserConfig(home, { file: configFile })).users;
-  const served = await serve({ home, loadUsers, lookEveryMs: 10 });
+  const gone: Identity[] = [];
+  const served = await serve({
+    home,
+    loadUsers: authOf(home, configFile).users.load,
+    lookEveryMs: 10,
+    onUserGone: (who) => void gone.push(who),
+  });
   const code = async (token: string): Promise<number> =>
     (await served.ask("/healthz", { headers: bearer(token) })).code;
-  return { ...served, configFile, write, code };
+  return { ...served, gone, configFile, write, code };
 }
 
 const revoked = { code: 1008, reason: "token revoked" };
@@ -69,6 +77,36 @@ test("another role for a token closes its connections: it comes back with the ne
   expect(await closed).toEqual(revoked);
   await open("/ws", { token: "one" });
   expect(seen.map(({ identity }) => identity.role)).toEqual(["user", "viewer"]);
+});
+
+test("other ceilings for a user close their connections: they come back with the new ones", async () => {
+  const { open, write, seen, gone } = await bench();
+  const bob = user("bob", "viewer", "three");
+  const closed = closeOf(await open("/ws", { token: "one" }));
+  await write(bounded({ autonomy: "low" }, "ann", "user", "one"), bob);
+  expect(await closed).toEqual(revoked);
+  const again = closeOf(await open("/ws", { token: "one" }));
+  await write(user("ann", "user", "one"), bob);
+  expect(await again).toEqual(revoked);
+  const ann = { user: "ann", role: "user" };
+  const low = { ...ann, ceilings: { autonomy: "low" } };
+  expect(seen.map(({ identity }) => identity)).toEqual([ann, low]);
+  // One token was taken away along with the change; without ceilings, a user can do at least as much as before.
+  expect(gone).toEqual([ann, ann]);
+});
+
+test("an identity that was revoked is never used again, not even for the same token", async () => {
+  const { open, write, seen, gone, code } = await bench();
+  const [ann, bob] = [user("ann", "user", "one"), user("bob", "viewer", "three")];
+  const closed = closeOf(await open("/ws", { token: "one" }));
+  await write(bob);
+  expect(await closed).toEqual(revoked);
+  await write(ann, bob);
+  await until(async () => (await code("one")) === 200);
+  await open("/ws", { token: "one" });
+  const [before, after] = seen.map(({ identity }) => identity);
+  expect([gone.some((one) => one === before), gone.some((one) => one === after)]).toEqual([true, false]);
+  expect(after).toEqual(before);
 });
 
 test("another user for a token closes its connections", async () => {

@@ -97,7 +97,7 @@ test("with a token, what is there answers", async () => {
 });
 
 test("what is mounted for some roles is closed to others, upgrades like requests", async () => {
-  const served = await serve({ roles: { "/rpc": ["admin"] } });
+  const served = await serve({ needs: { "/rpc": "host" } });
   const codes = async (path: string) =>
     Promise.all(
       ["", tokens.vic, tokens.ann, tokens.ada].map(async (token) => [

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AgentError } from "../../../src/core/errors.ts";
 import type { ModelCatalog } from "../../../src/core/ports.ts";
-import { createRate } from "../../../src/frontends/interactive/rates.ts";
-import { calls, FakeClock, info, says, until } from "../../fakes/kit.ts";
+import { calls, info, says, until } from "../../fakes/kit.ts";
 import { ann, isFinal, serve, textIn } from "./served.ts";
 
 describe("the id of a request comes back as it was written", () => {
@@ -133,44 +132,6 @@ test("a model that is there and cannot be used is the client's mistake, and why 
   await client.close();
 });
 
-test("a user has no more sessions open than may be, and can start one when another is stopped", async () => {
-  const { connect } = serve([], {
-    limits: { queuedMessages: 1, openSessions: 2, sessionsPerMinute: 9, messagesPerMinute: 9 },
-  });
-  const [client, other] = [connect(), connect({ user: "bob", role: "user" })];
-  const [first] = [await client.start(), await client.start()];
-  expect((await client.request("startSession", { userId: "u" })).error).toMatchObject({
-    code: -32000,
-    data: { reason: "too_many_sessions" },
-  });
-  expect(await other.start()).toEqual(expect.any(String));
-  await client.request("stopSession", { sessionId: first });
-  await client.until(({ params }) => params?.status === 2);
-  expect(await client.start()).toEqual(expect.any(String));
-  await Promise.all([client.close(), other.close()]);
-});
-
-test("many connections at once have no more sessions open than one, and who only looks takes none of them away", async () => {
-  const limits = { queuedMessages: 1, openSessions: 3, sessionsPerMinute: 99, messagesPerMinute: 9 };
-  const { connect, pool } = serve([], { limits });
-  const clients = Array.from({ length: 6 }, () => connect());
-  const results = await Promise.all(clients.map((client) => client.request("startSession", { userId: "u" })));
-  expect(results.filter(({ result }) => result?.status === 1)).toHaveLength(3);
-  expect(pool.countOf("ann")).toBe(3);
-  const ids = results.flatMap(({ result }) => (result?.status === 1 ? [String(result.sessionId)] : []));
-  await Promise.all(ids.map((id) => pool.end(id)));
-  const viewer = connect({ user: "vic", role: "viewer" });
-  for (const sessionId of ids) await viewer.request("resumeSession", { sessionId });
-  expect([pool.countOf("ann"), pool.countOf("vic")]).toEqual([0, 3]);
-  const [first, second] = clients;
-  const again = await Promise.all([
-    first?.request("startSession", { userId: "u" }),
-    second?.request("resumeSession", { sessionId: ids[0] }),
-  ]);
-  expect(again.map((frame) => frame?.result?.status)).toEqual([1, 1]);
-  await Promise.all([...clients, viewer].map((client) => client.close()));
-});
-
 test("as many messages wait as the configuration says, also more than a session takes otherwise", async () => {
   const slow = async function* () {
     await new Promise(() => undefined);
@@ -200,18 +161,6 @@ test("what waits of one user is bounded, and given back with the answers", async
   await client.close();
 });
 
-test("a rate is never more than so many in any minute", () => {
-  const clock = new FakeClock();
-  const rate = createRate(3, clock);
-  const take = (): number | undefined => rate.take("ann");
-  expect([take(), take()]).toEqual([undefined, undefined]);
-  clock.advance(40_000);
-  expect([take(), take()]).toEqual([undefined, 20_000]);
-  clock.advance(20_000);
-  expect([take(), take(), take()]).toEqual([undefined, undefined, 40_000]);
-  expect(rate.take("bob")).toBeUndefined();
-});
-
 test("each role is told what it may ask for, and whose sessions it sees", async () => {
   const { connect } = serve([]);
   const [user, viewer] = [connect(), connect({ user: "vic", role: "viewer" })];
@@ -226,51 +175,4 @@ test("each role is told what it may ask for, and whose sessions it sees", async 
   const own = (await user.request("listSessions")).result?.sessions;
   expect(own).toEqual([expect.not.objectContaining({ user: ann.user })]);
   await Promise.all([user.close(), viewer.close()]);
-});
-
-test("nothing of a user who is gone goes on", async () => {
-  const slow = async function* (_: unknown, signal: AbortSignal) {
-    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
-    yield* says("too late");
-  };
-  const { server, kit, connect } = serve([slow, says("for bob")]);
-  const [client, other] = [connect(), connect({ user: "bob", role: "user" })];
-  const [sessionId, others] = [await client.start(), await other.start()];
-  await client.request("sendUserMessage", { sessionId, message: "one" });
-  await client.request("sendUserMessage", { sessionId, message: "two" });
-  await until(() => kit.requests.length === 1);
-  await server.stopWorkOf("ann");
-  await until(() => client.frames.filter(isFinal).length === 2);
-  expect(client.frames.filter(isFinal).map(({ params }) => params?.reason)).toEqual(["cancelled", "cancelled"]);
-  expect(textIn(await other.ask(others, "hello"))).toBe("for bob");
-  expect(kit.requests).toHaveLength(2);
-  await Promise.all([client.close(), other.close()]);
-});
-
-test("nor what they have asked for in somebody else's session", async () => {
-  const slow = async function* (_: unknown, signal: AbortSignal) {
-    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
-    yield* says("too late");
-  };
-  const { server, kit, connect } = serve([slow, says("for ann")]);
-  const [client, admin] = [connect(), connect({ user: "root", role: "admin" })];
-  const sessionId = await client.start();
-  await admin.request("sendUserMessage", { sessionId, message: "one" });
-  await until(() => kit.requests.length === 1);
-  await server.stopWorkOf("root");
-  await client.until(isFinal);
-  expect(textIn(await client.ask(sessionId, "still mine"))).toBe("for ann");
-  await Promise.all([client.close(), admin.close()]);
-});
-
-test("who is no admin any more goes on with the server's own model, and not with a script", async () => {
-  const { pool, connect } = serve([]);
-  const admin = connect({ user: "ann", role: "admin" });
-  const sessionId = await admin.start({ model: "script:/some/file" });
-  expect(pool.get(sessionId)?.settings.modelId).toBe("script:/some/file");
-  await admin.close();
-  const user = connect();
-  await user.request("resumeSession", { sessionId });
-  expect(pool.get(sessionId)?.settings.modelId).toBe("fake");
-  await user.close();
 });

@@ -1,6 +1,8 @@
+import { AccessControl, type AccessOptions } from "../../../src/access/access-control.ts";
+import type { Identity } from "../../../src/access/identity.ts";
+import { createReport } from "../../../src/access/report.ts";
 import type { SessionPool } from "../../../src/core/session-pool.ts";
 import { SessionPool as Pool } from "../../../src/core/session-pool.ts";
-import type { Identity } from "../../../src/frontends/front-end.ts";
 import { InteractiveConnection } from "../../../src/frontends/interactive/connection.ts";
 import type { InteractiveOptions } from "../../../src/frontends/interactive/options.ts";
 import { InteractiveServer } from "../../../src/frontends/interactive/server.ts";
@@ -22,7 +24,9 @@ export type Frame = Record<string, unknown> & {
 
 export const ann: Identity = { user: "ann", role: "user" };
 
-export const options: InteractiveOptions = {
+export type ServerOptions = InteractiveOptions & AccessOptions;
+
+export const options: ServerOptions = {
   cwd: "/ws",
   modelId: "fake",
   reasoningEffort: "none",
@@ -37,6 +41,7 @@ export const options: InteractiveOptions = {
 export interface Served {
   readonly kit: Kit;
   readonly server: InteractiveServer;
+  readonly access: AccessControl;
   readonly pool: SessionPool;
   readonly log: Record<string, unknown>[];
   /** With `maxWaiting`, so many characters may wait for it before it counts as slow. */
@@ -71,7 +76,7 @@ export interface Spoken {
 /** The server of `/ws` on fakes, reached by connections in memory. */
 export function serve(
   replies: readonly FakeReply[],
-  given: Partial<InteractiveOptions> = {},
+  given: Partial<ServerOptions> = {},
   kitOptions: KitOptions = {},
 ): Served {
   const kit = createKit(replies, kitOptions);
@@ -87,16 +92,11 @@ export function serve(
     idleMs: own.timeouts.idleSession,
     onIdle: (session) => server?.wasIdle(session),
   });
-  server = new InteractiveServer({
-    engine: kit.engine,
-    pool,
-    clock: kit.clock,
-    ids: countingIds(),
-    log: { info: at("info"), error: at("error") },
-    options: own,
-  });
+  const report = createReport({ error: at("error") }, countingIds());
+  const access = new AccessControl({ engine: kit.engine, pool, clock: kit.clock, options: own, report });
+  server = new InteractiveServer({ engine: kit.engine, access, log: { info: at("info") }, report, options: own });
   const connect: Served["connect"] = (identity = ann, linked = {}) => speak(server, identity, linked);
-  return { kit, server, pool, log, connect };
+  return { kit, server, access, pool, log, connect };
 }
 
 function speak(server: InteractiveServer, identity: Identity, linked: { readonly maxWaiting?: number }): Spoken {

@@ -164,21 +164,6 @@ test("a session that was stopped, and that a slow client is still being told of,
   await Promise.all([owner.close(), slow.close()]);
 });
 
-test("a script is a file of the server's machine: only its owner may name one, or the one that is used anyway", async () => {
-  const { connect } = serve([], { modelId: "script:own.yaml" });
-  const [user, admin] = [connect(), connect({ user: "ada", role: "admin" })];
-  const begin = (client: Spoken, model: string) =>
-    client.request("startSession", { userId: "u", sessionParams: { model } });
-  expect((await begin(user, "script:/dev/zero")).error).toEqual({
-    code: -32602,
-    message: 'Invalid params: Unknown model "script:/dev/zero". Known models: fake.',
-    data: { reason: "model_unknown" },
-  });
-  expect((await begin(user, "script:own.yaml")).result?.status).toBe(1);
-  expect((await begin(admin, "script:a.yaml")).result?.status).toBe(1);
-  await Promise.all([user.close(), admin.close()]);
-});
-
 test("an acknowledgement is not told before what happened earlier, also to a client that is catching up", async () => {
   const store = createMemoryStore();
   let goOn = (): void => undefined;

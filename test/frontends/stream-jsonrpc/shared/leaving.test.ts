@@ -205,17 +205,6 @@ test("a session that was ended for everybody can be loaded again", async () => {
   expect((await first.client.request("droid.rename_session", { title: "x" })).result).toEqual({ success: true });
 });
 
-test("what a server bounds is bounded when a session is opened, and not with each that comes", async () => {
-  const { begin, attach, pool } = share([]);
-  const first = await begin({ defaults: { autonomy: "low" } });
-  await first.client.request("droid.update_session_settings", { autonomyLevel: "high" });
-  const { loaded } = await attach(first.sessionId, { defaults: { autonomy: "low" } });
-  expect(loaded.settings.autonomyLevel).toBe("high");
-  await pool.end(first.sessionId);
-  const again = await attach(first.sessionId, { defaults: { autonomy: "low" } });
-  expect(again.loaded.settings.autonomyLevel).toBe("low");
-});
-
 test("tool filters are the session's: who names some changes them for all, and who names none leaves them", async () => {
   const { begin, attach, connect, kit } = share([says("one"), says("two")]);
   const first = await begin();

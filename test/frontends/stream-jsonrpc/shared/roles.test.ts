@@ -1,6 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { roleRules } from "../../../../src/frontends/stream-jsonrpc/role-rules.ts";
-import { clientParams } from "../../../../src/protocol/droid/params.ts";
 import { calls, says } from "../../../fakes/kit.ts";
 import { createSignal, waitsBetween } from "../connection/served.ts";
 import { errorOf, idleMs, load, only, share, textOf } from "./sharing.ts";
@@ -8,60 +6,20 @@ import { errorOf, idleMs, load, only, share, textOf } from "./sharing.ts";
 const push = calls(["Execute", { command: "git push" }]);
 const once = { selectedOption: "proceed_once" };
 
-describe("what a role may ask for", () => {
-  const methods = Object.keys(clientParams);
-  const allowed = (role: string): string[] => methods.filter((method) => roleRules(role)(method, {}) === undefined);
-
-  test("admin and user: every method; a viewer, and a role that nobody knows: to look on", () => {
-    expect(allowed("admin")).toEqual(methods);
-    expect(allowed("user")).toEqual(methods);
-    const looking = [
-      "droid.load_session",
-      "droid.close_session",
-      "droid.get_context_stats",
-      "droid.list_tools",
-      "droid.list_models",
-      "droid.list_skills",
-      "droid.list_commands",
-    ];
-    expect(allowed("viewer").sort()).toEqual([...looking].sort());
-    expect(allowed("root").sort()).toEqual([...looking].sort());
-  });
-
-  const url = { name: "a", type: "http", url: "https://example.org" };
-  test.each([
-    ["droid.initialize_session", { skipPermissionsUnsafe: true }, true],
-    ["droid.initialize_session", { skipPermissionsUnsafe: false }, false],
-    ["droid.initialize_session", { mcpServers: [url] }, false],
-    ["droid.initialize_session", { mcpServers: [url, { name: "b", command: "rm" }] }, true],
-    ["droid.load_session", { mcpServers: [{ name: "b" }] }, true],
-    ["droid.load_session", { mcpServers: [{ ...url, type: "stdio" }] }, true],
-    ["droid.load_session", { mcpServers: [{ ...url, command: "rm" }] }, true],
-    ["droid.initialize_session", { modelId: "script:/dev/zero" }, true],
-    ["droid.update_session_settings", { modelId: "script:a.yaml" }, true],
-    ["droid.update_session_settings", { specModeModelId: "script:a.yaml" }, true],
-    ["droid.update_session_settings", { modelId: "offline" }, false],
-  ])("%s with %j is refused to users: %s", (method, params, isRefused) => {
-    expect(roleRules("user")(method, params) !== undefined).toBe(isRefused);
-    expect(roleRules("admin")(method, params)).toBeUndefined();
-  });
-
-  test("the script that the server itself uses may be named by everybody", () => {
-    const params = { modelId: "script:own.yaml" };
-    expect(roleRules("user", "script:own.yaml")("droid.initialize_session", params)).toBeUndefined();
-    expect(roleRules("user", "script:other.yaml")("droid.initialize_session", params)).toContain("admin");
-  });
-
-  test.each([true, false])("is said in words (later dialect: %s)", async (later) => {
+test.each([true, false])(
+  "a refusal names what was asked for and the role it needs (later dialect: %s)",
+  async (later) => {
     const { connect } = share([]);
     const answer = await connect({ later }).init({ skipPermissionsUnsafe: true });
-    expect(errorOf(answer)).toEqual([-32602, "skipPermissionsUnsafe needs the role admin."]);
+    const words = "skipPermissionsUnsafe needs the role admin; this token has user.";
+    expect(errorOf(answer)).toEqual([-32602, words]);
     const viewer = connect({ later, role: "viewer" });
-    expect(errorOf(await viewer.init())).toEqual([-32602, "The role viewer may not use droid.initialize_session."]);
+    const refused = "droid.initialize_session needs the role admin or user; this token has viewer.";
+    expect(errorOf(await viewer.init())).toEqual([-32602, refused]);
     const unknown = await viewer.client.request("droid.nothing", {});
     expect(unknown.error?.message).not.toContain("viewer");
-  });
-});
+  },
+);
 
 describe("a viewer", () => {
   test("sees everything, and changes nothing", async () => {

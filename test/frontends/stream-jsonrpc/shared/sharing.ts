@@ -1,8 +1,10 @@
 import { afterEach } from "vitest";
+import { AccessControl, type AccessOptions } from "../../../../src/access/access-control.ts";
+import type { Identity } from "../../../../src/access/identity.ts";
+import { createReport } from "../../../../src/access/report.ts";
 import { SessionPool } from "../../../../src/core/session-pool.ts";
-import { roleRules } from "../../../../src/frontends/stream-jsonrpc/role-rules.ts";
 import type { FakeReply, Kit, KitOptions } from "../../../fakes/kit.ts";
-import { createKit } from "../../../fakes/kit.ts";
+import { countingIds, createKit } from "../../../fakes/kit.ts";
 import type { Notice, Received } from "../../../fakes/rpc/wire.ts";
 import { noticesIn } from "../../../fakes/rpc/wire.ts";
 import type { Served, ServeOptions } from "../connection/served.ts";
@@ -10,7 +12,7 @@ import { serve, sessionIds } from "../connection/served.ts";
 
 export interface Client extends Pick<ServeOptions, "later" | "maxWaiting" | "defaults"> {
   readonly user?: string;
-  readonly role?: string;
+  readonly role?: Identity["role"];
 }
 
 export interface Sharing {
@@ -43,16 +45,25 @@ afterEach(async () => {
   for (const pool of all) await pool.close();
 });
 
+const usual: AccessOptions = {
+  modelId: "fake",
+  autonomy: "high",
+  limits: { openSessions: 2_000, sessionsPerMinute: 1_200, messagesPerMinute: 6_000 },
+};
+
 /** Connections to the same sessions, as a server has them. */
-export function share(replies: readonly FakeReply[], options: KitOptions = {}): Sharing {
+export function share(
+  replies: readonly FakeReply[],
+  options: KitOptions & { readonly access?: Partial<AccessOptions> } = {},
+): Sharing {
   const kit = createKit(replies, { ids: sessionIds(), ...options });
   const pool = new SessionPool(kit.engine, { clock: kit.clock, idleMs });
   pools.add(pool);
-  const connect = ({ user = "ann", role = "user", ...client }: Client = {}): Served => {
-    const allows = ({ owner }: { readonly owner?: string }): boolean => role !== "user" || owner === user;
-    const refuse = roleRules(role);
-    return serve([], { ...client, kit, shared: { pool, owner: user, allows, refuse, canAnswer: role !== "viewer" } });
-  };
+  const report = createReport({ error: () => undefined }, countingIds());
+  const own = { ...usual, ...options.access };
+  const access = new AccessControl({ engine: kit.engine, pool, clock: kit.clock, options: own, report });
+  const connect = ({ user = "ann", role = "user", ...client }: Client = {}): Served =>
+    serve([], { ...client, kit, shared: { access, who: { user, role } } });
   return {
     kit,
     pool,

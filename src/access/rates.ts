@@ -1,8 +1,8 @@
-import type { Clock } from "../../core/ports.ts";
+import type { Clock } from "../core/ports.ts";
 
-/** How often somebody may do something: so many in a minute, at once or one by one. */
+/** How often each user can do something: so many in any minute, at once or one by one. */
 export interface Rate {
-  /** Milliseconds until it may be done again; `undefined` when it may be done now, and that counts. */
+  /** Milliseconds until it can be done again; `undefined` when it can be done now, and that counts. */
   take(user: string): number | undefined;
 }
 
@@ -12,8 +12,7 @@ export function createRate(perMinute: number, clock: Clock): Rate {
   /** When each user has done it, within the last minute; the users in the order of their last time. */
   const times = new Map<string, number[]>();
 
-  /** Whoever has done nothing for a minute is as one who was never here. */
-  const forgetOld = (now: number): void => {
+  const forgetIdle = (now: number): void => {
     for (const [user, done] of times) {
       if (now - (done.at(-1) ?? 0) < minuteMs) return;
       times.delete(user);
@@ -23,7 +22,7 @@ export function createRate(perMinute: number, clock: Clock): Rate {
   return {
     take(user) {
       const now = clock.monotonic();
-      forgetOld(now);
+      forgetIdle(now);
       const done = times.get(user) ?? [];
       const first = done.findIndex((at) => now - at < minuteMs);
       done.splice(0, first === -1 ? done.length : first);

@@ -1,4 +1,4 @@
-/** So much that each user may have at a time. */
+/** An amount that each user can hold at a time. */
 export interface Budget {
   /** Throws when it would be too much. The returned function gives it back. */
   take(user: string, amount: number): () => void;

@@ -1,0 +1,80 @@
+import type { SettingsChanges } from "../core/event.ts";
+import { type Autonomy, autonomyLevels, isAbove, type SessionSettings } from "../core/settings.ts";
+import { can } from "./capability.ts";
+import { DeniedError } from "./denied.ts";
+import type { Identity } from "./identity.ts";
+
+type Models = Partial<{ readonly [K in "modelId" | "specModelId"]: SessionSettings[K] | null }>;
+
+/** A level that a session once had comes back, but not above `most`; `spec` starts every session planning. */
+export function bounds(
+  { autonomy }: Pick<SessionSettings, "autonomy">,
+  { most, spec = false }: { readonly most?: Autonomy | undefined; readonly spec?: boolean | undefined },
+): Pick<SettingsChanges, "autonomy" | "mode"> {
+  const isTooHigh = most !== undefined && isAbove(autonomy, most);
+  return { ...(isTooHigh ? { autonomy: most } : {}), ...(spec ? { mode: "spec" } : {}) };
+}
+
+/** A script is a file of the server's machine: naming one is for admins, unless it is the server's own. */
+function isForeignScript(model: string, own: string): boolean {
+  return model.startsWith("script:") && model !== own;
+}
+
+function canName(who: Identity, model: string, own: string): boolean {
+  const { models } = who.ceilings ?? {};
+  if (models !== undefined) return models.includes(model);
+  return can(who, "host") || !isForeignScript(model, own);
+}
+
+/** The models of a list that this caller can name. */
+export function nameable<T extends { readonly id: string }>(who: Identity, models: readonly T[], own: string): T[] {
+  return models.filter(({ id }) => canName(who, id, own));
+}
+
+/** The model of sessions that name none. */
+export function defaultModel(who: Identity, own: string): string {
+  return canName(who, own, own) ? own : (who.ceilings?.models?.[0] ?? own);
+}
+
+export function checkModels({ modelId, specModelId }: Models, who: Identity, own: string): void {
+  for (const model of [modelId, specModelId]) {
+    if (typeof model !== "string" || canName(who, model, own)) continue;
+    const { models } = who.ceilings ?? {};
+    const shown = JSON.stringify(model);
+    throw new DeniedError(
+      "model_unknown",
+      models === undefined
+        ? `The script model ${shown} needs the role admin; this token has ${who.role}.`
+        : `Model ${shown} is not available to this user. Available: ${models.join(", ")}.`,
+    );
+  }
+}
+
+/** What a session's models become for a caller who cannot name them. */
+export function boundModels({ modelId, specModelId }: SessionSettings, who: Identity, own: string): SettingsChanges {
+  return {
+    ...(canName(who, modelId, own) ? {} : { modelId: defaultModel(who, own) }),
+    ...(specModelId === undefined || canName(who, specModelId, own) ? {} : { specModelId: null }),
+  };
+}
+
+export function checkAutonomy({ autonomy }: SettingsChanges, most: Autonomy): void {
+  if (autonomy === undefined || autonomy === null || !isAbove(autonomy, most)) return;
+  const usable = autonomyLevels.filter((level) => !isAbove(level, most)).join(", ");
+  throw new DeniedError("forbidden", `Autonomy ${autonomy} is above the limit here (${most}). Available: ${usable}.`);
+}
+
+/** `folder` is canonical. */
+export function checkFolder(folder: string, who: Identity): void {
+  const { folders } = who.ceilings ?? {};
+  if (folders === undefined || folders.some((one) => isWithin(one, folder))) return;
+  const shown = JSON.stringify(folder);
+  throw new DeniedError(
+    "forbidden",
+    `Folder ${shown} is outside this user's folders. Available: ${folders.join(", ")}.`,
+  );
+}
+
+export function isWithin(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
+}

@@ -1,0 +1,30 @@
+import { AgentError, type ErrorCode } from "../core/errors.ts";
+
+export const denialReasons = [
+  "forbidden",
+  "model_unknown",
+  "draining",
+  "too_many_sessions",
+  "rate_limited",
+  "queue_full",
+  "session_unreadable",
+] as const;
+export type DenialReason = (typeof denialReasons)[number];
+
+/** A request that the server could serve, and does not serve for this caller now. The message is fit for the client. */
+export class DeniedError extends AgentError {
+  readonly reason: DenialReason;
+  /** For programs, beside the reason. */
+  readonly data: Readonly<Record<string, unknown>>;
+
+  constructor(
+    reason: DenialReason,
+    message: string,
+    data: Readonly<Record<string, unknown>> = {},
+    code: ErrorCode = "usage",
+  ) {
+    super(code, message);
+    this.reason = reason;
+    this.data = data;
+  }
+}

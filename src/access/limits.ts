@@ -1,0 +1,64 @@
+import type { Clock } from "../core/ports.ts";
+import { createBudget } from "./budget.ts";
+import { DeniedError } from "./denied.ts";
+import { createRate } from "./rates.ts";
+
+/** Of each user, over all wires together. */
+export interface LimitOptions {
+  readonly openSessions: number;
+  readonly sessionsPerMinute: number;
+  readonly messagesPerMinute: number;
+}
+
+/** Each throws when it would be too much. */
+export interface Limits {
+  /** One more session is to be open. */
+  checkRoom(user: string): void;
+  /** A session is read or copied, which costs as much as starting one. */
+  countOpening(user: string): void;
+  /** What a session is started with stays in memory. The returned function gives it back. */
+  keep(user: string, characters: number): () => void;
+  /** A message is sent, and waits for its answer. The returned function says that it has it. */
+  wait(user: string, characters: number): () => void;
+}
+
+const maxKeptCharacters = 64_000_000;
+const maxWaitingCharacters = 32_000_000;
+
+/** `openOf`: how many sessions are open on a user's account. */
+export function createLimits(options: LimitOptions, clock: Clock, openOf: (user: string) => number): Limits {
+  const { openSessions, sessionsPerMinute, messagesPerMinute } = options;
+  const sessions = createRate(sessionsPerMinute, clock);
+  const messages = createRate(messagesPerMinute, clock);
+  const kept = createBudget(maxKeptCharacters, (held) => {
+    const words = `The open sessions of this user were started with ${held} characters. Stop one first.`;
+    return new DeniedError("too_many_sessions", words);
+  });
+  const waiting = createBudget(maxWaitingCharacters, (held) => {
+    return new DeniedError("queue_full", `Messages of this user wait with ${held} characters. Wait for an answer.`);
+  });
+  return {
+    checkRoom(user) {
+      if (openOf(user) < openSessions) return;
+      throw new DeniedError("too_many_sessions", `Session limit reached (${openSessions}). Stop one first.`);
+    },
+    countOpening: (user) => limited(sessions.take(user), "sessions", sessionsPerMinute),
+    keep: (user, characters) => kept.take(user, characters),
+    wait(user, characters) {
+      const giveBack = waiting.take(user, characters);
+      try {
+        limited(messages.take(user), "messages", messagesPerMinute);
+        return giveBack;
+      } catch (error) {
+        giveBack();
+        throw error;
+      }
+    },
+  };
+}
+
+function limited(waitMs: number | undefined, what: string, perMinute: number): void {
+  if (waitMs === undefined) return;
+  const words = `More than ${perMinute} ${what} in a minute; try again in ${Math.ceil(waitMs / 1_000)} s.`;
+  throw new DeniedError("rate_limited", words, { limit: what, retryAfterMs: waitMs });
+}

@@ -1,0 +1,19 @@
+import { failureOf } from "../core/errors.ts";
+import type { Ids } from "../core/ports.ts";
+
+/** Logs a failure under an id, which is all that a client gets of it. */
+export type Report = (error: unknown, context: Readonly<Record<string, unknown>>) => string;
+
+/** What goes into a log is structured: a name, and what belongs to it. Never the contents of messages. */
+export interface FailureLog {
+  error(event: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+export function createReport(log: FailureLog, ids: Ids): Report {
+  return (error, context) => {
+    const errorId = ids.next();
+    const { code, message } = failureOf(error);
+    log.error("request.failed", { errorId, code, message, ...context });
+    return errorId;
+  };
+}
