@@ -11,6 +11,7 @@ export class Briefing {
   private readonly parts: EngineParts;
   private readonly journal: Journal;
   private readonly noticed = new Set<string>();
+  private readonly denied = new Map<string, CommandRules["deny"][number]>();
   private oriented = false;
 
   constructor(parts: EngineParts, journal: Journal) {
@@ -23,12 +24,16 @@ export class Briefing {
     return this.journal.state.settings.clientRunsTools !== true;
   }
 
-  /** Read anew for every reply, because the file may have changed; what is to be told of them is told once. */
+  /**
+   * Read again for every reply, because the file can change. A rule that denies holds as long as the session is open: the model
+   * must not get rid of it by going to a branch without the file.
+   */
   async rules(): Promise<CommandRules> {
     if (!this.isHere) return noRules;
     const { rules, notices } = await this.parts.rules(this.journal.state.cwd);
     for (const text of notices) await this.notice({ type: "notice", level: "warning", text });
-    return rules;
+    for (const rule of rules.deny) this.denied.set(JSON.stringify(rule), rule);
+    return this.denied.size === rules.deny.length ? rules : { ...rules, deny: [...this.denied.values()] };
   }
 
   async notice(body: EventBody & { type: "notice" }): Promise<void> {

@@ -95,6 +95,17 @@ test("a command that a rule denies is not asked for", async () => {
   ]);
 });
 
+test("a rule that denies holds after its file is gone, as long as the session is open", async () => {
+  const deny: (readonly string[])[] = [["touch", "*"]];
+  const touch = calls(["Execute", { command: "touch a" }]);
+  const kit = createKit([touch, touch], { rules: { allow: [], deny, alwaysDeny: [] } });
+  const session = await kit.open({ autonomy: "low" });
+  const run = async () => (await session.prompt([{ type: "text", text: "go" }]).outcome).denials.map(({ rule }) => rule);
+  const first = await run();
+  deny.pop();
+  expect([first, await run(), kit.host.commands]).toEqual([["deny-rule"], ["deny-rule"], []]);
+});
+
 test("a broken rule fails the turn before anything is done", async () => {
   const kit = createKit([says("hello")], { rulesFailure: "config.yaml: permissions.deny must be a list" });
   const session = await kit.open();
