@@ -100,7 +100,8 @@ test("a rule that denies holds after its file is gone, as long as the session is
   const touch = calls(["Execute", { command: "touch a" }]);
   const kit = createKit([touch, touch], { rules: { allow: [], deny, alwaysDeny: [] } });
   const session = await kit.open({ autonomy: "low" });
-  const run = async () => (await session.prompt([{ type: "text", text: "go" }]).outcome).denials.map(({ rule }) => rule);
+  const run = async () =>
+    (await session.prompt([{ type: "text", text: "go" }]).outcome).denials.map(({ rule }) => rule);
   const first = await run();
   deny.pop();
   expect([first, await run(), kit.host.commands]).toEqual([["deny-rule"], ["deny-rule"], []]);
