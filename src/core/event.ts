@@ -154,24 +154,38 @@ export type LiveEvent = Envelope & { readonly seq?: never } & LiveBody;
 export type EngineEvent = DurableEvent | LiveEvent;
 export type EventBody = DurableBody | LiveBody;
 
-const durableTypes: ReadonlySet<string> = new Set<DurableBody["type"]>([
-  "session.opened",
-  "session.updated",
-  "session.titled",
-  "prompt.accepted",
-  "prompt.discarded",
-  "turn.started",
-  "prompt.taken",
-  "message.checkpoint",
-  "message.ended",
-  "usage.updated",
-  "tool.started",
-  "tool.ended",
-  "request.opened",
-  "request.closed",
-  "turn.ended",
-]);
+export type EventType = EventBody["type"];
+export type EventOf<Type extends EventType> = EngineEvent & { readonly type: Type };
+
+/** Whether an event is stored. A new event does not compile without an entry here. */
+export const isStored: { readonly [Type in EventType]: Type extends DurableBody["type"] ? true : false } = {
+  "session.opened": true,
+  "session.updated": true,
+  "session.titled": true,
+  "prompt.accepted": true,
+  "prompt.discarded": true,
+  "turn.started": true,
+  "prompt.taken": true,
+  "message.checkpoint": true,
+  "message.ended": true,
+  "usage.updated": true,
+  "tool.started": true,
+  "tool.ended": true,
+  "request.opened": true,
+  "request.closed": true,
+  "turn.ended": true,
+  "prompt.queued": false,
+  "model.called": false,
+  "message.started": false,
+  "message.delta": false,
+  "tool.input": false,
+  "tool.progress": false,
+  "tool.heartbeat": false,
+  "retry.scheduled": false,
+  notice: false,
+  "session.closed": false,
+};
 
 export function isDurable(body: EventBody): body is DurableBody {
-  return durableTypes.has(body.type);
+  return isStored[body.type];
 }

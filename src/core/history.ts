@@ -151,6 +151,8 @@ export function applyEvent(state: SessionState, event: DurableEvent): void {
       state.openRequests.clear();
       for (const messageId of event.untaken ?? []) state.waiting.delete(messageId);
       break;
+    default:
+      event satisfies never;
   }
 }
 

@@ -81,17 +81,30 @@ function repairLog(events: readonly DurableEvent[]): readonly DurableEvent[] {
   return repaired;
 }
 
-/** These also happen beside a turn, and say nothing about it. */
-const besideTurns: ReadonlySet<DurableBody["type"]> = new Set([
-  "session.updated",
-  "prompt.accepted",
-  "prompt.discarded",
-]);
+/** Whether a record proves that its turn has begun; the others also happen beside turns. */
+const isOfTurn: { readonly [Type in DurableBody["type"]]: boolean } = {
+  "session.opened": true,
+  "session.updated": false,
+  "session.titled": true,
+  "prompt.accepted": false,
+  "prompt.discarded": false,
+  // It is that beginning.
+  "turn.started": false,
+  "prompt.taken": true,
+  "message.checkpoint": true,
+  "message.ended": true,
+  "usage.updated": true,
+  "tool.started": true,
+  "tool.ended": true,
+  "request.opened": true,
+  "request.closed": true,
+  "turn.ended": true,
+};
 
 function missingBefore(event: DurableEvent, state: SessionState): DurableBody | undefined {
   const { turn, partial, waiting, settings } = state;
   const { turnId, type } = event;
-  if (turnId === undefined || besideTurns.has(type) || type === "turn.started") return undefined;
+  if (turnId === undefined || !isOfTurn[type]) return undefined;
   if (turn === undefined) return { type: "turn.started", turnId, model: settings.modelId };
   const isTaking = type === "prompt.taken" || (type === "turn.ended" && event.untaken !== undefined);
   const named = turn.prompts.find((prompt) => waiting.has(prompt));

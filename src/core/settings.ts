@@ -37,6 +37,17 @@ export interface SessionSettings {
   readonly clientRunsTools?: boolean;
 }
 
+/** `needed`: what every session has. `further`: what it may be without. */
+export type SettingKey<Kind extends "needed" | "further"> = {
+  [Key in keyof SessionSettings]-?: undefined extends SessionSettings[Key]
+    ? "further" extends Kind
+      ? Key
+      : never
+    : "needed" extends Kind
+      ? Key
+      : never;
+}[keyof SessionSettings];
+
 export interface ClientTool {
   readonly name: string;
   readonly description: string;
@@ -44,7 +55,6 @@ export interface ClientTool {
   readonly inputSchema: string;
 }
 
-/** What one process allows itself in a session. Never stored: the next run decides anew. */
 /** A model that says nothing for so long has failed. */
 export interface ModelSilence {
   readonly ms: number;
@@ -60,6 +70,7 @@ export interface ModelByDefault {
   readonly remedy: string;
 }
 
+/** What one process allows itself in a session. Never stored: the next run decides anew. */
 export interface RunOptions {
   /** Ask nothing at all. */
   readonly unsafe?: boolean;

@@ -1,5 +1,6 @@
 import type { Failure } from "../../core/errors.ts";
-import type { EndReason, EngineEvent } from "../../core/event.ts";
+import type { EndReason, EngineEvent, EventOf } from "../../core/event.ts";
+import { type EventHandlers, handleEvent, ignored } from "../../core/event-handlers.ts";
 import { compact } from "../../core/grown-text.ts";
 import { processEnded } from "../../core/history.ts";
 import type { ToolCallBlock, ToolResultBlock } from "../../core/message.ts";
@@ -21,8 +22,6 @@ export interface Translator {
   /** The answer that is being written, as far as it was told; for whoever begins to listen now. */
   snapshot(): Outgoing | undefined;
 }
-
-type EventOf<Type extends EngineEvent["type"]> = EngineEvent & { readonly type: Type };
 
 type EndOfTurn = Pick<EventOf<"turn.ended">, "reason" | "failure" | "seq" | "turnId" | "untaken">;
 
@@ -146,7 +145,10 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     answer = undefined;
   };
 
-  const handlers: { readonly [Type in EngineEvent["type"]]?: (event: EventOf<Type>) => void } = {
+  const handlers: EventHandlers = {
+    "session.opened": ignored,
+    "session.updated": ignored,
+    "session.titled": ignored,
     "prompt.accepted": ({ messageId, content, seq }) =>
       tell(
         { method: "UserMessageNotification", params: { sessionId, messageId, message: textOf(content), seq } },
@@ -156,6 +158,7 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
       const params = { sessionId, chunk: "", isFinal: true, messageId, offset: 0, seq, reason: "cancelled" } as const;
       tell({ method: "AIMessageChunkNotification", params });
     },
+    "prompt.queued": ignored,
     "turn.started": ({ turnId, seq }) => {
       // A damaged log may have lost the end of the turn before.
       if (answer !== undefined) endAnswer({ reason: "failed", failure: answerLost, turnId: answer.turnId, seq });
@@ -165,6 +168,8 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
       if (answer?.messageId !== undefined) answer.others.push(answer.messageId);
       if (answer !== undefined) answer.messageId = messageId;
     },
+    "model.called": ignored,
+    "message.started": ignored,
     "message.delta": ({ kind, text }) => {
       if (answer === undefined || kind !== "text" || text === "") return;
       const offset = answer.length + answer.text.length;
@@ -173,24 +178,30 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     },
     "message.checkpoint": () => compact(answer?.text ?? ""),
     "message.ended": endReply,
+    "usage.updated": ignored,
     "request.opened": ({ requestId, interaction, seq }) => {
       if (interaction.kind === "tool") tellCall(requestId, interaction.call, seq, "client");
     },
+    "request.closed": ignored,
+    "tool.input": ignored,
     "tool.started": ({ callId, name, seq }) => {
       const call = answer?.calls.get(callId);
       if (call !== undefined && !isClients(name)) tellCall(`call-${seq}`, call, seq, "server");
     },
+    "tool.progress": ignored,
+    "tool.heartbeat": ignored,
     "tool.ended": endCall,
     "turn.ended": endAnswer,
     notice: ({ level, text }) => warn(text, { reason: "notice", level }),
     "retry.scheduled": ({ attempt, delayMs, failure }) =>
       warn("The model is asked again.", { reason: "retry", attempt, delayMs, code: failure.code }),
+    "session.closed": ignored,
   };
 
   return {
     translate(event) {
       out = [];
-      (handlers[event.type] as ((event: EngineEvent) => void) | undefined)?.(event);
+      handleEvent(handlers, event);
       return out;
     },
     goOnFrom(text) {
