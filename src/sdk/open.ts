@@ -115,7 +115,7 @@ function settingsOf(options: SettingsChange): SettingsChange {
 
 function paramsOf(options: CreateOptions, cwd: string | undefined): Given {
   const { systemPrompt } = options;
-  return given({
+  return given<Given>({
     machineId,
     cwd,
     sessionId: options.sessionId,
