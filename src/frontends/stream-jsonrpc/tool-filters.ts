@@ -11,15 +11,19 @@ export interface ToolFilters {
 
 type Given = { readonly [K in keyof ToolFilters]?: ToolFilters[K] | undefined };
 
+/** In the order of the wire. A new filter does not compile without an entry. */
+const isFilter: Readonly<Record<keyof ToolFilters, true>> = {
+  enabledToolIds: true,
+  disabledToolIds: true,
+  additionalToolIds: true,
+  restrictToolIds: true,
+};
+const filterKeys = Object.keys(isFilter) as (keyof ToolFilters)[];
+
 /** The filters alone, always in the same order. */
 export function filtersIn(params: Given): ToolFilters {
-  const { enabledToolIds, disabledToolIds, additionalToolIds, restrictToolIds } = params;
-  return {
-    ...(enabledToolIds === undefined ? {} : { enabledToolIds }),
-    ...(disabledToolIds === undefined ? {} : { disabledToolIds }),
-    ...(additionalToolIds === undefined ? {} : { additionalToolIds }),
-    ...(restrictToolIds === undefined ? {} : { restrictToolIds }),
-  };
+  const given = filterKeys.map((key) => [key, params[key]] as const);
+  return Object.fromEntries(given.filter(([, ids]) => ids !== undefined));
 }
 
 /** The names of the tools that are offered under these filters. */
