@@ -47,7 +47,7 @@ export async function connectionOptions(
       warn: log.warn,
       // Clients are told with the first turn; here it stood when the session was opened.
       event: async (event) =>
-        isTold && event.type === "notice" && event.text === notice?.text ? undefined : log.event(event),
+        isTold && event.type === "notice" && event.code === "unasked_model" ? undefined : log.event(event),
     },
     onDefaultModel: async () => {
       if (notice === undefined || isTold) return;

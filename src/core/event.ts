@@ -25,6 +25,12 @@ export type EndReason =
   | "refused"
   | "failed";
 
+/** What ended a turn, where its reason does not tell. `process_ended`: an interrupt that nobody asked for. */
+export type EndCause = "process_ended";
+
+/** What a notice is about, for readers that treat it in a way of its own. */
+export type NoticeCode = "unasked_model";
+
 /** Events that change what the session is. They are stored before anybody is told, and numbered densely by `seq`. */
 export type DurableBody =
   /** First of every log. */
@@ -91,6 +97,7 @@ export type DurableBody =
       readonly turnId: string;
       readonly reason: EndReason;
       readonly failure?: Failure;
+      readonly cause?: EndCause;
       readonly usage: Usage;
       readonly durationMs: number;
       /** Prompts that it was for and failed before it could take up. They have ended with it, and are not run any more. */
@@ -136,7 +143,12 @@ export type LiveBody =
       readonly failure: Failure;
     }
   /** Something a person may want to know: a damaged log line, a clamped setting. */
-  | { readonly type: "notice"; readonly level: "info" | "warning"; readonly text: string }
+  | {
+      readonly type: "notice";
+      readonly level: "info" | "warning";
+      readonly text: string;
+      readonly code?: NoticeCode;
+    }
   /** Nothing follows. */
   | { readonly type: "session.closed" };
 

@@ -208,6 +208,7 @@ export function closingEvents(state: SessionState, ids: Ids): readonly DurableBo
     turnId: state.turn.id,
     reason: "interrupted",
     failure: processEnded,
+    cause: "process_ended",
     usage: noUsage,
     durationMs: Math.max(0, state.updatedAt - state.turn.startedAt),
   });

@@ -3,7 +3,7 @@ import type { DurableEvent } from "./event.ts";
 import type { Files } from "./files.ts";
 import type { Message, Proof, StopReason, Usage } from "./message.ts";
 import type { Lookup, ProtectedPaths } from "./permission.ts";
-import type { ReasoningEffort } from "./settings.ts";
+import type { Mode, ReasoningEffort } from "./settings.ts";
 
 /* ------------------------------------------------------------------ models */
 
@@ -44,6 +44,8 @@ export interface ModelRequest {
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSpec[];
   readonly reasoningEffort: ReasoningEffort;
+  /** Providers are told in `system`. */
+  readonly mode: Mode;
 }
 
 export type ModelEvent =

@@ -213,8 +213,8 @@ export class Session {
   }
 
   /**
-   * Stops the live turn and drops the prompts that wait behind it. Resolves when all of it has ended. `cause` may say more
-   * than "interrupted". Prompts left over from an earlier process go on waiting: nobody meant them.
+   * Stops the live turn and drops the prompts that wait behind it. Resolves when all of it has ended. `cause` has the code
+   * `timeout` for a deadline, and `interrupted` when the process ends. Prompts left over from an earlier process go on waiting: nobody meant them.
    */
   async interrupt(cause?: AgentError): Promise<void> {
     const { live } = this;
@@ -250,7 +250,7 @@ export class Session {
     if (line !== this.title) await this.journal.emit({ type: "session.titled", title: line });
   }
 
-  /** Ends what runs, gives the log back and ends every event stream. `cause` may say more than "interrupted". A second call waits for the first. */
+  /** Ends what runs, gives the log back and ends every event stream. `cause`: see `interrupt`. A second call waits for the first. */
   async close(cause?: AgentError): Promise<void> {
     if (this.closed) return this.ended;
     this.closed = true;
@@ -373,7 +373,7 @@ export class Session {
     if (notice === undefined || this.settings.isModelNamed === true) return;
     const model = await this.model().catch(() => undefined);
     if (model?.id === notice.modelId)
-      await this.briefing.notice({ type: "notice", level: "warning", text: notice.text });
+      await this.briefing.notice({ type: "notice", level: "warning", text: notice.text, code: "unasked_model" });
   }
 
   /** The first prompt that becomes part of the conversation names the session. */

@@ -313,6 +313,7 @@ async function runOne(
     ...(bounded.exitCode === undefined ? {} : { exitCode: bounded.exitCode }),
     ...(bounded.media === undefined ? {} : { media: bounded.media }),
     ...(bounded.fullTextPath === undefined ? {} : { fullTextPath: bounded.fullTextPath }),
+    ...(bounded.cause === undefined ? {} : { cause: bounded.cause }),
   };
   return { block, endTurn: bounded.endTurn, changes: await changesSince(before, context.host) };
 }

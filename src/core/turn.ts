@@ -2,7 +2,7 @@ import { buildRequest, chosenModel, fitsWindow } from "./context.ts";
 import { costOf } from "./cost.ts";
 import type { Failure } from "./errors.ts";
 import { AgentError, failureOf } from "./errors.ts";
-import type { EndReason, EventBody } from "./event.ts";
+import type { EndCause, EndReason, EventBody } from "./event.ts";
 import type { SessionState } from "./history.ts";
 import type { ToolCallBlock, ToolResultBlock, Usage } from "./message.ts";
 import { addUsage, callsOf, noUsage, textOf, totalTokens } from "./message.ts";
@@ -58,6 +58,7 @@ export interface TurnParts {
 interface End {
   readonly reason: EndReason;
   readonly failure?: Failure;
+  readonly cause?: EndCause;
   readonly finalText?: string;
 }
 
@@ -194,7 +195,8 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
   const joined = promptIds.slice(parts.promptIds.length).filter((messageId) => !untaken.includes(messageId));
   const prompts = { ...(untaken.length === 0 ? {} : { untaken }), ...(joined.length === 0 ? {} : { joined }) };
   try {
-    await emit({ type: "turn.ended", ...facts(end), ...prompts });
+    const cause = end.cause === undefined ? {} : { cause: end.cause };
+    await emit({ type: "turn.ended", ...facts(end), ...cause, ...prompts });
   } catch (error) {
     end = failedWith(failureOf(error));
   }
@@ -227,12 +229,12 @@ function overLimit(limits: TurnLimits, modelCalls: number, usage: Usage): Failur
   return undefined;
 }
 
-/** A deadline interrupts with its own error; anything else is a plain interrupt. */
+/** A deadline interrupts with its own error, and so does a process that ends; anything else is a plain interrupt. */
 function interrupted(signal: AbortSignal): End {
   const cause: unknown = signal.reason;
   if (cause instanceof AgentError && cause.code === "timeout") return { reason: "limit", failure: cause.failure };
   if (cause instanceof AgentError && cause.code === "interrupted")
-    return { reason: "interrupted", failure: cause.failure };
+    return { reason: "interrupted", failure: cause.failure, cause: "process_ended" };
   return { reason: "interrupted", failure: { code: "interrupted", message: "The run was interrupted." } };
 }
 

@@ -237,7 +237,7 @@ function isUnknownEvent(error: unknown, wire: Wire): boolean {
   });
 }
 
-/** The SDK's word for a stream that is over without a reason. */
+/** Foreign prose: the AI SDK's words for a stream that is over without a reason. */
 function lacksReason(error: unknown): boolean {
   return error instanceof Error && /ended without a finish reason/.test(error.message);
 }

@@ -161,7 +161,7 @@ async function load(
   }
 }
 
-/** In words, or because a backend takes no such request then. */
+/** Foreign prose: older backends say it in words, or take no such request then. */
 function isForWantOfSession(error: unknown): boolean {
   if (!(error instanceof RequestError) || error instanceof SessionNotFoundError) return false;
   return (

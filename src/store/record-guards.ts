@@ -102,6 +102,7 @@ const isToolResult = shape<ToolResultBlock>({
   exitCode: optional(isNumber),
   media: optional(listOf(isImage)),
   fullTextPath: optional(isText),
+  cause: optional(isText),
 });
 
 const isDecision = shape<Decision>({
@@ -193,6 +194,7 @@ const bodyGuards = guardsByKind<BodyAfterFirst, "type">({
       failed: true,
     }),
     failure: optional(shape<Failure>({ code: isErrorCode, message: isText, cause: optional(oneOf(...failureCauses)) })),
+    cause: optional(isText),
     usage: isUsage,
     durationMs: isNumber,
     untaken: optional(listOf(isText)),

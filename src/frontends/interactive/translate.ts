@@ -1,8 +1,6 @@
-import type { Failure } from "../../core/errors.ts";
-import type { EndReason, EngineEvent, EventOf } from "../../core/event.ts";
+import type { EngineEvent, EventOf } from "../../core/event.ts";
 import { type EventHandlers, handleEvent, ignored } from "../../core/event-handlers.ts";
 import { compact } from "../../core/grown-text.ts";
-import { processEnded } from "../../core/history.ts";
 import type { ToolCallBlock, ToolResultBlock } from "../../core/message.ts";
 import { callsOf, textOf } from "../../core/message.ts";
 import { answerLost } from "../../core/repair-log.ts";
@@ -23,7 +21,7 @@ export interface Translator {
   snapshot(): Outgoing | undefined;
 }
 
-type EndOfTurn = Pick<EventOf<"turn.ended">, "reason" | "failure" | "seq" | "turnId" | "untaken">;
+type EndOfTurn = Pick<EventOf<"turn.ended">, "reason" | "failure" | "cause" | "seq" | "turnId" | "untaken">;
 
 export interface TranslatorOptions {
   readonly sessionId: string;
@@ -125,8 +123,9 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     answer?.told.delete(result.callId);
   };
 
-  const endAnswer = ({ reason, failure, seq, turnId, untaken = [] }: EndOfTurn): void => {
-    const ended = answerEnd(reason, failure);
+  const endAnswer = (end: EndOfTurn): void => {
+    const { failure, seq, turnId, untaken = [] } = end;
+    const ended = answerEnd(end);
     const offset = (answer?.length ?? 0) + (answer?.text.length ?? 0);
     const code = failure === undefined || ended === "cancelled" ? {} : { code: failure.code };
     // Of an answer that broke off, what was not written yet is lost with its process: what was shown of that does not hold.
@@ -219,7 +218,7 @@ function statusOf({ status }: ToolResultBlock): 0 | 1 {
 }
 
 /** An empty answer and one of rules that did not understand are answers; their codes tell. Whoever said no has not failed. */
-function answerEnd(reason: EndReason, failure: Failure | undefined): AnswerEnd {
+function answerEnd({ reason, failure, cause }: EndOfTurn): AnswerEnd {
   // Of the server's own limit, or of the model's.
   if (failure?.code === "timeout" || failure?.cause === "timeout") return "timeout";
   if (failure?.code === "model_empty" || failure?.code === "no_model") return "completed";
@@ -228,7 +227,7 @@ function answerEnd(reason: EndReason, failure: Failure | undefined): AnswerEnd {
     case "planned":
       return "completed";
     case "interrupted":
-      return failure?.message === processEnded.message ? "interrupted" : "cancelled";
+      return cause === "process_ended" ? "interrupted" : "cancelled";
     case "cancelled":
     case "denied":
       return "cancelled";
