@@ -47,7 +47,23 @@ export function damageNotices(
 /** Reads a log and restores what damaged and deleted lines took away. Rejects as `store.read` does. */
 export async function readRepaired(store: SessionStore, id: string): Promise<StoredLog> {
   const log = await store.read(id);
-  return damageNotice(log) === undefined ? log : { ...log, events: repairLog(log.events) };
+  return isWhole(log) ? log : { ...log, events: repairLog(log.events) };
+}
+
+/** The events behind a number, of a log that was read before. A repair needs all of a log, so a damaged one is read whole. */
+export async function readRepairedAfter(
+  store: SessionStore,
+  { id, after, before }: { readonly id: string; readonly after: number; readonly before: LogDamage },
+): Promise<readonly DurableEvent[]> {
+  const tail = isWhole(before) ? await store.read(id, after) : undefined;
+  if (tail !== undefined && isWhole(tail)) return tail.events;
+  const { events } = await readRepaired(store, id);
+  return events.filter(({ seq }) => seq > after);
+}
+
+/** Nothing of it was lost. */
+export function isWhole({ damagedLines, missingRecords }: LogDamage): boolean {
+  return damagedLines.length === 0 && missingRecords.length === 0;
 }
 
 /**

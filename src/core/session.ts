@@ -16,8 +16,8 @@ import { offeredTools, toolsOf } from "./offered-tools.ts";
 import type { LogDamage, ModelInfo, SessionLog, ToolSpec } from "./ports.ts";
 import type { QueuedPrompt } from "./prompt-queue.ts";
 import { leftoverPrompt, notRun, PromptQueue, shortTitle, sizeOf, titleFrom } from "./prompt-queue.ts";
-import { damageNotices, readRepaired } from "./repair-log.ts";
 import { type PromptHandle, type PromptOptions, SentPrompts } from "./sent-prompts.ts";
+import { SessionPast } from "./session-past.ts";
 import { type RunOptions, type SessionSettings, unaskedModel } from "./settings.ts";
 import { estimateTokens } from "./tokens.ts";
 import type { Tool } from "./tool.ts";
@@ -30,7 +30,7 @@ export class Session {
   private readonly parts: EngineParts;
   private readonly log: SessionLog;
   private readonly run: RunOptions;
-  private readonly damage: LogDamage;
+  private readonly pastEvents: SessionPast;
   private readonly journal: Journal;
   private readonly briefing: Briefing;
   private readonly interactions: Interactions;
@@ -58,7 +58,6 @@ export class Session {
     { owed, damage }: { readonly owed: readonly DurableBody[]; readonly damage: LogDamage },
   ) {
     this.parts = parts;
-    this.damage = damage;
     this.log = log;
     this.run = run;
     this.queue = new PromptQueue(run.maxWaiting);
@@ -66,6 +65,7 @@ export class Session {
     this.audience = new Audience(parts.clock, parts.observe);
     this.journal = new Journal({ state, log, clock: parts.clock, publish: (event) => this.audience.publish(event) });
     this.journal.owe(owed);
+    this.pastEvents = new SessionPast(parts, this.journal, damage);
     this.briefing = new Briefing(parts, this.journal);
     this.interactions = new Interactions({
       present: () => this.audience.present(),
@@ -165,18 +165,19 @@ export class Session {
     return { ...state, partial: this.audience.reply.partial() ?? state.partial };
   }
 
-  /** Everything that has happened: what is stored, and what a dead process owes and nobody has written yet. */
-  async past(): Promise<readonly DurableEvent[]> {
-    // Looked at before: what is written meanwhile is then among what is stored.
-    const { owed } = this.journal;
-    const { events } = await readRepaired(this.parts.store, this.id);
-    const last = events.at(-1)?.seq ?? 0;
-    return [...events, ...owed.filter(({ seq }) => seq > last)];
+  /** What has happened behind a number: what is stored, and what a dead process owes and nobody has written yet. */
+  past(after = 0): Promise<readonly DurableEvent[]> {
+    return this.pastEvents.after(after);
+  }
+
+  /** The number behind which to read to know what was under way at `seq`: that before its turn, or `seq` between turns. */
+  readFrom(seq: number): number {
+    return this.pastEvents.from(seq);
   }
 
   /** What every client should know that opens the session: its log was damaged. */
   notices(): readonly EngineEvent[] {
-    return damageNotices(this.damage, { at: this.parts.clock.now(), sessionId: this.id });
+    return this.pastEvents.notices();
   }
 
   /** Accepted prompts that no turn has taken up yet. */
@@ -185,7 +186,7 @@ export class Session {
   }
 
   attach(abilities: Abilities): Attachment {
-    return this.audience.attach(abilities, this.interactions, () => this.past());
+    return this.audience.attach(abilities, this.interactions, (after) => this.past(after));
   }
 
   /** Takes a prompt in. Turns run one after the other, in the order of the prompts. */

@@ -37,7 +37,10 @@ test("/ws: revoking a user reaches their turn while another session's log cannot
     fail = reject;
   });
   const hanging = new Set<string>();
-  const broken: SessionStore = { ...store, read: (id) => (hanging.has(id) ? unreadable : store.read(id)) };
+  const broken: SessionStore = {
+    ...store,
+    read: (id, after) => (hanging.has(id) ? unreadable : store.read(id, after)),
+  };
   const served = serveInteractive([hangsAfter(), hangsAfter()], {}, { store: broken });
   const { server, pool, kit, log } = served;
   const client = served.connect();
