@@ -9,6 +9,7 @@ import { readRepaired } from "./repair-log.ts";
 import { Session } from "./session.ts";
 import type { RunOptions, SessionSettings } from "./settings.ts";
 import { definite } from "./settings-changes.ts";
+import type { Tool } from "./tool.ts";
 
 export interface NewSession {
   /** Canonical, and there. */
@@ -48,8 +49,9 @@ export class Engine {
     this.parts = parts;
   }
 
-  get tools(): EngineParts["tools"] {
-    return this.parts.tools;
+  /** Those that are there now. */
+  get tools(): readonly Tool[] {
+    return this.parts.tools.list();
   }
 
   /** Rejects with `model_unknown` before anything is written. */

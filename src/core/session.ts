@@ -1,7 +1,7 @@
 import type { Abilities, Attachment } from "./attachment.ts";
 import { Audience } from "./audience.ts";
 import { Briefing } from "./briefing.ts";
-import { callableTools, sessionTools } from "./client-tools.ts";
+import { callableTools } from "./client-tools.ts";
 import { buildRequest, chosenModel } from "./context.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { AgentError } from "./errors.ts";
@@ -12,15 +12,14 @@ import type { Interaction } from "./interaction.ts";
 import { Interactions } from "./interactions.ts";
 import { Journal } from "./journal.ts";
 import type { Message, PromptBlock, Usage } from "./message.ts";
-import { offeredTools, toolsOf } from "./offered-tools.ts";
 import type { LogDamage, ModelInfo, SessionLog, ToolSpec } from "./ports.ts";
 import type { QueuedPrompt } from "./prompt-queue.ts";
 import { leftoverPrompt, notRun, PromptQueue, shortTitle, sizeOf, titleFrom } from "./prompt-queue.ts";
 import { type PromptHandle, type PromptOptions, SentPrompts } from "./sent-prompts.ts";
 import { SessionPast } from "./session-past.ts";
+import { SessionTools } from "./session-tools.ts";
 import { type RunOptions, type SessionSettings, unaskedModel } from "./settings.ts";
 import { estimateTokens } from "./tokens.ts";
-import type { Tool } from "./tool.ts";
 import { runCalls } from "./tool-calls.ts";
 import type { TurnOutcome } from "./turn.ts";
 import { runTurn } from "./turn.ts";
@@ -35,8 +34,7 @@ export class Session {
   private readonly briefing: Briefing;
   private readonly interactions: Interactions;
   private readonly audience: Audience;
-  private readonly all: readonly Tool[];
-  private tools: readonly Tool[];
+  private readonly tools: SessionTools;
   private readonly seenFiles = new Map<string, string>();
   private readonly queue: PromptQueue;
   private readonly sent: SentPrompts;
@@ -75,8 +73,7 @@ export class Session {
       clock: parts.clock,
     });
     this.isNamed = state.title !== "" || state.messages.length > 0;
-    this.all = sessionTools(parts.tools, state.settings, run);
-    this.tools = this.all;
+    this.tools = new SessionTools(parts.tools, state.settings, run, (tool) => parts.toolSchema(tool));
     for (const messageId of state.waiting.keys()) this.queue.add(leftoverPrompt(messageId));
   }
 
@@ -107,17 +104,13 @@ export class Session {
   }
 
   /** From the next model call on, no other tools are offered than these, and those that the client brought. */
-  limitTools(names: readonly string[]): void {
-    this.tools = this.all.filter((tool) => names.includes(tool.name) || tool.inputSchema !== undefined);
+  limitTools(isWanted: (name: string) => boolean): void {
+    this.tools.limit(isWanted);
   }
 
   /** The tools that a model is offered. */
   toolSpecs(model: ModelInfo): readonly ToolSpec[] {
-    return offeredTools(this.tools, model, this.settings.mode).map((tool) => ({
-      name: tool.name,
-      description: tool.description,
-      inputSchema: () => this.parts.toolSchema(tool),
-    }));
+    return this.tools.offer(model, this.settings.mode).specs;
   }
 
   /** The number of the last thing that happened. */
@@ -300,8 +293,6 @@ export class Session {
     const { parts, journal } = this;
     const { outputs, ...places } = parts.places;
     const turnId = parts.ids.next();
-    // What a reply may call is what it was offered, whatever was changed meanwhile.
-    let offered = this.tools;
     const outcome = await runTurn({
       turnId,
       state: journal.state,
@@ -313,16 +304,13 @@ export class Session {
       modelByDefault: unaskedModel(this.settings, this.run),
       ...(this.run.modelSilence === undefined ? {} : { silence: this.run.modelSilence }),
       signal,
-      toolSpecs: (model) => {
-        offered = this.tools;
-        return this.toolSpecs(model);
-      },
+      offer: (model) => this.tools.offer(model, this.settings.mode),
       takeJoining: () => {
         const joining = this.queue.takeJoining();
         taken.push(...joining);
         return joining.map((entry) => entry.messageId);
       },
-      runCalls: (calls, model, isCut) =>
+      runCalls: (calls, offered, isCut) =>
         this.whileCallsRun(async () => {
           const rules = await this.briefing.rules();
           const own = [this.id, ...journal.state.origins].map(outputs);
@@ -332,7 +320,8 @@ export class Session {
             sessionId: this.id,
             cwd: this.cwd,
             messageId: parts.ids.next(),
-            tools: callableTools(toolsOf(offered, model), calls, this.settings, this.run),
+            tools: callableTools(offered.tools, calls, this.settings, this.run),
+            isThere: (tool) => this.tools.isThere(tool),
             isCut,
             host: parts.host,
             clock: parts.clock,

@@ -7,10 +7,11 @@ import type { SessionState } from "./history.ts";
 import type { ToolCallBlock, ToolResultBlock, Usage } from "./message.ts";
 import { addUsage, callsOf, noUsage, textOf, totalTokens } from "./message.ts";
 import { notSilentFor } from "./model-silence.ts";
-import type { Clock, Ids, ModelCatalog, ModelInfo, ToolSpec } from "./ports.ts";
+import type { Clock, Ids, ModelCatalog, ModelInfo } from "./ports.ts";
 import { sizeOf } from "./prompt-queue.ts";
 import { readReply } from "./reply.ts";
 import { isToolError } from "./run-failure.ts";
+import type { OfferedTools } from "./session-tools.ts";
 import type { ModelByDefault, ModelSilence, TurnLimits } from "./settings.ts";
 import type { CallsOutcome, Denial } from "./tool-calls.ts";
 
@@ -45,9 +46,9 @@ export interface TurnParts {
   readonly silence?: ModelSilence;
   /** Aborted by an interrupt; its reason may be an AgentError that says more than that. */
   readonly signal: AbortSignal;
-  toolSpecs(model: ModelInfo): readonly ToolSpec[];
-  /** `isCut`: the reply ended at the output limit, maybe in the middle of a call. */
-  runCalls(calls: readonly ToolCallBlock[], model: ModelInfo, isCut: boolean): Promise<CallsOutcome>;
+  offer(model: ModelInfo): OfferedTools;
+  /** Of a reply that was offered these. `isCut`: it ended at the output limit, maybe in the middle of a call. */
+  runCalls(calls: readonly ToolCallBlock[], offered: OfferedTools, isCut: boolean): Promise<CallsOutcome>;
   reminders(): Promise<readonly string[]>;
   /** Prompts that came while calls ran and belong to this turn. */
   takeJoining(): readonly string[];
@@ -94,7 +95,8 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     const spent = overLimit(limits, modelCalls, usage);
     if (spent !== undefined) return { reason: "limit", failure: spent };
     const model = await parts.models.resolve(chosenModel(state.settings).id);
-    const request = buildRequest(state.settings, state.messages, parts.toolSpecs(model.info));
+    const offered = parts.offer(model.info);
+    const request = buildRequest(state.settings, state.messages, offered.specs);
     if (!fitsWindow(request, model.info)) return contextFull(model.info.contextWindow);
 
     modelCalls += 1;
@@ -130,7 +132,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     continuations = stop === "length" ? continuations + 1 : 0;
     const isOver = continuations > maxContinuations;
     if (calls.length > 0) {
-      const outcome = await parts.runCalls(calls, model.info, stop === "length");
+      const outcome = await parts.runCalls(calls, offered, stop === "length");
       denials.push(...outcome.denials);
       failedTool = outcome.results.find(isToolError);
       if (signal.aborted) return interrupted(signal);
@@ -155,7 +157,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     // A token has a character at least: most prompts need not be counted.
     if (sizeOf(content) <= model.contextWindow / 4) return false;
     const message = { id, role: "user", content, createdAt: at } as const;
-    return !fitsWindow(buildRequest(state.settings, [message], parts.toolSpecs(model)), model);
+    return !fitsWindow(buildRequest(state.settings, [message], parts.offer(model).specs), model);
   };
 
   let end: End | undefined;

@@ -26,10 +26,9 @@ export function filtersIn(params: Given): ToolFilters {
   return Object.fromEntries(given.filter(([, ids]) => ids !== undefined));
 }
 
-/** The names of the tools that are offered under these filters. */
-export function namesUnder(filters: ToolFilters, { engine, options }: Context): readonly string[] {
-  const names = engine.tools.map(({ name }) => name);
-  return allowedTools(names, filters, options.run.disabledTools ?? []);
+/** Whether a tool of this name is offered under these filters. */
+export function isAllowedUnder(filters: ToolFilters, { options }: Context): (name: string) => boolean {
+  return isAllowed(filters, options.run.disabledTools ?? []);
 }
 
 /** The filters of a session, and the clients that are told of them. */
@@ -51,27 +50,23 @@ export function filtersOf(session: Session): SessionFilters {
 export function filterTools(session: Session, given: Given, context: Context): void {
   const filters = filtersOf(session);
   filters.current = { ...filters.current, ...filtersIn(given) };
-  session.limitTools(namesUnder(filters.current, context));
+  session.limitTools(isAllowedUnder(filters.current, context));
 }
 
 /**
- * The names of tools that stay offered, in their order: those that nobody takes away, and when only some are wanted, these.
+ * Whether a tool stays offered: one that nobody takes away, and when only some are wanted, one of these.
  * An id is a name in any case, or its words with dashes, with or without `-cli` at the end; ids of no tool mean nothing.
  */
-export function allowedTools(
-  names: readonly string[],
-  filters: ToolFilters,
-  disabledByCommandLine: readonly string[],
-): readonly string[] {
+export function isAllowed(filters: ToolFilters, disabledByCommandLine: readonly string[]): (name: string) => boolean {
   const setOf = (ids: readonly string[] = []): ReadonlySet<string> => new Set(ids.map((id) => id.toLowerCase()));
   const wanted = setOf([...(filters.enabledToolIds ?? []), ...(filters.additionalToolIds ?? [])]);
   const unwanted = setOf([...(filters.disabledToolIds ?? []), ...disabledByCommandLine]);
   const only = filters.restrictToolIds === undefined ? undefined : setOf(filters.restrictToolIds);
-  return names.filter((name) => {
+  return (name) => {
     const ids = idsOf(name);
     const isIn = (set: ReadonlySet<string>): boolean => ids.some((id) => set.has(id));
     return !isIn(unwanted) && (only === undefined || isIn(only) || isIn(wanted));
-  });
+  };
 }
 
 function idsOf(name: string): readonly string[] {
