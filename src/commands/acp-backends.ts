@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import type { Composition } from "../compose.ts";
 import type { Backend } from "../frontends/acp/backend.ts";
 import type { Io } from "../frontends/front-end.ts";
-import type { ConnectionOptions } from "../frontends/stream-jsonrpc/connection.ts";
+import type { ConnectionOptions } from "../frontends/stream-jsonrpc/context.ts";
 import type { Connection, SettingsChange } from "../sdk/api.ts";
 import { linkedConnection } from "../sdk/linked.ts";
 import { listSessions } from "../sdk/node/list-sessions.ts";

@@ -1,7 +1,7 @@
 import type { Composition } from "../compose.ts";
 import { createLogger } from "../frontends/exec/log.ts";
 import type { Io } from "../frontends/front-end.ts";
-import type { ConnectionOptions } from "../frontends/stream-jsonrpc/connection.ts";
+import type { ConnectionOptions } from "../frontends/stream-jsonrpc/context.ts";
 import { appendedPrompt } from "./appended-prompt.ts";
 import type { GivenSettings } from "./exec-options.ts";
 import { noticeOf, offlineServerNotice } from "./offline-notice.ts";

@@ -21,8 +21,8 @@ import { SessionTools } from "./session-tools.ts";
 import { type RunOptions, type SessionSettings, unaskedModel } from "./settings.ts";
 import { estimateTokens } from "./tokens.ts";
 import { runCalls } from "./tool-calls.ts";
-import type { TurnOutcome } from "./turn.ts";
 import { runTurn } from "./turn.ts";
+import type { TurnOutcome } from "./turn-outcome.ts";
 
 /** One session: its prompt queue, its live turn, and who is attached. */
 export class Session {

@@ -14,22 +14,7 @@ import { isToolError } from "./run-failure.ts";
 import type { OfferedTools } from "./session-tools.ts";
 import type { ModelByDefault, ModelSilence, TurnLimits } from "./settings.ts";
 import type { CallsOutcome, Denial } from "./tool-calls.ts";
-
-export interface TurnOutcome {
-  readonly turnId: string;
-  readonly reason: EndReason;
-  readonly failure?: Failure;
-  /** The last words of the model in this turn, or its plan. */
-  readonly finalText: string;
-  readonly usage: Usage;
-  /** Dollars. Absent when a model was called whose prices are not known. */
-  readonly cost?: number;
-  readonly modelCalls: number;
-  readonly denials: readonly Denial[];
-  /** The first result of the last reply that called tools whose tool could not do its job. */
-  readonly failedTool?: ToolResultBlock;
-  readonly durationMs: number;
-}
+import type { TurnOutcome } from "./turn-outcome.ts";
 
 /** What a turn needs of its session. */
 export interface TurnParts {

@@ -1,5 +1,5 @@
 import type { Session } from "../../core/session.ts";
-import type { Context } from "./connection.ts";
+import type { RunOptions } from "../../core/settings.ts";
 
 /** Which tools a client wants to be offered, by their ids. Options of the process: they are not kept with the session. */
 export interface ToolFilters {
@@ -27,8 +27,8 @@ export function filtersIn(params: Given): ToolFilters {
 }
 
 /** Whether a tool of this name is offered under these filters. */
-export function isAllowedUnder(filters: ToolFilters, { options }: Context): (name: string) => boolean {
-  return isAllowed(filters, options.run.disabledTools ?? []);
+export function isAllowedUnder(filters: ToolFilters, { disabledTools = [] }: RunOptions): (name: string) => boolean {
+  return isAllowed(filters, disabledTools);
 }
 
 /** The filters of a session, and the clients that are told of them. */
@@ -47,10 +47,10 @@ export function filtersOf(session: Session): SessionFilters {
 }
 
 /** From the next model call on; what is not named stays as it was. */
-export function filterTools(session: Session, given: Given, context: Context): void {
+export function filterTools(session: Session, given: Given, run: RunOptions): void {
   const filters = filtersOf(session);
   filters.current = { ...filters.current, ...filtersIn(given) };
-  session.limitTools(isAllowedUnder(filters.current, context));
+  session.limitTools(isAllowedUnder(filters.current, run));
 }
 
 /**
