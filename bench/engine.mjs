@@ -105,7 +105,7 @@ export async function benchEngine(folder, home) {
     store: createJsonlStore({ home }),
     models: { list: async () => [model.info], unusable: async () => [], resolve: async () => model },
     policy: createPermissionPolicy(() => "bash"),
-    tools: [note],
+    tools: { version: 0, list: () => [note] },
     host,
     context: { reminders: async () => [] },
     clock: {

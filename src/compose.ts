@@ -13,6 +13,7 @@ import type { EngineParts } from "./core/engine-parts.ts";
 import { seenPlaces } from "./core/evidence.ts";
 import type { DecisionContext, PermissionPolicy } from "./core/permission.ts";
 import type { Clock, Host, Ids, ModelCatalog, SessionStore } from "./core/ports.ts";
+import { fixedTools } from "./core/tool-source.ts";
 import { canonicalPath } from "./host/canonical-path.ts";
 import { systemClock as clock, createIds } from "./host/clock-and-ids.ts";
 import type { WithheldVariable } from "./host/command-environment.ts";
@@ -170,7 +171,7 @@ export async function compose(
     store,
     models,
     policy,
-    tools: builtinTools,
+    tools: fixedTools(builtinTools),
     host,
     context: {
       reminders: (cwd) => {

@@ -28,7 +28,7 @@ async function main(argv: readonly string[]): Promise<void> {
 /** The last resort: a fault of ours is one line too, and a failure. `TINMAN_DEBUG=1` shows where it happened. */
 function giveUp(error: unknown): void {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  // The loader's own words for it are a stack trace.
+  // Foreign prose: Node's loader gives no code, and its own words are a stack trace.
   if (/\bE[MN]FILE\b/.test(message) && process.env.TINMAN_DEBUG !== "1") {
     const words = "Too many files are open. Raise the limit, for example with: ulimit -n 1024";
     process.stderr.write(`tinman: ${words}\n`, () => process.exit(1));

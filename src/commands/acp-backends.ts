@@ -1,9 +1,10 @@
 import { existsSync, realpathSync } from "node:fs";
+import { realpath } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Composition } from "../compose.ts";
 import type { Backend } from "../frontends/acp/backend.ts";
 import type { Io } from "../frontends/front-end.ts";
-import type { ConnectionOptions } from "../frontends/stream-jsonrpc/connection.ts";
+import type { ConnectionOptions } from "../frontends/stream-jsonrpc/context.ts";
 import type { Connection, SettingsChange } from "../sdk/api.ts";
 import { linkedConnection } from "../sdk/linked.ts";
 import { listSessions } from "../sdk/node/list-sessions.ts";
@@ -26,7 +27,10 @@ export function engineBackend(given: GivenAcp, io: Io): Backend {
     settings: {},
     takesRemoteServers: false,
     connect: () => async () => linked(await load()),
-    list: async (query) => listed("tinman", query),
+    list: async ({ cwd }) => {
+      const { engine } = (await load()).composition;
+      return engine.list(cwd === undefined ? {} : { cwd: await realpath(cwd).catch(() => cwd) });
+    },
     remove: async (id) => (await load()).composition.store.remove(id),
     // Whoever needs it is told what is wrong with it.
     prepare: () => void load().catch(() => undefined),

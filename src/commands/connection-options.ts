@@ -1,7 +1,7 @@
 import type { Composition } from "../compose.ts";
 import { createLogger } from "../frontends/exec/log.ts";
 import type { Io } from "../frontends/front-end.ts";
-import type { ConnectionOptions } from "../frontends/stream-jsonrpc/connection.ts";
+import type { ConnectionOptions } from "../frontends/stream-jsonrpc/context.ts";
 import { appendedPrompt } from "./appended-prompt.ts";
 import type { GivenSettings } from "./exec-options.ts";
 import { noticeOf, offlineServerNotice } from "./offline-notice.ts";
@@ -47,7 +47,7 @@ export async function connectionOptions(
       warn: log.warn,
       // Clients are told with the first turn; here it stood when the session was opened.
       event: async (event) =>
-        isTold && event.type === "notice" && event.text === notice?.text ? undefined : log.event(event),
+        isTold && event.type === "notice" && event.code === "unasked_model" ? undefined : log.event(event),
     },
     onDefaultModel: async () => {
       if (notice === undefined || isTold) return;

@@ -4,7 +4,6 @@ import { compose } from "../compose.ts";
 import { AgentError, failureOf } from "../core/errors.ts";
 import { makeFolders } from "../core/make-folders.ts";
 import { offeredTools } from "../core/offered-tools.ts";
-import type { SessionSettings } from "../core/settings.ts";
 import type { ExecOptions } from "../frontends/exec/exec.ts";
 import { runExec } from "../frontends/exec/exec.ts";
 import { createLogger } from "../frontends/exec/log.ts";
@@ -18,6 +17,7 @@ import type { GivenExec } from "./exec-options.ts";
 import { requireArgument } from "./given-text.ts";
 import { offlineRunNotice, whyOffline } from "./offline-notice.ts";
 import { readPrompt, readsInput } from "./prompt-input.ts";
+import { runSettings } from "./run-settings.ts";
 import { listTools, toolNames } from "./tool-names.ts";
 import { hasWaitingInput } from "./waiting-input.ts";
 import { workingFolder } from "./working-folder.ts";
@@ -122,18 +122,8 @@ async function execOptions(
   const log = createLogger(io.stderr, given.logLevel);
   if (warning !== undefined) await log.warn(warning);
   await makeHome(homes.own);
-  const changes: Partial<SessionSettings> = {
-    // A run gets what it was given: permissions of an earlier run do not come back by themselves.
-    autonomy: given.auto ?? "off",
-    mode: given.useSpec === true ? "spec" : "auto",
-    ...(modelId === undefined ? {} : { modelId }),
-    ...(modelId !== undefined && namesOffline(modelId) ? { isModelNamed: true } : {}),
-    ...(given.reasoningEffort === undefined ? {} : { reasoningEffort: given.reasoningEffort }),
-    ...(given.specModel === undefined ? {} : { specModelId: given.specModel }),
-    ...(given.specReasoningEffort === undefined ? {} : { specReasoningEffort: given.specReasoningEffort }),
-    ...(appended === undefined ? {} : { appendSystemPrompt: appended }),
-    ...(given.tag === undefined ? {} : { tags: given.tag }),
-  };
+  const isModelNamed = modelId !== undefined && namesOffline(modelId);
+  const changes = runSettings(given, { modelId, isModelNamed, appended });
   const named = given.useSpec === true ? (given.specModel ?? given.model) : given.model;
   const isNamed = modelOverride === undefined && named !== undefined ? namesOffline(named) : isOfflineNamed;
   const modelByDefault = isNamed ? undefined : await whyOffline(composition, named, id !== undefined);

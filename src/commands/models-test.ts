@@ -16,6 +16,7 @@ const request: ModelRequest = {
   messages: [{ id: "", createdAt: 0, role: "user", content: [{ type: "text", text: "Reply with the word OK." }] }],
   tools: [],
   reasoningEffort: "none",
+  mode: "auto",
 };
 
 interface Retry {

@@ -5,6 +5,9 @@ import type { Interactions } from "./interactions.ts";
 import { LiveReply } from "./live-reply.ts";
 import type { Clock } from "./ports.ts";
 
+/** What is stored behind a number. */
+type Past = (after: number) => Promise<readonly DurableEvent[]>;
+
 /** Everybody who is attached to one session, and what they have been told of the reply that is being written. */
 export class Audience {
   readonly reply = new LiveReply();
@@ -21,7 +24,7 @@ export class Audience {
     this.observe = observe;
   }
 
-  attach(abilities: Abilities, interactions: Interactions, past: () => Promise<readonly DurableEvent[]>): Attachment {
+  attach(abilities: Abilities, interactions: Interactions, past: Past): Attachment {
     const queue = new EventQueue();
     if (this.isOver) queue.close();
     else this.clients.set(queue, abilities);
@@ -118,12 +121,12 @@ export class Audience {
 /** First what is stored behind `after`, then what is in the queue and not among it. */
 async function* eventsAfter(
   after: number,
-  past: () => Promise<readonly DurableEvent[]>,
+  past: Past,
   queue: EventQueue,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EngineEvent> {
   let last = after;
-  for (const event of await past()) {
+  for (const event of await past(after)) {
     if (event.seq <= last) continue;
     last = event.seq;
     yield event;

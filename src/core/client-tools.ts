@@ -2,20 +2,6 @@ import type { ToolCallBlock } from "./message.ts";
 import type { ClientTool, RunOptions, SessionSettings } from "./settings.ts";
 import type { Tool, ToolBody } from "./tool.ts";
 
-/** The tools of a session: its own, or those that its client brings or runs in their place. */
-export function sessionTools(
-  own: readonly Tool[],
-  { clientTools = [], clientRunsTools = false }: Pick<SessionSettings, "clientTools" | "clientRunsTools">,
-  { toolResultMs, disabledTools = [] }: RunOptions,
-): readonly Tool[] {
-  const brought = new Set(clientTools.map(({ name }) => name));
-  const kept = own.filter(({ name }) => !disabledTools.includes(name) && !brought.has(name));
-  return [
-    ...(clientRunsTools ? kept.map((tool) => handedOver(tool, toolResultMs)) : kept),
-    ...clientTools.map((tool) => declared(tool, toolResultMs)),
-  ];
-}
-
 /**
  * Those that the calls of a reply may name. Where the client runs all tools, it may also have some that it has not told of:
  * it is the one to say that there is no such tool.
@@ -37,7 +23,7 @@ export function callableTools(
 /** A server may have thousands of sessions, and each would have its own copy of every tool. */
 const alreadyHandedOver = new WeakMap<Tool, { readonly tool: Tool; readonly withinMs: number | undefined }>();
 
-function handedOver(own: Tool, withinMs: number | undefined): Tool {
+export function handedOver(own: Tool, withinMs: number | undefined): Tool {
   const known = alreadyHandedOver.get(own);
   if (known !== undefined && known.withinMs === withinMs) return known.tool;
   const tool: Tool = { ...own, concurrent: true, runBy: "client", load: () => loadRun(own.name, withinMs) };
@@ -45,7 +31,7 @@ function handedOver(own: Tool, withinMs: number | undefined): Tool {
   return tool;
 }
 
-function declared({ name, description, inputSchema }: ClientTool, withinMs: number | undefined): Tool {
+export function declared({ name, description, inputSchema }: ClientTool, withinMs: number | undefined): Tool {
   return {
     name,
     kind: "execute",

@@ -23,7 +23,8 @@ export function buildRequest(
   if (settings.mode === "spec") parts.push(specModePrompt.trim());
   if (settings.appendSystemPrompt !== undefined) parts.push(settings.appendSystemPrompt);
   const system = parts.join("\n\n");
-  return { system, messages: withContinuations(messages), tools, reasoningEffort: chosenModel(settings).effort };
+  const { effort: reasoningEffort } = chosenModel(settings);
+  return { system, messages: withContinuations(messages), tools, reasoningEffort, mode: settings.mode };
 }
 
 /** After an answer that was cut at the output limit, the model is told to go on; the conversation itself keeps no such words. */

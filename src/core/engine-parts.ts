@@ -2,13 +2,14 @@ import type { EngineEvent } from "./event.ts";
 import type { CommandRules, DecisionContext, PermissionPolicy } from "./permission.ts";
 import type { Clock, ContextSource, Host, Ids, ModelCatalog, SessionStore } from "./ports.ts";
 import type { Tool } from "./tool.ts";
+import type { ToolSource } from "./tool-source.ts";
 
 /** Everything the engine stands on. Built once, by `compose`. */
 export interface EngineParts {
   readonly store: SessionStore;
   readonly models: ModelCatalog;
   readonly policy: PermissionPolicy;
-  readonly tools: readonly Tool[];
+  readonly tools: ToolSource;
   readonly host: Host;
   readonly context: ContextSource;
   /** The rules on commands in a folder, and what to tell the user of them. Rejects with `config_invalid`. */

@@ -1,12 +1,15 @@
 import type { EngineParts } from "./engine-parts.ts";
 import { AgentError } from "./errors.ts";
 import type { DurableBody, DurableEvent, SettingsChanges } from "./event.ts";
+import { forkedRecord } from "./forked-records.ts";
 import type { SessionState } from "./history.ts";
 import { closingEvents, foldLog } from "./history.ts";
 import type { LogDamage, ModelCatalog, ModelInfo, SessionInfo, SessionQuery } from "./ports.ts";
 import { readRepaired } from "./repair-log.ts";
 import { Session } from "./session.ts";
 import type { RunOptions, SessionSettings } from "./settings.ts";
+import { definite } from "./settings-changes.ts";
+import type { Tool } from "./tool.ts";
 
 export interface NewSession {
   /** Canonical, and there. */
@@ -46,8 +49,9 @@ export class Engine {
     this.parts = parts;
   }
 
-  get tools(): EngineParts["tools"] {
-    return this.parts.tools;
+  /** Those that are there now. */
+  get tools(): readonly Tool[] {
+    return this.parts.tools.list();
   }
 
   /** Rejects with `model_unknown` before anything is written. */
@@ -110,7 +114,7 @@ export class Engine {
         ...(source.origins.length === 0 ? {} : { before: source.origins }),
       },
     } as const;
-    const copied = kept.filter((event) => isConversation(event) && !isWaiting(event, source.waiting)).map(asHistory);
+    const copied = kept.flatMap((event) => forkedRecord(event, source.waiting) ?? []);
     const session = await this.start(opened, undefined, options.run, { copied, damage });
     try {
       if (options.title !== undefined) await session.rename(options.title);
@@ -200,35 +204,6 @@ function checkAllowed({ id, settings }: SessionState, { allows }: ResumedSession
   if (allows?.(settings) === false) throw new AgentError("session_not_found", `There is no session ${id}.`);
 }
 
-/** A fork has its own opening and its own settings; the rest of the log is the conversation. */
-function isConversation(event: DurableEvent): boolean {
-  return event.type !== "session.opened" && event.type !== "session.updated";
-}
-
-/**
- * A record as a fork copies it. Settings that changed with an answer are left out, because the fork starts with its own;
- * so are previews, because the question was answered in the original.
- */
-function asHistory(event: DurableEvent): DurableEvent {
-  if (event.type === "request.closed") {
-    const { changes: _, ...rest } = event;
-    return rest;
-  }
-  if (event.type !== "request.opened" || event.interaction.kind !== "permission") return event;
-  const calls = event.interaction.calls.map(({ preview: _, ...call }) => call);
-  return { ...event, interaction: { ...event.interaction, calls } };
-}
-
-/** A prompt that waits in the original runs there, not in the fork. */
-function isWaiting(event: DurableEvent, waiting: ReadonlyMap<string, unknown>): boolean {
-  return event.type === "prompt.accepted" && waiting.has(event.messageId);
-}
-
 function moved(from: string, to: string | undefined): readonly DurableBody[] {
   return to === undefined || to === from ? [] : [{ type: "session.updated", changes: {}, cwd: to }];
-}
-
-function definite(changes: SettingsChanges): Partial<SessionSettings> {
-  const entries = Object.entries(changes).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(entries) as Partial<SessionSettings>;
 }

@@ -25,6 +25,12 @@ export type EndReason =
   | "refused"
   | "failed";
 
+/** What ended a turn, where its reason does not tell. `process_ended`: an interrupt that nobody asked for. */
+export type EndCause = "process_ended";
+
+/** What a notice is about, for readers that treat it in a way of its own. */
+export type NoticeCode = "unasked_model";
+
 /** Events that change what the session is. They are stored before anybody is told, and numbered densely by `seq`. */
 export type DurableBody =
   /** First of every log. */
@@ -91,6 +97,7 @@ export type DurableBody =
       readonly turnId: string;
       readonly reason: EndReason;
       readonly failure?: Failure;
+      readonly cause?: EndCause;
       readonly usage: Usage;
       readonly durationMs: number;
       /** Prompts that it was for and failed before it could take up. They have ended with it, and are not run any more. */
@@ -136,7 +143,12 @@ export type LiveBody =
       readonly failure: Failure;
     }
   /** Something a person may want to know: a damaged log line, a clamped setting. */
-  | { readonly type: "notice"; readonly level: "info" | "warning"; readonly text: string }
+  | {
+      readonly type: "notice";
+      readonly level: "info" | "warning";
+      readonly text: string;
+      readonly code?: NoticeCode;
+    }
   /** Nothing follows. */
   | { readonly type: "session.closed" };
 
@@ -154,24 +166,38 @@ export type LiveEvent = Envelope & { readonly seq?: never } & LiveBody;
 export type EngineEvent = DurableEvent | LiveEvent;
 export type EventBody = DurableBody | LiveBody;
 
-const durableTypes: ReadonlySet<string> = new Set<DurableBody["type"]>([
-  "session.opened",
-  "session.updated",
-  "session.titled",
-  "prompt.accepted",
-  "prompt.discarded",
-  "turn.started",
-  "prompt.taken",
-  "message.checkpoint",
-  "message.ended",
-  "usage.updated",
-  "tool.started",
-  "tool.ended",
-  "request.opened",
-  "request.closed",
-  "turn.ended",
-]);
+export type EventType = EventBody["type"];
+export type EventOf<Type extends EventType> = EngineEvent & { readonly type: Type };
+
+/** Whether an event is stored. A new event does not compile without an entry here. */
+export const isStored: { readonly [Type in EventType]: Type extends DurableBody["type"] ? true : false } = {
+  "session.opened": true,
+  "session.updated": true,
+  "session.titled": true,
+  "prompt.accepted": true,
+  "prompt.discarded": true,
+  "turn.started": true,
+  "prompt.taken": true,
+  "message.checkpoint": true,
+  "message.ended": true,
+  "usage.updated": true,
+  "tool.started": true,
+  "tool.ended": true,
+  "request.opened": true,
+  "request.closed": true,
+  "turn.ended": true,
+  "prompt.queued": false,
+  "model.called": false,
+  "message.started": false,
+  "message.delta": false,
+  "tool.input": false,
+  "tool.progress": false,
+  "tool.heartbeat": false,
+  "retry.scheduled": false,
+  notice: false,
+  "session.closed": false,
+};
 
 export function isDurable(body: EventBody): body is DurableBody {
-  return durableTypes.has(body.type);
+  return isStored[body.type];
 }

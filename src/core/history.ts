@@ -34,6 +34,8 @@ export interface SessionState {
         readonly hasReply?: boolean;
       }
     | undefined;
+  /** The numbers of the first and the last event of each turn so far. */
+  readonly turns: { readonly from: number; readonly to?: number }[];
   /** How the last turn ended. */
   lastEnd: EndReason | undefined;
   /** A reply that was being streamed. */
@@ -63,6 +65,7 @@ export function foldLog(events: readonly DurableEvent[], lastSeq = 0): SessionSt
     waiting: new Map(),
     usage: noUsage,
     turn: undefined,
+    turns: [],
     lastEnd: undefined,
     partial: undefined,
     openCalls: new Map(),
@@ -80,6 +83,7 @@ export function copyState(state: SessionState): SessionState {
   return {
     ...state,
     messages: [...state.messages],
+    turns: [...state.turns],
     waiting: new Map(state.waiting),
     partial: state.partial && { ...state.partial, blocks: [...state.partial.blocks] },
     openCalls: new Map([...state.openCalls].map(([id, open]) => [id, { ...open }])),
@@ -110,6 +114,7 @@ export function applyEvent(state: SessionState, event: DurableEvent): void {
       break;
     case "turn.started":
       state.turn = { id: event.turnId, startedAt: event.at, model: event.model, prompts: event.prompts ?? [] };
+      state.turns.push({ from: event.seq });
       break;
     case "prompt.taken":
       takePrompt(state, event.messageId, event.reminders);
@@ -144,6 +149,7 @@ export function applyEvent(state: SessionState, event: DurableEvent): void {
       if (state.turn?.hasReply === true) for (const prompt of state.turn.prompts) state.waiting.delete(prompt);
       for (const prompt of event.joined ?? []) state.waiting.delete(prompt);
       state.turn = undefined;
+      endTurn(state.turns, event.seq);
       state.lastEnd = event.reason;
       state.partial = undefined;
       state.openCalls.clear();
@@ -151,7 +157,14 @@ export function applyEvent(state: SessionState, event: DurableEvent): void {
       state.openRequests.clear();
       for (const messageId of event.untaken ?? []) state.waiting.delete(messageId);
       break;
+    default:
+      event satisfies never;
   }
+}
+
+function endTurn(turns: SessionState["turns"], seq: number): void {
+  const last = turns.pop();
+  if (last !== undefined) turns.push({ ...last, to: seq });
 }
 
 /** `null` removes a key. */
@@ -206,6 +219,7 @@ export function closingEvents(state: SessionState, ids: Ids): readonly DurableBo
     turnId: state.turn.id,
     reason: "interrupted",
     failure: processEnded,
+    cause: "process_ended",
     usage: noUsage,
     durationMs: Math.max(0, state.updatedAt - state.turn.startedAt),
   });

@@ -58,6 +58,9 @@ export interface ToolCallBlock {
 /** `failed`: it could not do its job, or its command exited non-zero. `refused`: it was not allowed to run. `interrupted`: it was stopped, or never came to run. */
 export type ToolStatus = "ok" | "failed" | "refused" | "interrupted";
 
+/** What a result means to programs, beyond its status; models read the text. Absent where nobody needs to know. */
+export type ToolCause = "is_directory" | "not_directory" | "no_match";
+
 export interface ToolResultBlock {
   readonly type: "tool_result";
   readonly callId: string;
@@ -69,6 +72,7 @@ export interface ToolResultBlock {
   readonly media?: readonly ImageBlock[];
   /** A file with the whole text, when `text` is only its head and tail. */
   readonly fullTextPath?: string;
+  readonly cause?: ToolCause;
 }
 
 /** What a client may put into a prompt. */

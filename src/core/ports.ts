@@ -3,7 +3,7 @@ import type { DurableEvent } from "./event.ts";
 import type { Files } from "./files.ts";
 import type { Message, Proof, StopReason, Usage } from "./message.ts";
 import type { Lookup, ProtectedPaths } from "./permission.ts";
-import type { ReasoningEffort } from "./settings.ts";
+import type { Mode, ReasoningEffort } from "./settings.ts";
 
 /* ------------------------------------------------------------------ models */
 
@@ -44,6 +44,8 @@ export interface ModelRequest {
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSpec[];
   readonly reasoningEffort: ReasoningEffort;
+  /** Providers are told in `system`. */
+  readonly mode: Mode;
 }
 
 export type ModelEvent =
@@ -157,8 +159,12 @@ export interface SessionStore {
   create(first: DurableEvent): Promise<SessionLog>;
   /** Takes the right to write. Rejects with `session_not_found` or `session_in_use`. Does not write to the log. */
   acquire(id: string): Promise<SessionLog>;
-  /** Never opens for writing. Rejects with `session_not_found`, or `storage_failed` when not even its first line can be read. */
-  read(id: string): Promise<StoredLog>;
+  /**
+   * Never opens for writing. Rejects with `session_not_found`, or `storage_failed` when not even its first line can be read.
+   * With `after`, only the events behind that number; `lastSeq` is the whole log's. It is for callers that know the log up to
+   * there to be whole: what is before it may not be looked at, nor may its damage be told.
+   */
+  read(id: string, after?: number): Promise<StoredLog>;
   /** Newest first. Sessions that cannot be read are left out. */
   list(query?: SessionQuery): Promise<readonly SessionInfo[]>;
   info(id: string): Promise<SessionInfo>;

@@ -3,7 +3,7 @@ import type { PromptBlock } from "./message.ts";
 import { noUsage, textOf } from "./message.ts";
 import type { TurnLimits } from "./settings.ts";
 import { textStart } from "./text-cut.ts";
-import type { TurnOutcome } from "./turn.ts";
+import type { TurnOutcome } from "./turn-outcome.ts";
 
 export interface QueuedPrompt {
   readonly messageId: string;

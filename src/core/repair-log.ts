@@ -47,7 +47,23 @@ export function damageNotices(
 /** Reads a log and restores what damaged and deleted lines took away. Rejects as `store.read` does. */
 export async function readRepaired(store: SessionStore, id: string): Promise<StoredLog> {
   const log = await store.read(id);
-  return damageNotice(log) === undefined ? log : { ...log, events: repairLog(log.events) };
+  return isWhole(log) ? log : { ...log, events: repairLog(log.events) };
+}
+
+/** The events behind a number, of a log that was read before. A repair needs all of a log, so a damaged one is read whole. */
+export async function readRepairedAfter(
+  store: SessionStore,
+  { id, after, before }: { readonly id: string; readonly after: number; readonly before: LogDamage },
+): Promise<readonly DurableEvent[]> {
+  const tail = isWhole(before) ? await store.read(id, after) : undefined;
+  if (tail !== undefined && isWhole(tail)) return tail.events;
+  const { events } = await readRepaired(store, id);
+  return events.filter(({ seq }) => seq > after);
+}
+
+/** Nothing of it was lost. */
+export function isWhole({ damagedLines, missingRecords }: LogDamage): boolean {
+  return damagedLines.length === 0 && missingRecords.length === 0;
 }
 
 /**
@@ -81,17 +97,30 @@ function repairLog(events: readonly DurableEvent[]): readonly DurableEvent[] {
   return repaired;
 }
 
-/** These also happen beside a turn, and say nothing about it. */
-const besideTurns: ReadonlySet<DurableBody["type"]> = new Set([
-  "session.updated",
-  "prompt.accepted",
-  "prompt.discarded",
-]);
+/** Whether a record proves that its turn has begun; the others also happen beside turns. */
+const isOfTurn: { readonly [Type in DurableBody["type"]]: boolean } = {
+  "session.opened": true,
+  "session.updated": false,
+  "session.titled": true,
+  "prompt.accepted": false,
+  "prompt.discarded": false,
+  // It is that beginning.
+  "turn.started": false,
+  "prompt.taken": true,
+  "message.checkpoint": true,
+  "message.ended": true,
+  "usage.updated": true,
+  "tool.started": true,
+  "tool.ended": true,
+  "request.opened": true,
+  "request.closed": true,
+  "turn.ended": true,
+};
 
 function missingBefore(event: DurableEvent, state: SessionState): DurableBody | undefined {
   const { turn, partial, waiting, settings } = state;
   const { turnId, type } = event;
-  if (turnId === undefined || besideTurns.has(type) || type === "turn.started") return undefined;
+  if (turnId === undefined || !isOfTurn[type]) return undefined;
   if (turn === undefined) return { type: "turn.started", turnId, model: settings.modelId };
   const isTaking = type === "prompt.taken" || (type === "turn.ended" && event.untaken !== undefined);
   const named = turn.prompts.find((prompt) => waiting.has(prompt));

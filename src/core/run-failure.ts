@@ -1,6 +1,6 @@
 import type { Failure } from "./errors.ts";
 import type { ToolResultBlock } from "./message.ts";
-import type { TurnOutcome } from "./turn.ts";
+import type { TurnOutcome } from "./turn-outcome.ts";
 
 /** Why a run failed; `undefined` when it succeeded. A run can fail although its turn was completed. */
 export function runFailure(outcome: TurnOutcome): Failure | undefined {

@@ -3,7 +3,7 @@ import type { PromptBlock } from "./message.ts";
 import { noUsage } from "./message.ts";
 import type { Ids } from "./ports.ts";
 import type { TurnLimits } from "./settings.ts";
-import type { TurnOutcome } from "./turn.ts";
+import type { TurnOutcome } from "./turn-outcome.ts";
 
 export interface PromptOptions {
   /**

@@ -1,7 +1,7 @@
 import type { Abilities, Attachment } from "./attachment.ts";
 import { Audience } from "./audience.ts";
 import { Briefing } from "./briefing.ts";
-import { callableTools, sessionTools } from "./client-tools.ts";
+import { callableTools } from "./client-tools.ts";
 import { buildRequest, chosenModel } from "./context.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { AgentError } from "./errors.ts";
@@ -12,30 +12,29 @@ import type { Interaction } from "./interaction.ts";
 import { Interactions } from "./interactions.ts";
 import { Journal } from "./journal.ts";
 import type { Message, PromptBlock, Usage } from "./message.ts";
-import { offeredTools, toolsOf } from "./offered-tools.ts";
 import type { LogDamage, ModelInfo, SessionLog, ToolSpec } from "./ports.ts";
 import type { QueuedPrompt } from "./prompt-queue.ts";
 import { leftoverPrompt, notRun, PromptQueue, shortTitle, sizeOf, titleFrom } from "./prompt-queue.ts";
-import { damageNotices, readRepaired } from "./repair-log.ts";
 import { type PromptHandle, type PromptOptions, SentPrompts } from "./sent-prompts.ts";
+import { SessionPast } from "./session-past.ts";
+import { SessionTools } from "./session-tools.ts";
 import { type Autonomy, type RunOptions, type SessionSettings, unaskedModel } from "./settings.ts";
 import { estimateTokens } from "./tokens.ts";
-import type { Tool } from "./tool.ts";
 import { runCalls } from "./tool-calls.ts";
-import { runTurn, type TurnOutcome } from "./turn.ts";
+import { runTurn } from "./turn.ts";
+import type { TurnOutcome } from "./turn-outcome.ts";
 
 /** One session: its prompt queue, its live turn, and who is attached. */
 export class Session {
   private readonly parts: EngineParts;
   private readonly log: SessionLog;
   private readonly run: RunOptions;
-  private readonly damage: LogDamage;
+  private readonly pastEvents: SessionPast;
   private readonly journal: Journal;
   private readonly briefing: Briefing;
   private readonly interactions: Interactions;
   private readonly audience: Audience;
-  private readonly all: readonly Tool[];
-  private tools: readonly Tool[];
+  private readonly tools: SessionTools;
   private readonly seenFiles = new Map<string, string>();
   private readonly queue: PromptQueue;
   private readonly sent: SentPrompts;
@@ -58,7 +57,6 @@ export class Session {
     { owed, damage }: { readonly owed: readonly DurableBody[]; readonly damage: LogDamage },
   ) {
     this.parts = parts;
-    this.damage = damage;
     this.log = log;
     this.run = run;
     this.queue = new PromptQueue(run.maxWaiting);
@@ -66,6 +64,7 @@ export class Session {
     this.audience = new Audience(parts.clock, parts.observe);
     this.journal = new Journal({ state, log, clock: parts.clock, publish: (event) => this.audience.publish(event) });
     this.journal.owe(owed);
+    this.pastEvents = new SessionPast(parts, this.journal, damage);
     this.briefing = new Briefing(parts, this.journal);
     this.interactions = new Interactions({
       present: () => this.audience.present(),
@@ -76,8 +75,7 @@ export class Session {
       clock: parts.clock,
     });
     this.isNamed = state.title !== "" || state.messages.length > 0;
-    this.all = sessionTools(parts.tools, state.settings, run);
-    this.tools = this.all;
+    this.tools = new SessionTools(parts.tools, state.settings, run, (tool) => parts.toolSchema(tool));
     for (const messageId of state.waiting.keys()) this.queue.add(leftoverPrompt(messageId));
   }
 
@@ -108,17 +106,13 @@ export class Session {
   }
 
   /** From the next model call on, no other tools are offered than these, and those that the client brought. */
-  limitTools(names: readonly string[]): void {
-    this.tools = this.all.filter((tool) => names.includes(tool.name) || tool.inputSchema !== undefined);
+  limitTools(isWanted: (name: string) => boolean): void {
+    this.tools.limit(isWanted);
   }
 
   /** The tools that a model is offered. */
   toolSpecs(model: ModelInfo): readonly ToolSpec[] {
-    return offeredTools(this.tools, model, this.settings.mode).map((tool) => ({
-      name: tool.name,
-      description: tool.description,
-      inputSchema: () => this.parts.toolSchema(tool),
-    }));
+    return this.tools.offer(model, this.settings.mode).specs;
   }
 
   /** The number of the last thing that happened. */
@@ -166,18 +160,19 @@ export class Session {
     return { ...state, partial: this.audience.reply.partial() ?? state.partial };
   }
 
-  /** Everything that has happened: what is stored, and what a dead process owes and nobody has written yet. */
-  async past(): Promise<readonly DurableEvent[]> {
-    // Looked at before: what is written meanwhile is then among what is stored.
-    const { owed } = this.journal;
-    const { events } = await readRepaired(this.parts.store, this.id);
-    const last = events.at(-1)?.seq ?? 0;
-    return [...events, ...owed.filter(({ seq }) => seq > last)];
+  /** What has happened behind a number: what is stored, and what a dead process owes and nobody has written yet. */
+  past(after = 0): Promise<readonly DurableEvent[]> {
+    return this.pastEvents.after(after);
+  }
+
+  /** The number behind which to read to know what was under way at `seq`: that before its turn, or `seq` between turns. */
+  readFrom(seq: number): number {
+    return this.pastEvents.from(seq);
   }
 
   /** What every client should know that opens the session: its log was damaged. */
   notices(): readonly EngineEvent[] {
-    return damageNotices(this.damage, { at: this.parts.clock.now(), sessionId: this.id });
+    return this.pastEvents.notices();
   }
 
   /** Accepted prompts that no turn has taken up yet. */
@@ -186,7 +181,7 @@ export class Session {
   }
 
   attach(abilities: Abilities): Attachment {
-    return this.audience.attach(abilities, this.interactions, () => this.past());
+    return this.audience.attach(abilities, this.interactions, (after) => this.past(after));
   }
 
   /** Takes a prompt in. Turns run one after the other, in the order of the prompts. */
@@ -214,8 +209,8 @@ export class Session {
   }
 
   /**
-   * Stops the live turn and drops the prompts that wait behind it. Resolves when all of it has ended. `cause` may say more
-   * than "interrupted". Prompts left over from an earlier process go on waiting: nobody meant them.
+   * Stops the live turn and drops the prompts that wait behind it. Resolves when all of it has ended. `cause` has the code
+   * `timeout` for a deadline, and `interrupted` when the process ends. Prompts left over from an earlier process go on waiting: nobody meant them.
    */
   async interrupt(cause?: AgentError): Promise<void> {
     const { live } = this;
@@ -251,7 +246,7 @@ export class Session {
     if (line !== this.title) await this.journal.emit({ type: "session.titled", title: line });
   }
 
-  /** Ends what runs, gives the log back and ends every event stream. `cause` may say more than "interrupted". A second call waits for the first. */
+  /** Ends what runs, gives the log back and ends every event stream. `cause`: see `interrupt`. A second call waits for the first. */
   async close(cause?: AgentError): Promise<void> {
     if (this.closed) return this.ended;
     this.closed = true;
@@ -300,8 +295,6 @@ export class Session {
     const { parts, journal } = this;
     const { outputs, ...places } = parts.places;
     const turnId = parts.ids.next();
-    // What a reply may call is what it was offered, whatever was changed meanwhile.
-    let offered = this.tools;
     const outcome = await runTurn({
       turnId,
       state: journal.state,
@@ -313,16 +306,13 @@ export class Session {
       modelByDefault: unaskedModel(this.settings, this.run),
       ...(this.run.modelSilence === undefined ? {} : { silence: this.run.modelSilence }),
       signal,
-      toolSpecs: (model) => {
-        offered = this.tools;
-        return this.toolSpecs(model);
-      },
+      offer: (model) => this.tools.offer(model, this.settings.mode),
       takeJoining: () => {
         const joining = this.queue.takeJoining();
         taken.push(...joining);
         return joining.map((entry) => entry.messageId);
       },
-      runCalls: (calls, model, isCut) =>
+      runCalls: (calls, offered, isCut) =>
         this.whileCallsRun(async () => {
           const rules = await this.briefing.rules();
           const own = [this.id, ...journal.state.origins].map(outputs);
@@ -332,7 +322,8 @@ export class Session {
             sessionId: this.id,
             cwd: this.cwd,
             messageId: parts.ids.next(),
-            tools: callableTools(toolsOf(offered, model), calls, this.settings, this.run),
+            tools: callableTools(offered.tools, calls, this.settings, this.run),
+            isThere: (tool) => this.tools.isThere(tool),
             isCut,
             host: parts.host,
             clock: parts.clock,
@@ -374,7 +365,7 @@ export class Session {
     if (notice === undefined || this.settings.isModelNamed === true) return;
     const model = await this.model().catch(() => undefined);
     if (model?.id === notice.modelId)
-      await this.briefing.notice({ type: "notice", level: "warning", text: notice.text });
+      await this.briefing.notice({ type: "notice", level: "warning", text: notice.text, code: "unasked_model" });
   }
 
   /** The first prompt that becomes part of the conversation names the session. */

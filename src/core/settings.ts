@@ -45,6 +45,17 @@ export interface SessionSettings {
   readonly clientRunsTools?: boolean;
 }
 
+/** `needed`: what every session has. `further`: what it may be without. */
+export type SettingKey<Kind extends "needed" | "further"> = {
+  [Key in keyof SessionSettings]-?: undefined extends SessionSettings[Key]
+    ? "further" extends Kind
+      ? Key
+      : never
+    : "needed" extends Kind
+      ? Key
+      : never;
+}[keyof SessionSettings];
+
 export interface ClientTool {
   readonly name: string;
   readonly description: string;
@@ -52,7 +63,6 @@ export interface ClientTool {
   readonly inputSchema: string;
 }
 
-/** What one process allows itself in a session. Never stored: the next run decides anew. */
 /** A model that says nothing for so long has failed. */
 export interface ModelSilence {
   readonly ms: number;
@@ -68,6 +78,7 @@ export interface ModelByDefault {
   readonly remedy: string;
 }
 
+/** What one process allows itself in a session. Never stored: the next run decides anew. */
 export interface RunOptions {
   /** Ask nothing at all. */
   readonly unsafe?: boolean;

@@ -20,6 +20,8 @@ export interface CallsContext {
   readonly messageId: string;
   /** Those of the model, in whatever mode it is offered them. */
   readonly tools: ReadonlyMap<string, Tool>;
+  /** False for one that went away since it was offered. */
+  isThere(tool: Tool): boolean;
   /** The reply was cut at the output limit. */
   readonly isCut: boolean;
   readonly host: Host;
@@ -91,13 +93,16 @@ async function prepare(call: ToolCallBlock, context: CallsContext): Promise<Prep
     const names = [...context.tools.values()].filter((known) => isOffered(known, mode)).map(({ name }) => name);
     return { call, result: failed(`Unknown tool: ${call.name}. Available tools: ${names.join(", ")}`) };
   }
-  const misplaced = outsideItsMode(tool, mode);
+  const misplaced = goneAway(tool, context) ?? outsideItsMode(tool, mode);
   if (misplaced !== undefined) return { call, tool, result: misplaced };
   if (call.malformedInput !== undefined) {
     const why = context.isCut ? "were cut at the output limit. Write less at once" : "are not valid JSON";
     return { call, tool, result: failed(`The arguments of ${call.name} ${why}.`) };
   }
-  const body = await tool.load();
+  const body = await tool.load().catch((error: unknown) => {
+    if (context.isThere(tool)) throw error;
+  });
+  if (body === undefined) return { call, tool, result: gone(tool) };
   const parsed = body.input.safeParse(call.input);
   if (!parsed.success) {
     const words = parsed.error.issues.map(({ path, message }) => {
@@ -117,6 +122,14 @@ async function prepare(call: ToolCallBlock, context: CallsContext): Promise<Prep
   } catch (error) {
     return { call, tool, result: failed(error instanceof Error ? error.message : String(error)) };
   }
+}
+
+function goneAway(tool: Tool, context: CallsContext): ToolOutput | undefined {
+  return context.isThere(tool) ? undefined : gone(tool);
+}
+
+function gone({ name }: Tool): ToolOutput {
+  return failed(`The tool ${name} is no longer available. Nothing was run.`);
 }
 
 function outsideItsMode(tool: Tool, mode: Mode): ToolOutput | undefined {
@@ -271,7 +284,7 @@ async function runOne(
     output = { text: "Error: Tool execution cancelled by user", status: "interrupted" };
   }
   // An approved plan before it in the same reply may have ended the mode.
-  if (entry.tool !== undefined) output ??= outsideItsMode(entry.tool, places.mode);
+  if (entry.tool !== undefined) output ??= goneAway(entry.tool, context) ?? outsideItsMode(entry.tool, places.mode);
   output ??= overruled(entry, context);
   const changed = output === undefined ? await changedSince(entry.accesses ?? [], context.host) : undefined;
   // Calls of the same reply may change what a later one finds; what matters is whether it may still run.
@@ -313,6 +326,7 @@ async function runOne(
     ...(bounded.exitCode === undefined ? {} : { exitCode: bounded.exitCode }),
     ...(bounded.media === undefined ? {} : { media: bounded.media }),
     ...(bounded.fullTextPath === undefined ? {} : { fullTextPath: bounded.fullTextPath }),
+    ...(bounded.cause === undefined ? {} : { cause: bounded.cause }),
   };
   return { block, endTurn: bounded.endTurn, changes: await changesSince(before, context.host) };
 }

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Answer, Interaction } from "./interaction.ts";
-import type { ImageBlock, ToolStatus } from "./message.ts";
+import type { ImageBlock, ToolCause, ToolStatus } from "./message.ts";
 import type { Access, Preview } from "./permission.ts";
 import type { Host } from "./ports.ts";
 import type { Mode } from "./settings.ts";
@@ -43,6 +43,7 @@ export interface ToolOutput {
   readonly media?: readonly ImageBlock[];
   /** Set by a tool that has written its whole output to a file already. */
   readonly fullTextPath?: string;
+  readonly cause?: ToolCause;
   /** Ends the turn after this reply's calls: a plan nobody could approve, or a plan somebody turned down. */
   readonly endTurn?: { readonly reason: "planned"; readonly finalText: string } | { readonly reason: "cancelled" };
 }
@@ -84,11 +85,11 @@ export function defineTool<Input>(body: ToolBody<Input>): ToolBody {
   return body as unknown as ToolBody;
 }
 
-export function succeeded(text: string): ToolOutput {
-  return { text, status: "ok" };
+export function succeeded(text: string, cause?: ToolCause): ToolOutput {
+  return { text, status: "ok", ...(cause === undefined ? {} : { cause }) };
 }
 
 /** Failures begin with `Error: ` on every wire. */
-export function failed(message: string): ToolOutput {
-  return { text: `Error: ${message}`, status: "failed" };
+export function failed(message: string, cause?: ToolCause): ToolOutput {
+  return { text: `Error: ${message}`, status: "failed", ...(cause === undefined ? {} : { cause }) };
 }

@@ -2,33 +2,19 @@ import { buildRequest, chosenModel, fitsWindow } from "./context.ts";
 import { costOf } from "./cost.ts";
 import type { Failure } from "./errors.ts";
 import { AgentError, failureOf } from "./errors.ts";
-import type { EndReason, EventBody } from "./event.ts";
+import type { EndCause, EndReason, EventBody } from "./event.ts";
 import type { SessionState } from "./history.ts";
 import type { ToolCallBlock, ToolResultBlock, Usage } from "./message.ts";
 import { addUsage, callsOf, noUsage, textOf, totalTokens } from "./message.ts";
 import { notSilentFor } from "./model-silence.ts";
-import type { Clock, Ids, ModelCatalog, ModelInfo, ToolSpec } from "./ports.ts";
+import type { Clock, Ids, ModelCatalog, ModelInfo } from "./ports.ts";
 import { sizeOf } from "./prompt-queue.ts";
 import { readReply } from "./reply.ts";
 import { isToolError } from "./run-failure.ts";
+import type { OfferedTools } from "./session-tools.ts";
 import type { ModelByDefault, ModelSilence, TurnLimits } from "./settings.ts";
 import type { CallsOutcome, Denial } from "./tool-calls.ts";
-
-export interface TurnOutcome {
-  readonly turnId: string;
-  readonly reason: EndReason;
-  readonly failure?: Failure;
-  /** The last words of the model in this turn, or its plan. */
-  readonly finalText: string;
-  readonly usage: Usage;
-  /** Dollars. Absent when a model was called whose prices are not known. */
-  readonly cost?: number;
-  readonly modelCalls: number;
-  readonly denials: readonly Denial[];
-  /** The first result of the last reply that called tools whose tool could not do its job. */
-  readonly failedTool?: ToolResultBlock;
-  readonly durationMs: number;
-}
+import type { TurnOutcome } from "./turn-outcome.ts";
 
 /** What a turn needs of its session. */
 export interface TurnParts {
@@ -45,9 +31,9 @@ export interface TurnParts {
   readonly silence?: ModelSilence;
   /** Aborted by an interrupt; its reason may be an AgentError that says more than that. */
   readonly signal: AbortSignal;
-  toolSpecs(model: ModelInfo): readonly ToolSpec[];
-  /** `isCut`: the reply ended at the output limit, maybe in the middle of a call. */
-  runCalls(calls: readonly ToolCallBlock[], model: ModelInfo, isCut: boolean): Promise<CallsOutcome>;
+  offer(model: ModelInfo): OfferedTools;
+  /** Of a reply that was offered these. `isCut`: it ended at the output limit, maybe in the middle of a call. */
+  runCalls(calls: readonly ToolCallBlock[], offered: OfferedTools, isCut: boolean): Promise<CallsOutcome>;
   reminders(): Promise<readonly string[]>;
   /** Prompts that came while calls ran and belong to this turn. */
   takeJoining(): readonly string[];
@@ -58,6 +44,7 @@ export interface TurnParts {
 interface End {
   readonly reason: EndReason;
   readonly failure?: Failure;
+  readonly cause?: EndCause;
   readonly finalText?: string;
 }
 
@@ -93,7 +80,8 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     const spent = overLimit(limits, modelCalls, usage);
     if (spent !== undefined) return { reason: "limit", failure: spent };
     const model = await parts.models.resolve(chosenModel(state.settings).id);
-    const request = buildRequest(state.settings, state.messages, parts.toolSpecs(model.info));
+    const offered = parts.offer(model.info);
+    const request = buildRequest(state.settings, state.messages, offered.specs);
     if (!fitsWindow(request, model.info)) return contextFull(model.info.contextWindow);
 
     modelCalls += 1;
@@ -129,7 +117,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     continuations = stop === "length" ? continuations + 1 : 0;
     const isOver = continuations > maxContinuations;
     if (calls.length > 0) {
-      const outcome = await parts.runCalls(calls, model.info, stop === "length");
+      const outcome = await parts.runCalls(calls, offered, stop === "length");
       denials.push(...outcome.denials);
       failedTool = outcome.results.find(isToolError);
       if (signal.aborted) return interrupted(signal);
@@ -154,7 +142,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     // A token has a character at least: most prompts need not be counted.
     if (sizeOf(content) <= model.contextWindow / 4) return false;
     const message = { id, role: "user", content, createdAt: at } as const;
-    return !fitsWindow(buildRequest(state.settings, [message], parts.toolSpecs(model)), model);
+    return !fitsWindow(buildRequest(state.settings, [message], parts.offer(model).specs), model);
   };
 
   let end: End | undefined;
@@ -194,7 +182,8 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
   const joined = promptIds.slice(parts.promptIds.length).filter((messageId) => !untaken.includes(messageId));
   const prompts = { ...(untaken.length === 0 ? {} : { untaken }), ...(joined.length === 0 ? {} : { joined }) };
   try {
-    await emit({ type: "turn.ended", ...facts(end), ...prompts });
+    const cause = end.cause === undefined ? {} : { cause: end.cause };
+    await emit({ type: "turn.ended", ...facts(end), ...cause, ...prompts });
   } catch (error) {
     end = failedWith(failureOf(error));
   }
@@ -227,12 +216,12 @@ function overLimit(limits: TurnLimits, modelCalls: number, usage: Usage): Failur
   return undefined;
 }
 
-/** A deadline interrupts with its own error; anything else is a plain interrupt. */
+/** A deadline interrupts with its own error, and so does a process that ends; anything else is a plain interrupt. */
 function interrupted(signal: AbortSignal): End {
   const cause: unknown = signal.reason;
   if (cause instanceof AgentError && cause.code === "timeout") return { reason: "limit", failure: cause.failure };
   if (cause instanceof AgentError && cause.code === "interrupted")
-    return { reason: "interrupted", failure: cause.failure };
+    return { reason: "interrupted", failure: cause.failure, cause: "process_ended" };
   return { reason: "interrupted", failure: { code: "interrupted", message: "The run was interrupted." } };
 }
 

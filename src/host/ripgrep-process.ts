@@ -40,7 +40,7 @@ async function readErrorText(stream: Readable): Promise<{ text: string; lacksFil
   return { text, lacksFiles, isUnreadable };
 }
 
-/** ripgrep quotes the pattern over several lines; what is wrong with it stands behind `error:`. */
+/** Foreign prose: ripgrep quotes the pattern over several lines; what is wrong with it is behind `error:`. */
 function meaningfulLine(errorText: string): string {
   const lines = errorText.split("\n").filter((line) => line.trim() !== "");
   const first = (lines[0] ?? "ripgrep failed").replace(/^rg: /, "").trim();

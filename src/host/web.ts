@@ -1,8 +1,9 @@
 import { networkInterfaces } from "node:os";
 import type { Web, WebPage } from "../core/ports.ts";
+import type { Timeouts } from "../net/http-request.ts";
 import type { Network } from "../net/network.ts";
 import { NetworkError, type NetworkErrorKind } from "../net/network-error.ts";
-import { type HttpResponse, request, type Timeouts } from "../net/request.ts";
+import { type HttpResponse, request } from "../net/request.ts";
 import { type AllowedHosts, createAllowedHosts } from "./allowed-hosts.ts";
 import type { Interfaces } from "./private-address.ts";
 import { addressesOf, type LookUpAll } from "./web-address.ts";

@@ -3,6 +3,7 @@ import type { Proof, Usage } from "../core/message.ts";
 import type { ModelEvent, ModelRequest, ToolSpec } from "../core/ports.ts";
 import { maxCalls } from "../core/reply.ts";
 import type { ReasoningEffort } from "../core/settings.ts";
+import type { ProviderOptions } from "./ai-sdk-types.ts";
 import type { ChatExtras } from "./chat-extras.ts";
 import { ChatExtrasReader } from "./chat-extras.ts";
 import type { ModelSpec, Wire } from "./model-spec.ts";
@@ -12,13 +13,6 @@ import { WrongAnswer } from "./watched-fetch.ts";
 
 /** The one file that knows the AI SDK: a request becomes a call of `doStream`, and its parts become our events. */
 
-export type Prompt = LanguageModelV3CallOptions["prompt"];
-export type PromptMessage = Prompt[number];
-type PartOf<Role> = Extract<PromptMessage, { role: Role }>["content"][number];
-export type UserPart = PartOf<"user">;
-export type AssistantPart = PartOf<"assistant">;
-export type ToolPart = PartOf<"tool">;
-export type ProviderOptions = NonNullable<LanguageModelV3CallOptions["providerOptions"]>;
 type Json = ProviderOptions[string];
 
 /** Thrown for what a provider said in the middle of its stream. */
@@ -237,7 +231,7 @@ function isUnknownEvent(error: unknown, wire: Wire): boolean {
   });
 }
 
-/** The SDK's word for a stream that is over without a reason. */
+/** Foreign prose: the AI SDK's words for a stream that is over without a reason. */
 function lacksReason(error: unknown): boolean {
   return error instanceof Error && /ended without a finish reason/.test(error.message);
 }

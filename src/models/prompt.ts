@@ -13,7 +13,7 @@ import type {
 } from "../core/message.ts";
 import { callsOf } from "../core/message.ts";
 import type { ModelRequest } from "../core/ports.ts";
-import type { AssistantPart, Prompt, PromptMessage, ToolPart, UserPart } from "./ai-sdk.ts";
+import type { AssistantPart, Prompt, PromptMessage, ToolPart, UserPart } from "./ai-sdk-types.ts";
 import { callIdFor } from "./call-ids-of-wires.ts";
 import type { ModelSpec, Wire } from "./model-spec.ts";
 

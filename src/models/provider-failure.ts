@@ -113,7 +113,7 @@ function statusFailure(error: Fields, status: number, spec: ModelSpec, tell: Tel
   const detail = detailOf(error);
   const why = detail === "" ? "." : `: ${detail}`;
   const body = `${detail} ${typeof error.responseBody === "string" ? error.responseBody.slice(0, 4_000) : ""}`;
-  // Providers disagree about the status of these, and agree about the words.
+  // Foreign prose: providers disagree about the status of these, and agree about the words.
   if (isTooLong(body)) {
     return tell("context_full", `The conversation no longer fits ${model}'s window (${name}, ${status})${why}`, false);
   }
@@ -221,6 +221,7 @@ function streamFailure(detail: unknown, spec: ModelSpec, tell: Tell): ErrorEvent
   return tell("model_failed", message, true, isLate ? "timeout" : undefined);
 }
 
+/** Foreign prose. */
 function isTooLong(text: string): boolean {
   return /context_length_exceeded|prompt is too long|maximum context length|exceed_context_size|exceeds the maximum number of tokens|input token count .{0,40}exceeds/i.test(
     text,

@@ -1,6 +1,6 @@
 import type { ModelRequest } from "../core/ports.ts";
 import type { ReasoningEffort } from "../core/settings.ts";
-import type { ProviderOptions } from "./ai-sdk.ts";
+import type { ProviderOptions } from "./ai-sdk-types.ts";
 import { thinkingBudget } from "./effort.ts";
 import type { ModelSpec } from "./model-spec.ts";
 import { proofNames } from "./prompt.ts";

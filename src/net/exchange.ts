@@ -5,11 +5,11 @@ import { type Body, openBody } from "./body.ts";
 import { connect } from "./connect.ts";
 import { codingOf } from "./decompress.ts";
 import { aborted, codeOf, exchangeFailure, isReset, timedOut } from "./failure.ts";
+import type { HttpRequest } from "./http-request.ts";
 import { NetworkError } from "./network-error.ts";
 import { onAbort } from "./on-abort.ts";
 import { checkRequest, type Outgoing, outgoing } from "./outgoing.ts";
 import type { Pool } from "./pool.ts";
-import type { HttpRequest } from "./request.ts";
 import { describeRoute, type Route, routeTo } from "./route.ts";
 import { refusal } from "./tunnel.ts";
 

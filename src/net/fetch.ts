@@ -1,9 +1,9 @@
 import type { Body } from "./body.ts";
 import { type Exchange, exchange } from "./exchange.ts";
 import { FetchHeaders, type HeadersLike } from "./fetch-headers.ts";
+import type { Timeouts } from "./http-request.ts";
 import type { Network } from "./network.ts";
 import { NetworkError } from "./network-error.ts";
-import type { Timeouts } from "./request.ts";
 import { ValueStream } from "./streams.ts";
 
 export type Fetch = typeof globalThis.fetch;

@@ -1,6 +1,6 @@
+import type { HttpRequest } from "./http-request.ts";
 import { NetworkError } from "./network-error.ts";
 import { place } from "./place.ts";
-import type { HttpRequest } from "./request.ts";
 import type { Route } from "./route.ts";
 
 export interface Outgoing {

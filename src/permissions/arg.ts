@@ -9,6 +9,9 @@ export type Arg =
   /** Paths below folders, as another command prints them. `asWords`: a shell or xargs takes them apart. */
   | { readonly kind: "input"; readonly printed: Printed; readonly asWords: boolean };
 
+/** The value of a variable, where it is known. */
+export type Variables = (name: string) => Arg | undefined;
+
 /** Paths below folders, a line each; `zeros`: ended by a zero byte, so that no name can be taken for two. */
 export interface Printed {
   readonly folders: readonly string[];

@@ -1,6 +1,5 @@
-import type { Arg } from "./arg.ts";
+import type { Arg, Variables } from "./arg.ts";
 import type { Folders } from "./folders.ts";
-import type { Variables } from "./shell-words.ts";
 
 /** Variables of a command whose values are known. */
 export interface Bindings {

@@ -1,4 +1,4 @@
-import type { Variables } from "./shell-words.ts";
+import type { Variables } from "./arg.ts";
 
 const mostGuesses = 32;
 const longestWord = 4_096;

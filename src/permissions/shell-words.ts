@@ -1,4 +1,4 @@
-import { type Arg, escaped, substitutedFile, unknownWords } from "./arg.ts";
+import { type Arg, escaped, substitutedFile, unknownWords, type Variables } from "./arg.ts";
 import { guessesOf } from "./guesses.ts";
 
 /** A part of a word, as the parser gives it. */
@@ -18,9 +18,6 @@ export interface WordLike {
   readonly value: string;
   readonly parts?: readonly Piece[] | undefined;
 }
-
-/** The value of a variable, where it is known. */
-export type Variables = (name: string) => Arg | undefined;
 
 interface Built {
   readonly text: string;

@@ -22,7 +22,7 @@ export class RequestError extends SdkError {
     error: { readonly code: number; readonly message: string; readonly data?: unknown },
     isAssigned = false,
   ) {
-    // Some backends put the method before their words.
+    // Foreign prose: some backends put the method before their words.
     const detail = error.message.startsWith(`${method}: `) ? error.message.slice(method.length + 2) : error.message;
     super(`${methodWords(method)}: ${detail}`);
     this.method = method;

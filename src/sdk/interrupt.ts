@@ -1,3 +1,4 @@
+import { handleTurnEvent, ignored, type TurnEventHandlers } from "./event-handlers.ts";
 import type { TurnEvent } from "./types.ts";
 
 /** Interrupts one turn. */
@@ -20,24 +21,35 @@ export function createInterrupt(send: (signal?: AbortSignal) => Promise<void>, w
   return {
     send: sendNow,
     see(events) {
-      if (!events.some(isWork)) return;
+      if (!events.some((event) => handleTurnEvent(isWork, event))) return;
       if (acknowledgedAt === undefined || performance.now() - acknowledgedAt < waitMs) return;
       sendNow().catch(() => {});
     },
   };
 }
 
-/** What only a turn that goes on brings. A user's message may be an echo. */
-function isWork(event: TurnEvent): boolean {
-  if (event.type === "message") return event.message.role !== "user" && event.message.role !== "system";
-  return workTypes.has(event.type);
-}
+/** What only a turn that goes on brings. */
+const isWork: TurnEventHandlers<boolean> = {
+  text: always,
+  text_reset: ignored,
+  thinking: always,
+  // A user's message may be an echo.
+  message: ({ message }) => message.role !== "user" && message.role !== "system",
+  tool_input: always,
+  tool_call: always,
+  tool_progress: always,
+  tool_result: always,
+  state: ignored,
+  usage: ignored,
+  settings: ignored,
+  title: ignored,
+  retry: ignored,
+  notice: ignored,
+  error: ignored,
+  other: ignored,
+  end: ignored,
+};
 
-const workTypes: ReadonlySet<TurnEvent["type"]> = new Set([
-  "text",
-  "thinking",
-  "tool_input",
-  "tool_call",
-  "tool_progress",
-  "tool_result",
-]);
+function always(): boolean {
+  return true;
+}

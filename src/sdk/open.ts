@@ -115,7 +115,7 @@ function settingsOf(options: SettingsChange): SettingsChange {
 
 function paramsOf(options: CreateOptions, cwd: string | undefined): Given {
   const { systemPrompt } = options;
-  return given({
+  return given<Given>({
     machineId,
     cwd,
     sessionId: options.sessionId,
@@ -161,7 +161,7 @@ async function load(
   }
 }
 
-/** In words, or because a backend takes no such request then. */
+/** Foreign prose: older backends say it in words, or take no such request then. */
 function isForWantOfSession(error: unknown): boolean {
   if (!(error instanceof RequestError) || error instanceof SessionNotFoundError) return false;
   return (

@@ -1,8 +1,9 @@
 import { errorCodes } from "../protocol/droid/version.ts";
-import type { CallOptions, CommonOptions, Connection, Session, SettingsChange, Timeouts } from "./api.ts";
+import type { CallOptions, CommonOptions, Connection, Session, SettingsChange } from "./api.ts";
 import { callOptions, checkCall, checkSettings, checkText, promptOptions } from "./check-options.ts";
 import { BusyError, RequestError, type SdkError } from "./errors.ts";
 import { createInteractions, mostCalls } from "./interactions.ts";
+import { defaultLimits, type Limits } from "./limits.ts";
 import { methodWords } from "./method-words.ts";
 import { createPeer, type Peer } from "./peer.ts";
 import { createPrompts } from "./prompts.ts";
@@ -10,17 +11,6 @@ import { inOlderWords, mergedSettings } from "./settings.ts";
 import { createTranslator, type Known } from "./translate.ts";
 import type { Message, TurnEvent } from "./types.ts";
 import { type Given, listOf, messageOf, modelsOf, recordOf, requestIdOf, textOf, toolsOf, usageOf } from "./wire.ts";
-
-export type Limits = Required<Timeouts>;
-
-export const defaultLimits: Limits = {
-  request: 30_000,
-  open: 60_000,
-  begin: 120_000,
-  turn: 0,
-  silence: 0,
-  grace: 250,
-};
 
 /** What opens a session: its method, and what comes of it. */
 export interface Opening {

@@ -1,3 +1,4 @@
+import type { StreamJsonLine } from "../protocol/stream-json.ts";
 import { forgetOldest } from "./forget-oldest.ts";
 import { markOf } from "./mark.ts";
 import { createStreamJsonCalls } from "./stream-json-calls.ts";
@@ -16,6 +17,9 @@ import {
   textsOf,
   usageOf,
 } from "./wire.ts";
+
+/** Lines of other programs, and the object of `-o json`. */
+type OtherLine = "tool_use" | "tool_return" | "result";
 
 type Session = Extract<StreamJsonEvent, { type: "session" }>;
 type End = Extract<StreamJsonEvent, { type: "end" }>;
@@ -145,20 +149,21 @@ export function createStreamJsonTranslator(): StreamJsonTranslator {
     lastText = "";
   }
 
-  const readers: Readonly<Record<string, (line: Given) => Iterable<StreamJsonEvent>>> = {
-    system: session,
-    message,
-    reasoning: (line) =>
-      typeof line.text === "string" ? thinking(messageIdOf(line) ?? textOf(line.id) ?? "", line.text) : [other(line)],
-    tool_call: callsOf,
-    tool_use: callsOf,
-    tool_result: result,
-    tool_return: result,
-    notice: (line) => [noticeOf(line) ?? other(line)],
-    error,
-    completion: end,
-    result: end,
-  };
+  const readers: { readonly [Type in StreamJsonLine["type"] | OtherLine]: (line: Given) => Iterable<StreamJsonEvent> } =
+    {
+      system: session,
+      message,
+      reasoning: (line) =>
+        typeof line.text === "string" ? thinking(messageIdOf(line) ?? textOf(line.id) ?? "", line.text) : [other(line)],
+      tool_call: callsOf,
+      tool_use: callsOf,
+      tool_result: result,
+      tool_return: result,
+      notice: (line) => [noticeOf(line) ?? other(line)],
+      error,
+      completion: end,
+      result: end,
+    };
 
   function* callsOf(line: Given): Generator<StreamJsonEvent> {
     const parts = oneOrMore(line.toolUse);
@@ -171,7 +176,7 @@ export function createStreamJsonTranslator(): StreamJsonTranslator {
     const name = textOf(value.type) ?? "";
     if (!Object.hasOwn(readers, name)) return [other(value)];
     sessionId = textOf(value.session_id) ?? textOf(value.sessionId) ?? sessionId;
-    const events = [...(readers[name]?.(value) ?? [])];
+    const events = [...readers[name as keyof typeof readers](value)];
     if (name !== "error" && events.some(({ type }) => type !== "other")) failure = undefined;
     return events;
   }

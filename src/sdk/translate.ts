@@ -1,3 +1,4 @@
+import type { Notification } from "../protocol/droid/notifications.ts";
 import { createCallBook } from "./call-book.ts";
 import { forgetOldest } from "./forget-oldest.ts";
 import { markOf } from "./mark.ts";
@@ -30,8 +31,12 @@ export interface Translator {
 const mostMessages = 1_000;
 /** How many messages may be under way, or have been given up and come yet. */
 const mostShown = 64;
+type Reader = (given: Given) => Iterable<TurnEvent>;
+
 /** Said by the turn's own end and by `text`, and of no use besides. */
-const silent = new Set(["agent_turn_completed", "assistant_text_complete", "thinking_text_complete"]);
+const silent: Reader = () => [];
+/** Passed on as it came. */
+const untranslated: Reader = (given) => [other(given)];
 
 interface Shown {
   text: string;
@@ -127,9 +132,11 @@ export function createTranslator(known: Known): Translator {
     for (const each of shown.values()) each.isGivenUp = true;
   }
 
-  const readers: Readonly<Record<string, (given: Given) => Iterable<TurnEvent>>> = {
+  const readers: { readonly [Type in Notification["type"]]: Reader } = {
     assistant_text_delta: (given) => delta(given, "text"),
+    assistant_text_complete: silent,
     thinking_text_delta: (given) => delta(given, "thinking"),
+    thinking_text_complete: silent,
     create_message: created,
     tool_call: ({ toolUse }) => calls.isWritten(toolUse),
     tool_progress_update: (given) => calls.progress(given),
@@ -161,14 +168,18 @@ export function createTranslator(known: Known): Translator {
     ],
     notice: (given) => [noticeOf(given) ?? other(given)],
     error: (given) => [errorEvent(given)],
+    agent_turn_completed: silent,
+    mcp_status_changed: untranslated,
+    permission_resolved: untranslated,
+    queued_messages_discarded: untranslated,
+    tool_execution_heartbeat: untranslated,
   };
 
   return {
     take(given) {
       const name = textOf(given.type) ?? "";
-      if (silent.has(name)) return [];
-      const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
-      return read === undefined ? [other(given)] : [...read(given)];
+      const read = Object.hasOwn(readers, name) ? readers[name as Notification["type"]] : untranslated;
+      return [...read(given)];
     },
     giveUpShown,
     callIsComplete: (toolUse) => [...calls.isComplete(toolUse)],

@@ -1,3 +1,4 @@
+import { handleTurnEvent, ignored, type TurnEventHandlers, type TurnEventOf } from "./event-handlers.ts";
 import { forgetOldest } from "./forget-oldest.ts";
 import type { TurnError, TurnEvent, TurnResult } from "./types.ts";
 import { type Given, textOf, usageOf } from "./wire.ts";
@@ -55,48 +56,63 @@ export function createTurnWatch(turnId: string): TurnWatch {
   let isReplyDue = false;
   let stop: "interrupted" | "permission_rejected" | undefined;
 
-  function seeEvent(event: TurnEvent, isOfWhole: boolean): void {
-    switch (event.type) {
-      case "text":
-      case "thinking":
-        // What a message has more than its pieces is no new attempt.
-        if (!isOfWhole) cutShort.clear();
-        for (const ids of [begun, open]) {
-          ids.add(event.messageId);
-          forgetOldest(ids, mostBegun);
-        }
-        isReplyDue = true;
-        wentOn();
-        break;
-      case "message":
-        seeMessage(event);
-        return;
-      case "error":
-        error = event.error;
-        for (const id of begun) cutShort.add(id);
-        isReplyDue = open.size > 0;
-        // Before anything of the turn was seen, it may be one of the turn before.
-        return;
-      case "tool_input":
-      case "tool_call":
-        calls.add(event.id);
-        forgetOldest(calls, mostBegun);
-        break;
-      case "tool_progress":
-        break;
-      case "retry":
-        cutShort.clear();
-        break;
-      case "tool_result":
-        calls.delete(event.id);
-        // After a refusal many call it a day.
-        if (stop === undefined) isReplyDue = true;
-        break;
-      default:
-        return;
+  /** A piece of a message; of one that came whole it is no new attempt. */
+  function seePiece({ messageId }: TurnEventOf<"text" | "thinking">, isOfWhole: boolean): void {
+    if (!isOfWhole) cutShort.clear();
+    for (const ids of [begun, open]) {
+      ids.add(messageId);
+      forgetOldest(ids, mostBegun);
     }
+    isReplyDue = true;
+    wentOn();
     isAlive = true;
   }
+
+  function seeCall({ id }: TurnEventOf<"tool_input" | "tool_call">): void {
+    calls.add(id);
+    forgetOldest(calls, mostBegun);
+    isAlive = true;
+  }
+
+  /** Before anything of the turn was seen, it may be one of the turn before. */
+  function seeError(event: TurnEventOf<"error">): void {
+    error = event.error;
+    for (const id of begun) cutShort.add(id);
+    isReplyDue = open.size > 0;
+  }
+
+  const handlersFor = (isOfWhole: boolean): TurnEventHandlers => ({
+    text: (event) => seePiece(event, isOfWhole),
+    text_reset: ignored,
+    thinking: (event) => seePiece(event, isOfWhole),
+    message: seeMessage,
+    tool_input: seeCall,
+    tool_call: seeCall,
+    tool_progress: () => {
+      isAlive = true;
+    },
+    tool_result: ({ id }) => {
+      calls.delete(id);
+      // After a refusal many call it a day.
+      if (stop === undefined) isReplyDue = true;
+      isAlive = true;
+    },
+    // As it was told, news or not: see `seeState`.
+    state: ignored,
+    usage: ignored,
+    settings: ignored,
+    title: ignored,
+    retry: () => {
+      cutShort.clear();
+      isAlive = true;
+    },
+    notice: ignored,
+    error: seeError,
+    other: ignored,
+    end: ignored,
+  });
+  const ofWholes = handlersFor(true);
+  const ofPieces = handlersFor(false);
 
   /** As it was told, be it news or not: a backend may be idle at the end of each turn, and never say that it is busy. */
   function seeState(state: unknown): void {
@@ -147,7 +163,8 @@ export function createTurnWatch(turnId: string): TurnWatch {
   return {
     see(notification, events) {
       if (notification.type === "droid_working_state_changed") seeState(notification.newState);
-      for (const event of events) seeEvent(event, notification.type === "create_message");
+      const handlers = notification.type === "create_message" ? ofWholes : ofPieces;
+      for (const event of events) handleTurnEvent(handlers, event);
       if (notification.type === "agent_turn_completed") seeEnd(notification);
     },
     noteInterrupt: () => {

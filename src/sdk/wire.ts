@@ -40,8 +40,8 @@ export function textsOf(value: unknown): readonly string[] {
   return listOf(value).filter((each) => typeof each === "string");
 }
 
-/** Only the keys that have a value: the types of this package tell "absent" from "undefined". */
-export function given<T extends object>(fields: { readonly [K in keyof T]: T[K] | undefined }): T {
+/** Only the keys that have a value: the types of this package tell "absent" from "undefined". All keys must be named. */
+export function given<T extends object>(fields: { readonly [K in keyof T]-?: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }
 

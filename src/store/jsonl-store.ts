@@ -11,6 +11,7 @@ import { cwdSlug, isSessionId, layoutOf, logSuffix } from "./listing/layout.ts";
 import { listInfos } from "./listing/session-list.ts";
 import { type FoundLog, findLog } from "./log-finder.ts";
 import { readLog, readStoredInfo } from "./log-reader.ts";
+import { readTail } from "./log-tail.ts";
 import { createLogWriter, type LogFile } from "./log-writer.ts";
 import { encodeRecord } from "./records.ts";
 import { invalidId, notFound } from "./session-errors.ts";
@@ -110,10 +111,12 @@ export function createJsonlStore(options: JsonlStoreOptions): SessionStore {
       return writer(path, id, lease);
     },
 
-    async read(id) {
-      const log = await readLog((await mustFind(id)).path, id);
+    async read(id, after = 0) {
+      const { path } = await mustFind(id);
+      const tail = after >= 1 ? await readTail(path, id, after) : undefined;
+      const log = tail ?? (await readLog(path, id));
       if (!log) throw notFound(id);
-      return log;
+      return after >= 1 ? { ...log, events: log.events.filter(({ seq }) => seq > after) } : log;
     },
 
     async list(query = {}) {

@@ -105,12 +105,13 @@ export function createMemoryStore(options: { readonly now?: () => number } = {})
     async acquire(id) {
       return hold(id, mustFind(id));
     },
-    async read(id) {
-      // Nothing unreadable gets in, so there is nothing to skip.
+    async read(id, after = 0) {
+      // Nothing unreadable gets in, so there is nothing to skip, and no number is missing.
       const { lines, lastSeq } = mustFind(id);
-      const events = lines.map((line, index) => {
-        const decoded = index === 0 ? decodeStart(line, id) : decodeRecord(line, id);
-        if (decoded.kind !== "event") throw new AgentError("internal", `Record ${index + 1} of ${id} was lost.`);
+      const events = lines.slice(Math.max(0, after)).map((line, index) => {
+        const seq = Math.max(0, after) + index + 1;
+        const decoded = seq === 1 ? decodeStart(line, id) : decodeRecord(line, id);
+        if (decoded.kind !== "event") throw new AgentError("internal", `Record ${seq} of ${id} was lost.`);
         return decoded.event;
       });
       return { events, lastSeq, damagedLines: [], missingRecords: [] };

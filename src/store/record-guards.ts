@@ -1,43 +1,49 @@
-import { errorCodes, failureCauses } from "../core/errors.ts";
-import type { DurableBody, EndReason } from "../core/event.ts";
-import type { StopReason, ToolStatus } from "../core/message.ts";
-import { accessClasses, type Decision, type FileChange } from "../core/permission.ts";
+import { errorCodes, type Failure, failureCauses } from "../core/errors.ts";
+import type { DurableBody, EndReason, SettingsChanges } from "../core/event.ts";
+import type { Answer, Interaction, Question } from "../core/interaction.ts";
+import type {
+  AssistantMessage,
+  ImageBlock,
+  PromptBlock,
+  ReplyBlock,
+  StopReason,
+  ToolCallBlock,
+  ToolResultBlock,
+  ToolStatus,
+  Usage,
+} from "../core/message.ts";
+import { accessClasses, type Decision, type FileChange, type Preview } from "../core/permission.ts";
 import {
   each,
   everyOneOf,
+  type FieldGuards,
   type Guard,
+  guardsByKind,
   isAbsolutePath,
+  isAnything,
   isFields,
+  isFlag,
   isNumber,
   isText,
   listOf,
   oneOf,
   optional,
   shape,
+  variants,
 } from "./listing/guards.ts";
-import { isTitled } from "./listing/listed-records.ts";
+import { titledFields } from "./listing/listed-records.ts";
 import { furtherSettings, isAutonomy, neededSettings } from "./listing/settings-guards.ts";
 
 const isIndex: Guard = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
-const isFlag: Guard = (value) => typeof value === "boolean";
 const isErrorCode: Guard = (value) => isText(value) && Object.hasOwn(errorCodes, value);
 
-/** A union told apart by the text in `tag`. */
-function variants(tag: string, byTag: Readonly<Record<string, Guard>>): Guard {
-  const guards = new Map(Object.entries(byTag));
-  return (value) => {
-    const kind = isFields(value) ? value[tag] : undefined;
-    return isText(kind) && (guards.get(kind)?.(value) ?? false);
-  };
-}
-
 /** `null` takes away what a session may be without. */
-const isChanges = shape({
+const isChanges = shape<SettingsChanges>({
   ...each(neededSettings, optional),
   ...each(furtherSettings, (guard) => optional((value) => value === null || guard(value))),
 });
 
-const isUsage = shape({
+const isUsage = shape<Usage>({
   input: isNumber,
   output: isNumber,
   cacheRead: isNumber,
@@ -48,33 +54,30 @@ const isUsage = shape({
 /** Opaque, so only its outline is looked at. */
 const isProof: Guard = (value) => isFields(value) && Object.values(value).every(isFields);
 
-const isImage = shape({ type: oneOf("image"), mediaType: isText, data: isText });
-const isToolCall = shape({
-  type: oneOf("tool_call"),
+const image: FieldGuards<Omit<ImageBlock, "type">> = { mediaType: isText, data: isText };
+const isImage = shape<ImageBlock>({ type: oneOf("image"), ...image });
+const toolCall: FieldGuards<Omit<ToolCallBlock, "type">> = {
   id: isText,
   name: isText,
+  input: isAnything,
   malformedInput: optional(isText),
   proof: optional(isProof),
+};
+const isToolCall = shape<ToolCallBlock>({ type: oneOf("tool_call"), ...toolCall });
+
+const isPromptBlock = variants<PromptBlock, "type">("type", {
+  text: { text: isText },
+  image,
+  document: { mediaType: isText, encoding: oneOf("base64", "text"), data: isText, name: optional(isText) },
 });
 
-const isPromptBlock = variants("type", {
-  text: shape({ text: isText }),
-  image: isImage,
-  document: shape({
-    mediaType: isText,
-    encoding: oneOf("base64", "text"),
-    data: isText,
-    name: optional(isText),
-  }),
+const isReplyBlock = variants<ReplyBlock, "type">("type", {
+  text: { text: isText, proof: optional(isProof) },
+  thinking: { text: isText, proof: optional(isProof) },
+  tool_call: toolCall,
 });
 
-const isReplyBlock = variants("type", {
-  text: shape({ text: isText, proof: optional(isProof) }),
-  thinking: shape({ text: isText, proof: optional(isProof) }),
-  tool_call: isToolCall,
-});
-
-const isReply = shape({
+const isReply = shape<AssistantMessage>({
   id: isText,
   createdAt: isNumber,
   role: oneOf("assistant"),
@@ -90,7 +93,7 @@ const isReply = shape({
   model: isText,
 });
 
-const isToolResult = shape({
+const isToolResult = shape<ToolResultBlock>({
   type: oneOf("tool_result"),
   callId: isText,
   name: isText,
@@ -99,9 +102,10 @@ const isToolResult = shape({
   exitCode: optional(isNumber),
   media: optional(listOf(isImage)),
   fullTextPath: optional(isText),
+  cause: optional(isText),
 });
 
-const isDecision = shape({
+const isDecision = shape<Decision>({
   verdict: everyOneOf<Decision["verdict"]>({ allow: true, ask: true, deny: true, refuse: true }),
   class: oneOf(...accessClasses),
   impact: everyOneOf<Decision["impact"]>({ low: true, medium: true, high: true }),
@@ -111,7 +115,7 @@ const isDecision = shape({
   why: isText,
 });
 
-const isFileChange = shape({
+const isFileChange = shape<FileChange>({
   path: isText,
   movedTo: optional(isText),
   change: everyOneOf<FileChange["change"]>({ add: true, update: true, delete: true }),
@@ -119,59 +123,63 @@ const isFileChange = shape({
   newContent: optional(isText),
 });
 
-const isPreview = variants("type", {
-  command: shape({ command: isText }),
-  create: shape({ path: isText, content: isText, oldContent: optional(isText) }),
-  edit: shape({ path: isText, oldContent: optional(isText), newContent: optional(isText) }),
-  patch: shape({ patch: isText, files: listOf(isFileChange) }),
-  fetch: shape({ url: isText }),
-  paths: shape({ paths: listOf(isText) }),
+const isPreview = variants<Preview, "type">("type", {
+  command: { command: isText },
+  create: { path: isText, content: isText, oldContent: optional(isText) },
+  edit: { path: isText, oldContent: optional(isText), newContent: optional(isText) },
+  patch: { patch: isText, files: listOf(isFileChange) },
+  fetch: { url: isText },
+  paths: { paths: listOf(isText) },
 });
 
-const isInteraction = variants("kind", {
-  permission: shape({ calls: listOf(shape({ call: isToolCall, decision: isDecision, preview: optional(isPreview) })) }),
-  question: shape({
-    callId: isText,
-    questions: listOf(shape({ index: isIndex, topic: isText, question: isText, options: listOf(isText) })),
-  }),
-  plan: shape({ callId: isText, plan: isText, title: optional(isText), optionNames: optional(listOf(isText)) }),
-  tool: shape({ call: isToolCall }),
+type AskedCall = (Interaction & { readonly kind: "permission" })["calls"][number];
+
+const isAskedCall = shape<AskedCall>({ call: isToolCall, decision: isDecision, preview: optional(isPreview) });
+const isQuestion = shape<Question>({ index: isIndex, topic: isText, question: isText, options: listOf(isText) });
+
+const isInteraction = variants<Interaction, "kind">("kind", {
+  permission: { calls: listOf(isAskedCall) },
+  question: { callId: isText, questions: listOf(isQuestion) },
+  plan: { callId: isText, plan: isText, title: optional(isText), optionNames: optional(listOf(isText)) },
+  tool: { call: isToolCall },
 });
 
-const isAnswer = variants("kind", {
-  allow: shape({ always: optional(isFlag) }),
-  answers: shape({ answers: listOf(shape({ index: isIndex, answer: isText })) }),
-  approve: shape({ autonomy: isAutonomy }),
-  result: shape({ text: isText, isError: optional(isFlag) }),
-  cancel: shape({ why: optional(isText) }),
+const isAnswer = variants<Answer, "kind">("kind", {
+  allow: { always: optional(isFlag) },
+  answers: { answers: listOf(shape({ index: isIndex, answer: isText })) },
+  approve: { autonomy: isAutonomy },
+  result: { text: isText, isError: optional(isFlag) },
+  cancel: { why: optional(isText) },
 });
 
-const bodyGuards: Readonly<Record<Exclude<DurableBody["type"], "session.opened">, Guard>> = {
-  "session.updated": shape({ changes: isChanges, cwd: optional(isAbsolutePath) }),
-  "session.titled": isTitled,
-  "prompt.accepted": shape({ messageId: isText, content: listOf(isPromptBlock) }),
-  "prompt.discarded": shape({ messageId: isText }),
-  "turn.started": shape({ turnId: isText, model: isText, prompts: optional(listOf(isText)) }),
-  "prompt.taken": shape({ messageId: isText, reminders: listOf(isText) }),
-  "message.checkpoint": shape({
+type BodyAfterFirst = Exclude<DurableBody, { readonly type: "session.opened" }>;
+
+const bodyGuards = guardsByKind<BodyAfterFirst, "type">({
+  "session.updated": { changes: isChanges, cwd: optional(isAbsolutePath) },
+  "session.titled": titledFields,
+  "prompt.accepted": { messageId: isText, content: listOf(isPromptBlock) },
+  "prompt.discarded": { messageId: isText },
+  "turn.started": { turnId: isText, model: isText, prompts: optional(listOf(isText)) },
+  "prompt.taken": { messageId: isText, reminders: listOf(isText) },
+  "message.checkpoint": {
     messageId: isText,
     block: isIndex,
     kind: oneOf("text", "thinking"),
     from: isIndex,
     text: isText,
-  }),
-  "message.ended": shape({ message: isReply }),
-  "usage.updated": shape({ call: isUsage, total: isUsage, cost: optional(isNumber) }),
-  "tool.started": shape({ callId: isText, name: isText }),
-  "tool.ended": shape({
+  },
+  "message.ended": { message: isReply },
+  "usage.updated": { call: isUsage, total: isUsage, cost: optional(isNumber) },
+  "tool.started": { callId: isText, name: isText },
+  "tool.ended": {
     messageId: isText,
     result: isToolResult,
     created: optional(listOf(isText)),
     moved: optional(listOf(isText)),
-  }),
-  "request.opened": shape({ requestId: isText, interaction: isInteraction }),
-  "request.closed": shape({ requestId: isText, answer: isAnswer, changes: optional(isChanges) }),
-  "turn.ended": shape({
+  },
+  "request.opened": { requestId: isText, interaction: isInteraction },
+  "request.closed": { requestId: isText, answer: isAnswer, changes: optional(isChanges) },
+  "turn.ended": {
     turnId: isText,
     reason: everyOneOf<EndReason>({
       completed: true,
@@ -185,17 +193,16 @@ const bodyGuards: Readonly<Record<Exclude<DurableBody["type"], "session.opened">
       refused: true,
       failed: true,
     }),
-    failure: optional(shape({ code: isErrorCode, message: isText, cause: optional(oneOf(...failureCauses)) })),
+    failure: optional(shape<Failure>({ code: isErrorCode, message: isText, cause: optional(oneOf(...failureCauses)) })),
+    cause: optional(isText),
     usage: isUsage,
     durationMs: isNumber,
     untaken: optional(listOf(isText)),
     joined: optional(listOf(isText)),
-  }),
-};
-
-const guardByType: ReadonlyMap<string, Guard> = new Map(Object.entries(bodyGuards));
+  },
+});
 
 /** The guard of a record's own fields; `undefined` for a type that this version does not know. */
 export function bodyGuard(type: string): Guard | undefined {
-  return guardByType.get(type);
+  return bodyGuards.get(type);
 }

@@ -1,6 +1,7 @@
 import { AgentError } from "../core/errors.ts";
 import type { DurableEvent } from "../core/event.ts";
 import { isEnvelope, isOpened, maxRecordBytes, parseRecord, recordVersion } from "./listing/listed-records.ts";
+import { ofThisVersion } from "./older-records.ts";
 import { bodyGuard } from "./record-guards.ts";
 
 export type DecodedRecord =
@@ -65,5 +66,5 @@ export function decodeRecord(line: string, sessionId: string): DecodedRecord {
   if (guard === undefined) return { kind: "unknown", seq };
   if (!guard(record)) return { kind: "damaged" };
   // The guard of this type has checked every field that readers rely on.
-  return { kind: "event", event: { ...record, sessionId } as unknown as DurableEvent };
+  return { kind: "event", event: ofThisVersion({ ...record, sessionId } as unknown as DurableEvent) };
 }

@@ -1,5 +1,5 @@
 import { shownName } from "../core/shown-name.ts";
-import { defineTool, failed, succeeded } from "../core/tool.ts";
+import { defineTool, failed } from "../core/tool.ts";
 import { decidedPath, decideUse } from "./decided-path.ts";
 import { interrupted, messageOf } from "./outcome.ts";
 import { placesBelow, whyNotSearched } from "./places-below.ts";
@@ -40,7 +40,7 @@ export const globTool = defineTool({
       const result = await search.glob({ folder, include, exclude, limit: mostResults }, context.signal);
       // The search goes by names; what it found is shown only if they still lead where they did.
       await decidedPath(input, input.folder ?? ".", context);
-      return succeeded(searchReport(result, folder === context.cwd ? undefined : folder));
+      return searchReport(result, folder === context.cwd ? undefined : folder);
     } catch (error) {
       return context.signal.aborted ? interrupted() : failed(`Glob failed: ${messageOf(error)}`);
     }

@@ -1,6 +1,6 @@
 import type { GrepQuery } from "../core/ports.ts";
 import { shownName } from "../core/shown-name.ts";
-import { defineTool, failed, succeeded } from "../core/tool.ts";
+import { defineTool, failed } from "../core/tool.ts";
 import { decidedPath, decideUse } from "./decided-path.ts";
 import { interrupted, messageOf } from "./outcome.ts";
 import { placesBelow, whyNotSearched } from "./places-below.ts";
@@ -47,7 +47,7 @@ export const grepTool = defineTool({
       const result = await search.grep(query(input, path, context.protectedPlaces), context.signal);
       // The search goes by names; what it found is shown only if they still lead where they did.
       await decidedPath(input, input.path ?? ".", context);
-      return succeeded(searchReport(result, stat.kind === "directory" && path !== context.cwd ? path : undefined));
+      return searchReport(result, stat.kind === "directory" && path !== context.cwd ? path : undefined);
     } catch (error) {
       return context.signal.aborted ? interrupted() : failed(`Grep failed: ${messageOf(error)}`);
     }

@@ -29,7 +29,10 @@ export const lsTool = defineTool({
       const stat = await files.stat(path);
       if (stat === undefined) return failed(`LS tool call failed: Directory does not exist: ${shownName(path)}`);
       if (stat.kind !== "directory")
-        return failed(`LS tool call failed: Not a directory: ${shownName(path)}. Use Read for a file.`);
+        return failed(
+          `LS tool call failed: Not a directory: ${shownName(path)}. Use Read for a file.`,
+          "not_directory",
+        );
       return succeeded(render(await without(input.ignorePatterns ?? [], await files.list(path), path, context.signal)));
     } catch (error) {
       return context.signal.aborted ? interrupted() : failed(`LS tool call failed: ${messageOf(error)}`);

@@ -39,7 +39,7 @@ export const readTool = defineTool({
       const stat = await context.host.files.stat(path);
       if (stat === undefined) return failed(`Error reading file: ENOENT: there is no file ${shownName(path)}`);
       if (stat.kind === "directory")
-        return failed(`Error reading file: ${shownName(path)} is a directory. Use LS to list it.`);
+        return failed(`Error reading file: ${shownName(path)} is a directory. Use LS to list it.`, "is_directory");
       if (stat.kind === "other") return failed(`Error reading file: ${shownName(path)} is not a regular file.`);
       return await readFile({ path, stat, skip, limit, context });
     } catch (error) {

@@ -2,12 +2,14 @@ import { jsonBytes, outputLimit } from "../core/output.ts";
 import type { SearchResult } from "../core/ports.ts";
 import { shownName } from "../core/shown-name.ts";
 import { textStart } from "../core/text-cut.ts";
+import { succeeded, type ToolOutput } from "../core/tool.ts";
 
 const longestLine = 500;
 const spaceForNotes = 1000;
+const nothing = "No matching files found";
 
 /** What the model reads of a search. `relativeTo` is named when the paths do not start in the working directory. */
-export function searchReport(result: SearchResult, relativeTo?: string): string {
+export function searchReport(result: SearchResult, relativeTo?: string): ToolOutput {
   const shown: string[] = [];
   let used = 0;
   for (const line of result.lines) {
@@ -21,10 +23,9 @@ export function searchReport(result: SearchResult, relativeTo?: string): string 
     notes.push(`[There are more: only the first ${shown.length} are shown. Narrow the search to see the others.]`);
   if (result.unreadable) notes.push("[Some files or folders could not be read, and were not searched.]");
   if (relativeTo !== undefined && shown.length > 0) notes.push(`[Paths are relative to ${shownName(relativeTo)}]`);
-  return [
-    shown.length === 0 ? "No matching files found" : shown.join("\n"),
-    ...(notes.length === 0 ? [] : ["", ...notes]),
-  ].join("\n");
+  if (shown.length === 0 && notes.length === 0) return succeeded(nothing, "no_match");
+  const found = shown.length === 0 ? nothing : shown.join("\n");
+  return succeeded([found, ...(notes.length === 0 ? [] : ["", ...notes])].join("\n"));
 }
 
 function shorten(line: string): string {

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import type { Attachment } from "../../src/core/attachment.ts";
-import { sessionTools } from "../../src/core/client-tools.ts";
 import type { EngineEvent } from "../../src/core/event.ts";
 import type { Session } from "../../src/core/session.ts";
+import { SessionTools } from "../../src/core/session-tools.ts";
+import { fixedTools } from "../../src/core/tool-source.ts";
 import { ask, calls, createKit, says, until } from "../fakes/kit.ts";
 
 const lookUp = { name: "LookUp", description: "Looks up a word.", inputSchema: '{"type":"object"}' };
@@ -146,7 +147,8 @@ test("what the client brings is kept with the session", async () => {
 
 test("sessions whose clients run the tools share them, if they have the same time for a result", () => {
   const own = createKit([]).engine.tools;
-  const toolsWith = (toolResultMs: number) => sessionTools(own, { clientRunsTools: true }, { toolResultMs });
+  const toolsWith = (toolResultMs: number) =>
+    new SessionTools(fixedTools(own), { clientRunsTools: true }, { toolResultMs }, async () => ({})).list();
   const [first, again, other] = [toolsWith(1_000), toolsWith(1_000), toolsWith(2_000)];
   expect(first.length).toBe(own.length);
   expect(again.map((tool, index) => tool === first[index])).toEqual(own.map(() => true));

@@ -38,7 +38,7 @@ test("tools can be taken away between two model calls", async () => {
   const kit = createKit([says("a"), says("b")]);
   const session = await kit.open();
   await ask(session, "one");
-  session.limitTools(["Read", "LS"]);
+  session.limitTools((name) => name === "Read" || name === "LS");
   await ask(session, "two");
 
   expect(kit.requests[1]?.tools.map(({ name }) => name)).toEqual(["Read", "LS"]);

@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import ts from "typescript";
 import { expect, it } from "vitest";
 import { sdkTypes } from "../../src/protocol/sdk-types.ts";
+import { defaultLimits } from "../../src/sdk/limits.ts";
 import * as sdk from "../../src/sdk/node.ts";
-import { defaultLimits } from "../../src/sdk/session.ts";
 import { blocksOf } from "./blocks.ts";
 
 const page = readFileSync("docs/sdk.md", "utf8");

@@ -5,8 +5,8 @@ import type { SessionStore } from "../../src/core/ports.ts";
 export function damagedStore(store: SessionStore, isLost: (event: DurableEvent) => boolean): SessionStore {
   return {
     ...store,
-    async read(id) {
-      const { events, ...log } = await store.read(id);
+    async read(id, after) {
+      const { events, ...log } = await store.read(id, after);
       const kept = events.filter((event) => !isLost(event));
       return { ...log, events: kept, damagedLines: events.filter(isLost).map(({ seq }) => seq) };
     },

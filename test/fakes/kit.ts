@@ -15,6 +15,7 @@ import type {
 import type { Session } from "../../src/core/session.ts";
 import type { SessionSettings } from "../../src/core/settings.ts";
 import type { Tool } from "../../src/core/tool.ts";
+import { fixedTools, type ToolSource } from "../../src/core/tool-source.ts";
 import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { builtinTools } from "../../src/tools/all.ts";
@@ -116,7 +117,7 @@ export interface Kit {
 
 export interface KitOptions {
   readonly files?: Readonly<Record<string, string>>;
-  readonly tools?: readonly Tool[];
+  readonly tools?: readonly Tool[] | ToolSource;
   readonly policy?: PermissionPolicy;
   readonly rules?: CommandRules;
   /** Why the rules cannot be read. */
@@ -137,6 +138,7 @@ export function createKit(replies: readonly FakeReply[], options: KitOptions = {
   const store = options.store ?? createMemoryStore({ now: () => clock.now() });
   const host = options.host ?? createMemoryHost({ "/ws/readme.md": "hello\n", ...options.files });
   const requests: ModelRequest[] = [];
+  const { tools = builtinTools } = options;
   const model = {
     info: { ...info, ...options.model },
     stream: (request: ModelRequest, signal: AbortSignal) => {
@@ -149,7 +151,7 @@ export function createKit(replies: readonly FakeReply[], options: KitOptions = {
     store,
     models: options.models ?? { list: async () => [model.info], unusable: async () => [], resolve: async () => model },
     policy: options.policy ?? createPermissionPolicy(() => "bash"),
-    tools: options.tools ?? builtinTools,
+    tools: "list" in tools ? tools : fixedTools(tools),
     host,
     context: { reminders: async () => options.reminders ?? [] },
     clock,

@@ -45,7 +45,10 @@ test("/ws: revoking a user reaches their turn while another session's log cannot
     fail = reject;
   });
   const hanging = new Set<string>();
-  const broken: SessionStore = { ...store, read: (id) => (hanging.has(id) ? unreadable : store.read(id)) };
+  const broken: SessionStore = {
+    ...store,
+    read: (id, after) => (hanging.has(id) ? unreadable : store.read(id, after)),
+  };
   const {
     access,
     pool,

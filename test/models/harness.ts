@@ -2,6 +2,7 @@ import type {
   AssistantMessage,
   Message,
   ReplyBlock,
+  ToolCause,
   ToolResultBlock,
   ToolStatus,
   Usage,
@@ -66,7 +67,13 @@ export function toolSpecs(names: readonly string[]): readonly ToolSpec[] {
 }
 
 export function requestOf(messages: readonly Message[], options: Partial<ModelRequest> = {}): ModelRequest {
-  return { system: "You are Tinman.", messages, tools: toolSpecs(allTools), reasoningEffort: "none", ...options };
+  const usual = {
+    system: "You are Tinman.",
+    tools: toolSpecs(allTools),
+    reasoningEffort: "none",
+    mode: "auto",
+  } as const;
+  return { ...usual, messages, ...options };
 }
 
 let messageCount = 0;
@@ -103,6 +110,7 @@ export async function collect(
 export interface ToolAnswer {
   readonly status?: ToolStatus;
   readonly text: string;
+  readonly cause?: ToolCause;
 }
 
 export interface TurnOptions {
@@ -135,8 +143,8 @@ export function createChat(model: ModelPort): {
     const calls: { name: string; input: unknown }[] = [];
     let spec = options.spec === true;
     for (let round = 0; round < 30; round += 1) {
-      const system = spec ? "You are Tinman.\n\nSpec mode is on. Change nothing." : "You are Tinman.";
-      const request = requestOf(messages, { system, tools: toolSpecs(options.tools ?? allTools) });
+      const mode = spec ? "spec" : "auto";
+      const request = requestOf(messages, { mode, tools: toolSpecs(options.tools ?? allTools) });
       const events = await collect(model, request);
       const { message, usage } = messageFrom(events);
       if (message.content.length > 0) messages.push(message);
@@ -160,6 +168,7 @@ export function createChat(model: ModelPort): {
           name: call.name,
           status: answer.status ?? "ok",
           text: answer.text,
+          ...(answer.cause === undefined ? {} : { cause: answer.cause }),
         };
       });
       messages.push(toolMessage(results));

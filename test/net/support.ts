@@ -8,9 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
+import type { HttpRequest, Timeouts } from "../../src/net/http-request.ts";
 import { createNetwork, type Network, type NetworkOptions } from "../../src/net/network.ts";
 import { NetworkError } from "../../src/net/network-error.ts";
-import { type HttpRequest, type HttpResponse, request, type Timeouts } from "../../src/net/request.ts";
+import { type HttpResponse, request } from "../../src/net/request.ts";
 
 /** Long enough for a busy machine: whatever waits for one of these has failed. */
 export const patient: Timeouts = { connectMs: 20_000, firstByteMs: 20_000, idleMs: 20_000 };

@@ -54,9 +54,18 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
   ],
   [
     "models/a.ts",
-    ["./offline/a.ts", "./ai-sdk.ts", "../core/ports.ts", "../net/fetch.ts", "zod", "node:fs/promises"],
+    [
+      "./offline/a.ts",
+      "./ai-sdk.ts",
+      "./ai-sdk-types.ts",
+      "../core/ports.ts",
+      "../net/fetch.ts",
+      "zod",
+      "node:fs/promises",
+    ],
     ["../store/a.ts", "../config/a.ts", "../tools/a.ts", "yaml", "commander", "@ai-sdk/openai", "@ai-sdk/provider"],
   ],
+  ["models/ai-sdk-types.ts", [], ["./prompt.ts", "../core/ports.ts", "zod", "node:http"]],
   [
     "access/a.ts",
     ["./b.ts", "../core/settings.ts"],
@@ -64,7 +73,7 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
   ],
   [
     "models/ai-sdk.ts",
-    ["./prompt.ts", "../core/ports.ts"],
+    ["./prompt.ts", "./ai-sdk-types.ts", "../core/ports.ts"],
     ["../net/fetch.ts", "../tools/a.ts", "zod", "node:http", "node:path", "eventsource-parser"],
   ],
   [

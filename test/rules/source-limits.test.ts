@@ -10,6 +10,21 @@ const planted: readonly (readonly [path: string, text: string, fault: string])[]
   ["test/a.test.ts", ["it", "todo()"].join("."), "test/a.test.ts:1 leaves tests out"],
   ["src/core/a.ts", "// TODO later", "src/core/a.ts:1 puts work off"],
   ["src/core/a.ts", "/** Good.\n * FIXME */", "src/core/a.ts:2 puts work off"],
+  [
+    "src/core/a.ts",
+    "return failure?.message === processEnded.message;",
+    "src/core/a.ts:1 decides by a sentence, where a code or cause belongs",
+  ],
+  [
+    "src/core/a.ts",
+    'const why = "";\nif (error.message.includes("not found")) return;',
+    "src/core/a.ts:2 decides by a sentence, where a code or cause belongs",
+  ],
+  [
+    "src/core/a.ts",
+    "return /gone/.test(error.message);",
+    "src/core/a.ts:1 decides by a sentence, where a code or cause belongs",
+  ],
   ["docs/a.md", ["see https:", "registry.example.org/x"].join("//"), "docs/a.md:1 names a package registry"],
   [
     "package-lock.json",
@@ -22,6 +37,8 @@ const planted: readonly (readonly [path: string, text: string, fault: string])[]
 const legal: readonly (readonly [path: string, text: string])[] = [
   ["src/core/long.ts", "\n".repeat(400)],
   ["src/tools/todo-write.ts", 'const title = "TODO List"; // the list that TodoWrite keeps'],
+  ["src/core/a.ts", "if (message === undefined || why !== undefined || one.message === message) return;"],
+  ["src/sdk/open.ts", "return /no session/.test(error.message);"],
   ["test/a.test.ts", "const registry = new Map(); registry.get(1); const { skip } = context;"],
   ["docs/a.md", "A TODO of the user; https://example.org/registry"],
 ];

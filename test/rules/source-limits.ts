@@ -11,6 +11,15 @@ interface Limit {
   readonly pattern: RegExp;
 }
 
+/** Other programs and libraries give no codes for what these look for. */
+const readsForeignProse: readonly string[] = [
+  "src/frontends/connect/socket-faults.ts",
+  "src/main.ts",
+  "src/models/ai-sdk.ts",
+  "src/sdk/errors.ts",
+  "src/sdk/open.ts",
+];
+
 const limits: readonly Limit[] = [
   {
     says: "replaces a module instead of a port",
@@ -26,6 +35,12 @@ const limits: readonly Limit[] = [
     says: "puts work off",
     holdsFor: (path) => path.startsWith("src/") && isCode(path),
     pattern: /(?:\/\/|\/\*+|^\s*\*)\s*(?:TODO|FIXME|XXX)\b/,
+  },
+  {
+    says: "decides by a sentence, where a code or cause belongs",
+    holdsFor: (path) => path.startsWith("src/") && isCode(path) && !readsForeignProse.includes(path),
+    pattern:
+      /\b(?:message|why|stderr)(?:\s*[!=]==\s*(?:["'`][^"'`]* |\w+\.message)|\??\.(?:includes|startsWith|endsWith|match)\(["'`/])|\.test\([\w.?]*\b(?:message|why|stderr)\)/,
   },
   {
     says: "names a package registry",

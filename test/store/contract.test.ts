@@ -39,6 +39,43 @@ describe.each(stores)("$name", ({ make }) => {
     expect(events[1]).toEqual(prompt("s1", 2, "half a pair: \ud83d and \udc00"));
   });
 
+  it("gives back what is behind a number", async () => {
+    const store = await make();
+    const [first, ...rest] = everyEvent("s1");
+    const log = await store.create(first as DurableEvent);
+    await log.append(rest);
+    const events = everyEvent("s1");
+    const lastSeq = events.length;
+    for (let after = 0; after <= lastSeq + 2; after += 1) {
+      const expected = {
+        ...stored(
+          events.filter(({ seq }) => seq > after),
+          [],
+        ),
+        lastSeq,
+      };
+      expect({ after, log: await store.read("s1", after) }).toEqual({ after, log: expected });
+    }
+    await log.append([prompt("s1", lastSeq + 1)]);
+    expect((await store.read("s1", lastSeq)).events).toEqual([prompt("s1", lastSeq + 1)]);
+    await log.release();
+    await expect(store.read("s2", 3)).rejects.toMatchObject({ code: "session_not_found" });
+  });
+
+  it("gives back what is behind a number, however large the records are", async () => {
+    const store = await make();
+    const log = await store.create(opened("s1"));
+    const sizes = [10, 65_400, 70_000, 1, 300_000, 5_000_000, 65_536, 20];
+    const events = sizes.map((size, index) => prompt("s1", index + 2, "é".repeat(size)));
+    await log.append(events);
+    await log.release();
+    for (let after = 1; after <= sizes.length + 1; after += 1) {
+      const read = await store.read("s1", after);
+      expect(read.events.map(({ seq }) => seq)).toEqual(events.map(({ seq }) => seq).filter((seq) => seq > after));
+      expect(read.events).toEqual(events.filter(({ seq }) => seq > after));
+    }
+  });
+
   it("shows appended events to readers while the log is held", async () => {
     const store = await make();
     const log = await store.create(opened("s1"));

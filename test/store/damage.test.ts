@@ -209,3 +209,49 @@ describe("a large log", () => {
     expect(events.at(-1)).toEqual(prompt("s1", 80, text));
   });
 });
+
+describe("what is behind a number", () => {
+  /** Of a log of five records, what a reader of all of it gets behind each number. */
+  async function sameAsWhole(store: SessionStore): Promise<void> {
+    const whole = await store.read("s1");
+    for (let after = 1; after <= 7; after += 1) {
+      const { events, lastSeq } = await store.read("s1", after);
+      const expected = { events: whole.events.filter(({ seq }) => seq > after), lastSeq: whole.lastSeq };
+      expect({ after, events, lastSeq }).toEqual({ after, ...expected });
+    }
+  }
+
+  it("is the same as for a reader of all, wherever the log was cut off", async () => {
+    const { store, path } = await makeLog([opened("s1"), ...prompts("s1", 2, 5)]);
+    const whole = await readFile(path);
+    const start = whole.lastIndexOf('{"seq":4');
+    for (let size = start - 1; size <= whole.length; size += 1) {
+      await writeFile(path, whole.subarray(0, size));
+      await sameAsWhole(store);
+    }
+  });
+
+  it.each([
+    ["a line that is no record", (lines: string[]) => lines.splice(4, 0, "{oops")],
+    ["an empty line", (lines: string[]) => lines.splice(4, 0, "")],
+    ["a damaged record", (lines: string[]) => lines.splice(4, 1, (lines[4] ?? "").replace("prompt", "\u0000"))],
+    ["a missing record", (lines: string[]) => lines.splice(3, 1)],
+    ["a record that is there twice", (lines: string[]) => lines.splice(4, 0, lines[3] ?? "")],
+    ["a record of a later version", (lines: string[]) => lines.push('{"seq":6,"at":1,"type":"later.event"}')],
+    ["zeros at its end", (lines: string[]) => lines.push("\0".repeat(5_000))],
+  ])("is the same as for a reader of all, in a log with %s", async (_, damage) => {
+    const { store, path } = await makeLog([opened("s1"), ...prompts("s1", 2, 5)]);
+    const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
+    damage(lines);
+    await writeFile(path, `${lines.join("\n")}\n`);
+    await sameAsWhole(store);
+  });
+
+  it("is read without a look at what is before", async () => {
+    const { store, path } = await makeLog([opened("s1"), ...prompts("s1", 2, 5)]);
+    const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
+    await writeFile(path, `${["damaged", "damaged", ...lines.slice(2)].join("\n")}\n`);
+    expect(await store.read("s1", 3)).toEqual(stored(prompts("s1", 4, 5), []));
+    await expect(store.read("s1")).rejects.toMatchObject({ code: "storage_failed" });
+  });
+});

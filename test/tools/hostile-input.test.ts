@@ -77,7 +77,7 @@ describe("paths", () => {
 describe("patterns", () => {
   const manyStars = `${"*a".repeat(100)}b`;
   const manyFolders = `${"**/a/".repeat(78)}b`;
-  const nothing: ToolOutput = { status: "ok", text: "No matching files found" };
+  const nothing: ToolOutput = { status: "ok", text: "No matching files found", cause: "no_match" };
   const deepFolder = Array.from({ length: 50 }, () => "a").join("/");
   let folder = "";
 

@@ -38,7 +38,11 @@ describe("LS", () => {
       await call(lsTool, { ignorePatterns: ["x".repeat(401)] }, context),
     ]).toEqual([
       { status: "failed", text: "Error: LS tool call failed: Directory does not exist: /project/nowhere" },
-      { status: "failed", text: "Error: LS tool call failed: Not a directory: /project/f. Use Read for a file." },
+      {
+        status: "failed",
+        text: "Error: LS tool call failed: Not a directory: /project/f. Use Read for a file.",
+        cause: "not_directory",
+      },
       { status: "failed", text: "Error: LS tool call failed: A pattern has more than 400 characters." },
     ]);
   });

@@ -153,7 +153,7 @@ describe("Read", () => {
         "Error: Error reading file: /project/pipe is not a regular file.",
         "Error: Error reading file: ENOENT: there is no file /project/missing.txt",
         "Error: file_path is required and must be a string",
-      ].map((text) => ({ status: "failed", text })),
+      ].map((text, index) => ({ status: "failed", text, ...(index === 2 ? { cause: "is_directory" } : {}) })),
     );
     expect([...context.seenFiles]).toEqual([]);
   });

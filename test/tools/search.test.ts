@@ -40,7 +40,7 @@ describe("Grep", () => {
       { status: "ok", text: "./a.ts\n./src/b.ts" },
       { status: "ok", text: "./a.ts:const one = 1;\n./src/b.ts:one\n./src/b.ts:one" },
       { status: "ok", text: "./a.ts:2:let Two;" },
-      { status: "ok", text: "No matching files found" },
+      { status: "ok", text: "No matching files found", cause: "no_match" },
     ]);
   });
 
@@ -156,7 +156,7 @@ describe("Glob", () => {
       { status: "ok", text: "./a.ts\n./src/b.ts" },
       { status: "ok", text: "./c.md" },
       { status: "ok", text: "./b.ts\n\n[Paths are relative to /project/src]" },
-      { status: "ok", text: "No matching files found" },
+      { status: "ok", text: "No matching files found", cause: "no_match" },
     ]);
   });
 

@@ -78,11 +78,11 @@ test("words about a name keep it on one line", async () => {
     await call(globTool, { patterns: "x", folder: "no\nthing" }, context),
   ]).toEqual(
     [
-      "Error reading file: /project/d\\x0a is a directory. Use LS to list it.",
-      "Error reading file: ENOENT: there is no file /project/no\\x0athing",
-      "LS tool call failed: Not a directory: /project/d\\x0a/f. Use Read for a file.",
-      "Grep failed: Path does not exist: /project/no\\x0athing",
-      "Glob failed: Directory does not exist: /project/no\\x0athing",
-    ].map((text) => ({ status: "failed", text: `Error: ${text}` })),
+      ["Error reading file: /project/d\\x0a is a directory. Use LS to list it.", { cause: "is_directory" }],
+      ["Error reading file: ENOENT: there is no file /project/no\\x0athing"],
+      ["LS tool call failed: Not a directory: /project/d\\x0a/f. Use Read for a file.", { cause: "not_directory" }],
+      ["Grep failed: Path does not exist: /project/no\\x0athing"],
+      ["Glob failed: Directory does not exist: /project/no\\x0athing"],
+    ].map(([text, more]) => ({ status: "failed", text: `Error: ${text}`, ...Object(more) })),
   );
 });

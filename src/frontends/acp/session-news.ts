@@ -1,5 +1,6 @@
 import type { NoticeSeverity, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { Session } from "../../sdk/api.ts";
+import { handleTurnEvent, ignored, type TurnEventHandlers, type TurnEventOf } from "../../sdk/event-handlers.ts";
 import type { ModelInfo, TokenUsage, TurnEvent } from "../../sdk/types.ts";
 import { askBackend } from "./ask-backend.ts";
 import type { Client } from "./client.ts";
@@ -8,17 +9,26 @@ import { configOptions, modeOf } from "./modes.ts";
 import { shownTitle } from "./shown-text.ts";
 import type { Translator } from "./translate.ts";
 
-/** What happens only within turns, and belongs to nobody once they are over. */
-const ofTurns: ReadonlySet<TurnEvent["type"]> = new Set([
-  "text",
-  "text_reset",
-  "thinking",
-  "tool_input",
-  "tool_call",
-  "tool_progress",
-  "tool_result",
-  "state",
-]);
+/** Whether an event belongs to a turn, and to nobody once that is over. */
+const isOfTurn: { readonly [Type in TurnEvent["type"]]: boolean } = {
+  text: true,
+  text_reset: true,
+  thinking: true,
+  message: false,
+  tool_input: true,
+  tool_call: true,
+  tool_progress: true,
+  tool_result: true,
+  state: true,
+  usage: false,
+  settings: false,
+  title: false,
+  retry: false,
+  notice: false,
+  error: false,
+  other: false,
+  end: false,
+};
 
 /** How much news may wait for a client that does not read. Of what comes then the latest of each kind is kept. */
 const mostUnread = 100;
@@ -134,13 +144,48 @@ export function createSessionNews(parts: NewsParts): SessionNews {
    * Backends say that they execute a call also right before they ask whether they may. So it has begun when anything comes
    * behind that but the question; at the latest when it is said that the call is silent.
    */
-  function watchBeginning(event: TurnEvent): void {
-    if (event.type === "state") mayHaveBegun = event.state === "executing_tool";
+  function watchBeginning(event?: TurnEvent): void {
+    if (event?.type === "state") mayHaveBegun = event.state === "executing_tool";
     else if (mayHaveBegun) {
       mayHaveBegun = false;
       tell(parts.translator.begin());
     }
   }
+
+  function seeOther({ name, given }: TurnEventOf<"other">): void {
+    if (name === "tool_execution_heartbeat") watchBeginning();
+    if (name !== "mcp_status_changed") return;
+    for (const words of mcpFailures(given)) notice("warning", words);
+  }
+
+  const translated = (event: TurnEvent): void => tell(parts.translator.take(event));
+
+  const handlers: TurnEventHandlers = {
+    text: translated,
+    text_reset: translated,
+    thinking: translated,
+    message: ignored,
+    tool_input: translated,
+    tool_call: translated,
+    tool_progress: translated,
+    tool_result: translated,
+    // Seen by `watchBeginning`.
+    state: ignored,
+    usage: ({ lastCall }) => tellUsage(lastCall),
+    settings: tellSettings,
+    title: ({ title }) =>
+      tellLatest({
+        sessionUpdate: "session_info_update",
+        title: shownTitle(title),
+        updatedAt: new Date().toISOString(),
+      }),
+    retry: ({ reason, attempt }) => notice("info", `The model is asked again (${reason}, retry ${attempt}).`),
+    notice: ({ level, message }) => notice(level, message),
+    // Told with the end of the turn.
+    error: ignored,
+    other: seeOther,
+    end: ignored,
+  };
 
   return {
     tell,
@@ -149,38 +194,11 @@ export function createSessionNews(parts: NewsParts): SessionNews {
     tellSettings,
     measure,
     happened(event) {
-      if (ofTurns.has(event.type)) {
+      if (isOfTurn[event.type]) {
         if (!parts.isTurnRunning()) return;
         watchBeginning(event);
       }
-      switch (event.type) {
-        case "settings":
-          tellSettings();
-          break;
-        case "title":
-          tellLatest({
-            sessionUpdate: "session_info_update",
-            title: shownTitle(event.title),
-            updatedAt: new Date().toISOString(),
-          });
-          break;
-        case "usage":
-          tellUsage(event.lastCall);
-          break;
-        case "retry":
-          notice("info", `The model is asked again (${event.reason}, retry ${event.attempt}).`);
-          break;
-        case "notice":
-          notice(event.level, event.message);
-          break;
-        case "other":
-          if (event.name === "tool_execution_heartbeat") watchBeginning(event);
-          if (event.name !== "mcp_status_changed") break;
-          for (const words of mcpFailures(event.given)) notice("warning", words);
-          break;
-        default:
-          tell(parts.translator.take(event));
-      }
+      handleTurnEvent(handlers, event);
     },
   };
 }

@@ -143,7 +143,10 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
       }),
     async list({ cwd, cursor }) {
       if (cwd && !isAbsolute(cwd)) throw badParams(`The folder ${cwd} must be an absolute path.`);
-      const all = (await backend.list?.(cwd ? { cwd } : {})) ?? [];
+      const listing = backend.list?.(cwd ? { cwd } : {}).catch((error: unknown) => {
+        throw rpcError(error);
+      });
+      const all = (await listing) ?? [];
       const from = cursor ? placeBehind(all, cursor) : 0;
       const page = all.slice(from, from + pageSize);
       const last = page.at(-1);

@@ -1,4 +1,5 @@
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "@agentclientprotocol/sdk";
+import { handleTurnEvent, ignored, type TurnEventHandlers, type TurnEventOf } from "../../sdk/event-handlers.ts";
 import { forgetOldest } from "../../sdk/forget-oldest.ts";
 import type { Block, PermissionCall, TurnEvent } from "../../sdk/types.ts";
 import { wholeFileOf } from "./diffs.ts";
@@ -107,31 +108,36 @@ export function createTranslator(
     ];
   }
 
+  function restarted({ messageId }: TurnEventOf<"text_reset">): readonly SessionUpdate[] {
+    restarts.set(messageId, (restarts.get(messageId) ?? 0) + 1);
+    forgetOldest(restarts, mostRestarts);
+    return [];
+  }
+
+  const handlers: TurnEventHandlers<readonly SessionUpdate[]> = {
+    text: ({ messageId, text }) => [chunk("agent_message_chunk", shownId(messageId), text)],
+    text_reset: restarted,
+    thinking: ({ messageId, text }) => [chunk("agent_thought_chunk", shownId(messageId), text)],
+    message: ignored,
+    tool_input: ({ id, name, input }) =>
+      name === "TodoWrite" || Object.keys(input).length === 0 ? [] : call(id, name, input),
+    tool_call: ({ id, name, input }) => (name === "TodoWrite" ? plan(input) : call(id, name, input)),
+    tool_progress: ({ id, text }) => progress(id, text),
+    tool_result: result,
+    // For the session's news, or of no use to an editor.
+    state: ignored,
+    usage: ignored,
+    settings: ignored,
+    title: ignored,
+    retry: ignored,
+    notice: ignored,
+    error: ignored,
+    other: ignored,
+    end: ignored,
+  };
+
   return {
-    take(event) {
-      switch (event.type) {
-        case "text":
-          return [chunk("agent_message_chunk", shownId(event.messageId), event.text)];
-        case "thinking":
-          return [chunk("agent_thought_chunk", shownId(event.messageId), event.text)];
-        case "text_reset":
-          restarts.set(event.messageId, (restarts.get(event.messageId) ?? 0) + 1);
-          forgetOldest(restarts, mostRestarts);
-          return [];
-        case "tool_input":
-        case "tool_call":
-          if (event.name === "TodoWrite") return event.type === "tool_call" ? plan(event.input) : [];
-          return Object.keys(event.input).length === 0 && event.type === "tool_input"
-            ? []
-            : call(event.id, event.name, event.input);
-        case "tool_progress":
-          return progress(event.id, event.text);
-        case "tool_result":
-          return result(event);
-        default:
-          return [];
-      }
-    },
+    take: (event) => handleTurnEvent(handlers, event) ?? [],
     asked(request) {
       const { id, name, input } = request;
       const view = askedView(request, cwd);

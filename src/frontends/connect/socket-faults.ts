@@ -55,6 +55,7 @@ export function faultOfError(error: Error, address: string): SocketFault {
       true,
     );
   if (code === "EPROTO") return because("it does not speak TLS: an address without TLS begins with ws://", true);
+  // Foreign prose: these errors of the library have no codes.
   if (notHttp.test(code) || message.startsWith("Invalid ")) return because("it is no WebSocket", true);
   if (message === "Opening handshake has timed out") return because("it did not answer", false);
   if (message === "socket hang up") return because("the other side hung up", false);

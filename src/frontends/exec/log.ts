@@ -1,4 +1,5 @@
 import type { EngineEvent } from "../../core/event.ts";
+import { type EventHandlers, handleEvent, ignored } from "../../core/event-handlers.ts";
 import { terminalLine } from "../../core/terminal-text.ts";
 import type { Output } from "../front-end.ts";
 
@@ -22,32 +23,46 @@ export function createLogger(output: Output, level: LogLevel): Logger {
     always: (text) => say("off", text),
     warn: (text) => say("warn", text),
     event: async (event) => {
-      if (event.type === "notice") return say(event.level === "warning" ? "warn" : "info", event.text);
-      if (event.type === "retry.scheduled") return say("warn", retryWords(event));
-      if (!wants("info")) return;
-      const words = describe(event);
-      if (words !== undefined) await say("info", words);
+      const said = handleEvent(handlers, event);
+      if (said !== undefined) await say(said.level, said.text);
       else if (event.seq !== undefined) await say("debug", `${event.type} (${event.seq})`);
     },
   };
 }
 
-/** A run that seems to hang is told to be waiting, and why. */
-function retryWords({ failure, attempt, delayMs }: EngineEvent & { type: "retry.scheduled" }): string {
-  return `${failure.message} Trying again in ${delayMs / 1_000} s (retry ${attempt}).`;
-}
+/** Ignored events that are stored are named at the level "debug". */
+const handlers: EventHandlers<{ readonly level: LogLevel; readonly text: string }> = {
+  "session.opened": ignored,
+  "session.updated": ignored,
+  "session.titled": ignored,
+  "prompt.accepted": ignored,
+  "prompt.discarded": ignored,
+  "prompt.queued": ignored,
+  "prompt.taken": ignored,
+  "turn.started": ({ model, sessionId }) => info(`turn started with ${model} in session ${sessionId}`),
+  "turn.ended": ({ reason, durationMs }) => info(`turn ended: ${reason} after ${durationMs} ms`),
+  "model.called": ignored,
+  "message.started": ignored,
+  "message.delta": ignored,
+  "message.checkpoint": ignored,
+  "message.ended": ignored,
+  "usage.updated": ignored,
+  // Without it, a run that waits would seem to hang.
+  "retry.scheduled": ({ failure, attempt, delayMs }) => ({
+    level: "warn",
+    text: `${failure.message} Trying again in ${delayMs / 1_000} s (retry ${attempt}).`,
+  }),
+  notice: ({ level, text }) => ({ level: level === "warning" ? "warn" : "info", text }),
+  "tool.input": ignored,
+  "tool.started": ({ name }) => info(`${name} started`),
+  "tool.progress": ignored,
+  "tool.heartbeat": ignored,
+  "tool.ended": ({ result }) => info(`${result.name} ended: ${result.status}`),
+  "request.opened": ignored,
+  "request.closed": ignored,
+  "session.closed": ignored,
+};
 
-function describe(event: EngineEvent): string | undefined {
-  switch (event.type) {
-    case "turn.started":
-      return `turn started with ${event.model} in session ${event.sessionId}`;
-    case "tool.started":
-      return `${event.name} started`;
-    case "tool.ended":
-      return `${event.result.name} ended: ${event.result.status}`;
-    case "turn.ended":
-      return `turn ended: ${event.reason} after ${event.durationMs} ms`;
-    default:
-      return undefined;
-  }
+function info(text: string): { readonly level: LogLevel; readonly text: string } {
+  return { level: "info", text };
 }

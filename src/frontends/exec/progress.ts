@@ -1,4 +1,5 @@
 import type { EngineEvent } from "../../core/event.ts";
+import { type EventHandlers, handleEvent, ignored } from "../../core/event-handlers.ts";
 import { textStart } from "../../core/text-cut.ts";
 import type { Output } from "../front-end.ts";
 
@@ -13,6 +14,40 @@ export class Progress {
   private readonly running = new Map<string, string>();
   private doing = "starting";
   private frame = 0;
+  /** What the run is doing from that event on. */
+  private readonly handlers: EventHandlers<string> = {
+    "session.opened": ignored,
+    "session.updated": ignored,
+    "session.titled": ignored,
+    "prompt.accepted": ignored,
+    "prompt.discarded": ignored,
+    "prompt.queued": ignored,
+    "prompt.taken": ignored,
+    "turn.started": () => "thinking",
+    "turn.ended": ignored,
+    "model.called": ignored,
+    "message.started": ignored,
+    "message.delta": ({ kind }) => (kind === "text" ? "answering" : "thinking"),
+    "message.checkpoint": ignored,
+    "message.ended": ignored,
+    "usage.updated": ignored,
+    "retry.scheduled": ({ failure }) => `waiting to try again: ${failure.message}`,
+    notice: ignored,
+    "tool.input": ignored,
+    "tool.started": ({ callId, name }) => {
+      this.running.set(callId, name);
+      return this.runningNow();
+    },
+    "tool.progress": ({ name, text }) => `${name}: ${text.trim().split("\n").at(-1) ?? ""}`,
+    "tool.heartbeat": ignored,
+    "tool.ended": ({ result }) => {
+      this.running.delete(result.callId);
+      return this.runningNow();
+    },
+    "request.opened": ignored,
+    "request.closed": ignored,
+    "session.closed": ignored,
+  };
 
   constructor(output: Output) {
     this.output = output;
@@ -21,35 +56,16 @@ export class Progress {
   }
 
   show(event: EngineEvent): void {
-    switch (event.type) {
-      case "turn.started":
-        this.doing = "thinking";
-        break;
-      case "message.delta":
-        this.doing = event.kind === "text" ? "answering" : "thinking";
-        break;
-      case "tool.started":
-        this.running.set(event.callId, event.name);
-        this.doing = `running ${[...this.running.values()].join(", ")}`;
-        break;
-      case "tool.progress":
-        this.doing = `${event.name}: ${event.text.trim().split("\n").at(-1) ?? ""}`;
-        break;
-      case "tool.ended":
-        this.running.delete(event.result.callId);
-        this.doing = this.running.size === 0 ? "thinking" : `running ${[...this.running.values()].join(", ")}`;
-        break;
-      case "retry.scheduled":
-        this.doing = `waiting to try again: ${event.failure.message}`;
-        break;
-      default:
-        break;
-    }
+    this.doing = handleEvent(this.handlers, event) ?? this.doing;
   }
 
   async stop(): Promise<void> {
     clearInterval(this.timer);
     await this.output.write("\r\x1b[2K");
+  }
+
+  private runningNow(): string {
+    return this.running.size === 0 ? "thinking" : `running ${[...this.running.values()].join(", ")}`;
   }
 
   private draw(): void {

@@ -6,7 +6,7 @@ import { terminalJson, terminalLine, terminalText } from "../../core/terminal-te
 import { textStart } from "../../core/text-cut.ts";
 import type { Denial } from "../../core/tool-calls.ts";
 import { withoutTrailing } from "../../core/trailing.ts";
-import type { TurnOutcome } from "../../core/turn.ts";
+import type { TurnOutcome } from "../../core/turn-outcome.ts";
 import type {
   CompletionLine,
   DenialEntry,

@@ -1,4 +1,5 @@
-import type { EngineEvent } from "../../core/event.ts";
+import type { EngineEvent, EventOf } from "../../core/event.ts";
+import { type EventHandlers, handleEvent, ignored } from "../../core/event-handlers.ts";
 import type { PromptBlock } from "../../core/message.ts";
 import { callsOf, textOf } from "../../core/message.ts";
 import type { ModelInfo } from "../../core/ports.ts";
@@ -24,51 +25,77 @@ export function initLine(session: Session, model: ModelInfo): StreamJsonLine {
 /** Engine events -> lines. Holds the prompts that are not part of the conversation yet; does no I/O and decides nothing. */
 export class StreamJsonTranslator {
   private readonly prompts = new Map<string, readonly PromptBlock[]>();
+  private readonly handlers: EventHandlers<readonly StreamJsonLine[]> = {
+    "session.opened": ignored,
+    "session.updated": ignored,
+    "session.titled": ignored,
+    "prompt.accepted": ({ messageId, content }) => {
+      this.prompts.set(messageId, content);
+      return [];
+    },
+    "prompt.discarded": ignored,
+    "prompt.queued": ignored,
+    "prompt.taken": (event) => {
+      const text = textOf(this.prompts.get(event.messageId) ?? []);
+      this.prompts.delete(event.messageId);
+      return [{ type: "message", role: "user", id: event.messageId, text, ...endOf(event) }];
+    },
+    "turn.started": ignored,
+    "turn.ended": ignored,
+    "model.called": ignored,
+    "message.started": ignored,
+    "message.delta": ignored,
+    "message.checkpoint": ignored,
+    "message.ended": replyLines,
+    "usage.updated": ignored,
+    "retry.scheduled": ignored,
+    notice: (event) => [{ type: "notice", level: event.level, message: event.text, ...endOf(event) }],
+    "tool.input": ignored,
+    "tool.started": ignored,
+    "tool.progress": ignored,
+    "tool.heartbeat": ignored,
+    "tool.ended": resultLines,
+    "request.opened": ignored,
+    "request.closed": ignored,
+    "session.closed": ignored,
+  };
 
   constructor(waiting: readonly { readonly messageId: string; readonly content: readonly PromptBlock[] }[]) {
     for (const { messageId, content } of waiting) this.prompts.set(messageId, content);
   }
 
   translate(event: EngineEvent): readonly StreamJsonLine[] {
-    const end = { timestamp: event.at, session_id: event.sessionId };
-    switch (event.type) {
-      case "prompt.accepted":
-        this.prompts.set(event.messageId, event.content);
-        return [];
-      case "prompt.taken": {
-        const text = textOf(this.prompts.get(event.messageId) ?? []);
-        this.prompts.delete(event.messageId);
-        return [{ type: "message", role: "user", id: event.messageId, text, ...end }];
-      }
-      case "message.ended": {
-        const { id, content } = event.message;
-        const thinking = content.flatMap((block) =>
-          block.type === "thinking" && block.text !== "" ? [block.text] : [],
-        );
-        const text = textOf(content);
-        const lines: StreamJsonLine[] = [];
-        if (thinking.length > 0) lines.push({ type: "reasoning", id, text: thinking.join("\n"), ...end });
-        if (text !== "") lines.push({ type: "message", role: "assistant", id, text, ...end });
-        for (const call of callsOf(event.message)) {
-          const parameters = call.malformedInput ?? call.input;
-          const names = { toolId: call.name, toolName: call.name };
-          lines.push({ type: "tool_call", id: call.id, messageId: id, ...names, parameters, ...end });
-        }
-        return lines;
-      }
-      case "notice":
-        return [{ type: "notice", level: event.level, message: event.text, ...end }];
-      case "tool.ended": {
-        const { callId, name, status, text } = event.result;
-        const isError = status !== "ok";
-        const head = { type: "tool_result", id: callId, messageId: event.messageId, toolId: name } as const;
-        const line = { ...head, isError, value: text, ...end };
-        if (!isError) return [line];
-        const message = textStart(text.replace(/^Error: /, ""), 2_000);
-        return [{ ...line, error: { type: "tool_error", message } }];
-      }
-      default:
-        return [];
-    }
+    return handleEvent(this.handlers, event) ?? [];
   }
+}
+
+/** What every line ends with. */
+function endOf({ at, sessionId }: EngineEvent): Pick<StreamJsonLine & { type: "message" }, "timestamp" | "session_id"> {
+  return { timestamp: at, session_id: sessionId };
+}
+
+function replyLines(event: EventOf<"message.ended">): readonly StreamJsonLine[] {
+  const { id, content } = event.message;
+  const end = endOf(event);
+  const thinking = content.flatMap((block) => (block.type === "thinking" && block.text !== "" ? [block.text] : []));
+  const text = textOf(content);
+  const lines: StreamJsonLine[] = [];
+  if (thinking.length > 0) lines.push({ type: "reasoning", id, text: thinking.join("\n"), ...end });
+  if (text !== "") lines.push({ type: "message", role: "assistant", id, text, ...end });
+  for (const call of callsOf(event.message)) {
+    const parameters = call.malformedInput ?? call.input;
+    const names = { toolId: call.name, toolName: call.name };
+    lines.push({ type: "tool_call", id: call.id, messageId: id, ...names, parameters, ...end });
+  }
+  return lines;
+}
+
+function resultLines(event: EventOf<"tool.ended">): readonly StreamJsonLine[] {
+  const { callId, name, status, text } = event.result;
+  const isError = status !== "ok";
+  const head = { type: "tool_result", id: callId, messageId: event.messageId, toolId: name } as const;
+  const line = { ...head, isError, value: text, ...endOf(event) };
+  if (!isError) return [line];
+  const message = textStart(text.replace(/^Error: /, ""), 2_000);
+  return [{ ...line, error: { type: "tool_error", message } }];
 }

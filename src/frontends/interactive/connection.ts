@@ -11,10 +11,10 @@ import {
 } from "../../protocol/interactive.ts";
 import type { ServedSocket } from "../../rpc/web-socket.ts";
 import type { ServedConnection } from "../front-end.ts";
+import type { Caller } from "./caller.ts";
 import { decode, type Request } from "./decode.ts";
 import { badParams, Refusal, refusalOf } from "./failures.ts";
 import { errorFrame, notificationFrame, resultFrame } from "./frames.ts";
-import type { Client } from "./live-session.ts";
 import { type Handler, handlers, needs } from "./methods.ts";
 import type { RequestId } from "./request-id.ts";
 import type { InteractiveServer, Seat } from "./server.ts";
@@ -23,7 +23,7 @@ const internalError = 1011;
 const tryAgainLater = 1013;
 
 /** One client of `/ws`: its requests are taken in order, and each is answered exactly once. */
-export class InteractiveConnection implements Client, ServedConnection {
+export class InteractiveConnection implements Caller, ServedConnection {
   readonly server: InteractiveServer;
   readonly identity: Identity;
   private readonly socket: ServedSocket;
@@ -80,13 +80,11 @@ export class InteractiveConnection implements Client, ServedConnection {
     return this.served;
   }
 
-  /** The sessions that this connection takes part in. */
   seat(sessionId: string): Seat | undefined {
     const seat = this.seats.get(sessionId);
     return seat === undefined || seat.live.isEnding ? undefined : seat;
   }
 
-  /** Takes part in a session; the hold of one that it has already is given back. */
   sit(seat: Seat): void {
     const { id } = seat.live.session;
     const before = this.seats.get(id);
@@ -97,7 +95,6 @@ export class InteractiveConnection implements Client, ServedConnection {
     seat.live.ended.then(forget, forget);
   }
 
-  /** Takes no part in it any more. */
   rise({ live, hold }: Seat): void {
     const { id } = live.session;
     if (this.seats.get(id)?.hold === hold) this.seats.delete(id);

@@ -58,7 +58,9 @@ export class LiveSession {
   /** The number of the last event that was told. */
   private told: number;
   /** What is just being read for those who come back. */
-  private reading: { readonly upTo: number; readonly past: Promise<readonly Past[]> } | undefined;
+  private reading:
+    | { readonly from: number; readonly upTo: number; readonly past: Promise<readonly Past[]> }
+    | undefined;
   private isEndedAsAsked = false;
   /** Resolves when the session is closed and all of it was told. */
   readonly ended: Promise<void>;
@@ -83,7 +85,7 @@ export class LiveSession {
     const { turn, seq, partial } = session.snapshot();
     const translator = translatorFor(session, false);
     try {
-      for (const event of turn === undefined ? [] : await session.past()) {
+      for (const event of turn === undefined ? [] : await session.past(session.readFrom(seq))) {
         if (event.seq <= seq) translator.translate(event);
       }
     } catch (error) {
@@ -178,7 +180,7 @@ export class LiveSession {
     };
     let portion: Portion;
     try {
-      portion = portionOf(await this.past(upTo), afterSeq);
+      portion = portionOf(await this.past(afterSeq, upTo), afterSeq);
     } catch (error) {
       if (before === undefined) this.listeners.delete(client);
       else Object.assign(listener, before);
@@ -192,7 +194,7 @@ export class LiveSession {
     await sendInTime(client, portion.frames);
     try {
       while (portion.left > 0 && !client.isGone) {
-        portion = portionOf(await this.past(upTo), portion.upTo);
+        portion = portionOf(await this.past(portion.upTo, upTo), portion.upTo);
         await sendInTime(client, portion.frames);
       }
     } catch {
@@ -206,11 +208,12 @@ export class LiveSession {
     listener.held = undefined;
   }
 
-  /** Whoever comes in the same moment is told the same: it is read once for all of them, however many there are. */
-  private past(upTo: number): Promise<readonly Past[]> {
-    if (this.reading?.upTo === upTo) return this.reading.past;
-    const past = pastOf(this.session, upTo);
-    const reading = { upTo, past };
+  /** Clients that come in the same moment share one reading, unless one of them needs more of the log. */
+  private past(afterSeq: number, upTo: number): Promise<readonly Past[]> {
+    const from = this.session.readFrom(afterSeq);
+    if (this.reading?.upTo === upTo && this.reading.from <= from) return this.reading.past;
+    const past = pastOf(this.session, from, upTo);
+    const reading = { from, upTo, past };
     this.reading = reading;
     const forget = (): void => {
       if (this.reading === reading) this.reading = undefined;
@@ -323,10 +326,10 @@ async function sendInTime(client: Client, frames: readonly string[]): Promise<vo
 }
 
 /** Holds on to nothing but the frames: a log takes several times as much. */
-async function pastOf(session: Session, upTo: number): Promise<readonly Past[]> {
+async function pastOf(session: Session, from: number, upTo: number): Promise<readonly Past[]> {
   const translator = translatorFor(session, true);
   const past: Past[] = [];
-  for (const event of await session.past()) {
+  for (const event of await session.past(from)) {
     if (event.seq > upTo) break;
     const frames = translator.translate(event).map(frameOf);
     if (frames.length > 0) past.push({ seq: event.seq, frames });

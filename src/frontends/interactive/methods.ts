@@ -12,7 +12,7 @@ import {
   sessionStatus,
   toolResultStatus,
 } from "../../protocol/interactive.ts";
-import type { InteractiveConnection } from "./connection.ts";
+import type { Caller } from "./caller.ts";
 import { unknownSession, unusable } from "./failures.ts";
 import { notificationFrame } from "./frames.ts";
 import { ownSilenceMs } from "./options.ts";
@@ -24,7 +24,7 @@ import { checkExecutable, isExecutable } from "./tool-execution.ts";
 export type Handler<M extends InteractiveMethod> = (
   params: InteractiveParams<M>,
   id: RequestId,
-  connection: InteractiveConnection,
+  connection: Caller,
 ) => Promise<void>;
 
 export const needs: { readonly [M in InteractiveMethod]: Capability } = {
@@ -151,7 +151,7 @@ export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
 };
 
 /** A session that this connection takes part in, or from now on does: one's own that is open can be used at once. */
-async function seatOf(sessionId: string, connection: InteractiveConnection): Promise<Seat> {
+async function seatOf(sessionId: string, connection: Caller): Promise<Seat> {
   const { server, identity } = connection;
   const known = connection.seat(sessionId);
   if (known !== undefined) return known;

@@ -1,7 +1,6 @@
-import type { Failure } from "../../core/errors.ts";
-import type { EndReason, EngineEvent } from "../../core/event.ts";
+import type { EngineEvent, EventOf } from "../../core/event.ts";
+import { type EventHandlers, handleEvent, ignored } from "../../core/event-handlers.ts";
 import { compact } from "../../core/grown-text.ts";
-import { processEnded } from "../../core/history.ts";
 import type { ToolCallBlock, ToolResultBlock } from "../../core/message.ts";
 import { callsOf, textOf } from "../../core/message.ts";
 import { answerLost } from "../../core/repair-log.ts";
@@ -22,9 +21,7 @@ export interface Translator {
   snapshot(): Outgoing | undefined;
 }
 
-type EventOf<Type extends EngineEvent["type"]> = EngineEvent & { readonly type: Type };
-
-type EndOfTurn = Pick<EventOf<"turn.ended">, "reason" | "failure" | "seq" | "turnId" | "untaken">;
+type EndOfTurn = Pick<EventOf<"turn.ended">, "reason" | "failure" | "cause" | "seq" | "turnId" | "untaken">;
 
 export interface TranslatorOptions {
   readonly sessionId: string;
@@ -126,8 +123,9 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     answer?.told.delete(result.callId);
   };
 
-  const endAnswer = ({ reason, failure, seq, turnId, untaken = [] }: EndOfTurn): void => {
-    const ended = answerEnd(reason, failure);
+  const endAnswer = (end: EndOfTurn): void => {
+    const { failure, seq, turnId, untaken = [] } = end;
+    const ended = answerEnd(end);
     const offset = (answer?.length ?? 0) + (answer?.text.length ?? 0);
     const code = failure === undefined || ended === "cancelled" ? {} : { code: failure.code };
     // Of an answer that broke off, what was not written yet is lost with its process: what was shown of that does not hold.
@@ -146,7 +144,10 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     answer = undefined;
   };
 
-  const handlers: { readonly [Type in EngineEvent["type"]]?: (event: EventOf<Type>) => void } = {
+  const handlers: EventHandlers = {
+    "session.opened": ignored,
+    "session.updated": ignored,
+    "session.titled": ignored,
     "prompt.accepted": ({ messageId, content, seq }) =>
       tell(
         { method: "UserMessageNotification", params: { sessionId, messageId, message: textOf(content), seq } },
@@ -156,6 +157,7 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
       const params = { sessionId, chunk: "", isFinal: true, messageId, offset: 0, seq, reason: "cancelled" } as const;
       tell({ method: "AIMessageChunkNotification", params });
     },
+    "prompt.queued": ignored,
     "turn.started": ({ turnId, seq }) => {
       // A damaged log may have lost the end of the turn before.
       if (answer !== undefined) endAnswer({ reason: "failed", failure: answerLost, turnId: answer.turnId, seq });
@@ -165,6 +167,8 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
       if (answer?.messageId !== undefined) answer.others.push(answer.messageId);
       if (answer !== undefined) answer.messageId = messageId;
     },
+    "model.called": ignored,
+    "message.started": ignored,
     "message.delta": ({ kind, text }) => {
       if (answer === undefined || kind !== "text" || text === "") return;
       const offset = answer.length + answer.text.length;
@@ -173,24 +177,30 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     },
     "message.checkpoint": () => compact(answer?.text ?? ""),
     "message.ended": endReply,
+    "usage.updated": ignored,
     "request.opened": ({ requestId, interaction, seq }) => {
       if (interaction.kind === "tool") tellCall(requestId, interaction.call, seq, "client");
     },
+    "request.closed": ignored,
+    "tool.input": ignored,
     "tool.started": ({ callId, name, seq }) => {
       const call = answer?.calls.get(callId);
       if (call !== undefined && !isClients(name)) tellCall(`call-${seq}`, call, seq, "server");
     },
+    "tool.progress": ignored,
+    "tool.heartbeat": ignored,
     "tool.ended": endCall,
     "turn.ended": endAnswer,
     notice: ({ level, text }) => warn(text, { reason: "notice", level }),
     "retry.scheduled": ({ attempt, delayMs, failure }) =>
       warn("The model is asked again.", { reason: "retry", attempt, delayMs, code: failure.code }),
+    "session.closed": ignored,
   };
 
   return {
     translate(event) {
       out = [];
-      (handlers[event.type] as ((event: EngineEvent) => void) | undefined)?.(event);
+      handleEvent(handlers, event);
       return out;
     },
     goOnFrom(text) {
@@ -208,7 +218,7 @@ function statusOf({ status }: ToolResultBlock): 0 | 1 {
 }
 
 /** An empty answer and one of rules that did not understand are answers; their codes tell. Whoever said no has not failed. */
-function answerEnd(reason: EndReason, failure: Failure | undefined): AnswerEnd {
+function answerEnd({ reason, failure, cause }: EndOfTurn): AnswerEnd {
   // Of the server's own limit, or of the model's.
   if (failure?.code === "timeout" || failure?.cause === "timeout") return "timeout";
   if (failure?.code === "model_empty" || failure?.code === "no_model") return "completed";
@@ -217,7 +227,7 @@ function answerEnd(reason: EndReason, failure: Failure | undefined): AnswerEnd {
     case "planned":
       return "completed";
     case "interrupted":
-      return failure?.message === processEnded.message ? "interrupted" : "cancelled";
+      return cause === "process_ended" ? "interrupted" : "cancelled";
     case "cancelled":
     case "denied":
       return "cancelled";

@@ -1,60 +1,15 @@
 import type { Engine } from "../../core/engine.ts";
 import { failureOf } from "../../core/errors.ts";
-import type { EngineEvent } from "../../core/event.ts";
-import type { Autonomy, ReasoningEffort, RunOptions } from "../../core/settings.ts";
 import type { ClientEnvelope, ClientRequest } from "../../protocol/droid/envelope.ts";
-import type { GitRepo } from "../../protocol/droid/results.ts";
 import type { Frame } from "../../rpc/framing.ts";
 import type { Transport } from "../../rpc/transport.ts";
+import type { ConnectionOptions, Context } from "./context.ts";
 import { decode } from "./decode.ts";
-import { type Dialect, dialectOf } from "./dialect.ts";
-import type { Lines } from "./lines.ts";
+import { dialectOf } from "./dialect.ts";
 import { createLines } from "./lines.ts";
-import type { LiveSession } from "./live-session.ts";
 import { handleRequest } from "./methods.ts";
 import { rejection } from "./rpc-failure.ts";
-import { ownSessions, type Sessions, type Shared, sharedSessions } from "./sessions.ts";
-
-/** What the sessions of a connection begin with where the client says nothing. */
-export interface ConnectionOptions {
-  readonly defaults: {
-    readonly modelId: string;
-    readonly reasoningEffort: ReasoningEffort;
-    readonly specModelId?: string;
-    readonly specReasoningEffort?: ReasoningEffort;
-    readonly appendSystemPrompt?: string;
-    readonly autonomy?: Autonomy;
-    readonly spec?: boolean;
-    /** Only when it was named. */
-    readonly cwd?: string;
-  };
-  readonly run: RunOptions;
-  /** Canonical. Throws `usage` when it is no folder. */
-  folder(path: string): string;
-  repository(cwd: string): Promise<GitRepo | undefined>;
-  /** Where several connections work with the same sessions. Without it, those of a connection are its own, and end with it. */
-  readonly shared?: Shared;
-  /** Called for each session whose client named no model. */
-  onDefaultModel?(): Promise<void>;
-  /** Words for people, never for the wire. */
-  readonly log: { warn(text: string): Promise<void>; event(event: EngineEvent): Promise<void> };
-}
-
-/** What the methods share. */
-export interface Context {
-  readonly engine: Engine;
-  readonly sessions: Sessions;
-  readonly transport: Transport;
-  readonly options: ConnectionOptions;
-  readonly lines: Lines;
-  /** Ends the connection: `run` rejects with it. */
-  fail(error: unknown): void;
-  live: LiveSession | undefined;
-  /** Fixed by the first session. */
-  dialect: Dialect | undefined;
-  /** The client has named its protocol. */
-  hasProtocolVersion: boolean;
-}
+import { ownSessions, sharedSessions } from "./sessions.ts";
 
 /** So much may wait to be handled, and so often may a client speak that does not read, before nothing more is read of it. */
 const most = { requests: 64, characters: 64 * 1024 * 1024, unread: 64 };

@@ -5,9 +5,9 @@ import type { AvailableModel } from "../../protocol/droid/models.ts";
 import type { ListModelsParams, ListToolsParams } from "../../protocol/droid/params.ts";
 import type { ContextStatsResult, ListModelsResult, ListToolsResult } from "../../protocol/droid/results.ts";
 import type { ModelProvider } from "../../protocol/droid/words.ts";
-import type { Context } from "./connection.ts";
+import type { Context } from "./context.ts";
 import type { Sessions } from "./sessions.ts";
-import { filtersIn, namesUnder } from "./tool-filters.ts";
+import { filtersIn, isAllowedUnder } from "./tool-filters.ts";
 
 /** Before any session, too; `modelId` because some models are offered other tools. */
 export async function listTools(params: ListToolsParams, context: Context): Promise<ListToolsResult> {
@@ -16,7 +16,7 @@ export async function listTools(params: ListToolsParams, context: Context): Prom
   const tools = toolsOf(engine.tools, await engine.model(modelId));
   const mode = live?.session.settings.mode;
   const offered = mode === undefined ? tools : tools.filter((tool) => isOffered(tool, mode));
-  const allowed = namesUnder({ ...live?.filters, ...filtersIn(params) }, context);
+  const isAllowed = isAllowedUnder({ ...live?.filters, ...filtersIn(params) }, options.run);
   const listed = offered.map(({ name, title, description, kind }) => ({
     id: name,
     llmId: name,
@@ -24,7 +24,7 @@ export async function listTools(params: ListToolsParams, context: Context): Prom
     description,
     category: kind,
     defaultAllowed: true,
-    currentlyAllowed: allowed.includes(name),
+    currentlyAllowed: isAllowed(name),
   }));
   return { tools: listed };
 }

@@ -1,5 +1,5 @@
 import type { Attachment } from "../../core/attachment.ts";
-import type { EngineEvent } from "../../core/event.ts";
+import type { EngineEvent, EventOf, EventType } from "../../core/event.ts";
 import type { SessionState } from "../../core/history.ts";
 import { applyEvent } from "../../core/history.ts";
 import type { Session } from "../../core/session.ts";
@@ -9,19 +9,20 @@ import type { Transport } from "../../rpc/transport.ts";
 import { answerOf } from "./answers.ts";
 import type { Dialect } from "./dialect.ts";
 import type { Lines } from "./lines.ts";
+import { type Origin, Origins } from "./origins.ts";
 import type { Outgoing } from "./outbox.ts";
 import type { Held } from "./sessions.ts";
 import { filtersOf, type SessionFilters, type ToolFilters } from "./tool-filters.ts";
 import type { Translator } from "./translate.ts";
 import { createTranslator } from "./translate.ts";
 
-/** Where a prompt came from. */
-export interface Origin {
-  readonly requestId: string;
-  /** The client's own name for the turn. */
-  readonly clientMessageId?: string;
-  readonly traceparent?: unknown;
+/** What the connection does about an event before its lines are sent, and after. */
+interface Steps<Type extends EventType> {
+  before?(event: EventOf<Type>): void;
+  after?(event: EventOf<Type>): void;
 }
+
+const ignored: Steps<EventType> = {};
 
 interface Parts {
   readonly held: Held;
@@ -47,8 +48,7 @@ export class LiveSession {
   private readonly shownFilters: SessionFilters;
   private readonly attachment: Attachment;
   private readonly translator: Translator;
-  /** Oldest first. A discarded prompt's id can be reused before a slow client has read of the discard. */
-  private origins: { readonly messageId: string; readonly origin: Origin }[] = [];
+  private readonly origins = new Origins();
   private readonly turns = new Set<Promise<unknown>>();
   private readonly pumped: Promise<void>;
   private isPumped = false;
@@ -56,6 +56,42 @@ export class LiveSession {
   private hasLeft = false;
   /** The message that the model is writing, or wrote last. */
   private replyId: string | undefined;
+  private readonly steps: { readonly [Type in EventType]: Steps<Type> } = {
+    "session.opened": ignored,
+    "session.updated": ignored,
+    "session.titled": ignored,
+    "prompt.accepted": { before: ({ messageId }) => this.acknowledge(messageId) },
+    "prompt.discarded": { after: ({ messageId }) => this.origins.settle(messageId) },
+    "prompt.queued": ignored,
+    "prompt.taken": { after: ({ messageId }) => this.origins.settle(messageId) },
+    // The prompt that has waited longest is the one that gets this turn.
+    "turn.started": { before: () => this.parts.lines.beginTrace(this.origins.oldest?.traceparent) },
+    "turn.ended": {
+      after: ({ untaken = [] }) => {
+        for (const messageId of untaken) this.origins.settle(messageId);
+      },
+    },
+    "model.called": {
+      before: ({ messageId }) => {
+        this.replyId = messageId;
+      },
+    },
+    "message.started": ignored,
+    "message.delta": ignored,
+    "message.checkpoint": ignored,
+    "message.ended": ignored,
+    "usage.updated": ignored,
+    "retry.scheduled": ignored,
+    notice: ignored,
+    "tool.input": ignored,
+    "tool.started": ignored,
+    "tool.progress": ignored,
+    "tool.heartbeat": ignored,
+    "tool.ended": ignored,
+    "request.opened": ignored,
+    "request.closed": ignored,
+    "session.closed": ignored,
+  };
   private waiters: { readonly seq: number; readonly go: () => void }[] = [];
 
   constructor(parts: Parts) {
@@ -77,7 +113,7 @@ export class LiveSession {
       waiting: session.waiting(),
       ...(turn === undefined ? {} : { turn, partial, isCalling: openCalls.size > 0, openRequests }),
       ...(turn?.promptId === undefined ? {} : { turnId: turn.promptId }),
-      origin: (messageId) => this.originOf(messageId),
+      origin: (messageId) => this.origins.of(messageId),
     });
     this.canApprove = canAnswer && parts.approve;
     const onDetach = goesOn ? "keep" : "cancel";
@@ -130,20 +166,20 @@ export class LiveSession {
       ended();
       return this.parts.transport.send(this.parts.lines.result(origin.requestId, {}));
     }
-    this.origins.push({ messageId: handle.messageId, origin });
+    this.origins.add(handle.messageId, origin);
     const turn = handle.outcome
       .catch(() => undefined)
       .then(() => this.caughtUp())
       .finally(() => {
         this.turns.delete(turn);
-        this.forget(origin);
+        this.origins.forget(origin);
         ended();
       });
     this.turns.add(turn);
     try {
       await handle.accepted;
     } catch (error) {
-      this.forget(origin);
+      this.origins.forget(origin);
       throw error;
     }
   }
@@ -232,27 +268,14 @@ export class LiveSession {
     for (const message of messages) transport.send(lines.outgoing(message));
   }
 
-  private originOf(messageId: string): Origin | undefined {
-    return this.origins.find((known) => known.messageId === messageId)?.origin;
-  }
-
-  private forget(origin: Origin | undefined): void {
-    this.origins = this.origins.filter((known) => known.origin !== origin);
-  }
-
   private async pump(): Promise<void> {
-    const { transport, lines } = this.parts;
+    const { transport } = this.parts;
     for await (const event of this.attachment.events()) {
       this.parts.onEvent(event);
-      const origin = event.type === "prompt.accepted" ? this.originOf(event.messageId) : undefined;
-      if (origin !== undefined) transport.send(lines.result(origin.requestId, {}));
-      if (event.type === "model.called") this.replyId = event.messageId;
-      // The prompt that has waited longest is the one that gets this turn.
-      if (event.type === "turn.started") lines.beginTrace(this.origins[0]?.origin.traceparent);
+      const { before, after } = this.steps[event.type] as Steps<EventType>;
+      before?.(event);
       this.send(this.translator.translate(event));
-      if (event.type === "prompt.discarded" || event.type === "prompt.taken")
-        this.forget(this.originOf(event.messageId));
-      if (event.type === "turn.ended") for (const id of event.untaken ?? []) this.forget(this.originOf(id));
+      after?.(event);
       if (event.seq !== undefined) {
         applyEvent(this.told, event);
         this.letGoUntil(event.seq);
@@ -260,6 +283,12 @@ export class LiveSession {
       const room = transport.room();
       if (room !== undefined) await room;
     }
+  }
+
+  private acknowledge(messageId: string): void {
+    const { transport, lines } = this.parts;
+    const origin = this.origins.of(messageId);
+    if (origin !== undefined) transport.send(lines.result(origin.requestId, {}));
   }
 
   private letGoUntil(seq: number): void {

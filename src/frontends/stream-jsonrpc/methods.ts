@@ -5,7 +5,7 @@ import type { ClientRequest } from "../../protocol/droid/envelope.ts";
 import type { ClientMethod, ParamsOf } from "../../protocol/droid/params.ts";
 import { clientParams } from "../../protocol/droid/params.ts";
 import type { ResultOf } from "../../protocol/droid/results.ts";
-import type { Context } from "./connection.ts";
+import type { Context } from "./context.ts";
 import { contextStats, listModels, listTools } from "./listings.ts";
 import type { LiveSession } from "./live-session.ts";
 import { modelsIn, needsOf } from "./needs.ts";
@@ -54,7 +54,7 @@ const handlers: { readonly [M in ClientMethod]: Handler<M> } = {
       ...(typeof modelId === "string" ? { modelId } : {}),
       ...(typeof specModelId === "string" ? { specModelId } : {}),
     });
-    filterTools(live.session, params, context);
+    filterTools(live.session, params, context.options.run);
     await live.session.update(changes);
     await live.caughtUp();
     live.tellSettings();

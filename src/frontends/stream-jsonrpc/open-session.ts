@@ -8,7 +8,7 @@ import type { ClientRequest } from "../../protocol/droid/envelope.ts";
 import type { McpStatusChanged, Notification } from "../../protocol/droid/notifications.ts";
 import type { InitializeParams, LoadParams, McpServerParams } from "../../protocol/droid/params.ts";
 import type { GitRepo, InitializeResult, LoadResult } from "../../protocol/droid/results.ts";
-import type { Context } from "./connection.ts";
+import type { Context } from "./context.ts";
 import { type Dialect, dialectOf } from "./dialect.ts";
 import { availableModels } from "./listings.ts";
 import { LiveSession } from "./live-session.ts";
@@ -69,7 +69,7 @@ export async function loadSession(params: LoadParams, context: Context, request:
     sessions.readAgain();
     const { autoRejectPermissionRequests: isRejecting } = params;
     if (isRejecting !== undefined) live.setApprover(!isRejecting);
-    filterTools(live.session, params, context);
+    filterTools(live.session, params, context.options.run);
     facts = await factsOf(context, live.session.cwd);
     live.tellSettings();
   }
@@ -182,7 +182,7 @@ async function switchTo(
   try {
     context.dialect = dialect;
     // Who names none takes the session as it is.
-    if (!held.wasOpen || Object.keys(filtersIn(params)).length > 0) filterTools(held.session, params, context);
+    if (!held.wasOpen || Object.keys(filtersIn(params)).length > 0) filterTools(held.session, params, options.run);
     context.live = new LiveSession({
       held,
       dialect,

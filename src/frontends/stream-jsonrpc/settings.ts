@@ -1,6 +1,7 @@
 import { AgentError } from "../../core/errors.ts";
 import type { SettingsChanges } from "../../core/event.ts";
 import type { Autonomy, Mode, SessionSettings, Tag } from "../../core/settings.ts";
+import { changesOf, type SettingDecisions } from "../../core/settings-changes.ts";
 import type { InitializeParams, UpdateSettingsParams } from "../../protocol/droid/params.ts";
 import type { EarlySettings, LaterSettings, WireSettings, WireTag } from "../../protocol/droid/settings.ts";
 import type { EarlyLevel, LaterLevel } from "../../protocol/droid/words.ts";
@@ -37,14 +38,19 @@ function earlySettings(settings: SessionSettings): EarlySettings {
 }
 
 function laterSettings(settings: SessionSettings, filters: ToolFilters): LaterSettings {
-  const { specModelId, specReasoningEffort, systemPrompt, appendSystemPrompt: append, tags } = settings;
+  const { modelId, reasoningEffort, mode, autonomy, specModelId, specReasoningEffort, ...others } = settings;
+  const { systemPrompt, appendSystemPrompt: append, tags, ...hidden } = others;
+  const { isModelNamed: _named, owner: _owner, userId: _user, clientTools: _tools, ...more } = hidden;
+  const { clientRunsTools: _runs, ...undecided } = more;
+  // A new setting does not compile until it is shown to clients, or named among the hidden ones.
+  undecided satisfies Readonly<Record<string, never>>;
   const preset = append === undefined ? undefined : ({ type: "preset", preset: "droid", append } as const);
   const prompt = systemPrompt ?? preset;
   return {
-    modelId: settings.modelId,
-    reasoningEffort: settings.reasoningEffort,
-    interactionMode: settings.mode,
-    autonomyLevel: settings.autonomy,
+    modelId,
+    reasoningEffort,
+    interactionMode: mode,
+    autonomyLevel: autonomy,
     autonomyMode: modeAndLevel(settings),
     ...(specModelId === undefined ? {} : { specModeModelId: specModelId }),
     ...(specReasoningEffort === undefined ? {} : { specModeReasoningEffort: specReasoningEffort }),
@@ -54,16 +60,29 @@ function laterSettings(settings: SessionSettings, filters: ToolFilters): LaterSe
   };
 }
 
+type OptionalKey<T> = { [Key in keyof T]-?: undefined extends T[Key] ? Key : never }[keyof T];
+
+/** Which optional settings the wire can take back with `null`. */
+const isClearable = {
+  specModeModelId: true,
+  specModeReasoningEffort: true,
+  systemPrompt: false,
+  tags: false,
+  enabledToolIds: false,
+  disabledToolIds: false,
+  additionalToolIds: false,
+  restrictToolIds: false,
+} as const satisfies Readonly<Record<OptionalKey<LaterSettings>, boolean>>;
+
+type Clearable = {
+  [Key in keyof typeof isClearable]: (typeof isClearable)[Key] extends true ? Key : never;
+}[keyof typeof isClearable];
+
 /** What was told before and is not there any more: clients keep a setting that is merely not named. */
-export function clearedSettings(
-  before: WireSettings,
-  now: WireSettings,
-): { specModeModelId?: null; specModeReasoningEffort?: null } {
+export function clearedSettings(before: WireSettings, now: WireSettings): { readonly [Key in Clearable]?: null } {
   const isGone = (key: string): boolean => key in before && !(key in now);
-  return {
-    ...(isGone("specModeModelId") ? { specModeModelId: null } : {}),
-    ...(isGone("specModeReasoningEffort") ? { specModeReasoningEffort: null } : {}),
-  };
+  const gone = Object.entries(isClearable).filter(([key, can]) => can && isGone(key));
+  return Object.fromEntries(gone.map(([key]) => [key, null]));
 }
 
 /** Clients take texts alone in a tag; the session may hold more, by other ways. */
@@ -90,21 +109,24 @@ function jsonOf(value: unknown): string | undefined {
  * `usage` for unsupported modes.
  */
 export function engineSettings(params: SettingsParams, dialect: Dialect): SettingsChanges {
-  const { modelId, reasoningEffort, specModeModelId, specModeReasoningEffort, systemPrompt, tags } = params;
-  return {
-    ...(modelId === undefined ? {} : { modelId }),
-    ...(modelId === "offline" ? { isModelNamed: true } : {}),
-    ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
-    ...saidBy(params.autonomyMode),
-    ...saidBy(levelIn(dialect, params.autonomyLevel)),
-    ...(params.interactionMode === undefined ? {} : { mode: modeOf(params.interactionMode) }),
-    ...(specModeModelId === undefined ? {} : { specModelId: specModeModelId }),
-    ...(specModeReasoningEffort === undefined ? {} : { specReasoningEffort: specModeReasoningEffort }),
-    ...(systemPrompt === undefined ? {} : promptChanges(systemPrompt)),
-    ...(tags === undefined
-      ? {}
-      : { tags: tags.map(({ name, metadata }) => (metadata === undefined ? { name } : { name, metadata })) }),
-  };
+  const { modelId, interactionMode, tags } = params;
+  const said = { ...saidBy(params.autonomyMode), ...saidBy(levelIn(dialect, params.autonomyLevel)) };
+  return changesOf({
+    modelId,
+    isModelNamed: modelId === "offline" ? true : undefined,
+    reasoningEffort: params.reasoningEffort,
+    autonomy: said.autonomy,
+    mode: interactionMode === undefined ? said.mode : modeOf(interactionMode),
+    specModelId: params.specModeModelId,
+    specReasoningEffort: params.specModeReasoningEffort,
+    ...promptChanges(params.systemPrompt),
+    tags: tags?.map(({ name, metadata }) => (metadata === undefined ? { name } : { name, metadata })),
+    // Not for clients of this wire to change.
+    owner: undefined,
+    userId: undefined,
+    clientTools: undefined,
+    clientRunsTools: undefined,
+  });
 }
 
 /** Early sessions know one word for mode and level, so a level of the later vocabulary ends spec mode there as its own does. */
@@ -145,7 +167,10 @@ function modeOf(word: string): Mode {
 }
 
 /** There is one text on the wire: it replaces ours, or follows it. */
-function promptChanges(prompt: NonNullable<SettingsParams["systemPrompt"]>): SettingsChanges {
+function promptChanges(
+  prompt: SettingsParams["systemPrompt"],
+): Pick<SettingDecisions, "systemPrompt" | "appendSystemPrompt"> {
+  if (prompt === undefined) return { systemPrompt: undefined, appendSystemPrompt: undefined };
   if (typeof prompt === "string") return { systemPrompt: prompt, appendSystemPrompt: null };
   return { systemPrompt: null, appendSystemPrompt: prompt.append };
 }

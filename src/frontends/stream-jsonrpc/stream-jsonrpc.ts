@@ -1,7 +1,8 @@
 import { type ByteSource, createStdioTransport } from "../../rpc/stdio.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import { type FrontEnd, runStoppable } from "../front-end.ts";
-import { Connection, type ConnectionOptions } from "./connection.ts";
+import { Connection } from "./connection.ts";
+import type { ConnectionOptions } from "./context.ts";
 
 export interface StreamJsonRpcOptions extends ConnectionOptions {
   readonly input: ByteSource;

@@ -1,5 +1,5 @@
 import type { Session } from "../../core/session.ts";
-import type { Context } from "./connection.ts";
+import type { RunOptions } from "../../core/settings.ts";
 
 /** Which tools a client wants to be offered, by their ids. Options of the process: they are not kept with the session. */
 export interface ToolFilters {
@@ -11,21 +11,24 @@ export interface ToolFilters {
 
 type Given = { readonly [K in keyof ToolFilters]?: ToolFilters[K] | undefined };
 
+/** In the order of the wire. A new filter does not compile without an entry. */
+const isFilter: Readonly<Record<keyof ToolFilters, true>> = {
+  enabledToolIds: true,
+  disabledToolIds: true,
+  additionalToolIds: true,
+  restrictToolIds: true,
+};
+const filterKeys = Object.keys(isFilter) as (keyof ToolFilters)[];
+
 /** The filters alone, always in the same order. */
 export function filtersIn(params: Given): ToolFilters {
-  const { enabledToolIds, disabledToolIds, additionalToolIds, restrictToolIds } = params;
-  return {
-    ...(enabledToolIds === undefined ? {} : { enabledToolIds }),
-    ...(disabledToolIds === undefined ? {} : { disabledToolIds }),
-    ...(additionalToolIds === undefined ? {} : { additionalToolIds }),
-    ...(restrictToolIds === undefined ? {} : { restrictToolIds }),
-  };
+  const given = filterKeys.map((key) => [key, params[key]] as const);
+  return Object.fromEntries(given.filter(([, ids]) => ids !== undefined));
 }
 
-/** The names of the tools that are offered under these filters. */
-export function namesUnder(filters: ToolFilters, { engine, options }: Context): readonly string[] {
-  const names = engine.tools.map(({ name }) => name);
-  return allowedTools(names, filters, options.run.disabledTools ?? []);
+/** Whether a tool of this name is offered under these filters. */
+export function isAllowedUnder(filters: ToolFilters, { disabledTools = [] }: RunOptions): (name: string) => boolean {
+  return isAllowed(filters, disabledTools);
 }
 
 /** The filters of a session, and the clients that are told of them. */
@@ -44,30 +47,26 @@ export function filtersOf(session: Session): SessionFilters {
 }
 
 /** From the next model call on; what is not named stays as it was. */
-export function filterTools(session: Session, given: Given, context: Context): void {
+export function filterTools(session: Session, given: Given, run: RunOptions): void {
   const filters = filtersOf(session);
   filters.current = { ...filters.current, ...filtersIn(given) };
-  session.limitTools(namesUnder(filters.current, context));
+  session.limitTools(isAllowedUnder(filters.current, run));
 }
 
 /**
- * The names of tools that stay offered, in their order: those that nobody takes away, and when only some are wanted, these.
+ * Whether a tool stays offered: one that nobody takes away, and when only some are wanted, one of these.
  * An id is a name in any case, or its words with dashes, with or without `-cli` at the end; ids of no tool mean nothing.
  */
-export function allowedTools(
-  names: readonly string[],
-  filters: ToolFilters,
-  disabledByCommandLine: readonly string[],
-): readonly string[] {
+export function isAllowed(filters: ToolFilters, disabledByCommandLine: readonly string[]): (name: string) => boolean {
   const setOf = (ids: readonly string[] = []): ReadonlySet<string> => new Set(ids.map((id) => id.toLowerCase()));
   const wanted = setOf([...(filters.enabledToolIds ?? []), ...(filters.additionalToolIds ?? [])]);
   const unwanted = setOf([...(filters.disabledToolIds ?? []), ...disabledByCommandLine]);
   const only = filters.restrictToolIds === undefined ? undefined : setOf(filters.restrictToolIds);
-  return names.filter((name) => {
+  return (name) => {
     const ids = idsOf(name);
     const isIn = (set: ReadonlySet<string>): boolean => ids.some((id) => set.has(id));
     return !isIn(unwanted) && (only === undefined || isIn(only) || isIn(wanted));
-  });
+  };
 }
 
 function idsOf(name: string): readonly string[] {

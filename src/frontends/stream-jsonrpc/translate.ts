@@ -1,4 +1,5 @@
-import type { EngineEvent, SettingsChanges } from "../../core/event.ts";
+import type { EngineEvent, EventOf, EventType, SettingsChanges } from "../../core/event.ts";
+import { type EventHandlers, handleEvent, ignored } from "../../core/event-handlers.ts";
 import { changeSettings, type SessionState } from "../../core/history.ts";
 import type { Interaction } from "../../core/interaction.ts";
 import type { PromptBlock, Usage } from "../../core/message.ts";
@@ -51,8 +52,6 @@ export interface Translator {
   holdEnd(): void;
   releaseEnd(): readonly Outgoing[];
 }
-
-type EventOf<Type extends EngineEvent["type"]> = EngineEvent & { readonly type: Type };
 
 /** Engine events -> what is sent. Holds what later events refer to; does no I/O, reads no clock and decides nothing. */
 export function createTranslator(start: TranslatorStart): Translator {
@@ -152,11 +151,14 @@ export function createTranslator(start: TranslatorStart): Translator {
     requests.clear();
   };
 
-  const handlers: { readonly [Type in EngineEvent["type"]]?: (event: EventOf<Type>) => void } = {
+  /** There is a delta for every piece of an answer: it takes a shorter way. */
+  const handlers: EventHandlers<void, Exclude<EventType, "message.delta">> = {
+    "session.opened": ignored,
     "session.updated": ({ changes }) => change(changes),
     "session.titled": ({ title }) => tell({ type: "session_title_updated", title }),
     "prompt.accepted": ({ messageId, content, at }) => void prompts.set(messageId, { content, at }),
     "prompt.discarded": ({ messageId }) => discardPrompt(messageId),
+    "prompt.queued": ignored,
     "prompt.taken": takePrompt,
     "turn.started": () => {
       tellEnd();
@@ -168,6 +170,8 @@ export function createTranslator(start: TranslatorStart): Translator {
       reply.begin();
       enter("streaming_assistant_message");
     },
+    "message.started": ignored,
+    "message.checkpoint": ignored,
     "message.ended": ({ message, at }) => {
       isUnderWay = true;
       if (reply.end(message, lastMessageId, at)) lastMessageId = message.id;
@@ -198,6 +202,7 @@ export function createTranslator(start: TranslatorStart): Translator {
     },
     "request.opened": ({ requestId, interaction }) => requests.open(requestId, interaction),
     "request.closed": requests.close,
+    "session.closed": ignored,
   };
 
   return {
@@ -209,7 +214,7 @@ export function createTranslator(start: TranslatorStart): Translator {
     },
     translate(event) {
       if (event.type === "message.delta") return reply.delta(event);
-      (handlers[event.type] as ((event: EngineEvent) => void) | undefined)?.(event);
+      handleEvent(handlers, event);
       return outbox.take();
     },
     holdEnd() {

@@ -27,7 +27,7 @@ export function conversationOf(request: ModelRequest): Conversation {
     request: prompts.map(ownWords).join("\n"),
     earlier: messages.slice(0, Math.max(first, 0)).filter(isUser).map(ownWords),
     results: messages.slice(last + 1).flatMap((message) => (message.role === "tool" ? message.content : [])),
-    specMode: /spec mode is on/i.test(request.system),
+    specMode: request.mode === "spec",
     attachments: prompts.some(
       (prompt) =>
         pipedInput.test(textOf(prompt.content)) ||

@@ -6,6 +6,7 @@ import type { ToolResultBlock } from "../../core/message.ts";
 import { riskOf, shellWord } from "./commands.ts";
 import type { Action } from "./intent-types.ts";
 import { block, bounded, inLanguage, printed, trouble } from "./phrases.ts";
+import { causeOf } from "./result-cause.ts";
 import type { Language } from "./words.ts";
 
 export interface Call {
@@ -65,8 +66,7 @@ function* list(path: string | undefined, language: Language, again = false): Tas
     execute(path === undefined ? "ls" : `ls ${shellWord(path)}`, say),
     { name: "Glob", input: { patterns: "*", ...(path === undefined ? {} : { folder: path }) }, say },
   ];
-  if (result.status === "failed" && path !== undefined && !again && /not a directory/i.test(result.text))
-    return yield* read(path, language, true);
+  if (causeOf(result) === "not_directory" && path !== undefined && !again) return yield* read(path, language, true);
   if (result.status !== "ok") return failed(result, `list ${where}`, `列出${where}`, language);
   return shown(printed(result), inLanguage(language, `Files in ${where}:`, `${where} 的文件：`), language);
 }
@@ -104,8 +104,7 @@ function* create(path: string, content: string, language: Language): Task {
 function* read(path: string, language: Language, again = false): Task {
   const say = inLanguage(language, `I'll read ${path}.`, `我来读取 ${path}。`);
   const result = yield [{ name: "Read", input: { file_path: path }, say }, execute(`cat ${shellWord(path)}`, say)];
-  if (result.status === "failed" && !again && /is a directory/i.test(result.text))
-    return yield* list(path, language, true);
+  if (causeOf(result) === "is_directory" && !again) return yield* list(path, language, true);
   if (result.status !== "ok") return failed(result, `read ${path}`, `读取 ${path}`, language);
   return shown(result.name === "Execute" ? printed(result) : result.text, `${path}:`, language);
 }
@@ -178,7 +177,7 @@ function* glob(step: Action & { type: "glob" }, language: Language): Task {
 
 function searched(result: ToolResultBlock, pattern: string, language: Language): Report {
   if (result.status !== "ok") return failed(result, `search for "${pattern}"`, `搜索“${pattern}”`, language);
-  if (/^\s*(?:No match\w*.*)?\s*$/i.test(result.text)) {
+  if (causeOf(result) === "no_match") {
     return {
       text: inLanguage(language, `Nothing matches "${pattern}".`, `没有找到“${pattern}”。`),
       ok: true,

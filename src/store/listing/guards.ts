@@ -10,10 +10,13 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** For a field that every JSON value fits. */
+export const isAnything: Guard = () => true;
 export const isText = (value: unknown): value is string => typeof value === "string";
 /** Also as another system writes it: a log may have been carried here. Below no folder at all, everything would lie. */
 export const isAbsolutePath = (value: unknown): value is string => isText(value) && /^(?:\/|[a-z]:[\\/])/i.test(value);
 export const isNumber = (value: unknown): value is number => Number.isFinite(value);
+export const isFlag: Guard = (value) => typeof value === "boolean";
 export const isPositiveInteger = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 1;
 export function oneOf(...allowed: readonly string[]): Guard {
   return (value) => isText(value) && allowed.includes(value);
@@ -32,11 +35,39 @@ export function listOf(guard: Guard): Guard {
   return (value) => Array.isArray(value) && value.every(guard);
 }
 
-export function shape(guards: Readonly<Record<string, Guard>>): Guard {
-  const entries = Object.entries(guards);
+/** A guard for every field of a type: a new field does not compile without one. */
+export type FieldGuards<T> = { readonly [Key in keyof T]-?: Guard };
+
+export function shape<T>(guards: FieldGuards<T>): Guard {
+  const entries = Object.entries<Guard>(guards);
   return (value) => isFields(value) && entries.every(([key, guard]) => guard(value[key]));
 }
 
-export function each(guards: Readonly<Record<string, Guard>>, change: (guard: Guard) => Guard): Record<string, Guard> {
-  return Object.fromEntries(Object.entries(guards).map(([key, guard]) => [key, change(guard)]));
+/** The fields of every member of a union, without the one that tells them apart. */
+export type VariantGuards<Union, Tag extends keyof Union> = {
+  readonly [Kind in Union[Tag] & string]: FieldGuards<Omit<Extract<Union, { readonly [Key in Tag]: Kind }>, Tag>>;
+};
+
+export function guardsByKind<Union, Tag extends keyof Union>(
+  variants: VariantGuards<Union, Tag>,
+): ReadonlyMap<string, Guard> {
+  const kinds = Object.entries<FieldGuards<Readonly<Record<string, unknown>>>>(variants);
+  return new Map(kinds.map(([kind, fields]) => [kind, shape(fields)]));
+}
+
+/** A union whose members are told apart by the text in `tag`. */
+export function variants<Union, Tag extends keyof Union & string>(tag: Tag, guards: VariantGuards<Union, Tag>): Guard {
+  const byKind = guardsByKind<Union, Tag>(guards);
+  return (value) => {
+    const kind = isFields(value) ? value[tag] : undefined;
+    return isText(kind) && (byKind.get(kind)?.(value) ?? false);
+  };
+}
+
+export function each<Key extends string>(
+  guards: Readonly<Record<Key, Guard>>,
+  change: (guard: Guard) => Guard,
+): Readonly<Record<Key, Guard>> {
+  const changed = Object.entries<Guard>(guards).map(([key, guard]) => [key, change(guard)]);
+  return Object.fromEntries(changed) as Readonly<Record<Key, Guard>>;
 }

@@ -7,7 +7,7 @@ const newline = 0x0a;
 const largestChunk = 4 * 1024 * 1024;
 
 /** A link is not followed, and nobody waits for the other end of a pipe. */
-const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+export const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
  * Calls `visit` with every line, counted from 1, as bytes that are good only during the call; with `undefined` for a line
@@ -42,7 +42,7 @@ export async function scanLines(
   };
 
   try {
-    const file = await open(path, openFlags);
+    const file = await open(path, readFlags);
     try {
       const stats = await file.stat();
       if (!stats.isFile()) return undefined;

@@ -1,4 +1,4 @@
-import type { DurableEvent } from "../../core/event.ts";
+import type { DurableEvent, EventOf } from "../../core/event.ts";
 import {
   type Fields,
   isAbsolutePath,
@@ -32,15 +32,24 @@ export type DecodedStart =
 /** Why the first line cannot be read, and with it the whole log. */
 export type StartDamage = { readonly kind: "later"; readonly version: number } | { readonly kind: "damaged" };
 
-export const isOpened = shape({
+type Opened = Omit<EventOf<"session.opened">, "type" | "at" | "sessionId" | "turnId">;
+
+export const isOpened = shape<Opened>({
   cwd: isAbsolutePath,
   seq: (value) => value === 1,
   settings: isSettings,
-  forkOf: optional(shape({ sessionId: isText, seq: isPositiveInteger, before: optional(listOf(isText)) })),
+  forkOf: optional(
+    shape<NonNullable<Opened["forkOf"]>>({
+      sessionId: isText,
+      seq: isPositiveInteger,
+      before: optional(listOf(isText)),
+    }),
+  ),
 });
 const isStart = shape({ id: isText, createdAt: isNumber });
 const isOptionalText = optional(isText);
-export const isTitled = shape({ title: isText });
+export const titledFields = { title: isText };
+const isTitled = shape(titledFields);
 
 /** Reads the first line. Never throws. `sessionId` is the id under which the log was found. */
 export function decodeStart(line: string, sessionId: string): DecodedStart {

@@ -1,5 +1,13 @@
-import type { Autonomy, Mode, ReasoningEffort } from "../../core/settings.ts";
-import { each, everyOneOf, isFields, isText, listOf, optional, shape } from "./guards.ts";
+import type {
+  Autonomy,
+  ClientTool,
+  Mode,
+  ReasoningEffort,
+  SessionSettings,
+  SettingKey,
+  Tag,
+} from "../../core/settings.ts";
+import { each, everyOneOf, type FieldGuards, isFields, isFlag, isText, listOf, optional, shape } from "./guards.ts";
 
 export const isAutonomy = everyOneOf<Autonomy>({ off: true, low: true, medium: true, high: true });
 
@@ -16,24 +24,24 @@ const isReasoningEffort = everyOneOf<ReasoningEffort>({
 });
 
 /** What every session has. */
-export const neededSettings = {
+export const neededSettings: FieldGuards<Pick<SessionSettings, SettingKey<"needed">>> = {
   modelId: isText,
   reasoningEffort: isReasoningEffort,
   autonomy: isAutonomy,
   mode: everyOneOf<Mode>({ auto: true, spec: true }),
 };
 
-export const furtherSettings = {
-  isModelNamed: (value: unknown) => typeof value === "boolean",
+export const furtherSettings: FieldGuards<Pick<SessionSettings, SettingKey<"further">>> = {
+  isModelNamed: isFlag,
   specModelId: isText,
   specReasoningEffort: isReasoningEffort,
   systemPrompt: isText,
   appendSystemPrompt: isText,
-  tags: listOf(shape({ name: isText, metadata: optional(isFields) })),
+  tags: listOf(shape<Tag>({ name: isText, metadata: optional(isFields) })),
   owner: isText,
   userId: isText,
-  clientTools: listOf(shape({ name: isText, description: isText, inputSchema: isText })),
-  clientRunsTools: (value: unknown) => typeof value === "boolean",
+  clientTools: listOf(shape<ClientTool>({ name: isText, description: isText, inputSchema: isText })),
+  clientRunsTools: isFlag,
 };
 
-export const isSettings = shape({ ...neededSettings, ...each(furtherSettings, optional) });
+export const isSettings = shape<SessionSettings>({ ...neededSettings, ...each(furtherSettings, optional) });

@@ -16,6 +16,7 @@ export interface Line {
   readonly result?: { readonly callId: string };
   readonly reason?: string;
   readonly failure?: { readonly code: string; readonly message: string };
+  readonly cause?: string;
   readonly untaken?: readonly string[];
 }
 
@@ -100,12 +101,12 @@ function add({ told, accepted, discarded, waiting, answers }: Logged, line: Line
   }
 }
 
-function endOf({ reason, failure }: Line): string {
+function endOf({ reason, failure, cause }: Line): string {
   if (failure?.code === "timeout") return "timeout";
   // An empty answer is an answer.
   if (reason === "completed" || failure?.code === "model_empty") return "completed";
   if (reason !== "interrupted") return "error";
-  return failure?.message === "The process that ran this turn ended." ? "interrupted" : "cancelled";
+  return cause === "process_ended" ? "interrupted" : "cancelled";
 }
 
 /** A line that was not written to its end is passed over. */

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { AgentError } from "../../../src/core/errors.ts";
 import type { ModelEvent } from "../../../src/core/ports.ts";
 import { InteractiveConnection } from "../../../src/frontends/interactive/connection.ts";
 import { createLinkedPair } from "../../../src/rpc/transport.ts";
@@ -73,4 +74,47 @@ test("numbers that no JavaScript program can hold are rounded, in echo and in ar
   ]);
   near.close();
   await connection.closed();
+});
+
+const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, thinking: 0 };
+
+test.each([
+  ["says so in words alone, as older versions did", {}],
+  ["has it as its cause", { cause: "process_ended" } as const],
+])("an answer whose process ended is told as interrupted when its record %s", async (_, cause) => {
+  const { kit, connect } = serve([]);
+  const session = await kit.open();
+  await session.close();
+  const log = await kit.store.acquire(session.id);
+  const failure = { code: "interrupted", message: "The process that ran this turn ended." } as const;
+  const bodies = [
+    { type: "prompt.accepted", messageId: "p1", content: [{ type: "text", text: "go" }] },
+    { type: "turn.started", turnId: "t1", model: "fake", prompts: ["p1"] },
+    { type: "prompt.taken", messageId: "p1", reminders: [] },
+    { type: "turn.ended", turnId: "t1", reason: "interrupted", failure, usage, durationMs: 1, ...cause },
+  ] as const;
+  await log.append(bodies.map((body, index) => ({ at: 1, sessionId: session.id, seq: index + 2, ...body })));
+  await log.release();
+  const client = connect(ada);
+  await client.request("resumeSession", { sessionId: session.id });
+  const [end] = await client.until(({ params }) => params?.isFinal === true).then((frames) => frames.slice(-1));
+  expect(end?.params).toMatchObject({ messageId: "p1", reason: "interrupted" });
+  await client.close();
+});
+
+test("an answer that ends because its server stops is interrupted, and one that a client stops is cancelled", async () => {
+  const { kit, connect } = serve([calls(["Slow", {}]), calls(["Slow", {}])]);
+  const client = connect();
+  const reasons: unknown[] = [];
+  for (const cause of [new AgentError("interrupted", "The server stops."), undefined]) {
+    const sessionId = await client.start();
+    client.post("m", "sendUserMessage", { sessionId, message: "go" });
+    await client.until(isCall);
+    const [session] = kit.engine.sessions().filter(({ id }) => id === sessionId);
+    await session?.interrupt(cause);
+    const frames = await client.until(({ params }) => params?.isFinal === true);
+    reasons.push(frames.at(-1)?.params?.reason);
+  }
+  expect(reasons).toEqual(["interrupted", "cancelled"]);
+  await client.close();
 });

@@ -12,9 +12,9 @@ function readableStore(): { readonly store: SessionStore; isBroken: boolean } {
     isBroken: false,
     store: {
       ...store,
-      read: async (id: string) => {
+      read: async (id: string, after?: number) => {
         if (trouble.isBroken) throw new AgentError("storage_failed", "Cannot read /home/u/.tinman/sessions/x.jsonl.");
-        return store.read(id);
+        return store.read(id, after);
       },
     },
   };
@@ -172,7 +172,7 @@ test("an acknowledgement is not told before what happened earlier, also to a cli
   });
   const slow: SessionStore = {
     ...store,
-    read: async (id) => gate.then(() => store.read(id)),
+    read: async (id, after) => gate.then(() => store.read(id, after)),
     create: async (first) => {
       const log = await store.create(first);
       return {
@@ -212,10 +212,10 @@ test("what a client asked for that is gone is not looked up; what it sent is tak
   let reads = 0;
   const counting: SessionStore = {
     ...store,
-    read: async (id) => {
+    read: async (id, after) => {
       reads += 1;
       await new Promise(setImmediate);
-      return store.read(id);
+      return store.read(id, after);
     },
   };
   const served = serve([says("Taken in.")], {}, { store: counting });
@@ -261,10 +261,10 @@ test("those who come back in the same moment are told from one reading of the lo
   let reads = 0;
   const counting: SessionStore = {
     ...store,
-    read: async (id) => {
+    read: async (id, after) => {
       reads += 1;
       await new Promise(setImmediate);
-      return store.read(id);
+      return store.read(id, after);
     },
   };
   const { connect } = serve([says("One.")], {}, { store: counting });
@@ -358,9 +358,9 @@ test("a long past is told in portions, whole and in order, and is not kept for a
   let reads = 0;
   const counted: SessionStore = {
     ...store,
-    read: (id) => {
+    read: (id, after) => {
       reads += 1;
-      return store.read(id);
+      return store.read(id, after);
     },
   };
   const texts = "abcdef".split("").map((letter) => letter.repeat(2_000_000));

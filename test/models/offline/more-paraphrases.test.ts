@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { ToolCause } from "../../../src/core/message.ts";
 import { createOfflineModel } from "../../../src/models/offline/offline-model.ts";
 import { createChat, invent } from "../harness.ts";
 
@@ -211,17 +212,24 @@ describe.each([2, 71, 908])("with values of seed %i", (seed) => {
 });
 
 describe("a path that turns out to be the other thing", () => {
-  const failed = (text: string) => ({ status: "failed", text }) as const;
+  const failed = (text: string, cause?: ToolCause) =>
+    ({ status: "failed", text, ...(cause === undefined ? {} : { cause }) }) as const;
 
-  test("a folder that was to be read is listed", async () => {
-    const results = { Read: failed("Error reading file: a/b is a directory."), LS: "kept" };
+  test.each([
+    ["in other words", failed("Error: a/b cannot be read.", "is_directory")],
+    ["in words alone", failed("cat: a/b: Is a directory")],
+  ])("a folder that was to be read is listed, also when a tool says so %s", async (_, Read) => {
+    const results = { Read, LS: "kept" };
     const turn = await createChat(createOfflineModel()).say("read a/b", { results });
     expect(turn.calls).toEqual([...read("a/b"), ...list("a/b")]);
     expect(turn.text).toContain("kept");
   });
 
-  test("a file that was to be listed is read", async () => {
-    const results = { LS: failed("LS tool call failed: Not a directory: a/b."), Read: "kept" };
+  test.each([
+    ["in other words", failed("Error: a/b cannot be listed.", "not_directory")],
+    ["in words alone", failed("ls: a/b: Not a directory")],
+  ])("a file that was to be listed is read, also when a tool says so %s", async (_, LS) => {
+    const results = { LS, Read: "kept" };
     const turn = await createChat(createOfflineModel()).say("what's in a/b", { results });
     expect(turn.calls).toEqual([...list("a/b"), ...read("a/b")]);
     expect(turn.text).toContain("kept");

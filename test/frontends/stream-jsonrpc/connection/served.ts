@@ -2,8 +2,8 @@ import { afterEach, expect } from "vitest";
 import { AgentError } from "../../../../src/core/errors.ts";
 import type { EngineEvent } from "../../../../src/core/event.ts";
 import type { Ids, ModelEvent } from "../../../../src/core/ports.ts";
-import type { ConnectionOptions } from "../../../../src/frontends/stream-jsonrpc/connection.ts";
 import { Connection } from "../../../../src/frontends/stream-jsonrpc/connection.ts";
+import type { ConnectionOptions } from "../../../../src/frontends/stream-jsonrpc/context.ts";
 import type { ClientMethod } from "../../../../src/protocol/droid/params.ts";
 import { clientResults } from "../../../../src/protocol/droid/results.ts";
 import {

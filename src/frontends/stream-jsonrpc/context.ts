@@ -1,0 +1,50 @@
+import type { Engine } from "../../core/engine.ts";
+import type { EngineEvent } from "../../core/event.ts";
+import type { Autonomy, ReasoningEffort, RunOptions } from "../../core/settings.ts";
+import type { GitRepo } from "../../protocol/droid/results.ts";
+import type { Transport } from "../../rpc/transport.ts";
+import type { Dialect } from "./dialect.ts";
+import type { Lines } from "./lines.ts";
+import type { LiveSession } from "./live-session.ts";
+import type { Sessions, Shared } from "./sessions.ts";
+
+/** What the sessions of a connection begin with where the client says nothing. */
+export interface ConnectionOptions {
+  readonly defaults: {
+    readonly modelId: string;
+    readonly reasoningEffort: ReasoningEffort;
+    readonly specModelId?: string;
+    readonly specReasoningEffort?: ReasoningEffort;
+    readonly appendSystemPrompt?: string;
+    readonly autonomy?: Autonomy;
+    readonly spec?: boolean;
+    /** Only when it was named. */
+    readonly cwd?: string;
+  };
+  readonly run: RunOptions;
+  /** Canonical. Throws `usage` when it is no folder. */
+  folder(path: string): string;
+  repository(cwd: string): Promise<GitRepo | undefined>;
+  /** Where several connections work with the same sessions. Without it, those of a connection are its own, and end with it. */
+  readonly shared?: Shared;
+  /** Called for each session whose client named no model. */
+  onDefaultModel?(): Promise<void>;
+  /** Words for people, never for the wire. */
+  readonly log: { warn(text: string): Promise<void>; event(event: EngineEvent): Promise<void> };
+}
+
+/** What the methods share. */
+export interface Context {
+  readonly engine: Engine;
+  readonly sessions: Sessions;
+  readonly transport: Transport;
+  readonly options: ConnectionOptions;
+  readonly lines: Lines;
+  /** Ends the connection: `run` rejects with it. */
+  fail(error: unknown): void;
+  live: LiveSession | undefined;
+  /** Fixed by the first session. */
+  dialect: Dialect | undefined;
+  /** The client has named its protocol. */
+  hasProtocolVersion: boolean;
+}

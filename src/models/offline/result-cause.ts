@@ -1,0 +1,13 @@
+import type { ToolCause, ToolResultBlock } from "../../core/message.ts";
+
+/** Foreign prose: shells, and tools of a client, say it in words alone. */
+const foreignWords: readonly (readonly [ToolCause, RegExp, ToolResultBlock["status"]])[] = [
+  ["is_directory", /is a directory/i, "failed"],
+  ["not_directory", /not a directory/i, "failed"],
+  ["no_match", /^\s*(?:No match\w*.*)?\s*$/i, "ok"],
+];
+
+/** What a result means beyond its status. */
+export function causeOf({ cause, status, text }: ToolResultBlock): ToolCause | undefined {
+  return cause ?? foreignWords.find(([, words, of]) => of === status && words.test(text))?.[0];
+}

@@ -1,0 +1,38 @@
+import { isUtf8 } from "node:buffer";
+import type { DurableEvent } from "../core/event.ts";
+import type { StoredLog } from "../core/ports.ts";
+import { linesFromEnd } from "./lines-from-end.ts";
+import { isMissing } from "./listing/file-errors.ts";
+import { decodeRecord } from "./records.ts";
+import { storageError } from "./storage-error.ts";
+
+/**
+ * The records behind a number, which is at least 1, read from the end of the log. `undefined` when any of them is not as it
+ * should be: then the log must be read as a whole.
+ */
+export async function readTail(path: string, sessionId: string, after: number): Promise<StoredLog | undefined> {
+  const newestFirst: DurableEvent[] = [];
+  /** The number of the record that ended the reading; `undefined` when it was one that is not as it should be. */
+  let before: number | undefined;
+  const visit = (line: Buffer): "enough" | undefined => {
+    const decoded = isUtf8(line) ? decodeRecord(line.toString(), sessionId) : undefined;
+    if (decoded?.kind !== "event") return "enough";
+    const { seq } = decoded.event;
+    const next = newestFirst.at(-1)?.seq;
+    if (next !== undefined && seq !== next - 1) return "enough";
+    if (seq <= after) {
+      before = seq;
+      return "enough";
+    }
+    newestFirst.push(decoded.event);
+  };
+  const end = await linesFromEnd(path, visit).catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw storageError("read", path, error);
+  });
+  // Only the first line is left, which is number 1.
+  if (end === "start" && (newestFirst.at(-1)?.seq ?? 2) === 2) before = 1;
+  if (before === undefined) return undefined;
+  const lastSeq = newestFirst[0]?.seq ?? before;
+  return { events: newestFirst.reverse(), lastSeq, damagedLines: [], missingRecords: [] };
+}
