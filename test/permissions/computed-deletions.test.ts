@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { withEvidence } from "../../src/core/evidence.ts";
+import { createMemoryHost } from "../fakes/memory-host.ts";
+import { context, policy } from "./at-high.ts";
+
+async function verdict(command: string): Promise<string> {
+  const here = { ...context, tool: "Execute", cwd: "/home/u/code/ws", readable: [], enabledTools: ["Execute"] };
+  const host = createMemoryHost({ "/home/u/code/ws/src/a.ts": "" });
+  const accesses = await withEvidence([{ type: "command", command, background: false }], policy, host, here);
+  const decided = policy.decide(accesses, here);
+  return `${decided.verdict} ${decided.rule}`;
+}
+
+test.each([
+  "shopt -s nocaseglob; rm -rf .GI*",
+  "shopt -s extglob\nrm -rf .!(|.)",
+  "git worktree remove -f .",
+  'git worktree remove --force "$PWD"',
+  "git worktree move . ../gone",
+  "git clean -ffdx",
+  "git clean -f -d --force",
+  "git --work-tree=$HOME checkout -f",
+  "git --work-tree=.. checkout -f",
+  "GIT_WORK_TREE=$HOME git checkout -f",
+  "git archive HEAD | (cd ~ && tar x)",
+  "rsync -a --remove-source-files . /tmp/x",
+  `perl -e 'use File::Path; rmtree($ENV{HOME})'`,
+  `perl -e 'use File::Path; rmtree $d'`,
+  `perl -e 'chdir; system "rm -rf *"'`,
+  `awk 'BEGIN{system("rm -rf " ENVIRON["HOME"])}'`,
+  `php -r 'system("rm -rf ".$_SERVER["HOME"]);'`,
+  `deno eval 'Deno.removeSync(Deno.cwd(), { recursive: true })'`,
+  `node -e 'require("fs").rmSync(require("path").resolve(), { recursive: true })'`,
+  `python3 -c 'import pathlib,shutil; shutil.rmtree(pathlib.Path.cwd())'`,
+  `python3 -c 'import os,shutil; shutil.rmtree(os.curdir)'`,
+  `ruby -e 'require "fileutils"; FileUtils.rm_rf Dir.pwd' && ruby -e 'FileUtils.rm_rf(Dir.pwd)'`,
+  `emacs --batch --eval '(delete-directory ".git" t)'`,
+  "trash-put ~",
+  "gvfs-trash ~",
+  "srm -rf .",
+  "wipe -rf .",
+  "umount ~",
+  "mount --bind x ~",
+  "userdel -r root",
+  "docker run -v $PWD:/x alpine rm -rf /x",
+])("%s asks at high", async (command) => {
+  expect(await verdict(command)).toMatch(/^deny (catastrophic|protected-place)$/);
+});
+
+test.each([
+  `node -e 'require("fs").rmSync("build", { recursive: true })'`,
+  `python3 -c 'import shutil; shutil.rmtree("build")'`,
+  `python3 -c 'from shutil import rmtree; rmtree("build/x"); print("done")'`,
+  "git worktree remove ../other",
+  "git worktree move ../a ../b",
+  "git clean -fd",
+  "docker run -v $PWD/data:/x alpine rm -rf /x/y",
+  "./unpack.sh && tar xf a.tar",
+  "GIT_WORK_TREE=/tmp/x git checkout -f",
+  "shopt -s nocaseglob; ls *.MD",
+])("%s needs no yes at high", async (command) => {
+  expect(await verdict(command)).toMatch(/^allow /);
+});
