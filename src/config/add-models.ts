@@ -4,9 +4,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { Document, YAMLMap, YAMLSeq } from "yaml";
 import { makeFolders } from "../core/make-folders.ts";
 import { readPlainText } from "./bounded-file.ts";
-import { checked, invalid, parseConfig, reason } from "./config-document.ts";
-import type { ModelEntryConfig } from "./factory-models.ts";
-import type { UserConfig } from "./schema.ts";
+import { checkedUserConfig, type ModelEntryConfig, type UserConfig } from "./checked-config.ts";
+import { invalid, parseConfig, reason } from "./config-document.ts";
 
 export interface ModelAddition {
   readonly entries: readonly ModelEntryConfig[];
@@ -38,8 +37,7 @@ export async function withModels(ownHome: string, addition: ModelAddition): Prom
   if (!isDeepStrictEqual({ ...old, models: null }, { ...value, models: null })) {
     throw invalid(path, "cannot be changed without touching something else in it; add the models by hand");
   }
-  const { userConfigSchema } = await import("./schema.ts");
-  return { path, before, text, config: checked(userConfigSchema, value, path) };
+  return { path, before, text, config: checkedUserConfig(value, path) };
 }
 
 async function insert(document: Document, { entries, aliases }: ModelAddition, path: string): Promise<void> {

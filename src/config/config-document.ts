@@ -1,5 +1,4 @@
 import type { CST } from "yaml";
-import type { z } from "zod";
 import { AgentError } from "../core/errors.ts";
 import { printable } from "./visible.ts";
 
@@ -50,17 +49,6 @@ export async function checkOutline(text: string, path: string, most = Number.POS
 function keysIn(part: CST.Token | undefined): number {
   const isMap = part?.type === "block-map" || (part?.type === "flow-collection" && part.start.source === "{");
   return isMap ? part.items.length : 0;
-}
-
-/** What a schema makes of a value; its first complaint becomes the one line of the error. */
-export function checked<T>(schema: z.ZodType<T>, value: unknown, path: string): T {
-  const parsed = schema.safeParse(value, {
-    error: ({ code, input }) => (code === "invalid_type" && input === undefined ? "is missing" : undefined),
-  });
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const where = issue?.path.join(".") ?? "";
-  throw invalid(path, `${where === "" ? "" : `${where}: `}${issue?.message ?? "is not valid"}`);
 }
 
 export function invalid(path: string, why: string): AgentError {

@@ -1,34 +1,19 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { readPlainText } from "./bounded-file.ts";
-import { checked, checkOutline, invalid, parseConfig, reason } from "./config-document.ts";
-import { forgetConfig, keepConfig, keptConfig } from "./kept-config.ts";
-import type { UserConfig } from "./schema.ts";
+import type { UserConfig } from "./checked-config.ts";
+import { checkOutline, invalid, parseConfig, reason } from "./config-document.ts";
 
 /**
  * The user's configuration; empty when there is none. Rejects with `config_invalid` and one line that names the place.
- * `file` takes the place of `config.yaml`, and must be there. What it means is not kept: there is room for one file, and
- * that is the one which every start reads.
+ * `file` takes the place of `config.yaml`, and must be there.
  */
 export async function loadUserConfig(ownHome: string, { file }: { file?: string } = {}): Promise<UserConfig> {
-  if (file !== undefined) return checkedConfig(await readNamed(file), file);
-  const path = join(ownHome, "config.yaml");
-  const text = await readIfThere(path);
-  if (text === undefined || text.trim() === "") {
-    forgetConfig(ownHome);
-    return {};
-  }
-  const kept = keptConfig(ownHome, text);
-  if (kept !== undefined) return kept;
-  const config = await checkedConfig(text, path);
-  keepConfig(ownHome, text, config);
-  return config;
-}
-
-async function checkedConfig(text: string, path: string): Promise<UserConfig> {
+  const path = file ?? join(ownHome, "config.yaml");
+  const text = file === undefined ? await readIfThere(path) : await readNamed(file);
+  if (text === undefined || text.trim() === "") return {};
   const value = await parseConfig(text, path);
-  const { userConfigSchema } = await import("./schema.ts");
-  return checked(userConfigSchema, value ?? {}, path);
+  return (await import("./checked-config.ts")).checkedUserConfig(value, path);
 }
 
 /** Any YAML or JSON file, as plain data; `config_invalid` for what is no plain file. JSON is tried first: it is quicker, and needs no YAML parser. */

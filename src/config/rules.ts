@@ -4,10 +4,10 @@ import { open, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, sep } from "node:path";
 import type { CommandRules } from "../core/permission.ts";
 import { readBoundedFrom } from "./bounded-file.ts";
-import { checked, invalid, parseConfig, reason } from "./config-document.ts";
+import type { UserConfig } from "./checked-config.ts";
+import { invalid, parseConfig, reason } from "./config-document.ts";
 import { foldersBetween, repositoryRoot } from "./repository-folders.ts";
 import { ruleWords } from "./rule-words.ts";
-import type { UserConfig } from "./schema.ts";
 import { printable, visible } from "./visible.ts";
 
 const maxConfigBytes = 4 * 1024 * 1024;
@@ -78,8 +78,8 @@ async function readAdminFile({ path, isNamed }: AdminFile): Promise<Words> {
   }
   const text = await textOf(opened === "link" ? await openLink(path) : opened, path);
   const value = await parseConfig(text, path);
-  const { adminConfigSchema } = await import("./schema.ts");
-  return wordsOf(checked(adminConfigSchema, value ?? {}, path).permissions?.deny ?? [], "deny");
+  const { checkedAdminConfig } = await import("./checked-config.ts");
+  return wordsOf(checkedAdminConfig(value, path).permissions?.deny ?? [], "deny");
 }
 
 interface RepositoryFile {
@@ -99,8 +99,8 @@ async function readRepositoryFile(folder: string, root: string): Promise<Reposit
   }
   const text = await textOf(opened === "link" ? await openLink(real) : opened, path);
   const value = (await parseConfig(text, path)) ?? {};
-  const { repositoryConfigSchema } = await import("./schema.ts");
-  const { permissions } = checked(repositoryConfigSchema, value, path);
+  const { checkedRepositoryConfig } = await import("./checked-config.ts");
+  const { permissions } = checkedRepositoryConfig(value, path);
   return { deny: wordsOf(permissions?.deny ?? [], "deny"), notices: unusedKeys(value, path) };
 }
 

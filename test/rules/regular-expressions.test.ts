@@ -48,6 +48,7 @@ test("no pattern takes exponential time, and those that take more than linear ti
 /** The same for patterns that are put together from texts. */
 const made: Readonly<Record<string, string>> = {
   "config/factory-models.ts": "one set of characters",
+  "config/form.ts": "written in src/config/schema, and reviewed there",
   "core/terminal-text.ts": "alternatives of one character each",
   "host/git-config.ts": "a line ends each attempt",
   "host/line-search.ts": "the model's own, in a thread that is ended after 10 seconds",
