@@ -141,9 +141,8 @@ export async function compose(
     clock,
     retry: { random: Math.random },
   });
-  const environment = describeEnvironment({ cacheFile: join(homes.own, "cache", "tool-versions.json") });
   const look = async (cwd: string): Promise<readonly string[]> =>
-    (await Promise.all([environment(cwd), readInstructions(homes.own, cwd)])).flat();
+    (await Promise.all([describeEnvironment(cwd), readInstructions(homes.own, cwd)])).flat();
   const begun = new Map<string, Promise<readonly string[]>>();
   const [passEnvironment, hideEnvironment] = [config.passEnvironment ?? [], namedVariables(config)];
   const host = createNodeHost({

@@ -5,7 +5,8 @@ import type { Document, YAMLMap, YAMLSeq } from "yaml";
 import { makeFolders } from "../core/make-folders.ts";
 import { readPlainText } from "./bounded-file.ts";
 import { checkedUserConfig, type ModelEntryConfig, type UserConfig } from "./checked-config.ts";
-import { invalid, parseConfig, reason } from "./config-document.ts";
+import { invalid, reason } from "./config-fault.ts";
+import { parseConfig } from "./yaml-document.ts";
 
 export interface ModelAddition {
   readonly entries: readonly ModelEntryConfig[];
@@ -28,12 +29,12 @@ export interface ChangedConfig {
 export async function withModels(ownHome: string, addition: ModelAddition): Promise<ChangedConfig> {
   const path = join(ownHome, "config.yaml");
   const before = await textIfThere(path);
-  const old = ((await parseConfig(before ?? "", path)) ?? {}) as Record<string, unknown>;
+  const old = (parseConfig(before ?? "", path) ?? {}) as Record<string, unknown>;
   const { parseDocument } = await import("yaml");
   const document = parseDocument(before ?? "");
   await insert(document, addition, path);
   const text = document.toString({ lineWidth: 0, flowCollectionPadding: /[{[] \S/.test(before ?? "") });
-  const value = (await parseConfig(text, path)) as Record<string, unknown>;
+  const value = parseConfig(text, path) as Record<string, unknown>;
   if (!isDeepStrictEqual({ ...old, models: null }, { ...value, models: null })) {
     throw invalid(path, "cannot be changed without touching something else in it; add the models by hand");
   }

@@ -2,7 +2,7 @@ import { AgentError } from "../core/errors.ts";
 import { withoutTrailingSlashes } from "../core/trailing.ts";
 import { readBounded } from "./bounded-file.ts";
 import { type ModelEntryConfig, modelEntryFault } from "./checked-config.ts";
-import { reason } from "./config-document.ts";
+import { reason } from "./config-fault.ts";
 import { faultText } from "./form.ts";
 import { parseJsonWithComments } from "./json-with-comments.ts";
 import { visible } from "./visible.ts";

@@ -2,7 +2,7 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { readPlainText } from "./bounded-file.ts";
 import type { UserConfig } from "./checked-config.ts";
-import { checkOutline, invalid, parseConfig, reason } from "./config-document.ts";
+import { invalid, reason } from "./config-fault.ts";
 
 /**
  * The user's configuration; empty when there is none. Rejects with `config_invalid` and one line that names the place.
@@ -12,8 +12,7 @@ export async function loadUserConfig(ownHome: string, { file }: { file?: string 
   const path = file ?? join(ownHome, "config.yaml");
   const text = file === undefined ? await readIfThere(path) : await readNamed(file);
   if (text === undefined || text.trim() === "") return {};
-  const value = await parseConfig(text, path);
-  return (await import("./checked-config.ts")).checkedUserConfig(value, path);
+  return (await import("./checked-config.ts")).readUserConfig(text, path);
 }
 
 /** Any YAML or JSON file, as plain data; `config_invalid` for what is no plain file. JSON is tried first: it is quicker, and needs no YAML parser. */
@@ -24,14 +23,7 @@ export async function readDocument(path: string): Promise<unknown> {
   } catch {
     // Not JSON; YAML is the usual form.
   }
-  await checkOutline(text, path);
-  const { parse } = await import("yaml");
-  try {
-    // Its warnings would go to stderr by themselves, past whoever decides what stands there.
-    return parse(text, { maxAliasCount: 100, logLevel: "error" }) as unknown;
-  } catch (error) {
-    throw invalid(path, reason(error));
-  }
+  return (await import("./yaml-document.ts")).parseYaml(text, path);
 }
 
 async function readNamed(path: string): Promise<string> {

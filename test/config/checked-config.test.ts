@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { formOf } from "../../scripts/config-schema.ts";
 import {
-  checkedAdminConfig,
-  checkedRepositoryConfig,
   checkedUserConfig,
   modelEntryFault,
+  readAdminConfig,
+  readRepositoryConfig,
 } from "../../src/config/checked-config.ts";
 import { faultOf } from "../../src/config/form.ts";
 import { modelEntrySchema } from "../../src/config/schema/models.ts";
@@ -106,10 +106,11 @@ describe("the checker and the schema it was made from", () => {
     fc.assert(
       fc.property(fc.array(changes, { maxLength: 3 }), fc.boolean(), (list, isWhole) => {
         const start = isWhole ? rules : { permissions: { deny: ["git push *"] } };
-        const value = asRead(list.reduce(changed, clone(start))) ?? {};
-        expect(outcome(() => checkedAdminConfig(value, "x"))).toEqual(bySchema(adminConfigSchema, value));
+        const text = JSON.stringify(asRead(list.reduce(changed, clone(start))) ?? {});
+        const value: Value = JSON.parse(text) ?? {};
+        expect(outcome(() => readAdminConfig(text, "x"))).toEqual(bySchema(adminConfigSchema, value));
         const used = bySchema(repositoryConfigSchema, value);
-        expect(outcome(() => checkedRepositoryConfig(value, "x"))).toEqual(used === "refused" ? used : { value });
+        expect(outcome(() => readRepositoryConfig(text, "x"))).toEqual(used === "refused" ? used : { value });
         const entry = asRead(list.reduce(changed, clone(wholeConfig.models.entries[0]))) ?? {};
         expect(modelEntryFault(entry) === undefined).toBe(modelEntrySchema.safeParse(entry).success);
       }),

@@ -20,7 +20,6 @@ const reviewed: Readonly<Record<string, string>> = {
   "src/host/save-plan.ts": "the end of a line always fits",
   "src/host/secret-names.ts": "names of the user's own environment",
   "src/host/secret-values.ts": "the user's own environment",
-  "src/host/tool-versions.ts": "at most a few KiB of a program's answer",
   "src/models/redact.ts": "keys of the user",
   "src/permissions/guesses.ts": "a word has at most 4096 characters",
   "src/permissions/scripts/awk.ts": "tried at one place each",
