@@ -34,7 +34,9 @@ function neededBy(...roots: readonly string[]): (id: string, modules: Modules) =
 /** Each further file costs a millisecond at the start, so what is loaded together goes into one. */
 const everyRun = neededBy("commands/program.ts", "commands/exec.ts");
 const everyListing = neededBy("models/configured.ts");
+const everyConfig = neededBy("config/checked-config.ts");
 const everyProvider = neededBy("models/provider-model.ts", "net/fetch.ts", "net/network.ts", "tools/json-schema.ts");
+const yamlModules = fileURLToPath(new URL("node_modules/yaml/browser/index.js", import.meta.url));
 const sharedBySdk = /\/node_modules\/(@ai-sdk\/provider|@ai-sdk\/provider-utils|eventsource-parser)\//;
 
 /** Commander starts other programs for sub-commands that are programs. There are none, and loading what it takes is slow. */
@@ -69,6 +71,12 @@ const noNativeHelpers = {
   load: (id: string) => (id === "\0no-native-helper" ? 'throw new Error("not used");' : undefined),
 };
 
+/** Of its two builds, Node would get the one of CommonJS, which cannot be shaken and takes twice as long to load. */
+const yamlAsModules = {
+  name: "yaml-as-modules",
+  resolveId: (source: string) => (source === "yaml" ? yamlModules : undefined),
+};
+
 /** What Node has built in needs none of its loader for ES modules, which takes milliseconds to set up. */
 const builtinsWithoutLoader = {
   name: "builtins-without-loader",
@@ -96,12 +104,14 @@ const program: UserConfig = {
     noOlderZod,
     metricsWithoutTheRest,
     noNativeHelpers,
+    yamlAsModules,
     builtinsWithoutLoader,
   ],
   outputOptions: {
     codeSplitting: {
       groups: [
         { name: (id, modules) => (everyRun(id, modules) ? "run" : null) },
+        { name: (id, modules) => (everyConfig(id, modules) ? "config-file" : null) },
         { name: (id, modules) => (everyListing(id, modules) ? "configured" : null) },
         { name: "zod", test: /\/node_modules\/zod\// },
         { name: (id, modules) => (everyProvider(id, modules) || sharedBySdk.test(id) ? "provider" : null) },

@@ -1,13 +1,14 @@
 import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { UserConfig } from "./config/checked-config.ts";
 import type { Homes } from "./config/home.ts";
 import { readInstructions } from "./config/instructions.ts";
 import { loadUserConfig, readDocument } from "./config/load.ts";
 import { namedVariables } from "./config/named-variables.ts";
+import { removeOldCopies } from "./config/old-copies.ts";
 import { ownHomes } from "./config/own-homes.ts";
 import { adminFiles, loadRules } from "./config/rules.ts";
-import type { UserConfig } from "./config/schema.ts";
 import { Engine } from "./core/engine.ts";
 import type { EngineParts } from "./core/engine-parts.ts";
 import { seenPlaces } from "./core/evidence.ts";
@@ -115,6 +116,7 @@ export async function compose(
 ): Promise<Composition> {
   const homes = await resolved(ownHomes(env));
   const config = await loadUserConfig(homes.own, configFile === undefined ? {} : { file: configFile });
+  removeOldCopies(homes.own);
   const openNetwork = lazyNetwork(env, config);
   const [outputsDir, unfinishedDir] = [join(homes.own, "outputs"), join(homes.own, "unfinished")];
   const store = createJsonlStore({
@@ -140,9 +142,8 @@ export async function compose(
     clock,
     retry: { random: Math.random },
   });
-  const environment = describeEnvironment({ cacheFile: join(homes.own, "cache", "tool-versions.json") });
   const look = async (cwd: string): Promise<readonly string[]> =>
-    (await Promise.all([environment(cwd), readInstructions(homes.own, cwd)])).flat();
+    (await Promise.all([describeEnvironment(cwd), readInstructions(homes.own, cwd)])).flat();
   const begun = new Map<string, Promise<readonly string[]>>();
   const [passEnvironment, hideEnvironment] = [config.passEnvironment ?? [], namedVariables(config)];
   const host = createNodeHost({

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { compose } from "../compose.ts";
 import { withModels, writeConfig } from "../config/add-models.ts";
-import type { ModelEntryConfig } from "../config/factory-models.ts";
+import type { ModelEntryConfig } from "../config/checked-config.ts";
 import { readFactoryModels } from "../config/factory-models.ts";
 import { printable } from "../config/visible.ts";
 import { yamlText } from "../config/yaml-text.ts";

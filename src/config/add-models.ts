@@ -4,9 +4,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { Document, YAMLMap, YAMLSeq } from "yaml";
 import { makeFolders } from "../core/make-folders.ts";
 import { readPlainText } from "./bounded-file.ts";
-import { checked, invalid, parseConfig, reason } from "./config-document.ts";
-import type { ModelEntryConfig } from "./factory-models.ts";
-import type { UserConfig } from "./schema.ts";
+import { checkedUserConfig, type ModelEntryConfig, type UserConfig } from "./checked-config.ts";
+import { invalid, reason } from "./config-fault.ts";
+import { parseConfig } from "./yaml-document.ts";
 
 export interface ModelAddition {
   readonly entries: readonly ModelEntryConfig[];
@@ -29,17 +29,16 @@ export interface ChangedConfig {
 export async function withModels(ownHome: string, addition: ModelAddition): Promise<ChangedConfig> {
   const path = join(ownHome, "config.yaml");
   const before = await textIfThere(path);
-  const old = ((await parseConfig(before ?? "", path)) ?? {}) as Record<string, unknown>;
+  const old = (parseConfig(before ?? "", path) ?? {}) as Record<string, unknown>;
   const { parseDocument } = await import("yaml");
   const document = parseDocument(before ?? "");
   await insert(document, addition, path);
   const text = document.toString({ lineWidth: 0, flowCollectionPadding: /[{[] \S/.test(before ?? "") });
-  const value = (await parseConfig(text, path)) as Record<string, unknown>;
+  const value = parseConfig(text, path) as Record<string, unknown>;
   if (!isDeepStrictEqual({ ...old, models: null }, { ...value, models: null })) {
     throw invalid(path, "cannot be changed without touching something else in it; add the models by hand");
   }
-  const { userConfigSchema } = await import("./schema.ts");
-  return { path, before, text, config: checked(userConfigSchema, value, path) };
+  return { path, before, text, config: checkedUserConfig(value, path) };
 }
 
 async function insert(document: Document, { entries, aliases }: ModelAddition, path: string): Promise<void> {

@@ -1,16 +1,13 @@
-import type { z } from "zod";
 import { AgentError } from "../core/errors.ts";
 import { withoutTrailingSlashes } from "../core/trailing.ts";
 import { readBounded } from "./bounded-file.ts";
-import { reason } from "./config-document.ts";
+import { type ModelEntryConfig, modelEntryFault } from "./checked-config.ts";
+import { reason } from "./config-fault.ts";
+import { faultText } from "./form.ts";
 import { parseJsonWithComments } from "./json-with-comments.ts";
-import type { modelEntrySchema } from "./model-schema.ts";
 import { visible } from "./visible.ts";
 
 const mostBytes = 4 * 1024 * 1024;
-
-/** An entry of `models` in config.yaml. */
-export type ModelEntryConfig = z.infer<typeof modelEntrySchema>;
 
 export interface FactoryModels {
   readonly entries: readonly ModelEntryConfig[];
@@ -30,7 +27,6 @@ export async function readFactoryModels(path: string): Promise<FactoryModels> {
   if (!isFields(settings)) throw new AgentError("usage", `${path} does not hold a JSON object.`);
   const listed = settings.customModels ?? settings.custom_models ?? [];
   if (!Array.isArray(listed)) throw new AgentError("usage", `${path}: customModels is not a list.`);
-  const { modelEntrySchema } = await import("./model-schema.ts");
   const entries: ModelEntryConfig[] = [];
   const notes: string[] = [];
   for (const [index, raw] of listed.entries()) {
@@ -40,16 +36,18 @@ export async function readFactoryModels(path: string): Promise<FactoryModels> {
       notes.push(`${place} is left out: ${made}.`);
       continue;
     }
-    const checked = modelEntrySchema.safeParse(made.entry);
-    if (!checked.success) {
-      const [issue] = checked.error.issues;
-      notes.push(`${place} is left out: ${issue?.path.join(".") ?? ""} ${issue?.message ?? "is not valid"}.`);
-    } else if (entries.some(({ id }) => id === checked.data.id)) {
-      notes.push(`${place} is left out: ${visible(checked.data.id)} is there twice.`);
-    } else {
-      entries.push(checked.data);
-      for (const note of made.notes) notes.push(`${place}: ${note}.`);
+    const fault = modelEntryFault(made.entry);
+    if (fault !== undefined) {
+      notes.push(`${place} is left out: ${faultText(fault)}.`);
+      continue;
     }
+    const entry = made.entry as ModelEntryConfig;
+    if (entries.some(({ id }) => id === entry.id)) {
+      notes.push(`${place} is left out: duplicate ${visible(entry.id)}.`);
+      continue;
+    }
+    entries.push(entry);
+    for (const note of made.notes) notes.push(`${place}: ${note}.`);
   }
   return { entries, notes };
 }

@@ -1,34 +1,18 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { readPlainText } from "./bounded-file.ts";
-import { checked, checkOutline, invalid, parseConfig, reason } from "./config-document.ts";
-import { forgetConfig, keepConfig, keptConfig } from "./kept-config.ts";
-import type { UserConfig } from "./schema.ts";
+import type { UserConfig } from "./checked-config.ts";
+import { invalid, reason } from "./config-fault.ts";
 
 /**
  * The user's configuration; empty when there is none. Rejects with `config_invalid` and one line that names the place.
- * `file` takes the place of `config.yaml`, and must be there. What it means is not kept: there is room for one file, and
- * that is the one which every start reads.
+ * `file` takes the place of `config.yaml`, and must be there.
  */
 export async function loadUserConfig(ownHome: string, { file }: { file?: string } = {}): Promise<UserConfig> {
-  if (file !== undefined) return checkedConfig(await readNamed(file), file);
-  const path = join(ownHome, "config.yaml");
-  const text = await readIfThere(path);
-  if (text === undefined || text.trim() === "") {
-    forgetConfig(ownHome);
-    return {};
-  }
-  const kept = keptConfig(ownHome, text);
-  if (kept !== undefined) return kept;
-  const config = await checkedConfig(text, path);
-  keepConfig(ownHome, text, config);
-  return config;
-}
-
-async function checkedConfig(text: string, path: string): Promise<UserConfig> {
-  const value = await parseConfig(text, path);
-  const { userConfigSchema } = await import("./schema.ts");
-  return checked(userConfigSchema, value ?? {}, path);
+  const path = file ?? join(ownHome, "config.yaml");
+  const text = file === undefined ? await readIfThere(path) : await readNamed(file);
+  if (text === undefined || text.trim() === "") return {};
+  return (await import("./checked-config.ts")).readUserConfig(text, path);
 }
 
 /** Any YAML or JSON file, as plain data; `config_invalid` for what is no plain file. JSON is tried first: it is quicker, and needs no YAML parser. */
@@ -39,14 +23,7 @@ export async function readDocument(path: string): Promise<unknown> {
   } catch {
     // Not JSON; YAML is the usual form.
   }
-  await checkOutline(text, path);
-  const { parse } = await import("yaml");
-  try {
-    // Its warnings would go to stderr by themselves, past whoever decides what stands there.
-    return parse(text, { maxAliasCount: 100, logLevel: "error" }) as unknown;
-  } catch (error) {
-    throw invalid(path, reason(error));
-  }
+  return (await import("./yaml-document.ts")).parseYaml(text, path);
 }
 
 async function readNamed(path: string): Promise<string> {

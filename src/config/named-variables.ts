@@ -1,6 +1,5 @@
-import type { UserConfig } from "./schema.ts";
-
-const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+import type { UserConfig } from "./checked-config.ts";
+import { variablesIn } from "./variables.ts";
 
 /** The variables of the environment that are filled into what models are called with. */
 export function namedVariables({ models }: UserConfig): readonly string[] {
@@ -9,11 +8,5 @@ export function namedVariables({ models }: UserConfig): readonly string[] {
     apiKey ?? "",
     ...Object.values(headers ?? {}),
   ]);
-  const names = texts.flatMap((text) => Array.from(text.matchAll(variable), ([, name = ""]) => name));
-  return [...new Set(names)];
-}
-
-/** Whether somebody meant a variable and would send its name. A dollar sign alone may be part of a key. */
-export function hasBrokenVariable(text: string): boolean {
-  return text.replace(variable, "").includes("${") || /^\$[A-Za-z_][A-Za-z0-9_]*$/.test(text.trim());
+  return [...new Set(texts.flatMap(variablesIn))];
 }

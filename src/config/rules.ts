@@ -4,10 +4,10 @@ import { open, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, sep } from "node:path";
 import type { CommandRules } from "../core/permission.ts";
 import { readBoundedFrom } from "./bounded-file.ts";
-import { checked, invalid, parseConfig, reason } from "./config-document.ts";
+import type { UserConfig } from "./checked-config.ts";
+import { invalid, reason } from "./config-fault.ts";
 import { foldersBetween, repositoryRoot } from "./repository-folders.ts";
 import { ruleWords } from "./rule-words.ts";
-import type { UserConfig } from "./schema.ts";
 import { printable, visible } from "./visible.ts";
 
 const maxConfigBytes = 4 * 1024 * 1024;
@@ -77,9 +77,8 @@ async function readAdminFile({ path, isNamed }: AdminFile): Promise<Words> {
     return [];
   }
   const text = await textOf(opened === "link" ? await openLink(path) : opened, path);
-  const value = await parseConfig(text, path);
-  const { adminConfigSchema } = await import("./schema.ts");
-  return wordsOf(checked(adminConfigSchema, value ?? {}, path).permissions?.deny ?? [], "deny");
+  const { readAdminConfig } = await import("./checked-config.ts");
+  return wordsOf(readAdminConfig(text, path).permissions?.deny ?? [], "deny");
 }
 
 interface RepositoryFile {
@@ -98,10 +97,9 @@ async function readRepositoryFile(folder: string, root: string): Promise<Reposit
     return { deny: [], notices: [printable(`${path} ${why}`)] };
   }
   const text = await textOf(opened === "link" ? await openLink(real) : opened, path);
-  const value = (await parseConfig(text, path)) ?? {};
-  const { repositoryConfigSchema } = await import("./schema.ts");
-  const { permissions } = checked(repositoryConfigSchema, value, path);
-  return { deny: wordsOf(permissions?.deny ?? [], "deny"), notices: unusedKeys(value, path) };
+  const { readRepositoryConfig } = await import("./checked-config.ts");
+  const config = readRepositoryConfig(text, path);
+  return { deny: wordsOf(config.permissions?.deny ?? [], "deny"), notices: unusedKeys(config, path) };
 }
 
 /** A repository may only narrow. What else its file says is named, so that nobody believes it to be in force. */

@@ -1,6 +1,6 @@
 import { durationMs } from "../core/duration.ts";
 import type { Autonomy } from "../core/settings.ts";
-import type { UserConfig } from "./schema.ts";
+import type { UserConfig } from "./checked-config.ts";
 import type { rpcClients, toolExecutions, userRoles } from "./serve-words.ts";
 
 export type ToolExecution = (typeof toolExecutions)[number];

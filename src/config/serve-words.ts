@@ -1,4 +1,4 @@
-/** Light enough to be loaded with every start: the words and forms of `serve` and `interactive`, without their schema. */
+/** The words and forms of `serve` and `interactive`. */
 
 /* The two lists stand elsewhere, too, for those who serve clients; a configuration knows nobody of these. A test compares them. */
 export const userRoles = ["admin", "user", "viewer"] as const;
@@ -16,13 +16,15 @@ export function userNameFault(name: string): string | undefined {
   return isName ? undefined : `must be letters, digits and . _ @ + -, at most ${longestName} of them`;
 }
 
-/** Why sessions cannot be kept in this folder; `undefined` when they can. */
+/** Why sessions cannot work in this folder; `undefined` when they can. */
 export function folderFault(folder: string): string | undefined {
   return folder.startsWith("/") ? undefined : `must be an absolute path, got ${JSON.stringify(folder)}`;
 }
 
-export function isTokenHash(text: string): boolean {
-  return /^sha256:[0-9a-f]{64}$/.test(text);
+/** The text is not quoted: it may be the token itself. */
+export function tokenHashFault(text: string): string | undefined {
+  const isHash = /^sha256:[0-9a-f]{64}$/.test(text);
+  return isHash ? undefined : "must be sha256: and 64 digits, as `tinman serve token` prints it";
 }
 
 /** Why this is no name that a `Host` header may have; `undefined` when it is one. */

@@ -13,7 +13,6 @@ export interface CaptureOptions {
   readonly limitMs: number;
   readonly maxBytes: number;
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  readonly withErrors?: boolean;
 }
 
 /** The first line that a program says; one of `cwd` is not looked for. Rejects when there is no such program, or it fails. */
@@ -43,7 +42,7 @@ export async function capture(
       env: { ...commandEnvironment(process.env, []), PATH: ownPath(options.cwd), ...options.environment },
       // A group of its own, so that what it started ends with it.
       detached: true,
-      stdio: ["ignore", "pipe", options.withErrors === true ? "pipe" : "ignore"],
+      stdio: ["ignore", "pipe", "ignore"],
     });
     const kill = () => {
       try {
@@ -55,7 +54,6 @@ export async function capture(
     const finish = (result: Captured | undefined) => {
       clearTimeout(timer);
       child.stdout?.destroy();
-      child.stderr?.destroy();
       resolve(result);
     };
     const textOf = () => Buffer.concat(parts).subarray(0, options.maxBytes).toString("utf8");
@@ -63,15 +61,13 @@ export async function capture(
       kill();
       finish(undefined);
     }, options.limitMs);
-    const take = (bytes: Buffer) => {
+    child.stdout?.on("data", (bytes: Buffer) => {
       parts.push(bytes);
       length += bytes.length;
       if (length <= options.maxBytes) return;
       kill();
       finish({ code: null, text: textOf(), cut: true });
-    };
-    child.stdout?.on("data", take);
-    child.stderr?.on("data", take);
+    });
     child.once("error", () => finish(undefined));
     child.once("close", (code) => finish({ code, text: textOf(), cut: false }));
   });

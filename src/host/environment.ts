@@ -1,7 +1,7 @@
 import { release, type as systemName } from "node:os";
+import { installedTools } from "./installed-tools.ts";
 import { repositoryState } from "./repository-state.ts";
 import { shellArguments } from "./shell.ts";
-import { toolVersions } from "./tool-versions.ts";
 
 function today(): string {
   const now = new Date();
@@ -9,8 +9,8 @@ function today(): string {
   return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
 }
 
-async function machine(cwd: string, cacheFile: string): Promise<string> {
-  const tools = await toolVersions(cacheFile, cwd).catch(() => []);
+function machine(cwd: string): string {
+  const tools = installedTools(cwd);
   return [
     "Environment",
     `Platform: ${process.platform} ${process.arch} (${systemName()} ${release()})`,
@@ -22,14 +22,12 @@ async function machine(cwd: string, cacheFile: string): Promise<string> {
 }
 
 /**
- * What the model is told of the machine and of the repository around `cwd`, as one text each. Fast when nothing changed
- * since the last time: then only git is started, and only inside a repository. Never rejects.
+ * What the model is told of the machine and of the repository around `cwd`, as one text each. Only git is started, and only
+ * inside a repository. Never rejects.
  */
-export function describeEnvironment(options: {
-  readonly cacheFile: string;
-}): (cwd: string) => Promise<readonly string[]> {
-  return async (cwd) => {
-    const [environment, repository] = await Promise.all([machine(cwd, options.cacheFile), repositoryState(cwd)]);
-    return repository === undefined ? [environment] : [environment, repository];
-  };
+export async function describeEnvironment(cwd: string): Promise<readonly string[]> {
+  const repository = repositoryState(cwd);
+  const environment = machine(cwd);
+  const found = await repository;
+  return found === undefined ? [environment] : [environment, found];
 }

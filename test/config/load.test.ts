@@ -34,13 +34,13 @@ test("YAML and JSON are read", async () => {
 });
 
 test.each([
-  ["modle: x", /modle/],
-  ["model: 3", /model: /],
-  ["model: ''", /model: /],
-  ["durability: sometimes", /durability: /],
+  ["modle: x", /: unknown key "modle"; available: model, models, fetch, /],
+  ["model: 3", /: model: must be text, got a number$/],
+  ["model: ''", /: model: must not be empty$/],
+  ["durability: sometimes", /: durability: must be one of turn, always; got "sometimes"$/],
   ["passEnvironment: ['A B']", /passEnvironment\.0: must be a variable name/],
-  ["[1, 2]", /expected object/],
-  ["just words", /expected object/],
+  ["[1, 2]", /: must be a map of keys, got a list$/],
+  ["just words", /: must be a map of keys, got text$/],
   ["model: [", /config\.yaml: /],
   ["a: &a [*a]", /config\.yaml: /],
 ])("%j is one line that names the file and the place", async (text, message) => {

@@ -64,25 +64,34 @@ test("a dollar sign may be part of a key", async () => {
 });
 
 test.each([
-  ["models: {defalt: x}", /models: Unrecognized key: "defalt"/],
+  ["models: {defalt: x}", /models: unknown key "defalt"; available: default, fallback, aliases, entries$/],
   ["models: [{id: x}]", /models\.entries\.0\.provider: is missing$/],
   ["models: [{provider: ollama}]", /models\.entries\.0\.id: is missing$/],
-  ["models: [{id: x, provider: 3}]", /models\.entries\.0\.provider: .*received number$/],
+  ["models: [{id: x, provider: 3}]", /models\.entries\.0\.provider: must be text, got a number$/],
   ["models: [{id: x, provider: a, apiKey: ''}]", /models\.entries\.0\.apiKey: is empty: leave it out/],
   ["models: [{id: offline, provider: a}]", /models\.entries\.0\.id: "offline" stands for the offline model/],
   ["models: [{id: 'script:x', provider: a}]", /models\.entries\.0\.id: "script:x" stands for scripted models/],
   ["models: {aliases: {offline: x}}", /models\.aliases\.offline: "offline" stands for the offline model/],
   ["models: {aliases: {'script:a.yaml': x}}", /models\.aliases\.script:a\.yaml: "script:a\.yaml" stands for/],
   ["models: [{id: a b, provider: ollama}]", /models\.entries\.0\.id: must have no spaces/],
-  ["models: [{id: x, provider: ollama, apikey: k}]", /models\.entries\.0: Unrecognized key: "apikey"/],
-  ["models: [{id: x, provider: a}, {id: x, provider: b}]", /models\.entries\.1\.id: "x" is there twice/],
-  ["models: [{id: x, provider: a, contextWindow: 0}]", /contextWindow: /],
+  [
+    "models: [{id: x, provider: ollama, apikey: k}]",
+    /models\.entries\.0: unknown key "apikey"; available: id, provider, .*apiKey, /,
+  ],
+  ["models: [{id: x, provider: a}, {id: x, provider: b}]", /models\.entries\.1\.id: duplicate "x"$/],
+  ["models: [{id: x, provider: a, contextWindow: 0}]", /contextWindow: must be a whole number above 0, got 0$/],
   ["models: [{id: x, provider: a, prices: {input: 1}}]", /prices\.output: is missing$/],
-  ["models: [{id: x, provider: a, timeouts: {idle: 0}}]", /timeouts\.idle: /],
-  ["models: [{id: x, provider: a, reasoningEfforts: [huge]}]", /reasoningEfforts\.0: /],
-  ["models: {aliases: {a: ''}}", /models\.aliases\.a: /],
-  ["network: {caFile: ''}", /network\.caFile: /],
-  ["fetch: {allowPrivate: all}", /fetch\.allowPrivate: /],
+  [
+    "models: [{id: x, provider: a, timeouts: {idle: 0}}]",
+    /timeouts\.idle: must be a number above 0 and at most 86400, got 0$/,
+  ],
+  [
+    "models: [{id: x, provider: a, reasoningEfforts: [huge]}]",
+    /reasoningEfforts\.0: must be one of none, .*, dynamic; got "huge"$/,
+  ],
+  ["models: {aliases: {a: ''}}", /models\.aliases\.a: must not be empty$/],
+  ["network: {caFile: ''}", /network\.caFile: must not be empty$/],
+  ["fetch: {allowPrivate: all}", /fetch\.allowPrivate: must be a list, got text$/],
   ["fetch: {allowPrivate: [localhost, 127.0.0.1/99]}", /fetch\.allowPrivate\.1: "127\.0\.0\.1\/99" is not a block/],
   ["fetch: {allowPrivate: ['http://x']}", /fetch\.allowPrivate\.0: "http:\/\/x" is an address of a page/],
 ])("%j is one line that names the place", async (text, message) => {
@@ -145,7 +154,10 @@ test("what would not be valid is refused", async () => {
   ]) {
     await write(text);
     const changing = withModels(home, { entries: [added, added], aliases: {} });
-    await expect(changing).rejects.toMatchObject({ code: "config_invalid", message: expect.stringContaining("twice") });
+    await expect(changing).rejects.toMatchObject({
+      code: "config_invalid",
+      message: expect.stringContaining("duplicate"),
+    });
   }
   for (const text of ["a: &a [{id: old, provider: x}]\nmodels: *a\n", "- 1\n", "models: [\n"]) {
     await write(text);
@@ -300,8 +312,8 @@ test("what is not understood is named and left out, and a key is never quoted", 
     'customModels[1] is left out: its provider is "bedrock-converse"; known are anthropic, openai, generic-chat-completion-api.',
     "customModels[2] is left out: it has no baseUrl.",
     "customModels[3] is left out: it names no model.",
-    'customModels[4] is left out: id "offline" stands for the offline model: choose another name.',
-    'customModels[5] is left out: "m" is there twice.',
+    'customModels[4] is left out: id: "offline" stands for the offline model: choose another name.',
+    'customModels[5] is left out: duplicate "m".',
     "customModels[6] is left out: it is not an object.",
   ]);
   expect(await read('{"theme": "dark"}')).toEqual({ entries: [], notes: [] });

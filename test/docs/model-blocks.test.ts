@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { modelEntrySchema } from "../../src/config/model-schema.ts";
+import { modelEntrySchema } from "../../src/config/schema/models.ts";
 import { reasoningEfforts } from "../../src/core/settings.ts";
 import type { Provider } from "../../src/models/providers.ts";
 import { providers } from "../../src/models/providers.ts";

@@ -367,7 +367,7 @@ cases:
   test("a file that cannot be parsed or read is one line and exit code 2", async () => {
     const broken = await check("cases: [\n  - {");
     expect([broken.code, broken.stdout]).toEqual([2, ""]);
-    expect(broken.stderr).toMatch(/^tinman: \.\.\/cases\.yaml: [^\n]+ at line \d[^\n]*\n$/);
+    expect(broken.stderr).toMatch(/^tinman: \.\.\/cases\.yaml: line \d+, column \d+: [^\n]+\n$/);
     const missing = await bench.tinman(["policy", "test", "nowhere.yaml"]);
     expect([missing.code, missing.stdout]).toEqual([2, ""]);
     expect(missing.stderr).toMatch(/^tinman: nowhere\.yaml: [^\n]+\n$/);

@@ -28,8 +28,7 @@ async function commit(folder: string, subject: string): Promise<string> {
 
 /** What is said of the repository around a folder. */
 async function stateOf(folder: string): Promise<string | undefined> {
-  const cacheFile = join(await tempFolder(), "cache.json");
-  return (await describeEnvironment({ cacheFile })(folder))[1];
+  return (await describeEnvironment(folder))[1];
 }
 
 function intro(root: string, branch: string): string[] {

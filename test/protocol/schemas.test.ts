@@ -3,8 +3,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { configForms, configJsonSchema } from "../../scripts/config-schema.ts";
 import { typesOf } from "../../scripts/types-from-schema.ts";
-import { userConfigSchema } from "../../src/config/schema.ts";
 import { scriptJsonSchema } from "../../src/models/script-format.ts";
 import { streamJsonRpcSchema } from "../../src/protocol/droid/json-schema.ts";
 import { interactiveSchema } from "../../src/protocol/interactive-schema.ts";
@@ -17,7 +17,7 @@ const options = { target: "draft-2020-12", io: "output" } as const;
 const schemas: Readonly<Record<string, () => unknown>> = {
   "exec-stream-json.schema.json": () => z.toJSONSchema(streamJsonLine, options),
   "exec-json.schema.json": () => z.toJSONSchema(resultObject, options),
-  "config.schema.json": () => z.toJSONSchema(userConfigSchema, { ...options, io: "input" }),
+  "config.schema.json": configJsonSchema,
   "script.schema.json": scriptJsonSchema,
   "stream-jsonrpc.schema.json": streamJsonRpcSchema,
   "interactive.schema.json": interactiveSchema,
@@ -37,11 +37,19 @@ test.each(Object.entries(schemas))("schema/%s is what the source says", async (n
 test("src/sdk/types.ts is what the schema says", async () => {
   const name = "src/sdk/types.ts";
   const text = `/* Written by \`npm run schema\` from src/protocol/sdk-types.ts. */\n\n${typesOf(sdkSchema().$defs)}`;
+  await expectKept(name, formatted(name, text));
+});
+
+test("src/config/config-forms.json is what the schema says", async () => {
+  const name = "src/config/config-forms.json";
+  await expectKept(name, formatted(name, JSON.stringify(configForms())));
+});
+
+function formatted(name: string, text: string): string {
   const biome = fileURLToPath(new URL("../../node_modules/@biomejs/biome/bin/biome", import.meta.url));
-  const current = execFileSync(process.execPath, [biome, "format", `--stdin-file-path=${name}`], {
+  return execFileSync(process.execPath, [biome, "format", `--stdin-file-path=${name}`], {
     cwd: fileURLToPath(new URL("../../", import.meta.url)),
     input: text,
     encoding: "utf8",
   });
-  await expectKept(name, current);
-});
+}

@@ -102,7 +102,12 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
     ["node:child_process", "../tools/a.ts", "../pdf/pages.ts", "../store/a.ts", "../models/a.ts", "zod", "diff"],
   ],
   ["host/start-program.ts", ["node:child_process", "node:path"], ["./b.ts", "../core/ports.ts", "zod"]],
-  ["config/a.ts", ["./b.ts", "../core/settings.ts", "yaml", "zod"], ["../models/a.ts", "../host/a.ts", "diff"]],
+  ["config/a.ts", ["./b.ts", "../core/settings.ts", "yaml"], ["../models/a.ts", "../host/a.ts", "diff"]],
+  [
+    "config/schema/a.ts",
+    ["./b.ts", "../named-checks.ts", "../../core/settings.ts", "zod"],
+    ["../../models/a.ts", "../home.ts", "yaml", "node:fs"],
+  ],
   ["config/home.ts", ["node:os"], ["./load.ts", "../core/errors.ts", "zod", "yaml"]],
   ["protocol/a.ts", ["./b.ts", "zod"], ["../core/event.ts", "../tools/a.ts", "node:path", "yaml"]],
   ["protocol/droid/a.ts", ["../b.ts", "zod"], ["../../core/event.ts", "../../rpc/a.ts"]],

@@ -20,7 +20,6 @@ const reviewed: Readonly<Record<string, string>> = {
   "src/host/save-plan.ts": "the end of a line always fits",
   "src/host/secret-names.ts": "names of the user's own environment",
   "src/host/secret-values.ts": "the user's own environment",
-  "src/host/tool-versions.ts": "at most a few KiB of a program's answer",
   "src/models/redact.ts": "keys of the user",
   "src/permissions/guesses.ts": "a word has at most 4096 characters",
   "src/permissions/scripts/awk.ts": "tried at one place each",
@@ -48,6 +47,7 @@ test("no pattern takes exponential time, and those that take more than linear ti
 /** The same for patterns that are put together from texts. */
 const made: Readonly<Record<string, string>> = {
   "config/factory-models.ts": "one set of characters",
+  "config/form.ts": "written in src/config/schema, and reviewed there",
   "core/terminal-text.ts": "alternatives of one character each",
   "host/git-config.ts": "a line ends each attempt",
   "host/line-search.ts": "the model's own, in a thread that is ended after 10 seconds",

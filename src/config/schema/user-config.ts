@@ -1,27 +1,13 @@
 import { z } from "zod";
-import { modelsSchema } from "./model-schema.ts";
-import { privateHostFault } from "./private-host.ts";
-import { ruleWords } from "./rule-words.ts";
-import { interactiveSchema, serveSchema } from "./serve-schema.ts";
+import { modelsSchema } from "./models.ts";
+import { named } from "./named-check.ts";
+import { interactiveSchema, serveSchema } from "./serve.ts";
 
-/** Commands, each as `ruleWords` understands it. */
-function commandRules(use: "allow" | "deny") {
-  const rule = z.string().superRefine((text, context) => {
-    const read = ruleWords(text, use);
-    if ("fault" in read) context.addIssue({ code: "custom", message: read.fault });
-  });
-  return z.array(rule).optional();
-}
-
-const privateHost = z
-  .string()
-  .min(1)
-  .superRefine((text, context) => {
-    const fault = privateHostFault(text);
-    if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
-  });
-
-const deny = commandRules("deny").describe("Commands that never run, as words; * as the last one: any further words.");
+const allow = z.array(named(z.string(), "allowRule")).optional();
+const deny = z
+  .array(named(z.string(), "denyRule"))
+  .optional()
+  .describe("Commands that never run, as words; * as the last one: any further words.");
 
 /** `$TINMAN_HOME/config.yaml`. Documented in docs/configuration.md. */
 export const userConfigSchema = z.strictObject({
@@ -30,7 +16,7 @@ export const userConfigSchema = z.strictObject({
   fetch: z
     .strictObject({
       allowPrivate: z
-        .array(privateHost)
+        .array(named(z.string().min(1), "privateHost"))
         .optional()
         .describe("Hosts, addresses or blocks in private networks that FetchUrl may ask; * for all."),
     })
@@ -50,9 +36,7 @@ export const userConfigSchema = z.strictObject({
     .describe("Variables that commands get although their names or values look like credentials."),
   permissions: z
     .strictObject({
-      allow: commandRules("allow").describe(
-        "Commands that run at every level, as words; * as the last one: any further words.",
-      ),
+      allow: allow.describe("Commands that run at every level, as words; * as the last one: any further words."),
       deny,
     })
     .optional()
@@ -60,8 +44,6 @@ export const userConfigSchema = z.strictObject({
   serve: serveSchema.optional().describe("The server of tinman serve: who may come in, and how much of it."),
   interactive: interactiveSchema.optional().describe("Sessions over its WebSocket API."),
 });
-
-export type UserConfig = z.infer<typeof userConfigSchema>;
 
 /** An administrator's file: nothing in it may widen what a user can do, so there is nothing else that it may say. */
 export const adminConfigSchema = z.strictObject({ permissions: z.strictObject({ deny }).optional() });

@@ -1,95 +1,46 @@
 import { z } from "zod";
-import { durationMs, durationRule } from "../core/duration.ts";
-import { autonomyLevels } from "../core/settings.ts";
-import {
-  folderFault,
-  hostFault,
-  isTokenHash,
-  originFault,
-  rpcClients,
-  toolExecutions,
-  userNameFault,
-  userRoles,
-} from "./serve-words.ts";
+import { autonomyLevels } from "../../core/settings.ts";
+import { rpcClients, toolExecutions, userRoles } from "../serve-words.ts";
+import { named } from "./named-check.ts";
 
-/** As it was written: what is kept of a configuration is what stands in it. */
-const duration = z.union([z.string(), z.number()]).superRefine((value, context) => {
-  if (durationMs(value) === undefined) context.addIssue({ code: "custom", message: lowerFirst(durationRule) });
-});
-
+const duration = named(z.union([z.string(), z.number()]), "duration");
 const count = z.number().int().positive();
 
-/** Text of which `fault` has nothing to say. */
-function text(fault: (value: string) => string | undefined) {
-  return z.string().superRefine((value, context) => {
-    const message = fault(value);
-    if (message !== undefined) context.addIssue({ code: "custom", message });
-  });
-}
-
-// What is wrong with a hash is not quoted: it may be the token itself.
-const tokenHash = text((value) =>
-  isTokenHash(value) ? undefined : "must be sha256: and 64 digits, as `tinman serve token` prints it",
-);
-
 const user = z.strictObject({
-  name: text(userNameFault).describe("Whose sessions they are."),
+  name: named(z.string(), "userName").describe("Whose sessions they are."),
   role: z
-    .enum(userRoles, {
-      error: ({ input }) =>
-        input === undefined ? "is missing" : `${JSON.stringify(input)} is no role: ${userRoles.join(", ")}`,
-    })
+    .enum(userRoles)
     .describe("admin: everything. user: their own sessions. viewer: watches, and changes nothing."),
-  tokens: z.array(tokenHash).describe("Hashes of the tokens, as tinman serve token prints them."),
+  tokens: z.array(named(z.string(), "tokenHash")).describe("Hashes of the tokens, as tinman serve token prints them."),
   folders: z
-    .array(text(folderFault))
+    .array(named(z.string(), "folder"))
     .min(1)
     .optional()
-    .describe("Folders in which, and below which, this user's sessions can work. Any, unless given. Role user only."),
+    .describe("This user's sessions work in these folders and below. Default: anywhere. Role user only."),
   autonomy: z
     .enum(autonomyLevels)
     .optional()
-    .describe("The highest level of this user's sessions. Any, unless given. Role user only."),
+    .describe("The highest level of this user's sessions. Default: any. Role user only."),
   models: z
     .array(z.string().min(1))
     .min(1)
     .optional()
-    .describe("The only models that this user's sessions can use. Any, unless given. Role user only."),
-});
-
-const ceilings = ["folders", "autonomy", "models"] as const;
-
-/** Two users of one name would share their sessions, and a token of two would be either's. */
-const users = z.array(user).superRefine((list, context) => {
-  const names = new Set<string>();
-  const hashes = new Set<string>();
-  list.forEach(({ name, tokens, ...one }, at) => {
-    for (const key of ceilings.filter((each) => one.role !== "user" && one[each] !== undefined)) {
-      const message = `is for the role user, and "${name}" has ${one.role}: remove it`;
-      context.addIssue({ code: "custom", path: [at, key], message });
-    }
-    if (names.has(name)) context.addIssue({ code: "custom", path: [at, "name"], message: `"${name}" is there twice` });
-    names.add(name);
-    tokens.forEach((hash, of) => {
-      if (hashes.has(hash))
-        context.addIssue({
-          code: "custom",
-          path: [at, "tokens", of],
-          message: "is there twice: each token has one user",
-        });
-      hashes.add(hash);
-    });
-  });
+    .describe("The models this user's sessions can use. Default: all. Role user only."),
 });
 
 /** `serve` of `config.yaml`. Documented in docs/configuration.md, as are the defaults. */
 export const serveSchema = z.strictObject({
   hosts: z
-    .array(text(hostFault))
+    .array(named(z.string(), "host"))
     .optional()
     .describe("Names by which the server may be asked, besides those of loopback and the address it is bound to."),
-  origins: z.array(text(originFault)).optional().describe("Origins of pages that may ask, besides the server's own."),
-  users: users.optional().describe("Who may come in besides the owner of this machine's own token."),
+  origins: z
+    .array(named(z.string(), "origin"))
+    .optional()
+    .describe("Origins of pages that may ask, besides the server's own."),
+  users: named(z.array(user), "users")
+    .optional()
+    .describe("Who may come in besides the owner of this machine's own token."),
   rpc: z
     .enum(rpcClients)
     .optional()
@@ -145,7 +96,3 @@ export const interactiveSchema = z.strictObject({
     })
     .optional(),
 });
-
-function lowerFirst(sentence: string): string {
-  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
-}

@@ -1,0 +1,80 @@
+import { z } from "zod";
+import type { Form } from "../src/config/form.ts";
+import { modelsSchema } from "../src/config/schema/models.ts";
+import { namesOfChecks } from "../src/config/schema/named-check.ts";
+import { adminConfigSchema, repositoryConfigSchema, userConfigSchema } from "../src/config/schema/user-config.ts";
+
+const options = { target: "draft-2020-12", io: "input" } as const;
+
+/** For editors: what `config.yaml` may hold, the short forms of `models` included. */
+export function configJsonSchema(): unknown {
+  return z.toJSONSchema(userConfigSchema, {
+    ...options,
+    override({ zodSchema, jsonSchema }) {
+      if (zodSchema !== modelsSchema) return;
+      const { description, ...whole } = jsonSchema;
+      if (whole.properties?.entries === undefined) throw new Error("models has no entries.");
+      for (const key of Object.keys(whole)) delete jsonSchema[key];
+      jsonSchema.anyOf = [whole, { $ref: "#/properties/models/anyOf/0/properties/entries" }, { type: "null" }];
+    },
+  });
+}
+
+/** For the program: the same as forms, without descriptions and with the checks that JSON Schema has no words for. */
+export function configForms(): Readonly<Record<"user" | "admin" | "repository", Form>> {
+  return {
+    user: formOf(userConfigSchema),
+    admin: formOf(adminConfigSchema),
+    repository: formOf(repositoryConfigSchema),
+  };
+}
+
+/** What `faultOf` understands. A form with another keyword would let values through, so it is an error here. */
+const keywords = new Set<string>([
+  "type",
+  "properties",
+  "required",
+  "propertyNames",
+  "additionalProperties",
+  "items",
+  "enum",
+  "minLength",
+  "pattern",
+  "patternWords",
+  "minimum",
+  "exclusiveMinimum",
+  "maximum",
+  "check",
+] satisfies (keyof Form)[]);
+const dropped = new Set(["$schema", "description"]);
+
+export function formOf(schema: z.ZodType): Form {
+  const document = z.toJSONSchema(schema, {
+    ...options,
+    override({ zodSchema, jsonSchema }) {
+      const [check, ...more] = namesOfChecks(zodSchema);
+      if (more.length > 0) throw new Error("A form has one check.");
+      if (check !== undefined) jsonSchema.check = check;
+      const words = (zodSchema._zod.def.checks ?? []).flatMap(({ _zod: { def } }) =>
+        "format" in def && def.format === "regex" ? (def.error?.({} as never) ?? []) : [],
+      );
+      if (words.length > 0) jsonSchema.patternWords = words[0];
+    },
+  });
+  return withoutWords(document) as Form;
+}
+
+function withoutWords(form: Readonly<Record<string, unknown>>): object {
+  const kept = Object.entries(form).filter(([key]) => !dropped.has(key));
+  return Object.fromEntries(
+    kept.map(([key, value]) => {
+      if (!keywords.has(key)) throw new Error(`src/config/form.ts does not know the keyword ${key}.`);
+      if (key === "properties") {
+        const inner = Object.entries(value as Readonly<Record<string, Readonly<Record<string, unknown>>>>);
+        return [key, Object.fromEntries(inner.map(([name, one]) => [name, withoutWords(one)]))];
+      }
+      const isForm = typeof value === "object" && !Array.isArray(value) && value !== null;
+      return [key, isForm ? withoutWords(value as Readonly<Record<string, unknown>>) : value];
+    }),
+  );
+}
