@@ -37,6 +37,7 @@ const keywords = new Set<string>([
   "propertyNames",
   "additionalProperties",
   "items",
+  "minItems",
   "enum",
   "minLength",
   "pattern",

@@ -9,6 +9,7 @@ export interface Form {
   readonly propertyNames?: Form;
   readonly additionalProperties?: boolean | Form;
   readonly items?: Form;
+  readonly minItems?: number;
   readonly enum?: readonly string[];
   readonly minLength?: number;
   readonly pattern?: string;
@@ -109,7 +110,10 @@ function wrongText({ minLength = 0, pattern, patternWords }: Form, value: unknow
 }
 
 function faultInside(form: Form, value: unknown, checks: Checks): Fault | undefined {
-  if (Array.isArray(value)) return form.items === undefined ? undefined : faultInList(form.items, value, checks);
+  if (Array.isArray(value)) {
+    if (value.length < (form.minItems ?? 0)) return { path: [], words: "must not be empty" };
+    return form.items === undefined ? undefined : faultInList(form.items, value, checks);
+  }
   if (!isMap(value)) return undefined;
   const { properties = {}, required = [] } = form;
   const others = Object.keys(value).filter((key) => !Object.hasOwn(properties, key));
