@@ -102,15 +102,15 @@ continue: 继续(下一步|任务)?
 recall: (what('s| is| was)( the| my| our)?|tell me (the|my|our)|which) {thing:some}
 recall: {thing:some} (是|叫)(什么|啥|多少|几)
 recall: 告诉我 {thing:some}
-state: {thing:mine}( is| equals| =|:) {value}
+state: {thing:mine}( is| equals| =|:) {value}(,?( and)? (remember|don't forget) (it|this|that))?
 state: I (changed|updated|set) {thing:mine} to {value}
-state: {thing:some} (是|为|叫|等于|=|：|:) {value}
+state: {thing:some} (是|为|叫|等于|=|：|:) {value}([，,] 请?记住)?
 pick: (${tell} )?(only|just|nothing but)( with)?( the| my| that| this)? {thing:some}( itself)?
 pick: ${tell} (the|my|that|this) {thing:some} (only|alone|itself)
 pick: (只需要?|只要|只|仅)(回复|回答|说|输出|告诉我|给我)?(这个|那个)? {thing:some}
 aside: nothing (else|more)|no (other words|explanation|comments)|(if|when) you understand|this is (just |only )?a test
-aside: (remember|don't forget)( it| this| that)?|please
-aside: (不要|不用|无需)说?(别的|其他|解释|多余的).{0,4}|如果你?(明白|理解)了?|请?记住|这是(一个|个)?测试
+aside: please
+aside: (不要|不用|无需)说?(别的|其他|解释|多余的).{0,4}|如果你?(明白|理解)了?|这是(一个|个)?测试
 `;
 
 /** What came before a clause. */

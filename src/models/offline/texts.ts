@@ -121,6 +121,6 @@ export const slots: Readonly<Record<string, readonly [source: string, fits: (tex
   sum: ["\\d.{0,100}?", any],
   some: [".{1,60}?", isPhrase],
   mine: ["(?:the|my|our) .{1,60}?", isPhrase],
-  value: [".{0,199}[^\\s.!?。！？]", (text) => !/[,;，；或]|\s(?:and|but|or)\s/.test(text)],
+  value: [".{0,199}?[^\\s.!?。！？]", (text) => !/[,;，；或]|\s(?:and|but|or)\s/.test(text)],
   rest: ["[\\s\\S]{1,2000}", any],
 };
