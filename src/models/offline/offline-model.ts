@@ -2,8 +2,6 @@ import { failureOf } from "../../core/errors.ts";
 import type { ModelEvent, ModelPort, ModelRequest } from "../../core/ports.ts";
 import { estimateTokens, textTokens } from "../../core/tokens.ts";
 import { nextCallId } from "../call-ids.ts";
-
-import { conversationOf } from "./conversation.ts";
 import { offlineInfo } from "./info.ts";
 import { nextReply } from "./reply.ts";
 
@@ -14,7 +12,7 @@ export function createOfflineModel(): ModelPort {
 
 async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   try {
-    const { text, call, understood } = nextReply(conversationOf(request));
+    const { text, call, understood } = nextReply(request);
     for (const chunk of chunksOf(text)) {
       if (signal.aborted) return;
       yield { type: "text", text: chunk };
@@ -26,27 +24,21 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
       output += textTokens(inputText);
       for (const chunk of chunksOf(inputText)) {
         if (signal.aborted) return;
-        yield { type: "tool_input", id, name: call.name, text: chunk };
+        yield { type: "tool_input", id, name: call.tool, text: chunk };
       }
-      yield { type: "tool_call", id, name: call.name, inputText };
+      yield { type: "tool_call", id, name: call.tool, inputText };
     }
-    yield {
-      type: "usage",
-      usage: { input: estimateTokens(request), output, cacheRead: 0, cacheWrite: 0, thinking: 0 },
-    };
-    const stop = call === undefined ? "end" : "tool_calls";
-    yield { type: "end", stop, ...(understood ? {} : { understood }) };
+    const usage = { input: estimateTokens(request), output, cacheRead: 0, cacheWrite: 0, thinking: 0 };
+    yield { type: "usage", usage };
+    yield { type: "end", stop: call === undefined ? "end" : "tool_calls", ...(understood ? {} : { understood }) };
   } catch (error) {
     yield { type: "error", failure: failureOf(error), retryable: false };
   }
 }
 
-const fewestCharacters = 12;
-const mostChunks = 48;
-
 /** A few words at a time; their concatenation is the text. */
-export function chunksOf(text: string): readonly string[] {
-  const size = Math.max(fewestCharacters, Math.ceil(text.length / mostChunks));
+function chunksOf(text: string): readonly string[] {
+  const size = Math.max(12, Math.ceil(text.length / 48));
   const chunks: string[] = [];
   let chunk = "";
   for (const word of text.match(/\s*[^\s\u3400-\u9fff]+|\s*[\u3400-\u9fff]|\s+/g) ?? []) {

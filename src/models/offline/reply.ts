@@ -1,262 +1,148 @@
-/** Intents and the tool results of this turn -> the next thing to say or call. */
-import type { ToolResultBlock } from "../../core/message.ts";
-import type { Conversation } from "./conversation.ts";
-import { factsToldIn, type Understanding, understand } from "./intent.ts";
-import { isAction, previousPath, type Step, type Talk } from "./intent-types.ts";
-import { bestFact, type Fact, isAbout } from "./memory.ts";
-import { inLanguage, isClause, noted, told, trouble, whatIAm } from "./phrases.ts";
-import { changes, describe, type Plan, planFor } from "./plan.ts";
-import { type Call, perform, type Report, type Task } from "./tasks.ts";
-import { type Language, languageOf } from "./words.ts";
+/** A conversation -> the next thing to say or to call. */
+import { callsOf, type Message, type ToolResultBlock, textOf, type UserMessage } from "../../core/message.ts";
+import type { ModelRequest } from "../../core/ports.ts";
+import { type Action, act, type Report, reportOf, trouble } from "./steps.ts";
+import { introduced } from "./talk.ts";
+import { capital, hasHan, type Say, shorten, type Words } from "./texts.ts";
+import { stateAfter, type Understanding, understand } from "./understand.ts";
 
 export interface NextReply {
   readonly text: string;
-  /** False when no rule fits the request, or a part of it. */
+  /** False when no rule fits the request, or a part of it was not done. */
   readonly understood: boolean;
-  readonly call?: { readonly name: string; readonly input: Readonly<Record<string, unknown>> };
+  readonly call?: Pick<Action, "tool" | "input">;
 }
 
 /** A turn ends after this many calls, whatever is still to do. */
 const mostCalls = 8;
+const stopped: Words = [
+  `I stop here: ${mostCalls} tool calls are my limit for one request. What came before is done, the rest is not.`,
+  `我到此为止：每个请求最多调用 ${mostCalls} 次工具。前面的已完成，其余没有做。`,
+];
 
-export function nextReply(conversation: Conversation): NextReply {
-  const { request, earlier, results } = conversation;
-  const language = languageOf(request);
-  if (request === "") return { text: withoutWords(conversation, language), understood: !conversation.attachments };
-  const understanding = withAttachments(
-    understand(request, () => factsToldIn(earlier)),
-    conversation,
-  );
-  const work = answer(understanding, conversation, language);
-  let used = 0;
-  let step = work.next();
-  while (step.done !== true) {
-    const ways = step.value;
-    const recorded = results[used];
-    if (recorded !== undefined) {
-      used += 1;
-      step = work.next(recorded);
-      continue;
-    }
-    const way = ways.find((call) => conversation.offers(call.name));
-    if (way === undefined) {
-      step = work.next(notOffered(ways));
-      continue;
-    }
+/** The work of a turn. It is run from its start for every reply, with the results that are there already. */
+type Work<T> = Generator<Action, T, ToolResultBlock>;
+
+export function nextReply({ messages, mode, tools }: ModelRequest): NextReply {
+  const conversation = conversationOf(messages);
+  const { request, results } = conversation;
+  const say: Say = (words) => words[hasHan(request) ? 1 : 0];
+  const work = answer(conversation, mode === "spec", say);
+  let step = work.next(nothing);
+  for (let used = 0; step.done !== true; used += 1) {
+    const { tool, input, does, saying = [`I'll ${does[0]}.`, `我来${does[1]}。`] } = step.value;
+    const isOffered = tools.some(({ name }) => name === tool);
+    const missing = { ...nothing, name: tool, text: `no tool for it is available here (${tool})` };
+    const result = results[used] ?? (isOffered ? undefined : missing);
+    if (result !== undefined) step = work.next(result);
     // What is left undone must not look like success.
-    if (used >= mostCalls) return { text: stopped(language), understood: false };
-    return { text: way.say, call: { name: way.name, input: way.input }, understood: true };
+    else if (used >= mostCalls) return { text: say(stopped), understood: false };
+    else return { text: say(saying), call: { tool, input }, understood: true };
   }
   return step.value;
 }
 
-/** No rule reads an attachment, so "summarize this" beside one is not about the folder. */
-function withAttachments(understanding: Understanding, { attachments }: Conversation): Understanding {
-  if (!attachments || !understanding.steps.some((step) => step.type === "summary")) return understanding;
-  return { steps: [{ type: "unknown" }], bare: false, exact: undefined };
+const nothing: ToolResultBlock = { type: "tool_result", callId: "", name: "", status: "interrupted", text: "" };
+
+function* answer(conversation: Conversation, inSpecMode: boolean, say: Say): Work<NextReply> {
+  const { request, earlier, hasAttachments, path, results } = conversation;
+  const refused = (en: string, zh: string): NextReply => ({ text: say(introduced(en, zh).words), understood: false });
+  if (request === "" && hasAttachments)
+    return refused("I cannot look at pictures or documents. ", "我无法查看图片或文档。");
+  const before = stateAfter(earlier, path);
+  const asked = understand(request, before);
+  const plan = asked?.steps.find((step) => step.kind === "plan");
+  const understood = plan === undefined ? asked : understand(plan.goal, before);
+  const actions = understood?.steps.filter((step) => step.kind === "act") ?? [];
+  // "Summarize this" beside an attachment is not about the folder, and a plan of other work would be made up.
+  const isAboutIt = hasAttachments && actions.some((action) => action.isLoose === true);
+  if (understood === undefined || isAboutIt || (plan !== undefined && actions.length === 0))
+    return refused(
+      "I did not understand all of that, so nothing was done. ",
+      "我没有完全理解这个请求，所以什么都没有做。",
+    );
+  // The mode is over once the plan is approved.
+  const isSpecMode = inSpecMode || results[0]?.name === "ExitSpecMode";
+  if (plan !== undefined || (isSpecMode && actions.some((action) => action.changes === true))) {
+    const title = capital(shorten(plan?.goal ?? request, 100));
+    const lines = actions.map((action, index) => `${index + 1}. ${asLine(action, say)}`);
+    const text = `# ${title}\n\n${lines.join("\n")}`;
+    const does: Words = ["go on with the plan", "继续执行计划"];
+    const result = yield act("ExitSpecMode", { plan: text, title }, does, {
+      saying: ["Here is my plan.", "这是我的计划。"],
+    });
+    // Outside spec mode the plan itself is what was asked for.
+    if (plan !== undefined && result.status !== "refused" && result.status !== "ok") return { text, understood: true };
+    if (result.status !== "ok") return { ...trouble(result, does, say), understood: true };
+  }
+  return yield* carryOut(understood, say);
 }
 
-type Answer = Pick<NextReply, "text" | "understood">;
-
-/** The whole turn as one piece of work that returns the final text. */
-function* answer(
-  understanding: Understanding,
-  conversation: Conversation,
-  language: Language,
-): Generator<readonly Call[], Answer, ToolResultBlock> {
-  const planned = yield* planFirst(understanding, conversation, language);
-  if ("text" in planned) return planned;
-  const { steps, bare, exact } = planned;
+function* carryOut({ steps, bare, exact }: Understanding, say: Say): Work<NextReply> {
   const texts: string[] = [];
   let understood = true;
   for (const [index, step] of steps.entries()) {
-    const report = yield* doStep(step, conversation, language);
-    understood &&= report.understood ?? true;
-    // Whoever wants only a value wants no acknowledgement beside it.
-    if (bare && step.type === "remember" && steps.length > 1) continue;
+    // Only the value is wanted, and no acknowledgement beside it.
+    if (step.kind === "plan" || (bare && step.kind === "say" && step.fact !== undefined)) continue;
+    const report = step.kind === "act" ? yield* perform(step, say) : { ...step, text: say(step.words), ok: true };
+    understood &&= report.understood !== false;
     texts.push(bare && report.ok ? (report.value ?? report.text) : report.text);
     if (report.ok) continue;
-    const left = steps
-      .slice(index + 1)
-      .filter(isAction)
-      .map((other) => describe(other, language));
+    const left = steps.slice(index + 1).flatMap((other) => (other.kind === "act" ? [asLine(other, say)] : []));
     // Its words would look like the answer.
-    if (exact !== undefined) left.push(inLanguage(language, "Give the reply that you asked for.", "给出你要的回复。"));
-    if (left.length > 0) {
-      const names = left.join(" ");
-      texts.push(inLanguage(language, `So I did not do the rest: ${names}`, `因此后面的步骤没有执行：${names}`));
-    }
-    // Some of the request was not done.
+    if (exact !== undefined) left.push(say(["Give the reply that you asked for.", "给出你要的回复。"]));
+    const rest = left.join(" ");
+    if (left.length > 0) texts.push(say([`So I did not do the rest: ${rest}`, `因此后面的步骤没有执行：${rest}`]));
     return { text: texts.join("\n\n"), understood: understood && left.length === 0 };
   }
-  const all = texts.filter((text) => text !== "").join("\n\n") || inLanguage(language, "(nothing)", "（无）");
-  return { text: understood ? (exact ?? all) : all, understood };
+  const all = texts.filter((text) => text !== "").join("\n\n");
+  return { text: exact ?? (all || say(["(nothing)", "（无）"])), understood };
 }
 
-/**
- * In spec mode nothing may change before a plan is approved. The mode is over once that has happened, so a plan in this
- * turn's results counts as well.
- */
-function* planFirst(
-  understanding: Understanding,
-  conversation: Conversation,
-  language: Language,
-): Generator<readonly Call[], Understanding | Answer, ToolResultBlock> {
-  const [first] = understanding.steps;
-  const asked = first?.type === "plan" ? first : undefined;
-  const needed =
-    understanding.steps.some(changes) && (conversation.specMode || conversation.results[0]?.name === "ExitSpecMode");
-  if (asked === undefined && !needed) return understanding;
-  const goal = asked?.goal ?? conversation.request;
-  const inner = asked === undefined ? understanding : understand(goal, () => []);
-  // A plan of work that no rule can do would be made up.
-  if (!inner.steps.some(isAction) || inner.steps.some((step) => step.type === "plan")) {
-    return { steps: [{ type: "unknown" }], bare: false, exact: undefined };
+function* perform(first: Action, say: Say): Work<Report> {
+  let action = first;
+  for (;;) {
+    const next = reportOf(action, yield action, say);
+    if (!("tool" in next)) return next;
+    action = next;
   }
-  const plan = planFor(goal, inner.steps, language);
-  const result = yield [planCall(plan, language)];
-  if (result.status === "ok") return inner;
-  // Outside spec mode the plan itself is what was asked for.
-  if (asked !== undefined && result.status === "failed") return { text: plan.plan, understood: true };
-  const doing = inLanguage(language, "go on with the plan", "继续执行计划");
-  return { text: trouble(result, doing, language), understood: true };
 }
 
-function planCall(plan: Plan, language: Language): Call {
+const asLine = ({ does }: Action, say: Say): string => say([`${capital(does[0])}.`, `${does[1]}。`]);
+
+type Conversation = ReturnType<typeof conversationOf>;
+
+/** The user's own words, and what the tools have answered since. A result or a reminder is nothing that the user said. */
+function conversationOf(messages: readonly Message[]) {
+  const last = messages.findLastIndex(isUser);
+  // Prompts that waited are taken up together. Only the first of them has reminders.
+  let first = Math.max(last, 0);
+  while (messages.slice(Math.max(first - 1, 0), first).some(isUser) && !hasReminder(messages[first])) first -= 1;
+  const prompts = messages.slice(first, last + 1).filter(isUser);
+  const calls = messages.slice(0, first).flatMap((message) => (message.role === "assistant" ? callsOf(message) : []));
   return {
-    name: "ExitSpecMode",
-    input: { plan: plan.plan, title: plan.title },
-    say: inLanguage(language, "Here is my plan.", "这是我的计划。"),
+    request: prompts.map(ownWords).join("\n"),
+    earlier: messages.slice(0, first).filter(isUser).map(ownWords),
+    results: messages.slice(last + 1).flatMap((message) => (message.role === "tool" ? message.content : [])),
+    hasAttachments: prompts.some(
+      ({ content }) =>
+        pipedInput.test(textOf(content)) || content.some(({ type }) => /^(?:image|document)$/.test(type)),
+    ),
+    path: calls.flatMap(({ input }) => pathIn(input)).at(-1),
   };
 }
 
-function* doStep(step: Step, conversation: Conversation, language: Language): Task {
-  if (!isAction(step)) return talk(step, conversation, language);
-  if (step.type === "plan") return talk({ type: "unknown" }, conversation, language);
-  if ((step.type === "read" || step.type === "edit") && step.path === previousPath) {
-    const path = conversation.lastPath();
-    if (path === undefined) {
-      return {
-        text: inLanguage(language, "I do not know which file you mean.", "我不知道你指的是哪个文件。"),
-        ok: false,
-      };
-    }
-    return yield* perform({ ...step, path }, language);
-  }
-  return yield* perform(step, language);
-}
+const isUser = (message: Message): message is UserMessage => message.role === "user";
+const hasReminder = (message: Message | undefined): boolean =>
+  message?.role === "user" && message.content.some(({ type }) => type === "reminder");
 
-function talk(step: Talk, conversation: Conversation, language: Language): Report {
-  const say = (en: string, zh: string): Report => ({ text: inLanguage(language, en, zh), ok: true });
-  switch (step.type) {
-    case "remember":
-      return { text: noted(step.statement, language), ok: true };
-    case "recall":
-      return recalled(step, conversation, language);
-    case "calculate":
-      return { text: `${step.expression} = ${step.value}`, ok: true, value: String(step.value) };
-    case "greet":
-      return say(`Hello! ${whatIAm(language)}`, `你好！${whatIAm(language)}`);
-    case "identity":
-    case "help":
-      return { text: whatIAm(language), ok: true };
-    case "thanks":
-      return say("You are welcome.", "不客气。");
-    case "continue":
-      return {
-        text: `${lastRequest(conversation, language)} ${whatIAm(language)}`.trim(),
-        ok: true,
-        understood: isUnderstood(conversation.earlier.at(-1)),
-      };
-    case "previous":
-      return { text: lastRequest(conversation, language), ok: true };
-    case "placeholder":
-      return say(
-        `That stands for a request and names none, so nothing was done. ${whatIAm(language)}`,
-        `这只是一个占位的请求，没有做任何事。${whatIAm(language)}`,
-      );
-    case "unknown":
-      return {
-        text: inLanguage(
-          language,
-          `I did not understand all of that, so nothing was done. ${whatIAm(language)}`,
-          `我没有完全理解这个请求，所以什么都没有做。${whatIAm(language)}`,
-        ),
-        ok: false,
-        understood: false,
-      };
-  }
-}
+const pathIn = (input: unknown): readonly string[] =>
+  typeof input === "object" && input !== null && "file_path" in input ? [String(input.file_path)] : [];
 
-function recalled(step: Talk & { type: "recall" }, conversation: Conversation, language: Language): Report {
-  const facts = factsToldIn([...conversation.earlier, conversation.request]);
-  const found = step.everything ? latestOfEach(facts) : factsFor(step, facts);
-  if (found.length === 0) {
-    return {
-      text: inLanguage(language, "You have not told me that in this conversation.", "你在这次对话中没有告诉过我。"),
-      ok: true,
-      ...(step.isGuess === true ? { understood: false } : {}),
-    };
-  }
-  const all = found.map((fact) => told(fact, language)).join(inLanguage(language, "; ", "；"));
-  return {
-    text: inLanguage(language, `You told me${found.every(isClause) ? " that" : ":"} ${all}.`, `你告诉过我：${all}。`),
-    ok: true,
-    value: found.map((fact) => fact.value).join("\n"),
-  };
-}
+/** Piped input follows the prompt. */
+const pipedInput = /\n\n<(stdin(?:-\d+)?)>\n[\s\S]*\n<\/\1>\s*$/;
 
-function factsFor({ question, isStrict }: Talk & { type: "recall" }, facts: readonly Fact[]): readonly Fact[] {
-  const best = bestFact(facts, question);
-  return best === undefined || (isStrict === true && !isAbout(best, question)) ? [] : [best];
-}
-
-function latestOfEach(facts: readonly Fact[]): readonly Fact[] {
-  const bySubject = new Map(facts.map((fact) => [fact.terms.join(" ") || fact.value, fact]));
-  return [...bySubject.values()];
-}
-
-function isUnderstood(request: string | undefined): boolean {
-  return request !== undefined && !understand(request, () => []).steps.some(({ type }) => type === "unknown");
-}
-
-function lastRequest(conversation: Conversation, language: Language): string {
-  const last = conversation.earlier.at(-1);
-  if (last === undefined)
-    return inLanguage(language, "There is no earlier request in this conversation.", "这次对话中没有更早的请求。");
-  const short = last.length > 200 ? `${last.slice(0, 199)}…` : last;
-  return inLanguage(
-    language,
-    `Your last request was "${short}". I keep no unfinished steps of it, so please name the next step.`,
-    `你上一个请求是“${short}”。我没有保留未完成的步骤，请直接说出下一步。`,
-  );
-}
-
-function withoutWords(conversation: Conversation, language: Language): string {
-  if (!conversation.attachments) return whatIAm(language);
-  return inLanguage(
-    language,
-    `I cannot look at pictures or documents. ${whatIAm(language)}`,
-    `我无法查看图片或文档。${whatIAm(language)}`,
-  );
-}
-
-function notOffered(ways: readonly Call[]): ToolResultBlock {
-  const name = ways[0]?.name ?? "";
-  const names = [...new Set(ways.map((way) => way.name))].join(", ");
-  return {
-    type: "tool_result",
-    callId: "",
-    name,
-    status: "failed",
-    text: `Error: no tool for it is available here (${names})`,
-  };
-}
-
-function stopped(language: Language): string {
-  return inLanguage(
-    language,
-    `I stop here: ${mostCalls} tool calls are my limit for one request. What came before is done, the rest is not.`,
-    `我到此为止：每个请求最多调用 ${mostCalls} 次工具。前面的已完成，其余没有做。`,
-  );
+function ownWords({ content }: UserMessage): string {
+  const text = textOf(content).replace(/<system-reminder>[\s\S]*?<\/system-reminder>/g, "");
+  return text.replace(pipedInput, "").trim();
 }

@@ -38,6 +38,9 @@ const notUnderstood: Readonly<Record<string, readonly string[]>> = {
     "look at a.py and reply OK",
     "run npm test and tell me whether it passes",
     "Read a.py and tell me whether it is safe",
+    "read a.py then write yes to r.txt",
+    "Read a.py. Is it safe? Reply YES.",
+    "run npm test, then create file r.txt with passed",
   ],
   "a choice": [
     "只回复 安全；不安全",
@@ -85,6 +88,26 @@ const notUnderstood: Readonly<Record<string, readonly string[]>> = {
     "what does a.py do?",
     "check a.py",
     "run security audit",
+    "list the bugs in src",
+    "show me the errors in a.py",
+    "analyze code for bugs",
+    "what is wrong?",
+    "which version is installed?",
+  ],
+  "a command and what to do about it": [
+    "run npm test until it passes",
+    "run npm test and fix what fails",
+    "run npm test - fix it",
+    "run npm test (and fix it)",
+    "run npm test; fix it",
+    "运行 npm test 并修复",
+    "track these todos: fix a, then fix b",
+    "ask me which file I want: a or b. Then delete it.",
+  ],
+  "a question that would change something": [
+    "what does rm x print?",
+    "what does `rm -rf x` print?",
+    "what does npm install print?",
   ],
   "work worded like a fact, a question or small talk": [
     "The login is broken, please repair it",
@@ -94,6 +117,11 @@ const notUnderstood: Readonly<Record<string, readonly string[]>> = {
     "which model of user is tested?",
     "Tell me whether the code I sent you is safe",
     "implement the feature",
+    "read a.txt and remember it",
+    "read a.txt. Remember it.",
+    "note the bug in a.py",
+    "remember a.py",
+    "记住修复 a.py",
   ],
 };
 

@@ -10,18 +10,13 @@ const pairs: readonly (readonly [tell: string, ask: string])[] = [
   ["Remember code VALUE", "what code did I mention? Only the code please"],
   ["my wifi password is VALUE", "what's my wifi password? just the password"],
   ["the deploy token for staging equals VALUE", "Give me only the staging deploy token."],
-  ["For future reference, the gate code is VALUE.", "Reply with nothing but the gate code."],
-  [
-    "Please keep in mind that our release branch is VALUE",
-    "Which release branch did I give you? Answer with the branch only.",
-  ],
-  ["Here is a secret: VALUE. Don't forget it.", "What secret did I share? Reply only with it."],
-  ["use VALUE as the port", "what port did I choose? Reply only with the port"],
-  ["VALUE is my locker combination.", "Tell me my locker combination, nothing else."],
-  ["Password VALUE", "password? only the value"],
-  ["My cat is called VALUE.", "What is the name of my cat? Reply with the name only."],
+  ["Remember that the gate code is VALUE.", "Reply with nothing but the gate code."],
+  ["The codeword is VALUE.", "What is the codeword? Just the value."],
+  ["The codeword is VALUE.", "Reply only the word."],
+  ["The port is VALUE.", "Which port? Reply only the number."],
   ["密码是 VALUE，只回复 OK。", "我刚才告诉你的密码是什么？只回复密码"],
   ["记住暗号是 VALUE", "暗号是啥？只回复暗号"],
+  ["记住暗号是 VALUE", "暗号是什么？只回答这个词"],
   ["请记住：部署令牌等于 VALUE", "部署令牌是多少？只回答令牌"],
   ["我的航班号是 VALUE，请记住", "我的航班号是多少？只回复航班号"],
   ["记一下，会议室密码 VALUE", "你还记得会议室密码吗？只回复密码"],
@@ -44,14 +39,15 @@ test("without 'only' the answer is a sentence with the value", async () => {
   expect((await talk.say("my favourite colour is teal")).text).toBe(
     "OK, I will remember that your favourite colour is teal.",
   );
-  expect((await talk.say("which color do I like?")).text).toBe("You told me that your favourite colour is teal.");
-  expect((await talk.say("我最喜欢什么颜色？")).text).toContain("teal");
+  expect((await talk.say("what is my favourite color?")).text).toBe("You told me that your favourite colour is teal.");
+  await talk.say("我的名字是小明");
+  expect((await talk.say("我的名字是什么？")).text).toBe("你告诉过我：你的名字是 小明。");
 });
 
 test("several facts are kept apart, and the latest of a kind wins", async () => {
   const talk = chat();
   const g = invent(31);
-  const [first, second, third, other] = [g.secret(), g.secret(), g.secret(), g.secret()];
+  const [first, second, third] = [g.secret(), g.secret(), g.secret()];
   await talk.say(`The staging password is ${first} and the production password is ${second}.`);
   await talk.say(`My dog's name is Rex, my name is Ann.`);
   expect((await talk.say("what is the production password? reply only with it")).text).toBe(second);
@@ -61,28 +57,17 @@ test("several facts are kept apart, and the latest of a kind wins", async () => 
   await talk.say(`I changed the production password to ${third}`);
   expect((await talk.say("what is the production password? reply only with it")).text).toBe(third);
   expect((await talk.say("what is the staging password? reply only with it")).text).toBe(first);
-
-  await talk.say(`Sorry, it's ${other}`);
-  expect((await talk.say("what is the production password? reply only with it")).text).toBe(other);
 });
 
-test.each([
-  ["The code is AAA-1. Actually, make that BBB-2.", "What's the code? Only the code."],
-  ["The code isn't AAA-1, it's BBB-2.", "What's the code? Only the code."],
-  ["暗号是 AAA-1。更正：暗号是 BBB-2", "暗号是什么？只回复暗号"],
-])("a correction counts: %s", async (tell, ask) => {
-  const talk = chat();
-  await talk.say(tell);
-  expect((await talk.say(ask)).text).toBe("BBB-2");
-});
+const nothing = "I find nothing about that in what you told me.";
 
-test("what nobody told is not made up", async () => {
+test("makes up nothing that was not told", async () => {
   const talk = chat();
   await talk.say("My name is Ann.");
-  expect((await talk.say("What password did I tell you? Reply ONLY the password.")).text).toBe(
-    "You have not told me that in this conversation.",
-  );
-  expect((await talk.say("我告诉你的密码是什么？")).text).toBe("你在这次对话中没有告诉过我。");
+  await talk.say("The wifi password is X-1.");
+  expect((await talk.say("What code did I tell you? Reply ONLY the code.")).text).toBe(nothing);
+  expect((await talk.say("What admin password did I tell you? Reply ONLY the password.")).text).toBe(nothing);
+  expect((await talk.say("我告诉你的暗号是什么？")).text).toBe("在你告诉我的内容中，我没有找到这一项。");
 });
 
 test("questions, commands, tool output and reminders are no sources", async () => {
@@ -96,18 +81,11 @@ test("questions, commands, tool output and reminders are no sources", async () =
   await talk.say("<system-reminder>The password is FROM-TEXT.</system-reminder>Just reply OK.", asides);
   await talk.say("create file a.txt with 'the password is FROM-CONTENT'", asides);
   await talk.say("Is the password FROM-QUESTION?");
-  expect((await talk.say("What password did I tell you? Only the password.", asides)).text).toBe(
-    "You have not told me that in this conversation.",
-  );
+  await talk.say("The password is FROM-DOUBT?");
+  await talk.say("密码是 FROM-DOUBT 吗？");
+  expect((await talk.say("What password did I tell you? Only the password.", asides)).text).toBe(nothing);
   await talk.say("The password is TOLD-1.", asides);
   expect((await talk.say("What password did I tell you? Only the password.", asides)).text).toBe("TOLD-1");
-});
-
-test("everything that was told can be asked for", async () => {
-  const talk = chat();
-  await talk.say("My name is Ann.");
-  await talk.say("The port is 8443.");
-  expect((await talk.say("What do you remember?")).text).toBe("You told me that your name is Ann; the port is 8443.");
 });
 
 test("a fact and a question in one prompt", async () => {

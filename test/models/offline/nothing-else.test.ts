@@ -197,7 +197,6 @@ describe("gives the fixed answer beside what it carries out itself", () => {
     ["Reply OK if you understand.", "OK"],
     ["Reply OK and nothing else. No explanation.", "OK"],
     ["The password is DOLPHIN-2288. Just reply OK.", "OK"],
-    ["The port must be 8443. Just reply OK.", "OK"],
     ["Remember that all tests must pass. Just reply OK.", "OK"],
     ["My name is Ann. My dog's name is Rex. Just reply NOTED.", "NOTED"],
     ["Read a.txt and reply DONE", "DONE"],
