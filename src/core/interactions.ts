@@ -2,7 +2,7 @@ import type { Abilities } from "./attachment.ts";
 import type { EventBody, SettingsChanges } from "./event.ts";
 import type { Answer, Interaction } from "./interaction.ts";
 import { headAndTail, recordTextLimit } from "./output.ts";
-import { levelForGood } from "./permission.ts";
+import { levelToAlwaysAllow } from "./permission.ts";
 import type { Clock, Ids } from "./ports.ts";
 import type { Autonomy, SessionSettings } from "./settings.ts";
 import { autonomyLevels } from "./settings.ts";
@@ -123,7 +123,7 @@ function canAnswer(client: Abilities, kind: Interaction["kind"]): boolean {
 function changesWith(interaction: Interaction, answer: Answer, settings: SessionSettings): SettingsChanges | undefined {
   if (answer.kind === "approve") return { mode: "auto", autonomy: answer.autonomy };
   if (answer.kind !== "allow" || answer.always !== true || interaction.kind !== "permission") return undefined;
-  const level = levelForGood(interaction.calls.map(({ decision }) => decision)) ?? settings.autonomy;
+  const level = levelToAlwaysAllow(interaction.calls.map(({ decision }) => decision)) ?? settings.autonomy;
   const highest = higher(level, settings.autonomy);
   return highest === settings.autonomy ? undefined : { autonomy: highest };
 }

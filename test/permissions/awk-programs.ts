@@ -1,9 +1,9 @@
-const awkUnclear = "has a program that is not understood";
-const awkRuns = "runs a command that its program makes";
-const awkRedirects = "may write a file or run a command that its program names";
-const awkGetline = "may read a file or run a command that its program names";
-const awkFiles = "may choose other files to read";
-const awkFormat = "sets a format that is not checked";
+const awkUnclear = "is not understood";
+const awkRuns = "runs a command";
+const awkRedirects = "may write a file or run a command";
+const awkGetline = "may read a file or run a command";
+const awkFiles = "may read other files";
+const awkFormat = "sets an unchecked number format";
 
 export const harmlessAwk: readonly string[] = [
   "",

@@ -44,7 +44,7 @@ describe("fetching", () => {
     expect(decide("https://example.com/", { approver: false })).toMatchObject({
       verdict: "deny",
       rule: "fetch",
-      why: "FetchUrl fetches https://example.com/. That needs a permission which this run does not have, and nobody can be asked.",
+      why: "FetchUrl fetches https://example.com/. This run has no permission for that and no approver to ask.",
     });
     for (const changes of [{ autonomy: "high" }, { unsafe: true }, { enabledTools: ["FetchUrl"] }] as const)
       expect(decide("https://example.com/", { ...changes, mode: "spec" })).toMatchObject({
@@ -79,7 +79,7 @@ describe("fetching", () => {
       expect(decide(url)).toMatchObject({
         verdict: "ask",
         class: "high",
-        why: "FetchUrl fetches an address that is not one of the web.",
+        why: "FetchUrl fetches an address that is not http or https.",
       });
   });
 });

@@ -91,7 +91,7 @@ describe("the way to a path", () => {
       verdict: "deny",
       class: "high",
       rule: "protected-place",
-      why: expect.stringContaining("T reads /ws/a by way of /home/u/.ssh/config, a protected place"),
+      why: expect.stringContaining("T reads /ws/a through /home/u/.ssh/config, a protected place"),
     });
     expect(through("write", "/home/u/.vim/a", "/ws/a").rule).toBe("protected-place");
     expect(through("read", "/home/u/.vim/a", "/ws/a").rule).toBe("read-workspace");

@@ -117,7 +117,7 @@ describe("the table", async () => {
       impact: "low",
       extractedCommands: [],
       rule: "write-workspace",
-      why: "T writes /ws/a. That needs a permission which this run does not have, and nobody can be asked.",
+      why: "T writes /ws/a. This run has no permission for that and no approver to ask.",
     });
   });
 
@@ -243,7 +243,7 @@ describe("commands", () => {
       impact: "high",
       extractedCommands: ["git status"],
       rule: "git-config-runs-programs",
-      why: 'T runs "git status": it uses git where the repository\'s own configuration may make it run other programs, or read elsewhere. That needs a permission which this run does not have, and nobody can be asked.',
+      why: 'T runs "git status": it uses git, and the repository\'s configuration may make it run other programs or read other places. This run has no permission for that and no approver to ask.',
     });
     expect(decide(git, { autonomy: "high" }).verdict).toBe("allow");
     expect(decide(await command("git status")).verdict).toBe("allow");

@@ -1,9 +1,9 @@
 const { raw } = String;
 
-const sedUnclear = "has a script that is not understood";
-const sedRuns = "runs a command that its script makes";
-const sedWrites = "writes a file that its script names";
-const sedReads = "reads a file that its script names";
+const sedUnclear = "is not understood";
+const sedRuns = "runs a command";
+const sedWrites = "writes a file";
+const sedReads = "reads a file";
 
 export const harmlessSed: readonly string[] = [
   "",
