@@ -33,7 +33,7 @@ async function evidenceOf(reading: CommandReading, host: Host): Promise<Evidence
   return { reading, found: await lookUp(reading.lookups, host) };
 }
 
-/** The first path that has changed since the decision (a link on its way, another program), and the current accesses. */
+/** The first path that changed since the decision (a link on its way, another program), and the current accesses. */
 export async function changedSince(
   accesses: readonly Access[],
   host: Host,

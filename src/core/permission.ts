@@ -34,7 +34,9 @@ export interface Evidence {
 
 /** The links that a call's paths lead through, and the repositories around the paths. */
 export interface Met {
-  /** By `lookupKey` of a written path or pattern: the links it leads through, then its target or the pattern's folder. */
+  /**
+   * By `lookupKey` of a written path or pattern: the links it leads through, then its target, or the pattern's folder.
+   */
   readonly ways: Found;
   /** Of the repositories around the paths. */
   readonly around: ProtectedPaths;
@@ -119,7 +121,7 @@ export function lookupKey({ what, path, from }: Lookup): string {
   return from === undefined ? `${what} ${path}` : `${what} ${path} ${from}`;
 }
 
-/** Something a command uses: a file or folder, a program or project to run, a repository's settings, a variable to set. */
+/** Something a command uses: a file, a program or project to run, a repository's settings, a variable to set. */
 export interface Touch {
   readonly use: "read" | "write" | "delete" | "run" | "project" | "git" | "set";
   /** The class if everything found is where it should be. */
@@ -201,7 +203,7 @@ export interface Decision {
   readonly why: string;
 }
 
-/** The level "always allow" raises the session to for all of these; `undefined` if raising would not help one of them. */
+/** The level that "always allow" raises the session to for these; `undefined` if raising would not help one of them. */
 export function levelToAlwaysAllow(decisions: readonly Decision[]): Decision["always"] {
   const levels = decisions.map(({ always }) => always);
   if (levels.includes(undefined)) return undefined;

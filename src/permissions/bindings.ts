@@ -17,8 +17,8 @@ export function createBindings(whole: string, home: string, trustsVariables: boo
   const occurrences = (pattern: string): number => whole.match(new RegExp(pattern, "g"))?.length ?? 0;
   return {
     /**
-     * A value is known only if the rest of the text uses the variable without naming it otherwise. Names in capitals may
-     * come from the environment if the assignment is not reached.
+     * A value is known only if the rest of the text uses the variable without naming it otherwise. Names in capitals
+     * may come from the environment if the assignment is not reached.
      */
     bind(name, value) {
       count += 1;

@@ -1,8 +1,8 @@
 import type { AccessClass } from "../core/permission.ts";
 
 /**
- * A known way to call a program: with these flags and operands, it has this class. A call that fits no row of its program
- * is unknown, and so `high`. A program's rows are tried in order.
+ * A known way to call a program: with these flags and operands, it has this class. A call that fits no row of its
+ * program is unknown, and so `high`. A program's rows are tried in order.
  */
 export interface CommandRow {
   /** One or more similar programs, separated by spaces. */
@@ -11,9 +11,8 @@ export interface CommandRow {
   readonly sub?: string;
   readonly class: AccessClass;
   /**
-   * The known flags, separated by spaces: `-a`; `-[abc]` for several letters; `--all`; `-#` for `-12`. A suffix says what the
-   * flag takes: `:` a text; `::` two texts; `<` a file to read; `>` a file to write; `?` optionally an attached text. Letters
-   * can be bundled, and a value can be in the same word or the next.
+   * The known flags, separated by spaces: `-a`; `-[abc]` for several; `--all`; `-#` for `-12`. A suffix tells what one
+   * takes: `:` a text; `::` two texts; `<` a file to read; `>` a file to write; `?` optionally an attached text.
    */
   readonly flags?: string;
   /** Flags, separated by spaces, of which at least one is required. */
@@ -21,11 +20,11 @@ export interface CommandRow {
   /** Flags have one dash and a long name and are never bundled, like Go's. */
   readonly longDash?: true;
   /**
-   * The other words, in order: `text`, `read` (a file to read) or `write` (a file to write), with `?` if optional or `*` for
-   * any number. Without this field, no other words are allowed.
+   * The other words, in order: `text`, `read` (a file to read) or `write` (a file to write), with `?` if optional or
+   * `*` for any number. Without this field, no other words are allowed.
    */
   readonly operands?: string;
-  /** Flags, separated by spaces, whose value replaces the first operand: with one of them the first `text` is missing. */
+  /** Flags, separated by spaces, whose value replaces the first `text` operand. */
   readonly scriptFlags?: string;
   /** Flags besides the `scriptFlags` whose values `script` checks. */
   readonly checkedFlags?: string;
@@ -69,8 +68,8 @@ export interface CommandRow {
   /** The values of its flags may name files to write. */
   readonly writesValues?: true;
   /**
-   * It may write links, or folders with links: always, or with one of these flags. Paths in later parts of the command may
-   * then resolve differently.
+   * It may write links, or folders with links: always, or with one of these flags. Paths in later parts of the command
+   * may then resolve differently.
    */
   readonly makesLinks?: true | string;
   /** It changes files in place and creates none. */

@@ -28,8 +28,8 @@ interface ProgramRows {
 }
 
 /**
- * Programs that no variable affects in a way that matters, except those dangerous for every program. What they read, write
- * and run depends on their words only.
+ * Programs that no variable affects in a way that matters, except those dangerous for every program. What they read,
+ * write and run depends on their words only.
  */
 const readsNoVariables: ReadonlySet<string> = new Set(
   (

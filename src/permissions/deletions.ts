@@ -3,8 +3,8 @@ import type { DecisionContext } from "../core/permission.ts";
 import { liesIn } from "./path-names.ts";
 
 /**
- * Whether a build can regenerate something, or this session created it. Files moved there count as neither, because they
- * came from elsewhere.
+ * Whether a build can regenerate something, or this session created it. Files moved there count as neither, because
+ * they came from elsewhere.
  */
 export function isMadeAgain(path: string, { cwd, made }: Pick<DecisionContext, "cwd" | "made">): boolean {
   const isMoved = [...(made?.moved ?? [])].some((place) => liesIn(path, place) || liesIn(place, path));

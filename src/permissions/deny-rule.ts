@@ -25,8 +25,8 @@ export function denyRule(words: readonly string[]): DenyRule {
 }
 
 /**
- * Whether a rule denies a command that runs the rule's program. Errs on the side of denying: the rule's operands must appear
- * in order, with any flags and possible values between them, and its flags anywhere. An unknown word matches anything.
+ * Whether a rule denies a command that runs the rule's program, if in doubt yes. Its operands must appear in order,
+ * with any flags and their possible values between them, and its flags anywhere. Unknown words match anything.
  */
 export function deniesWords(rule: DenyRule, words: Words): boolean {
   const unknown = words.indexOf(undefined, 1);
@@ -69,7 +69,10 @@ function isFlag(word: string): boolean {
 
 const longestBundle = 4;
 
-/** Whether a flag is among the words in any spelling: `-rf` as `-fr` or `-r -f`, `--force` as `--forc`, `--a=b` as `--a b`. */
+/**
+ * Whether a flag is among the words in any spelling: `-rf` as `-fr` or `-r -f`, `--force` as `--forc`, `--a=b` as `--a
+ * b`.
+ */
 function hasFlag(words: readonly string[], flag: string): boolean {
   if (words.includes(flag)) return true;
   if (!flag.startsWith("--")) {

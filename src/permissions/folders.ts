@@ -15,8 +15,8 @@ export function either(a: Folders, b: Folders): Folders {
 }
 
 /**
- * Where `cd` leads. A shell usually resolves `x/..` by its text, without checking whether `x` is a link; with some options
- * it follows links. So both results are kept.
+ * Where `cd` leads. A shell usually resolves `x/..` by its text, without checking whether `x` is a link; with some
+ * options it follows links. So both results are kept.
  */
 export function enter(folders: Folders, target: Arg | undefined): Folders {
   const name = textOf(target);

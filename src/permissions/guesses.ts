@@ -15,8 +15,8 @@ const named: Readonly<Record<string, string>> = {
 };
 
 /**
- * Possible expansions of an uncertain word: brace lists expanded, quotes and escapes removed, variables replaced by their
- * values or defaults. Only for raising suspicion, never for clearing a command.
+ * Possible expansions of an uncertain word: brace lists expanded, quotes and escapes removed, variables replaced by
+ * their values or defaults. Only for raising suspicion, never for clearing a command.
  */
 export function guessesOf(written: string, variables: Variables): readonly string[] {
   if (written.length > longestWord) return [];

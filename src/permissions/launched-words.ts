@@ -56,8 +56,8 @@ export function programKey(program: string): string {
 }
 
 /**
- * Every command the words may run: as they are, and those that the program starts according to its words. `isTakenApart`:
- * what it runs is judged separately. `[undefined]` is a command whose program is unknown.
+ * Every command the words may run: as they are, and those that the program starts according to its words.
+ * `isTakenApart`: what it runs is judged separately. `[undefined]` is a command whose program is unknown.
  */
 export function readingsOf(words: Words, isTakenApart: boolean): readonly Words[] {
   const readings: Words[] = [];
@@ -132,7 +132,10 @@ function leadingEnd(words: Words): number {
   return end === -1 ? words.length : end;
 }
 
-/** The positions the program can have: after the launcher's flags, their possible values, assignments, and its own words. */
+/**
+ * The positions the program can have: after the launcher's flags, their possible values, assignments, and its own
+ * words.
+ */
 function startsIn(words: Words, { own, alone }: Launcher): readonly number[] {
   const isAssignment = (word: string | undefined): boolean => word !== undefined && /^\w+=/.test(word);
   const isAlone = (flag: string): boolean =>

@@ -5,11 +5,14 @@ import { unescaped } from "./arg.ts";
 import { classed } from "./parts.ts";
 
 /**
- * How parts of a command affect later parts. Lookups before the command runs say nothing about paths through new links, new
- * names, or repositories and programs that the command itself creates.
+ * How parts of a command affect later parts. Lookups before the command runs say nothing about paths through new links,
+ * new names, or repositories and programs that the command itself creates.
  */
 export interface MovedPaths {
-  /** Returns the part, raised to `high` if it uses what an earlier part may have changed, and records its own changes. */
+  /**
+   * Returns the part, raised to `high` if it uses what an earlier part may have changed. Records the part's own
+   * changes.
+   */
   guard(part: CommandPart, changes?: { readonly makesLinks?: boolean; readonly keepsNames?: boolean }): CommandPart;
   /** Marks that parts may run concurrently, in another order, or repeatedly. */
   overlaps(): void;

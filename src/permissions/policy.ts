@@ -203,7 +203,9 @@ function judgeFetch(address: string): Judged {
   return { ...judged, class: "medium", does: `fetches ${shown}${url.search === "" ? "" : "?…"}` };
 }
 
-/** A command proven read-only is `read` whatever the model's estimate. Otherwise the estimate can only raise the class. */
+/**
+ * A command proven read-only is `read`, whatever the model estimates. Otherwise its estimate can only raise the class.
+ */
 function judgeCommand(
   access: Access & { type: "command" },
   context: DecisionContext,

@@ -5,8 +5,8 @@ import type { Surroundings } from "./judgement.ts";
 import { touchesOf } from "./touches.ts";
 
 /**
- * Calls that print paths below their operands, one per line and nothing else. With any other flag their lines may contain
- * more than a path.
+ * Calls that print paths below their operands, one per line and nothing else. With any other flag their lines may
+ * contain more than a path.
  */
 const printers: Readonly<
   Record<string, { readonly flags: RegExp; readonly needs?: RegExp; readonly operands: boolean }>
@@ -85,8 +85,8 @@ export function isPlainPath(arg: Arg): boolean {
 const revision = /^[A-Za-z0-9][\w./~^@-]*$/;
 
 /**
- * A placeholder for the commit id that a command prints: one word and not a flag. Git prints unknown names unchanged, so the
- * name counts as a possible path. Branch names are excluded, because the repository chooses them.
+ * A placeholder for the commit id that a command prints: one word and not a flag. Git prints unknown names unchanged,
+ * so the name counts as a possible path. Branch names are excluded, because the repository chooses them.
  */
 export function printedRevision([only, ...more]: readonly CommandPart[]): string | undefined {
   const [git, sub, ...words] = only?.words ?? [];

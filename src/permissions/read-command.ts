@@ -12,8 +12,8 @@ const mostBraces = 300;
 const mostLookups = 300;
 
 /**
- * Parses a command and classifies every node. Anything unparsable or unknown is `high`; nothing counts as harmless because
- * it was skipped. Never throws.
+ * Parses a command and classifies every node. Anything unparsable or unknown is `high`; nothing counts as harmless
+ * because it was skipped. Never throws.
  */
 export function readCommand(
   command: string,

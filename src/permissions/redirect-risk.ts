@@ -49,8 +49,8 @@ export function judgeRedirect(
 const plainEnd = /^(?:\\?[\w.@%+-]+|(['"])[\w.@%+-]+(?: [\w.@%+-]+)*\1)$/;
 
 /**
- * Why a here-document's end is uncertain, so that the parser may take commands after it for its text; `undefined` if it is
- * certain. `joinsInSubstitution`: set inside a substitution; true if that has several commands.
+ * Why a here-document's end is uncertain, so that the parser may take commands after it for its text; `undefined` if it
+ * is certain. `joinsInSubstitution`: set inside a substitution; true if that has several commands.
  */
 export function unclearDocument(
   {

@@ -18,8 +18,8 @@ export function refusedText(command: string): string | undefined {
 }
 
 /**
- * Why a text cannot be read as bash reads it: where bash reads a text twice, a line continuation differs between the two.
- * An inner text also gets the check that the outer one has passed.
+ * Why a text cannot be read as bash reads it: where bash reads a text twice, a line continuation differs between the
+ * two. An inner text also gets the check that the outer one has passed.
  */
 export function unclearText(command: string, isInner: boolean): string | undefined {
   const isReadTwice = command.includes("\\\n") && /`|<<|\(\(/.test(command.replaceAll("\\\n", ""));

@@ -64,8 +64,8 @@ export interface ReaderParts {
 }
 
 /**
- * Walks a parsed command and judges every node. Anything unparsable or unknown is `high`; nothing counts as harmless because
- * it was skipped. Throws `TooMuch` if there are too many nodes.
+ * Walks a parsed command and judges every node. Anything unparsable or unknown is `high`; nothing counts as harmless
+ * because it was skipped. Throws `TooMuch` if there are too many nodes.
  */
 export function createReader({
   whole,

@@ -46,8 +46,8 @@ export function evaluate(word: WordLike, variables: Variables): readonly Arg[] {
 }
 
 /**
- * Words that bash splits differently than they look: braces paired across quotes or before a variable's name, and a name
- * that continues on the next line.
+ * Words that bash splits differently than they look: braces paired across quotes or before a variable's name, and a
+ * name that continues on the next line.
  */
 function isUnclear({ text }: WordLike, pieces: readonly Piece[]): boolean {
   if (text.includes("\\\n") && text.includes("$")) return true;

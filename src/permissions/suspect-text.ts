@@ -20,8 +20,8 @@ export interface Suspect {
 }
 
 /**
- * A protected place, or a whole home or workspace, named anywhere in a text. For commands that are not understood: their
- * paths may pass through variables, substitutions and input, so any named path may be used.
+ * A protected place, or a whole home or workspace, named anywhere in a text. For commands that are not understood:
+ * their paths may pass through variables, substitutions and input, so any named path may be used.
  */
 export function suspectIn(text: string, places: Places): Suspect | undefined {
   const { cwd, home } = places;

@@ -6,8 +6,8 @@ import { folderTouches, touchesOf } from "./touches.ts";
 const mostSuspects = 100;
 
 /**
- * Words that may be paths: a protected place among them needs approval. Programs also take paths after a flag, an equals
- * sign, a colon or a comma (`-k~/.ssh/id_rsa`, `--key=…`, `-v ~/.ssh:/x`).
+ * Words that may be paths: a protected place among them needs approval. Programs also take paths after a flag, an
+ * equals sign, a colon or a comma (`-k~/.ssh/id_rsa`, `--key=…`, `-v ~/.ssh:/x`).
  */
 export function suspects(
   args: readonly Arg[],
@@ -55,8 +55,8 @@ const wholeFolders = new Set(
 const replacesFiles = /^(?:gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|zstd|unzstd|lz4|pigz|compress)$/;
 
 /**
- * The same for a call that is not understood. Depending on its program and flags, a folder may be processed whole, and the
- * value of an output flag may be written.
+ * The same for a call that is not understood. Depending on its program and flags, a folder may be processed whole, and
+ * the value of an output flag may be written.
  */
 export function suspectsOf(program: string, args: readonly Arg[], around: Surroundings): readonly Touch[] {
   const isWritten = (arg: Arg, at: number): boolean => {

@@ -81,8 +81,8 @@ export function belowTouches(
 }
 
 /**
- * Files in the target folder with the sources' names. `whole`: folders move with their content, and the target may itself be
- * the new name. `recursive`: sources are copied into existing folders.
+ * Files in the target folder with the sources' names. `whole`: folders move with their content, and the target may
+ * itself be the new name. `recursive`: sources are copied into existing folders.
  */
 export function filledFolder(
   { sources, target }: { readonly sources: readonly Arg[]; readonly target: Arg | undefined },

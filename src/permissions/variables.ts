@@ -1,6 +1,6 @@
 /**
- * The effect of setting a variable on programs that see it. `dangerous`: it changes the shell itself, or any program.
- * `unknown`: it may make some program run another one or write elsewhere, so it is harmless only to programs that read none.
+ * The effect of a variable on programs that see it. `dangerous`: it changes the shell itself, or any program.
+ * `unknown`: it may make some program run another one or write elsewhere.
  */
 export type VariableRisk = "harmless" | "dangerous" | "unknown";
 
@@ -41,8 +41,8 @@ const onOff = (names: string) => names.split(" ").map((name) => [name, switchVal
 const plain = (names: string) => names.split(" ").map((name) => [name, plainValue] as const);
 
 /**
- * Variables that can be set before any command, with their allowed values: the output's format, a project's mode, and parts
- * for a tool to skip. No value names a program or a file.
+ * Variables that can be set before any command, with their allowed values: the output's format, a project's mode, and
+ * parts for a tool to skip. No value names a program or a file.
  */
 const allowed: ReadonlyMap<string, RegExp> = new Map<string, RegExp>([
   ["TZ", /^[A-Za-z][\w+-]*(\/[A-Z][\w+-]*){0,2}$/],

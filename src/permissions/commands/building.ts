@@ -17,8 +17,8 @@ function noWordsFile(text: string): string | undefined {
 }
 
 /**
- * Programs that print their version without reading the working directory. Others obey a repository: its toolchain, options
- * for a virtual machine, or a copy of themselves.
+ * Programs that print their version without reading the working directory. Others obey a repository: its toolchain,
+ * options for a virtual machine, or a copy of themselves.
  */
 const versionRows: readonly CommandRow[] = [
   { program: "node", class: "read", flags: "-v --version", needs: "-v --version", why: version },

@@ -28,8 +28,8 @@ function fileMode(text: string): string | undefined {
 }
 
 /*
- * Left out: flags that start a program (-I, -F, --to-command, --checkpoint-action, --rsh-command), read names from a file
- * (-T), keep leading slashes (-P) or remove files, and -C before names to pack.
+ * Left out: flags that start a program (-I, -F, --to-command, --checkpoint-action, --rsh-command), read names from a
+ * file (-T), keep leading slashes (-P) or remove files, and -C before names to pack.
  */
 const tarFlags = `
   -[ajJvz] --auto-compress --bzip2 --gzip --gunzip --ungzip --xz --zstd --lzma --verbose --totals --exclude: --exclude-vcs

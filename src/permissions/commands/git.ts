@@ -3,15 +3,18 @@ import type { CommandRow } from "../command-row.ts";
 import { gitReadingRows } from "./git-reading.ts";
 
 /*
- * Calls that can be undone: with the reflog, with the stash, or because git refuses to overwrite unsaved files. Left out:
- * anything that forces (-f, -D, -B, -C, --hard, --abort, --skip), drops (clean, stash drop, reflog expire, restore of
- * files), opens an editor or asks (-i, -p, -e), runs a named program (-x, --exec, -s of merge, --upload-pack), adopts
- * settings (-c, --template), signs (-S) or sends (push).
+ * Calls that can be undone: with the reflog, with the stash, or because git refuses to overwrite unsaved files.
+ *
+ * Left out is anything that
+ * - forces (-f, -D, -B, -C, --hard, --abort, --skip) or drops (clean, stash drop, reflog expire, restore of files);
+ * - opens an editor or asks (-i, -p, -e);
+ * - runs a named program (-x, --exec, -s of merge, --upload-pack), adopts settings (-c, --template) or signs (-S);
+ * - sends (push).
  */
 
 /**
- * A remote's name or address, or names of its branches. Rejects addresses that name a program (`ext::`), contain a password
- * or are local folders, and `+`, which overwrites.
+ * A remote's name or address, or names of its branches. Rejects addresses that name a program (`ext::`), contain a
+ * password or are local folders, and `+`, which overwrites.
  */
 function source(text: string): string | undefined {
   const isAddress = /^https?:\/\/[^\s/@]+\/\S*$|^(ssh|git):\/\/[\w.@-]+(:\d+)?\/\S*$|^[\w.-]+@[\w.-]+:[\w./~-]+$/.test(

@@ -1,8 +1,8 @@
 import type { CommandRow } from "../command-row.ts";
 
 /**
- * Programs that would be `high` without a row as well. The rows give users a better reason, and come last, so that earlier
- * rows can give specific calls a lower class.
+ * Programs that would be `high` without a row as well. The rows give users a better reason, and come last, so that
+ * earlier rows can give specific calls a lower class.
  */
 export const harmfulRows: readonly CommandRow[] = [
   { program: "rm unlink shred", class: "high", why: "deletes files, which cannot be undone" },

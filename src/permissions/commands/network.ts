@@ -63,8 +63,8 @@ function clusterText(text: string): string | undefined {
 }
 
 /**
- * Left out: flags that send data or credentials (-d, -F, -T, -u, -b, -n, --cert), change the route or its checks (-x, -k,
- * --resolve), read files (-K), or change the output folder (--output-dir).
+ * Left out: flags that send data or credentials (-d, -F, -T, -u, -b, -n, --cert), change the route or its checks (-x,
+ * -k, --resolve), read files (-K), or change the output folder (--output-dir).
  */
 const curlFlags = `
   -s -S -L -f -I -i -v -g -N -R -4 -6 -o> -m: -H: -X: -A: -w: -C: -r: --silent --show-error --location --fail --fail-with-body

@@ -31,7 +31,10 @@ const pipReadingRows: readonly CommandRow[] = [
   { program: "pip pip3", class: "read", sub: "list|check|show", flags: listFlags, operands: "text*", why: lists },
 ];
 
-/** Left out: other indexes (-i, -f, --trusted-host) and other places (--user, --target, --prefix, --root, --break-system-packages). */
+/**
+ * Left out: other indexes (-i, -f, --trusted-host) and other places (--user, --target, --prefix, --root,
+ * --break-system-packages).
+ */
 const pipRows = projectRows([
   {
     program: "pip pip3",

@@ -3,9 +3,8 @@ import { awkProgram } from "../scripts/awk.ts";
 import { sedScript } from "../scripts/sed.ts";
 
 /*
- * A flag has `:` only if every version of a program takes the next word as its value. In a version that does not, the word
- * would be an unchecked file, so such a flag is listed without a value, or not at all. For the same reason, programs that
- * accept no flags after their first file use `<` for values.
+ * A flag has `:` only if every version of a program takes the next word as its value, because in the others that word
+ * is a file. For the same reason, programs that accept no flags after their first file have `<` for values.
  */
 
 const checksum = "prints checksums of files";

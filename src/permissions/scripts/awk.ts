@@ -56,8 +56,8 @@ const beforeUnclearSlash = new Set(["++", "--", "length", "/"]);
 const continuesLine = new Set([",", "&&", "||"]);
 
 /**
- * Why an awk program is not harmless; `undefined` if it only prints its input in every awk. Not a full parser: it follows
- * values, operators and brackets closely enough to classify each slash, quote and `>`.
+ * Why an awk program is not harmless; `undefined` if it only prints its input in every awk. Not a full parser: it
+ * follows values, operators and brackets closely enough to classify each slash, quote and `>`.
  */
 export function awkProgram(text: string): string | undefined {
   if (!isPlainText(text)) return notUnderstood;

@@ -10,8 +10,8 @@ export interface Cursor {
 }
 
 /*
- * Programs differ: some end a regular expression at a delimiter inside a bracket, some do not, and in some a backslash keeps
- * the bracket open. This matches only brackets that end at the same place for all.
+ * Programs differ: some end a regular expression at a delimiter inside a bracket, some do not, and in some a backslash
+ * keeps the bracket open. This matches only brackets that end at the same place for all.
  */
 const bracket =
   /\[(?:\^|(?!\^))(?:\]|(?!\]))(?:[^\][\\\n]|\[:[a-z]+:\]|\\(?:[^\][\\\n]|\\(?!\])|\[(?![.:=])))*(?:\\\])?\]/y;
@@ -53,8 +53,8 @@ export function cursor(text: string): Cursor {
 }
 
 /**
- * Whether every program reads the same characters in this text. Control characters may count as blanks or not, and in some
- * encodings a byte above 127 swallows the next byte, such as a backslash.
+ * Whether every program reads the same characters in this text. Control characters may count as blanks or not, and in
+ * some encodings a byte above 127 swallows the next byte, such as a backslash.
  */
 export function isPlainText(text: string): boolean {
   return !/[^\P{Cc}\t\n]|\P{ASCII}[@[\\\]^_`{|}~]/u.test(text);

@@ -34,8 +34,8 @@ const rests: Readonly<Record<string, Rest>> = {
 const commands = new Map(Object.entries(rests).flatMap(([names, rest]) => [...names].map((name) => [name, rest])));
 
 /**
- * Why a sed script is not harmless; `undefined` if it only prints its input in every sed. Several `-e` scripts are harmless
- * if each is, because an unfinished script is not.
+ * Why a sed script is not harmless; `undefined` if it only prints its input in every sed. Several `-e` scripts are
+ * harmless if each is, because an unfinished script is not.
  */
 export function sedScript(text: string): string | undefined {
   if (!isPlainText(text)) return notUnderstood;
