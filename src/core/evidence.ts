@@ -66,7 +66,7 @@ function isSame(a: Met | undefined, b: Met | undefined): boolean {
   return JSON.stringify(plain(a)) === JSON.stringify(plain(b));
 }
 
-/** Whether a call that was allowed, by its level or an approver, needs no more than it did then. */
+/** Whether the earlier permission, by level or approver, still covers the call. */
 export function isNoWorse(before: Decision, now: Decision): boolean {
   if (now.verdict === "allow") return true;
   const isSameKind = now.rule === before.rule || !/^(protected-place|catastrophic)$/.test(now.rule);

@@ -14,7 +14,7 @@ export function hasTooManyWords({ text, parts }: WordLike): boolean {
 
 interface Counted {
   readonly count: number;
-  /** Where it ends. */
+  /** Position after its last character. */
   readonly end: number;
 }
 

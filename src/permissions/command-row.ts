@@ -61,7 +61,7 @@ export interface CommandRow {
   readonly empties?: string;
   /** Files that it always writes, separated by spaces, in its folder or the user's home. */
   readonly writes?: string;
-  /** It writes all over the repository's working tree. */
+  /** It may write anywhere in the repository's working tree. */
   readonly writesTree?: true;
   /** The name of the file it writes, derived from a text, if no output is named; `undefined` if unclear. */
   readonly namedBy?: (text: string) => string | undefined;

@@ -25,8 +25,8 @@ export function denyRule(words: readonly string[]): DenyRule {
 }
 
 /**
- * Whether a rule denies a command that runs the rule's program, if in doubt yes. Its operands must appear in order,
- * with any flags and their possible values between them, and its flags anywhere. Unknown words match anything.
+ * Whether a rule denies a command that runs its program. The rule's operands must appear in order, with any flags and
+ * their possible values between them, and its flags anywhere. Unknown words match anything.
  */
 export function deniesWords(rule: DenyRule, words: Words): boolean {
   const unknown = words.indexOf(undefined, 1);

@@ -25,6 +25,6 @@ export function judgeGit(
     return high("git-options", `gives git the option ${JSON.stringify(first)}, which can make it run programs`);
   }
   const judgement = judgeRest(args.slice(at), { ...around, folders });
-  // Printed paths are relative to the folder given with -C.
+  // Printed paths are relative to another folder, given with -C.
   return folders === around.folders ? judgement : { ...judgement, prints: undefined };
 }

@@ -4,7 +4,7 @@ import { withoutTrailingSlashes } from "../core/trailing.ts";
 import { unescaped } from "./arg.ts";
 import { raised, worse } from "./autonomy.ts";
 import { catastropheOf } from "./catastrophe.ts";
-import { isMadeAgain } from "./deletions.ts";
+import { isExpendable } from "./deletions.ts";
 import { liesIn } from "./path-names.ts";
 import { isSystemPlace, scopeOf } from "./path-scope.ts";
 import { type KnownPlaces, namedLink, protectedIn } from "./protected-paths.ts";
@@ -151,7 +151,7 @@ function noAnswer({ use, lookup }: Touch): Own {
 
 /** Files that git cannot restore can only be deleted if a build regenerates them or this session created them. */
 function judgeDeletion(touch: Touch, unsaved: readonly string[], places: Places): Own {
-  const lost = unsaved.find((path) => !isMadeAgain(path, places));
+  const lost = unsaved.find((path) => !isExpendable(path, places));
   if (lost !== undefined) return cannotBeUndone(`deletes ${lost}`);
   const why = `deletes ${unescaped(touch.lookup.path)}, which can be restored`;
   return { class: touch.class, protected: false, rule: "delete-restorable", why };
@@ -160,7 +160,7 @@ function judgeDeletion(touch: Touch, unsaved: readonly string[], places: Places)
 /** Repositories deleted along with a folder, unless a build put them there. */
 function judgeRepositories(touch: Touch, repositories: readonly string[], places: Places): Own {
   const isRoot = (path: string) => path === `${withoutTrailingSlashes(touch.lookup.path)}/.git`;
-  const lost = repositories.find((path) => isRoot(path) || !isMadeAgain(path, places));
+  const lost = repositories.find((path) => isRoot(path) || !isExpendable(path, places));
   if (lost !== undefined) return { ...protectedPlace(`deletes ${lost}, a protected place`), rule: "catastrophic" };
   // Some builds fetch dependencies as repositories. Other repositories in a build folder may contain work.
   const own = repositories.find((path) => !/\/(?:_deps|node_modules|\.?venv|target|\.cache)\//.test(path));

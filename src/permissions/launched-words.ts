@@ -57,9 +57,9 @@ export function programKey(program: string): string {
 
 /**
  * Every command the words may run: as they are, and those that the program starts according to its words.
- * `isTakenApart`: what it runs is judged separately. `[undefined]` is a command whose program is unknown.
+ * `isParsed`: what it runs is judged separately. `[undefined]` is a command whose program is unknown.
  */
-export function readingsOf(words: Words, isTakenApart: boolean): readonly Words[] {
+export function readingsOf(words: Words, isParsed: boolean): readonly Words[] {
   const readings: Words[] = [];
   const waiting: Words[] = [words];
   const seen = new Set<string>();
@@ -79,21 +79,21 @@ export function readingsOf(words: Words, isTakenApart: boolean): readonly Words[
     if (name === "git" && rest.some((word) => /^(?:--config-env=)?alias\./i.test(word ?? ""))) {
       readings.push(["git", undefined]);
     }
-    waiting.push(...startedBy(name, rest, isTakenApart));
+    waiting.push(...startedBy(name, rest, isParsed));
   }
   return readings;
 }
 
-function startedBy(program: string, rest: Words, isTakenApart: boolean): readonly Words[] {
+function startedBy(program: string, rest: Words, isParsed: boolean): readonly Words[] {
   if (shells.has(program) || evaluators.has(program) || sourcers.has(program)) {
-    return !isTakenApart && runsUnknownText(program, rest) ? [notKnown] : [];
+    return !isParsed && runsUnknownText(program, rest) ? [notKnown] : [];
   }
   const startFlag = finders.get(program);
   if (startFlag !== undefined) return startedByFinder(rest, startFlag);
   const launcher = launchers.get(program);
   if (launcher === undefined) return [];
   if (/^g?env$/.test(program) && leadingFlags(rest).some((flag) => /^-[a-zA-Z0]*S|^--s/.test(flag))) {
-    return isTakenApart ? [] : [notKnown];
+    return isParsed ? [] : [notKnown];
   }
   // These flags start a shell that reads its input.
   if (/^(?:sudo|doas)$/.test(program) && leadingFlags(rest).some((flag) => /^-[a-zA-Z]*[si]/.test(flag))) {

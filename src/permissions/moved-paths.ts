@@ -109,8 +109,8 @@ function whyChanged({ touches }: CommandPart, changes: Changes, cwd: string): st
     if (use === "git" && accessClass === "read" && changes.repositories) return `uses git in ${path}`;
     if (changes.links && !(what === "path" && path === cwd) && use !== "git") return `uses ${path}`;
     // Files written to a build folder meanwhile are build output.
-    const isMadeAgain = what === "unsaved" && isBuilt(unescaped(path), cwd);
-    if (!changes.names || !namesAreAsked.has(what) || isMadeAgain) continue;
+    const isBuildOutput = what === "unsaved" && isBuilt(unescaped(path), cwd);
+    if (!changes.names || !namesAreAsked.has(what) || isBuildOutput) continue;
     return what === "unsaved" ? `deletes ${unescaped(path)}` : `takes names from ${path}`;
   }
   return undefined;

@@ -9,7 +9,7 @@ import type {
 import { lookupKey } from "../core/permission.ts";
 import type { Autonomy } from "../core/settings.ts";
 import { raised, runsAt, worse } from "./autonomy.ts";
-import { isMadeAgain } from "./deletions.ts";
+import { isExpendable } from "./deletions.ts";
 import { namedPlaces } from "./named-places.ts";
 import { isSystemPlace, scopeOf } from "./path-scope.ts";
 import { protectedIn, protectedPlaces } from "./protected-paths.ts";
@@ -42,7 +42,7 @@ async function loadKnowledge(): Promise<CommandKnowledge> {
   return { reading, judging, rules };
 }
 
-/** `shell`: the one that runs commands, and so decides how they are parsed. */
+/** `shell`: the shell that runs commands. It decides how they are parsed. */
 export function createPermissionPolicy(shell: () => "bash" | "sh"): PermissionPolicy {
   // Evidence only exists after a command was read here.
   let known: CommandKnowledge | undefined;
@@ -165,7 +165,7 @@ function judge(access: Access, context: DecisionContext, knowledge: CommandKnowl
     return { ...judged, class: "high", protected: true, rule: "protected-place", does };
   }
   if (scope === "workspace" && access.type === "write" && access.deletes === true) {
-    const isSaved = access.unsaved?.every((lost) => isMadeAgain(lost, context)) === true;
+    const isSaved = access.unsaved?.every((lost) => isExpendable(lost, context)) === true;
     if (!isSaved) return { ...judged, class: "high", rule: "delete", does: `deletes ${path}, which cannot be undone` };
   }
   if (scope === "workspace") {
@@ -221,7 +221,7 @@ function judgeCommand(
   const extractedCommands = evidence?.reading.programs ?? [];
   const common = { protected: part.protected, extractedCommands, rule: part.rule };
   if (access.background) {
-    // It could move paths between the decision on a later call and that call.
+    // In the background it could move paths after the decision on a later call.
     const least = evidence?.reading.makesLinks === true ? "high" : "medium";
     return { ...common, class: worse(least, part.class), does: `${does}; it keeps running in the background` };
   }

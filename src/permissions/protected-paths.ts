@@ -111,7 +111,7 @@ function isDotFile(name: string, known: KnownPlaces): boolean {
   });
 }
 
-/** Whether the session works on the programs in a place. A home that is the workspace can have a `bin` of its own. */
+/** Whether the session works on the programs in a place. A home that is the workspace can have its own `bin`. */
 function worksIn(path: string, place: string, { cwd, home, loginHome }: KnownPlaces): boolean {
   if (!isInside(path, place)) return false;
   if (isInside(cwd, place)) return true;

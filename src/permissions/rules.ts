@@ -101,8 +101,8 @@ function denialOf(part: CommandPart, index: RuleIndex, anyRule: DenyRule): Found
   if (part.words === undefined || part.words.length === 0) return undefined;
   const every = index.byProgram.get("*")?.[0];
   if (every !== undefined) return { rule: every, isCertain: true };
-  const isTakenApart = part.parts.some(({ kind }) => kind === "unwrapped");
-  for (const words of readingsOf(part.words, isTakenApart)) {
+  const isParsed = part.parts.some(({ kind }) => kind === "unwrapped");
+  for (const words of readingsOf(part.words, isParsed)) {
     const [program] = words;
     if (program === undefined) return { rule: anyRule, isCertain: false };
     const rule = index.byProgram.get(programKey(program))?.find((candidate) => deniesWords(candidate, words));

@@ -64,9 +64,8 @@ export function stubWorld(names: readonly string[]): StubWorld {
 }
 
 /**
- * Whether bash accepts the syntax of each program, like `bash -n` but in one process. `set -n` keeps programs from
- * running. If a shell ignored that, it would find no programs in the PATH and no builtins that reach beyond the empty
- * folder.
+ * Whether bash accepts the syntax of each program, like `bash -n` but in one process. If a shell ignored `set -n`, it
+ * would find no programs in the PATH and no builtins that reach beyond the empty folder.
  */
 export async function acceptedByBash(programs: readonly string[]): Promise<readonly boolean[]> {
   const root = mkdtempSync(join(tmpdir(), "tinman-syntax-"));
