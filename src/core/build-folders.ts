@@ -1,4 +1,4 @@
-/** Folders that builds, tests and installs make, and make again. */
+/** Folders that builds, tests and installs can regenerate. */
 const names = new Set(
   (
     "node_modules bower_components dist build out target obj .next .nuxt .output .svelte-kit .angular .astro .turbo .vite " +
@@ -12,7 +12,7 @@ export function isBuildFolder(name: string): boolean {
   return names.has(name.toLowerCase()) || /.\.egg-info$/.test(name);
 }
 
-/** Whether a path below a folder is a build folder, or lies in one. */
+/** Whether a path below a folder is a build folder or inside one. */
 export function isBuilt(path: string, folder: string): boolean {
   if (!path.startsWith(`${folder}/`)) return false;
   return path

@@ -14,7 +14,7 @@ import type {
 import { accessClasses, lookupKey } from "./permission.ts";
 import type { Host } from "./ports.ts";
 
-/** Takes the commands among the accesses apart, and looks up what the decision depends on. */
+/** Parses the commands among the accesses, and looks up what the decision depends on. */
 export function withEvidence(
   accesses: readonly Access[],
   policy: PermissionPolicy,
@@ -33,7 +33,7 @@ async function evidenceOf(reading: CommandReading, host: Host): Promise<Evidence
   return { reading, found: await lookUp(reading.lookups, host) };
 }
 
-/** What is no longer as it was when it was decided on (a link in the way of a path, another program), and the accesses now. */
+/** The first path that changed since the decision (a link on its way, another program), and the current accesses. */
 export async function changedSince(
   accesses: readonly Access[],
   host: Host,
@@ -54,7 +54,7 @@ export async function changedSince(
         const key = lookupKey(lookup);
         return JSON.stringify(before.get(key)) !== JSON.stringify(evidence?.found.get(key));
       })?.path;
-      if (!isSame(met, evidence?.met)) changed ??= "What git keeps around it";
+      if (!isSame(met, evidence?.met)) changed ??= "The repository around it";
       return fresh;
     }),
   );
@@ -66,7 +66,7 @@ function isSame(a: Met | undefined, b: Met | undefined): boolean {
   return JSON.stringify(plain(a)) === JSON.stringify(plain(b));
 }
 
-/** Whether what was allowed, by a level or by somebody's yes, is still no more than that. */
+/** Whether the earlier permission, by level or approver, still covers the call. */
 export function isNoWorse(before: Decision, now: Decision): boolean {
   if (now.verdict === "allow") return true;
   const isSameKind = now.rule === before.rule || !/^(protected-place|catastrophic)$/.test(now.rule);
@@ -88,7 +88,7 @@ async function lookUp(lookups: readonly Lookup[], host: Host): Promise<Found> {
   return found;
 }
 
-/** The access with what lies in the way of its paths and around them, as it is now. */
+/** The access with the current links on its paths and repositories around them. */
 async function lookedAt<T extends Access>(access: T, host: Host): Promise<T> {
   if (access.type === "fetch") return access;
   if (access.type !== "command") {
@@ -104,7 +104,7 @@ async function lookedAt<T extends Access>(access: T, host: Host): Promise<T> {
   const asked = evidence.reading.lookups.filter(({ what }) => !namesNoFile.has(what));
   const paths = asked.flatMap((lookup) => {
     const answer = evidence.found.get(lookupKey(lookup)) ?? [];
-    // Of very many files the folders must do.
+    // For very many files, check only their folders.
     return answer.length > mostPaths ? answer.map((path) => path.slice(0, path.lastIndexOf("/")) || "/") : answer;
   });
   const written = asked.filter(({ what }) => what === "path" || what === "matches");
@@ -132,7 +132,7 @@ async function meet(written: readonly Lookup[], paths: readonly string[], { guar
   return { ways: new Map(ways), around: await guards.repositories([...new Set(paths)]) };
 }
 
-/** The folder in which a pattern begins. */
+/** The folder that a pattern starts in. */
 function beforePattern(pattern: string): string {
   const plain = /^(?:\\.|[^\\*?[])*/s.exec(pattern)?.[0] ?? "";
   return plain.slice(0, plain.lastIndexOf("/") + 1).replace(/\\(.)/gs, "$1");
@@ -140,7 +140,7 @@ function beforePattern(pattern: string): string {
 
 type Seen = Required<Pick<DecisionContext, "readable" | "reached" | "repositories">>;
 
-/** What is seen anew for every reply: links may have been made, and repositories. `outputs`: folders that may be read. */
+/** Looked up again for every reply, since links and repositories can appear. `outputs`: folders that can be read. */
 export async function seenPlaces(
   { policy, host }: { readonly policy: PermissionPolicy; readonly host: Host },
   { cwd, ...homes }: Pick<DecisionContext, "cwd" | "home" | "ownHome" | "ownConfig" | "loginHome">,
@@ -161,7 +161,7 @@ async function reachedPlaces(
   home: string,
 ): Promise<ProtectedPaths> {
   const environment = await guards.fromEnvironment(named, home);
-  // A project may have its own programs on the PATH, and a folder around the project cannot be closed to it.
+  // A project can have its own programs on the PATH, and a folder around it must not become protected.
   const isProject = (path: string): boolean => isIn(path, cwd) && !isIn(home, cwd);
   const moved = {
     closed: environment.closed.filter((path) => !isIn(cwd, path)),

@@ -2,7 +2,7 @@ import type { Abilities } from "./attachment.ts";
 import type { EventBody, SettingsChanges } from "./event.ts";
 import type { Answer, Interaction } from "./interaction.ts";
 import { headAndTail, recordTextLimit } from "./output.ts";
-import { levelForGood } from "./permission.ts";
+import { levelToAlwaysAllow } from "./permission.ts";
 import type { Clock, Ids } from "./ports.ts";
 import { type Autonomy, isAbove, lowerLevel, type SessionSettings } from "./settings.ts";
 
@@ -131,7 +131,7 @@ function changesWith(
 ): SettingsChanges | undefined {
   if (answer.kind === "approve") return { mode: "auto", autonomy: lowerLevel(answer.autonomy, most) };
   if (answer.kind !== "allow" || answer.always !== true || interaction.kind !== "permission") return undefined;
-  const wanted = levelForGood(interaction.calls.map(({ decision }) => decision)) ?? autonomy;
+  const wanted = levelToAlwaysAllow(interaction.calls.map(({ decision }) => decision)) ?? autonomy;
   const level = lowerLevel(wanted, most);
   return isAbove(level, autonomy) ? { autonomy: level } : undefined;
 }

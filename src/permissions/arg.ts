@@ -1,28 +1,28 @@
-/** One word of a command, as far as it is known before the command runs. */
+/** One word of a command, as far as it is known in advance. */
 export type Arg =
-  /** `disguised`: it is written with quotes or escapes. */
+  /** `disguised`: written with quotes or escapes. */
   | { readonly kind: "text"; readonly value: string; readonly disguised?: boolean }
-  /** File names by a pattern, in which a backslash takes the meaning from the character behind it. `single`: one of them. */
+  /** A file-name pattern, where a backslash escapes the next character. `single`: one of its matches. */
   | { readonly kind: "pattern"; readonly value: string; readonly single?: boolean }
-  /** Begins with `prefix`; what follows is not known. `single`: it is surely one word. `mayBe`: ways to read all of it. */
+  /** Starts with `prefix`; the rest is unknown. `single`: certainly one word. `mayBe`: guesses at the whole word. */
   | { readonly kind: "unknown"; readonly prefix: string; readonly single: boolean; readonly mayBe?: readonly string[] }
-  /** Paths below folders, as another command prints them. `asWords`: a shell or xargs takes them apart. */
+  /** Paths below folders that another command prints. `asWords`: a shell or xargs splits them. */
   | { readonly kind: "input"; readonly printed: Printed; readonly asWords: boolean };
 
-/** The value of a variable, where it is known. */
+/** A variable's value, if known. */
 export type Variables = (name: string) => Arg | undefined;
 
-/** Paths below folders, a line each; `zeros`: ended by a zero byte, so that no name can be taken for two. */
+/** Paths below folders, one per line. `zeros`: each ends with a zero byte instead, so that no name splits into two. */
 export interface Printed {
   readonly folders: readonly string[];
   readonly zeros: boolean;
-  /** The working directory of whoever printed them, for which they are meant. */
+  /** The working directory of the command that printed them, which they are relative to. */
   readonly from: readonly string[];
-  /** They are what git keeps, which is nothing of `.git`, but perhaps not on the disk. */
+  /** They are tracked by git: never inside `.git`, but possibly missing on disk. */
   readonly isTracked?: true;
-  /** Not all that is there, but what has certain names. */
+  /** Only files with certain names. */
   readonly isChosen?: true;
-  /** Their endings are such as nothing in `.git` has that matters. */
+  /** They have extensions that no important file in `.git` has. */
   readonly sparesGit?: true;
 }
 
@@ -30,7 +30,7 @@ export function text(value: string): Arg {
   return { kind: "text", value };
 }
 
-/** Stands for the name that a shell gives to a pipe in the place of a process substitution. */
+/** Represents the pipe name that a shell substitutes for a process substitution. */
 export const substitutedFile = "/dev/fd/process-substitution";
 
 export const unknownWords: Arg & { readonly kind: "unknown" } = { kind: "unknown", prefix: "", single: false };
@@ -38,17 +38,17 @@ export const unknownWords: Arg & { readonly kind: "unknown" } = { kind: "unknown
 const special = /[*?[\]\\+@!(]/;
 const everySpecial = new RegExp(special, "g");
 
-/** A text as a pattern that stands for nothing but itself. */
+/** A pattern that matches only this text. */
 export function escaped(value: string): string {
   return special.test(value) ? value.replace(everySpecial, "\\$&") : value;
 }
 
-/** The text that such a pattern stands for. */
+/** The text that such a pattern matches. */
 export function unescaped(pattern: string): string {
   return pattern.includes("\\") ? pattern.replace(/\\(.)/gs, "$1") : pattern;
 }
 
-/** What surely stands at the beginning. */
+/** The part at the start that is certain. */
 export function knownStart(arg: Arg): string {
   if (arg.kind === "text") return arg.value;
   if (arg.kind === "unknown") return arg.prefix;
@@ -57,10 +57,10 @@ export function knownStart(arg: Arg): string {
   return at === -1 ? arg.value : arg.value.slice(0, at);
 }
 
-/** Whether a word that is not known might be taken for a flag. */
+/** Whether a word might be read as a flag. */
 export function mayBeFlag(arg: Arg): boolean {
   if (arg.kind === "text") return arg.value.startsWith("-") && arg.value !== "-";
-  // Their names were looked through.
+  // These names are checked by a lookup.
   if (arg.kind === "input") return false;
   if (arg.kind === "unknown" && !arg.single) return true;
   const start = knownStart(arg);

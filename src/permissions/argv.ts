@@ -11,13 +11,13 @@ export interface Fit {
     readonly arg: Arg;
   }[];
   readonly given: ReadonlySet<string>;
-  /** Patterns that may match a name that begins with a dash, and so become flags. */
+  /** Patterns that may match a name starting with a dash, and so become flags. */
   readonly dashes: readonly Arg[];
 }
 
 const suffixes: Readonly<Record<string, Takes>> = { ":": "text", "<": "read", ">": "write", "?": "attached" };
 
-/** The words of a row, taken apart. */
+/** A row's lists, parsed. */
 interface Form {
   readonly flags: ReadonlyMap<string, Takes>;
   readonly operands: readonly string[];
@@ -35,7 +35,7 @@ function formOf(row: CommandRow): Form {
   return form;
 }
 
-/** The flags of a row by name. */
+/** A row's flags by name. */
 export function flagsOf(row: CommandRow): ReadonlyMap<string, Takes> {
   const flags = new Map<string, Takes>();
   for (const token of (row.flags ?? "").split(/\s+/).filter((part) => part !== "")) {
@@ -49,14 +49,14 @@ export function flagsOf(row: CommandRow): ReadonlyMap<string, Takes> {
   return flags;
 }
 
-/** How the words of a call fit a row: every flag known, every operand in its place. `undefined` when they do not. */
+/** How a call's words fit a row: every flag known, every operand in its place. `undefined` if they do not fit. */
 export function fitted(row: CommandRow, args: readonly Arg[]): Fit | undefined {
   const { flags, operands: kinds, scriptFlags } = formOf(row);
   const values: Fit["values"][number][] = [];
   const given = new Set<string>();
   const operands: Arg[] = [];
   const dashes: Arg[] = [];
-  // As a flag, a word of which nothing is known could name any file.
+  // An unknown word that is really a flag could name any file.
   const takesTexts = kinds.every((kind) => kind.startsWith("text"));
   let next = 0;
   const take = (flag: string, takes: Takes, attached: Arg | undefined): boolean => {
@@ -72,9 +72,9 @@ export function fitted(row: CommandRow, args: readonly Arg[]): Fit | undefined {
     }
     const arg = attached ?? args[next++];
     if (arg === undefined) return false;
-    // Some would take it for a flag of its own.
+    // Some versions would read it as another flag.
     if (attached === undefined && takes !== "text" && mayBeFlag(arg) && arg.kind !== "unknown") return false;
-    // What a pattern in the same word turns into begins with the same flag; any other might become files.
+    // Matches of a pattern in the same word start with the same flag. A separate pattern might expand to files.
     if (isSeveral(arg) && !(takes === "text" && attached?.kind === "pattern")) return false;
     values.push({ flag, kind: takes, arg });
     return true;
@@ -115,7 +115,7 @@ export function fitted(row: CommandRow, args: readonly Arg[]): Fit | undefined {
       const isNumber = /^-\d+$/.test(word.value) && flags.has("-#");
       if (!isNumber && !bundle(word.value.slice(1))) return undefined;
     } else if (word.kind === "pattern" && knownStart(word) === "") {
-      // It is looked up whether it matches a name that begins with a dash.
+      // A lookup checks whether it matches a name starting with a dash.
       if (row.anyFlag !== true) dashes.push(word);
       operands.push(word);
     } else if (row.anyFlag === true && word.kind === "unknown" && takesTexts) operands.push(word);
@@ -127,7 +127,7 @@ export function fitted(row: CommandRow, args: readonly Arg[]): Fit | undefined {
   return placed === undefined ? undefined : { operands: placed, values, given, dashes };
 }
 
-/** Operands in their places, of which at most one may stand for any number. */
+/** Assigns operands to their places. At most one place takes any number. */
 function place(operands: readonly Arg[], kinds: readonly string[]): Fit["operands"] | undefined {
   const star = kinds.findIndex((kind) => kind.endsWith("*"));
   const needed = kinds.filter((kind) => !/[*?]$/.test(kind)).length;
@@ -141,7 +141,7 @@ function place(operands: readonly Arg[], kinds: readonly string[]): Fit["operand
     return Array.from({ length: Math.max(0, operands.length - before - behind) }, () => kind);
   });
   if (expanded.length !== operands.length) return undefined;
-  // A pattern may turn into any number of words, which must not move the others to another place.
+  // A pattern may expand to any number of words, which must not shift the other operands.
   const isClear = kinds.every((kind) => !kind.endsWith("?"));
   if (operands.some((arg, index) => isSeveral(arg) && !(isClear && expanded[index]?.endsWith("*")))) return undefined;
   return operands.map((arg, index) => ({ kind: plain(expanded[index] ?? "text"), arg }));
@@ -156,7 +156,7 @@ function isSeveral(arg: Arg): boolean {
   return arg.kind === "input" || (arg.kind !== "text" && arg.single !== true);
 }
 
-/** What stands behind the known beginning of a word. */
+/** The rest of a word from a position in its known start. */
 function behind(word: Arg, from: number): Arg {
   if (word.kind === "unknown") return { ...word, prefix: word.prefix.slice(from) };
   if (word.kind === "input") return word;

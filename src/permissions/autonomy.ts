@@ -18,7 +18,7 @@ export function worse(a: AccessClass, b: AccessClass): AccessClass {
   return rank(a) >= rank(b) ? a : b;
 }
 
-/** One class higher, for what lies outside the workspace. */
+/** One class higher, for paths outside the workspace. */
 export function raised(accessClass: AccessClass): AccessClass {
   return accessClasses[rank(accessClass) + 1] ?? "high";
 }

@@ -1,7 +1,7 @@
 import type { Arg, Variables } from "./arg.ts";
 import type { Folders } from "./folders.ts";
 
-/** Variables of a command whose values are known. */
+/** A command's variables with known values. */
 export interface Bindings {
   bind(name: string, value: Arg | undefined): void;
   forget(name: string): void;
@@ -16,8 +16,8 @@ export function createBindings(whole: string, home: string, trustsVariables: boo
   const occurrences = (pattern: string): number => whole.match(new RegExp(pattern, "g"))?.length ?? 0;
   return {
     /**
-     * A value holds only while nothing else in the whole text names the variable, but to use it. Names in capitals may be
-     * set from outside, if the assignment is not reached.
+     * A value is known only if the rest of the text uses the variable without naming it otherwise. Names in capitals
+     * may come from the environment if the assignment is not reached.
      */
     bind(name, value) {
       count += 1;

@@ -1,11 +1,11 @@
 import type { WordLike } from "./shell-words.ts";
 
-/** More words than anybody writes braces for; a shell makes all of them before anything runs. */
+/** More than any real command needs. A shell expands all of them before it runs anything. */
 const mostWords = 10_000;
 
 const quoted = /^(SingleQuoted|DoubleQuoted|AnsiCQuoted|LocaleString)$/;
 
-/** Whether the braces of a word stand for so many words that making them would be the problem. Quoted ones are plain text. */
+/** Whether a word's braces expand to so many words that the expansion itself is harmful. Ignores quoted braces. */
 export function hasTooManyWords({ text, parts }: WordLike): boolean {
   if (!text.includes("{")) return false;
   const bare = parts?.map((piece) => (quoted.test(piece.type) ? "" : piece.text)).join("") ?? text;
@@ -14,11 +14,11 @@ export function hasTooManyWords({ text, parts }: WordLike): boolean {
 
 interface Counted {
   readonly count: number;
-  /** Where it ends. */
+  /** Position after its last character. */
   readonly end: number;
 }
 
-/** What follows each other multiplies. With `inBraces` it ends at a comma or a brace. */
+/** Counts of consecutive groups multiply. With `inBraces` the sequence ends at a comma or a brace. */
 function countSequence(text: string, from: number, inBraces: boolean): Counted {
   let count = 1;
   let at = from;
@@ -32,7 +32,7 @@ function countSequence(text: string, from: number, inBraces: boolean): Counted {
   return { count, end: at };
 }
 
-/** Alternatives add up; a range has as many words as it counts. */
+/** Counts of alternatives add up. A range counts its elements. */
 function countGroup(text: string, from: number): Counted {
   const range = /^(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?\}/.exec(text.slice(from, from + 100));
   if (range !== null) {

@@ -5,13 +5,13 @@ import type { KnownPlaces } from "./protected-paths.ts";
 const systemFolder =
   /^\/(?:bin|boot|dev|etc|home|lib\w*|mnt|media|opt|private|proc|root|run|sbin|srv|sys|usr(?:\/\w+)?|var(?:\/\w+)?|Applications|Library|System|Users|Volumes)$/;
 
-/** What a path is or holds that must never be deleted, moved or replaced unasked; `undefined` when it is nothing of that kind. */
+/** Why a path must never be deleted, moved or replaced unasked; `undefined` if there is no such reason. */
 export function catastropheOf(
   path: string,
   { cwd, home, loginHome = home, foldsCase }: KnownPlaces & Pick<DecisionContext, "foldsCase">,
 ): string | undefined {
   const holds = (folder: string): boolean => liesIn(folder, path, foldsCase);
-  if (holds(home) || holds(loginHome)) return "which is or holds a home folder";
-  if (holds(cwd)) return "which is or holds the whole workspace";
-  return systemFolder.test(path) ? "a folder of the system" : undefined;
+  if (holds(home) || holds(loginHome)) return "which is or contains a home folder";
+  if (holds(cwd)) return "which is or contains the whole workspace";
+  return systemFolder.test(path) ? "a system folder" : undefined;
 }

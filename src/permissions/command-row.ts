@@ -1,95 +1,93 @@
 import type { AccessClass } from "../core/permission.ts";
 
 /**
- * One way of calling a program that we know: with these flags and operands, it has this class. A call that fits no row of
- * its program is not known, and so `high`. Rows of a program are tried in their order.
+ * A known way to call a program: with these flags and operands, it has this class. A call that fits no row of its
+ * program is unknown, and so `high`. A program's rows are tried in order.
  */
 export interface CommandRow {
-  /** One or more programs that are alike, separated by spaces. */
+  /** One or more similar programs, separated by spaces. */
   readonly program: string;
   /** Words that follow the program, as in `stash list`; alternatives are separated by `|`. */
   readonly sub?: string;
   readonly class: AccessClass;
   /**
-   * The flags that are known, separated by spaces: `-a`; `-[abc]` for several letters; `--all`; `-#` for `-12`. Behind a flag:
-   * `:` it takes a text; `::` two of them; `<` it takes a file that is read; `>` it takes a file that is written; `?` it may
-   * have a text attached. Letters may be bundled, and a value may stand in the same word or in the next.
+   * The known flags, separated by spaces: `-a`; `-[abc]` for several; `--all`; `-#` for `-12`. A suffix tells what one
+   * takes: `:` a text; `::` two texts; `<` a file to read; `>` a file to write; `?` optionally an attached text.
    */
   readonly flags?: string;
-  /** Flags of which at least one must be there, separated by spaces. */
+  /** Flags, separated by spaces, of which at least one is required. */
   readonly needs?: string;
-  /** Flags with one dash and a long name, which are never bundled, as Go's. */
+  /** Flags have one dash and a long name and are never bundled, like Go's. */
   readonly longDash?: true;
   /**
-   * What the other words are, in their order: `text`, `read` (a file that is read) or `write` (a file that is written), each
-   * with `?` for one that may be missing or `*` for any number. Nothing: there must be none.
+   * The other words, in order: `text`, `read` (a file to read) or `write` (a file to write), with `?` if optional or
+   * `*` for any number. Without this field, no other words are allowed.
    */
   readonly operands?: string;
-  /** Flags that give what else the first operand is, separated by spaces; with one of them the first `text` is missing. */
+  /** Flags, separated by spaces, whose value replaces the first `text` operand. */
   readonly scriptFlags?: string;
-  /** Flags whose values are texts that `script` looks at, besides the `scriptFlags`. */
+  /** Flags besides the `scriptFlags` whose values `script` checks. */
   readonly checkedFlags?: string;
-  /** Why a text (an operand, or the value of a flag above) is not harmless; `undefined` when it is. */
+  /** Why a text (an operand, or the value of a flag above) is not harmless; `undefined` if it is. */
   readonly script?: (text: string) => string | undefined;
-  /** The same for a text that is attached to a flag which may have one. */
+  /** The same for a text attached to a `?` flag. */
   readonly attached?: (text: string) => string | undefined;
-  /** No flag of this program can do harm, so a text that is not known beforehand may turn out to be one. */
+  /** No flag of this program can do harm, so an unknown text may turn out to be a flag. */
   readonly anyFlag?: true;
-  /** It uses the working directory: to read it when no file is named, or else to change something in it. */
+  /** It uses the working directory: reads it if no file is named, or changes something in it. */
   readonly folder?: true;
   /** Whether it reads everything below a folder: always, or with one of these flags. */
   readonly recursive?: true | string;
-  /** It deletes its operands, with all that is in them. */
+  /** It deletes its operands with everything in them. */
   readonly deletes?: true;
-  /** Folders among its sources go to another place as a whole. */
+  /** It moves whole folders among its sources. */
   readonly movesFolders?: true;
-  /** It shows nothing of what is in `.git`: it prints names only, or passes over hidden files. */
+  /** It shows no content of `.git`: it prints only names, or skips hidden files. */
   readonly sparesGit?: true;
-  /** Whether it follows the symbolic links in a folder: always, or with one of these flags when it reads all of it. */
+  /** Whether it follows symbolic links in a folder: always, or with one of these flags if it reads the whole folder. */
   readonly followsLinks?: true | string;
-  /** Its sources are what links lead to, as seen from where the links are. */
+  /** Its sources are link targets, relative to the links. */
   readonly linksTo?: true;
-  /** The last file may be a folder, in which files with the names of the others are overwritten, through links too. */
+  /** The last file can be a folder, where files named like the sources are overwritten, even through links. */
   readonly fillsFolder?: true;
   /**
-   * It picks the names of the files that it writes, by what it fetches or unpacks: into the folder that a flag names, or else
-   * the working directory. A single file may be written through a link that is there; a patch goes through none, and never
-   * into `.git`.
+   * What it fetches or unpacks decides the names of the files it writes, in the folder that a flag names or the working
+   * directory. A single file may be written through an existing link; a patch never is, nor into `.git`.
    */
   readonly picksNames?: "file" | "archive" | "patch";
-  /** A text of its that names an existing file means that file, which is then overwritten. */
+  /** A text that names an existing file means that file, which is then overwritten. */
   readonly textMayBeFile?: true;
-  /** Flags whose value is a folder that it empties first, separated by spaces. */
+  /** Flags, separated by spaces, whose value is a folder that it empties first. */
   readonly empties?: string;
-  /** Files that it writes by itself, separated by spaces, in its folder or the user's home. */
+  /** Files that it always writes, separated by spaces, in its folder or the user's home. */
   readonly writes?: string;
-  /** It writes all over the repository's working tree. */
+  /** It may write anywhere in the repository's working tree. */
   readonly writesTree?: true;
-  /** The name that it gives to what it writes, by a text, when no file to write is named; `undefined` when that is not clear. */
+  /** The name of the file it writes, derived from a text, if no output is named; `undefined` if unclear. */
   readonly namedBy?: (text: string) => string | undefined;
-  /** The values of its flags may name files to write, in ways of their own. */
+  /** The values of its flags may name files to write. */
   readonly writesValues?: true;
   /**
-   * What it writes may be links, or folders with links in them: always, or with one of these flags. Paths that a later part of
-   * the command uses may then lead elsewhere than before.
+   * It may write links, or folders with links: always, or with one of these flags. Paths in later parts of the command
+   * may then resolve differently.
    */
   readonly makesLinks?: true | string;
-  /** It changes files where they are, and makes none. */
+  /** It changes files in place and creates none. */
   readonly keepsNames?: true;
-  /** Endings that it tries for a file that is read, separated by spaces. */
+  /** Extensions that it tries for a file to read, separated by spaces. */
   readonly suffixes?: string;
-  /** Why the name of a file is more than that; `undefined` when it is not. */
+  /** Why a file name has a special meaning; `undefined` if it has none. */
   readonly path?: (text: string) => string | undefined;
-  /** It prints lines of ignore files that it does not understand, of its folder, those it searches, and those above. */
+  /** It prints malformed lines of ignore files in its folder, the searched folders, and those above. */
   readonly obeysIgnoreFiles?: true;
-  /** It shows where a repository came from, with credentials that stand in the addresses. */
+  /** It shows a repository's remotes, including credentials in their addresses. */
   readonly showsRemotes?: true;
-  /** It shows commits, and checks their signatures with another program if git's settings say so. */
+  /** It shows commits, and git's settings may make it check signatures with another program. */
   readonly showsCommits?: true;
   /** It sends its words to other machines, so they must be known. */
   readonly knownWords?: true;
-  /** It is git: what the repository's own files say may make it run programs. */
+  /** It is git: the repository's own files may make it run programs. */
   readonly git?: true;
-  /** Why it has this class, to complete "it …". */
+  /** Completes "it …": why it has this class. */
   readonly why: string;
 }

@@ -8,7 +8,7 @@ import { packageRows } from "./commands/packages.ts";
 import { readingRows } from "./commands/reading.ts";
 import { textRows } from "./commands/text.ts";
 
-/** Every call that is known. What does not stand here is not known, and so `high`. */
+/** Every known call. Anything else is unknown, and so `high`. */
 export const commandRows: readonly CommandRow[] = [
   ...readingRows,
   ...textRows,
@@ -21,15 +21,15 @@ export const commandRows: readonly CommandRow[] = [
 ];
 
 interface ProgramRows {
-  /** Those without a sub-command. */
+  /** Rows without a sub-command. */
   readonly plain: readonly CommandRow[];
-  /** By the first word of a sub-command: those that may fit, in their order. */
+  /** By the sub-command's first word: the rows that may fit, in order. */
   readonly bySub: ReadonlyMap<string, readonly CommandRow[]>;
 }
 
 /**
- * Programs on which no variable has an effect that matters, apart from those that are dangerous for every program: what they
- * read, write and run follows from their words.
+ * Programs that no variable affects in a way that matters, except those dangerous for every program. What they read,
+ * write and run depends on their words only.
  */
 const readsNoVariables: ReadonlySet<string> = new Set(
   (
@@ -52,7 +52,7 @@ export function isKnownProgram(program: string): boolean {
   return byProgram.has(program);
 }
 
-/** The rows of a program that may fit a call whose first word is this. */
+/** A program's rows that may fit a call with this first word. */
 export function rowsOf(program: string, first: string | undefined): readonly CommandRow[] {
   byProgram ??= grouped();
   const rows = byProgram.get(program);

@@ -1,6 +1,6 @@
 import { folded, programKey, type Words } from "./launched-words.ts";
 
-/** A rule, prepared for comparing. */
+/** A deny rule in comparison form. */
 export interface DenyRule {
   readonly words: readonly string[];
   /** As `programKey` gives it; `*` for every program. */
@@ -8,7 +8,7 @@ export interface DenyRule {
   /** Whether any words may follow. */
   readonly isPrefix: boolean;
   readonly flags: readonly string[];
-  /** The words that are no flags, behind the program. */
+  /** The words after the program that are not flags. */
   readonly operands: readonly string[];
 }
 
@@ -25,9 +25,8 @@ export function denyRule(words: readonly string[]): DenyRule {
 }
 
 /**
- * Whether a command, known to run the rule's program, is what the rule denies. Rather too much is caught than too little: the
- * rule's operands must follow in their order, but flags between them, each with one word that may be its value, do not
- * matter; the rule's flags may stand anywhere. From the first word that is not known on, everything fits.
+ * Whether a rule denies a command that runs its program. The rule's operands must appear in order, with any flags and
+ * their possible values between them, and its flags anywhere. Unknown words match anything.
  */
 export function deniesWords(rule: DenyRule, words: Words): boolean {
   const unknown = words.indexOf(undefined, 1);
@@ -51,10 +50,10 @@ export function deniesWords(rule: DenyRule, words: Words): boolean {
   return [...reached].some((at) => known.slice(at).every(isNamed));
 }
 
-/** Every place at which the next operand may stand: behind any number of flags, each with or without a value of its own. */
+/** Every position the next operand can have: after any number of flags, each with or without a value. */
 function afterFlags(words: readonly string[], from: ReadonlySet<number>): ReadonlySet<number> {
   const places = new Set(from);
-  // A set goes on with what is added to it meanwhile.
+  // Iterating a set includes elements added meanwhile.
   for (const at of places) {
     const word = words[at];
     if (word === undefined || !/^[-+]/.test(word)) continue;
@@ -70,7 +69,10 @@ function isFlag(word: string): boolean {
 
 const longestBundle = 4;
 
-/** Whether a flag is among words in any of its spellings: `-rf` is also `-fr` and `-r -f`; `--force` also `--forc`; `--a=b` also `--a b`. */
+/**
+ * Whether a flag is among the words in any spelling: `-rf` as `-fr` or `-r -f`, `--force` as `--forc`, `--a=b` as `--a
+ * b`.
+ */
 function hasFlag(words: readonly string[], flag: string): boolean {
   if (words.includes(flag)) return true;
   if (!flag.startsWith("--")) {

@@ -1,6 +1,6 @@
 import { binaryIsHarmless, harmlessUnary } from "./test-command.ts";
 
-/** A node of an expansion, as the parser gives it. */
+/** A node of an expansion, as parsed. */
 export interface Expansion {
   readonly type: string;
   readonly text?: string;
@@ -12,16 +12,14 @@ export interface Expansion {
 }
 
 /**
- * A name, and what is taken off its value or takes its place: letters, and patterns at most. Not subscripts, offsets and
- * other people's names, which bash evaluates; nor quotes and commands, whose ends are easily got wrong: in
- * `${x/$(a b/c)/d}` the parser takes the first slash for the second, and in `"${x-$'…'}"` bash decodes a text and then
- * expands what comes out.
+ * A name with a prefix, suffix, default or replacement of letters and simple patterns. Excludes subscripts, offsets and
+ * indirect names, which bash evaluates, and quotes and commands, which the parser may end elsewhere than bash.
  */
 const plainExpansion = /^\$\{#?(?:\w+|[@*?#$!-])(?:(?::?[-+?]|%%?|##?|\^\^?|,,?|\/\/?)[\w.*?/ -]*)?\}$/;
-const compares = "compares numbers, and bash runs commands that it finds in their values";
-const calculates = "calculates with variables, and bash runs commands that it finds in their values";
+const compares = "compares numbers, and bash runs commands in their values";
+const calculates = "calculates with variables, and bash runs commands in their values";
 
-/** Why an expansion may run commands that stand in the value of a variable; `undefined` when it cannot. */
+/** Why an expansion may run commands in a variable's value; `undefined` if it cannot. */
 export function evaluates(node: Expansion): string | undefined {
   if (node.type === "ArithmeticExpansion" && node.expression === undefined)
     return "has arithmetic that cannot be parsed";
@@ -29,8 +27,7 @@ export function evaluates(node: Expansion): string | undefined {
     return /^(0[xX][0-9A-Fa-f]+|\d*)$/.test(String(node.value)) ? undefined : calculates;
   if (node.type === "ArithmeticCommandExpansion") return calculates;
   if (node.type === "TestUnary" || node.type === "TestBinary") return isHarmlessTest(node) ? undefined : compares;
-  if (node.type === "Assignment" && startsList(node.value))
-    return "sets a variable to a list that goes on behind its end";
+  if (node.type === "Assignment" && startsList(node.value)) return "sets a variable to a list whose end is unclear";
   if (node.type === "ArrayValue") return "sets a list, whose subscripts and values may be evaluated";
   const isPlain = node.type !== "ParameterExpansion" || plainExpansion.test(node.text ?? "");
   return isPlain ? undefined : "expands a variable in a way that may run commands";
@@ -46,7 +43,7 @@ function isWord(value: unknown): value is { readonly type: "Word"; readonly text
   return typeof value === "object" && value !== null && "type" in value && value.type === "Word";
 }
 
-/** The parser gives such a value as a word, and what is in it as plain text. */
+/** The parser returns such a list as a plain word. */
 function startsList(value: unknown): boolean {
   return isWord(value) && value.text.startsWith("(");
 }

@@ -4,7 +4,7 @@ import { high, type Inner, type Judgement, judged, type Surroundings } from "./j
 import { hasEnding, isPlainPath } from "./printed-paths.ts";
 import { belowTouches, touchesOf } from "./touches.ts";
 
-/** Tests and actions of `find` that change nothing, with the number of words that follow. */
+/** Tests and actions of `find` that change nothing, with their number of arguments. */
 const harmless = new Map<string, number>([
   ..."-print -print0 -ls -prune -quit -true -false -empty -executable -readable -writable -nouser -nogroup -depth -d -mount -xdev -daystart -noleaf -ignore_readdir_race -noignore_readdir_race -warn -nowarn -not -a -and -o -or ( ) ! ,"
     .split(" ")
@@ -13,7 +13,7 @@ const harmless = new Map<string, number>([
     .split(" ")
     .map((name) => [name, 1] as const),
 ]);
-/** These take a file, whose times are looked at. */
+/** These compare with a file's metadata. */
 const comparesWith = /^-(newer|anewer|cnewer|samefile|newer[aBcm][aBcm])$/;
 
 export function judgeFind(args: readonly Arg[], around: Surroundings): Judgement {
@@ -26,7 +26,7 @@ export function judgeFind(args: readonly Arg[], around: Surroundings): Judgement
   if (places.some((arg) => mayBeFlag(arg))) return unknownUse();
   const touches = places.map((arg) => touchesOf(arg, "read", "read", around, true));
   if (touches.some((found) => found === undefined)) {
-    return high("unknown-path", "finds files below a folder that is not known before it runs");
+    return high("unknown-path", "finds files below a folder that is not known in advance");
   }
   const found = touches.flatMap((list) => list ?? []);
   const isPlain = places.every(isPlainPath);
@@ -38,7 +38,7 @@ export function judgeFind(args: readonly Arg[], around: Surroundings): Judgement
   const printed = isPlain ? { folders, zeros: true, from: around.folders ?? [], ...spares, ...chosen } : undefined;
   const lost = deletes(words) ? found.map((touch) => deleting(touch, words)) : [];
   if (words.some((arg) => textOf(arg) === "-delete")) {
-    return high("delete", "deletes what it finds, which cannot be undone", { touches: [...found, ...lost] });
+    return high("delete", "deletes the files it finds, which cannot be undone", { touches: [...found, ...lost] });
   }
   const expression = readExpression(words, printed, around);
   if (expression === undefined) return unknownUse();
@@ -50,7 +50,7 @@ export function judgeFind(args: readonly Arg[], around: Surroundings): Judgement
   });
 }
 
-/** Whether what is found is deleted: by find itself, or by a program that it starts for each. */
+/** Whether find deletes the files it finds, itself or with a program. */
 function deletes(words: readonly Arg[]): boolean {
   return words.some((arg, at) => {
     const before = textOf(words[at - 1]) ?? "";
@@ -60,7 +60,7 @@ function deletes(words: readonly Arg[]): boolean {
   });
 }
 
-/** Without a test of names, all that is in the folder goes, `.git` too; so does what is protected, whatever the test. */
+/** Without a name test everything in the folder is deleted, even `.git`. Protected places may match any test. */
 function deleting(touch: Touch, words: readonly Arg[]): Touch {
   const isNamed = words.some((arg, at) => {
     const isTest = /^-i?(name|path|wholename|regex|lname)$/.test(textOf(arg) ?? "");
@@ -71,7 +71,7 @@ function deleting(touch: Touch, words: readonly Arg[]): Touch {
 }
 
 function unknownUse(): Judgement {
-  return high("unknown-use", 'uses "find" in a way that is not known');
+  return high("unknown-use", 'uses "find" in an unknown way');
 }
 
 function startsExpression(arg: Arg): boolean {
@@ -82,7 +82,7 @@ interface Expression {
   readonly runs: readonly Inner[];
   readonly touches: readonly Touch[];
   readonly follows: boolean;
-  /** What it prints, if it is paths and nothing else. */
+  /** How it prints paths, if it prints nothing else. */
   readonly prints: "lines" | "zeros" | undefined;
 }
 
@@ -113,7 +113,7 @@ function readExpression(
       if (touched === undefined) return undefined;
       touches.push(...touched);
     } else if (word === "-exec" || word === "-ok") {
-      // A plus ends it only behind the braces.
+      // A plus ends it only after the braces.
       const end = words.findIndex((arg, index) => {
         const word = textOf(arg);
         return index > at && (word === ";" || (word === "+" && textOf(words[index - 1]) === "{}"));
@@ -131,7 +131,7 @@ function readExpression(
   return { runs, touches, follows, prints };
 }
 
-/** A pattern that the shell expands may become several words; with an ending like `.ts` none of them is an action. */
+/** A pattern may expand to several words. With an extension like `.ts` none of them is an action. */
 function isOneValue(arg: Arg): boolean {
   if (arg.kind === "text") return true;
   if (arg.kind === "unknown") return arg.single;
@@ -148,10 +148,10 @@ function withPaths(command: readonly Arg[], printed: Printed | undefined): reado
   });
 }
 
-/** Whether all that is found has an ending like `.ts`, by the plain forms in which people say that. */
+/** Whether everything found has an extension like `.ts`. Recognises only the usual ways to write that. */
 function hasEndings(words: readonly Arg[]): boolean {
   const end = words.findIndex((arg) => /^-(exec|ok|print0?)$/.test(textOf(arg) ?? ""));
-  // One action, and nothing behind it that would find anything else.
+  // One action, and nothing after it that could find more.
   const action = end === -1 ? [] : words.slice(end).map(textOf);
   const stops = action.findIndex((word, at) => word === ";" || (word === "+" && action[at - 1] === "{}"));
   const isLast = action[0]?.startsWith("-print") === true ? action.length === 1 : stops === action.length - 1;

@@ -3,20 +3,20 @@ import type { Printed } from "./arg.ts";
 import { either, type Folders } from "./folders.ts";
 import { group } from "./parts.ts";
 
-/** Where the shell may be afterwards: after success, and after failure. */
+/** The shell's possible folders afterwards: after success, and after failure. */
 export interface Flow {
   readonly ok: Folders;
   readonly failed: Folders;
 }
 
-/** A part that was looked at, where the shell may be behind it, and the paths that it prints. */
+/** A judged part, the shell's possible folders after it, and the paths it prints. */
 export interface Walked {
   readonly part: CommandPart;
   readonly flow: Flow;
   readonly prints?: Printed | undefined;
 }
 
-/** Thrown when there is more than can be looked through; the command is then not understood. */
+/** Thrown if a command has too many parts to examine. It then counts as not understood. */
 export class TooMuch extends Error {}
 
 const mostRounds = 20;
@@ -29,7 +29,7 @@ export function eitherOf({ ok, failed }: Flow): Folders {
   return either(ok, failed);
 }
 
-/** A body that may run again where it ended: until no new folder comes up. */
+/** A loop body, which may run again in the folder it ended in. Repeats until no new folder appears. */
 export function repeated(source: string, start: Folders, body: (folders: Folders) => Walked): Walked {
   let folders = start;
   for (let round = 0; round < mostRounds; round += 1) {
@@ -42,7 +42,7 @@ export function repeated(source: string, start: Folders, body: (folders: Folders
   throw new TooMuch();
 }
 
-/** Commands joined by `&&` and `||`: the next one runs only where the one before has succeeded, or failed. */
+/** A command after `&&` or `||`, which runs only if the previous one succeeded, or failed. */
 export function joined(flow: Flow, operator: string, walk: (folders: Folders) => Walked): Walked {
   const isAnd = operator === "&&";
   const next = walk(isAnd ? flow.ok : flow.failed);

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { withoutTrailingSlashes } from "../core/trailing.ts";
 import { type Arg, textOf } from "./arg.ts";
 
-/** Every folder that may be the working directory; `undefined` when that is not known. */
+/** Every possible working directory; `undefined` if unknown. */
 export type Folders = readonly string[] | undefined;
 
 const mostFolders = 8;
@@ -15,8 +15,8 @@ export function either(a: Folders, b: Folders): Folders {
 }
 
 /**
- * Where `cd` leads. A shell takes `x/..` for where it was, without asking what `x` is, unless that does not work or it was
- * told otherwise; so both readings are kept.
+ * Where `cd` leads. A shell usually resolves `x/..` by its text, without checking whether `x` is a link; with some
+ * options it follows links. So both results are kept.
  */
 export function enter(folders: Folders, target: Arg | undefined): Folders {
   const name = textOf(target);

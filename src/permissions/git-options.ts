@@ -2,10 +2,10 @@ import { type Arg, textOf } from "./arg.ts";
 import { enter } from "./folders.ts";
 import { high, type Judgement, type Surroundings } from "./judgement.ts";
 
-/** Options in front of the sub-command that change nothing about it. */
+/** Options before the sub-command that do not affect its risk. */
 const harmless = new Set(["--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--no-replace-objects"]);
 
-/** `git` with the options in front of its sub-command, which may move it elsewhere or make it run something. */
+/** `git` with the options before its sub-command, which can change its folder or make it run programs. */
 export function judgeGit(
   args: readonly Arg[],
   around: Surroundings,
@@ -22,9 +22,9 @@ export function judgeGit(
   }
   const first = textOf(args[at]);
   if (first?.startsWith("-") === true && first !== "--version") {
-    return high("git-options", `gives git the option ${JSON.stringify(first)}, which can make it run something`);
+    return high("git-options", `gives git the option ${JSON.stringify(first)}, which can make it run programs`);
   }
   const judgement = judgeRest(args.slice(at), { ...around, folders });
-  // What it prints is meant for the folder that it was sent to.
+  // Printed paths are relative to another folder, given with -C.
   return folders === around.folders ? judgement : { ...judgement, prints: undefined };
 }

@@ -15,9 +15,8 @@ const named: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a word may come out as that is not known for certain: lists in braces written out, quotes and escapes taken off,
- * variables with their values or what is given in their place. Good for suspicion and for nothing else: other shells, and
- * other values, give other words.
+ * Possible expansions of an uncertain word: brace lists expanded, quotes and escapes removed, variables replaced by
+ * their values or defaults. Only for raising suspicion, never for clearing a command.
  */
 export function guessesOf(written: string, variables: Variables): readonly string[] {
   if (written.length > longestWord) return [];
@@ -25,7 +24,7 @@ export function guessesOf(written: string, variables: Variables): readonly strin
   return [...new Set(words.filter((word) => word !== undefined && word !== ""))] as readonly string[];
 }
 
-/** `a{b,c}d` as `abd` and `acd`, the innermost first. */
+/** `a{b,c}d` as `abd` and `acd`, innermost braces first. */
 function listed(text: string): readonly string[] {
   let words = [text];
   for (let round = 0; round < mostGuesses; round += 1) {

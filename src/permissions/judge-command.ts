@@ -4,7 +4,7 @@ import { withoutTrailingSlashes } from "../core/trailing.ts";
 import { unescaped } from "./arg.ts";
 import { raised, worse } from "./autonomy.ts";
 import { catastropheOf } from "./catastrophe.ts";
-import { isMadeAgain } from "./deletions.ts";
+import { isExpendable } from "./deletions.ts";
 import { liesIn } from "./path-names.ts";
 import { isSystemPlace, scopeOf } from "./path-scope.ts";
 import { type KnownPlaces, namedLink, protectedIn } from "./protected-paths.ts";
@@ -17,12 +17,12 @@ type Places = KnownPlaces &
     readonly ways?: Found | undefined;
   };
 
-/** What a command can do, part by part, with what was found where it points. */
+/** What each part of a command can do, given what was found at its paths. */
 export function judgeReading({ reading, found, met }: Evidence, context: DecisionContext): JudgedPart {
   const places = { ...context, around: met?.around, ways: met?.ways };
   const judged = judgePart(reading.root, found, places);
   const worst = worstPart(judged);
-  // Words that are not known may still be told by the text, and what they name needs a yes at every level.
+  // The text may still reveal unknown words. A protected place in it needs approval at every level.
   const suspect = worst.class === "high" && !worst.protected ? suspectIn(reading.text, places) : undefined;
   return suspect === undefined ? judged : { ...judged, class: "high", protected: true, ...suspect };
 }
@@ -40,10 +40,10 @@ function judgePart(part: CommandPart, found: Found, places: Places, isCovered = 
     why: `is allowed by the rule ${rule ?? "above"}`,
   };
   const parts = part.parts.map((inner) => {
-    // What a wrapper runs was allowed with its words; what is substituted or redirected was not.
+    // Allowing a wrapper's words allows the command it runs, but not substitutions or redirections.
     return judgePart(inner, found, places, isAllowed && (inner.kind === "unwrapped" || kind === "unwrapped"));
   });
-  // A rule names a program of the system's, not one of that name in the workspace, and not what variables make of it.
+  // A rule means the system's program, not one of that name in the workspace or one changed by variables.
   const isLifted = isAllowed && !touched.protected && !neverLifted.has(touched.rule);
   return { kind, source, ...(isLifted ? allowed : touched), parts };
 }
@@ -56,7 +56,7 @@ const neverLifted = new Set([
   "moved-path",
 ]);
 
-/** The part that decides: protected before harmless, then by class, then the first. */
+/** The part that decides: protected ones first, then the highest class, then the first. */
 export function worstPart(part: JudgedPart): JudgedPart {
   return part.parts.map(worstPart).reduce((a, b) => (isWorse(b, a) ? b : a), part);
 }
@@ -78,7 +78,7 @@ function judgeTouch(touch: Touch, found: Found, places: Places): Own {
   if (answer === undefined) return noAnswer(touch);
   if (touch.use === "set") return { class: "read", protected: false, rule: "assignment", why: `sets ${path}` };
   if (touch.use === "git") {
-    const git: Own = { class: touch.class, protected: false, rule: "git", why: "asks git" };
+    const git: Own = { class: touch.class, protected: false, rule: "git", why: "queries git" };
     const borrowed: Touch = { ...touch, use: "read", class: "read", recursive: false };
     return answer.map((place) => judgeFile(borrowed, place, places)).reduce(worst, git);
   }
@@ -89,9 +89,9 @@ function judgeTouch(touch: Touch, found: Found, places: Places): Own {
   const through = judgeWay(touch, places);
   if (through !== undefined) return through;
   if (touch.lookup.what === "hooks-below" && answer[0] !== undefined) {
-    return protectedPlace(`copies ${answer[0]}, with what git would take for hooks`);
+    return protectedPlace(`copies ${answer[0]}, with files that git would run as hooks`);
   }
-  // Of what a pattern matches, the folders around the matches are not moved themselves.
+  // The folders of a pattern's matches are not moved themselves.
   const around = touch.lookup.what === "matches" && touch.use === "write" ? new Set(answer.map(folderOf)) : undefined;
   const judged = answer.map((real) => {
     if (touch.use === "run") return judgeRun(path, real, places);
@@ -109,27 +109,27 @@ function stayingPut({ moves: _, ...touch }: Touch): Touch {
   return { ...touch, recursive: false };
 }
 
-/** A path that leads out of a protected place by a link still belongs to that place. */
+/** A path that leaves a protected place through a link still belongs to that place. */
 function judgeWay({ use, lookup }: Touch, places: Places): Own | undefined {
   if (use !== "read" && use !== "write") return undefined;
   const way = places.ways?.get(lookupKey(lookup)) ?? [];
   const through = way.find((link) => scopeOf(link, places, use) === "protected");
   if (through !== undefined) return protectedPlace(`${use}s ${through}, a protected place`);
   const link = use === "write" ? namedLink(lookup.path, way, places) : undefined;
-  return link === undefined ? undefined : protectedPlace(`writes ${link}, by which a protected place is found`);
+  return link === undefined ? undefined : protectedPlace(`writes ${link}, a link to a protected place`);
 }
 
 function noAnswer({ use, lookup }: Touch): Own {
   if (use === "run") {
-    const why = `runs ${lookup.path}, for which the PATH may find something in the workspace`;
+    const why = `runs ${lookup.path}, which the PATH may find in the workspace`;
     return { class: "high", protected: false, rule: "program-in-workspace", why };
   }
   if (lookup.what === "signatures") {
-    const why = "shows commits where git's settings make it check signatures with another program";
+    const why = "shows commits, and git's settings make it check signatures with another program";
     return { class: "high", protected: false, rule: "git-checks-signatures", why };
   }
   if (use === "git") {
-    const why = "uses git where the repository's own configuration may make it run other programs, or read elsewhere";
+    const why = "uses git, and the repository's configuration may make it run other programs or read other places";
     return { class: "high", protected: false, rule: "git-config-runs-programs", why };
   }
   if (use === "set") {
@@ -138,37 +138,37 @@ function noAnswer({ use, lookup }: Touch): Own {
   }
   if (use === "delete") return cannotBeUndone(`deletes ${unescaped(lookup.path)}`);
   const words: Partial<Record<Lookup["what"], string>> = {
-    "names-below": `takes names from below ${lookup.path}, where there are too many, or one with a blank, a quote or a dash in front`,
-    "tracked-names": `takes names that git tracks below ${lookup.path}, of which one has a blank, a quote or a dash in front`,
-    dashes: `uses the pattern ${lookup.path}, which matches a name that begins with a dash; with ./ in front it would be no flag`,
-    "repositories-below": `copies ${lookup.path}, where there are too many files to look through`,
-    "hooks-below": `copies ${lookup.path}, where there are too many files to look through`,
-    "links-below": `follows links below ${lookup.path}, where there are too many files to look through`,
+    "names-below": `takes names from ${lookup.path}, but there are too many, or one has a space, a quote or a leading dash`,
+    "tracked-names": `takes tracked names from ${lookup.path}, but one has a space, a quote or a leading dash`,
+    dashes: `uses the pattern ${lookup.path}, which matches a name with a leading dash; put ./ in front of the pattern`,
+    "repositories-below": `copies ${lookup.path}, which has too many files to examine`,
+    "hooks-below": `copies ${lookup.path}, which has too many files to examine`,
+    "links-below": `follows links below ${lookup.path}, which has too many files to examine`,
   };
-  const why = words[lookup.what] ?? `uses ${lookup.path}, and where that leads cannot be told`;
+  const why = words[lookup.what] ?? `uses ${lookup.path}, which could not be resolved`;
   return { class: "high", protected: false, rule: "unknown-path", why };
 }
 
-/** What git does not have can only go when a build makes it again, or when this session has made it. */
+/** Files that git cannot restore can only be deleted if a build regenerates them or this session created them. */
 function judgeDeletion(touch: Touch, unsaved: readonly string[], places: Places): Own {
-  const lost = unsaved.find((path) => !isMadeAgain(path, places));
+  const lost = unsaved.find((path) => !isExpendable(path, places));
   if (lost !== undefined) return cannotBeUndone(`deletes ${lost}`);
-  const why = `deletes ${unescaped(touch.lookup.path)}, which can be brought back`;
+  const why = `deletes ${unescaped(touch.lookup.path)}, which can be restored`;
   return { class: touch.class, protected: false, rule: "delete-restorable", why };
 }
 
-/** A repository that is deleted with the folder around it, unless a build has put it there. */
+/** Repositories deleted along with a folder, unless a build put them there. */
 function judgeRepositories(touch: Touch, repositories: readonly string[], places: Places): Own {
   const isRoot = (path: string) => path === `${withoutTrailingSlashes(touch.lookup.path)}/.git`;
-  const lost = repositories.find((path) => isRoot(path) || !isMadeAgain(path, places));
+  const lost = repositories.find((path) => isRoot(path) || !isExpendable(path, places));
   if (lost !== undefined) return { ...protectedPlace(`deletes ${lost}, a protected place`), rule: "catastrophic" };
-  // Some builds fetch what they depend on as repositories; others in a build folder may be somebody's work.
+  // Some builds fetch dependencies as repositories. Other repositories in a build folder may contain work.
   const own = repositories.find((path) => !/\/(?:_deps|node_modules|\.?venv|target|\.cache)\//.test(path));
   if (own !== undefined) return cannotBeUndone(`deletes ${own}`);
   return { class: touch.class, protected: false, rule: "delete-restorable", why: "deletes no repository" };
 }
 
-/** Nothing to overwrite is harmless. Otherwise `high`: it may be overwritten, but that is not certain. */
+/** Harmless if the file does not exist. Otherwise `high`, because it may be overwritten. */
 function judgeOverwriting({ class: accessClass }: Touch, [existing]: readonly string[]): Own {
   if (existing === undefined)
     return { class: accessClass, protected: false, rule: "write-new", why: "overwrites nothing" };
@@ -179,32 +179,33 @@ function cannotBeUndone(does: string): Own {
   return { class: "high", protected: false, rule: "delete", why: `${does}, which cannot be undone` };
 }
 
-/** Git may write any file of a working tree, and where that is a home, its protected places. */
+/** Git can write any file in a working tree. If that is a home, this includes its protected places. */
 function judgeTree(touch: Touch, roots: readonly string[], places: Places): Own {
   const use = touch.use === "write" ? "write" : "read";
-  // A bare repository holds its own settings, and is meant.
+  // Leave out repositories: a bare one contains its own settings, which git is meant to use.
   const { repositories: _, around: __, ...homes } = places;
   const [contained] = roots.flatMap((root) => protectedIn(root, homes, use) ?? []);
-  if (contained !== undefined) return protectedPlace(`uses a repository that holds ${contained}, a protected place`);
-  return { class: touch.class, protected: false, rule: "write-workspace", why: "writes files of the repository" };
+  if (contained !== undefined) return protectedPlace(`uses a repository that contains ${contained}, a protected place`);
+  return { class: touch.class, protected: false, rule: "write-workspace", why: "writes files in the repository" };
 }
 
-/** Builds and tests run what they find, so that must be what the session is about. */
+/** Builds and tests run code they find, so it must be in the workspace. */
 function judgeProject(touch: Touch, found: readonly string[], { cwd, foldsCase }: Places): Own {
   const outside = found.find((path) => !liesIn(path, cwd, foldsCase));
-  if (outside === undefined) return { class: touch.class, protected: false, rule: "project", why: "runs the project" };
-  const why = `runs what is in ${outside}, which is outside the workspace`;
+  if (outside === undefined)
+    return { class: touch.class, protected: false, rule: "project", why: "runs the project's code" };
+  const why = `runs code in ${outside}, which is outside the workspace`;
   return { class: "high", protected: false, rule: "project-outside", why };
 }
 
-/** Programs of the workspace must not be taken for the system's. */
+/** Programs in the workspace must not be mistaken for the system's. */
 function judgeRun(name: string, real: string, { cwd, foldsCase }: Places): Own {
   if (!liesIn(real, cwd, foldsCase)) return { class: "read", protected: false, rule: "program", why: `runs ${real}` };
   return {
     class: "high",
     protected: false,
     rule: "program-in-workspace",
-    why: `would run ${real} for ${name}, which is not the system's`,
+    why: `would run ${real} instead of the system's ${name}`,
   };
 }
 
@@ -218,7 +219,7 @@ function judgeFile(touch: Touch, path: string, places: Places): Own {
   const takesEach = touch.moves === true || (touch.anyBelow === true && use === "write");
   const contained = touch.recursive ? protectedIn(path, places, takesEach ? "move" : use) : undefined;
   if (contained !== undefined) {
-    return protectedPlace(`${verb} all of ${path}, and in it ${contained}, a protected place`);
+    return protectedPlace(`${verb} all of ${path}, including ${contained}, a protected place`);
   }
   const scope = scopeOf(path, places, use);
   if (scope === "protected") return protectedPlace(`${verb} ${path}, a protected place`);

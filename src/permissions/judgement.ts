@@ -1,47 +1,47 @@
 import type { AccessClass, Touch } from "../core/permission.ts";
 import type { Arg, Printed } from "./arg.ts";
 
-/** Where a command runs, and what it is fed with. */
+/** Where a command runs, and its input. */
 export interface Surroundings {
-  /** Every folder that may be the working directory, absolute; `undefined` when that is not known. */
+  /** Every possible working directory, absolute; `undefined` if unknown. */
   readonly folders: readonly string[] | undefined;
   readonly home: string;
-  /** It is started by another program, and so no builtin of the shell. */
+  /** Started by another program, so it is not a shell builtin. */
   readonly isExternal?: boolean;
-  /** What the part of the pipeline before it prints: paths below these folders. */
+  /** The paths that the previous part of the pipeline prints. */
   readonly input: Printed | undefined;
-  /** Variables it is given that are not known to be harmless. */
+  /** Variables set for it that are not known to be harmless. */
   readonly variables?: readonly string[];
 }
 
-/** What is thought of one simple command. */
+/** The judgement of one simple command. */
 export interface Judgement {
   readonly class: AccessClass;
   readonly rule: string;
   readonly why: string;
   readonly touches: readonly Touch[];
-  /** Commands that it would run in turn. */
+  /** Commands it runs in turn. */
   readonly runs: readonly Inner[];
   readonly prints?: Printed | undefined;
-  /** Paths may lead elsewhere afterwards. */
+  /** Paths may resolve differently afterwards. */
   readonly makesLinks?: boolean;
-  /** It changes what is in files, and not which files there are. */
+  /** It changes the content of files, but not which files exist. */
   readonly keepsNames?: boolean;
-  /** Variables that it gives to all commands behind it. */
+  /** Variables it exports to all later commands. */
   readonly exports?: readonly string[];
 }
 
 export type Inner =
   /** A command as words. */
   | { readonly kind: "words"; readonly args: readonly Arg[]; readonly in: Surroundings }
-  /** A text that a shell will read. */
+  /** A script for a shell. */
   | { readonly kind: "shell"; readonly text: string; readonly in: Surroundings };
 
 export function judged(accessClass: AccessClass, rule: string, why: string, more: Partial<Judgement> = {}): Judgement {
   return { class: accessClass, rule, why, touches: [], runs: [], ...more };
 }
 
-/** The shell sets a variable. Programs see it only where the environment has one of that name already. */
+/** The shell sets a variable. Programs see it only if the environment already has one of that name. */
 export function setting(name: string): Touch {
   return { use: "set", class: "read", lookup: { what: "variable", path: name }, recursive: false };
 }

@@ -1,11 +1,11 @@
-/** The words of a simple command; `undefined` for one that is not known before it runs, and may be any number of words. */
+/** The words of a simple command; `undefined` for any number of words not known in advance. */
 export type Words = readonly (string | undefined)[];
 
-/** A program that starts the one its words name. */
+/** A program that starts the command in its arguments. */
 interface Launcher {
-  /** How many words of its own stand before that one, flags aside. */
+  /** The number of its own words before that command, without flags. */
   readonly own: number;
-  /** Letters of flags that have no value in the next word. Any other flag may have one. */
+  /** Letters of flags that never take the next word as a value. Any other flag may. */
   readonly alone: string;
 }
 
@@ -30,37 +30,36 @@ const launchers: ReadonlyMap<string, Launcher> = new Map(
 const fromInput = new Set(["xargs", "gxargs", "parallel"]);
 const shells = new Set("sh bash dash zsh ksh mksh ash fish rbash csh tcsh su runuser".split(" "));
 const evaluators = new Set(["eval", "trap"]);
-/** Shells too, but only of a file. */
+/** Like shells, but only for files. */
 const sourcers = new Set(["source", "."]);
-/** A file whose content is what comes by the input, or by another opened file. */
+/** A file whose content comes from standard input or another open file. */
 const stream = /^\/(?:dev|proc)\//;
-/** Programs that start one for what they find, and the flag in front of it. */
+/** Programs that start a command for what they find, and the flag before that command. */
 const finders: ReadonlyMap<string, RegExp> = new Map([
   ...["find", "gfind"].map((name) => [name, /^-(?:exec|execdir|ok|okdir)$/] as const),
   ...["fd", "fdfind"].map((name) => [name, /^(?:-[a-zA-Z]*[xX]|--exec|--exec-batch)$/] as const),
 ]);
 const isText = /[\s;|&$`<>()]/;
 const notKnown: Words = [undefined];
-/** Nobody means more than that; a chain without end is not followed. */
+/** More than any real command needs. Limits endless chains. */
 const mostReadings = 50;
 
-/** For comparing where letter case, or one of two spellings, does not make another program or file on every machine. */
+/** Comparison form: on some machines, names that differ in case or Unicode normalisation are the same file. */
 export function folded(text: string): string {
   return text.normalize("NFC").toUpperCase().toLowerCase();
 }
 
-/** A program by its name alone: wherever it lies, it is taken for the same. */
+/** A program's name without its folder, so that it matches wherever it is. */
 export function programKey(program: string): string {
   const name = program.slice(program.lastIndexOf("/") + 1);
   return folded(name === "" ? program : name).replace(/(?<=.)\.exe$/, "");
 }
 
 /**
- * Every way in which words may be a command: as they are, and what the program that they start would start in turn, as far as
- * its own words tell. `isTakenApart`: what it runs is known elsewhere. A way of which not even the program is known is
- * `[undefined]`.
+ * Every command the words may run: as they are, and those that the program starts according to its words.
+ * `isParsed`: what it runs is judged separately. `[undefined]` is a command whose program is unknown.
  */
-export function readingsOf(words: Words, isTakenApart: boolean): readonly Words[] {
+export function readingsOf(words: Words, isParsed: boolean): readonly Words[] {
   const readings: Words[] = [];
   const waiting: Words[] = [words];
   const seen = new Set<string>();
@@ -80,36 +79,36 @@ export function readingsOf(words: Words, isTakenApart: boolean): readonly Words[
     if (name === "git" && rest.some((word) => /^(?:--config-env=)?alias\./i.test(word ?? ""))) {
       readings.push(["git", undefined]);
     }
-    waiting.push(...startedBy(name, rest, isTakenApart));
+    waiting.push(...startedBy(name, rest, isParsed));
   }
   return readings;
 }
 
-function startedBy(program: string, rest: Words, isTakenApart: boolean): readonly Words[] {
+function startedBy(program: string, rest: Words, isParsed: boolean): readonly Words[] {
   if (shells.has(program) || evaluators.has(program) || sourcers.has(program)) {
-    return !isTakenApart && runsUnknownText(program, rest) ? [notKnown] : [];
+    return !isParsed && runsUnknownText(program, rest) ? [notKnown] : [];
   }
   const startFlag = finders.get(program);
   if (startFlag !== undefined) return startedByFinder(rest, startFlag);
   const launcher = launchers.get(program);
   if (launcher === undefined) return [];
   if (/^g?env$/.test(program) && leadingFlags(rest).some((flag) => /^-[a-zA-Z0]*S|^--s/.test(flag))) {
-    return isTakenApart ? [] : [notKnown];
+    return isParsed ? [] : [notKnown];
   }
-  // A shell, which reads its input.
+  // These flags start a shell that reads its input.
   if (/^(?:sudo|doas)$/.test(program) && leadingFlags(rest).some((flag) => /^-[a-zA-Z]*[si]/.test(flag))) {
     return [notKnown];
   }
   const isFed = fromInput.has(program);
   const words = isFed ? filledIn(rest) : rest;
   return startsIn(words, launcher).map((at) => {
-    // A word that is not known may be several, and the program among them.
+    // An unknown word may be several words, with the program among them.
     if (words.slice(0, at + 1).includes(undefined) || isText.test(words[at] ?? "")) return notKnown;
     return isFed ? [...words.slice(at), undefined] : words.slice(at);
   });
 }
 
-/** A shell is given its text as a word, by its input, or in a file. A file is a program like any other. */
+/** Whether a shell's script is unknown: an argument or its input. A script file counts as a program like any other. */
 function runsUnknownText(program: string, rest: Words): boolean {
   if (rest.includes(undefined) || rest.some((word) => stream.test(word ?? ""))) return true;
   if (sourcers.has(program)) return false;
@@ -123,7 +122,7 @@ function isFlag(word: string | undefined): word is string {
   return word !== undefined && /^[-+]/.test(word);
 }
 
-/** The flags in front of the first word that is surely none, nor the value of one. */
+/** The flags before the first word that is certainly neither a flag nor a flag's value. */
 function leadingFlags(words: Words): readonly string[] {
   return words.slice(0, leadingEnd(words)).filter(isFlag);
 }
@@ -133,7 +132,10 @@ function leadingEnd(words: Words): number {
   return end === -1 ? words.length : end;
 }
 
-/** Where the program may stand: behind the launcher's flags, each with or without a value, assignments, and its own words. */
+/**
+ * The positions the program can have: after the launcher's flags, their possible values, assignments, and its own
+ * words.
+ */
 function startsIn(words: Words, { own, alone }: Launcher): readonly number[] {
   const isAssignment = (word: string | undefined): boolean => word !== undefined && /^\w+=/.test(word);
   const isAlone = (flag: string): boolean =>
@@ -141,7 +143,7 @@ function startsIn(words: Words, { own, alone }: Launcher): readonly number[] {
   let places = new Set([0]);
   for (let round = 0; round <= own; round += 1) {
     if (round > 0) places = new Set([...places].map((at) => at + 1));
-    // A set goes on with what is added to it meanwhile.
+    // Iterating a set includes elements added meanwhile.
     for (const at of places) {
       const word = words[at];
       if (isFlag(word) || isAssignment(word)) places.add(at + 1);
@@ -151,7 +153,7 @@ function startsIn(words: Words, { own, alone }: Launcher): readonly number[] {
   return [...places].filter((at) => at < words.length && !isFlag(words[at]) && !isAssignment(words[at]));
 }
 
-/** The words of xargs without its marker, and not known where the marker stood for what comes by the input. */
+/** The words of xargs without its marker flag, and `undefined` for words that contain the marker. */
 function filledIn(words: Words): Words {
   const end = leadingEnd(words);
   const flag = words.findIndex((word, at) => at < end && /^-[a-zA-Z0-9]*[IiJ]|^--replace/.test(word ?? ""));
@@ -168,11 +170,11 @@ function filledIn(words: Words): Words {
 function startedByFinder(words: Words, startFlag: RegExp): readonly Words[] {
   const starts = words.flatMap((word, at) => (word !== undefined && startFlag.test(word) ? [at + 1] : []));
   return starts.map((from) => {
-    // A plus ends it only behind the braces.
+    // A plus ends it only after the braces.
     const ends = (word: string | undefined, at: number) => word === ";" || (word === "+" && words[at - 1] === "{}");
     const end = words.findIndex((word, at) => at >= from && ends(word, at));
     const inner = words.slice(from, end === -1 ? words.length : end);
-    // fd puts the name behind the words when none of them has a place for it.
+    // fd appends the name if no word has a placeholder for it.
     return [...inner.map((word) => (word?.includes("{") === true ? undefined : word)), undefined];
   });
 }

@@ -2,7 +2,7 @@ import { type Arg, textOf } from "./arg.ts";
 import { type Fit, fitted, flagsOf } from "./argv.ts";
 import type { CommandRow } from "./command-row.ts";
 
-/** The first text of a call that its row does not take for harmless, and why. */
+/** The first text of a call that its row does not accept as harmless, and why. */
 export function harmfulText(row: CommandRow, found: Fit): { readonly text: string; readonly why: string } | undefined {
   const { operands, values } = found;
   const flags = `${row.scriptFlags ?? ""} ${row.checkedFlags ?? ""}`.split(" ");
@@ -25,7 +25,7 @@ function firstFault(
     const isPattern = arg.kind === "pattern" && takesPatterns;
     if (arg.kind !== "text" && !isPattern) {
       if (takesPatterns) continue;
-      return { text: "", why: "is not known before it runs" };
+      return { text: "", why: "is not known in advance" };
     }
     const why = check(arg.value);
     if (why !== undefined) return { text: arg.value, why };
@@ -33,9 +33,9 @@ function firstFault(
   return undefined;
 }
 
-/** Why a call fits none of the rows that it could fit, to complete "uses … ". */
+/** Completes "uses … ": why a call fits none of its program's rows. */
 export function whyNot(rows: readonly CommandRow[], args: readonly Arg[], subOf: (row: CommandRow) => number): string {
-  if (args.some(({ kind }) => kind === "unknown")) return "with words that are not known before it runs";
+  if (args.some(({ kind }) => kind === "unknown")) return "with words that are not known in advance";
   for (const row of rows) {
     const found = subOf(row) < 0 ? undefined : fitted(row, args.slice(subOf(row)));
     const fault = found && harmfulText(row, found);
@@ -43,7 +43,7 @@ export function whyNot(rows: readonly CommandRow[], args: readonly Arg[], subOf:
   }
   const known = rows.filter((row) => subOf(row) >= 0).map(flagsOf);
   const flag = args.map(textOf).find((word) => word !== undefined && isUnknownFlag(word, known));
-  return flag === undefined ? "in a way that is not known" : `with ${shown(flag)}, which is not known to be harmless`;
+  return flag === undefined ? "in an unknown way" : `with ${shown(flag)}, which is not known to be harmless`;
 }
 
 function isUnknownFlag(word: string, known: readonly ReadonlyMap<string, unknown>[]): boolean {
@@ -52,7 +52,7 @@ function isUnknownFlag(word: string, known: readonly ReadonlyMap<string, unknown
   return !known.some((flags) => names.some((name) => flags.has(name)));
 }
 
-/** A word of the command in a sentence. */
+/** A word of the command, quoted for a sentence. */
 export function shown(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60).toWellFormed()}…` : text);
 }

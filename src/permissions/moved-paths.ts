@@ -5,38 +5,41 @@ import { unescaped } from "./arg.ts";
 import { classed } from "./parts.ts";
 
 /**
- * What the parts of a command change for the parts behind them. What is looked up before the command runs says nothing about
- * a path behind a new link, a name that was not there, or a repository and a program that the command makes itself.
+ * How parts of a command affect later parts. Lookups before the command runs say nothing about paths through new links,
+ * new names, or repositories and programs that the command itself creates.
  */
 export interface MovedPaths {
-  /** The same part, `high` when it uses what an earlier one may have changed; and what it changes is kept. */
+  /**
+   * Returns the part, raised to `high` if it uses what an earlier part may have changed. Records the part's own
+   * changes.
+   */
   guard(part: CommandPart, changes?: { readonly makesLinks?: boolean; readonly keepsNames?: boolean }): CommandPart;
-  /** Told of parts that may run at the same time as others, in another order, or again. */
+  /** Marks that parts may run concurrently, in another order, or repeatedly. */
   overlaps(): void;
-  /** Whether paths may lead elsewhere afterwards. */
+  /** Whether paths may resolve differently afterwards. */
   readonly makesLinks: boolean;
-  /** For a second look, in which the order does not count; `undefined` when there is no need for it. */
+  /** For a second pass that ignores the order; `undefined` if none is needed. */
   readonly again: MovedPaths | undefined;
 }
 
 interface Changes {
-  /** Links, or folders that may hold some. */
+  /** Links, or folders that may contain some. */
   links: boolean;
-  /** Such as take the place of folders that builds fill. */
+  /** Links that replace build output folders. */
   outputs: boolean;
   /** Any file. */
   files: boolean;
-  /** Which files there are. */
+  /** Which files exist. */
   names: boolean;
-  /** Files that may make a repository of a folder. */
+  /** Files that may turn a folder into a repository. */
   repositories: boolean;
-  /** Files by which version managers choose programs. */
+  /** Files that make version managers choose programs. */
   versions: boolean;
 }
 
 const partOfRepository = /\/(HEAD|config|objects|refs|commondir|\.git)(\/|$)/i;
 const versionFile = /(?:^|[/.-])(?:tool-?versions?|prototools|asdfrc|toolchain|mise|\w+-version)(?:\.\w+)*$/i;
-/** Where git would write, it writes whatever was changed. */
+/** Lookups that earlier changes to files do not affect. */
 const askNoFile: ReadonlySet<Lookup["what"]> = new Set(["program", "search-path", "variable", "work-tree"]);
 const namesAreAsked: ReadonlySet<Lookup["what"]> = new Set(["dashes", "names-below", "tracked-names", "unsaved"]);
 const searchPath: Touch = {
@@ -68,13 +71,13 @@ export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
         makesLinks || places.some(({ what, path }) => what === "matches" || partOfRepository.test(path));
       changes.versions ||= places.some(({ path }) => versionFile.test(path));
       const asked = runs ? { ...part, touches: [...part.touches, searchPath] } : part;
-      // A rule may allow what is high in itself, but not what was written a moment ago.
+      // A rule may allow a `high` part, but not a script that this command has just written.
       if (why === undefined || (part.class === "high" && script === undefined)) return asked;
       return classed(
         asked,
         "high",
         "moved-path",
-        `${why}, which an earlier part of the command may have changed; it can run by itself`,
+        `${why}, which an earlier part of the command may have changed; run it as a separate command`,
       );
     },
     overlaps: () => {
@@ -90,7 +93,7 @@ export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
   };
 }
 
-/** A word of a program that is not understood which names a file that an earlier part has written. */
+/** A word of an unknown call that names a file written by an earlier part. */
 function writtenWord(part: CommandPart, written: ReadonlySet<string>, cwd: string): string | undefined {
   if (part.class !== "high" || written.size === 0) return undefined;
   return part.words?.find((word) => word !== undefined && written.has(posix.resolve(cwd, word)));
@@ -102,12 +105,12 @@ function whyChanged({ touches }: CommandPart, changes: Changes, cwd: string): st
     if (what === "search-path" && changes.versions && lookup.from !== undefined) return `runs ${path}`;
     if (what === "output-links" && !changes.outputs) continue;
     if (askNoFile.has(what)) continue;
-    // What git itself puts into the working tree changes nothing about its settings.
+    // Files that git writes into the working tree do not change its settings.
     if (use === "git" && accessClass === "read" && changes.repositories) return `uses git in ${path}`;
     if (changes.links && !(what === "path" && path === cwd) && use !== "git") return `uses ${path}`;
-    // What was put into a build folder meanwhile is what builds put there.
-    const isMadeAgain = what === "unsaved" && isBuilt(unescaped(path), cwd);
-    if (!changes.names || !namesAreAsked.has(what) || isMadeAgain) continue;
+    // Files written to a build folder meanwhile are build output.
+    const isBuildOutput = what === "unsaved" && isBuilt(unescaped(path), cwd);
+    if (!changes.names || !namesAreAsked.has(what) || isBuildOutput) continue;
     return what === "unsaved" ? `deletes ${unescaped(path)}` : `takes names from ${path}`;
   }
   return undefined;

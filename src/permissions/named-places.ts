@@ -5,9 +5,9 @@ import { placesByKind } from "./places-by-kind.ts";
 export type Homes = Pick<DecisionContext, "home" | "ownHome" | "ownConfig" | "loginHome">;
 
 export interface NamedPlaces extends ProtectedPaths {
-  /** Those among `closed` in which a session can work. */
+  /** The `closed` places that a session can work in. */
   readonly agents: ReadonlySet<string>;
-  /** The user's homes, as paths are compared. */
+  /** The user's homes, in comparison form. */
   readonly homes: readonly string[];
 }
 
@@ -18,10 +18,10 @@ function namesOf(use: (typeof placesByKind)[number]["use"], where: "home" | "sys
     .map((name) => name.trim());
 }
 
-/** The homes of a process do not change, and every path of every command is compared with these. */
+/** Cached: a process's homes do not change, and every path of every command is compared with these. */
 let last: { readonly of: Homes; readonly places: NamedPlaces } | undefined;
 
-/** The protected places that are known by name. The same object for the same homes. */
+/** The protected places known by name. Returns the same object for the same homes. */
 export function namedPlaces({ home, ownHome, ownConfig, loginHome }: Homes): NamedPlaces {
   const { of } = last ?? {};
   const isSame = of?.home === home && of.ownHome === ownHome && of.loginHome === loginHome;

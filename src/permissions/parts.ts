@@ -1,14 +1,14 @@
 import type { AccessClass, CommandPart, Lookup } from "../core/permission.ts";
 import { lookupKey } from "../core/permission.ts";
 
-/** Something that cannot be looked through. Its words may be anything. */
+/** Something that cannot be examined. Its words may be anything. */
 export function unreadable(source: string, why: string): CommandPart {
   return { ...group("unreadable", source, []), class: "high", rule: "unreadable", why, words: [undefined] };
 }
 
-/** A node that does nothing but what its parts do. */
+/** A node that does only what its parts do. */
 export function group(kind: string, source: string, parts: readonly CommandPart[]): CommandPart {
-  return { kind, source, class: "read", rule: "parts", why: "is as harmless as its parts", touches: [], parts };
+  return { kind, source, class: "read", rule: "parts", why: "does only what its parts do", touches: [], parts };
 }
 
 export function classed(part: CommandPart, accessClass: AccessClass, rule: string, why: string): CommandPart {
@@ -16,10 +16,10 @@ export function classed(part: CommandPart, accessClass: AccessClass, rule: strin
 }
 
 export function inBackground(part: CommandPart): CommandPart {
-  return classed(group("background", part.source, [part]), "medium", "background", "goes on in the background");
+  return classed(group("background", part.source, [part]), "medium", "background", "runs in the background");
 }
 
-/** Everything that must be looked up to judge a part, each once. */
+/** The lookups needed to judge a part, without duplicates. */
 export function lookupsOf(root: CommandPart): readonly Lookup[] {
   const lookups = new Map<string, Lookup>();
   const collect = ({ touches, parts }: CommandPart): void => {

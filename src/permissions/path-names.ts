@@ -1,4 +1,4 @@
-/** Whether a path is a folder or lies in it; `/a-b` is not inside `/a`. */
+/** Whether a path is a folder or inside it. `/a-b` is not inside `/a`. */
 export function isInside(path: string, folder: string): boolean {
   const base = plain(folder);
   return base === "/" || `${plain(path)}/`.startsWith(`${base}/`);
@@ -8,16 +8,16 @@ export function liesIn(path: string, folder: string, foldsCase = false): boolean
   return foldsCase ? isInside(folded(path), folded(folder)) : isInside(path, folder);
 }
 
-/** What some file systems pass over in names. */
+/** Characters that some file systems ignore in names. */
 const ignorable = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** A name as the least exact file system compares it: `.SSH`, and `.ſsh` with the long s, are `.ssh`. */
+/** Comparison form of the most lenient file system: `.SSH`, and `.ſsh` with a long s, are `.ssh`. */
 export function folded(path: string): string {
   if (/^[ -@[-~]*$/.test(path)) return path;
   return path.normalize("NFKC").replace(ignorable, "").toUpperCase().toLowerCase();
 }
 
-/** Without doubled slashes, and without one at the end. */
+/** Without repeated or trailing slashes. */
 export function plain(path: string): string {
   if (!path.includes("//") && !path.endsWith("/")) return path;
   return path.replace(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "");

@@ -2,12 +2,12 @@ import type { DecisionContext } from "../core/permission.ts";
 import { folded, liesIn, plain } from "./path-names.ts";
 import { isProtected, type KnownPlaces } from "./protected-paths.ts";
 
-/** Where a canonical path lies, as far as a decision cares. */
+/** Where a canonical path is, for a decision. */
 export type PathScope = "workspace" | "outside" | "protected";
 
 /**
- * Protected names are always compared as a file system would that does not tell cases apart; whether something lies in the
- * workspace, only where the file system is of that kind.
+ * Protected names are always compared ignoring case. Whether a path is in the workspace ignores case only if the file
+ * system does.
  */
 export function scopeOf(
   path: string,
@@ -20,10 +20,10 @@ export function scopeOf(
   return lies(context.cwd) ? "workspace" : "outside";
 }
 
-/** What belongs to the machine and not to its user. */
+/** Paths that belong to the system rather than its user. */
 const systemPlaces = /^\/(bin|boot|dev|etc|lib\w*|opt|proc|sbin|sys|usr|var|system|library|applications)(\/|$)/;
 
-/** Whether writing there changes the system. Temporary files lie there on some machines, and do not. */
+/** Whether writing there changes the system. On some machines temporary folders are below system paths. */
 export function isSystemPlace(path: string, { temp, foldsCase }: Pick<DecisionContext, "temp" | "foldsCase">): boolean {
   return systemPlaces.test(folded(plain(path))) && !liesIn(path, temp, foldsCase) && !liesIn(path, "/var/tmp");
 }

@@ -1,11 +1,11 @@
-/** Protected places of one kind. The lists are separated by commas, because some names have blanks in them. */
+/** Protected places of one kind. Commas separate the names, because some contain spaces. */
 interface Kind {
   readonly kind: string;
   /**
-   * - `closed`: any use needs a yes.
-   * - `agents`: the same, but a session that works below the place can use its own workspace.
-   * - `kept`: writing needs a yes.
-   * - `programs`: the same, unless the session works there.
+   * - `closed`: any use needs approval.
+   * - `agents`: the same, but a session that works inside can use its own workspace.
+   * - `kept`: writing needs approval.
+   * - `programs`: the same, unless the session works inside.
    */
   readonly use: "closed" | "agents" | "kept" | "programs";
   /** Paths below the user's home. */
@@ -14,7 +14,7 @@ interface Kind {
   readonly system?: string;
 }
 
-/** The protected places that are known by name, by kind. What the environment moves elsewhere is the host's to find. */
+/** The protected places known by name. The host finds those that the environment moves elsewhere. */
 export const placesByKind: readonly Kind[] = [
   {
     kind: "keys and logins of remote machines, clouds and clusters",
@@ -85,7 +85,7 @@ export const placesByKind: readonly Kind[] = [
       .aider.conf.yml`,
   },
   {
-    kind: "logins that editors keep for their extensions",
+    kind: "logins of editor extensions",
     use: "closed",
     home: `.config/Code/User/globalStorage, .config/Code - Insiders/User/globalStorage,
       .config/VSCodium/User/globalStorage, .config/Cursor/User/globalStorage, .config/Windsurf/User/globalStorage,
@@ -102,13 +102,13 @@ export const placesByKind: readonly Kind[] = [
       .local/share/amp, .copilot, .codeium, .windsurf, .cline, .kiro`,
   },
   {
-    kind: "start-up files in which people keep keys",
+    kind: "start-up files that often contain keys",
     use: "closed",
     home: `.bashrc, .bash_profile, .bash_login, .bash_logout, .profile, .zshrc, .zshenv, .zprofile, .zlogin,
       .config/fish, .curlrc, .config/curlrc, .wgetrc`,
   },
   {
-    kind: "histories, in which passwords and keys end up",
+    kind: "histories, which often contain passwords and keys",
     use: "closed",
     home: `.bash_history, .bash_sessions, .zsh_history, .zhistory, .zsh_sessions, .histfile, .sh_history, .ksh_history,
       .ash_history, .history, .local/share/fish/fish_history, .local/state/bash, .local/state/zsh, .cache/zsh, .local/share/zsh,

@@ -9,24 +9,24 @@ import type {
 import { lookupKey } from "../core/permission.ts";
 import type { Autonomy } from "../core/settings.ts";
 import { raised, runsAt, worse } from "./autonomy.ts";
-import { isMadeAgain } from "./deletions.ts";
+import { isExpendable } from "./deletions.ts";
 import { namedPlaces } from "./named-places.ts";
 import { isSystemPlace, scopeOf } from "./path-scope.ts";
 import { protectedIn, protectedPlaces } from "./protected-paths.ts";
 
 interface Judged {
   readonly class: AccessClass;
-  /** The class without the model's word, where that has made it worse. */
+  /** The class without the model's estimate, if the estimate raised it. */
   readonly own?: AccessClass;
-  /** Needs an explicit yes at every level. */
+  /** Needs explicit approval at every level. */
   readonly protected: boolean;
   readonly extractedCommands: readonly string[];
   readonly rule: string;
-  /** What the call does, to complete "This call …". */
+  /** Completes "This call …". */
   readonly does: string;
 }
 
-/** All that is needed for commands: a parser and what is known of programs. Most runs do without. */
+/** The parser and the knowledge of programs. Loaded with the first command, because most runs need none. */
 interface CommandKnowledge {
   readonly reading: typeof import("./read-command.ts");
   readonly judging: typeof import("./judge-command.ts");
@@ -42,9 +42,9 @@ async function loadKnowledge(): Promise<CommandKnowledge> {
   return { reading, judging, rules };
 }
 
-/** `shell`: which one runs the commands, and so how they must be read. */
+/** `shell`: the shell that runs commands. It decides how they are parsed. */
 export function createPermissionPolicy(shell: () => "bash" | "sh"): PermissionPolicy {
-  // Whoever has evidence has had a command read here before.
+  // Evidence only exists after a command was read here.
   let known: CommandKnowledge | undefined;
   return {
     protectedPlaces,
@@ -59,7 +59,7 @@ export function createPermissionPolicy(shell: () => "bash" | "sh"): PermissionPo
 }
 
 function decide(accesses: readonly Access[], context: DecisionContext, known: CommandKnowledge | undefined): Decision {
-  // A rule allows what a level would ask for; it does not turn a change into reading.
+  // An allow rule skips a question, but does not turn a change into reading.
   const seen = context.mode === "spec" ? { ...context, rules: { ...context.rules, allow: [] } } : context;
   const judged = accesses.map((access) => judge(access, seen, known)).reduce(worst, harmless);
   const facts = {
@@ -74,7 +74,7 @@ function decide(accesses: readonly Access[], context: DecisionContext, known: Co
     const why = `Spec mode is active: ${what}, and only reading is allowed until the plan is approved.`;
     return { ...facts, verdict: "refuse", rule: "spec-mode", why };
   }
-  if (context.unsafe) return { ...facts, verdict: "allow", rule: "unsafe", why: "This run asks nothing." };
+  if (context.unsafe) return { ...facts, verdict: "allow", rule: "unsafe", why: "This run never asks." };
   if (!judged.protected) {
     if (runsAt(context.autonomy, judged.class)) {
       return { ...facts, verdict: "allow", rule: judged.rule, why: `${what}.` };
@@ -91,11 +91,11 @@ function decide(accesses: readonly Access[], context: DecisionContext, known: Co
   if (context.approver) {
     return { ...facts, ...alwaysAt(context.autonomy, judged), verdict: "ask", rule: judged.rule, why: `${what}.` };
   }
-  const why = `${what}. That needs a permission which this run does not have, and nobody can be asked.`;
+  const why = `${what}. This run has no permission for that and no approver to ask.`;
   return { ...facts, verdict: "deny", rule: judged.rule, why };
 }
 
-/** The level that was shown. The model's word alone never raises it to `high`: then our own class counts. */
+/** The level shown to the approver. The model's estimate alone never raises it to `high`: then our own class counts. */
 function alwaysAt(level: Autonomy, judged: Judged): Pick<Decision, "always"> {
   const raised = judged.class === "high" ? ownClass(judged) : judged.class;
   return judged.protected || raised === "read" || runsAt(level, raised) ? {} : { always: raised };
@@ -105,7 +105,7 @@ function ownClass(judged: Judged): AccessClass {
   return judged.own ?? judged.class;
 }
 
-/** Texts that must not run, and commands that a rule denies: no level and nobody's yes changes that. */
+/** Texts that must not run, and commands that a rule denies. No level or approval changes that. */
 function forbiddenCommand(
   accesses: readonly Access[],
   context: DecisionContext,
@@ -119,10 +119,10 @@ function forbiddenCommand(
     }
     const denied = known?.rules.deniedBy(reading.root, context.rules);
     if (denied !== undefined && (denied.always || !context.unsafe)) {
-      const whose = denied.always ? "a rule of the administrator" : "a rule";
+      const whose = denied.always ? "an administrator's rule" : "a rule";
       const why = denied.isCertain
         ? `${context.tool} would run a command that ${whose} denies: ${denied.rule}.`
-        : `${context.tool} would run a command that cannot be shown not to be one that ${whose} denies: ${denied.rule}.`;
+        : `${context.tool} may run a command that ${whose} denies, since not all of it is known in advance: ${denied.rule}.`;
       return { verdict: "deny", rule: "deny-rule", why };
     }
   }
@@ -155,17 +155,17 @@ function judge(access: Access, context: DecisionContext, knowledge: CommandKnowl
   const judged = { protected: false, extractedCommands: [] };
   const contained = access.type === "read" && access.recursive === true ? protectedIn(path, known, "read") : undefined;
   if (contained !== undefined) {
-    const does = `reads all of ${access.path}, and in it ${contained}, a protected place`;
+    const does = `reads all of ${access.path}, including ${contained}, a protected place`;
     return { ...judged, class: "high", protected: true, rule: "protected-place", does };
   }
   const way = written === undefined ? undefined : met?.ways.get(lookupKey({ what: "path", path: written }));
   const through = way?.find((link) => scopeOf(link, known, access.type) === "protected");
   if (scope !== "protected" && through !== undefined) {
-    const does = `${verb} ${path} by way of ${through}, a protected place`;
+    const does = `${verb} ${path} through ${through}, a protected place`;
     return { ...judged, class: "high", protected: true, rule: "protected-place", does };
   }
   if (scope === "workspace" && access.type === "write" && access.deletes === true) {
-    const isSaved = access.unsaved?.every((lost) => isMadeAgain(lost, context)) === true;
+    const isSaved = access.unsaved?.every((lost) => isExpendable(lost, context)) === true;
     if (!isSaved) return { ...judged, class: "high", rule: "delete", does: `deletes ${path}, which cannot be undone` };
   }
   if (scope === "workspace") {
@@ -192,18 +192,20 @@ function judge(access: Access, context: DecisionContext, knowledge: CommandKnowl
   };
 }
 
-/** The sentence is for logs and screens, where the secrets that queries carry do not belong. */
+/** Leaves out credentials and queries: the sentence goes to logs and screens. */
 function judgeFetch(address: string): Judged {
   const judged = { protected: false, extractedCommands: [], rule: "fetch" };
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol))
-    return { ...judged, class: "high", does: "fetches an address that is not one of the web" };
+    return { ...judged, class: "high", does: "fetches an address that is not http or https" };
   const plain = `${url.origin}${url.pathname}`;
   const shown = plain.length > 200 ? `${plain.slice(0, 200)}…` : plain;
   return { ...judged, class: "medium", does: `fetches ${shown}${url.search === "" ? "" : "?…"}` };
 }
 
-/** A command proven read-only is `read` whatever the model says of it; otherwise its word can only make things worse. */
+/**
+ * A command proven read-only is `read`, whatever the model estimates. Otherwise its estimate can only raise the class.
+ */
 function judgeCommand(
   access: Access & { type: "command" },
   context: DecisionContext,
@@ -219,9 +221,9 @@ function judgeCommand(
   const extractedCommands = evidence?.reading.programs ?? [];
   const common = { protected: part.protected, extractedCommands, rule: part.rule };
   if (access.background) {
-    // What is decided on later must not be moved meanwhile.
+    // In the background it could move paths after the decision on a later call.
     const least = evidence?.reading.makesLinks === true ? "high" : "medium";
-    return { ...common, class: worse(least, part.class), does: `${does}; it goes on in the background` };
+    return { ...common, class: worse(least, part.class), does: `${does}; it keeps running in the background` };
   }
   if (part.class === "read") return { ...common, class: "read", does };
   return { ...common, class: worse(part.class, access.claimed ?? "read"), own: part.class, does };
@@ -233,6 +235,6 @@ const notRead: JudgedPart = {
   class: "high",
   protected: false,
   rule: "unreadable",
-  why: "was not read",
+  why: "was not examined",
   parts: [],
 };

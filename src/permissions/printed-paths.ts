@@ -5,8 +5,8 @@ import type { Surroundings } from "./judgement.ts";
 import { touchesOf } from "./touches.ts";
 
 /**
- * Calls that print paths below their operands, a line each and nothing else. With any other flag their lines may hold more
- * than a path.
+ * Calls that print paths below their operands, one per line and nothing else. With any other flag their lines may
+ * contain more than a path.
  */
 const printers: Readonly<
   Record<string, { readonly flags: RegExp; readonly needs?: RegExp; readonly operands: boolean }>
@@ -25,7 +25,7 @@ const printers: Readonly<
   },
 };
 
-/** Calls that print some of the lines of their standard input as they are. */
+/** Calls that print a selection of their input's lines unchanged. */
 const filters: Readonly<Record<string, RegExp>> = {
   grep: /^(-[vEFiwx]|--(invert-match|ignore-case|fixed-strings|extended-regexp))$/,
   egrep: /^-[viwx]$/,
@@ -36,7 +36,7 @@ const filters: Readonly<Record<string, RegExp>> = {
   cat: /^$/,
 };
 
-/** What a known call prints, if it is paths. */
+/** The paths that a known call prints; `undefined` if it may print anything else. */
 export function printedBy(
   program: string,
   sub: readonly string[],
@@ -52,7 +52,7 @@ export function printedBy(
   const printer = printers[[program, ...sub].join(" ")];
   if (printer === undefined || ![...given].every((flag) => printer.flags.test(flag))) return undefined;
   if (printer.needs !== undefined && ![...given].some((flag) => printer.needs?.test(flag))) return undefined;
-  // Of names that git is asked for, only some are printed; they must not lead out of the folder.
+  // git prints only matching names, but an operand must not lead out of the folder.
   const isTracked = program === "git";
   const named = isTracked ? [] : operands.filter(({ kind }) => kind !== "text");
   const words = operands.map(({ arg }) => textOf(arg) ?? "..");
@@ -77,7 +77,7 @@ export function printedBy(
   };
 }
 
-/** What begins a line that is taken apart must be one word itself. */
+/** A path that starts every printed line must be a single word. */
 export function isPlainPath(arg: Arg): boolean {
   return /^[\w./@+,:=][\w./@+,:=-]*$/.test(textOf(arg) ?? " ");
 }
@@ -85,9 +85,8 @@ export function isPlainPath(arg: Arg): boolean {
 const revision = /^[A-Za-z0-9][\w./~^@-]*$/;
 
 /**
- * A name in the place of the id of a commit that a command prints: a word like any other, and no flag. Git prints a name that
- * it does not know as it is, so that it counts as the path that it might be. Not so the names of branches, which a repository
- * chooses.
+ * A placeholder for the commit id that a command prints: one word and not a flag. Git prints unknown names unchanged,
+ * so the name counts as a possible path. Branch names are excluded, because the repository chooses them.
  */
 export function printedRevision([only, ...more]: readonly CommandPart[]): string | undefined {
   const [git, sub, ...words] = only?.words ?? [];
@@ -98,7 +97,7 @@ export function printedRevision([only, ...more]: readonly CommandPart[]): string
   return sub === "rev-parse" && names.length === 1 ? names[0] : undefined;
 }
 
-/** Sources and texts; not what settings are kept in. */
+/** Extensions of sources and texts, without those of settings. */
 const endings =
   /^\*\.(ts|tsx|js|jsx|mjs|cjs|py|rb|go|rs|java|kt|c|h|cc|cpp|hpp|cs|php|swift|scala|sh|md|txt|html|css|scss|vue|svelte|sql|ex|hs|lua|pl|dart)$/;
 

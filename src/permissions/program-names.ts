@@ -1,9 +1,9 @@
 import { type Arg, textOf } from "./arg.ts";
 
 const mostNames = 50;
-/** Programs of which the first word behind them says what they do. */
+/** Programs whose first argument names the action. */
 const withSubCommand = new Set(["git", "npm"]);
-/** They say nothing about what runs. */
+/** These names say nothing about what runs. */
 const leftOut = new Set(["cd", "sudo"]);
 
 /** The program that a command runs, as people call it. */

@@ -13,17 +13,17 @@ import { suspects, suspectsOf } from "./suspects.ts";
 import { asking, belowTouches, touchesOf } from "./touches.ts";
 import { wrappers } from "./wrappers.ts";
 
-/** Where systems keep their programs: `/usr/bin/ls` is `ls`. */
+/** The system's program folders: `/usr/bin/ls` is `ls`. */
 const systemProgram = /^(?:\/usr(?:\/local)?)?\/s?bin\/([^/]+)$/;
 
-/** `runsProject`: it runs code of the project by intent, as builds and tests do. */
+/** `runsProject`: it runs the project's code on purpose, as builds and tests do. */
 type RowJudgement = Judgement & { readonly runsProject?: true };
 
-/** What one simple command can do, by its program and words. */
+/** What a simple command can do, judged by its program and words. */
 export function judgeProgram(args: readonly Arg[], around: Surroundings): Judgement {
   const [first, ...rest] = args;
   const written = textOf(first);
-  if (written === undefined) return high("unknown-program", "runs a program whose name is not known before it runs");
+  if (written === undefined) return high("unknown-program", "runs a program whose name is not known in advance");
   const name = systemProgram.exec(written)?.[1] ?? written;
   const builtin = builtins.get(name);
   const run = running("program", name);
@@ -40,7 +40,7 @@ export function judgeProgram(args: readonly Arg[], around: Surroundings): Judgem
       touches: [...judgement.touches, ...suspectsOf(name, rest, around), ...changed(name, rest, around)],
     };
   }
-  // One that is written with its path is that file, whatever the PATH says.
+  // A program written with its path does not depend on the PATH.
   const file = written.includes("/") ? [] : [run];
   return { ...judgement, touches: [...judgement.touches, ...file, ...searching(name, written, judgement, around)] };
 }
@@ -49,7 +49,7 @@ function running(what: "program", path: string): Touch {
   return { use: "run", class: "read", lookup: { what, path }, recursive: false };
 }
 
-/** Programs that run the project's code anyway can find their helpers in the project. */
+/** Programs that run the project's code anyway may find their helpers in the project. */
 function searching(name: string, written: string, judgement: RowJudgement, around: Surroundings): readonly Touch[] {
   if (judgement.runsProject === true) return [];
   const sub = name === "git" ? /^row git ([a-z-]+)/.exec(judgement.rule)?.[1] : undefined;
@@ -67,7 +67,7 @@ function searchingFor(programs: readonly string[], { folders = [] }: Surrounding
   }));
 }
 
-/** Programs that change the files they name: all of them, or the last one. */
+/** Programs that change the files in their arguments: all of them, or the last one. */
 const changers: ReadonlyMap<string, "all" | "last"> = new Map([
   ..."rm rmdir unlink shred truncate dd mv chmod chown chgrp chattr setfacl wipefs mkfs tee rename rimraf del trash"
     .split(" ")
@@ -75,7 +75,7 @@ const changers: ReadonlyMap<string, "all" | "last"> = new Map([
   ..."cp ln install rsync scp".split(" ").map((name) => [name, "last"] as const),
 ]);
 
-/** Whether a program that changes nothing else deletes what it is given, or starts one that does. */
+/** Whether another program deletes the files it is given, or starts one that does. */
 function removesFiles(program: string, args: readonly Arg[]): boolean {
   const words = args.map((arg) => textOf(arg) ?? "");
   const moves = (word: string): boolean => word === "--move" || (/^-\w+$/.test(word) && word.includes("m"));
@@ -87,11 +87,11 @@ function isWord(word: string): boolean {
   return !word.startsWith("-") && !/^(?:exec|dlx|x|run)$/.test(word);
 }
 
-/** In whatever way such a program is called, it may delete, move or overwrite what it names, with all that is in it. */
+/** However it is called, such a program may delete, move or overwrite its arguments and everything in them. */
 function changed(program: string, args: readonly Arg[], around: Surroundings): readonly Touch[] {
   const which = changers.get(program) ?? (removesFiles(program, args) ? "all" : undefined);
   if (which === undefined) return [];
-  // What another command prints may be all of a folder, unless the names are known to be harmless.
+  // Another command's output may list everything in a folder, unless its names are filtered.
   const printed = args.flatMap((arg) =>
     arg.kind === "input" && !(arg.printed.isChosen ?? arg.printed.isTracked) ? arg.printed.folders : [],
   );
@@ -108,25 +108,24 @@ function changed(program: string, args: readonly Arg[], around: Surroundings): r
   }));
 }
 
-/** A variable may make a program run another one, or write elsewhere, unless the program reads none. */
+/** A variable may make a program run another one or write elsewhere, unless the program reads no variables. */
 function underVariables(name: string, judgement: RowJudgement, { variables = [] }: Surroundings): RowJudgement {
   const [first] = variables;
   const isSeen = !(wrappers.has(name) || builtins.has(name) || ignoresVariables(name));
   if (first === undefined || !isSeen) return judgement;
-  const why = `gives ${shown(name)} the variable ${first}, whose effect is not known`;
+  const why = `gives ${shown(name)} the variable ${first}, whose effect is unknown`;
   return { ...judgement, class: "high", rule: "unknown-variable", why };
 }
 
-/** A pattern shows names, whatever the command does with them. */
+/** A pattern reveals file names, whatever the command does with them. */
 function showingNames(judgement: Judgement, args: readonly Arg[], around: Surroundings): Judgement {
   const names = args.filter((arg) => arg.kind === "pattern").map((arg) => touchesOf(arg, "read", "read", around));
   if (names.length === 0 || judgement.class === "high") return judgement;
-  if (names.some((touches) => touches === undefined))
-    return high("unknown-path", "shows names in a folder that is not known");
+  if (names.some((touches) => touches === undefined)) return high("unknown-path", "shows names in an unknown folder");
   return { ...judgement, touches: [...judgement.touches, ...names.flatMap((touches) => touches ?? [])] };
 }
 
-/** A shell does not take values for one word where it does not see by the name that they are assigned. */
+/** With a disguised program name, a shell may not recognise assignments, and then splits their values into words. */
 function asWritten(program: Arg | undefined, args: readonly Arg[]): readonly Arg[] {
   if (program?.kind !== "text" || program.disguised !== true) return args;
   return args.map((arg) => (arg.kind === "unknown" ? { ...arg, single: false } : arg));
@@ -141,8 +140,7 @@ function judgeExternal(name: string, args: readonly Arg[], around: Surroundings)
 
 function judgeByRows(name: string, args: readonly Arg[], around: Surroundings): RowJudgement {
   const rows = rowsOf(name, textOf(args[0]));
-  if (!isKnownProgram(name))
-    return high("unknown-program", `runs ${shown(name)}, which is not a program that is known`);
+  if (!isKnownProgram(name)) return high("unknown-program", `runs ${shown(name)}, which is an unknown program`);
   for (const row of rows) {
     const sub = row.class === "high" ? matchingSub(row, args) : undefined;
     if (sub !== undefined) {
@@ -157,7 +155,7 @@ function judgeByRows(name: string, args: readonly Arg[], around: Surroundings): 
   return high("unknown-use", `uses ${shown(name)} ${why}`);
 }
 
-/** `undefined` when the call is not of this row. */
+/** `undefined` if the call does not fit this row. */
 function judgeByRow(
   name: string,
   row: CommandRow,
@@ -173,10 +171,10 @@ function judgeByRow(
   const rule = `row ${[name, ...sub].join(" ")}`;
   const recursive = row.recursive === true || isGiven(found, row.recursive);
   if (row.git === true && around.folders === undefined) {
-    return high("unknown-path", "uses git in a folder that is not known before it runs");
+    return high("unknown-path", "uses git in a folder that is not known in advance");
   }
   const touches = touchesFor(row, found, around, recursive);
-  if (touches === undefined) return high("unknown-path", `${row.why}, at a path that is not known before it runs`);
+  if (touches === undefined) return high("unknown-path", `${row.why}, at a path that is not known in advance`);
   const below = belowTouches(touches, {
     git: row.sparesGit !== true,
     links: row.followsLinks === true || isGiven(found, row.followsLinks),
@@ -193,7 +191,7 @@ function judgeByRow(
   const others = row.class === "medium" ? [...suspects(free, around)] : [];
   const written =
     row.writesValues === true ? found.values.filter(({ kind }) => kind === "text" || kind === "attached") : [];
-  // Some empty the folder that they are given before they fill it.
+  // Some programs empty their output folder before they fill it.
   for (const touch of suspects(
     written.map(({ arg }) => arg),
     around,
@@ -210,7 +208,7 @@ function judgeByRow(
   return { ...judgement, touches: [...judgement.touches, ...project], runsProject: true };
 }
 
-/** What a build or a test obeys, and the folders that it fills, which links may have taken the place of. */
+/** The files that a build or test obeys, and its output folders, which may have been replaced by links. */
 function projectTouches(row: CommandRow, { operands, values }: Fit, around: Surroundings): readonly Touch[] {
   const { class: accessClass } = row;
   const leaves = (arg: Arg): boolean => /^[/~]|(?:^|[/,])\.\.(?:[/,]|$)/.test(textOf(arg) ?? "");
@@ -228,7 +226,7 @@ function projectTouches(row: CommandRow, { operands, values }: Fit, around: Surr
       return { ...touch, use: "delete", lookup: { what: "unsaved", path: escaped(touch.lookup.path) } };
     });
   const named = obeyed.flatMap(({ arg }) => touchesOf(arg, "read", accessClass, around) ?? []);
-  // Another text may be a file all the same, and a link to one elsewhere.
+  // Any other text may still name a file, which may be a link to one elsewhere.
   const texts = [...operands, ...values].filter(
     ({ kind, arg }) => kind === "text" && /^[\w.@-]+(?:\/|$)/.test(textOf(arg) ?? ""),
   );

@@ -2,14 +2,14 @@ import type { DecisionContext, ProtectedPaths } from "../core/permission.ts";
 import { type Homes, namedPlaces } from "./named-places.ts";
 import { folded, isInside, plain } from "./path-names.ts";
 
-/** Everything by which a protected path is known. */
+/** Everything needed to recognise a protected path. */
 export type KnownPlaces = Homes &
   Pick<DecisionContext, "cwd" | "reached" | "repositories"> & {
-    /** Of the repositories around the paths of the call. */
+    /** Protected paths of the repositories around the call's paths. */
     readonly around?: ProtectedPaths | undefined;
   };
 
-/** Places that start programs, configure Tinman or hold keys, wherever they are; also those of submodules. */
+/** Places in any folder that start programs, configure Tinman or hold keys, including those of submodules. */
 const closedAnywhere = [
   /\/\.git\/((modules|worktrees)\/(.+\/)?)?(hooks(\/|$)|config(\.worktree)?$)/,
   /\/\.tinman(\/|$)/,
@@ -17,21 +17,21 @@ const closedAnywhere = [
   /^\/etc\/ssh\/ssh_host_[^/]*key$/,
   /^\/dev\/((sd|hd|vd|xvd)[a-z]+\d*|nvme\d\w*|mmcblk\w+|dm-\d+|md\d+|loop\d+|r?disk\d\w*)$/,
 ];
-/** Whatever is written into a repository may decide what git runs. */
+/** Anything written into a repository may decide what git runs. */
 const keptAnywhere = /\/\.git(\/|$)/;
-/** Folders in a home that hold nothing themselves. All other names with a dot there are settings of some program. */
+/** Dot folders in a home that are not settings themselves. Every other dot name there is some program's settings. */
 const harmlessDots = new Set([".cache", ".config", ".local", ".npm", ".tmp", ".trash"]);
 
-/** A list of places by the paths in which they are compared: folded, each with a slash at the end. */
+/** A list of places keyed by their comparison form: folded, with a trailing slash. */
 interface Comparable {
   readonly places: ReadonlyMap<string, string>;
-  /** By each folder around a place, the first place in it. */
+  /** For each folder around a place, the first place in it. */
   readonly below: ReadonlyMap<string, string>;
   /** Characters of the longest place. */
   readonly longest: number;
 }
 
-/** Every path of every command is compared with every list, so a list is taken apart once. */
+/** Every path of every command is compared with every list, so lists are indexed once. */
 const comparable = new WeakMap<readonly string[], Comparable>();
 
 function comparableOf(list: readonly string[]): Comparable {
@@ -58,7 +58,7 @@ function withSlash(path: string): string {
   return path === "/" ? path : `${path}/`;
 }
 
-/** The first of these places, from the root on, that a path (in the form in which paths are compared) is or lies in. */
+/** The outermost of these places that contains a path (in comparison form) or equals it. */
 function placeAround(list: readonly string[], path: string): string | undefined {
   if (list.length === 0) return undefined;
   const { places, longest } = comparableOf(list);
@@ -73,7 +73,7 @@ function holds(places: readonly string[], path: string): boolean {
   return placeAround(places, path) !== undefined;
 }
 
-/** What was found on the machine, apart from what is known by name. */
+/** Places found on the machine rather than known by name. */
 function repositoriesOf({ repositories, around }: KnownPlaces): readonly ProtectedPaths[] {
   return [repositories, around].filter((found) => found !== undefined);
 }
@@ -82,7 +82,7 @@ function homePlacesOf(known: KnownPlaces): readonly ProtectedPaths[] {
   return known.reached === undefined ? [namedPlaces(known)] : [namedPlaces(known), known.reached];
 }
 
-/** Whether a canonical path needs an explicit yes for this use. */
+/** Whether a canonical path needs explicit approval for this use. */
 export function isProtected(path: string, known: KnownPlaces, use: "read" | "write"): boolean {
   const name = folded(plain(path));
   const compared = withSlash(name);
@@ -102,11 +102,11 @@ function isClosed(closed: readonly string[], path: string, compared: string, kno
   if (place === undefined) return false;
   const { agents } = namedPlaces(known);
   if (!agents.has(place) || !isInside(known.cwd, place) || !isInside(path, known.cwd)) return true;
-  // A login below it stays closed.
+  // Logins inside it stay closed.
   return closed.some((other) => !agents.has(other) && isInside(path, other));
 }
 
-/** `~/.anythingrc`: some program reads it when it starts. Where the home is the workspace, these are its ordinary files. */
+/** `~/.anythingrc`: some program reads it at start-up. If the home is the workspace, these are ordinary files. */
 function isDotFile(name: string, known: KnownPlaces): boolean {
   return namedPlaces(known).homes.some((home) => {
     if (!name.startsWith(`${home}/.`) || isInside(home, folded(known.cwd))) return false;
@@ -115,7 +115,7 @@ function isDotFile(name: string, known: KnownPlaces): boolean {
   });
 }
 
-/** Whether the session is about the programs in a place. A home that is a workspace may have a `bin` like any other. */
+/** Whether the session works on the programs in a place. A home that is the workspace can have its own `bin`. */
 function worksIn(path: string, place: string, { cwd, home, loginHome }: KnownPlaces): boolean {
   if (!isInside(path, place)) return false;
   if (isInside(cwd, place)) return true;
@@ -124,7 +124,7 @@ function worksIn(path: string, place: string, { cwd, home, loginHome }: KnownPla
   );
 }
 
-/** A link that a protected place depends on, when a way (its links, and then its end) shows that this very link is named. */
+/** The link that a written path names, if a protected place depends on it. `way`: the path's links, then its target. */
 export function namedLink(written: string, way: readonly string[], { reached }: KnownPlaces): string | undefined {
   const needed = way.slice(0, -1).filter((link) => reached?.links.includes(link) === true);
   if (needed.length === 0) return undefined;
@@ -132,17 +132,17 @@ export function namedLink(written: string, way: readonly string[], { reached }: 
   return needed.find((link) => link.endsWith(`/${lastName}`));
 }
 
-/** The first of these places that is a folder or lies in it; the folder in the form in which paths are compared. */
+/** The first of these places that is a folder (in comparison form) or inside it. */
 function placeIn(folder: string, list: readonly string[]): string | undefined {
   return list.length === 0 ? undefined : comparableOf(list).below.get(folder);
 }
 
-/** A protected place that is used with all of a folder; `move`: that is taken away with it. */
+/** A protected place that is used along with a whole folder; `move`: that is moved or deleted with it. */
 export function protectedIn(folder: string, known: KnownPlaces, use: "read" | "write" | "move"): string | undefined {
   const path = plain(folder);
-  if (isInside(path, "/proc")) return "the environments of processes";
-  if (path === "/etc/ssh") return "the keys of the host";
-  if (/\/\.git(\/(modules|worktrees)(\/.*)?)?$/i.test(path)) return "the configuration of git";
+  if (isInside(path, "/proc")) return "process environments";
+  if (path === "/etc/ssh") return "the host's keys";
+  if (/\/\.git(\/(modules|worktrees)(\/.*)?)?$/i.test(path)) return "git's configuration";
   const compared = withSlash(folded(path));
   const { agents } = namedPlaces(known);
   const isWorkplace = (place: string): boolean => agents.has(place) && isInside(known.cwd, place);
@@ -155,7 +155,7 @@ export function protectedIn(folder: string, known: KnownPlaces, use: "read" | "w
     }
   }
   for (const { closed, kept } of repositoriesOf(known)) {
-    // From above, a repository is read as a whole every day; what counts is whether somebody points at its own folder.
+    // Reading a whole repository from above is routine. Only naming its git folder counts.
     const found = holds(kept, compared) ? placeIn(compared, closed) : undefined;
     if (found !== undefined) return found;
     if (use !== "move") continue;
@@ -168,7 +168,7 @@ export function protectedIn(folder: string, known: KnownPlaces, use: "read" | "w
   return undefined;
 }
 
-/** Canonical paths whose content is shown only after an explicit yes. Where searches pass over `.git`, these are left out. */
+/** Canonical paths whose content needs explicit approval. Leaves out `.git` folders, which searches skip anyway. */
 export function protectedPlaces(known: Omit<KnownPlaces, "cwd">): readonly string[] {
   const { reached, repositories } = known;
   const found = (repositories?.closed ?? []).filter((place) => !keptAnywhere.test(folded(place)));

@@ -12,8 +12,8 @@ const mostBraces = 300;
 const mostLookups = 300;
 
 /**
- * Takes a command apart and judges every node of it. What cannot be parsed or is not known is `high`; nothing is taken for
- * harmless because it was not looked at. Never throws.
+ * Parses a command and classifies every node. Anything unparsable or unknown is `high`; nothing counts as harmless
+ * because it was skipped. Never throws.
  */
 export function readCommand(
   command: string,
@@ -24,13 +24,9 @@ export function readCommand(
   if (refused !== undefined)
     return { refused, text: command, root: unreadable(command, refused), programs: [], lookups: [] };
   const isLong = command.length > longestCommand || command.split("{").length > mostBraces;
-  if (isLong) return reading(command, unreadable(command, "is too long to be looked through"), []);
+  if (isLong) return reading(command, unreadable(command, "is too long to examine"), []);
   if (shell === "sh" && !isPlainShell(command)) {
-    return reading(
-      command,
-      unreadable(command, "uses what a plain sh does not understand as bash does, and there is no bash"),
-      [],
-    );
+    return reading(command, unreadable(command, "uses syntax that needs bash, which was not found"), []);
   }
   const programs: string[] = [];
   const start = { folders: [places.cwd], home: places.home, input: undefined };
@@ -49,8 +45,8 @@ export function readCommand(
     const read = reading(command, final, programs);
     return moved.makesLinks ? { ...read, makesLinks: true } : read;
   } catch (error) {
-    // The parser promises not to throw; a fault of ours must not let anything run.
-    const why = error instanceof TooMuch ? "has too many parts to be looked through" : "cannot be read";
+    // The parser never throws. A bug of ours must not let a command run.
+    const why = error instanceof TooMuch ? "has too many parts to examine" : "cannot be parsed";
     return reading(command, unreadable(command, why), programs);
   }
 }
@@ -59,5 +55,5 @@ function reading(text: string, root: CommandPart, programs: readonly string[]): 
   const lookups = lookupsOf(root);
   const names = namesForPeople(programs);
   if (lookups.length <= mostLookups) return { text, root, programs: names, lookups };
-  return { text, root: unreadable(root.source, "names too many files to be looked up"), programs: names, lookups: [] };
+  return { text, root: unreadable(root.source, "names too many files to look up"), programs: names, lookups: [] };
 }

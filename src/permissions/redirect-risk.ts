@@ -20,28 +20,28 @@ export function judgeRedirect(
   const unknown = (why: string): CommandPart => classed(part, "high", "unknown-path", why);
   const [only] = targets;
   const isRead = operator === "<";
-  // Of names that are found by a pattern, or printed by a command, one at a time can be read.
+  // Names from a pattern or from a command's output can be read, one at a time.
   const value = textOf(only) ?? (isRead && only !== undefined && only.kind !== "unknown" ? "" : undefined);
   if (targets.length !== 1 || value === undefined || only === undefined) {
-    return unknown("redirects to something that is not known before it runs");
+    return unknown("redirects to something that is not known in advance");
   }
-  if (/^\/dev\/(tcp|udp)\//.test(value)) return unknown("redirects to a network");
+  if (/^\/dev\/(tcp|udp)\//.test(value)) return unknown("redirects to the network");
   const stream = descriptor?.value ?? (operator.startsWith("<") ? 0 : 1);
-  // Opened by its name again, such a stream is written to wherever it was only read from.
-  const turnsRound =
+  // Reopened by its name (`/dev/fd/3`), such a stream can be written to even if it was opened for reading.
+  const canBeReopened =
     stream > 2 ||
     operator === "<&" ||
     (operator === "<" && stream !== 0) ||
     (operator === ">&" && /^(0|[3-9]|\d\d+)-?$/.test(value));
-  if (turnsRound) return unknown("gives a stream for writing a file for reading");
+  if (canBeReopened) return unknown("opens or copies a stream that could be reopened for writing");
   if (/^[<>]&$/.test(operator) && /^(\d+-?|-)$/.test(value)) return { ...part, why: "joins two streams" };
-  // Bash expands such a word a second time.
+  // Bash expands this word a second time.
   if (operator === ">&" && !/^[\w./+,:@%=-]+$/.test(value))
     return unknown("redirects to a name that is expanded twice");
-  if (operator === "<&") return unknown("reads from a stream that is not known");
+  if (operator === "<&") return unknown("reads from an unknown stream");
   const touches = touchesOf(only, isRead ? "read" : "write", isRead ? "read" : "low", { folders });
-  if (touches === undefined) return unknown("redirects in a folder that is not known before it runs");
-  if (touches.length === 0) return { ...part, why: "redirects to a stream that keeps nothing" };
+  if (touches === undefined) return unknown("redirects in a folder that is not known in advance");
+  if (touches.length === 0) return { ...part, why: "redirects to a stream that stores nothing" };
   if (isRead) return { ...part, touches };
   return { ...classed(part, "low", "write-redirection", `writes ${value}`), touches };
 }
@@ -49,9 +49,8 @@ export function judgeRedirect(
 const plainEnd = /^(?:\\?[\w.@%+-]+|(['"])[\w.@%+-]+(?: [\w.@%+-]+)*\1)$/;
 
 /**
- * Why it is not certain where a document in the command ends: what bash takes for commands behind it, the parser may take
- * for its text. `undefined` when it is. An end that is written in an unusual way is not looked at more closely.
- * `joinsInSubstitution`: it is in a substitution, and whether that has more than one command.
+ * Why a here-document's end is uncertain, so that the parser may take commands after it for its text; `undefined` if it
+ * is certain. `joinsInSubstitution`: set inside a substitution; true if that has several commands.
  */
 export function unclearDocument(
   {
@@ -68,12 +67,12 @@ export function unclearDocument(
   source: string,
   joinsInSubstitution: boolean | undefined,
 ): string | undefined {
-  // `$(cat <<E … find . ; echo -delete)` deletes: bash 5.2 loses the separator behind such a document.
-  if (joinsInSubstitution === true) return "has a document inside a substitution, which bash may join to a command";
-  if (delimiter === undefined || !plainEnd.test(delimiter.text)) return "has a document whose end is written unusually";
-  // A plain sh reads on where bash takes the bracket behind it for the end of a substitution.
+  // `$(cat <<E … find . ; echo -delete)` deletes: bash 5.2 loses the separator after such a document.
+  if (joinsInSubstitution === true) return "has a here-document in a substitution, which bash may join to a command";
+  if (delimiter === undefined || !plainEnd.test(delimiter.text)) return "has a here-document with an unusual delimiter";
+  // Plain sh reads on where bash ends the substitution at the following bracket.
   const isAlone = joinsInSubstitution === undefined || source[closing?.end ?? source.length] === "\n";
-  if (!isAlone) return "has a document whose end shares its line";
+  if (!isAlone) return "has a here-document whose delimiter shares its line";
   const lines = body.text.split("\n").map((line) => (operator === "<<-" ? line.replace(/^\t+/, "") : line));
-  return lines.includes(delimiter.value) ? "has a document that may end earlier" : undefined;
+  return lines.includes(delimiter.value) ? "has a here-document that may end earlier" : undefined;
 }

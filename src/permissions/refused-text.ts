@@ -1,30 +1,30 @@
-/** Controls but tab and newline, marks of direction, joiners, variants, tags, fillers, and lines that are none. */
+/** Control characters except tab and newline, direction marks, joiners, variation selectors, tags and fillers. */
 const invisible = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
-/** Pictures with their variants and colours, joined to others. */
+/** Emoji with variation selectors, skin tones and joiners. */
 const pictures =
   /\p{Extended_Pictographic}(?:\u{fe0f}|[\u{1f3fb}-\u{1f3ff}])*(?:\u{200d}\p{Extended_Pictographic}(?:\u{fe0f}|[\u{1f3fb}-\u{1f3ff}])*)*/gu;
 
 /**
- * Why a text must not run, whoever allows it, to complete "it …": it may look like another one, or a shell and a reader
- * may take it in different ways. `undefined` when there is no such reason.
+ * Completes "it …": why a text must never run, such as characters that hide what it does, or that a shell and a reader
+ * see differently. `undefined` if there is no such reason.
  */
 export function refusedText(command: string): string | undefined {
-  if (!command.isWellFormed()) return "holds half of a character, so what runs would not be what was shown";
+  if (!command.isWellFormed()) return "contains half a character (a lone surrogate), so it would not run as shown";
   if (!invisible.test(command)) return undefined;
   const left = invisible.exec(command.replace(pictures, ""))?.[0];
   if (left === undefined) return undefined;
   const code = (left.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-  return `holds the character U+${code}, which cannot be seen or is read in different ways`;
+  return `contains the character U+${code}, which is invisible or ambiguous`;
 }
 
 /**
- * Why a text cannot be read as bash reads it. A line that goes on in the next one is read once with it and once without
- * where bash reads a text twice; and what is inside another text was not looked at before.
+ * Why a text cannot be read as bash reads it: where bash reads a text twice, a line continuation differs between the
+ * two. An inner text also gets the check that the outer one has passed.
  */
 export function unclearText(command: string, isInner: boolean): string | undefined {
   const isReadTwice = command.includes("\\\n") && /`|<<|\(\(/.test(command.replaceAll("\\\n", ""));
-  // Elsewhere than between words it joins two signs to another one.
-  if (/(?<![\s\\])\\\n/.test(command)) return "goes on in the next line in the middle of a word";
-  if (isReadTwice) return "goes on in the next line where bash reads a text twice";
+  // Inside a word it can join two characters to a different operator.
+  if (/(?<![\s\\])\\\n/.test(command)) return "has a line continuation inside a word";
+  if (isReadTwice) return "has a line continuation where bash reads a text twice";
   return isInner ? refusedText(command) : undefined;
 }

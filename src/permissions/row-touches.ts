@@ -7,7 +7,7 @@ import type { CommandRow } from "./command-row.ts";
 import type { Surroundings } from "./judgement.ts";
 import { asking, filledFolder, folderTouches, touchesOf } from "./touches.ts";
 
-/** What a call that fits a row reads and writes; `undefined` when that is not known before it runs. */
+/** What a call that fits a row reads and writes; `undefined` if that is not known in advance. */
 export function touchesFor(
   row: CommandRow,
   { operands, values, dashes }: Fit,
@@ -17,7 +17,7 @@ export function touchesFor(
   const writes: AccessClass = worse("low", row.class);
   const isFile = ({ kind }: { readonly kind: string }): boolean => kind === "read" || kind === "write";
   const files = [...operands.filter(isFile), ...values.filter(isFile)];
-  // A device as an operand is moved, linked or changed itself, and not just written to.
+  // Except for tee, a device operand is itself moved, linked or changed, not just written to.
   const devices = row.program === "tee" ? [] : operands.map(({ arg }) => arg);
   if (row.deletes === true) return deleted(operands, row.class, around);
   const touches = files.map(({ kind, arg }) =>
@@ -75,7 +75,7 @@ export function touchesFor(
   return touches.some((found) => found === undefined) ? undefined : touches.flatMap((found) => found ?? []);
 }
 
-/** What is deleted goes with all that is in it, so it must be something that can be brought back. */
+/** Deleting takes everything inside as well, so all of it must be restorable. */
 function deleted(
   operands: Fit["operands"],
   accessClass: AccessClass,
@@ -95,7 +95,7 @@ function deleted(
   return touches.some((found) => found === undefined) ? undefined : touches.flatMap((found) => found ?? []);
 }
 
-/** Any name in the folder that is filled, with what is in it; and where links in it lead, when they are written through. */
+/** Any name in the filled folder, including its content, and the targets of links that are written through. */
 function pickedNames(
   { picksNames }: CommandRow,
   values: Fit["values"],
@@ -115,11 +115,11 @@ function pickedNames(
     );
     return [...folders.map((touches) => touches?.map((touch): Touch => ({ ...touch, anyBelow: true }))), ...rules];
   }
-  // An archive can hold a whole repository, with hooks; one file that is fetched cannot.
+  // An archive can contain a whole repository with hooks; a single fetched file cannot.
   const repositories = folders.map((touches) =>
     touches?.map((touch): Touch => ({ ...touch, lookup: { what: "existing", path: `${touch.lookup.path}/.git` } })),
   );
-  // It is unpacked through links that are there.
+  // Unpacking follows existing links.
   const links = folders.map((touches) => touches?.map(asking("links-below")));
   if (picksNames === "archive") return [...folders, ...repositories, ...links];
   const entries = folders.map((touches) =>
@@ -131,7 +131,7 @@ function pickedNames(
   return [...folders, ...entries];
 }
 
-/** What links lead to, with all that is in it: the last word may be the link, or the folder for it. */
+/** The links' targets with everything in them. The last word can be the link itself, or the folder for it. */
 function linkTargets(
   { sources, target }: ReturnType<typeof splitTarget>,
   around: Surroundings,
@@ -155,7 +155,7 @@ function linkTargets(
   });
 }
 
-/** What is put into a folder, and the folder: the value of a flag, or the last word. */
+/** The sources, and the target folder: the value of a flag, or the last word. */
 function splitTarget(
   operands: Fit["operands"],
   values: Fit["values"],

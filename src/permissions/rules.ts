@@ -5,23 +5,23 @@ import { programKey, readingsOf, type Words } from "./launched-words.ts";
 export interface Denial {
   /** The rule as a configuration would write it. */
   readonly rule: string;
-  /** The administrator's: it holds even where nothing is asked. */
+  /** An administrator's rule. It applies even to unsafe runs. */
   readonly always: boolean;
   readonly part: CommandPart;
-  /** False when some of the command is not known before it runs, and it only cannot be shown to be another one. */
+  /** False if part of the command is not known in advance, so that it only might match. */
   readonly isCertain: boolean;
 }
 
 /**
- * The rule that denies a command: the administrator's before the others, each by the first part that it fits. What is not
- * known of a command is taken for the worst.
+ * The rule that denies a command: administrator's rules first, then by the first part that matches. Unknown words match
+ * anything.
  */
 export function deniedBy(root: CommandPart, rules: CommandRules): Denial | undefined {
   if (rules.alwaysDeny.length === 0 && rules.deny.length === 0) return undefined;
   return firstDenied(root, rules.alwaysDeny, true) ?? firstDenied(root, rules.deny, false);
 }
 
-/** The rule that allows one simple command: every word of it is known and as the rule says, in the session's own folder. */
+/** The rule that allows a simple command: every word is known and matches, and it runs in the session's own folder. */
 export function allowingRule(part: CommandPart, rules: CommandRules): string | undefined {
   const { words } = part;
   if (words === undefined || words.length === 0 || part.kind === "unreadable" || part.inWorkspaceRoot !== true) {
@@ -46,7 +46,7 @@ interface RuleIndex {
 
 const indexes = new WeakMap<CommandRules["deny"], RuleIndex>();
 
-/** A list of rules belongs to a whole run, and every part of every command is compared with it. */
+/** Cached: the rules stay the same for a whole run, and every part of every command is compared with them. */
 function indexOf(rules: CommandRules["deny"]): RuleIndex {
   const known = indexes.get(rules);
   if (known !== undefined) return known;
@@ -80,13 +80,13 @@ interface Found {
   readonly isCertain: boolean;
 }
 
-/** What decided on parts that may run a command which stands in a value, a script or a variable. */
+/** Rules of parts that may run a command from a value, a script or a variable. */
 const runsAnything = new Set(
   "evaluates evaluation sets-variable dangerous-variable unknown-script unknown-wrapper unknown-node unknown-test other-shell function git-options".split(
     " ",
   ),
 );
-/** Builtins that change what words mean, and programs with a language of their own in which commands can be run. */
+/** Builtins that change the meaning of words, and programs whose own language can run commands. */
 const meansAnything = /^(alias|hash|mapfile|readarray|let|unset|getopts|enable|bind|complete|g?sed|[gmn]?awk)$/;
 const mostWords = 500;
 
@@ -101,8 +101,8 @@ function denialOf(part: CommandPart, index: RuleIndex, anyRule: DenyRule): Found
   if (part.words === undefined || part.words.length === 0) return undefined;
   const every = index.byProgram.get("*")?.[0];
   if (every !== undefined) return { rule: every, isCertain: true };
-  const isTakenApart = part.parts.some(({ kind }) => kind === "unwrapped");
-  for (const words of readingsOf(part.words, isTakenApart)) {
+  const isParsed = part.parts.some(({ kind }) => kind === "unwrapped");
+  for (const words of readingsOf(part.words, isParsed)) {
     const [program] = words;
     if (program === undefined) return { rule: anyRule, isCertain: false };
     const rule = index.byProgram.get(programKey(program))?.find((candidate) => deniesWords(candidate, words));

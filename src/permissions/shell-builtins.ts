@@ -5,16 +5,16 @@ import { judgeTest } from "./test-command.ts";
 import { variableRisk } from "./variables.ts";
 import { type Judge, prefixing } from "./wrappers.ts";
 
-/** Commands of the shell itself that are not just programs built in. */
+/** Shell builtins, except those that are just built-in copies of programs. */
 export const builtins: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   [":", harmless("does nothing")],
-  ["cd", harmless("goes to another folder")],
-  ["echo", harmless("prints its own words")],
+  ["cd", harmless("changes to another folder")],
+  ["echo", harmless("prints its arguments")],
   ["exit", harmless("ends the shell")],
   ["return", harmless("ends a function")],
   ["break", harmless("ends a loop")],
-  ["continue", harmless("goes on with a loop")],
-  ["shift", harmless("moves the shell's own words")],
+  ["continue", harmless("continues a loop")],
+  ["shift", harmless("shifts the shell's arguments")],
   ["wait", judgeWait],
   ["printf", judgePrintf],
   ["test", judgeTest],
@@ -39,7 +39,7 @@ function harmless(why: string): Judge {
   return () => judged("read", "shell builtin", why);
 }
 
-/** `printf` prints, unless `-v` or its format has it set a variable, whose name may even hold commands. */
+/** `printf` prints, unless `-v` or its format sets a variable, whose name may even contain commands. */
 function judgePrintf(args: readonly Arg[]): Judgement {
   const isSetting = textOf(args[0]) === "-v";
   const [first, ...rest] = isSetting ? args.slice(2) : args;
@@ -47,71 +47,71 @@ function judgePrintf(args: readonly Arg[]): Judgement {
   const text = textOf(format);
   if (text === undefined) {
     if (format === undefined && !isSetting) return judged("read", "shell builtin", "prints nothing");
-    return high("sets-variable", "prints by a format that is not known before it runs, which may set a variable");
+    return high("sets-variable", "prints with a format that is not known in advance and may set a variable");
   }
-  const risk = text.startsWith("-") && text === textOf(first) ? "may set a variable by printf" : formatRisk(text);
+  const risk = text.startsWith("-") && text === textOf(first) ? "may set a variable with printf" : formatRisk(text);
   if (risk !== undefined) return high("sets-variable", risk);
-  return isSetting ? assigning(args.slice(1, 2)) : judged("read", "shell builtin", "prints its own words");
+  return isSetting ? assigning(args.slice(1, 2)) : judged("read", "shell builtin", "prints its arguments");
 }
 
 function judgeWait(args: readonly Arg[]): Judgement {
   const isAssigning = textOf(args[0]) === "-p" && args.length > 1;
   const rest = isAssigning ? args.slice(2) : args;
   if (!rest.every((arg) => arg.kind === "text" && /^([%\d]|-[nf]$)/.test(arg.value))) {
-    return high("unknown-use", "uses wait in a way that is not known");
+    return high("unknown-use", "uses wait in an unknown way");
   }
   if (isAssigning) return assigning(args.slice(1, 2));
-  return judged("read", "shell builtin", "waits for what it started");
+  return judged("read", "shell builtin", "waits for background commands");
 }
 
 function judgeSet(args: readonly Arg[]): Judgement {
   const isKnown = args.every((arg) =>
     /^([-+][eufxC]*o?|pipefail|errexit|nounset|noglob|xtrace)$/.test(textOf(arg) ?? "?"),
   );
-  if (isKnown && args.length > 0) return judged("read", "shell builtin", "sets how the shell itself behaves");
-  return high("unknown-use", "uses set in a way that is not known");
+  if (isKnown && args.length > 0) return judged("read", "shell builtin", "sets options of the shell");
+  return high("unknown-use", "uses set in an unknown way");
 }
 
 const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Names are taken as they are written, so that a later look at the text finds every place that sets a variable. */
+/** Names must be written plainly, so that searching the text finds every place that sets a variable. */
 function isPlain(arg: Arg, pattern: RegExp): boolean {
   return arg.kind === "text" && arg.disguised !== true && pattern.test(arg.value);
 }
 
-/** A builtin that sets the variables of these names is judged by what they are. */
+/** A builtin that sets these variables is as harmful as the variables. */
 function assigning(names: readonly Arg[]): Judgement {
   const isSafe = (name: string | undefined) => name !== undefined && variableRisk(name, undefined) !== "dangerous";
   if (names.length === 0 || !names.every((arg) => isPlain(arg, plainName) && isSafe(textOf(arg)))) {
-    return high("sets-variable", "sets variables that can do harm, or that are not known");
+    return high("sets-variable", "sets variables that are dangerous or unknown");
   }
   const touches = names.map((arg) => setting(textOf(arg) ?? ""));
-  return judged("read", "shell builtin", "sets variables of the shell", { touches });
+  return judged("read", "shell builtin", "sets shell variables", { touches });
 }
 
 function judgeRead(args: readonly Arg[]): Judgement {
   return assigning(args.filter((arg) => !/^-(r|s|[tn]\d*)$/.test(textOf(arg) ?? "")));
 }
 
-/** What they do to a value depends on what the name was before; for a list, commands in it are run. */
+/** The effect depends on the variable's earlier attributes. For an array, bash runs commands in the value. */
 function judgeLocal(): Judgement {
   return high("sets-variable", "declares variables, whose values may be evaluated");
 }
 
-/** `export` and its kind; their assignments are judged where they are found. */
+/** `export` and the like. Their assignments are judged separately. */
 function judgeDeclaration(args: readonly Arg[]): Judgement {
   const exports: string[] = [];
   for (const arg of args) {
     const name = /^([A-Za-z_][A-Za-z0-9_]*)(=|$)/.exec(knownStart(arg))?.[1];
     const isFlag = /^-[xr]$/.test(textOf(arg) ?? "");
     if (isFlag) continue;
-    // A value that is not quoted may be several words, each of which is taken for a variable.
+    // An unquoted value may be several words, each of which is read as a variable.
     const isOneWord = arg.kind === "text" ? arg.disguised !== true : arg.kind === "unknown" && arg.single;
     const isClear = name !== undefined && isOneWord;
     const value = textOf(arg)?.split(/=(.*)/s)[1];
     const risk = isClear ? variableRisk(name, value) : "dangerous";
     if (!isClear || risk === "dangerous") {
-      return high("dangerous-variable", "sets a variable that can make programs run others, or that is not known");
+      return high("dangerous-variable", "sets an unknown variable, or one that can make programs run other programs");
     }
     if (risk === "unknown") exports.push(name);
   }
@@ -120,7 +120,7 @@ function judgeDeclaration(args: readonly Arg[]): Judgement {
 
 function judgeCommand(args: readonly Arg[], around: Parameters<Judge>[1]): Judgement {
   const [first] = args;
-  if (/^-[vV]$/.test(textOf(first) ?? "")) return judged("read", "shell builtin", "says what a name stands for");
+  if (/^-[vV]$/.test(textOf(first) ?? "")) return judged("read", "shell builtin", "prints what a command name means");
   return prefixing("command", "", 0)(args, around);
 }
 
@@ -132,7 +132,7 @@ function judgeExec(args: readonly Arg[], around: Parameters<Judge>[1]): Judgemen
 function judgeEval(args: readonly Arg[], around: Parameters<Judge>[1]): Judgement {
   const words = args.map(textOf);
   if (words.some((word) => word === undefined)) {
-    return high("unknown-script", "evaluates a text that is not known before it runs");
+    return high("unknown-script", "evaluates a text that is not known in advance");
   }
   const script = words.join(" ").replace(/^-- /, "");
   return high("evaluates", "evaluates a text in the shell itself", {
@@ -145,10 +145,10 @@ function judgeTrap(args: readonly Arg[], around: Parameters<Judge>[1]): Judgemen
   if (args.length === 0) return judged("read", "shell builtin", "lists traps");
   const isKnown = script !== undefined && signals.every((signal) => signal !== undefined && /^[A-Z0-9]+$/.test(signal));
   if (!isKnown || (script.startsWith("-") && script !== "-")) {
-    return high("unknown-script", "sets a trap that is not known before it runs");
+    return high("unknown-script", "sets a trap that is not known in advance");
   }
-  if (script === "-" || script === "") return judged("read", "shell builtin", "takes a trap back");
-  // It runs later, wherever the shell is by then.
+  if (script === "-" || script === "") return judged("read", "shell builtin", "removes a trap");
+  // It runs later, in whatever folder the shell is then.
   const later = { ...around, folders: undefined };
-  return high("evaluates", "has a text run later", { runs: [{ kind: "shell", text: script, in: later }] });
+  return high("evaluates", "sets a script to run later", { runs: [{ kind: "shell", text: script, in: later }] });
 }

@@ -5,12 +5,12 @@ const commandTypes = new Set(
   ).split(" "),
 );
 
-/** Whether a node of the parser is a command, and not a part of a word. */
+/** Whether a syntax node is a command rather than a part of a word. */
 export function isCommand(node: { readonly type: string }): boolean {
   return commandTypes.has(node.type);
 }
 
-/** Whether a command only sets variables, to texts that need no expansion and so cannot fail. */
+/** Whether a command only sets variables, to plain texts, so that it cannot fail. */
 export function isPlainAssignment(node: {
   readonly type: string;
   readonly name?: unknown;
@@ -23,7 +23,7 @@ export function isPlainAssignment(node: {
   return (node.prefix ?? []).every((entry) => entry.type === "Assignment" && isPlain(entry.text ?? "$"));
 }
 
-/** The text of a node; positions point into the text that was parsed. */
+/** The text of a node. Its positions point into the parsed text. */
 export function sourceOf(
   node: { readonly pos: number; readonly end: number },
   { source }: { readonly source: string },

@@ -34,16 +34,16 @@ const mostLoopWords = 20;
 
 interface Place {
   readonly folders: Folders;
-  /** The text that positions point into. */
+  /** The text that node positions point into. */
   readonly source: string;
   readonly input?: Printed | undefined;
-  /** How many texts inside texts this is. */
+  /** How deeply this text is nested in other texts. */
   readonly depth: number;
-  /** Directly in the list of commands, where nothing decides whether it is reached. */
+  /** At the top level of the command list, where it always runs. */
   readonly isTop?: boolean;
-  /** Inside a substitution with several commands, where bash may join a document to the one behind it. */
+  /** Inside a substitution with several commands, where bash may join a here-document to the next one. */
   readonly joinsDocuments?: boolean;
-  /** Variables that all its commands are given, and that are not known to be harmless. */
+  /** Variables set for all its commands that are not known to be harmless. */
   readonly variables: readonly string[];
 }
 
@@ -56,16 +56,16 @@ export interface ReaderParts {
   readonly whole: string;
   readonly places: Pick<DecisionContext, "cwd" | "home">;
   readonly moved: MovedPaths;
-  /** Whether values of variables that the command sets may be taken for known. */
+  /** Whether values of variables that the command sets count as known. */
   readonly trustsVariables: boolean;
-  /** Variables that the command exports somewhere: every part may see them. */
+  /** Variables that the command exports anywhere: every part may see them. */
   readonly exported: Set<string>;
   onProgram(name: string): void;
 }
 
 /**
- * What walks a parsed command and judges every node of it. What cannot be parsed or is not known is `high`; nothing is taken
- * for harmless because it was not looked at. Throws `TooMuch` when there is too much to look through.
+ * Walks a parsed command and judges every node. Anything unparsable or unknown is `high`; nothing counts as harmless
+ * because it was skipped. Throws `TooMuch` if there are too many nodes.
  */
 export function createReader({
   whole,
@@ -88,7 +88,7 @@ export function createReader({
     if (nodes > mostNodes) throw new TooMuch();
   }
 
-  /** A text inside a text has variables of its own; what it does to those around it is not known. */
+  /** A nested text has separate variables. Its effect on outer variables is unknown. */
   function text(command: string, { folders, variables = [] }: Surroundings, depth: number): Walked {
     const outer = bindings;
     const unclear = unclearText(command, depth > 0);
@@ -117,7 +117,7 @@ export function createReader({
     let prints: Printed | undefined;
     let isPrelude = place.isTop === true;
     for (const { command, background } of list) {
-      // Behind anything else than plain assignments, an error may skip what follows.
+      // After anything other than plain assignments, an error may skip the rest.
       const isBackground = background === true;
       isPrelude &&= !isBackground && isPlainAssignment(command);
       const walked = walk(command, { ...place, isTop: isPrelude, folders: eitherOf(flow) });
@@ -143,7 +143,7 @@ export function createReader({
       case "AndOr":
         return andOr(node, place);
       case "Subshell":
-        // Bash tries arithmetic first, and then reads the text again in another way.
+        // Bash tries arithmetic first, and then reads the text again as a subshell.
         if (source.startsWith("((")) return { part: unreadable(source, "may be arithmetic"), flow: same(undefined) };
         return { ...statements(node.body.commands, place, "subshell", source), flow: same(place.folders) };
       case "BraceGroup":
@@ -184,7 +184,7 @@ export function createReader({
     }
   }
 
-  /** Nodes that are looked into, and never harmless. */
+  /** Nodes that are searched for commands, but never harmless. */
   function notKnown(node: SyntaxNode, place: Place, source: string): CommandPart {
     moved.overlaps();
     const parts: CommandPart[] = [];
@@ -193,7 +193,7 @@ export function createReader({
     return classed(group(node.type, source, parts), "high", "unknown-node", why);
   }
 
-  /** Lists of which each may run or not, one after the other. */
+  /** Consecutive lists, each of which may or may not run. */
   function sequence(kind: string, source: string, lists: readonly SyntaxNode[], place: Place): Walked {
     let folders = place.folders;
     const parts = lists.map((list) => {
@@ -211,7 +211,7 @@ export function createReader({
     const words = node.wordlist ?? [];
     const listed = words.flatMap((word) => values(word, place));
     const before = words.flatMap((word) => inside(word, place));
-    // A pattern shows names, whatever is done with them.
+    // A pattern reveals file names, whatever is done with them.
     const patterns = listed.filter(({ kind }) => kind === "pattern");
     const shownNames = patterns.flatMap((arg) => touchesOf(arg, "read", "read", place) ?? []);
     const isDangerous = variableRisk(name, undefined) === "dangerous" || !/^[A-Za-z_]\w*$/.test(name);
@@ -279,7 +279,7 @@ export function createReader({
     const given = assigned.flatMap(({ gives }) => gives);
     const where = around(given.length === 0 ? place : { ...place, variables: [...place.variables, ...given] });
     const { part, flow, prints } = walkWords(args, source, where, place.depth, reader);
-    // Messages about errors must not be taken for paths.
+    // Error messages must not count as paths.
     const isQuiet = node.redirects.every((entry) => /^2>\s*\/dev\/null$/.test(sourceOf(entry, place)));
     return { part: { ...part, parts: [...parts, ...part.parts] }, flow, prints: isQuiet ? prints : undefined };
   }
@@ -296,7 +296,7 @@ export function createReader({
     return script(node, { ...place, input: undefined, joinsDocuments, isTop: false }, "substitution");
   }
 
-  /** What a word may be. One that stands for what a command prints is known when that is paths. */
+  /** What a word may expand to. A substitution is known if its command prints only paths. */
   function values(word: Word, place: Place): readonly Arg[] {
     const [only, ...more] = word.parts ?? [];
     const [quoted, ...rest] = only?.type === "DoubleQuoted" ? only.parts : [];
@@ -317,7 +317,7 @@ export function createReader({
     return [assigning(word.name, word.append === true, value)];
   }
 
-  /** `gives`: the variable that the command behind it gets, where that is not known to be harmless. */
+  /** `gives`: the variable set for the following command, unless it is known to be harmless. */
   function assignment(node: Assignment, place: Place, program: string | undefined): Assigned {
     const { name, index, append, value } = node;
     const part = classed(group("assignment", node.text, inside(node, place)), "read", "assignment", `sets ${name}`);
@@ -329,11 +329,11 @@ export function createReader({
       hasValues ||= bound !== undefined;
       bindings.bind(name, bound);
     }
-    // How one line is taken apart, and nothing else.
+    // Here IFS only affects how `read` splits a line.
     const isForRead = name === "IFS" && program === "read";
     const set = textOf(values[0]);
     const risk = index !== undefined ? "dangerous" : isForRead ? "harmless" : variableRisk(name, set);
-    const why = `sets ${name}, which can make programs run others`;
+    const why = `sets ${name}, which can make programs run other programs`;
     if (risk === "dangerous") return { part: classed(part, "high", "dangerous-variable", why), gives: [] };
     if (risk === "harmless") return { part, gives: [] };
     if (program === undefined) return { part: { ...part, touches: [setting(name)] }, gives: [] };
@@ -348,10 +348,10 @@ export function createReader({
         group("redirection", sourceOf(node, place), parts),
         "read",
         "redirection",
-        "gives it its input",
+        "redirects its input",
       );
       if (node.descriptor?.type === "FileDescriptorVariable") {
-        return classed(part, "high", "sets-variable", "sets a variable by a redirection");
+        return classed(part, "high", "sets-variable", "sets a variable with a redirection");
       }
       if (node.type === "HereDoc") {
         const why = unclearDocument(node, place.source, place.joinsDocuments);
@@ -363,17 +363,17 @@ export function createReader({
     });
   }
 
-  /** Everything inside a word that runs something or is evaluated. */
+  /** Everything inside a word that runs or is evaluated. */
   function inside(node: SyntaxNode, place: Place): readonly CommandPart[] {
     count();
     const source = sourceOf(node, place);
     const parts: CommandPart[] = [];
     if (node.type === "Word" && hasTooManyWords(node)) {
-      return [unreadable(source, "has braces that stand for too many words")];
+      return [unreadable(source, "has braces that expand to too many words")];
     }
     if (runsScript(node)) {
       if (node.type === "ProcessSubstitution") {
-        // Bash takes what touches it for the same word; the parser does not, and then reads the rest in another way.
+        // Bash includes adjacent text in the word. The parser does not, and then reads the rest differently.
         const around = `${place.source[node.pos - 1] ?? " "}${place.source[node.end] ?? " "}`;
         if (!/^[\s(;&|][\s);&|<>]$/.test(around))
           return [unreadable(source, "has a substitution in the middle of a word")];

@@ -1,7 +1,7 @@
 import { type Arg, escaped, substitutedFile, unknownWords, type Variables } from "./arg.ts";
 import { guessesOf } from "./guesses.ts";
 
-/** A part of a word, as the parser gives it. */
+/** A part of a word, as parsed. */
 export interface Piece {
   readonly type: string;
   readonly text: string;
@@ -23,17 +23,17 @@ interface Built {
   readonly text: string;
   readonly pattern: string;
   readonly isPattern: boolean;
-  /** Nothing is known from here on. */
+  /** The rest of the word is unknown. */
   readonly isCut: boolean;
   readonly single: boolean;
 }
 
 const nothing: Built = { text: "", pattern: "", isPattern: false, isCut: false, single: true };
 const mostAlternatives = 32;
-/** Escapes that every reader takes for the same. */
+/** Escapes that all parsers read the same way. */
 const plainEscapes = /^\$'(?:[^\\']|\\[nt\\'])*'$/;
 
-/** What a word may be when the command runs: one word, or several by a list in braces. */
+/** What a word may expand to: one word, or several if it has a brace list. */
 export function evaluate(word: WordLike, variables: Variables): readonly Arg[] {
   const pieces: readonly Piece[] = word.parts ?? [{ type: "Literal", text: word.text, value: word.value }];
   if (isUnclear(word, pieces)) return [{ ...unknownWords, mayBe: guessesOf(word.text, variables) }];
@@ -43,8 +43,8 @@ export function evaluate(word: WordLike, variables: Variables): readonly Arg[] {
 }
 
 /**
- * Words that bash takes apart in another way than they look: braces that are paired across quotes or in front of a variable's
- * name, and a name that goes on in the next line.
+ * Words that bash splits differently than they look: braces paired across quotes or before a variable's name, and a
+ * name that continues on the next line.
  */
 function isUnclear({ text }: WordLike, pieces: readonly Piece[]): boolean {
   if (text.includes("\\\n") && text.includes("$")) return true;
@@ -61,7 +61,7 @@ function isBraces({ type }: Piece): boolean {
   return type === "BraceExpansion";
 }
 
-/** The value of the one variable that a word consists of, quoted or not. */
+/** The value of a word that consists of a single variable, quoted or not. */
 function soleVariable([only, ...more]: readonly Piece[], variables: Variables): Arg | undefined {
   if (only === undefined || more.length > 0) return undefined;
   if (only.type === "DoubleQuoted") return soleVariable(only.parts ?? [], variables);
@@ -70,7 +70,7 @@ function soleVariable([only, ...more]: readonly Piece[], variables: Variables): 
   return only.type === "ParameterExpansion" && isPlain ? variables(only.parameter ?? "") : undefined;
 }
 
-/** The word that sets a variable, as an argument of `export` and its kind. */
+/** The word that sets a variable, as an argument of `export` and the like. */
 export function assigning(name: string, appends: boolean, value: Arg | undefined): Arg {
   const start = `${name}${appends ? "+" : ""}=`;
   if (value?.kind === "text") return { kind: "text", value: start + value.value };
@@ -86,7 +86,7 @@ function finished(word: WordLike, built: Built, variables: Variables): Arg {
   return { kind: "text", value: built.text, ...(word.text === built.text ? {} : { disguised: true }) };
 }
 
-/** Lists in braces that hold plain words are written out; others are left for `add`, which does not know them. */
+/** Expands brace lists of plain words. Others are left to `add`, which treats them as unknown. */
 function alternatives(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
   if (!pieces.some(isBraces)) return [pieces];
   let all: readonly (readonly Piece[])[] = [[]];
@@ -97,7 +97,7 @@ function alternatives(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
     if (all.length * choices.length > mostAlternatives) return [[{ type: "BraceExpansion", text: "" }]];
     all = all.flatMap((before) => choices.map((choice) => [...before, choice]));
   }
-  // One that comes out empty is no word at all.
+  // A brace alternative that expands to nothing disappears.
   const isLost = all.length > 1 && all.some((chosen) => chosen.every(({ value }) => value === ""));
   return isLost ? [[{ type: "BraceExpansion", text: "" }]] : all;
 }
@@ -108,7 +108,7 @@ function build(pieces: readonly Piece[], variables: Variables): Built {
   return pieces.reduce((built, piece) => add(built, piece, false, variables), nothing);
 }
 
-/** `~` and `~/…`; other people's homes are not known. */
+/** `~` and `~/…`. Other users' homes are unknown. */
 function fromHome([first, ...rest]: readonly Piece[], variables: Variables): Built {
   const home = variables("HOME");
   const value = first?.value ?? "";
@@ -121,7 +121,7 @@ function fromHome([first, ...rest]: readonly Piece[], variables: Variables): Bui
 function add(built: Built, piece: Piece, quoted: boolean, variables: Variables): Built {
   switch (piece.type) {
     case "Literal":
-      // Behind `=` and `:` a tilde may be somebody's home.
+      // After `=` and `:` a tilde may be expanded to a home.
       if (!quoted && /[=:]~/.test(piece.text)) return cut(built, true);
       return withText(built, piece.value ?? "");
     case "SingleQuoted":
@@ -134,12 +134,12 @@ function add(built: Built, piece: Piece, quoted: boolean, variables: Variables):
       if (built.isCut) return built;
       return { ...withRaw(built, piece.text), single: false };
     case "ProcessSubstitution":
-      // The shell puts the name of a pipe here; what runs behind it is looked at elsewhere.
+      // The shell puts a pipe's name here. The command on the other end is judged elsewhere.
       return withText(built, substitutedFile);
     case "ArithmeticExpansion":
       return cut(built, true);
     case "SimpleExpansion":
-      // As many words as there are values, also in quotes.
+      // One word per value, even in quotes.
       if (piece.text === "$@") return cut(built, false);
       return withVariable(built, variables(piece.text.slice(1)), quoted);
     case "ParameterExpansion": {
@@ -168,7 +168,7 @@ function cut(built: Built, single: boolean): Built {
 function withVariable(built: Built, value: Arg | undefined, quoted: boolean): Built {
   if (built.isCut) return cut(built, quoted);
   if (value?.kind === "text" && (quoted || /^[\w./:@%+,=-]*$/.test(value.value))) {
-    // An empty one without quotes may be no word at all.
+    // Unquoted and empty, the word disappears.
     return value.value === "" && !quoted ? cut(built, false) : withText(built, value.value);
   }
   if (value?.kind === "pattern" && quoted) {

@@ -9,21 +9,21 @@ import { nameOf } from "./program-names.ts";
 import { judgeProgram } from "./program-risk.ts";
 
 const deepest = 8;
-/** They run a command in the shell itself, so that it may move the shell. */
+/** Builtins that run a command in the shell itself, so that its `cd` changes the shell's folder. */
 const runInShell = new Set(["eval", "command", "builtin"]);
 
 export interface SimpleCommandParts {
   readonly places: Pick<DecisionContext, "cwd" | "home">;
   readonly moved: MovedPaths;
-  /** Told of every program. */
+  /** Called with every program. */
   onProgram(name: string): void;
-  /** Told of every variable that all later commands get. */
+  /** Called with every exported variable, which all later commands see. */
   onExport(name: string): void;
-  /** Reads a text as a shell would. */
+  /** Parses and judges a text as a shell script. */
   text(command: string, around: Surroundings, depth: number): Walked;
 }
 
-/** A simple command as words, and what it runs in turn. */
+/** Judges a simple command and the commands it runs in turn. */
 export function walkWords(
   args: readonly Arg[],
   source: string,
@@ -35,7 +35,7 @@ export function walkWords(
   const { class: accessClass, rule, why, touches, runs, prints, makesLinks = false, keepsNames = false } = judgement;
   judgement.exports?.forEach((name) => void parts.onExport(name));
   const name = nameOf(args);
-  // A shell with a text is shown as what is in the text.
+  // A shell with a script is shown as the script's programs.
   const isShell = runs.some(({ kind }) => kind === "shell") && /^(ba|da)?sh$/.test(name ?? "");
   if (name !== undefined && !isShell) parts.onProgram(name);
   const inner = runs.map((run) => unwrapped(run, source, depth + 1, parts));
@@ -66,7 +66,7 @@ function unwrapped(inner: Inner, source: string, depth: number, parts: SimpleCom
   return walkWords(inner.args, inner.args.map((arg) => textOf(arg) ?? "…").join(" "), inner.in, depth, parts);
 }
 
-/** `cd` and `pushd` move the shell where they say; `popd` somewhere. */
+/** `cd` and `pushd` move the shell to their argument, `popd` to an unknown folder. */
 function movesTo(args: readonly Arg[], { folders }: Surroundings, { places }: SimpleCommandParts): Flow {
   const name = textOf(args[0]);
   if (name === "popd") return same(undefined);

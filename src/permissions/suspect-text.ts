@@ -9,10 +9,10 @@ type Places = KnownPlaces & Pick<DecisionContext, "foldsCase">;
 const longestText = 2 * 1024 * 1024;
 const deleting =
   /(?:^|[^\w.-])(?:rm|rmdir|unlink|shred|mv|truncate|dd|wipefs|chown|chmod|rsync|clean|rimraf|remove_directory|delete|delete-directory|destroy|wipe|erase|srm|trash(?:-put)?|gvfs-trash|u?mount)(?![\w-])|\s-delete\b|--remove-files|--delete\b|--clear\b/;
-/** Programs that replace whatever is in the folder they work in: archives unpacked there, and a tree of git's moved there. */
+/** Programs that may replace anything in the folder they work in. */
 const replacingAll =
   /(?:^|[^\w.-])(?:tar|bsdtar|unzip|cpio|unrar|7z[az]?)(?![\w-])|--work-tree\b|\bGIT_WORK_TREE=|\bworktree (?:remove|move)\b/;
-/** The same in programs: `fs.rmSync(…)`, `shutil.rmtree(…)`, `os.RemoveAll(…)`. */
+/** The same in code: `fs.rmSync(…)`, `shutil.rmtree(…)`, `os.RemoveAll(…)`. */
 const deletingCall = /\b(?:rm|rmdir|unlink|remove|delete)\w*\s*\(/i;
 const writingCall = /\b(?:write|append|copy|create|rename|symlink|link|move|replace|open|save|dump)\w*\s*\(/i;
 const writing = />|(?:^|[^\w.-])(?:cp|tee|install|ln|sed|touch|scp|tar|unzip|curl|wget)(?![\w-])/;
@@ -23,8 +23,8 @@ export interface Suspect {
 }
 
 /**
- * A protected place, or all of a home or the workspace, that a text names somewhere. For commands that are not understood,
- * where a path may pass through variables, substitutions and input before it is used: what is named there may be meant.
+ * A protected place, or a whole home or workspace, named anywhere in a text. For commands that are not understood:
+ * their paths may pass through variables, substitutions and input, so any named path may be used.
  */
 export function suspectIn(text: string, places: Places): Suspect | undefined {
   const { cwd, home } = places;
@@ -46,7 +46,7 @@ export function suspectIn(text: string, places: Places): Suspect | undefined {
   for (const word of words) {
     for (const { path, isGuess } of pathsOf(word, { cwd, home, mentionsHome })) {
       if (isProtected(path, places, isGuess ? "read" : use)) {
-        return { rule: "protected-place", why: `names ${path}, a protected place, and is not understood` };
+        return { rule: "protected-place", why: `names ${path}, a protected place, and is not fully understood` };
       }
       const catastrophe = deletes && word !== "." ? catastropheOf(path, places) : undefined;
       if (catastrophe !== undefined) {
@@ -57,11 +57,11 @@ export function suspectIn(text: string, places: Places): Suspect | undefined {
   return undefined;
 }
 
-/** A command that prints the working directory, where its output is used. Blanks are single ones. */
+/** A command that prints the working directory, and whose output is used. Expects single spaces. */
 const printsFolder =
   /(?<=\$\( ?|` ?)(?:command |builtin |\/(?:usr\/)?bin\/)?(?:pwd|(?:realpath|readlink)(?: -\w{1,8}){0,3} \.|git rev-parse --show-toplevel)(?=[ )`])|(?:pwd|git rev-parse --show-toplevel)(?: -[LP])? ?(?=\|)/g;
 
-/** Programs that replace each file by another one. */
+/** Programs that replace each file with another. */
 const compressor = /^(?:gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|zstd|unzstd|lz4|pigz|compress)$/;
 const deletingAll =
   /(?:^|[^\w.-])(?:rm|rmdir|shred|rimraf|remove_directory|srm|wipe|trash(?:-put)?|gvfs-trash|worktree (?:remove|move))\b|--target-dir\b|--remove-source-files\b/;
@@ -106,7 +106,7 @@ function replacesFolders(part: string): boolean {
   return words.some((word) => compressor.test(word)) && words.some((word) => /^-\w*r/.test(word));
 }
 
-/** Whether the working directory itself is named in a part of the command that deletes what it names. */
+/** Whether a deleting part of the command names the working directory itself. */
 function deletesHere(text: string): boolean {
   if (deletingCallHere.test(text)) return true;
   return partsOf(text).some((part) => {
@@ -115,12 +115,12 @@ function deletesHere(text: string): boolean {
   });
 }
 
-/** Files that a script of sed names: they follow a command's letter without a blank. */
+/** Files named in a sed script: they follow a command's letter without a space. */
 function sedFiles(text: string): readonly string[] {
   return Array.from(text.matchAll(/(?:[rRwW]| -i)([~/.][^\s;}'"]*)/g), ([, file = ""]) => file);
 }
 
-/** The ways in which people write the home and the working directory. */
+/** Replaces the usual spellings of the home and the working directory with their paths. */
 function withKnownValues(text: string, { cwd, home }: Places): string {
   return text
     .replace(/[ \t]+/g, " ")
@@ -136,7 +136,7 @@ function withKnownValues(text: string, { cwd, home }: Places): string {
     .replace(/(^|[\s'"=:({,;|&])~[\w-]*/g, (_, before: string) => `${before}${home}`);
 }
 
-/** Names that begin with a dot are among what is deleted. */
+/** Whether dotfiles are among the files deleted. */
 function reachesHidden(text: string, words: ReadonlySet<string>): boolean {
   const parts = text.split(/[|;&]/).map((part) => part.trimStart());
   const listsHidden = parts.some(
@@ -146,7 +146,7 @@ function reachesHidden(text: string, words: ReadonlySet<string>): boolean {
   return [...words].some((word) => /^(?:\.\/)?\.(?:g(?:it?)?)?[*?[]/.test(word));
 }
 
-/** Where a word may lead. `isGuess`: in the home, by the part of it that is known. */
+/** The paths that a word may mean. `isGuess`: only part of the word is known. */
 function pathsOf(
   word: string,
   { cwd, home, mentionsHome }: { readonly cwd: string; readonly home: string; readonly mentionsHome: boolean },
@@ -156,7 +156,7 @@ function pathsOf(
   else if (/^\.{1,2}(\/|$)|^\.\w/.test(word)) found.push({ path: posix.normalize(`${cwd}/${word}`), isGuess: false });
   const behind =
     /^(?:\$[\w{}?@-]*)?(\/\.\w.*)$/.exec(word)?.[1] ?? (mentionsHome && /^\.\w/.test(word) ? `/${word}` : "");
-  // What follows a variable or a pattern may be nothing, or everything that is there.
+  // A variable or pattern may expand to nothing, or to everything in the folder.
   const varies = /^(?:\/|\.\.\/)/.test(word) ? word.search(/[$*?[]/) : -1;
   if (varies > 0)
     found.push({ path: posix.resolve(cwd, word.slice(0, word.lastIndexOf("/", varies) + 1)), isGuess: true });

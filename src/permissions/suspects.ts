@@ -6,8 +6,8 @@ import { folderTouches, touchesOf } from "./touches.ts";
 const mostSuspects = 100;
 
 /**
- * Words that may be paths, for all that is known: a protected place among them needs a yes. Programs also take paths behind
- * a flag, an equals sign, a colon or a comma (`-k~/.ssh/id_rsa`, `--key=…`, `-v ~/.ssh:/x`).
+ * Words that may be paths: a protected place among them needs approval. Programs also take paths after a flag, an
+ * equals sign, a colon or a comma (`-k~/.ssh/id_rsa`, `--key=…`, `-v ~/.ssh:/x`).
  */
 export function suspects(
   args: readonly Arg[],
@@ -23,7 +23,7 @@ export function suspects(
   });
 }
 
-/** A guess may be a pattern, and what it begins with is named as well. */
+/** A guess may be a pattern, which also names the folder it starts in. */
 function guessed(word: string, home: string): readonly Arg[] {
   return pathsIn(word, home).flatMap((path): readonly Arg[] => {
     if (!/[*?[]/.test(path)) return [text(path)];
@@ -32,7 +32,7 @@ function guessed(word: string, home: string): readonly Arg[] {
   });
 }
 
-/** Every path that a word may hold: the word itself, and each piece after a separator that looks like a path. */
+/** Every path that a word may contain: the word itself, and each piece after a separator that looks like a path. */
 function pathsIn(word: string, home: string): readonly string[] {
   if (word === "" || /\s/.test(word)) return [];
   const bare = word.replace(/^-[A-Za-z](?=[~/.])/, "").replace(/^@/, "");
@@ -43,20 +43,20 @@ function pathsIn(word: string, home: string): readonly string[] {
   return [...new Set(expanded)].filter((piece) => piece !== "" && !piece.startsWith("-"));
 }
 
-/** Flags whose value is a place that is written to, in most programs. */
+/** Flags whose value is an output path in most programs. */
 const outputFlag =
   /^(?:-[oOdCt]|--?(?:out|dest|target|install|prefix|root|dir|cwd|chdir|save|export)[\w-]*|-v|--volume|--mount|-B)$/i;
-/** They take all that is in a folder. */
+/** Programs that process everything in a folder. */
 const wholeFolders = new Set(
   "tar gtar bsdtar zip 7z 7za rsync scp sftp rclone restic borg docker podman nerdctl".split(" "),
 );
 
-/** They replace every file in a folder. */
+/** Programs that replace every file in a folder. */
 const replacesFiles = /^(?:gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|zstd|unzstd|lz4|pigz|compress)$/;
 
 /**
- * The same for a call that is not understood, with what its program and flags tell: a folder may be taken with all that is
- * in it, and what follows an output flag may be written.
+ * The same for a call that is not understood. Depending on its program and flags, a folder may be processed whole, and
+ * the value of an output flag may be written.
  */
 export function suspectsOf(program: string, args: readonly Arg[], around: Surroundings): readonly Touch[] {
   const isWritten = (arg: Arg, at: number): boolean => {

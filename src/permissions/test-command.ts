@@ -1,12 +1,12 @@
 import { type Arg, textOf } from "./arg.ts";
 import { high, type Judgement, judged } from "./judgement.ts";
 
-/** Not `-v` and `-R`: a subscript in the name of a variable is evaluated, and that may run commands. */
+/** Excludes `-v` and `-R`: they evaluate a subscript in the variable's name, which may run commands. */
 export const harmlessUnary = /^-[abcdefghknoprstuwxzGLNOS]$/;
 const harmlessBinary = /^(=|==|!=|<|>|-(nt|ot|ef))$/;
 const numeric = /^-(eq|ne|lt|le|gt|ge)$/;
 
-/** `[ … ]`: harmless unless a word that is not known could be an operator. */
+/** `[ … ]`: harmless unless an unknown word could be an operator. */
 export function judgeTest(args: readonly Arg[]): Judgement {
   const words = textOf(args.at(-1)) === "]" ? args.slice(0, -1) : args;
   const from = words.findIndex((word) => textOf(word) !== "!");
@@ -17,7 +17,7 @@ export function judgeTest(args: readonly Arg[]): Judgement {
   if (isHarmless) return judged("read", "shell builtin", "compares");
   return high(
     "unknown-test",
-    "compares words that are not known and not in quotes, which could be operators, or looks at a variable by its name",
+    "compares unquoted words that are not known in advance and may be operators, or tests a variable by its name",
   );
 }
 
@@ -30,7 +30,7 @@ function isClear(words: readonly Arg[]): boolean {
   return words.length === 3 && third !== undefined && (harmlessBinary.test(operator) || numeric.test(operator));
 }
 
-/** In `[[ … ]]` numbers are evaluated, so both must be written out. */
+/** `[[ … ]]` evaluates numbers, so both must be literals. */
 export function binaryIsHarmless(operator: string, left: string, right: string): boolean {
   if (numeric.test(operator)) return /^-?\d+$/.test(left) && /^-?\d+$/.test(right);
   return harmlessBinary.test(operator);

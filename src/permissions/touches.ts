@@ -3,7 +3,7 @@ import { withoutTrailingSlashes } from "../core/trailing.ts";
 import { type Arg, escaped, substitutedFile } from "./arg.ts";
 import type { Surroundings } from "./judgement.ts";
 
-/** Devices that hold nothing and keep nothing, and the streams that a command has anyway. */
+/** Devices that store nothing, and a command's standard streams. */
 const harmlessToWrite = /^\/dev\/(null|zero|full|stdout|stderr|tty)$/;
 const harmlessToRead = /^\/dev\/(null|zero|full|random|urandom|stdin|tty|fd\/\d+)$/;
 
@@ -12,7 +12,7 @@ function isStream(value: string, use: "read" | "write"): boolean {
   return (use === "read" ? harmlessToRead : harmlessToWrite).test(value);
 }
 
-/** What a word names, as things to look up; `undefined` when it may be anything. */
+/** What a word names, as lookups; `undefined` if it may be anything. */
 export function touchesOf(
   arg: Arg,
   use: "read" | "write",
@@ -22,7 +22,7 @@ export function touchesOf(
   takesStreams = true,
 ): readonly Touch[] | undefined {
   const touch = (what: Touch["lookup"]["what"], path: string): Touch => {
-    // One question for `a`, `./a` and `.//a`.
+    // One lookup for `a`, `./a` and `.//a`.
     return { use, class: accessClass, lookup: { what, path: path.replace(/\/(?:\.?\/)+/g, "/") }, recursive };
   };
   if (arg.kind === "unknown") return undefined;
@@ -31,7 +31,7 @@ export function touchesOf(
     if (folders?.join("\n") !== printed.from.join("\n")) return undefined;
     const what = arg.asWords ? "names-below" : "links-below";
     const ask = (other: Touch["lookup"]["what"]) => printed.folders.map((folder) => touch(other, folder));
-    // Whatever printed the names only read there; what is done with them now is judged for all that they can name.
+    // Printing names only reads. What happens to them now is judged for every path they can name.
     const named = printed.sparesGit === true ? {} : { anyBelow: true as const };
     const all = ask("path").map((one) => ({ ...one, ...named }));
     const files = [...ask(what), ...all].map((one) => ({ ...one, recursive: true }));
@@ -49,7 +49,7 @@ export function touchesOf(
   });
 }
 
-/** The working directory, which is used because nothing else was named. What changes something changes it there. */
+/** The working directory, used because no other path was named. */
 export function folderTouches(
   { folders }: Pick<Surroundings, "folders">,
   accessClass: AccessClass,
@@ -59,12 +59,12 @@ export function folderTouches(
   return folders?.map((path) => ({ use, class: accessClass, lookup: { what: "path", path }, recursive }));
 }
 
-/** The same place, with another question. */
+/** The same place with another lookup. */
 export function asking(what: Touch["lookup"]["what"]): (touch: Touch) => Touch {
   return (touch) => ({ ...touch, lookup: { ...touch.lookup, what } });
 }
 
-/** What else matters when a folder is read: credentials of git, and links where they are followed. */
+/** Further lookups for reading a folder: git credentials, and links if they are followed. */
 export function belowTouches(
   touches: readonly Touch[],
   also: { readonly git: boolean; readonly links: boolean },
@@ -81,8 +81,8 @@ export function belowTouches(
 }
 
 /**
- * Files in the last folder that are called like the others. `whole`: folders come with what is in them, and the last word may
- * itself be the new name. `recursive`: they are copied into what is there.
+ * Files in the target folder with the sources' names. `whole`: folders move with their content, and the target may
+ * itself be the new name. `recursive`: sources are copied into existing folders.
  */
 export function filledFolder(
   { sources, target }: { readonly sources: readonly Arg[]; readonly target: Arg | undefined },
@@ -93,7 +93,7 @@ export function filledFolder(
   if (target?.kind !== "text") return undefined;
   const touches: (readonly Touch[] | undefined)[] = [];
   if (recursive) touches.push(touchesOf(target, "write", accessClass, around)?.map(asking("links-below")));
-  // A pattern gives names that are not known here, and a home is there already.
+  // A pattern's matches are unknown here. A home already exists, so it is not a new name.
   const isNewName = whole && withoutTrailingSlashes(target.value) !== around.home;
   if (isNewName || sources.some(({ kind }) => kind === "pattern")) {
     touches.push(touchesOf(target, "write", accessClass, around, true));

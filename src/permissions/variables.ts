@@ -1,10 +1,10 @@
 /**
- * What setting a variable may do to the programs that see it. `dangerous`: it changes the shell itself, or any program.
- * `unknown`: it may make some program run another one or write elsewhere; harmless only where the program reads no variables.
+ * The effect of a variable on programs that see it. `dangerous`: it changes the shell itself, or any program.
+ * `unknown`: it may make some program run another one or write elsewhere.
  */
 export type VariableRisk = "harmless" | "dangerous" | "unknown";
 
-/** Variables by the word before their first underscore: programs that let them load code or run another program. */
+/** Prefixes, up to the first underscore, of variables that make programs load code or run other programs. */
 const families = new Set(
   (
     "LD DYLD GCONV GLIBC MALLOC BASH GIT SSH GPG GNUPG NPM YARN PNPM BUN DENO PIP UV POETRY CARGO RUST RUSTC RUSTUP GO CGO " +
@@ -15,7 +15,7 @@ const families = new Set(
   ).split(" "),
 );
 
-/** Single names, including the shell's own. */
+/** Individual names, including the shell's own. */
 const single = new Set(
   (
     "PATH IFS ENV SHELL SHELLOPTS BASHOPTS CDPATH GLOBIGNORE EXECIGNORE FIGNORE PS0 PS1 PS2 PS3 PS4 PROMPT_COMMAND HOME PWD " +
@@ -31,18 +31,18 @@ const single = new Set(
   ).split(" "),
 );
 
-/** No path, no flag, and nothing that a program could take for code. */
+/** Neither a path nor a flag, nor anything a program could read as code. */
 const plainValue = /^[\w.,:@%+=*-]*$/;
 const wholeNumber = /^\d{0,9}$/;
-/** On or off, in the spellings that programs take. */
+/** On or off, in the spellings that programs accept. */
 const switchValue = /^(\d{0,3}|true|false|yes|no|on|off|always|never|none|auto)$/i;
 const number = (names: string) => names.split(" ").map((name) => [name, wholeNumber] as const);
 const onOff = (names: string) => names.split(" ").map((name) => [name, switchValue] as const);
 const plain = (names: string) => names.split(" ").map((name) => [name, plainValue] as const);
 
 /**
- * What may be set in front of any command, and to which values: how output looks, which of its own modes a project runs in,
- * and what a tool is to leave out. None of them names a program or a file.
+ * Variables that can be set before any command, with their allowed values: the output's format, a project's mode, and
+ * parts for a tool to skip. No value names a program or a file.
  */
 const allowed: ReadonlyMap<string, RegExp> = new Map<string, RegExp>([
   ["TZ", /^[A-Za-z][\w+-]*(\/[A-Z][\w+-]*){0,2}$/],
@@ -61,15 +61,15 @@ const allowed: ReadonlyMap<string, RegExp> = new Map<string, RegExp>([
   ...number("CMAKE_BUILD_PARALLEL_LEVEL OMP_NUM_THREADS"),
   ["GREP_COLORS", /^[\w.:;=*+@%-]*$/],
   ["LS_COLORS", /^[\w.:;=*+@%-]*$/],
-  // Of their many flags, those that say how much of the machine is used.
+  // Of their many flags, only those for resource limits and warnings.
   ["NODE_OPTIONS", /^--(max-old-space-size|stack-trace-limit)=\d+$|^--no-(warnings|deprecation)$|^--trace-warnings$/],
   ["MAKEFLAGS", /^-?-?j ?\d*$/],
   ["CTEST_OUTPUT_ON_FAILURE", switchValue],
-  // Compilers by their names on the PATH.
+  // Compilers, found on the PATH.
   ["CC", /^(gcc|cc|clang)(-\d+)?$/],
   ["CXX", /^(g\+\+|c\+\+|clang\+\+)(-\d+)?$/],
   ["BROWSER", /^none$/],
-  // So that nothing waits for somebody.
+  // These keep programs from waiting for input.
   ...["PAGER", "GIT_PAGER", "GH_PAGER", "MANPAGER"].map((name) => [name, /^cat$/] as const),
   ...["EDITOR", "VISUAL", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR"].map((name) => [name, /^(true|:)$/] as const),
   ...onOff("GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS"),
@@ -85,7 +85,7 @@ function isAllowed(name: string, value: string | undefined): boolean {
   return values !== undefined && value !== undefined && values.test(value);
 }
 
-/** `value`: what it is set to, where that is known before the command runs. */
+/** `value`: the new value, if known in advance. */
 export function variableRisk(name: string, value: string | undefined): VariableRisk {
   if (isAllowed(name, value)) return "harmless";
   const at = name.indexOf("_");

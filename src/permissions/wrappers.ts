@@ -7,10 +7,10 @@ import { variableRisk } from "./variables.ts";
 
 export type Judge = (args: readonly Arg[], around: Surroundings) => Judgement;
 
-/** Programs that run another one, which their words name. */
+/** Programs that run the command in their arguments. */
 export const wrappers: ReadonlyMap<string, Judge> = new Map<string, Judge>([
-  ["sudo", asSomebodyElse("sudo")],
-  ["doas", asSomebodyElse("doas")],
+  ["sudo", asAnotherUser("sudo")],
+  ["doas", asAnotherUser("doas")],
   ["env", judgeEnv],
   ["nice", prefixing("nice", "-n: --adjustment: -#", 0)],
   ["ionice", prefixing("ionice", "-c: -n: -t", 0)],
@@ -25,15 +25,15 @@ export const wrappers: ReadonlyMap<string, Judge> = new Map<string, Judge>([
   ["dash", shell("dash")],
 ]);
 
-/** The command behind the wrapper's own flags and `skipped` further words. */
+/** The command after the wrapper's own flags and `skipped` further words. */
 export function prefixing(name: string, flags: string, skipped: number): Judge {
   return (args, around) => {
     const rest = leadingFlags(name, flags, args)?.rest;
     if (rest === undefined || rest.slice(0, skipped).some((arg) => arg.kind !== "text") || rest.length <= skipped) {
-      return high("unknown-wrapper", `runs something by ${name}, in a way that is not known`);
+      return high("unknown-wrapper", `uses ${name} in an unknown way`);
     }
     const isExternal = name !== "command" && name !== "builtin";
-    return judged("read", `unwrapped ${name}`, `runs the command behind ${name}`, {
+    return judged("read", `unwrapped ${name}`, `runs the command given to ${name}`, {
       runs: [{ kind: "words", args: rest.slice(skipped), in: { ...around, isExternal } }],
     });
   };
@@ -41,7 +41,7 @@ export function prefixing(name: string, flags: string, skipped: number): Judge {
 
 const mostFlags = 40;
 
-/** The flags in front of the first word that is none, nor the value of one. */
+/** The flags before the first word that is neither a flag nor a flag's value. */
 function leadingFlags(
   program: string,
   flags: string,
@@ -62,15 +62,15 @@ function leadingFlags(
   return undefined;
 }
 
-function asSomebodyElse(name: string): Judge {
+function asAnotherUser(name: string): Judge {
   return (args, around) => {
     const from = args.findIndex((arg) => !knownStart(arg).startsWith("-"));
     const runs = from === -1 ? [] : [{ kind: "words" as const, args: args.slice(from), in: around }];
-    return high("other-user", `runs as somebody else, by ${name}`, { runs });
+    return high("other-user", `runs as another user, with ${name}`, { runs });
   };
 }
 
-/** `env`: variables, then a command; alone it prints the variables. */
+/** `env`: variables, then a command. Without a command it prints the environment. */
 function judgeEnv(args: readonly Arg[], around: Surroundings): Judgement {
   const variables = [...(around.variables ?? [])];
   let isBare = false;
@@ -84,7 +84,7 @@ function judgeEnv(args: readonly Arg[], around: Surroundings): Judgement {
     }
     if (word === "-u" || word === "--unset") {
       at += 1;
-      // A value that is not known may be several words, and the second of them a command.
+      // An unknown value may be several words, the second of them a command.
       const name = textOf(args[at]) ?? "PATH";
       isBare ||= variableRisk(name, undefined) === "dangerous";
       variables.push(name);
@@ -94,20 +94,21 @@ function judgeEnv(args: readonly Arg[], around: Surroundings): Judgement {
       at += 1;
       break;
     }
-    if (knownStart(arg).startsWith("-")) return high("unknown-wrapper", "uses env in a way that is not known");
+    if (knownStart(arg).startsWith("-")) return high("unknown-wrapper", "uses env in an unknown way");
     const assigned = /^([A-Za-z_][A-Za-z0-9_]*)=/.exec(knownStart(arg))?.[1];
     if (assigned === undefined) break;
     const isOneWord = arg.kind === "text" || (arg.kind === "unknown" && arg.single);
     const risk = isOneWord ? variableRisk(assigned, word?.slice(assigned.length + 1)) : "dangerous";
-    if (risk === "dangerous") return high("dangerous-variable", `sets ${assigned}, which can make programs run others`);
+    if (risk === "dangerous")
+      return high("dangerous-variable", `sets ${assigned}, which can make programs run other programs`);
     if (risk === "unknown") variables.push(assigned);
   }
   const command = args.slice(at);
-  if (command.length === 0) return judged("read", "row env", "prints the variables of the environment");
-  // Without a PATH a shell takes one of its own, which may begin in the working directory.
-  const bare = "runs a command without variables that say where programs are";
+  if (command.length === 0) return judged("read", "row env", "prints the environment");
+  // Without a PATH a shell uses its default, which may start with the working directory.
+  const bare = "runs a command without the variables that locate programs";
   if (isBare) return high("dangerous-variable", bare, { runs: [{ kind: "words", args: command, in: around }] });
-  return judged("read", "unwrapped env", "runs the command behind env", {
+  return judged("read", "unwrapped env", "runs the command given to env", {
     runs: [{ kind: "words", args: command, in: { ...around, isExternal: true, variables } }],
   });
 }
@@ -115,16 +116,16 @@ function judgeEnv(args: readonly Arg[], around: Surroundings): Judgement {
 const xargsFlags =
   "-0 -r -t -x -n: -L: -P: -s: -d: -I: --null --no-run-if-empty --verbose --exit --max-args: --max-procs: --max-chars: --delimiter:";
 
-/** `xargs`: a command, and behind its words those that come on standard input. */
+/** `xargs`: a command, followed by the words from standard input. */
 function judgeXargs(args: readonly Arg[], around: Surroundings): Judgement {
   const found = leadingFlags("xargs", xargsFlags, args);
-  if (found === undefined) return high("unknown-wrapper", "uses xargs in a way that is not known");
+  if (found === undefined) return high("unknown-wrapper", "uses xargs in an unknown way");
   const { given, values, rest: command } = found;
-  // Some versions forget the one when they see the other.
+  // Some versions let one of the two override the other.
   const replaces = given.has("-I");
   const bundles = ["-n", "-L", "--max-args", "--max-lines"].some((flag) => given.has(flag));
   if (replaces && (bundles || command.some((arg) => arg.kind !== "text"))) {
-    return high("unknown-wrapper", "uses xargs in a way that is not known");
+    return high("unknown-wrapper", "uses xargs in an unknown way");
   }
   const { input } = around;
   const whole = given.has("-0") || given.has("--null") ? input?.zeros === true : false;
@@ -136,7 +137,7 @@ function judgeXargs(args: readonly Arg[], around: Surroundings): Judgement {
     marker === undefined
       ? [...full, words]
       : full.map((arg) => (arg.kind === "text" ? filled(arg, marker, words) : arg));
-  return judged("read", "unwrapped xargs", "runs a command with words from its input", {
+  return judged("read", "unwrapped xargs", "runs a command with arguments from its input", {
     runs: [{ kind: "words", args: replaced, in: { ...around, input: undefined, isExternal: true } }],
   });
 }
@@ -147,17 +148,17 @@ function filled(arg: Arg & { kind: "text" }, marker: string, words: Arg): Arg {
   return arg.value === marker ? words : { kind: "unknown", prefix: arg.value.slice(0, at), single: true };
 }
 
-/** What a shell reads in another way than bash, or not at all. */
+/** Syntax that other shells read differently than bash, or not at all. */
 const bashOnly = /\$['"]|\{|\[\[|\(\(|[<>]\(|&>|\|&|<<<|\$\[|[?*+@!]\(|\+=|=\(/;
 
 export function isPlainShell(command: string): boolean {
   return !bashOnly.test(command);
 }
 
-/** A shell with a text to run; with a file, or from its input, what it runs is not known. */
+/** A shell with a script as an argument. What it runs from a file or its input is unknown. */
 function shell(name: string): Judge {
   return (args, around) => {
-    // The name of an option stands only behind a flag that asks for one.
+    // An option's name only follows a flag that takes one.
     const isFlag = (at: number): boolean => {
       const word = textOf(args[at]) ?? "";
       return word.startsWith("-") || (word === "pipefail" && /^-\w*o$/.test(textOf(args[at - 1]) ?? ""));
@@ -174,12 +175,12 @@ function shell(name: string): Judge {
       if (touches !== undefined) return judged("read", `row ${name} -n`, "checks the syntax of a script", { touches });
     }
     if (!isKnown || !runsText || script === undefined) {
-      return high("unknown-script", `has ${name} run something that is not known before it runs`);
+      return high("unknown-script", `has ${name} run something that is not known in advance`);
     }
     if (name !== "bash" && !isPlainShell(script)) {
-      return high("other-shell", `has ${name} read a text that bash reads in another way`);
+      return high("other-shell", `runs a script that ${name} and bash read differently`);
     }
-    return judged("read", `unwrapped ${name}`, `has ${name} run the text`, {
+    return judged("read", `unwrapped ${name}`, `has ${name} run a script`, {
       runs: [{ kind: "shell", text: script, in: { ...around, input: undefined } }],
     });
   };

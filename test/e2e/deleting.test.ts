@@ -34,7 +34,7 @@ test("at medium, a run deletes what git has and what it made itself, and nothing
     [execute("mv made/moved.env .")],
     [execute("ls -A moved.env")],
   );
-  expect(results.slice(1).map((text) => text.split(" That needs")[0])).toEqual([
+  expect(results.slice(1).map((text) => text.split(" This run has")[0])).toEqual([
     done,
     done,
     `Error: Execute runs "rm .env": it deletes ${bench.cwd}/.env, which cannot be undone.`,

@@ -185,7 +185,7 @@ describe.each(levels)("where git would find it a yes is needed at %s", (level) =
   });
 
   test.each(whereGitLooks.map(([name, input], index) => [name, input, index] as const))("for %s %j", (_, __, index) => {
-    expect(values[index]).toMatch(/^Error: .*(protected place|take for hooks)/);
+    expect(values[index]).toMatch(/^Error: .*(protected place|run as hooks)/);
   });
 });
 

@@ -131,10 +131,10 @@ const table: readonly Row[] = [
     "touch made.txt",
     "low",
     "row touch",
-    "makes empty files, or sets the times of files",
+    "creates empty files, or sets the times of files",
   )({ "work/made.txt": "" }),
   execute("low by >", "echo hi > out.txt", "low", "write-redirection", "writes out.txt")({ "work/out.txt": "hi\n" }),
-  execute("medium", "chmod +x notes.txt", "medium", "row chmod", "changes the rights of files")({}),
+  execute("medium", "chmod +x notes.txt", "medium", "row chmod", "changes the permissions of files")({}),
   execute(
     "high",
     "rm notes.txt",
@@ -147,7 +147,7 @@ const table: readonly Row[] = [
     "own-program made.txt",
     "high",
     "unknown-program",
-    'runs "own-program", which is not a program that is known',
+    'runs "own-program", which is an unknown program',
   )({ "work/made.txt": "made\n" }),
   create("inside", "work/new.txt", "low", "write-workspace", ""),
   create("outside", "outside/new.txt", "medium", "write-outside", outside),
@@ -209,7 +209,7 @@ type Ended = Awaited<ReturnType<typeof run>>;
 function ended(calls: readonly Call[], level: Level): Ended {
   const isDenied = ({ runsFrom }: Call): boolean => order.indexOf(level) < order.indexOf(runsFrom);
   const reasonOf = ({ name, does }: Call): string =>
-    `${name} ${does}. That needs a permission which this run does not have, and nobody can be asked.`;
+    `${name} ${does}. This run has no permission for that and no approver to ask.`;
   const denials = calls.filter(isDenied).map((call) => ({
     toolName: call.name,
     rule: call.rule,

@@ -29,19 +29,19 @@ describe("explain", () => {
     expect(stdout).toBe(`script  cd docs && cat *.md 2>/dev/null | tee out.txt; if [ -f x ]; then bash -c 'git push'; fi
 ├─ list  cd docs && cat *.md 2>/dev/null | tee out.txt
 │  ├─ command  cd docs
-│  │     read: it goes to another folder [shell builtin]
+│  │     read: it changes to another folder [shell builtin]
 │  └─ pipeline  cat *.md 2>/dev/null | tee out.txt
 │     ├─ command  cat *.md 2>/dev/null
 │     │  │  read: it prints files [row cat]
 │     │  └─ redirection  2>/dev/null
-│     │        read: it redirects to a stream that keeps nothing [redirection]
+│     │        read: it redirects to a stream that stores nothing [redirection]
 │     └─ command  tee out.txt
 │           low: it writes its input to files [row tee]
 └─ if  if [ -f x ]; then bash -c 'git push'; fi
    ├─ command  [ -f x ]
    │     read: it compares [shell builtin]
    └─ command  bash -c 'git push'
-      │  read: it has bash run the text [unwrapped bash]
+      │  read: it has bash run a script [unwrapped bash]
       └─ command  git push
             high: it sends commits to another repository [row git push]
 
@@ -76,7 +76,7 @@ spec      refused
         class: "read",
         protected: false,
         rule: "parts",
-        why: "is as harmless as its parts",
+        why: "does only what its parts do",
         parts: [
           { ...node, source: "cat ~/.ssh/id_rsa", class: "high", protected: true, rule: "protected-place", why },
           { ...node, source: "grep -c KEY", class: "read", rule: "row grep", why: "searches files for a pattern" },
@@ -122,12 +122,10 @@ spec      refused
 
   test("a text that is refused says why, and does not reach the terminal", async () => {
     const run = await explain(["-"], { stdin: "ls \u001b[2K\r\n" });
-    const why = "it holds the character U+001B, which cannot be seen or is read in different ways";
+    const why = "it contains the character U+001B, which is invisible or ambiguous";
     expect(run).toMatchObject({ code: 0, stderr: "" });
     expect(run.stdout).toMatch(`ls \\u{1b}[2K\\u{d}\n\nclass     refused, because ${why}\n`);
-    expect((await explained("ls\r")).refused).toBe(
-      "it holds the character U+000D, which cannot be seen or is read in different ways",
-    );
+    expect((await explained("ls\r")).refused).toBe("it contains the character U+000D, which is invisible or ambiguous");
   });
 
   test("commands of several lines come from an argument or standard input, and are shown on one", async () => {
@@ -221,7 +219,7 @@ describe("rules of the configuration", () => {
       verdicts: { ...everywhere("denied"), unsafe: "runs" },
     });
     expect(await judged("shutdown now")).toMatchObject({
-      denied: "Execute would run a command that a rule of the administrator denies: shutdown *.",
+      denied: "Execute would run a command that an administrator's rule denies: shutdown *.",
       verdicts: everywhere("denied"),
     });
   });
@@ -294,10 +292,10 @@ cases:
       { command: "ls \u001b", class: "read", level: "high", expect: "runs" },
     ];
     const lines = [
-      "case 2: expected low, got high: ssh x, because it talks to another machine",
-      "case 3: expected runs at medium, got asks: ssh↵x, because it talks to another machine",
+      "case 2: expected low, got high: ssh x, because it connects to another machine",
+      "case 3: expected runs at medium, got asks: ssh↵x, because it connects to another machine",
       "case 4: expected denied at off, got runs: cat x, because it prints files",
-      "case 5: expected read, got refused: ls \\u{1b}, because it holds the character U+001B, which cannot be seen or is read in different ways",
+      "case 5: expected read, got refused: ls \\u{1b}, because it contains the character U+001B, which is invisible or ambiguous",
       "1 passed, 4 failed",
     ];
     expect(await check({ cases })).toEqual({ code: 1, stdout: `${lines.join("\n")}\n`, stderr: "" });
@@ -308,7 +306,7 @@ cases:
       expected: "low",
       got: "high",
       rule: "row ssh",
-      because: "it talks to another machine",
+      because: "it connects to another machine",
     };
     expect([code, JSON.parse(stdout)]).toEqual([1, { passed: 1, failed: 1, failures: [failure] }]);
   });

@@ -78,7 +78,7 @@ describe("even at --auto low a yes is needed", () => {
   });
 
   test.each(calls.map(([name, input], index) => [name, input, index] as const))("for %s %j", (_, __, index) => {
-    expect(values[index]).toMatch(/^Error: .*(protected place|nobody can be asked)/);
+    expect(values[index]).toMatch(/^Error: .*(protected place|no approver to ask)/);
     expect(values[index]).not.toContain(secret);
   });
 });

@@ -24,7 +24,7 @@ async function run(command: string, flags: readonly string[] = [], env: Readonly
   return { code, result, denials, stderr };
 }
 
-const adminWords = "Execute would run a command that a rule of the administrator denies: rm *.";
+const adminWords = "Execute would run a command that an administrator's rule denies: rm *.";
 
 test.each([[[]], [["--auto", "high"]], [["--skip-permissions-unsafe"]], [["--enabled-tools", "Execute"]]])(
   "the administrator's rule holds with %j",

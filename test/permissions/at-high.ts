@@ -1,7 +1,7 @@
 import type { Access, DecisionContext } from "../../src/core/permission.ts";
 import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 
-/** Decisions at the highest level that still asks, with no approver. */
+/** Decisions at the highest level, without an approver. */
 export const policy = createPermissionPolicy(() => "bash");
 
 export const context: DecisionContext = {

@@ -1,9 +1,9 @@
-const awkUnclear = "has a program that is not understood";
-const awkRuns = "runs a command that its program makes";
-const awkRedirects = "may write a file or run a command that its program names";
-const awkGetline = "may read a file or run a command that its program names";
-const awkFiles = "may choose other files to read";
-const awkFormat = "sets a format that is not checked";
+const awkUnclear = "is not understood";
+const awkRuns = "runs a command";
+const awkRedirects = "may write a file or run a command";
+const awkGetline = "may read a file or run a command";
+const awkFiles = "may read other files";
+const awkFormat = "sets an unchecked number format";
 
 export const harmlessAwk: readonly string[] = [
   "",
@@ -196,7 +196,7 @@ export const harmfulAwk: Readonly<Record<string, readonly string[]>> = {
   ],
   [awkFormat]: ['BEGIN{OFMT="%s"; print 3.1}', 'BEGIN{CONVFMT="%n%n"; x = 3.1 ""}', '{sub(/6/, "9", OFMT)}'],
   [awkUnclear]: [
-    // What makes other code a part of the program.
+    // Includes other code.
     '@load "filefuncs"\nBEGIN{chdir("/")}',
     '@include "x"',
     '@namespace "x"',
@@ -208,7 +208,7 @@ export const harmfulAwk: Readonly<Record<string, readonly string[]>> = {
     '{unknown("touch out")}',
     '{sys\\\ntem("touch out")}',
     '{print PROCINFO["version"]}',
-    // Slashes that divide for some programs and begin a regular expression for others.
+    // Slashes that divide in some awks and start a regular expression in others.
     '{x = i++ /"/ system("touch out") #"/ 1\n}',
     '{x = i-- /"/ system("touch out") #"/ 1\n}',
     '{x = length /"/ system("touch out") #"/ 1\n}',
@@ -225,7 +225,7 @@ export const harmfulAwk: Readonly<Record<string, readonly string[]>> = {
     '/[]/]"/ {print "/"}',
     '/[\\]/]"/ {system("touch out")} #/ "',
     '/[[.a.]"]/ {print "]/"}',
-    // Words, texts and comments that do not end for all programs where they seem to.
+    // Words, strings and comments that end elsewhere in some awks.
     "{print 0xfgetline}",
     "{print 1x}",
     "{print 1.2.3}",
@@ -242,7 +242,7 @@ export const harmfulAwk: Readonly<Record<string, readonly string[]>> = {
     '{print "x"\r; x}',
     "{print\u000b1}",
     '{print "a\u0000"}',
-    // What no awk understands, or only some.
+    // Accepted by no awk, or only by some.
     '{print 1\n> "out"}',
     '{print 1\n, 2 > "out"}',
     '{print 1 ?\n 2 : 3 > "out"}',

@@ -12,10 +12,10 @@ const context: DecisionContext = {
   enabledTools: ["Execute"],
 };
 
-/** At a level, without a tool that was enabled by name. */
+/** Context changes for a level, without tools enabled by name. */
 const at = (autonomy: DecisionContext["autonomy"]) => ({ autonomy, enabledTools: [] });
 
-describe("what must never go unasked", () => {
+describe("commands that must never run unasked", () => {
   async function verdict(command: string, changes: Partial<DecisionContext> = {}): Promise<string> {
     const here = { ...context, ...changes };
     const host = createMemoryHost({ "/home/u/code/ws/src/a.ts": "" });
@@ -57,7 +57,7 @@ describe("what must never go unasked", () => {
     "rm -rf /usr/bin",
     "mv /etc /tmp/x",
     "npx rimraf ~",
-  ])("%s needs a yes at every level but unsafe", async (command) => {
+  ])("%s needs approval at every level but unsafe", async (command) => {
     expect(await verdict(command)).toMatch(/^deny (catastrophic|protected-place)$/);
     expect(await verdict(command, { unsafe: true })).toBe("allow unsafe");
   });
@@ -206,7 +206,7 @@ describe("what must never go unasked", () => {
     "sed 'r/home/u/.ssh/id_rsa' src/a.ts",
     "sed 'w.git/hooks/pre-commit' src/a.ts",
     "sed -i.git/hooks/* s/a/b/ src/a.ts",
-  ])("%s is asked about although its words are not known", async (command) => {
+  ])("%s needs approval although its words are unknown", async (command) => {
     expect(await verdict(command)).toMatch(/^deny (catastrophic|protected-place)$/);
   });
 
@@ -227,7 +227,7 @@ describe("what must never go unasked", () => {
     "gzip -k src/a.ts && ./upload.sh",
     "for f in src/*; do ./check.sh $f && rm $f; done",
     "sed -i.bak 's/a/b/w out.txt' src/a.ts",
-  ])("%s stays free at high", async (command) => {
+  ])("%s runs unasked at high", async (command) => {
     expect(await verdict(command)).toMatch(/^allow /);
   });
 
@@ -257,7 +257,7 @@ describe("what must never go unasked", () => {
     "git clone https://example.com/a ~/.config",
     "git worktree add ~/.config/systemd",
     "cd ~ && git clone https://example.com/go",
-  ])("%s puts something around or into a protected place", async (command) => {
+  ])("%s puts something into or around a protected place", async (command) => {
     expect(await verdict(command, at("medium"))).toMatch(/^deny (catastrophic|protected-place)$/);
   });
 
@@ -268,7 +268,7 @@ describe("what must never go unasked", () => {
     "cd ~/.docker && cat $(ls)",
     "cd ~/.m2 && ls -1 | xargs cat",
     "cd /etc/ssh && ls | xargs cat",
-  ])("%s reads what it lists, a protected place among it", async (command) => {
+  ])("%s reads the files it lists, including a protected place", async (command) => {
     expect(await verdict(command, at("low"))).toMatch(/^deny (protected-place|read-outside|unknown-path)$/);
     expect(await verdict(command, at("high"))).toBe(closed);
   });
@@ -290,7 +290,7 @@ describe("what must never go unasked", () => {
     "find ~/projects -empty -type d -exec rmdir {} +",
     "find .git/objects -type f -exec tee {} +",
     "find .git/info -type f -exec sed -i 1p {} +",
-  ])("%s does not run at low: names of a listing are judged by what is done with them", async (command) => {
+  ])("%s does not run at low, because listed names are judged by their use", async (command) => {
     expect(await verdict(command, at("low"))).toMatch(/^deny /);
   });
 
@@ -315,7 +315,7 @@ describe("what must never go unasked", () => {
     expect(await verdict("git diff src", at("off"))).toMatch(/^allow /);
   });
 
-  test("names of a listing include the hooks of the repository", async () => {
+  test("listed names include the repository's hooks", async () => {
     const repositories = { closed: [], kept: ["/home/u/code/ws/.githooks"], programs: [], links: [] };
     const judged = (command: string) => verdict(command, { ...at("low"), repositories });
     for (const command of [
@@ -345,7 +345,7 @@ describe("what must never go unasked", () => {
     expect(await verdict(command, at(autonomy))).toMatch(/^allow /);
   });
 
-  test("a patch that deletes a file is judged by what is lost", () => {
+  test("judges a patch that deletes a file by what is lost", () => {
     const path = "/home/u/code/ws/a";
     const rule = (more: object) => {
       const decision = policy.decide([{ type: "write", path, ...more }], { ...context, ...at("low") });
@@ -358,7 +358,7 @@ describe("what must never go unasked", () => {
     expect([rule({ deletes: true }), rule({ deletes: true, unsaved: [path] })]).toEqual(["deny delete", "deny delete"]);
   });
 
-  test("what the session has made can go at medium, and nothing beside it", async () => {
+  test("deletes files the session created at medium, and nothing else", async () => {
     const ws = "/home/u/code/ws";
     const made = { created: new Set([`${ws}/out.txt`, `${ws}/tmp`]), moved: new Set([`${ws}/dist/.env`]) };
     const medium = { ...at("medium"), made } as const;

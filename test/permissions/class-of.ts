@@ -7,12 +7,12 @@ import type { AccessClass, Decision, DecisionContext } from "../../src/core/perm
 import { createNodeHost } from "../../src/host/node-host.ts";
 import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 
-// What git would do must not depend on the settings of whoever runs the tests.
+// git's behaviour must not depend on the settings of the user who runs the tests.
 for (const name of ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"]) process.env[name] = "/dev/null";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "tinman-class-")));
 const cwd = join(root, "project");
-/** Nobody's: it must not lie in the temp folder, and nothing in it is read. */
+/** Does not exist, and is outside the temp folder. Nothing in it is read. */
 const home = "/home/nobody-at-all";
 for (const folder of ["project/src", "project/docs", "project/build", "project/test"])
   mkdirSync(join(root, folder), { recursive: true });
@@ -41,7 +41,7 @@ export const context: DecisionContext = {
   enabledTools: [],
 };
 
-/** The decision on a command in a small repository, with the real policy and the real machine. */
+/** The decision on a command in a small repository, with the real policy and host. */
 export async function decisionOn(command: string, changes: Partial<DecisionContext> = {}): Promise<Decision> {
   if (command.trim() === "") return policy.decide([], { ...context, ...changes });
   const accesses = await withEvidence([{ type: "command", command, background: false }], policy, host, context);

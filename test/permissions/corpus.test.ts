@@ -23,14 +23,14 @@ const countOf = (wanted: Class) => commands.filter((one) => one.class === wanted
 
 const repeated = (texts: readonly string[]) => texts.filter((text, at) => texts.indexOf(text) !== at);
 
-/** Each command with the class that it gets. */
+/** Each command with its actual class. */
 async function judged(cases: readonly Case[]) {
   const all = [];
   for (const { command, class: wanted } of cases) all.push({ command, wanted, got: await classOf(command) });
   return all;
 }
 
-test("the commands are many, of every class", () => {
+test("has many commands of every class", () => {
   expect(commands.length).toBeGreaterThanOrEqual(400);
   const few = ["read", "low", "medium", "high"] as const;
   expect(few.filter((one) => countOf(one) < 60)).toEqual([]);
@@ -41,7 +41,7 @@ test.each([
   ["commands.yaml", commands],
   ["everyday.yaml", everyday],
   ["everyday-not-read.yaml", everydayNotRead],
-])("%s: every case is complete and stands there once", (_, cases) => {
+])("%s: every case is complete and unique", (_, cases) => {
   const isText = (value: unknown) => typeof value === "string" && value.trim() !== "";
   const incomplete = cases.filter(
     (one) =>
@@ -68,7 +68,7 @@ test("every command gets exactly its class", async () => {
   }).toEqual({ tooLow: [], tooHigh: [] });
 });
 
-test("at least 110 of 120 everyday commands are read, and the rest are listed with their class", async () => {
+test("classes at least 110 of 120 everyday commands as read, and the rest as listed", async () => {
   expect(everyday.filter((one) => one.class !== "read")).toEqual([]);
   const all = await judged(everyday);
   const notRead = all.filter(({ got }) => got !== "read").map(({ command, got }) => ({ command, class: got }));

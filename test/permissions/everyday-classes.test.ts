@@ -57,7 +57,7 @@ const host = createNodeHost({ outputsDir: join(root, "outputs") });
 const policy = createPermissionPolicy(() => "bash");
 const here = { ...context, cwd, home, temp: "/tmp", ownHome: join(home, ".tinman") };
 
-/** The class that a command gets; `protected` for all that is asked about at every level. */
+/** A command's class; `protected` for anything asked about at every level. */
 async function classOf(written: string): Promise<Class> {
   const command = written.replaceAll("/home/dev", home);
   const accesses = await withEvidence([{ type: "command", command, background: false }], policy, host, here);
@@ -66,29 +66,30 @@ async function classOf(written: string): Promise<Class> {
   return decision.rule === "catastrophic" ? "catastrophic" : "protected";
 }
 
-/** Where we are stricter than that engineer, and why we stay so. */
+/** Commands classed higher than the engineer's judgement, and why. */
 const stricter: Readonly<Record<string, string>> = {
-  "systemctl status nginx --no-pager": "what the system knows lies outside the workspace",
-  'git ls-files \'src/*.ts\' | while read -r f; do echo "$f: $(wc -l < "$f")"; done': "what read reads is not followed",
+  "systemctl status nginx --no-pager": "the system's records are outside the workspace",
+  'git ls-files \'src/*.ts\' | while read -r f; do echo "$f: $(wc -l < "$f")"; done':
+    "the values that read sets are not tracked",
   "python3 --version; cargo --version; go version": "a repository can choose the toolchain that answers",
-  "docker ps --format '{{.Names}} {{.Status}}'": "the service may be on another machine",
+  "docker ps --format '{{.Names}} {{.Status}}'": "the daemon may be on another machine",
   'sqlite3 -readonly local.db "SELECT count(*) FROM users;"': "SQL can call functions that write files",
-  'for f in src/*.ts; do cp "$f" "$f.orig"; done': "a name that is put together from a pattern is not followed",
-  "chmod +x scripts/build.sh": "rights are not content",
+  'for f in src/*.ts; do cp "$f" "$f.orig"; done': "names built from a pattern are not tracked",
+  "chmod +x scripts/build.sh": "permissions are not content",
   "tar -czf docs.tar.gz docs/": "archives are medium in both directions",
-  "gzip -k data.json": "without -k the file would be gone",
-  "aws s3 ls s3://my-bucket/releases/": "no call of a cloud is known",
-  "terraform plan -no-color | tail -40": "a plan runs programs that the configuration names",
-  "python3 -m venv .venv && .venv/bin/pip install -e .": "the program is made by the same command",
+  "gzip -k data.json": "without -k it would delete the file",
+  "aws s3 ls s3://my-bucket/releases/": "cloud calls are not known",
+  "terraform plan -no-color | tail -40": "a plan runs programs named in the configuration",
+  "python3 -m venv .venv && .venv/bin/pip install -e .": "the same command creates the program",
 };
 
-test("there are 230, each once and with a reason", () => {
+test("has 230 commands with reasons, without duplicates", () => {
   expect(cases.length).toBe(230);
   expect(new Set(cases.map(({ command }) => command)).size).toBe(230);
   expect(cases.filter(({ reason }) => reason.trim() === "" || reason.includes("\n"))).toEqual([]);
 });
 
-test("no everyday command is taken for less than it is, and at most 20 for more", async () => {
+test("classes no everyday command too low, and at most 20 too high", async () => {
   const order: readonly Class[] = ["read", "low", "medium", "high", "protected"];
   const rank = (one: Class) => order.indexOf(one === "catastrophic" ? "protected" : one);
   const judged = [];

@@ -22,7 +22,7 @@ const decide = (url: string, changes: Partial<DecisionContext> = {}) =>
   policy.decide([{ type: "fetch", url }], { ...context, ...changes });
 
 describe("fetching", () => {
-  it("is medium: it runs unasked from that level on", () => {
+  it("is medium and runs unasked from that level", () => {
     expect(autonomyLevels.map((autonomy) => decide("https://example.com/", { autonomy }).verdict)).toEqual([
       "ask",
       "ask",
@@ -40,11 +40,11 @@ describe("fetching", () => {
     });
   });
 
-  it("is denied with words when nobody can be asked, and refused in spec mode at every level", () => {
+  it("is denied with a reason without an approver, and refused in spec mode at every level", () => {
     expect(decide("https://example.com/", { approver: false })).toMatchObject({
       verdict: "deny",
       rule: "fetch",
-      why: "FetchUrl fetches https://example.com/. That needs a permission which this run does not have, and nobody can be asked.",
+      why: "FetchUrl fetches https://example.com/. This run has no permission for that and no approver to ask.",
     });
     for (const changes of [{ autonomy: "high" }, { unsafe: true }, { enabledTools: ["FetchUrl"] }] as const)
       expect(decide("https://example.com/", { ...changes, mode: "spec" })).toMatchObject({
@@ -54,7 +54,7 @@ describe("fetching", () => {
       });
   });
 
-  it("runs when the tool is allowed by name, or nothing is asked", () => {
+  it("runs if the tool is allowed by name, or in an unsafe run", () => {
     const why = "FetchUrl is allowed by name for this run.";
     expect(decide("https://example.com/", { enabledTools: ["FetchUrl"], approver: false })).toMatchObject({
       verdict: "allow",
@@ -64,7 +64,7 @@ describe("fetching", () => {
     expect(decide("https://example.com/", { unsafe: true }).verdict).toBe("allow");
   });
 
-  it("is told without credentials, query, fragment or endless paths", () => {
+  it("is described without credentials, query, fragment or endless paths", () => {
     const why = (url: string): string => decide(url).why;
     expect(why("https://me:pass@example.com:8443/a/b?token=abc#frag")).toBe(
       "FetchUrl fetches https://example.com:8443/a/b?….",
@@ -74,12 +74,12 @@ describe("fetching", () => {
     );
   });
 
-  it("is high when it is not understood", () => {
+  it("is high for an invalid or non-http address", () => {
     for (const url of ["nonsense", "ftp://example.com/", "file:///etc/passwd", ""])
       expect(decide(url)).toMatchObject({
         verdict: "ask",
         class: "high",
-        why: "FetchUrl fetches an address that is not one of the web.",
+        why: "FetchUrl fetches an address that is not http or https.",
       });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { closed, reading, rule, writing } from "./at-high.ts";
 
-describe("what is known by name", () => {
+describe("places known by name", () => {
   test.each([
     [".gitconfig", "closed"],
     [".config/git/config", "closed"],
@@ -177,10 +177,10 @@ describe("what is known by name", () => {
     ]);
   });
 
-  test("programs are kept from those who work elsewhere", () => {
+  test("folders of programs are writable only by sessions that work there", () => {
     expect(writing("/home/u/bin/a", { cwd: "/home/u/bin" })).toBe("allow write-workspace");
     expect(writing("/home/u/.local/bin/a", { cwd: "/home/u/.local/bin" })).toBe("allow write-workspace");
-    // A home that is the workspace has a `bin` like other projects, but what is hidden is not the project's.
+    // A home that is the workspace has a `bin` like other projects, but its hidden folders are not part of a project.
     expect(writing("/home/u/bin/a", { cwd: "/home/u" })).toBe("allow write-workspace");
     expect(writing("/home/u/.local/bin/a", { cwd: "/home/u" })).toBe(closed);
     expect(writing("/home/u/.vimrc", { cwd: "/home/u" })).toBe(closed);
@@ -212,11 +212,11 @@ describe("what is known by name", () => {
     (path) => expect(reading(path)).toBe("allow read-outside"),
   );
 
-  test("crontabs and what the loader preloads are kept", () => {
+  test("crontabs and ld.so.preload are kept", () => {
     for (const path of ["/var/spool/cron/u", "/etc/cron.d/a", "/etc/ld.so.preload"]) expect(writing(path)).toBe(closed);
   });
 
-  test("a workspace below the folder of a coding agent can be used, and nothing else of the folder", () => {
+  test("a workspace inside a coding agent's folder is usable, but not the rest of the folder", () => {
     const cwd = "/home/u/.codex/worktrees/1/project";
     expect([reading(`${cwd}/a`, { cwd }), writing(`${cwd}/a`, { cwd })]).toEqual([
       "allow read-workspace",
@@ -232,7 +232,7 @@ describe("what is known by name", () => {
     expect(rule({ type: "read", path: "/home/u/.claude", recursive: true }, own)).toBe(closed);
   });
 
-  test("where the home is the workspace, its dot files are a project's, except those of a known kind", () => {
+  test("if the home is the workspace, its dot files are project files, except known places", () => {
     const cwd = "/home/u";
     for (const name of [".gitignore", ".prettierrc", ".tool-versions", ".vscode/settings.json"])
       expect(writing(`/home/u/${name}`, { cwd })).toBe("allow write-workspace");
@@ -240,7 +240,7 @@ describe("what is known by name", () => {
     expect(writing("/home/u/.dotfiles", { cwd: "/home/u/.dotfiles" })).toBe("allow write-workspace");
   });
 
-  test("the files of a workspace are not mistaken for those of the home", () => {
+  test("does not mistake a workspace's files for the home's", () => {
     for (const name of [".npmrc", ".bash_history", ".claude/settings.json", "go/bin/a"])
       expect([reading(`/ws/${name}`), writing(`/ws/${name}`)]).toEqual([
         "allow read-workspace",

@@ -13,7 +13,7 @@ async function running(command: string, changes: Partial<DecisionContext> = {}, 
   return policy.decide(accesses, { ...context, ...changes });
 }
 
-test("a configuration that was named is closed wherever it lies", async () => {
+test("closes a named configuration file in any folder", async () => {
   const at = { ownConfig: "/ws/serve.yaml" };
   expect([reading("/ws/serve.yaml", at), writing("/ws/serve.yaml", at)]).toEqual([closed, closed]);
   expect([reading("/ws/serve.yaml"), writing("/ws/serve.yml", at)]).toEqual([
@@ -22,10 +22,10 @@ test("a configuration that was named is closed wherever it lies", async () => {
   ]);
 });
 
-describe("where protected places lead", () => {
+describe("a protected place's link target", () => {
   const reached = { ...nothing, closed: ["/ws/keys"], kept: ["/ws/Vim"], programs: ["/ws/tools"], links: ["/ws/now"] };
 
-  test("is closed, kept, or kept from others", () => {
+  test("is as protected as the place", () => {
     const at = { reached };
     expect([reading("/ws/keys", at), reading("/ws/keys/a", at), writing("/ws/KEYS/a", at)]).toEqual([
       closed,
@@ -42,7 +42,7 @@ describe("where protected places lead", () => {
     expect(reading("/ws/keys/outputs/1.txt", at)).toBe("allow read-workspace");
   });
 
-  test("is left out of searches, and closes a folder around it for whoever reads all of it", () => {
+  test("is skipped by searches, and closes folders around it for recursive reads", () => {
     expect(policy.protectedPlaces({ ...context, reached })).toContain("/ws/keys");
     expect(policy.protectedPlaces({ ...context, reached })).not.toContain("/ws/Vim");
     expect(rule({ type: "read", path: "/ws", recursive: true }, { reached })).toBe(closed);
@@ -65,7 +65,7 @@ describe("where protected places lead", () => {
     expect((await running(command, { reached })).rule === "protected-place").toBe(isProtected);
   });
 
-  test("depends on links that must not be replaced, but may be used", async () => {
+  test("depends on links that can be used but not replaced", async () => {
     const host = createMemoryHost({}, { links: { "/ws/now": "/ws/v1" } });
     const looking = { ...host, guards: { ...host.guards, way: async () => ["/ws/now", "/ws/v1"] } };
     const at = async (command: string) => {
@@ -84,14 +84,14 @@ describe("the way to a path", () => {
     around: nothing,
   });
 
-  test("through a protected place makes it one, whatever it leads to", () => {
+  test("through a protected place makes the path protected, whatever its target", () => {
     const through = (type: "read" | "write", ...way: readonly string[]) =>
       policy.decide([{ type, path: "/ws/a", written: "/written", met: met(...way) }], context);
     expect(through("read", "/home/u/.ssh/config", "/ws/a")).toMatchObject({
       verdict: "deny",
       class: "high",
       rule: "protected-place",
-      why: expect.stringContaining("T reads /ws/a by way of /home/u/.ssh/config, a protected place"),
+      why: expect.stringContaining("T reads /ws/a through /home/u/.ssh/config, a protected place"),
     });
     expect(through("write", "/home/u/.vim/a", "/ws/a").rule).toBe("protected-place");
     expect(through("read", "/home/u/.vim/a", "/ws/a").rule).toBe("read-workspace");
@@ -99,7 +99,7 @@ describe("the way to a path", () => {
   });
 });
 
-describe("repositories that are found by looking", () => {
+describe("repositories found on the machine", () => {
   const repositories = {
     ...nothing,
     closed: ["/ws/store/config", "/ws/store/hooks", "/ws/.git/config"],
@@ -117,12 +117,12 @@ describe("repositories that are found by looking", () => {
     ["write", "/ws/tools/hooks/a", true],
     ["write", "/ws/tools/a", false],
     ["write", "/ws/storex", false],
-  ] as const)("%s %s: %s, whether they are known for the reply or for the call", (type, path, isProtected) => {
+  ] as const)("%s %s: %s, whether found for the reply or for the call", (type, path, isProtected) => {
     const outcome = isProtected ? closed : `allow ${type}-workspace`;
     expect([rule({ type, path }, { repositories }), around({ type, path })]).toEqual([outcome, outcome]);
   });
 
-  test("are read as a whole from above, but not when they are pointed at", () => {
+  test("can be read recursively from above, but not by naming their folder", () => {
     const all = (path: string) => rule({ type: "read", path, recursive: true }, { repositories });
     expect([all("/ws"), all("/ws/store"), all("/ws/store/refs"), all("/ws/tools")]).toEqual([
       "allow read-workspace",
@@ -132,7 +132,7 @@ describe("repositories that are found by looking", () => {
     ]);
   });
 
-  test("are not moved away with a folder around their hooks", async () => {
+  test("protect a folder around their hooks from being moved", async () => {
     const rules = async (command: string) => (await running(command, { repositories })).rule === "protected-place";
     expect([await rules("mv tools old"), await rules("mv tool* old"), await rules("mv src old")]).toEqual([
       true,
@@ -142,7 +142,7 @@ describe("repositories that are found by looking", () => {
     expect(await rules("cp -r src tools")).toBe(false);
   });
 
-  test("have settings that searches leave out, where those do not pass over them anyway", () => {
+  test("have settings that searches skip, unless they skip their folder anyway", () => {
     const places = policy.protectedPlaces({ ...context, repositories });
     expect(places.filter((place) => place.startsWith("/ws"))).toEqual(["/ws/store/config", "/ws/store/hooks"]);
   });

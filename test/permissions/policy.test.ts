@@ -47,16 +47,16 @@ describe("the table", async () => {
     ["read outside", { type: "read", path: "/etc/hosts" }, "low", ["ask", "allow", "allow", "allow"]],
     ["write inside", { type: "write", path: "/ws/a" }, "low", ["ask", "allow", "allow", "allow"]],
     ["write outside", { type: "write", path: "/tmp/a" }, "medium", ["ask", "ask", "allow", "allow"]],
-    ["a command that reads", await command("ls -la"), "read", ["allow", "allow", "allow", "allow"]],
+    ["a reading command", await command("ls -la"), "read", ["allow", "allow", "allow", "allow"]],
     [
-      "the same, claimed high",
+      "a reading command, claimed high",
       await command("ls -la", { claimed: "high" }),
       "read",
       ["allow", "allow", "allow", "allow"],
     ],
-    ["in the background", await command("ls", { background: true }), "medium", ["ask", "ask", "allow", "allow"]],
+    ["a background command", await command("ls", { background: true }), "medium", ["ask", "ask", "allow", "allow"]],
     [
-      "anything else, claimed low",
+      "a deleting command, claimed low",
       await command("rm -rf x", { claimed: "low" }),
       "high",
       ["ask", "ask", "ask", "allow"],
@@ -73,16 +73,20 @@ describe("the table", async () => {
     ["a write", [{ type: "write", path: "/ws/a" }], ["low", undefined, undefined, undefined]],
     ["a fetch", [{ type: "fetch", url: "https://a.example/" }], ["medium", "medium", undefined, undefined]],
     ["a command", [await command("rm x")], ["high", "high", "high", undefined]],
-    ["one that is belittled", [await command("rm x", { claimed: "low" })], ["high", "high", "high", undefined]],
-    ["one that is inflated", [await command("touch a", { claimed: "high" })], ["low", undefined, undefined, undefined]],
+    ["a command claimed too low", [await command("rm x", { claimed: "low" })], ["high", "high", "high", undefined]],
     [
-      "one that is called medium",
+      "a command claimed high",
+      [await command("touch a", { claimed: "high" })],
+      ["low", undefined, undefined, undefined],
+    ],
+    [
+      "a command claimed medium",
       [await command("touch a", { claimed: "medium" })],
       ["medium", "medium", undefined, undefined],
     ],
-    ["one in the background", [await command("ls", { background: true })], ["medium", "medium", undefined, undefined]],
+    ["a background command", [await command("ls", { background: true })], ["medium", "medium", undefined, undefined]],
     [
-      "an inflated one beside a fetch",
+      "a command claimed high beside a fetch",
       [await command("touch a", { claimed: "high" }), { type: "fetch", url: "https://a.example/" }],
       ["medium", "medium", undefined, undefined],
     ],
@@ -97,7 +101,7 @@ describe("the table", async () => {
       [undefined, undefined, undefined, undefined],
     ],
   ])(
-    "always allowing raises to the class, and to high only by our own, where that helps: %s",
+    "always allow raises to the class where that helps, and to high only for our own class: %s",
     (_, accesses, levels) => {
       const always = (changes: Partial<DecisionContext>) => policy.decide(accesses, { ...context, ...changes }).always;
       expect(autonomyLevels.map((autonomy) => always({ autonomy }))).toEqual(levels);
@@ -109,7 +113,7 @@ describe("the table", async () => {
     },
   );
 
-  test("nobody to ask turns every ask into a denial with words", () => {
+  test("denies with a reason instead of asking when there is no approver", () => {
     const decision = decide({ type: "write", path: "/ws/a" }, { approver: false });
     expect(decision).toEqual({
       verdict: "deny",
@@ -117,18 +121,18 @@ describe("the table", async () => {
       impact: "low",
       extractedCommands: [],
       rule: "write-workspace",
-      why: "T writes /ws/a. That needs a permission which this run does not have, and nobody can be asked.",
+      why: "T writes /ws/a. This run has no permission for that and no approver to ask.",
     });
   });
 
-  test("spec mode refuses everything but reading, whatever the level", async () => {
+  test("spec mode refuses everything but reading at every level", async () => {
     const at = { mode: "spec", autonomy: "high" } as const;
     expect(decide({ type: "read", path: "/ws/a" }, at).verdict).toBe("allow");
     expect(decide({ type: "write", path: "/ws/a" }, at).verdict).toBe("refuse");
     expect(decide(await command("make"), at).verdict).toBe("refuse");
   });
 
-  test("reading all of a folder is reading what is protected in it", () => {
+  test("reading a folder recursively reads the protected places in it", () => {
     const all = (path: string) => decide({ type: "read", path, recursive: true }, { cwd: "/home/u", autonomy: "high" });
     expect(all("/home/u")).toMatchObject({ verdict: "ask", class: "high", rule: "protected-place" });
     expect(all("/")).toMatchObject({ verdict: "ask" });
@@ -138,11 +142,11 @@ describe("the table", async () => {
     expect(all("/home/u/p/.git/refs")).toMatchObject({ verdict: "allow", class: "read" });
   });
 
-  test("spec mode holds even where nothing is asked", () => {
+  test("spec mode applies even to unsafe runs", () => {
     expect(decide({ type: "write", path: "/ws/a" }, { mode: "spec", unsafe: true }).verdict).toBe("refuse");
   });
 
-  test("the worst access decides; no access is harmless", () => {
+  test("the worst access decides, and an empty list is harmless", () => {
     const accesses: Access[] = [
       { type: "read", path: "/ws/a" },
       { type: "read", path: "/home/u/.aws/credentials" },
@@ -156,7 +160,7 @@ describe("the table", async () => {
     expect(policy.decide([], context)).toMatchObject({ verdict: "allow", class: "read" });
   });
 
-  test("a tool allowed by name runs, but not in protected places", () => {
+  test("runs a tool allowed by name, except in protected places", () => {
     const at = { enabledTools: ["T"], approver: false };
     expect(decide({ type: "write", path: "/ws/a" }, at).verdict).toBe("allow");
     expect(decide({ type: "write", path: "/ws/.git/hooks/pre-commit" }, at).verdict).toBe("deny");
@@ -205,7 +209,7 @@ test.each([
   expect(decision.verdict).toBe(scope === "protected" ? "deny" : "allow");
 });
 
-test("homes may be written with slashes too many", () => {
+test("accepts homes with extra slashes", () => {
   const odd = { ...context, home: "/home//u/", ownHome: "/home/u//.tinman/", cwd: "/ws//" };
   expect([
     scopeOf("/home/u/.ssh/id_rsa", odd),
@@ -216,7 +220,7 @@ test("homes may be written with slashes too many", () => {
   expect(decide({ type: "read", path: "/home/u", recursive: true }, { ...odd, autonomy: "high" }).verdict).toBe("ask");
 });
 
-test("a folder is told from one whose name begins like it", () => {
+test("distinguishes a folder from one whose name starts with its name", () => {
   expect([
     isInside("/a/b", "/a"),
     isInside("/a", "/a"),
@@ -229,12 +233,12 @@ test("a folder is told from one whose name begins like it", () => {
 });
 
 describe("commands", () => {
-  test("a command that was not read is not understood", () => {
+  test("treats a command without evidence as not understood", () => {
     const unread: Access = { type: "command", command: "ls", background: false };
     expect(decide(unread)).toMatchObject({ verdict: "ask", class: "high", rule: "unreadable" });
   });
 
-  test("git is not harmless where the repository makes it run programs", async () => {
+  test("classes git as high where the repository makes it run programs", async () => {
     const host = createMemoryHost({}, { runsPrograms: () => true });
     const git = await command("git status", {}, host);
     expect(decide(git, { approver: false, autonomy: "medium" })).toEqual({
@@ -243,27 +247,27 @@ describe("commands", () => {
       impact: "high",
       extractedCommands: ["git status"],
       rule: "git-config-runs-programs",
-      why: 'T runs "git status": it uses git where the repository\'s own configuration may make it run other programs, or read elsewhere. That needs a permission which this run does not have, and nobody can be asked.',
+      why: 'T runs "git status": it uses git, and the repository\'s configuration may make it run other programs or read other places. This run has no permission for that and no approver to ask.',
     });
     expect(decide(git, { autonomy: "high" }).verdict).toBe("allow");
     expect(decide(await command("git status")).verdict).toBe("allow");
   });
 
-  test("a program of the workspace is not taken for the system's", async () => {
+  test("does not mistake a program in the workspace for the system's", async () => {
     const host = createMemoryHost({});
     const shadowed = { ...host, lookUp: async (lookup: Lookup) => (lookup.what === "program" ? ["/ws/bin/ls"] : []) };
     const decision = decide(await command("ls", {}, shadowed));
     expect(decision).toMatchObject({ class: "high", rule: "program-in-workspace" });
   });
 
-  test("a rule does not hold for a script that a variable changes, or that was just written", async () => {
+  test("an allow rule excludes scripts that a variable affects or the command has just written", async () => {
     const rules = { allow: [["./ok.sh"], ["cargo", "build"]], deny: [], alwaysDeny: [] };
     const texts = ["./ok.sh", "PY=./evil ./ok.sh", "RUSTC=./evil cargo build", "echo x > ok.sh; ./ok.sh"];
     const found = await Promise.all(texts.map(async (text) => decide(await command(text), { rules, autonomy: "low" })));
     expect(found.map(({ class: level }) => level)).toEqual(["read", "high", "high", "high"]);
   });
 
-  test("what cannot be looked up is not harmless", async () => {
+  test("classes a failed lookup as high", async () => {
     const host = { ...createMemoryHost({}), lookUp: () => Promise.reject(new Error("EIO")) };
     expect(decide(await command("cat a", {}, host))).toMatchObject({ class: "high", rule: "unknown-path" });
   });
@@ -275,11 +279,11 @@ describe("commands", () => {
     ["bash -c 'sleep 1; echo x'", ["sleep", "echo"]],
     ["/usr/bin/env docker compose up", ["env", "docker"]],
     ["echo $(rm x) `touch y`", ["rm", "touch", "echo"]],
-  ])("the programs of %j are named for people", async (text, names) => {
+  ])("names the programs of %j", async (text, names) => {
     expect(decide(await command(text)).extractedCommands).toEqual(names);
   });
 
-  test("rules: an exact command runs unasked, and a denied one never", async () => {
+  test("runs an exactly allowed command unasked, and never a denied one", async () => {
     const rules = { allow: [["npm", "run", "deploy"]], deny: [["git", "push", "*"]], alwaysDeny: [["rm", "*"]] };
     const at = async (text: string, changes: Partial<DecisionContext> = {}) =>
       decide(await command(text), { rules, ...changes });
@@ -304,7 +308,7 @@ describe("commands", () => {
     expect(await at("rm x", { enabledTools: ["T"] })).toMatchObject({ verdict: "deny" });
   });
 
-  test("a text that is not what it looks like never runs", async () => {
+  test("never runs a deceptive text", async () => {
     for (const text of ["ls\rrm x", "ls\u0000", "ls \u202e x", "ls \ud800", "l\u200bs", "echo \u001b[2J"]) {
       expect(decide(await command(text), { unsafe: true })).toMatchObject({ verdict: "refuse", rule: "refused-text" });
     }
@@ -313,14 +317,14 @@ describe("commands", () => {
     }
   });
 
-  test("without bash, what only bash understands is not read", async () => {
+  test("does not parse bash syntax without bash", async () => {
     const policy = createPermissionPolicy(() => "sh");
     const read = async (text: string) => (await policy.read(text, context)).root.class;
     expect(await read("echo $'\\'; rm -rf x; echo \\''")).toBe("high");
     expect(await read("ls -la | wc -l")).toBe("read");
   });
 
-  test("nothing can make reading throw", async () => {
+  test("never throws while parsing", async () => {
     const deep = `${"$(".repeat(5000)}ls${")".repeat(5000)}`;
     const many = Array.from({ length: 5000 }, () => "ls").join(";");
     for (const text of [

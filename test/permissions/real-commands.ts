@@ -2,7 +2,7 @@ import { randomFrom } from "../fakes/seeded-random.ts";
 
 const list = (text: string): readonly string[] => text.trim().split(/\s*\n\s*/);
 
-/** Builtins that set a variable: some of them one that finds programs or that programs obey. */
+/** Builtins that set a variable, such as one that locates programs or that programs obey. */
 const assigning = list(`
   printf x%n NAME
   printf -v NAME 1
@@ -134,7 +134,7 @@ const deleting = list(`
   install -m 755 evil ~/.local/bin/ls
 `);
 
-/** Commands that print names, and what is then done with them. */
+/** Commands that print names, and uses of those names. */
 const listings = list(`
   ls
   cd .git && ls
@@ -197,7 +197,7 @@ const around = list(`
   timeout 5 bash -c 'CMD'
 `);
 
-/** A command with what an attacker would put into it, for a world in which it can be run. */
+/** A command with additions an attacker would make, to be run in the real world of `real-world.ts`. */
 export function realCommand(seed: number): string {
   const random = randomFrom(seed + 4_321);
   const simple = (): string => {

@@ -7,7 +7,7 @@ let world: RealWorld;
 const saved = { PATH: process.env.PATH, HOME: process.env.HOME };
 beforeAll(() => {
   world = realWorld();
-  // Programs, variables and homes are looked up in the environment of this process.
+  // The policy looks up programs, variables and homes in this process's environment.
   process.env.PATH = world.path;
   process.env.HOME = world.home;
 });
@@ -16,7 +16,7 @@ afterAll(() => {
   world.remove();
 });
 
-test("the comparison notices what a wrong judge would let through", async () => {
+test("the comparison detects what a wrong judge would allow", async () => {
   const found = [
     await world.try("PATH=1; ls", "read"),
     await world.try("RUSTC=./evil cargo build", "medium"),
@@ -35,7 +35,7 @@ test("the comparison notices what a wrong judge would let through", async () => 
   ]);
 });
 
-test("what runs at a level does no more than the level says", async ({ annotate }) => {
+test("commands that run at a level do no more than the level allows", async ({ annotate }) => {
   const count = isFullRun ? 5000 : 100;
   const classes: Record<string, number> = {};
   const faults: object[] = [];
@@ -49,6 +49,6 @@ test("what runs at a level does no more than the level says", async ({ annotate 
   }
   await annotate(JSON.stringify({ count, changed, ...classes }));
   expect(faults).toEqual([]);
-  // Enough of them must really run, and change something, for this to say anything.
+  // The result is meaningful only if enough commands really run and change something.
   expect([changed / count > 0.02, (classes.above ?? 0) / count < 0.9]).toEqual([true, true]);
 }, 1_800_000);

@@ -22,7 +22,7 @@ import { createProcesses } from "../../src/host/processes.ts";
 import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 import { context } from "./class-of.ts";
 
-/** Stands in every file and variable that must not be printed. */
+/** Content of every file and variable that must not be printed. */
 const canary = "CANARY-7f3a";
 
 const projectFiles = {
@@ -43,12 +43,12 @@ const homeFiles = {
   ".config/gh/hosts.yml": canary,
   "other/file.txt": "other\n",
 } as const;
-/** Where the repository would like a program of its own to be run. */
+/** Programs that the repository tries to get run. */
 const planted = ["1/ls", "1/cat", "1/git", "evil", "bin/cargo", "hooks/post-checkout"] as const;
 
 /**
- * Stands for builds and downloads. Like the real ones, it starts what some variables name, and writes a file that the address
- * names into its folder, through a link that is there.
+ * Replaces builds and downloads. Like the real ones, it starts programs that some variables name, and writes a file
+ * named by the address, even through an existing link.
  */
 const stub = `#!/bin/sh
 for name in RUSTC RUSTDOC GOCACHEPROG PKG_CONFIG CC MY_TOOL; do
@@ -67,7 +67,7 @@ const stubs = ["cargo", "go", "make", "npm", "wget"];
 
 export interface Outcome {
   readonly class: string;
-  /** What it did beyond its class. */
+  /** Effects beyond its class. */
   readonly faults: readonly string[];
   /** Whether it ran and changed something. */
   readonly changed: boolean;
@@ -76,12 +76,12 @@ export interface Outcome {
 export interface RealWorld {
   readonly home: string;
   readonly path: string;
-  /** Judges a command, unless its class is given, and runs it where that would let it run at `medium`. */
+  /** Judges a command, unless its class is given, and runs it if it would run unasked at `medium`. */
   try(command: string, given?: string): Promise<Outcome>;
   remove(): void;
 }
 
-/** A home, a repository in it and programs beside them, for commands that are really run. */
+/** A home with a repository, and programs outside it, for commands that really run. */
 export function realWorld(): RealWorld {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "tinman-real-")));
   const [home, programs, spool] = [join(root, "home"), join(root, "programs"), join(root, "spool")];
@@ -160,7 +160,7 @@ export function realWorld(): RealWorld {
   };
 }
 
-/** Whether a change is more than a class stands for. The marker says that a program of the repository ran. */
+/** Whether a change exceeds a class. The marker shows that a program from the repository ran. */
 function isBeyond(path: string, accessClass: string): boolean {
   if (/(^|\/)MARK$/.test(path) || accessClass === "read") return true;
   const inProject = path.startsWith("home/project/");
@@ -168,7 +168,7 @@ function isBeyond(path: string, accessClass: string): boolean {
   return inProject ? /^home\/project\/\.git\/(hooks|config)/.test(path) : !path.startsWith("home/other/");
 }
 
-/** Every file and link below a folder with what is in it; of git only what decides what it runs. */
+/** Every file and link below a folder with its content. In `.git`, only what makes git run programs. */
 function snapshot(folder: string, below = ""): Map<string, string> {
   const found = new Map<string, string>();
   for (const name of readdirSync(join(folder, below))) {

@@ -19,7 +19,7 @@ function named(row: CommandRow): string {
   return [row.program, row.sub ?? ""].join(" ").trim();
 }
 
-/** The names of a row's flags with what they take. */
+/** The names of a row's flags, with the suffix of each. */
 function flagsOf(row: CommandRow): readonly (readonly [string, string])[] {
   return words(row.flags).flatMap((flag) => {
     const [, name = "", takes = ""] = /^(.+?)([:<>?]?)$/.exec(flag) ?? [];
@@ -30,26 +30,26 @@ function flagsOf(row: CommandRow): readonly (readonly [string, string])[] {
   });
 }
 
-/** Rows for which something holds that should not, by their names. */
+/** The names of rows that fail a check. */
 function faulty(isFaulty: (row: CommandRow) => boolean): readonly string[] {
   return all.filter(isFaulty).map(named);
 }
 
-describe("rows about git, builds, packages and the network", () => {
-  test.each(Object.entries(lists))("%s is not empty", (_name, rows) => {
+describe("rows for git, builds, packages and the network", () => {
+  test.each(Object.entries(lists))("%s has more than ten rows", (_name, rows) => {
     expect(rows.length).toBeGreaterThan(10);
   });
 
-  test("say why", () => {
+  test("have a reason", () => {
     expect(faulty(({ why }) => !/^[a-z].*[^.\s]$/.test(why))).toEqual([]);
   });
 
-  test("have flags of the known form", () => {
+  test("have well-formed flags", () => {
     const form = (row: CommandRow) => (row.longDash === true ? longDashFlag : bundledFlag);
     expect(faulty((row) => words(row.flags).some((flag) => !form(row).test(flag)))).toEqual([]);
   });
 
-  test("do not say two things about one flag", () => {
+  test("do not contradict themselves about a flag", () => {
     const isTwofold = (row: CommandRow) => {
       const flags = new Set(flagsOf(row).map((flag) => flag.join("")));
       return new Set(flagsOf(row).map(([name]) => name)).size !== flags.size;
@@ -57,7 +57,7 @@ describe("rows about git, builds, packages and the network", () => {
     expect(faulty(isTwofold)).toEqual([]);
   });
 
-  test("have operands of the known form, of which one at most stands for any number", () => {
+  test("have well-formed operands, at most one of them for any number", () => {
     const isKnown = ({ operands }: CommandRow) => {
       const kinds = words(operands);
       const isForm = kinds.every((kind) => /^(text|read|write)[?*]?$/.test(kind));
@@ -66,7 +66,7 @@ describe("rows about git, builds, packages and the network", () => {
     expect(faulty((row) => !isKnown(row))).toEqual([]);
   });
 
-  test("check only values that are texts", () => {
+  test("check only flags that take a text", () => {
     const isText = (row: CommandRow, flag: string) =>
       flagsOf(row).some(([name, takes]) => name === flag && takes === ":");
     expect(faulty((row) => words(row.checkedFlags).some((flag) => !isText(row, flag)))).toEqual([]);
@@ -79,7 +79,7 @@ describe("rows about git, builds, packages and the network", () => {
     ).toEqual([]);
   });
 
-  test("are about a program in one list only", () => {
+  test("have each program in a single list", () => {
     const owners = new Map<string, Set<string>>();
     for (const [list, rows] of Object.entries(lists)) {
       for (const program of rows.flatMap((row) => words(row.program))) {
@@ -89,7 +89,7 @@ describe("rows about git, builds, packages and the network", () => {
     expect([...owners].filter(([, found]) => found.size > 1).map(([program]) => program)).toEqual([]);
   });
 
-  test("are there once", () => {
+  test("have no duplicates", () => {
     const seen = new Set<string>();
     const isSecond = ({ program, sub, flags, operands }: CommandRow) => {
       const calls = words(program).flatMap((name) =>
@@ -103,25 +103,25 @@ describe("rows about git, builds, packages and the network", () => {
     expect(faulty(isSecond)).toEqual([]);
   });
 
-  // A program that is called alone may read what to do from its input.
-  test("do not take a program that is called alone for one that prints its version", () => {
+  // A program called without arguments may read commands from its input.
+  test("do not accept a program without arguments as printing its version", () => {
     const alone = all.filter(
       (row) => row.sub === undefined && row.needs === undefined && words(row.operands).length === 0,
     );
     expect(alone.map(named)).toEqual(["ctest", "tox nox", "yarn"]);
   });
 
-  test("need only flags that they know", () => {
+  test("require only known flags", () => {
     const isUnknown = (row: CommandRow, flag: string) => !flagsOf(row).some(([name]) => name === flag);
     expect(faulty((row) => words(row.needs).some((flag) => isUnknown(row, flag)))).toEqual([]);
   });
 
-  test("mark everything that is git's, which reads the working directory", () => {
+  test("mark every git row, and that it uses the working directory", () => {
     expect(gitRows.filter((row) => row.git !== true || row.folder !== true).map(named)).toEqual([]);
     expect(faulty((row) => row.git === true && row.program !== "git")).toEqual([]);
   });
 
-  test("let no program of the network count as reading, but for its version", () => {
+  test("class no network program as reading, except for its version", () => {
     const reading = networkRows.filter((row) => row.class === "read" && row.needs !== "-V --version");
     expect([...new Set(reading.map(({ program }) => program))]).toEqual(["ssh", "docker podman", "ip", "ifconfig"]);
   });

@@ -19,7 +19,7 @@ function part(words: readonly Word[] | undefined, more: Partial<CommandPart> = {
   };
 }
 
-/** Words separated by spaces; `?` for one that is not known. */
+/** Words separated by spaces; `?` for an unknown one. */
 const said = (text: string): readonly Word[] => text.split(" ").map((word) => (word === "?" ? undefined : word));
 const listed = (...rules: readonly string[]): readonly (readonly string[])[] => rules.map((rule) => rule.split(" "));
 const rules = (changes: Partial<CommandRules>): CommandRules => ({ allow: [], deny: [], alwaysDeny: [], ...changes });
@@ -52,7 +52,7 @@ describe("allow", () => {
     expect(found).toBe(isAllowed ? rule : undefined);
   });
 
-  test("only where the words surely run in the session's own folder", () => {
+  test("applies only to words that certainly run in the session's own folder", () => {
     const allow = rules({ allow: listed("make *") });
     expect(allowingRule(part(["make"]), allow)).toBe("make *");
     expect(allowingRule(part(["make"], { inWorkspaceRoot: false }), allow)).toBeUndefined();
@@ -251,12 +251,12 @@ describe("deny", () => {
       ["sudo rm x", "xargs rm", "find . -exec rm {} +", "busybox rm x", "nice rm x"],
       ["sudo grep rm x", "find . -name rm"],
     ],
-  ])("%j behind programs that start others", (rule, caught, free) => {
+  ])("%j after programs that start others", (rule, caught, free) => {
     expect(caught.filter((words) => !isDenied(rule, said(words)))).toEqual([]);
     expect(free.filter((words) => isDenied(rule, said(words)))).toEqual([]);
   });
 
-  test("a text that a shell runs is not held against what was taken apart", () => {
+  test("a shell's script that was parsed is judged by its commands only", () => {
     const deny = rules({ deny: listed("git push *") });
     const apart = (inner: CommandPart): readonly CommandPart[] => [
       part(undefined, { kind: "unwrapped", parts: [inner] }),
@@ -277,7 +277,7 @@ describe("deny", () => {
     expect(deniedBy(part(["env", "A=a b", "ls"]), deny)).toBeUndefined();
   });
 
-  test("what cannot be read is denied by any rule, and nothing by none", () => {
+  test("any deny rule denies an unreadable part, and an allow rule denies nothing", () => {
     const unreadable = [part(undefined, { kind: "unreadable" }), part([undefined]), part([undefined, "x"])];
     for (const odd of unreadable) {
       expect(deniedBy(odd, rules({ deny: listed("git push *") }))).toEqual({
@@ -290,7 +290,7 @@ describe("deny", () => {
     }
   });
 
-  test("what is no command is denied by no rule, not even by *", () => {
+  test("no rule, not even *, denies a node that is not a command", () => {
     const deny = rules({ deny: listed("*") });
     expect(deniedBy(part(undefined, { kind: "pipeline" }), deny)).toBeUndefined();
     expect(deniedBy(part([]), deny)).toBeUndefined();
@@ -305,24 +305,24 @@ describe("the whole command", () => {
     parts: [part(["ls"]), part(undefined, { parts: [remove, push] })],
   });
 
-  test("every part is looked at, the first in its order decides", () => {
+  test("checks every part, and the first match decides", () => {
     const deny = listed("git push *", "rm *");
     expect(deniedBy(nested, rules({ deny }))).toEqual({ rule: "rm *", always: false, isCertain: true, part: remove });
     expect(deniedBy(nested, rules({ deny: listed("ls") }))).toMatchObject({ rule: "ls" });
     expect(deniedBy(nested, rules({ deny: listed("cat *") }))).toBeUndefined();
   });
 
-  test("the administrator's rules come before the others, wherever they fit", () => {
+  test("administrator's rules take precedence, wherever they match", () => {
     const found = deniedBy(nested, rules({ deny: listed("ls *", "rm *"), alwaysDeny: listed("git push *") }));
     expect(found).toEqual({ rule: "git push *", always: true, isCertain: true, part: push });
   });
 
-  test("an allow rule takes nothing away from a deny rule", () => {
+  test("a deny rule overrides an allow rule", () => {
     const both = rules({ allow: listed("git push"), deny: listed("git push") });
     expect(deniedBy(push, both)).toMatchObject({ rule: "git push" });
   });
 
-  test("thousands of rules and words, and deep nesting", () => {
+  test("handles thousands of rules and words, and deep nesting", () => {
     const deny = Array.from({ length: 1000 }, (_, at) => ["git", `sub${at}`, "*"]);
     const long: Word[] = ["git", ...Array.from({ length: 200 }, (_, at) => `-${at}`), "sub999"];
     expect(deniedBy(part(long), rules({ deny }))).toMatchObject({ rule: "git sub999 *" });
@@ -340,4 +340,4 @@ test.each([
   [["*"], "*"],
   [["find", "*", "x"], "find '*' x"],
   [["echo", "a b", "", "it's", "~x", "HEAD~1", "$x"], String.raw`echo 'a b' '' 'it'\''s' '~x' HEAD~1 '$x'`],
-])("%j is shown as %j", (words, text) => expect(ruleText(words)).toBe(text));
+])("shows %j as %j", (words, text) => expect(ruleText(words)).toBe(text));

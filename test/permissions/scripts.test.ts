@@ -14,22 +14,22 @@ function refused(judge: (text: string) => string | undefined, texts: readonly st
   return texts.map((text) => ({ text, got: judge(text) })).filter(({ got }) => got !== undefined);
 }
 
-describe("scripts of sed", () => {
-  it("are harmless when they only print what they read", () => {
+describe("sed scripts", () => {
+  it("are harmless if they only print their input", () => {
     expect(refused(sedScript, harmlessSed)).toEqual([]);
   });
 
-  it("are not harmless when they write, run or read something else, or may", () => {
+  it("are harmful if they may write, run or read anything else", () => {
     expect(unexpected(sedScript, harmfulSed)).toEqual([]);
   });
 });
 
-describe("programs of awk", () => {
-  it("are harmless when they only print what they read", () => {
+describe("awk programs", () => {
+  it("are harmless if they only print their input", () => {
     expect(refused(awkProgram, harmlessAwk)).toEqual([]);
   });
 
-  it("are not harmless when they write, run or read something else, or may", () => {
+  it("are harmful if they may write, run or read anything else", () => {
     expect(unexpected(awkProgram, harmfulAwk)).toEqual([]);
   });
 });

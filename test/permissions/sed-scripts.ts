@@ -1,9 +1,9 @@
 const { raw } = String;
 
-const sedUnclear = "has a script that is not understood";
-const sedRuns = "runs a command that its script makes";
-const sedWrites = "writes a file that its script names";
-const sedReads = "reads a file that its script names";
+const sedUnclear = "is not understood";
+const sedRuns = "runs a command";
+const sedWrites = "writes a file";
+const sedReads = "reads a file";
 
 export const harmlessSed: readonly string[] = [
   "",
@@ -186,7 +186,7 @@ export const harmfulSed: Readonly<Record<string, readonly string[]>> = {
     "p;r /etc/passwd",
   ],
   [sedUnclear]: [
-    // Where programs do not agree on the end of a regular expression, a label, a comment or a text.
+    // Seds disagree about the end of a regular expression, a label, a comment or a text.
     "s/[/]/x/w out",
     "s/[/]/x/",
     "s/[]/]/x/w out",
@@ -208,7 +208,7 @@ export const harmfulSed: Readonly<Record<string, readonly string[]>> = {
     "a\\ \nw out",
     "a text\\\nw out",
     "a\\\ntext\\\\\nw out",
-    // What is not finished, and so may go on in the next script.
+    // Unfinished, so it may continue in the next script.
     "s/x/y",
     "s/x",
     "s/x\\",
@@ -224,7 +224,7 @@ export const harmfulSed: Readonly<Record<string, readonly string[]>> = {
     "a\\",
     "a\\\n",
     "a text\\",
-    // Delimiters that are letters, blanks, ends of lines or backslashes.
+    // Letters, blanks, newlines or backslashes as delimiters.
     "s a b w out",
     "sxaxbxw out",
     "swawbww out",
@@ -233,7 +233,7 @@ export const harmfulSed: Readonly<Record<string, readonly string[]>> = {
     raw`s\a\b\w out`,
     raw`\xaxw out`,
     raw`\ a w out`,
-    // Ends of lines where there can be none, and characters that not every program reads alike.
+    // Newlines in invalid places, and characters that seds read differently.
     "s/x\ny/z/",
     "s/x\\\ny/z/",
     "s/x/y\nw out/",
@@ -242,7 +242,7 @@ export const harmfulSed: Readonly<Record<string, readonly string[]>> = {
     "p\u000bw out",
     raw`s/é\/w out/x/`,
     "s|é|x|",
-    // What is no command, or has more than belongs to it.
+    // Invalid commands, or text after a command.
     "v 4.2",
     "1!!p",
     "pp",

@@ -14,7 +14,7 @@ type Judge = (program: string) => Promise<string>;
 type Make = (seed: number) => string;
 
 interface Outcome {
-  /** It ran something that changes things, and was not simply taken for the worst. */
+  /** It ran something that changes files, and was not simply judged `high`. */
   readonly informative: boolean;
   readonly fault?: {
     readonly seed: number;
@@ -24,16 +24,16 @@ interface Outcome {
   };
 }
 
-/** Judges the program of a seed, runs it, and compares: nothing that ran may be above the judgement. */
+/** Judges the program of a seed, runs it, and checks that nothing that ran is above the judgement. */
 async function compare(seed: number, make: Make, judge: Judge): Promise<Outcome> {
   const program = make(seed);
   const verdict = await judge(program).catch((error: unknown) => `rejected: ${error}`);
   const most = levels.indexOf(verdict);
   if (most < 0) return { informative: false, fault: { seed, program, verdict, found: [] } };
-  // Nothing can be above it, so a run would prove nothing.
+  // Nothing can exceed it, so a run would prove nothing.
   if (most >= levels.indexOf("high")) return { informative: false };
   const short = await world.run(program);
-  // No generated program runs on, unless bash reads it in another way than it is written; but a machine may be slow.
+  // Generated programs end, unless bash reads them differently than intended. But the machine may be slow.
   const { ran, written, timedOut } = short.timedOut ? await world.run(program, 30_000) : short;
   const calls = ran.map((words) => ({ words, level: levels.indexOf(classOfInvocation(words) ?? "unknown") }));
   const informative = written.length > 0 || calls.some(({ level }) => level > 0);
@@ -53,7 +53,7 @@ async function acceptedSeeds(seeds: readonly number[], make: Make): Promise<read
   return seeds.filter((_, index) => accepted[index]);
 }
 
-test("the comparison notices a judge that takes everything for harmless, and one that fails", async () => {
+test("the comparison detects a judge that accepts everything, and one that fails", async () => {
   const seeds = await acceptedSeeds(seedsFrom(1, 80), programOf);
   const trusting = await eachOf(seeds, 4, (seed) => compare(seed, programOf, async () => "read"));
   const found = trusting.flatMap(({ fault }) => fault?.found ?? []);
@@ -67,7 +67,7 @@ test.each<[string, Make, { count: number; valid: number; informative: number }]>
   ["program", programOf, { count: isFullRun ? 20_000 : 125, valid: 0.9, informative: 0.1 }],
   ["soup of pieces", soupOf, { count: isFullRun ? 20_000 : 300, valid: 0.25, informative: isFullRun ? 0.05 : 0.03 }],
 ])(
-  "nothing that a generated %s runs is above what was read of it",
+  "a generated %s runs nothing above its judged class",
   async (_, make, least) => {
     const seeds = await acceptedSeeds(seedsFrom(1, least.count), make);
     const outcomes = await eachOf(seeds, 4, (seed) => compare(seed, make, classOf));
@@ -79,7 +79,7 @@ test.each<[string, Make, { count: number; valid: number; informative: number }]>
   1_800_000,
 );
 
-test("no mutant makes the reading fail, whether or not bash accepts it", async ({ annotate }) => {
+test("judges every mutant without failing, whether or not bash accepts it", async ({ annotate }) => {
   const seeds = seedsFrom(1, isFullRun ? 20_000 : 125);
   const mutants = seeds.map(mutantOf);
   const accepted = new Set(await acceptedSeeds(seeds, mutantOf));

@@ -3,11 +3,11 @@ import { type Random, randomFrom } from "../fakes/seeded-random.ts";
 import { pool, rowsOf } from "./shell-pool.ts";
 
 export interface Source extends Random {
-  /** Index of the highest class that commands of this program have, and constructs are meant to have. */
+  /** Index of the highest class of this program's commands, and of its constructs by their hints. */
   readonly ceiling: number;
-  /** Constructs of every kind, whatever they are meant to be. */
+  /** Uses constructs of every kind, ignoring their hints. */
   readonly wild: boolean;
-  /** How many commands may follow. */
+  /** Number of further commands allowed. */
   left: number;
 }
 
@@ -15,11 +15,11 @@ interface Piece {
   readonly text: string;
   /** A heredoc ends it: only a newline can follow. */
   readonly line?: boolean;
-  /** It cannot stand behind a pipe. */
+  /** It cannot follow a pipe. */
   readonly first?: boolean;
 }
 
-/** The same program for the same seed. It names no program by a path, and writes only to names in its own folder. */
+/** The same seed gives the same program. It names no program by path, and writes only to names in its own folder. */
 export function programOf(seed: number): string {
   const random = randomFrom(seed);
   const ceiling = random.pick([0, 1, 1, 1, 1, 2, 2, 2, 2, 3]);
@@ -31,7 +31,7 @@ export function programOf(seed: number): string {
 
 const special = [..."\"'`$(){}[]<>|&;#!\\\n\t *?~=:,-+@%^/0a\r\0\u200b\u202e\u00e9"];
 
-/** A generated program with a few characters lost, doubled, swapped or put in. Not for running. */
+/** A generated program with a few characters removed, doubled, swapped or inserted. Must not be run. */
 export function mutantOf(seed: number): string {
   const random = randomFrom(seed + 7_654_321);
   const chars = [...programOf(seed)];
@@ -53,7 +53,7 @@ export function mutantOf(seed: number): string {
   return chars.join("");
 }
 
-/** One or more pieces with what may stand between them. */
+/** One or more pieces, joined with separators. */
 function list(source: Source, depth: number, most = 4): Piece {
   const count = 1 + source.below(most);
   let { text, line = false, first = false } = piece(source, depth);
@@ -72,13 +72,13 @@ function between(source: Source, next: Piece): string {
   return source.pick([...ends, ...pipes, ...jobs]);
 }
 
-/** For a place that a bracket ends. */
+/** A list where a bracket follows. */
 function inside(source: Source, depth: number, most?: number): string {
   const { text, line } = list(source, depth + 1, most);
   return text + (line ? "\n" : source.pick(["", "", " ", "\n"]));
 }
 
-/** For a place that a reserved word ends. */
+/** A list where a reserved word follows. */
 function closed(source: Source, depth: number, most?: number): string {
   const { text, line } = list(source, depth + 1, most);
   return text + (line ? "\n" : source.pick(["; ", ";", "\n", " ;\n "]));
@@ -99,7 +99,7 @@ function words(source: Source): readonly string[] {
 }
 
 const gap = (source: Source): string => source.pick([" ", " ", " ", " ", "  ", "\t", " \\\n"]);
-/** The words of one row, each quoted in some way; now and then a redirection stands among them. */
+/** The words of one row, quoted in random ways, sometimes with a redirection among them. */
 export function command(source: Source): string {
   const [name = "", ...rest] = words(source).map((word) => quoteWord(source, word));
   const among = source.chance(0.05) ? [source.pick(["2>&1", ">/dev/null", "</dev/null"])] : [];
@@ -212,7 +212,7 @@ function expansion(source: Source, depth: number): string {
   ]);
 }
 
-/** A variable whose value may look known while something else has been put into it. */
+/** A variable whose value looks known but may have changed. */
 function variableUse(source: Source): string {
   const values = source.pick([
     "ls",
@@ -260,12 +260,12 @@ function heredoc(source: Source, depth: number): Piece {
   ]);
   const tail = source.chance(0.4) ? source.pick([" && ", " | ", "; "]) + simple(source) : "";
   const tab = dash === "" ? "" : "\t";
-  // Where the document ends for one reader only, this is a command for bash and text for the other.
+  // If only bash ends the heredoc here, this is a command for bash and text for the parser, or the reverse.
   const more = source.chance(0.3) ? `\ntouch x.txt\n${bare}` : "";
   return { text: `cat <<${dash}${end}${tail}\n${tab}${body}\n${tab}${bare}${more}`, line: true };
 }
 
-/** Two commands that are harmless apart and not when a shell loses what stands between them. */
+/** Two commands that are harmless alone, but not if a shell loses the separator between them. */
 function neighbours(source: Source): Piece {
   const first = source.pick(["find .", "sort a.txt", "sed -n 1p a.txt"]);
   const second = source.pick(["echo -delete", "echo -o x.txt", "printf '%s' -i"]);
@@ -299,7 +299,9 @@ function carried(source: Source): string {
   return carrier === "exec" ? `(${text})` : text;
 }
 
-/** A class that the construct itself is meant to have, so that most programs are not read as high; and the construct. */
+/**
+ * The construct's expected class, so that a low ceiling can avoid constructs that are always `high`, and the construct.
+ */
 const constructs: readonly (readonly [hint: number, make: (source: Source, depth: number) => Piece | string])[] = [
   [0, (s, d) => `echo ${expansion(s, d)}`],
   [0, (s, d) => `echo a ${expansion(s, d)} "b" ${expansion(s, d)}`],

@@ -2,7 +2,7 @@ import { type AccessClass, accessClasses } from "../../src/core/permission.ts";
 
 export const rowsOf = (text: string): readonly string[] => text.split(/,\s+/);
 
-/** What the stubs of a generated program can be called with. The longest row that an invocation starts with gives its class. */
+/** The invocations in generated programs. The longest row that an invocation starts with gives its class. */
 export const pool: Readonly<Record<AccessClass, readonly string[]>> = {
   read: rowsOf(`ls, ls -la, cat a.txt, head -n 3 a.txt, tail a.txt, wc -l a.txt, grep -n two a.txt, sort a.txt, git status,
     git log --oneline, git diff, git show, git ls-files, diff a.txt b.txt, cut -c1 a.txt, tr a b, find . -name a.txt,
@@ -18,14 +18,14 @@ export const pool: Readonly<Record<AccessClass, readonly string[]>> = {
 const table = new Map(accessClasses.flatMap((level) => pool[level].map((row) => [row, level] as const)));
 export const stubNames: readonly string[] = [...new Set([...table.keys()].map((row) => row.split(" ")[0] ?? row))];
 
-/** Words that change what a program does, wherever they stand. */
+/** Flags that change a program's class in any position. */
 const flags: readonly (readonly [name: string, flag: string, level: AccessClass])[] = [
   ["find", "-delete", "high"],
   ["sort", "-o", "low"],
   ["sed", "-i", "low"],
 ];
 
-/** The class of what a stub was called with. Of words that no row begins with, the least that a row of that name has. */
+/** The class of an invocation of a stub. Without a matching row, the lowest class of the rows for that program. */
 export function classOfInvocation(words: readonly string[]): AccessClass | undefined {
   const flagged = flags.find(([name, flag]) => words[0] === name && words.includes(flag));
   if (flagged !== undefined) return flagged[2];

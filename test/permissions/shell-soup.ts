@@ -2,15 +2,14 @@ import { randomFrom } from "../fakes/seeded-random.ts";
 import { command, type Source, simple } from "./shell-fuzz.ts";
 
 /**
- * Programs without a grammar, for places where two readers of bash may part: what begins and ends a quote, a comment, a
- * heredoc or a bracket. They are put together from pieces that can do nothing but call stubs, so those that bash accepts
- * may run: no piece holds a slash, a loop, or a builtin that changes the shell.
+ * Programs without a grammar, for syntax that two parsers may read differently: the ends of quotes, comments, heredocs
+ * and brackets. No piece contains a slash, a loop or a builtin that changes the shell, so they can only call stubs.
  */
 export function soupOf(seed: number): string {
   const random = randomFrom(seed + 1_234_567);
   const source: Source = { ...random, ceiling: random.pick([1, 1, 2]), wild: false, left: 0 };
   const soup = random.chance(0.6) ? heredocSoup(source) : tokenSoup(source);
-  // Lines that go on are not read at all beside a document or backquotes, so most soups are without them.
+  // A line continuation beside a heredoc or backquotes is always `high`, so most soups have none.
   return seed % 4 === 0 ? soup : soup.replaceAll("\\\n", "");
 }
 
@@ -31,7 +30,7 @@ function tokenSoup(source: Source): string {
   return text;
 }
 
-/** Without a slash: nothing that the pieces around it do to it can name a file elsewhere. */
+/** A command without a slash, so that it cannot name a file elsewhere, whatever surrounds it. */
 function short(source: Source): string {
   for (;;) {
     const text = source.chance(0.5) ? command(source) : simple(source);
@@ -39,7 +38,7 @@ function short(source: Source): string {
   }
 }
 
-/** Lines that may or may not end a heredoc, whose end is also a harmless command. */
+/** Lines that may or may not end a heredoc. The delimiter is also a harmless command. */
 function heredocSoup(source: Source): string {
   const end = source.pick(["ls", "true"]);
   const half = end.slice(0, 1);

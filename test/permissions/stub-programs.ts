@@ -12,25 +12,27 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
-/** Programs that run another one. Their stubs do so too, and are not recorded unless they are asked for more power. */
+/** Programs that run another one. Their stubs do the same, and are not recorded, except `sudo`. */
 const carriers = ["env", "nice", "nohup", "timeout", "stdbuf", "setsid", "time", "xargs", "find", "sudo", "bash", "sh"];
 const initialFiles = { "a.txt": "one\ntwo\n", "b.txt": "two\n" };
 
 export interface Run {
-  /** Name and arguments of every stub that ran, in the order of their records. */
+  /** Name and arguments of every stub that ran, in order. */
   readonly ran: readonly (readonly string[])[];
-  /** Files that are there now and were not, or have another content. */
+  /** New and changed files. */
   readonly written: readonly string[];
   readonly timedOut: boolean;
 }
 
 export interface StubWorld {
-  /** Lets the real bash run a program whose PATH holds nothing but stubs. Ends every process of it, at the latest after a limit. */
+  /**
+   * Runs a program with the real bash and a PATH of stubs only. Ends all its processes, at the latest after the limit.
+   */
   run(program: string, limit?: number): Promise<Run>;
   remove(): void;
 }
 
-/** A world in which only stubs can be reached by name. A program for it must not contain absolute paths of programs. */
+/** A world where only stubs can be started by name. Its programs must not contain absolute paths of programs. */
 export function stubWorld(names: readonly string[]): StubWorld {
   const root = mkdtempSync(join(tmpdir(), "tinman-stubs-"));
   const bin = join(root, "bin");
@@ -62,9 +64,8 @@ export function stubWorld(names: readonly string[]): StubWorld {
 }
 
 /**
- * For each program whether bash takes its syntax, as `bash -n` does, without a process for each of them. Nothing of a
- * program can happen: `set -n` keeps it from running, and should a shell not heed that, there is neither a program in PATH
- * nor a builtin that reaches beyond the empty folder.
+ * Whether bash accepts the syntax of each program, like `bash -n` but in one process. If a shell ignored `set -n`, it
+ * would find no programs in the PATH and no builtins that reach beyond the empty folder.
  */
 export async function acceptedByBash(programs: readonly string[]): Promise<readonly boolean[]> {
   const root = mkdtempSync(join(tmpdir(), "tinman-syntax-"));
@@ -89,7 +90,7 @@ export async function acceptedByBash(programs: readonly string[]): Promise<reado
   }
 }
 
-/** Works on a few items at a time; the results stand in the order of the items. */
+/** Works on a few items at a time. Results are in the order of the items. */
 export async function eachOf<Item, Result>(
   items: readonly Item[],
   atOnce: number,
@@ -104,7 +105,7 @@ export async function eachOf<Item, Result>(
   return results;
 }
 
-/** Resolves when every process that holds one of the pipes has ended; says whether the limit was what ended them. */
+/** Resolves when every process with one of the pipes has ended, with whether the limit ended them. */
 function runGroup(
   program: string,
   args: readonly string[],
@@ -113,7 +114,7 @@ function runGroup(
   limit: number,
 ): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    // The fourth pipe is for background processes that have sent their output elsewhere.
+    // The fourth pipe catches background processes that redirected their output.
     const child = spawn(program, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe", "pipe"] });
     for (const stream of child.stdio) if (stream && "resume" in stream) stream.resume();
     let timedOut = false;
@@ -121,7 +122,7 @@ function runGroup(
       try {
         if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
       } catch {
-        // Nothing of the group is left.
+        // The group has already ended.
       }
     };
     const timer = setTimeout(() => {
@@ -140,7 +141,7 @@ function runGroup(
   });
 }
 
-/** A record is the number of its fields and the fields, each ended by NUL. */
+/** A record is its number of fields, then the fields, each terminated by NUL. */
 function recordsOf(log: string): readonly (readonly string[])[] {
   const fields = log.split("\0").slice(0, -1);
   const records: string[][] = [];
@@ -173,7 +174,7 @@ function programPath(name: string): string {
   throw new Error(`${name} is not installed`);
 }
 
-/** One script for every name. It uses builtins alone, and hands on only to what is found through PATH. */
+/** One script for every stub. It uses only builtins, and starts only programs found through the PATH. */
 function stubScript(bash: string): string {
   return `#!/bin/sh
 name=\${0##*/}

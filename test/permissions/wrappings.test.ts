@@ -6,7 +6,7 @@ import { dangerousCommands, fits, wrappings } from "./wrappings.ts";
 
 const levels = ["read", "low", "medium", "high", "refused"];
 
-/** All commands in all wrappings, or some of them in each, other ones every time. */
+/** All commands in all wrappings, or a different few commands in each. */
 const inEach = isFullRun ? dangerousCommands.length : 2;
 const combinations = wrappings.flatMap((wrapping, at) =>
   dangerousCommands
@@ -15,7 +15,7 @@ const combinations = wrappings.flatMap((wrapping, at) =>
     .map((command) => ({ wrapping: wrapping.name, expected: command.class, text: wrapping.wrap(command.text) })),
 );
 
-test("there are enough commands and wrappings, each once", () => {
+test("has enough commands and wrappings, without duplicates", () => {
   const names = wrappings.map((wrapping) => wrapping.name);
   const texts = dangerousCommands.map((command) => command.text);
   expect([names.length, texts.length]).toEqual([new Set(names).size, new Set(texts).size]);
@@ -23,7 +23,7 @@ test("there are enough commands and wrappings, each once", () => {
   expect(texts.length).toBeGreaterThanOrEqual(40);
 });
 
-test("every wrapping runs what is in it when the real bash runs it, but for those that say that they do not", async () => {
+test("real bash runs the wrapped command in every wrapping that is not idle", async () => {
   const world = stubWorld(["make", "ls", "cat", "tee"]);
   try {
     const runs = await eachOf(wrappings, 4, async ({ name, wrap }) => ({

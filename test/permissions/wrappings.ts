@@ -12,11 +12,11 @@ export interface DangerousCommand {
 export interface Wrapping {
   readonly name: string;
   readonly wrap: (command: string) => string;
-  /** Only for a simple command: the wrapping takes one command's words. */
+  /** Only for a simple command, because the wrapping takes a single command's words. */
   readonly simple?: true;
-  /** Only for plain words: the wrapping splits or rewrites them, or puts them where quotes and `$` mean something else. */
+  /** Only for plain words, because the wrapping splits or rewrites them, or changes the meaning of quotes and `$`. */
   readonly plain?: true;
-  /** It defines and does not run, or runs through a program that has no stub. */
+  /** It only defines the command, or runs it through a program without a stub. */
   readonly idle?: true;
 }
 
@@ -97,7 +97,7 @@ const rows: readonly (readonly [DangerousCommand["class"], ...string[]])[] = [
   ["low", "touch x.txt", "mkdir -p d/e", "cp a.txt b.txt", "mv a.txt b.txt", "rmdir d", "sed -i 's/a/b/' a.txt"],
 ];
 
-/** A leading bar marks text that is more than a simple command. */
+/** A leading bar marks texts that are not simple commands. */
 export const dangerousCommands: readonly DangerousCommand[] = rows.flatMap(([level, ...texts]) =>
   texts.map((text) => ({
     text: text.replace(/^\|/, ""),
@@ -107,7 +107,7 @@ export const dangerousCommands: readonly DangerousCommand[] = rows.flatMap(([lev
   })),
 );
 
-/** Applicable wrappings around a command. */
+/** Whether a wrapping can be applied to a command. */
 export function fits(wrapping: Wrapping, command: DangerousCommand): boolean {
   return (!wrapping.simple || command.simple) && (!wrapping.plain || command.plain);
 }
@@ -119,7 +119,7 @@ const backticked = (text: string): string => `\`${text.replace(/[\\`$]/g, "\\$&"
 const hex = (char: string, width: number): string => (char.codePointAt(0) ?? 0).toString(16).padStart(width, "0");
 const times = (count: number, before: string, text: string, after: string): string =>
   before.repeat(count) + text + after.repeat(count);
-/** Changes the program's name and leaves the rest as it is. */
+/** Changes only the program's name. */
 const named = (text: string, change: (name: string) => string): string => text.replace(/^\S+/, change);
 
 type Row = readonly [name: string, wrap: (command: string) => string];
@@ -300,8 +300,8 @@ const idle: readonly Row[] = [
 const carriers: readonly Row[] = [
   ["env", (c) => `env ${c}`],
   ["env with a variable", (c) => `env A=1 ${c}`],
-  ["env without any", (c) => `env -i ${c}`],
-  ["env that forgets one", (c) => `env -u A ${c}`],
+  ["env with an empty environment", (c) => `env -i ${c}`],
+  ["env without one variable", (c) => `env -u A ${c}`],
   ["command", (c) => `command ${c}`],
   ["command --", (c) => `command -- ${c}`],
   ["exec", (c) => `exec ${c}`],

@@ -1,5 +1,5 @@
 import type { Interaction } from "../../core/interaction.ts";
-import { type Decision, type FileChange, levelForGood, type Preview } from "../../core/permission.ts";
+import { type Decision, type FileChange, levelToAlwaysAllow, type Preview } from "../../core/permission.ts";
 import { terminalLine } from "../../core/terminal-text.ts";
 import { textStart } from "../../core/text-cut.ts";
 import type {
@@ -44,7 +44,7 @@ export function offersAlways(calls: readonly AskedCall[]): boolean {
 }
 
 function alwaysLevel(calls: readonly AskedCall[]): Level | undefined {
-  return levelForGood(calls.map(({ decision }) => decision));
+  return levelToAlwaysAllow(calls.map(({ decision }) => decision));
 }
 
 function askedCall(asked: AskedCall): PermissionToolUse {

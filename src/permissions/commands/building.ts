@@ -7,18 +7,18 @@ import { toolchainRows } from "./toolchains.ts";
 
 const version = "prints its version";
 const tests = "runs tests of the project";
-const lints = "checks the code by the project's rules, and may correct it";
+const lints = "checks the code by the project's rules, and may fix it";
 const builds = "builds the project";
 const compiles = "compiles files";
 
-/** With an at sign in front a file holds further words. */
+/** A leading at sign marks a file with further arguments. */
 function noWordsFile(text: string): string | undefined {
-  return /^\\?@|^[*?[]/.test(text) ? "may hold further words" : undefined;
+  return /^\\?@|^[*?[]/.test(text) ? "may contain further arguments" : undefined;
 }
 
 /**
- * Programs that print their version and look at nothing in the working directory before. Others start what a repository
- * names there: a toolchain, options of a virtual machine, a copy of themselves.
+ * Programs that print their version without reading the working directory. Others obey a repository: its toolchain,
+ * options for a virtual machine, or a copy of themselves.
  */
 const versionRows: readonly CommandRow[] = [
   { program: "node", class: "read", flags: "-v --version", needs: "-v --version", why: version },
@@ -60,7 +60,7 @@ const versionRows: readonly CommandRow[] = [
 ];
 
 const readingRows: readonly CommandRow[] = [
-  // It also reads the package.json around the file, and prints what is wrong with that.
+  // It also reads the package.json around the file, and prints its errors.
   { program: "node", class: "medium", sub: "--check|-c", operands: "read", why: "checks the syntax of a file" },
   { program: "php", class: "read", sub: "-l", operands: "read", why: "checks the syntax of a file" },
   {
@@ -73,7 +73,7 @@ const readingRows: readonly CommandRow[] = [
   },
   {
     program: "yamllint",
-    // Its settings can name another file as theirs, and it prints what is wrong with that.
+    // Its settings can include another file, and it prints that file's errors.
     class: "medium",
     flags: "-s -f: --strict --format: --no-warnings --version",
     operands: "read*",
@@ -94,7 +94,7 @@ const projectBuildRows = projectRows([
   },
   {
     program: "make gmake",
-    // GNU make may take a number behind -j, which then looks like a target and is none.
+    // GNU make accepts a number after -j, which then looks like a target.
     flags: `-j? -k -s -n -B -C> -i -w -r -R -q -O? --jobs? --keep-going --silent --quiet --dry-run
       --just-print --always-make --directory> --ignore-errors --no-print-directory --print-directory --output-sync?
       --trace --warn-undefined-variables`,
@@ -199,7 +199,7 @@ const projectBuildRows = projectRows([
       --configuration-cache --console: --exclude-task: --no-configuration-cache --warning-mode: --tests:
       --configuration: --status --refresh-dependencies`,
     operands: "text*",
-    // Gradle completes names, so that only whole ones are sure.
+    // Gradle completes abbreviated names, so only full names are safe.
     script: gradleTask,
     checkedFlags: "",
     why: builds,
@@ -283,13 +283,13 @@ const phpToolRows = alsoIn(
 
 function oneOf(names: string): (text: string) => string | undefined {
   const known = new Set(names.trim().split(/\s+/));
-  return (text) => (known.has(text) ? undefined : "is not a step that is known");
+  return (text) => (known.has(text) ? undefined : "is not a known step");
 }
 
 function gradleTask(text: string): string | undefined {
   const known =
     /^(:?[\w-]+:)*(build|test|check|assemble|assembleDebug|clean|classes|testClasses|compile(Test)?(Java|Kotlin|Scala)|jar|lint|lintDebug|testDebugUnitTest|spotless(Check|Apply)|ktlint(Check|Format)|detekt|checkstyle(Main|Test)|javadoc|tasks|dependencies|projects|jacocoTestReport)$/;
-  return known.test(text) ? undefined : "is not a task that is known";
+  return known.test(text) ? undefined : "is not a known task";
 }
 
 function makeTargetOrSetting(text: string): string | undefined {

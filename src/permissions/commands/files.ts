@@ -1,16 +1,16 @@
 import type { CommandRow } from "../command-row.ts";
 
-/* As in `text.ts`: `:` only where every version of a program takes the next word as the value of a flag. */
+/* As in `text.ts`: a flag has `:` only if every version of a program takes the next word as its value. */
 
 const copying = "copies files";
 const moving = "moves files";
 const linking = "makes links to files";
 const packing = "packs files into an archive";
 const unpacking = "unpacks an archive";
-const contents = "lists what is in an archive";
-const compressing = "compresses files, or the other way round";
+const contents = "lists the contents of an archive";
+const compressing = "compresses or decompresses files";
 
-/** Not here: --backup, --suffix and --parents, which write elsewhere than the words say. */
+/** Left out: --backup, --suffix and --parents, which write to other paths than the operands name. */
 const copyFlags = `
   -[afinpPrRLHTuvxd] --archive --force --interactive --no-clobber --update? --verbose --recursive --preserve? --no-preserve:
   --dereference --no-dereference --no-target-directory --reflink? --sparse: --strip-trailing-slashes
@@ -21,15 +21,15 @@ const moveFlags = `
 
 const linkFlags = "-[fnrTv] --force --no-dereference --relative --no-target-directory --verbose";
 
-/** Without the bits that let others run a file with its owner's rights. */
+/** Excludes setuid and setgid bits. */
 function fileMode(text: string): string | undefined {
   const isKnown = /^0?[0-7]{3}$|^[ugoa]*[-+=][rwxX]*(,[ugoa]*[-+=][rwxX]*)*$/.test(text);
-  return isKnown ? undefined : "sets rights in a way that is not known";
+  return isKnown ? undefined : "sets permissions in an unknown way";
 }
 
 /*
- * Not here: everything that starts a program (-I, -F, --to-command, --checkpoint-action, --rsh-command), that takes names from
- * a file (-T), that keeps leading slashes (-P), that removes files, and -C in front of names that are packed.
+ * Left out: flags that start a program (-I, -F, --to-command, --checkpoint-action, --rsh-command), read names from a
+ * file (-T), keep leading slashes (-P) or remove files, and -C before names to pack.
  */
 const tarFlags = `
   -[ajJvz] --auto-compress --bzip2 --gzip --gunzip --ungzip --xz --zstd --lzma --verbose --totals --exclude: --exclude-vcs
@@ -38,7 +38,7 @@ const unpackFlags = `
   -C> -[kmo] --directory> --strip-components: --keep-old-files --keep-newer-files --no-same-owner --no-same-permissions
   --touch --wildcards --no-recursion --one-top-level`;
 
-/** An action with the letters for what it says and by which compressor, in the orders in which people write them. */
+/** An action's letter with those for verbosity and the compressor, in the usual orders. */
 function tarWords(action: string, ending: string): readonly string[] {
   const words = ["", "z", "j", "J", "a"].flatMap((by) => [
     `${action}${by}`,
@@ -51,10 +51,10 @@ function tarWords(action: string, ending: string): readonly string[] {
   return [...new Set(words)].map((word) => `${word}${ending}`);
 }
 
-/** With or without a dash, then the archive. */
+/** With or without a dash, followed by the archive. */
 const tarSub = (action: string) => tarWords(action, "f").flatMap((word) => [word, `-${word}`]);
 
-/** If it stands first and has no dash, it is a word of letters for flags. */
+/** A first word without a dash is read as letters of flags. */
 function memberName(text: string): string | undefined {
   return /[./]/.test(text) ? undefined : "may be flags";
 }
@@ -71,7 +71,7 @@ const tar = {
   makesLinks: true,
   path: onThisMachine,
 } as const;
-/** Endings that these programs try by themselves. */
+/** Extensions that these programs try on their own. */
 export const packedEndings = ".gz .Z .z -gz -z _z .bz2 .xz .lzma .zst .lz4";
 const zipEndings = ".zip .ZIP";
 const compressors = "gzip bzip2 xz zstd";
@@ -83,14 +83,14 @@ const rows: readonly CommandRow[] = [
     class: "low",
     flags: "-[acfhm] -d: -r< -t: --no-create --no-dereference --date: --reference< --time:",
     operands: "write*",
-    why: "makes empty files, or sets the times of files",
+    why: "creates empty files, or sets the times of files",
   },
   {
     program: "mkdir",
     class: "low",
     flags: "-p -v -m: --parents --verbose --mode:",
     operands: "write*",
-    why: "makes folders",
+    why: "creates folders",
   },
   {
     program: "rmdir",
@@ -105,14 +105,14 @@ const rows: readonly CommandRow[] = [
     flags: "-[rRfvdI] --recursive --force --verbose --dir --one-file-system --preserve-root",
     operands: "write*",
     deletes: true,
-    why: "deletes files that can be brought back",
+    why: "deletes files that can be restored",
   },
   {
     program: "unlink",
     class: "medium",
     operands: "write",
     deletes: true,
-    why: "deletes a file that can be brought back",
+    why: "deletes a file that can be restored",
   },
   {
     program: "cp",
@@ -120,7 +120,7 @@ const rows: readonly CommandRow[] = [
     flags: copyFlags,
     operands: "read* write",
     recursive: "-a -r -R --archive --recursive",
-    // In some versions -r follows links as well.
+    // In some versions -r also follows links.
     followsLinks: "-r -L --dereference",
     fillsFolder: true,
     makesLinks: "-a -d -P -r -R --archive --recursive --no-dereference --preserve",
@@ -170,7 +170,7 @@ const rows: readonly CommandRow[] = [
     linksTo: true,
     why: linking,
   },
-  // What is written to the one is written to the other.
+  // Writing to one name also writes to the other.
   {
     program: "ln",
     class: "low",
@@ -185,7 +185,7 @@ const rows: readonly CommandRow[] = [
     class: "low",
     flags: "-q -k --quiet --keepdate",
     operands: "write*",
-    why: "changes the line ends of files",
+    why: "changes the line endings of files",
   },
   {
     program: "tee",
@@ -201,25 +201,31 @@ const rows: readonly CommandRow[] = [
     operands: "text write*",
     script: fileMode,
     recursive: "-R --recursive",
-    why: "changes the rights of files",
+    why: "changes the permissions of files",
   },
-  { program: "chmod", class: "medium", sub: "-x|-w|-r|-rw|-wx", operands: "write*", why: "takes rights of files away" },
+  {
+    program: "chmod",
+    class: "medium",
+    sub: "-x|-w|-r|-rw|-wx",
+    operands: "write*",
+    why: "removes permissions from files",
+  },
   {
     program: "mktemp",
     class: "medium",
     flags: "-d -q -t -u -p> --directory --dry-run --quiet --suffix:",
     operands: "write?",
     folder: true,
-    why: "makes a file or folder with a new name",
+    why: "creates a file or folder with a new name",
   },
-  // What it writes is for the patch to say, even where a file is named: it may rename that one.
+  // Only a dry run: the patch decides which files are written, and can rename even a named file.
   {
     program: "patch",
     class: "low",
     sub: "--dry-run|-p0 --dry-run|-p1 --dry-run",
     flags: `-[lNRstu] -F: -p: -i< --batch --forward --fuzz: --ignore-whitespace --input< --quiet --reverse --silent --strip:
       --unified --verbose`,
-    why: "says what a patch would change",
+    why: "prints what a patch would change",
   },
 
   { ...tar, sub: tarSub("t").join("|"), flags: tarFlags, operands: "read text*", why: contents },
@@ -275,7 +281,7 @@ const rows: readonly CommandRow[] = [
     sub: "-l|-lq|-ql|-lv|-v|-t|-tq|-qt|-z|-Z|-Z1|-Z -1|-p|-c",
     operands: "read text*",
     suffixes: zipEndings,
-    why: "prints what is in an archive",
+    why: "prints the contents of an archive",
   },
   {
     program: "zipinfo",
@@ -300,16 +306,16 @@ const rows: readonly CommandRow[] = [
     program: compressors,
     class: "read",
     flags: "-# -[cdkqv]",
-    why: "prints its input compressed, or the other way round",
+    why: "prints its input compressed or decompressed",
   },
-  { program: decompressors, class: "read", flags: "-[ckqv]", why: "prints what its compressed input holds" },
+  { program: decompressors, class: "read", flags: "-[ckqv]", why: "prints its input decompressed" },
   {
     program: `${compressors} ${decompressors}`,
     class: "read",
     sub: "-dc|-cd|-dkc|-dcq|-l|-lv|-t|-tv",
     operands: "read*",
     suffixes: packedEndings,
-    why: "prints what is in compressed files",
+    why: "prints the contents of compressed files",
   },
   {
     program: decompressors,
@@ -317,7 +323,7 @@ const rows: readonly CommandRow[] = [
     sub: "-c",
     operands: "read*",
     suffixes: packedEndings,
-    why: "prints what is in compressed files",
+    why: "prints the contents of compressed files",
   },
   {
     program: `${compressors} ${decompressors}`,
@@ -331,6 +337,6 @@ const rows: readonly CommandRow[] = [
 const programs = new Set(rows.flatMap(({ program }) => program.split(" ")));
 
 export const fileRows: readonly CommandRow[] = [
-  { program: [...programs].join(" "), class: "read", sub: "--help|--version", why: "says how it is used" },
+  { program: [...programs].join(" "), class: "read", sub: "--help|--version", why: "prints its help or version" },
   ...rows,
 ];

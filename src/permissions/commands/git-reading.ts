@@ -1,15 +1,14 @@
 import type { CommandRow } from "../command-row.ts";
 
 /*
- * Git takes some values only from the same word (`--pretty=x`) and some also from the next. Which of the two matters: a word
- * that is taken for a value here and for a flag there would go unseen. So `:` stands only behind flags that do take the next
- * word, and `?` behind those that do not.
+ * Git takes some values only from the same word (`--pretty=x`) and others also from the next. Confusing the two would let a
+ * flag pass as a value. So `:` marks only flags that take the next word, and `?` those that do not.
  *
- * In no list, because they write a file, run a program or read what is not in the repository: --output, --ext-diff,
+ * Left out everywhere, because they write a file, run a program or read outside the repository: --output, --ext-diff,
  * --textconv, --filters, --show-signature, --no-index, --submodule, --recurse-submodules, --open-files-in-pager, -O.
  */
 
-/** How changes are shown. */
+/** Flags for the output of changes. */
 const diffFlags = `
   -p -u -s -z -a -b -w -R -W -c -m -t -r -D -B? -M? -C? -U? -X? -l: -S: -G: -I: --patch --no-patch --raw --patch-with-raw
   --patch-with-stat --minimal --patience --histogram --numstat --shortstat --summary --compact-summary --name-only
@@ -22,7 +21,7 @@ const diffFlags = `
   --diff-filter: --diff-algorithm: --anchored: --abbrev? --no-abbrev --check --relative? --no-relative --follow --cc
   --combined-all-paths`;
 
-/** Which commits, and in which order. */
+/** Flags that select and order commits. */
 const commitFlags = `
   -# -n: --max-count: --skip: --since: --after: --until: --before: --author: --committer: --grep: --all-match --invert-grep
   -i --regexp-ignore-case -E --extended-regexp -F --fixed-strings -P --perl-regexp --basic-regexp --all --branches? --tags?
@@ -45,34 +44,34 @@ const refFlags = `
 
 const checksSignatures = "runs a program that checks signatures";
 
-/** A format that makes git check signatures starts another program; one that begins with a dash may be a flag for git. */
+/** A format with signatures makes git start another program. One with a leading dash may be read as a flag. */
 function shownFormat(text: string): string | undefined {
   if (text.startsWith("-")) return "may be a flag";
-  if (/remotename/.test(text)) return "shows addresses of other repositories, which may hold credentials";
+  if (/remotename/.test(text)) return "shows addresses of other repositories, which may contain credentials";
   return /%[-+ ]*G|%\(\*?signature/.test(text) ? checksSignatures : undefined;
 }
 
-/** A format, or a key to sort by (`-committerdate`). */
+/** A format, or a sort key (`-committerdate`). */
 function refText(text: string): string | undefined {
   if (/^[-*]*(?:v(?:ersion)?:[-*]*)?signature/.test(text)) return checksSignatures;
   return /^-\*?[a-z][\w:=-]*$/.test(text) ? undefined : shownFormat(text);
 }
 
-/** Settings whose values may hold credentials. Addresses of remotes may too: whether they do is looked up. */
+/** Settings whose values may contain credentials. For the addresses of remotes, a lookup checks that. */
 const secretKey = /extraheader|insteadof|token|passw|secret|credential|proxy|cookie|sslkey|sslcert|sendemail|apikey/i;
 
 function plainKey(text: string): string | undefined {
   const isKey = /^[a-z][\w-]*(\.[\w./@:+-]+)?\.[a-z][\w-]*$/i.test(text);
-  return isKey && !secretKey.test(text) ? undefined : "shows a setting that may be secret";
+  return isKey && !secretKey.test(text) ? undefined : "may be a secret setting";
 }
 
 const checked = { checkedFlags: "--format --sort", script: refText };
 const branchFlags = "-a -r -v --all --remotes --verbose --abbrev? --no-abbrev";
 
 const history = "prints the history of the repository";
-const changes = "prints the difference between states of the repository";
-const names = "prints names that the repository knows";
-const settings = "prints a setting of git that is not secret";
+const changes = "prints differences between states of the repository";
+const names = "prints names in the repository";
+const settings = "prints a git setting that is not secret";
 
 const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
   { flags: "--version", needs: "--version", why: "prints its version" },
@@ -83,7 +82,7 @@ const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
       --ignored? --ignore-submodules? --column? --no-column --ahead-behind --no-ahead-behind --renames --no-renames
       --find-renames?`,
     operands: "text*",
-    why: "prints what has changed in the working directory",
+    why: "prints changes in the working directory",
   },
   { sub: "log|show|reflog show", flags: logFlags, operands: "text*", showsCommits: true, why: history },
   {
@@ -145,7 +144,7 @@ const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
       --porcelain --line-porcelain --incremental --date: --since: --first-parent --color-lines --color-by-age
       --abbrev? --ignore-rev: --ignore-revs-file< --contents<`,
     operands: "text*",
-    why: "prints who changed each line of a file",
+    why: "prints who last changed each line of a file",
   },
   {
     sub: "grep",
@@ -156,7 +155,7 @@ const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
       --after-context: --before-context: --context: --max-depth: --max-count: --threads: --cached
       --exclude-standard --full-name --quiet --null --no-textconv`,
     operands: "text*",
-    why: "searches the files of the repository",
+    why: "searches files in the repository",
   },
   {
     sub: "ls-files",
@@ -209,7 +208,7 @@ const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
     ...checked,
     why: names,
   },
-  // `--merged` and the like take the next word, but may also be the last one. Nothing here can name a branch to be made.
+  // `--merged` and the like take the next word, but can also be the last. Nothing here can name a branch to create.
   { sub: "branch", flags: `${branchFlags} --merged --no-merged --contains`, why: names },
   {
     sub: "branch",
@@ -251,13 +250,13 @@ const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
     operands: "text*",
     why: history,
   },
-  { sub: "remote", flags: "-v --verbose", showsRemotes: true, why: "prints where the repository came from" },
+  { sub: "remote", flags: "-v --verbose", showsRemotes: true, why: "prints the repository's remotes" },
   {
     sub: "remote get-url",
     flags: "--push --all",
     operands: "text",
     showsRemotes: true,
-    why: "prints where the repository came from",
+    why: "prints the repository's remotes",
   },
   {
     sub: "stash list",
@@ -277,10 +276,10 @@ const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
   {
     sub: "worktree list",
     flags: "-v -z --verbose --porcelain",
-    why: "prints the working directories of the repository",
+    why: "prints the repository's working directories",
   },
-  { sub: "submodule", why: "prints the states of submodules" },
-  { sub: "submodule status", flags: "--cached", operands: "text*", why: "prints the states of submodules" },
+  { sub: "submodule", why: "prints the status of submodules" },
+  { sub: "submodule status", flags: "--cached", operands: "text*", why: "prints the status of submodules" },
   { sub: "bisect log", why: history },
   {
     sub: "check-ignore",
@@ -292,14 +291,14 @@ const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
     sub: "hash-object",
     flags: "-t: --stdin --no-filters",
     operands: "read*",
-    why: "prints the name that a content would have",
+    why: "prints the object id of content",
   },
   { sub: "check-attr", flags: "-a -z --all --cached --stdin", operands: "text*", why: names },
   {
     sub: "check-ref-format",
     flags: "--branch --normalize --allow-onelevel",
     operands: "text",
-    why: "says whether a name is valid",
+    why: "checks whether a name is valid",
   },
   { sub: "count-objects", flags: "-v -H --verbose --human-readable", why: "prints how large the repository is" },
   {
@@ -313,7 +312,7 @@ const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
     needs: "--check --stat --numstat --summary",
     flags: "-R -p: -v --reverse --check --stat --numstat --summary --cached",
     operands: "read*",
-    why: "says what a patch would change",
+    why: "prints what a patch would change",
   },
   {
     sub: "clean",

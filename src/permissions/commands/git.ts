@@ -3,30 +3,33 @@ import type { CommandRow } from "../command-row.ts";
 import { gitReadingRows } from "./git-reading.ts";
 
 /*
- * What can be taken back: by the reflog, by the stash, or because git refuses to overwrite what is not saved. Not here: what
- * forces (-f, -D, -B, -C, --hard, --abort, --skip), what drops (clean, stash drop, reflog expire, restore of files), what
- * opens an editor or asks (-i, -p, -e), what runs a program that its words name (-x, --exec, -s of merge, --upload-pack), what
- * takes over settings (-c, --template), what signs (-S), and everything that sends (push).
+ * Calls that can be undone: with the reflog, with the stash, or because git refuses to overwrite unsaved files.
+ *
+ * Left out is anything that
+ * - forces (-f, -D, -B, -C, --hard, --abort, --skip) or drops (clean, stash drop, reflog expire, restore of files);
+ * - opens an editor or asks (-i, -p, -e);
+ * - runs a named program (-x, --exec, -s of merge, --upload-pack), adopts settings (-c, --template) or signs (-S);
+ * - sends (push).
  */
 
 /**
- * A remote by its name or address, or names of branches to take from it. Refused are addresses that name a program (`ext::`),
- * that hold a password, or that are folders elsewhere; and a `+`, which overwrites.
+ * A remote's name or address, or names of its branches. Rejects addresses that name a program (`ext::`), contain a
+ * password or are local folders, and `+`, which overwrites.
  */
 function source(text: string): string | undefined {
   const isAddress = /^https?:\/\/[^\s/@]+\/\S*$|^(ssh|git):\/\/[\w.@-]+(:\d+)?\/\S*$|^[\w.-]+@[\w.-]+:[\w./~-]+$/.test(
     text,
   );
   const isName = /^\w[\w./@#*-]*(:\w[\w./*-]*)?$/.test(text) && !text.includes("..");
-  return isAddress || isName ? undefined : "names something that is neither a remote nor a branch";
+  return isAddress || isName ? undefined : "is neither a remote nor a branch";
 }
 
-/** A branch, a tag or a commit; not the path or pattern that could stand in its place. */
+/** A branch, a tag or a commit. Excludes paths and patterns, which git also accepts here. */
 function branchName(text: string): string | undefined {
   return /^(-|[\w@][\w./@{}~^+-]*)$/.test(text) && !text.includes("..") ? undefined : "may name files";
 }
 
-/** The folder that a clone makes by itself. */
+/** The default folder of a clone. */
 function cloneName(address: string): string | undefined {
   const plain = withoutTrailingSlashes(withoutTrailingSlashes(address).replace(/\.git$/, ""));
   const name = plain.split(/[/:]/).at(-1) ?? "";
@@ -44,8 +47,8 @@ const pickFlags = `
   -n -x -m: --no-commit --mainline: -s --signoff --continue --quit -X: --strategy-option: --no-edit --allow-empty
   --allow-empty-message --keep-redundant-commits --ff`;
 
-const joins = "joins or moves commits, which the reflog can take back";
-const branches = "makes, names or removes branches, which the reflog can take back";
+const joins = "combines or moves commits, which the reflog can undo";
+const branches = "creates, renames or removes branches, which the reflog can undo";
 
 const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[] = [
   {
@@ -53,7 +56,7 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
     flags: `-A -u -v -n -N --all --no-all --update --verbose --dry-run --intent-to-add --chmod: --renormalize
       --ignore-errors --refresh --sparse --pathspec-from-file<`,
     operands: "text*",
-    why: "marks changes for the next commit",
+    why: "stages changes",
   },
   {
     sub: "commit",
@@ -62,7 +65,7 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
       --allow-empty-message --author: --date: --reset-author --fixup: --squash: --no-gpg-sign --cleanup: --dry-run
       --short --long --porcelain --branch --status --no-status --untracked-files? --no-post-rewrite --trailer:`,
     operands: "text*",
-    why: "makes a commit, which the reflog can take back",
+    why: "creates a commit, which the reflog can undo",
   },
   {
     sub: "checkout",
@@ -77,14 +80,14 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
     operands: "text",
     script: branchName,
     textMayBeFile: true,
-    why: "goes to another branch, and refuses when changes would be lost",
+    why: "switches branches, and refuses if changes would be lost",
   },
   {
     sub: "switch",
     flags: `-c: -d -q -t --create: --orphan: --detach --quiet --track --no-track --guess --no-guess --progress
       --no-progress --no-recurse-submodules`,
     operands: "text?",
-    why: "goes to another branch, and refuses when changes would be lost",
+    why: "switches branches, and refuses if changes would be lost",
   },
   {
     sub: "branch",
@@ -116,32 +119,32 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
     flags: `-m: -u -a -k -q -S --message: --include-untracked --all --keep-index --no-keep-index --quiet
       --staged --pathspec-from-file<`,
     operands: "text*",
-    why: "puts changes aside, from where they can be taken back",
+    why: "stashes changes, which can be restored",
   },
   {
     sub: "stash pop|stash apply",
     flags: "-q --index --quiet",
     operands: "text?",
-    why: "takes back changes that were put aside",
+    why: "restores stashed changes",
   },
   {
     sub: "stash save",
     flags: "-u -a -k -q --include-untracked --all --keep-index --quiet",
     operands: "text*",
-    why: "puts changes aside",
+    why: "stashes changes",
   },
   { sub: "stash branch", operands: "text text?", why: branches },
   {
     sub: "stash",
     flags: `-u -a -k -q -S -m: --include-untracked --all --keep-index --no-keep-index --quiet --staged
       --message:`,
-    why: "puts changes aside, from where they can be taken back",
+    why: "stashes changes, which can be restored",
   },
   {
     sub: "tag",
     flags: "-a -m: -F< -d --annotate --message: --file< --delete --no-sign --cleanup: --create-reflog",
     operands: "text*",
-    why: "makes or removes names of commits",
+    why: "creates or removes tags",
   },
   {
     sub: "fetch",
@@ -155,7 +158,7 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
     flags: `${fetchFlags} ${mergeFlags} -r --rebase --no-rebase`,
     operands: "text*",
     script: source,
-    why: "fetches commits over the network and joins them",
+    why: "fetches commits over the network and merges them",
   },
   {
     sub: "clone",
@@ -173,7 +176,7 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
     flags: "-t -b -q --heads --branches --tags --refs --quiet --exit-code --symref --sort:",
     operands: "text*",
     script: source,
-    why: "asks a remote over the network",
+    why: "queries a remote over the network",
   },
   {
     sub: "remote show",
@@ -181,14 +184,14 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
     operands: "text*",
     script: source,
     showsRemotes: true,
-    why: "asks a remote over the network",
+    why: "queries a remote over the network",
   },
   {
     sub: "remote update",
     flags: "-p --prune",
     operands: "text*",
     script: source,
-    why: "asks a remote over the network",
+    why: "queries a remote over the network",
   },
   {
     sub: "init",
@@ -196,36 +199,36 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
     operands: "write?",
     recursive: true,
     sparesGit: true,
-    why: "makes a repository",
+    why: "creates a repository",
   },
-  { sub: "mv", flags: "-v -n -k --verbose --dry-run", operands: "write*", why: "moves files of the repository" },
+  { sub: "mv", flags: "-v -n -k --verbose --dry-run", operands: "write*", why: "moves files in the repository" },
   {
     sub: "rm",
     flags: "-r -q -n --cached --dry-run --quiet --ignore-unmatch",
     needs: "--cached -n --dry-run",
     operands: "text*",
-    why: "takes files out of the next commit and leaves them where they are",
+    why: "removes files from the next commit and keeps them on disk",
   },
-  // It takes the folder of a submodule with all that is in it, and does not look at files that git was told to pass over.
+  // It deletes a submodule's whole folder, without checking ignored files.
   {
     sub: "rm",
     flags: "-r -q --quiet --ignore-unmatch",
     operands: "write*",
     deletes: true,
-    why: "deletes files of the repository, and refuses to delete what is changed",
+    why: "deletes files in the repository, and refuses to delete changed ones",
   },
   {
     sub: "restore",
     flags: "-S -q -s: --staged --quiet --source:",
     needs: "-S --staged",
     operands: "text*",
-    why: "takes changes out of the next commit and leaves the files as they are",
+    why: "unstages changes and keeps the files as they are",
   },
   {
     sub: "reset",
     flags: "-q -N --quiet --soft --mixed --intent-to-add --refresh --no-refresh",
     operands: "text*",
-    why: "moves the branch and leaves the files as they are",
+    why: "moves the branch and keeps the files as they are",
   },
   {
     sub: "apply",
@@ -234,7 +237,7 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
       --ignore-space-change --intent-to-add --allow-empty --verbose --quiet`,
     operands: "read*",
     picksNames: "patch",
-    why: "changes files as a patch says",
+    why: "applies a patch to files",
   },
   {
     sub: "am",
@@ -242,13 +245,13 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
       --no-gpg-sign`,
     operands: "read*",
     picksNames: "patch",
-    why: "makes commits of patches, which the reflog can take back",
+    why: "creates commits from patches, which the reflog can undo",
   },
   {
     sub: "format-patch",
     flags: `-# -n -N -s -o> -v: --numbered --no-numbered --signoff --output-directory> --stdout --root
       --cover-letter --subject-prefix: --start-number: --reroll-count: --no-signature --zero-commit`,
-    // By itself it writes files whose names the commits choose.
+    // Otherwise it writes files whose names the commits choose.
     needs: "--stdout",
     operands: "text*",
     why: "prints commits as patches",
@@ -257,32 +260,32 @@ const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[
     sub: "notes add|notes append",
     flags: "-m: -F< --message: --file<",
     operands: "text?",
-    why: "writes a note about a commit",
+    why: "adds a note to a commit",
   },
   {
     sub: "worktree add",
     flags: "-b: -d -q --detach --quiet --checkout --no-checkout --track --no-track --guess-remote",
     operands: "write text?",
     recursive: true,
-    why: "makes another working directory",
+    why: "creates another working directory",
   },
   {
     sub: "submodule update",
     flags: `-N -j: --init --recursive --remote --no-fetch --depth: --jobs: --recommend-shallow --progress
       --single-branch`,
     operands: "text*",
-    why: "fetches the repositories that this one names",
+    why: "fetches submodules",
   },
-  { sub: "submodule init", operands: "text*", why: "writes down which repositories belong to this one" },
+  { sub: "submodule init", operands: "text*", why: "registers submodules" },
   {
     sub: "bisect start|bisect good|bisect bad|bisect old|bisect new|bisect skip|bisect reset",
     operands: "text*",
-    why: "goes to other commits, and refuses when changes would be lost",
+    why: "checks out other commits, and refuses if changes would be lost",
   },
   { sub: "gc", flags: "-q --auto --quiet --no-prune --no-detach", why: "packs the objects of the repository" },
 ];
 
-/** What puts files of the repository's choice into the working tree, links among them. */
+/** Sub-commands that write files from the repository into the working tree, possibly links. */
 const putsFiles =
   /^(checkout|switch|merge|rebase|cherry-pick|stash|pull|clone|reset|apply|am|worktree|submodule|mv|bisect)\b/;
 

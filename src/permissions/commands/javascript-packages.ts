@@ -4,12 +4,12 @@ import { projectRows, startedBy } from "./project-rows.ts";
 import { taskFlags, taskName, tasksWithWords, taskWord } from "./task-names.ts";
 
 const version = "prints its version";
-const installs = "changes what the project depends on, by packages from the network";
-const asks = "asks for packages over the network";
-const lists = "prints what the project depends on, and may ask the network for news";
+const installs = "changes the project's dependencies, with packages from the network";
+const asks = "looks up packages over the network";
+const lists = "prints the project's dependencies, and may look up news over the network";
 const runs = "runs a well-known task of the project";
 
-/** A package of the registry, with a version or without: no address, no folder, no other name for another package. */
+/** A registry package, with or without a version. Excludes addresses, folders and aliases. */
 function packageName(text: string): string | undefined {
   const isName = /^(@[a-z\d][\w.-]*\/)?[a-z\d][\w.-]*(@[\w.^~<>=*|-]+)?$/i.test(text);
   return isName && !/\.(tgz|tar|gz)$/i.test(text) ? undefined : "is not the name of a package";
@@ -19,7 +19,7 @@ function withRun(words: readonly string[], names: readonly string[]): string {
   return names.flatMap((name) => words.map((word) => `${word} ${name}`.trim())).join("|");
 }
 
-/** Left out: -g and --prefix, which reach elsewhere; --registry and --script-shell; --force. */
+/** Left out: -g and --prefix, which write elsewhere; --registry and --script-shell; --force. */
 const npmFlags = `
   -s -q -d -w: --silent --quiet --verbose --loglevel: --workspace: --workspaces --include-workspace-root --if-present
   --no-fund --no-audit --no-progress --offline --prefer-offline --json --long --parseable --depth: --all --omit: --include:
@@ -28,7 +28,7 @@ const npmSaveFlags = `
   -D -E -S -O -P --save-dev --save-exact --save --save-optional --save-prod --save-peer --no-save --legacy-peer-deps
   --package-lock-only --no-package-lock --dry-run --production --engine-strict --no-bin-links`;
 
-/** They print it before they look at the project. */
+/** These print their version before they read the project. */
 const versionRows: readonly CommandRow[] = [
   { program: "npm bun", class: "read", flags: "-v --version", needs: "-v --version", why: version },
 ];
@@ -67,7 +67,7 @@ const npmRows = projectRows([
     script: packageName,
     why: installs,
   },
-  { program: "npm", sub: "init", flags: "-y --yes", needs: "-y --yes", why: "makes a project" },
+  { program: "npm", sub: "init", flags: "-y --yes", needs: "-y --yes", why: "creates a project" },
   { program: "npm", sub: "pack", flags: `${npmFlags} --dry-run`, why: "packs the project into a file" },
   { program: "npm", sub: "pkg get", operands: "text*", why: lists },
   {
@@ -97,19 +97,19 @@ const npmRows = projectRows([
     script: taskName,
     why: runs,
   },
-  { program: "npm", sub: "run", why: "prints the tasks of the project" },
+  { program: "npm", sub: "run", why: "prints the project's tasks" },
 ]);
 
 const pnpmFlags =
   "-r -s -w -F: --recursive --silent --filter: --workspace-root --if-present --stream --parallel --offline --prefer-offline";
 
-/** Even to print their version these may start a copy of themselves that the repository brings or names. */
+/** Even to print their version, these may start a copy of themselves from the repository or chosen by it. */
 const pnpmAndYarnRows = projectRows([
   {
     program: "pnpm yarn",
     flags: "-v --version",
     needs: "-v --version",
-    why: "prints its version, by the copy that the project chooses",
+    why: "prints the version of the copy that the project chooses",
   },
   {
     program: "pnpm",
@@ -213,7 +213,7 @@ const bunRows = projectRows([
   },
 ]);
 
-/** Left out: `npm exec` without `--`, which would take some flags of the tool for its own. */
+/** Left out: `npm exec` without `--`, which reads some of the tool's flags as npm's. */
 const starters = {
   npx: ["", "-y", "--yes", "--no", "--no-install"],
   npm: ["exec --"],

@@ -2,7 +2,7 @@ import { alsoIn, projectRows } from "./project-rows.ts";
 import { taskName } from "./task-names.ts";
 
 const tests = "runs tests of the project";
-const lints = "checks the code by the project's rules, and may correct it";
+const lints = "checks the code by the project's rules, and may fix it";
 const formats = "formats files by the project's rules";
 const builds = "builds the project";
 
@@ -13,7 +13,7 @@ const vitestFlags = `
   --hookTimeout: --hideSkippedTests --passWithNoTests --allowOnly --typecheck --logHeapUsage --sequence.shuffle --dir: --config:
   --root: --mode: --color --no-color --isolate --no-isolate --version --help --expand-snapshot-diff`;
 
-/** Test runners, linters, formatters and bundlers that a project brings along. */
+/** Test runners, linters, formatters and bundlers that projects install. */
 export const javascriptToolRows = alsoIn(
   ["node_modules/.bin", "./node_modules/.bin"],
   projectRows([

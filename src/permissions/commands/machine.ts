@@ -1,13 +1,13 @@
 import type { CommandRow } from "../command-row.ts";
 
-/* As in `text.ts`: `:` only where every version of a program takes the next word as the value of a flag. */
+/* As in `text.ts`: a flag has `:` only if every version of a program takes the next word as its value. */
 
-const machine = "says something about the machine";
-const user = "says who works here";
+const machine = "prints information about the machine";
+const user = "prints information about users";
 const processes = "lists processes";
-const sockets = "lists connections";
+const sockets = "lists network connections";
 
-/** Columns that show nothing of a process's environment. */
+/** Columns that reveal nothing about a process's environment. */
 const psColumns = new Set(
   `pid ppid pgid pgrp sid sess user uid euser ruser group gid egroup rgroup comm ucomm args cmd command etime etimes time
   cputime cputimes times pcpu %cpu c cp pmem %mem rss rsz vsz vsize sz size stat state s f flags tty tt tname start lstart stime
@@ -18,36 +18,36 @@ const psColumns = new Set(
 
 function psFormat(text: string): string | undefined {
   const isKnown = text.split(/[\s,]+/).every((column) => psColumns.has(column.replace(/[:=].*/, "")));
-  return isKnown ? undefined : "may show the environment of processes";
+  return isKnown ? undefined : "may show process environments";
 }
 
-/** Letters without a dash; an `e` among them shows the environment of processes. */
+/** Letters without a dash. An `e` among them shows process environments. */
 function psLetters(text: string): string | undefined {
-  return /^([aufjlrTwx]+|\d+)$/.test(text) ? undefined : "may show the environment of processes";
+  return /^([aufjlrTwx]+|\d+)$/.test(text) ? undefined : "may show process environments";
 }
 
 function dateFormat(text: string): string | undefined {
   return text.startsWith("+") ? undefined : "may set the clock";
 }
 
-/** What it prints about the terminal; anything else changes it. */
+/** Terminal properties to print. Anything else changes the terminal. */
 function terminalSize(text: string): string | undefined {
   return /^(cols|lines|colors)$/.test(text) ? undefined : "changes the terminal";
 }
 
-/** Names of hosts would be looked up. */
+/** Excludes host names, which would be looked up. */
 function socketFilter(text: string): string | undefined {
   const isKnown = /^(\s|state|all|listening|established|connected|[sd]port|eq|or|and|not|[()=!]|:\d+)+$/.test(text);
-  return isKnown ? undefined : "may look up names in the network";
+  return isKnown ? undefined : "may look up names over the network";
 }
 
-/** A protocol, a host and a port, each of which may be missing: `:3000`, `tcp@localhost:80`. */
+/** A protocol, a host and a port, each optional: `:3000`, `tcp@localhost:80`. */
 function lsofAddress(text: string): string | undefined {
-  return /^[46]?(tcp|udp)?(@[\w.[\]:-]+)?(:[\w,-]+)?$/i.test(text) ? undefined : "is not an address that lsof takes";
+  return /^[46]?(tcp|udp)?(@[\w.[\]:-]+)?(:[\w,-]+)?$/i.test(text) ? undefined : "is not a valid lsof address";
 }
 
 function settingName(text: string): string | undefined {
-  return /^[\w.-]+$/.test(text) ? undefined : "may change a setting of the system";
+  return /^[\w.-]+$/.test(text) ? undefined : "may change a system setting";
 }
 
 const reading: readonly Omit<CommandRow, "class">[] = [
@@ -71,7 +71,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     why: "prints the time",
   },
   { program: "cal ncal", flags: "-[13bhjmMsy] -#", operands: "text*", why: "prints a calendar" },
-  { program: "uuidgen", flags: "-r -t --random --time", why: "prints a new number" },
+  { program: "uuidgen", flags: "-r -t --random --time", why: "prints a new UUID" },
   {
     program: "id groups",
     flags: "-[AaFGgnPpruzZ] --user --group --groups --name --real --zero --context",
@@ -115,13 +115,13 @@ const reading: readonly Omit<CommandRow, "class">[] = [
   { program: "getconf", operands: "text read?", why: machine },
   { program: "sysctl", flags: "-a -e -n", operands: "text*", script: settingName, why: machine },
   { program: "tput", operands: "text", script: terminalSize, why: "prints the size of the terminal" },
-  { program: "umask", flags: "-p -S", why: "prints which rights new files get" },
-  { program: "ulimit", flags: "-[abcdefHiklmnpqrsStuvx]", why: "prints limits of the shell" },
-  { program: "dirs", flags: "-l -p -v", why: "prints folders that the shell remembers" },
+  { program: "umask", flags: "-p -S", why: "prints the default permissions of new files" },
+  { program: "ulimit", flags: "-[abcdefHiklmnpqrsStuvx]", why: "prints the shell's resource limits" },
+  { program: "dirs", flags: "-l -p -v", why: "prints the shell's folder stack" },
   { program: "jobs", flags: "-l -n -p -r -s", operands: "text*", why: processes },
-  { program: "times", why: "prints the time that the shell has used" },
+  { program: "times", why: "prints the shell's CPU time" },
 
-  // Its flags have two readings, and it tries the other when the first fails; so only words of one meaning.
+  // ps reads its flags in two ways, and tries the second if the first fails. So only unambiguous words are listed.
   {
     program: "ps",
     longDash: true,
@@ -182,8 +182,8 @@ const reading: readonly Omit<CommandRow, "class">[] = [
 
 const programs = new Set(reading.flatMap(({ program }) => program.split(" ")));
 
-/** What says something about the machine, its users and its processes, or nothing at all. */
+/** Programs that print information about the machine, its users and its processes, or do nothing. */
 export const machineRows: readonly CommandRow[] = [
-  { program: [...programs].join(" "), class: "read", sub: "--help|--version", why: "says how it is used" },
+  { program: [...programs].join(" "), class: "read", sub: "--help|--version", why: "prints its help or version" },
   ...reading.map((row): CommandRow => ({ ...row, class: "read" })),
 ];

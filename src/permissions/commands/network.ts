@@ -2,73 +2,69 @@ import type { CommandRow } from "../command-row.ts";
 
 const version = "prints its version";
 const fetches = "fetches something over the network";
-const looksUp = "asks other machines over the network";
-const daemon = "asks the service that runs containers";
-const cluster = "asks a cluster over the network";
-const hosting = "asks the hosting service over the network, in the user's name";
-const logs = "prints what the system knows about its services";
+const looksUp = "queries other machines over the network";
+const daemon = "queries the container service";
+const cluster = "queries a cluster over the network";
+const hosting = "queries the hosting service over the network, in the user's name";
+const logs = "prints the status or logs of system services";
 
-/** An address of the web, or of this machine; without a password in it. */
+/** A web or local address without a password. */
 function webAddress(text: string): string | undefined {
   const isWeb = /^https?:\/\/[^\s/?#@\\]+([/?#]\S*)?$/i.test(text);
   const isHere = /^(localhost|127\.0\.0\.1)(:\d+)?([/?#]\S*)?$/.test(text);
-  return isWeb || isHere ? undefined : "is not a plain address of the web";
+  return isWeb || isHere ? undefined : "is not a plain web address";
 }
 
-/** Headers that ask for something and prove nothing. */
+/** Request headers that carry no credentials. */
 function plainHeader(text: string): string | undefined {
   const isPlain =
     /^(accept|accept-(encoding|language)|cache-control|content-type|if-(modified-since|none-match)|range|user-agent)\s*:[^\r\n]*$/i;
-  return isPlain.test(text) ? undefined : "sends a header that may be more than a question";
+  return isPlain.test(text) ? undefined : "is a header that may send data";
 }
 
-/** What curl is to print beside: its own variables, and nothing that it could take for a file. */
+/** A curl output format: plain text and curl's variables, without anything curl could read as a file. */
 function plainOutput(text: string): string | undefined {
   const isPlain = /^(?:\\[nrt]|[\w\s.,=()|-]|:(?=\s)|%\{\w+\})*$/.test(text);
   return isPlain && text.includes("%{") ? undefined : "may read or write a file";
 }
 
-/** A redirect to `file:` would print any file, so that protocols can only be narrowed to those of the web. */
+/** Protocols can only be narrowed to http and https: a redirect to `file:` would print any file. */
 function webProtocols(text: string): string | undefined {
-  return /^=https?(,https?)*$/.test(text) ? undefined : "allows other protocols than those of the web";
+  return /^=https?(,https?)*$/.test(text) ? undefined : "allows other protocols than http and https";
 }
 
-/** The texts that curl gets are an address, a header, a method, a format or protocols, and none is harmful as another. */
-/** Machines of a cloud ask these addresses for their credentials. */
+/** Cloud machines get their credentials from these addresses. */
 const metadata = /^(?:[a-z]+:\/\/)?(?:169\.254\.|100\.100\.100\.200|metadata\.|\[?fe80:|\[?fd00:ec2)/i;
 
+/** An address, a header, a method, a format or protocols. Each is harmless even in another's place. */
 function curlText(text: string): string | undefined {
-  if (metadata.test(text)) return "may ask a cloud for credentials";
+  if (metadata.test(text)) return "may request cloud credentials";
   const kinds = [webAddress(text), plainHeader(text), plainOutput(text), webProtocols(text)];
-  return kinds.includes(undefined) || /^(GET|HEAD|OPTIONS)$/.test(text)
-    ? undefined
-    : "is not a plain question to the web";
+  return kinds.includes(undefined) || /^(GET|HEAD|OPTIONS)$/.test(text) ? undefined : "is not a plain web request";
 }
 
 function wgetText(text: string): string | undefined {
-  if (metadata.test(text)) return "may ask a cloud for credentials";
-  return webAddress(text) === undefined || plainHeader(text) === undefined
-    ? undefined
-    : "is not a plain question to the web";
+  if (metadata.test(text)) return "may request cloud credentials";
+  return webAddress(text) === undefined || plainHeader(text) === undefined ? undefined : "is not a plain web request";
 }
 
 function hostName(text: string): string | undefined {
-  return /^[a-z\d_][\w.:%-]*$/i.test(text) ? undefined : "is not the name of a machine";
+  return /^[a-z\d_][\w.:%-]*$/i.test(text) ? undefined : "is not a host name";
 }
 
-/** `dig` also takes a server behind `@` and its own flags behind `+`. */
+/** `dig` also takes a server after `@` and its own flags after `+`. */
 function digWord(text: string): string | undefined {
-  return /^[@+]?[a-z\d_.][\w.:=%-]*$/i.test(text) ? undefined : "is not the name of a machine";
+  return /^[@+]?[a-z\d_.][\w.:=%-]*$/i.test(text) ? undefined : "is not a host name";
 }
 
-/** Secrets are not asked for, and formats not read from files. */
+/** Excludes requests for secrets, and formats that are read from files. */
 function clusterText(text: string): string | undefined {
-  return /secret|-file/i.test(text) ? "may ask for secrets" : undefined;
+  return /secret|-file/i.test(text) ? "may request secrets" : undefined;
 }
 
 /**
- * Left out: everything that sends (-d, -F, -T, -u, -b, -n, --cert), goes another way (-x, -k, --resolve), reads files (-K), or
- * moves what -o names to another folder (--output-dir).
+ * Left out: flags that send data or credentials (-d, -F, -T, -u, -b, -n, --cert), change the route or its checks (-x,
+ * -k, --resolve), read files (-K), or change the output folder (--output-dir).
  */
 const curlFlags = `
   -s -S -L -f -I -i -v -g -N -R -4 -6 -o> -m: -H: -X: -A: -w: -C: -r: --silent --show-error --location --fail --fail-with-body
@@ -87,16 +83,16 @@ const wgetFlags = `
   --timeout: --tries: --wait: --user-agent: --show-progress --progress: --spider
   --max-redirect: --header: --inet4-only --inet6-only --retry-connrefused`;
 
-/** Without `-O` it names the file by the address, or by what the server says. */
+/** Without `-O`, the address or the server decides the file's name. */
 function wgetName(text: string): string | undefined {
   if (webAddress(text) !== undefined) return wgetText(text);
   const name = /^[^?#]*\/([^/?#]*)/.exec(text.replace(/^https?:\/\/[^/]*/i, ""))?.[1] ?? "";
-  return /^\w[\w.+-]*$|^$/.test(name) && !/[?#]/.test(text) ? undefined : "names the file in a way that is not plain";
+  return /^\w[\w.+-]*$|^$/.test(name) && !/[?#]/.test(text) ? undefined : "gives the file an unclear name";
 }
 
-/** In the name of a file curl puts a part of the address in the place of `#1`. */
+/** In an output name, curl replaces `#1` with a part of the address. */
 function noPlaceholder(text: string): string | undefined {
-  return text.includes("#") ? "may be put together from the address" : undefined;
+  return text.includes("#") ? "may include parts of the address" : undefined;
 }
 
 const webRows: readonly CommandRow[] = [
@@ -264,7 +260,7 @@ const hostingRows: readonly CommandRow[] = [
   { program: "gh", class: "medium", sub: "auth status", why: hosting },
 ];
 
-/** They read what the system keeps about itself, which is not in the workspace. */
+/** These read the system's own records, which are outside the workspace. */
 const systemRows: readonly CommandRow[] = [
   {
     program: "systemctl",
@@ -289,7 +285,7 @@ const systemRows: readonly CommandRow[] = [
     class: "read",
     sub: ipShows(),
     operands: "text*",
-    why: "prints the network settings of this machine",
+    why: "prints this machine's network settings",
   },
   {
     program: "ip",
@@ -297,14 +293,14 @@ const systemRows: readonly CommandRow[] = [
     flags: "-4 -6 -s -d -j -o",
     operands: "text",
     script: ipObject,
-    why: "prints the network settings of this machine",
+    why: "prints this machine's network settings",
   },
   {
     program: "ifconfig",
     class: "read",
     flags: "-a -s",
     operands: "text?",
-    why: "prints the network settings of this machine",
+    why: "prints this machine's network settings",
   },
 ];
 
@@ -314,9 +310,11 @@ function ipShows(): string {
   return [...shows, "route get"].join("|");
 }
 
-/** Alone, the name of what is shown. */
+/** An object name alone shows that object. */
 function ipObject(text: string): string | undefined {
-  return /^(a|addr|address|l|link|r|route|n|neigh|rule)$/.test(text) ? undefined : "is not what ip shows";
+  return /^(a|addr|address|l|link|r|route|n|neigh|rule)$/.test(text)
+    ? undefined
+    : "is not an object that ip only shows";
 }
 
 export const networkRows: readonly CommandRow[] = [

@@ -4,13 +4,13 @@ import { projectRows } from "./project-rows.ts";
 import { pythonPackageRows } from "./python-packages.ts";
 import { taskName } from "./task-names.ts";
 
-const installs = "changes what the project depends on, by packages from the network";
-const asks = "asks for packages over the network";
-const lists = "prints what is installed";
-const known = "prints what packages are known";
+const installs = "changes the project's dependencies, with packages from the network";
+const asks = "looks up packages over the network";
+const lists = "prints installed packages";
+const known = "prints known packages";
 const runs = "runs a well-known task of the project";
 
-/** A package by its name: no address, no folder. */
+/** A package name. Excludes addresses and folders. */
 function packageName(text: string): string | undefined {
   return /^\w[\w.@+-]*$/.test(text) ? undefined : "is not the name of a package";
 }
@@ -40,7 +40,7 @@ const rubyAndPhpRows = projectRows([
     program: "bundle bundler",
     flags: "-v --version",
     needs: "-v --version",
-    why: "prints its version, by the copy that the project chooses",
+    why: "prints the version of the copy that the project chooses",
   },
   ...["rspec", "rubocop", "standardrb"].map((tool) => ({
     program: "bundle",
@@ -48,7 +48,7 @@ const rubyAndPhpRows = projectRows([
     flags: `-a -A -f: --autocorrect --autocorrect-all --format: --only: --parallel --fail-fast --tag: -e:
       --example: --seed:`,
     operands: "text*",
-    why: "runs tests or checks of the project",
+    why: "runs the project's tests or checks",
   })),
   { program: "bundle", sub: "exec rake|exec rails", operands: "text*", script: taskName, why: runs },
   {
@@ -71,7 +71,7 @@ function vendorPackage(text: string): string | undefined {
   return /^([\w.-]+\/)?[\w.*-]+([:=@][\w.^~<>=*|@-]+)?$/.test(text) ? undefined : "is not the name of a package";
 }
 
-/** What the system's own packages are. Installing them needs the administrator's rights, and so is not known. */
+/** Queries of system packages. Installing them needs administrator rights, and so is left out. */
 const systemRows: readonly CommandRow[] = [
   { program: "gem", class: "read", flags: "-v --version", needs: "-v --version", why: "prints its version" },
   {

@@ -1,12 +1,12 @@
 import type { CommandRow } from "../command-row.ts";
 
 /**
- * A text for a program that runs code of the project: a name, a pattern, or a file that is plainly in the project. A program
- * may read a text that begins with a dash as a flag, and one in braces as its configuration.
+ * Checks a text for a program that runs project code: it must be a name, a pattern, or a file clearly in the project. A
+ * program may read a leading dash as a flag, and braces as its configuration.
  */
 export function projectText(text: string): string | undefined {
   if (text === "" || /^[-{@]/.test(text)) return "may be more than a name";
-  // Some options take a path behind a word of their own: `xml:PATH`, `trx;LogFileName=PATH`.
+  // Some options take a path after a keyword: `xml:PATH`, `trx;LogFileName=PATH`.
   const pieces = text.split(/[=:;,]/);
   const leavesProject = pieces.some((piece) => /^[/~]|(^|\/)\.\.(\/|$)/.test(piece));
   if (leavesProject || /^(data|file|https?|jsr|node|npm):/i.test(text)) return "may lead out of the project";
@@ -16,12 +16,12 @@ export function projectText(text: string): string | undefined {
 
 type Draft = Pick<CommandRow, "program" | "why"> & Partial<CommandRow>;
 
-/** Rows of programs that run code of the project. The values of their flags, and texts, must be such as `projectText` lets. */
+/** Rows of programs that run project code. `projectText` checks their texts and the values of their flags. */
 export function projectRows(drafts: readonly Draft[]): readonly CommandRow[] {
   return drafts.map((draft) => ({
     class: "medium",
     folder: true,
-    // A folder that they are given is changed with all that is in it, but for what is git's.
+    // They change everything in a folder they are given, except `.git`.
     ...(/write/.test(draft.operands ?? "") ? ({ recursive: true, sparesGit: true } as const) : {}),
     script: projectText,
     attached: projectText,
@@ -42,8 +42,8 @@ export function projectRows(drafts: readonly Draft[]): readonly CommandRow[] {
 }
 
 /**
- * The same calls by programs that start others by their names, as `npx eslint` and `uv run pytest`: for each such program
- * the words that may stand between the two.
+ * The same calls through programs that start others, such as `npx eslint` and `uv run pytest`. `starters`: the possible
+ * words between the two, per program.
  */
 export function startedBy(
   starters: Readonly<Record<string, readonly string[]>>,
@@ -58,7 +58,7 @@ export function startedBy(
   );
 }
 
-/** The same calls by the paths where a project keeps such programs. */
+/** The same calls by the paths of programs installed in the project. */
 export function alsoIn(folders: readonly string[], rows: readonly CommandRow[]): readonly CommandRow[] {
   return rows.map((row) => {
     const paths = row.program.split(" ").flatMap((name) => folders.map((folder) => `${folder}/${name}`));

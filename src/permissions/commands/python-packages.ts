@@ -3,16 +3,16 @@ import { projectRows, startedBy } from "./project-rows.ts";
 import { pythonToolRows } from "./python-tools.ts";
 
 const version = "prints its version";
-const installs = "changes what the project depends on, by packages from the network";
-const lists = "prints what is installed";
+const installs = "changes the project's dependencies, with packages from the network";
+const lists = "prints installed packages";
 const tests = "runs tests of the project";
 
-/** A package by its name, with a version or extras, or the project itself: no address, no other folder. */
-/** A list of packages may also be an address. */
+/** Rejects a list of packages that is an address. */
 function listFile(path: string): string | undefined {
   return /^\w+:/.test(path) ? "may be fetched from anywhere" : undefined;
 }
 
+/** A package name, optionally with a version or extras, or the project itself. Excludes addresses and other folders. */
 function requirement(text: string): string | undefined {
   const isName = /^[a-z\d][\w.-]*(\[[\w,.-]+\])?([=<>!~]=?=?[\w.*,<>=!~ -]+|@[\w.^~-]+)?$/i.test(text);
   const isProject = /^\.(\[[\w,.-]+\])?$/.test(text);
@@ -31,15 +31,18 @@ const pipReadingRows: readonly CommandRow[] = [
   { program: "pip pip3", class: "read", sub: "list|check|show", flags: listFlags, operands: "text*", why: lists },
 ];
 
-/** Left out: other indexes (-i, -f, --trusted-host) and other places (--user, --target, --prefix, --root, --break-system-packages). */
+/**
+ * Left out: other indexes (-i, -f, --trusted-host) and other places (--user, --target, --prefix, --root,
+ * --break-system-packages).
+ */
 const pipRows = projectRows([
   {
     program: "pip pip3",
     sub: "list",
     flags: `${listFlags} -o -u --outdated --uptodate`,
-    why: "compares what is installed with the network",
+    why: "compares installed packages with the registry",
   },
-  // For some packages it asks the version control of the folder that they came from.
+  // For some packages it runs version control in the folder they came from.
   { program: "pip pip3", sub: "freeze", flags: "-l -q --local --all --user --exclude-editable --exclude:", why: lists },
   {
     program: "pip pip3",
@@ -61,7 +64,7 @@ const pipRows = projectRows([
   { program: "pip pip3", sub: "uninstall", flags: "-y -q --yes --quiet", ...named, why: installs },
 ]);
 
-/** With `-m`, a folder of that name in the working directory goes before the module that is meant. */
+/** With `-m`, a folder named `pip` in the working directory takes precedence over the installed module. */
 const pipAsModule: readonly CommandRow[] = [...pipReadingRows, ...pipRows]
   .filter(({ program }) => program === "pip pip3")
   .map((row) => ({ ...row, program: "pip", class: "medium", folder: true }));
@@ -88,7 +91,7 @@ const pythonRows: readonly CommandRow[] = [
       sub: "-m venv",
       flags: "--upgrade-deps --prompt: --system-site-packages",
       operands: "write",
-      why: "makes an environment for packages",
+      why: "creates a virtual environment",
     },
     {
       program: "python python3",
@@ -174,7 +177,7 @@ const managerRows: readonly CommandRow[] = [
       program: "poetry pipenv pdm hatch",
       flags: "-V --version",
       needs: "-V --version",
-      why: "prints its version, with plug-ins that the project may bring",
+      why: "prints its version, after loading plug-ins that the project may contain",
     },
     {
       program: "pipenv pdm",
@@ -197,7 +200,7 @@ const managerRows: readonly CommandRow[] = [
 
 const interpreters = ["python", "python3", ".venv/bin/python", "./.venv/bin/python", "venv/bin/python"];
 
-/** Programs that start a tool of the project's environment. */
+/** Programs that start a tool in the project's environment. */
 const starters: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(interpreters.map((name) => [name, ["-m"]])),
   uv: ["run", "run python -m", "tool run"],

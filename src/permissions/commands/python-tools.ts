@@ -1,10 +1,10 @@
 import { projectRows } from "./project-rows.ts";
 
 const tests = "runs tests of the project";
-const lints = "checks the code by the project's rules, and may correct it";
+const lints = "checks the code by the project's rules, and may fix it";
 const formats = "formats files by the project's rules";
 
-/** Test runners, linters and formatters that also run as `python -m …`, `uv run …` and the like. */
+/** Test runners, linters and formatters, which can also be run with `python -m …`, `uv run …` and the like. */
 export const pythonToolRows = projectRows([
   {
     program: "pytest py.test",
@@ -38,7 +38,7 @@ export const pythonToolRows = projectRows([
     operands: "write*",
     why: lints,
   },
-  { program: "ruff", sub: "rule|linter|version", operands: "text?", why: "prints what it can check" },
+  { program: "ruff", sub: "rule|linter|version", operands: "text?", why: "prints its rules or version" },
   { program: "ruff", flags: "--version -V", needs: "--version -V", why: "prints its version" },
   {
     program: "black isort autopep8 yapf autoflake pyupgrade docformatter",
@@ -61,13 +61,13 @@ export const pythonToolRows = projectRows([
   {
     program: "tox nox",
     flags: "-e: -s: -k: -l -q -v -p: -r --list --parallel: --recreate --version",
-    why: "runs tests of the project in environments that it makes",
+    why: "runs tests of the project in separate environments",
   },
   {
     program: "coverage",
     sub: "report|html|xml|json|lcov|combine|erase",
     flags: "-m -i --show-missing --fail-under: --include: --omit: -d: -o: --skip-covered",
-    why: "reports what tests have run",
+    why: "reports test coverage",
   },
   {
     program: "coverage",

@@ -2,9 +2,9 @@ import type { CommandRow } from "../command-row.ts";
 import { packedEndings } from "./files.ts";
 import { machineRows } from "./machine.ts";
 
-/* As in `text.ts`: `:` only where every version of a program takes the next word as the value of a flag. */
+/* As in `text.ts`: a flag has `:` only if every version of a program takes the next word as its value. */
 
-const names = "prints names of files";
+const names = "prints file names";
 const place = "prints a path in another form";
 const searching = "searches files for a pattern";
 
@@ -16,7 +16,7 @@ const grepFlags = `
   --initial-tab --null --null-data --text --binary --binary-files: --devices: --line-buffered --no-group-separator
   --group-separator: --include: --exclude: --exclude-from< --exclude-dir:`;
 
-/* Not here: --pre, --pre-glob, --hostname-bin and -z, which start programs. */
+/* Left out: --pre, --pre-glob, --hostname-bin and -z, which start programs. */
 const rgFlags = `
   -[abcFhHiILlnNopPqsSuUvwx0.] -A: -B: -C: -d: -e: -E: -f< -g: -j: -m: -M: -r: -t: -T: --after-context: --before-context:
   --context: --auto-hybrid-regex --binary --block-buffered --byte-offset --case-sensitive --color: --colors: --column
@@ -32,7 +32,7 @@ const rgFlags = `
   --sortr: --stats --stop-on-nonmatch --text --threads: --trim --type: --type-add: --type-clear: --type-list --type-not:
   --unrestricted --vimgrep --with-filename --no-filename --word-regexp --pcre2-version`;
 
-/** Not here: -x, -X and -l, which start programs. */
+/** Left out: -x, -X and -l, which start programs. */
 const fdFlags = `
   -[agHIiLpqsuF01] -c: -d: -e: -E: -j: -o: -S: -t: --absolute-path --and: --base-directory< --case-sensitive
   --changed-before: --changed-within: --color: --exact-depth: --exclude: --extension: --fixed-strings --follow --full-path
@@ -40,18 +40,18 @@ const fdFlags = `
   --no-ignore-vcs --no-require-git --older: --one-file-system --owner: --path-separator: --print0 --prune --quiet --regex
   --relative-path --search-path< --size: --strip-cwd-prefix? --threads: --type: --unrestricted`;
 
-const plainName = (text: string) => (/^[\w./@+-]+$/.test(text) ? undefined : "is an odd name for a script to get");
+const plainName = (text: string) => (/^[\w./@+-]+$/.test(text) ? undefined : "is an unusual file name");
 
-/** Keys and indexes only: its operators can load other files and the environment. */
+/** Only keys and indexes: yq's operators can load other files and the environment. */
 const yqPath = (text: string) =>
-  /^\.[\w."[\]| -]*$/.test(text) && !/load|env|eval|system/.test(text) ? undefined : "may do more than pick values";
+  /^\.[\w."[\]| -]*$/.test(text) && !/load|env|eval|system/.test(text) ? undefined : "may do more than select values";
 
 const onlyNever = (text: string) => (text === "never" ? undefined : "starts a pager");
 
 const reading: readonly Omit<CommandRow, "class">[] = [
   {
     program: "ls dir vdir",
-    // -I, -T and -w have a value in some versions only, which then counts as a file.
+    // -I, -T and -w take a value only in some versions, so their value counts as a file.
     flags: `-[aAbBcCdeFfgGhHiIklLmnNoOpPqQrRsStTuUvwxXZ1@] --all --almost-all --author --escape --block-size: --ignore-backups
       --color? --directory --dired --classify? --file-type --format: --full-time --group-directories-first --no-group
       --human-readable --si --dereference-command-line --dereference-command-line-symlink-to-dir --hide: --hyperlink?
@@ -64,7 +64,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     recursive: "-R --recursive",
     sparesGit: true,
     followsLinks: "-L --dereference",
-    why: "lists names of files",
+    why: "lists file names",
   },
   {
     program: "eza exa",
@@ -79,9 +79,9 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     recursive: "-R -T --recurse --tree",
     sparesGit: true,
     followsLinks: "-X --dereference --follow-symlinks",
-    why: "lists names of files",
+    why: "lists file names",
   },
-  // Letters that are written together may each take a word that follows; some of these would be written.
+  // Each of several bundled letters may take a following word, and some of these words are output files.
   {
     program: "tree",
     longDash: true,
@@ -94,15 +94,15 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     recursive: true,
     sparesGit: true,
     followsLinks: "-l",
-    why: "draws folders",
+    why: "prints a tree of folders",
   },
   {
     program: "stat",
-    // -f and -t have a value in some versions only, which then counts as a file.
+    // -f and -t take a value only in some versions, so their value counts as a file.
     flags: "-[fFlLnqrstx] -c: --format: --printf: --dereference --file-system --terse --cached:",
     operands: "read*",
     anyFlag: true,
-    why: "prints size, times and owner of files",
+    why: "prints the size, times and owner of files",
   },
   {
     program: "file",
@@ -110,7 +110,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
       --no-dereference --keep-going --list --no-buffer --no-pad --raw --print0 --separator: --exclude: --exclude-quiet:
       --parameter:`,
     operands: "read*",
-    why: "guesses the kind of files",
+    why: "detects the type of files",
   },
   {
     program: "du",
@@ -121,7 +121,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     anyFlag: true,
     folder: true,
     followsLinks: "-L --dereference",
-    why: "sums sizes of files",
+    why: "prints the disk usage of files",
   },
   {
     program: "df",
@@ -129,7 +129,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
       --print-type --total --type: --exclude-type: --output? --no-sync`,
     operands: "read*",
     anyFlag: true,
-    why: "prints how much room is left",
+    why: "prints free disk space",
   },
   {
     program: "basename dirname",
@@ -146,14 +146,14 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     anyFlag: true,
     why: place,
   },
-  { program: "pathchk", flags: "-p -P --portability", operands: "text*", anyFlag: true, why: "checks names of files" },
+  { program: "pathchk", flags: "-p -P --portability", operands: "text*", anyFlag: true, why: "checks file names" },
   { program: "pwd", flags: "-L -P --logical --physical", why: "prints the working directory" },
   {
     program: "which type whereis",
     flags: "-[abfmPpsStu] --all --skip-alias --skip-functions --skip-dot --skip-tilde",
     operands: "text*",
     anyFlag: true,
-    why: "says where programs lie",
+    why: "prints where programs are",
   },
 
   {
@@ -173,7 +173,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     followsLinks: "-R --dereference-recursive",
     why: searching,
   },
-  // What it passes over is for files in the folder to say, so it may well show what is in .git.
+  // Files in the folder decide what it skips, so it may show the content of .git.
   {
     program: "rg",
     obeysIgnoreFiles: true,
@@ -216,7 +216,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     folder: true,
     recursive: true,
     sparesGit: true,
-    why: "counts lines of programs",
+    why: "counts lines of code",
   },
   {
     program: "bat batcat",
@@ -226,7 +226,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     operands: "read*",
     scriptFlags: "--paging",
     script: onlyNever,
-    why: "prints files in colours",
+    why: "prints files with syntax highlighting",
   },
   {
     program: "yq",
@@ -234,7 +234,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
       "-[CMNPjre] -o: -p: --colors --no-colors --no-doc --prettyPrint --output-format: --input-format: --exit-status",
     operands: "text read*",
     script: yqPath,
-    why: "prints values of files",
+    why: "prints values from files",
   },
   {
     program: "zcat gzcat bzcat xzcat zstdcat lz4cat",
@@ -248,10 +248,10 @@ const reading: readonly Omit<CommandRow, "class">[] = [
 const programs = new Set(reading.flatMap(({ program }) => program.split(" ")));
 
 export const readingRows: readonly CommandRow[] = [
-  { program: [...programs].join(" "), class: "read", sub: "--help|--version", why: "says how it is used" },
+  { program: [...programs].join(" "), class: "read", sub: "--help|--version", why: "prints its help or version" },
   ...reading.map((row): CommandRow => ({ ...row, class: "read" })),
   ...machineRows,
-  // It is a script, and odd names of files have made it write elsewhere.
+  // It is a shell script, and crafted file names have made it write other files.
   {
     program: "zgrep",
     class: "low",

@@ -1,6 +1,6 @@
 import { projectText } from "./project-rows.ts";
 
-/** Tasks that projects name alike: what they do can be done again or taken back. */
+/** Common task names whose effects can be repeated or undone. */
 const tasks = [
   ..."all analyze bench benchmark build bundle check clean compile cov coverage debug default dev doc docs e2e".split(
     " ",
@@ -13,13 +13,13 @@ const tasks = [
 
 const known: ReadonlySet<string> = new Set(tasks);
 
-/** Words that say that a task reaches beyond the project, or takes something away for good. */
+/** Words for tasks that reach beyond the project, or remove something permanently. */
 const farReaching =
   /^(delete|deploy|destroy|drop|install|login|migrate|migrations?|prod|promote|publish|purge|push|release|remove|reset|rollback|seed|send|ship|sync|uninstall|update|upgrade|upload)$/;
 
 /** The name of a task, as in `test`, `test:unit` or `build-docs`. */
 export function taskName(text: string): string | undefined {
-  // With a dot or a slash it may be a file, which some programs would run.
+  // With a dot or a slash it may be a file, which some programs run.
   if (!/^[A-Za-z][\w:-]*$/.test(text)) return "is not the name of a well-known task";
   const [first = "", ...further] = text.toLowerCase().split(/[:_-]+/);
   if (!known.has(first)) return "is not the name of a well-known task";
@@ -28,13 +28,13 @@ export function taskName(text: string): string | undefined {
   return isFar ? "is a task that may reach beyond the project" : undefined;
 }
 
-/** What is made by `make`: a task, or a file of a kind that builds make. */
+/** A target of `make`: a task, or a file with a typical extension of build output. */
 export function makeTarget(text: string): string | undefined {
   const isFile = /^[\w][\w./+-]*\.(a|bin|d|elf|exe|hex|html|i|lib|man|o|obj|out|pdf|s|so)$/.test(text);
   return isFile ? projectText(text) : taskName(text);
 }
 
-/** Tasks that words may follow, which go to the program behind the task. */
+/** Tasks that pass further words on to their program. */
 export const tasksWithWords: readonly string[] = [
   ...tasks,
   ..."build:prod format:check format:fix lint:fix test:ci test:coverage test:e2e test:integration test:unit test:watch".split(
@@ -56,10 +56,10 @@ const flagNames: ReadonlySet<string> = new Set(
     .map((flag) => flag.replace(/:$/, "")),
 );
 
-/** A word for the program behind a task. Which one that is cannot be seen. */
+/** A word for a task's program, which is unknown here. */
 export function taskWord(text: string): string | undefined {
   if (!text.startsWith("-")) return projectText(text);
   const [, name = "", value] = /^([^=]+)(?:=(.*))?$/s.exec(text) ?? [];
-  if (!flagNames.has(name)) return "is a flag that is not known";
+  if (!flagNames.has(name)) return "is an unknown flag";
   return value === undefined || value === "false" ? undefined : projectText(value);
 }

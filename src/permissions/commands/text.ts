@@ -3,27 +3,26 @@ import { awkProgram } from "../scripts/awk.ts";
 import { sedScript } from "../scripts/sed.ts";
 
 /*
- * A flag has `:` only where every version of a program takes the next word as its value. Where one of them does not, the word
- * would be a file that nobody looked at; such a flag stands here without a value, so that the word counts as a file, or not at
- * all. A program that takes no flags behind its first file has `<` for values, for the same reason.
+ * A flag has `:` only if every version of a program takes the next word as its value, because in the others that word
+ * is a file. For the same reason, programs that accept no flags after their first file have `<` for values.
  */
 
 const checksum = "prints checksums of files";
 const cutting = "prints parts of its input";
-const shaping = "prints its input in another shape";
+const shaping = "prints its input in another layout";
 const bytes = "prints bytes of files as numbers";
 
-/** With a plus in front it is a command for a pager, and with an at sign a file with further words. */
+/** A leading plus marks a pager command, and a leading at sign a file with further arguments. */
 function noCommand(text: string): string | undefined {
-  return /^\\?[+@]|^[*?[]/.test(text) ? "may be no plain file" : undefined;
+  return /^\\?[+@]|^[*?[]/.test(text) ? "may not be a plain file" : undefined;
 }
 
-/** Some versions take the name of a file for a character set. */
+/** Some versions accept a file as a character set. */
 function charset(text: string): string | undefined {
   return /^[\w.:+-]+(\/\/(TRANSLIT|IGNORE|NON_IDENTICAL_DISCARD)?)*$/i.test(text) ? undefined : "may name a file";
 }
 
-/** Modules, which are read from anywhere, can only be asked for at the beginning. */
+/** Modules can be loaded from anywhere, but only at the start of a program. */
 export function jqProgram(text: string): string | undefined {
   const start = text.trimStart();
   if (start.startsWith("#") || /^(module|import|include)\b/.test(start)) return "may load other files";
@@ -31,7 +30,7 @@ export function jqProgram(text: string): string | undefined {
 }
 
 function number(text: string): string | undefined {
-  return /^[+-]?(0x[\da-f]+|\d+)$/i.test(text) ? undefined : "is no number";
+  return /^[+-]?(0x[\da-f]+|\d+)$/i.test(text) ? undefined : "is not a number";
 }
 
 const sortFlags = `
@@ -59,26 +58,26 @@ const sedFlags = `
   --quiet --silent --regexp-extended --separate --unbuffered --null-data --zero-terminated --posix --sandbox --debug --binary
   --line-length: --expression:`;
 
-/** Not a connection to another machine, and not a variable with which the program does something else. */
+/** Excludes network connections, and variables that change what the program does. */
 function plainFile(text: string): string | undefined {
-  return /^\/inet|^(OFMT|CONVFMT|PROCINFO|ARG[VCI]\w*)\b/.test(text) ? "is no plain file" : undefined;
+  return /^\/inet|^(OFMT|CONVFMT|PROCINFO|ARG[VCI]\w*)\b/.test(text) ? "is not a plain file" : undefined;
 }
 
-/** Behind its program it takes a flag for a file. A slash between fields is not the folder of that name. */
+/** awk reads flags after its program as files. A slash as a field separator is not the root folder. */
 const awk = {
   program: "awk gawk mawk nawk",
   operands: "text read*",
   script: awkProgram,
   path: plainFile,
-  why: "prints what a program says that can do no more than that",
+  why: "runs an awk program that only prints",
 };
 
-/** Elsewhere `-i` takes the next word for the ending of a copy, and the one behind it for the script. */
+/** On other systems `-i` takes the next word as a backup extension, and the word after it as the script. */
 const inPlace = process.platform === "linux" ? "-i -Ei -ri -ni -nEi -nri --in-place" : "";
 
-/** An empty script is what some versions take for the ending of a copy. */
+/** Some versions read an empty word as the backup extension. */
 function changingScript(text: string): string | undefined {
-  return text === "" ? "may stand in front of the script" : sedScript(text);
+  return text === "" ? "may not be the script" : sedScript(text);
 }
 
 const reading: readonly Omit<CommandRow, "class">[] = [
@@ -95,7 +94,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     flags: "-b -r -s: --before --regex --separator:",
     operands: "read*",
     anyFlag: true,
-    why: "prints lines in the opposite order",
+    why: "prints lines in reverse order",
   },
   { program: "rev", flags: "-0 --zero", operands: "read*", anyFlag: true, why: shaping },
   {
@@ -112,7 +111,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     flags: "-# -n: -c: -q -v -z --lines: --bytes: --quiet --silent --verbose --zero-terminated",
     operands: "read*",
     anyFlag: true,
-    why: "prints the beginning of files",
+    why: "prints the start of files",
   },
   {
     program: "tail",
@@ -126,7 +125,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     flags: "-[clmwL] --bytes --chars --lines --words --max-line-length --total:",
     operands: "read*",
     anyFlag: true,
-    why: "counts lines, words and letters",
+    why: "counts lines, words and characters",
   },
   {
     program: "cut",
@@ -141,7 +140,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     flags: "-[cCdstu] --complement --delete --squeeze-repeats --truncate-set1",
     operands: "text*",
     anyFlag: true,
-    why: "prints its input with other letters",
+    why: "prints its input with characters replaced or removed",
   },
   {
     program: "paste",
@@ -155,13 +154,13 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     flags:
       "-i -z -a: -e: -j: -o: -t: -v: -1: -2: --ignore-case --check-order --nocheck-order --header --zero-terminated",
     operands: "read read",
-    why: "prints lines of two files that belong together",
+    why: "prints matching lines of two files, joined",
   },
   {
     program: "comm",
     flags: "-[123iz] --check-order --nocheck-order --output-delimiter: --total --zero-terminated",
     operands: "read read",
-    why: "prints which lines two files share",
+    why: "prints which lines two files have in common",
   },
   {
     program: "fold",
@@ -184,7 +183,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     flags: "-# -a -i -t: --initial --all --first-only --tabs:",
     operands: "read*",
     anyFlag: true,
-    why: "prints blanks for tabs, or tabs for blanks",
+    why: "prints its input with tabs as spaces, or the reverse",
   },
   {
     program: "column",
@@ -195,35 +194,35 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     anyFlag: true,
     why: shaping,
   },
-  { program: "sort", flags: sortFlags, operands: "read*", why: "prints lines in order" },
+  { program: "sort", flags: sortFlags, operands: "read*", why: "prints lines in sorted order" },
   {
     program: "uniq",
     flags: `-[cdDiuz] -f: -s: -w: --count --repeated --all-repeated? --group? --unique --ignore-case --skip-fields:
       --skip-chars: --check-chars: --zero-terminated`,
-    // A second one would be written.
+    // A second operand would be written.
     operands: "read?",
-    why: "prints lines without repetitions",
+    why: "prints lines without adjacent duplicates",
   },
   {
     program: "shuf",
     flags: "-[erz] -i: -n: --echo --repeat --zero-terminated --input-range: --head-count: --random-source<",
     operands: "read*",
-    why: "prints lines in any order",
+    why: "prints lines in random order",
   },
-  { program: "tsort", operands: "read?", why: "prints names in an order" },
+  { program: "tsort", operands: "read?", why: "prints names in topological order" },
   {
     program: "numfmt",
     flags: `-z -d: --delimiter: --from: --to: --from-unit: --to-unit: --round: --suffix: --format: --field: --padding:
       --grouping --header? --invalid: --debug --zero-terminated`,
     operands: "text*",
     anyFlag: true,
-    why: "prints numbers in another form",
+    why: "prints numbers in another format",
   },
   {
     program: "envsubst",
     flags: "-v --variables",
     operands: "text?",
-    why: "prints its input with the values of variables",
+    why: "prints its input with variables substituted",
   },
   { program: "bc", flags: "-[lqsw] --mathlib --quiet --standard --warn", operands: "read*", why: "calculates" },
   {
@@ -231,7 +230,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     // Some versions write to a file with -o.
     flags: "-d -D -i -w: -b: --decode --ignore-garbage --wrap:",
     operands: "read?",
-    why: "prints a file in letters and digits, or back",
+    why: "encodes or decodes a file, and prints the result",
   },
   {
     program: "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shasum cksum sum",
@@ -257,7 +256,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     anyFlag: true,
     why: bytes,
   },
-  // It writes its second operand, and takes a flag behind the first for one. Flags cannot be written together.
+  // It writes its second operand, and reads a flag after the first one as an operand. Flags cannot be bundled.
   {
     program: "xxd",
     longDash: true,
@@ -323,7 +322,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     operands: "text read*",
     scriptFlags: "-e --expression",
     script: sedScript,
-    why: "prints its input as a script says that can do no more than that",
+    why: "runs a sed script that only prints",
   },
   { ...awk, longDash: true, flags: "-F/ -v<" },
   { ...awk, sub: "-F /", flags: "-v<" },
@@ -342,7 +341,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
 const programs = new Set(reading.flatMap(({ program }) => program.split(" ")));
 
 export const textRows: readonly CommandRow[] = [
-  { program: [...programs].join(" "), class: "read", sub: "--help|--version", why: "says how it is used" },
+  { program: [...programs].join(" "), class: "read", sub: "--help|--version", why: "prints its help or version" },
   ...reading.map((row): CommandRow => ({ ...row, class: "read" })),
   {
     program: "sort",
@@ -350,7 +349,7 @@ export const textRows: readonly CommandRow[] = [
     flags: `${sortFlags} -o> --output>`,
     needs: "-o --output",
     operands: "read*",
-    why: "puts lines of files in order, in another file or the same",
+    why: "writes sorted lines to a file",
   },
   {
     program: "tail",
@@ -358,16 +357,16 @@ export const textRows: readonly CommandRow[] = [
     flags:
       "-# -n: -c: -f -F -q -v -z -s: --lines: --bytes: --quiet --silent --verbose --follow? --retry --pid: --sleep-interval:",
     operands: "read*",
-    why: "goes on printing what is added to files, and does not end by itself",
+    why: "keeps printing what is added to files, and never ends",
   },
   {
     program: "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shasum",
     class: "low",
     flags: "-c -q -s -w -a: --check --quiet --status --warn --strict --ignore-missing",
     operands: "read*",
-    why: "compares files that a list names with their checksums",
+    why: "verifies the checksums of files in a list",
   },
-  // A flag that is written together with others may be the ending of a file that is kept, and so a place to write to.
+  // Text after a bundled -i may be a backup extension, which is part of an output path.
   {
     program: "sed gsed",
     class: "low",
@@ -377,6 +376,6 @@ export const textRows: readonly CommandRow[] = [
     scriptFlags: "-e --expression",
     script: changingScript,
     keepsNames: true,
-    why: "changes files as a script says",
+    why: "edits files with a script",
   },
 ];

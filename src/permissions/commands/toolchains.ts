@@ -5,27 +5,27 @@ import { taskName } from "./task-names.ts";
 const tests = "runs tests of the project";
 const builds = "builds the project";
 const formats = "formats the project's files";
-const fetches = "changes or looks up what the project depends on, over the network";
-/** Printing a version is not reading for these: a repository can name the toolchain that they start or fetch. */
-const asks = "prints facts about the toolchain, which the repository may choose";
+const fetches = "changes or looks up the project's dependencies over the network";
+/** For these, printing a version is more than reading: a repository can name the toolchain that they start or fetch. */
+const asks = "prints information about the toolchain, which the repository may choose";
 
-/** Left out: --config and --target-dir outside, which may name programs to run; what installs or publishes. */
+/** Left out: --config, which may name programs to run, and anything that installs or publishes. */
 const cargoFlags = `
   -r -p: -F: -j: -v -q --release --package: --workspace --all --exclude: --all-targets --all-features --features: --lib --bin:
   --no-default-features --bins --example: --examples --test: --tests --bench: --benches --verbose --quiet --jobs: --keep-going
   --locked --offline --frozen --color: --message-format: --profile: --target: --target-dir: --manifest-path: --timings`;
 
-/** Behind `--` stand words for the test program. */
+/** Words after `--` go to the test program. */
 function cargoTestWord(text: string): string | undefined {
   const isFlag =
     /^(--(nocapture|no-capture|show-output|ignored|include-ignored|exact|list|test-threads=\d+|skip)|-q)$/.test(text);
   return isFlag ? undefined : projectText(text);
 }
 
-/** Behind `--` stand rules for the compiler; its other flags can name a program to run. */
+/** Words after `--` are lint levels for the compiler. Its other flags can name a program to run. */
 function clippyWord(text: string): string | undefined {
   if (!text.startsWith("-")) return projectText(text);
-  return /^-[DWAF](clippy::)?[a-z_-]*$/.test(text) ? undefined : "is a flag of the compiler that is not known";
+  return /^-[DWAF](clippy::)?[a-z_-]*$/.test(text) ? undefined : "is an unknown compiler flag";
 }
 
 const cargoRows = projectRows([
@@ -56,7 +56,7 @@ const cargoRows = projectRows([
     program: "cargo",
     sub: "run|r",
     flags: "-r -q --release --quiet --locked --offline",
-    why: "builds the project's program and starts it",
+    why: "builds and runs the project's program",
   },
   {
     program: "cargo",
@@ -70,7 +70,7 @@ const cargoRows = projectRows([
     program: "cargo",
     sub: "clean",
     flags: "-p: -r -q --release --doc --package: --quiet",
-    why: "removes what a build makes again",
+    why: "removes build output",
   },
   {
     program: "cargo",
@@ -108,7 +108,7 @@ const cargoRows = projectRows([
     sub: "init|new",
     flags: "-q --lib --bin --name: --edition: --vcs: --quiet",
     operands: "write?",
-    why: "makes a project",
+    why: "creates a project",
   },
   { program: "cargo rustc rustfmt rustdoc", flags: "-V --version --list", needs: "-V --version --list", why: asks },
   {
@@ -142,8 +142,8 @@ const goRows = projectRows(
       -blockprofile: -trace: -outputdir:`,
       why: tests,
     },
-    { sub: "fmt|generate", flags: "-n -x -v -run: -skip:", why: "runs what the project's files say for the build" },
-    { sub: "clean", flags: "-n -x -testcache", why: "removes what a build makes again" },
+    { sub: "fmt|generate", flags: "-n -x -v -run: -skip:", why: "formats the project's files, or runs its generators" },
+    { sub: "clean", flags: "-n -x -testcache", why: "removes build output" },
     {
       sub: "mod tidy|mod download|mod verify|mod graph|mod why|mod vendor|mod init",
       flags: "-v -x -e -json -m -go: -compat:",
@@ -246,7 +246,7 @@ const gofmtRows: readonly CommandRow[] = [
   },
 ];
 
-/** `deno` prints its version before it looks at the project. */
+/** `deno` prints its version before it reads the project. */
 const denoVersion: CommandRow = {
   program: "deno",
   class: "read",
@@ -259,7 +259,7 @@ function onlyCheck(text: string): string | undefined {
   return /^--(check|emit=stdout|quiet|verbose)$/.test(text) ? undefined : projectText(text);
 }
 
-/** A package of the registry: neither an address nor a folder. */
+/** A registry package. Excludes addresses and folders. */
 function crateName(text: string): string | undefined {
   return /^[\w-]+(@[\w.^~=<>,*+-]+)?$/.test(text) ? undefined : "is not the name of a package";
 }

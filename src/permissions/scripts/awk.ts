@@ -1,18 +1,18 @@
 import { type Cursor, cursor, isPlainText } from "./cursor.ts";
 
-const notUnderstood = "has a program that is not understood";
-const redirects = "may write a file or run a command that its program names";
+const notUnderstood = "is not understood";
+const redirects = "may write a file or run a command";
 
 const harmfulNames = new Map<string, string>([
-  ["system", "runs a command that its program makes"],
-  ["getline", "may read a file or run a command that its program names"],
-  ["ARGV", "may choose other files to read"],
-  ["ARGC", "may choose other files to read"],
-  ["SYMTAB", "may choose other files to read"],
-  ["FUNCTAB", "may choose other files to read"],
-  // Some programs give these to the C library as they are, which then reads or writes memory.
-  ["OFMT", "sets a format that is not checked"],
-  ["CONVFMT", "sets a format that is not checked"],
+  ["system", "runs a command"],
+  ["getline", "may read a file or run a command"],
+  ["ARGV", "may read other files"],
+  ["ARGC", "may read other files"],
+  ["SYMTAB", "may read other files"],
+  ["FUNCTAB", "may read other files"],
+  // Some awks pass these unchecked to the C library's printf, which can then read or write memory.
+  ["OFMT", "sets an unchecked number format"],
+  ["CONVFMT", "sets an unchecked number format"],
   ...["func", "switch", "case", "default"].map((name): [string, string] => [name, notUnderstood]),
 ]);
 
@@ -24,17 +24,17 @@ const functions = new Set(
 
 /** What may come next. */
 type Next =
-  /** A statement or a pattern begins here. */
+  /** The start of a statement or a pattern. */
   | "statement"
-  /** The statement of an `if`, a loop or an `else`, where programs do not agree on what a slash is. */
+  /** The statement of an `if`, a loop or an `else`, where awks disagree about the meaning of a slash. */
   | "body"
-  /** A value must come: an operator or an opening bracket stands before it. */
+  /** A value, after an operator or an opening bracket. */
   | "value"
-  /** A value or the end of the statement: `print` stands before it. */
+  /** A value or the end of the statement, after `print`. */
   | "argument"
   /** An operator, one more value to join, or the end of the statement. */
   | "operator"
-  /** Nothing but the end of the statement or a block. */
+  /** Only the end of the statement, or a block. */
   | "end";
 
 type Bracket = "{" | "[" | "(" | "call" | "if" | "for";
@@ -45,19 +45,19 @@ const number = /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])/y;
 const string = /"(?:[^"\\\n]|\\[^\n])*"/y;
 const name = /[A-Za-z_]\w*/y;
 const operator = /\*\*=?|\+\+|--|&&|\|\||[-+*/%^=!<>]=|!~|[-+*/%^<>=!~?:,;(){}[\]$\n]/y;
-/** A line that goes on; a word that it cuts in two is one word for nobody, but is not worth the doubt. */
+/** Blanks, comments, and line continuations beside a blank. A continuation inside a word is not accepted. */
 const space = /(?:[ \t]+(?:\\\n)?|\\\n(?=[ \t])|#(?:[^\n]*[^\n\\])?(?=\n|$))+/y;
 const functionHead =
   /[ \t]+([A-Za-z_]\w*)[ \t]*\([ \t]*((?:[A-Za-z_]\w*[ \t]*(?:,[ \t]*[A-Za-z_]\w*[ \t]*)*)?)\)[ \t]*\n?[ \t]*\{/y;
 
 const beforeRegex = new Set(["(", ",", "~", "!~", "!", "&&", "||", "?", ":", "="]);
-/** Behind these some programs divide, and some begin a regular expression. */
+/** After these some awks divide, and some start a regular expression. */
 const beforeUnclearSlash = new Set(["++", "--", "length", "/"]);
 const continuesLine = new Set([",", "&&", "||"]);
 
 /**
- * Why a program of awk is not harmless; `undefined` when it only prints what it reads, whichever awk runs it. It is no whole
- * parser: it follows values, operators and brackets closely enough to know what each slash, quote and `>` is.
+ * Why an awk program is not harmless; `undefined` if it only prints its input in every awk. Not a full parser: it
+ * follows values, operators and brackets closely enough to classify each slash, quote and `>`.
  */
 export function awkProgram(text: string): string | undefined {
   if (!isPlainText(text)) return notUnderstood;
@@ -75,14 +75,14 @@ function createReader(program: Cursor) {
   const open: Bracket[] = [];
   const defined = new Set<string>();
   const called = new Set<string>();
-  /** What a program gives a value to is no function of any awk, so that a bracket behind it is just joined to it. */
+  /** Names that are assigned to. They are variables in every awk, so a bracket after them is just concatenated. */
   const assigned = new Set<string>();
   let next: Next = "statement";
   let last = "";
-  /** How many brackets were open at the `print` whose statement this is. */
+  /** The number of brackets open at the current statement's `print`. */
   let printedAt: number | undefined;
 
-  /** Takes note of a token when it may stand here. */
+  /** Records a token if it is valid here. */
   function accept(isFitting: boolean, token: string, then: Next): string | undefined {
     if (!isFitting) return notUnderstood;
     last = token;
@@ -158,7 +158,7 @@ function createReader(program: Cursor) {
     const isFunction = functions.has(word);
     const isCall = program.take(/[ \t]*\(/y) !== undefined;
     if (!isCall) {
-      // An underscore at a string has it looked up in a file of translations.
+      // `_"…"` looks the string up in a translation file.
       const isVariable = (!isFunction || word === "length") && !(word === "_" && program.sees(/"/y));
       return accept(next !== "end" && isVariable, word, "operator");
     }
@@ -223,7 +223,7 @@ function createReader(program: Cursor) {
     return accept(next === "operator", mark, "value");
   }
 
-  /** Inside round brackets it compares; elsewhere in a `print` it does for some programs only, if at all. */
+  /** Inside parentheses `>` compares. Elsewhere in a `print` it redirects, at least in some awks. */
   function mayRedirect(): boolean {
     return printedAt !== undefined && !open.slice(printedAt).some((bracket) => bracket === "(" || bracket === "call");
   }

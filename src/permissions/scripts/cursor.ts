@@ -1,17 +1,17 @@
-/** Reads a script from its start to its end. */
+/** A position in a script that only moves forward. */
 export interface Cursor {
   readonly isDone: () => boolean;
-  /** Takes what the pattern, which must be sticky, matches here; without a match nothing is taken. */
+  /** Consumes the match of a sticky pattern at this position. Without a match it does not move. */
   readonly take: (pattern: RegExp) => string | undefined;
-  /** Whether the pattern, which must be sticky, matches here. */
+  /** Whether a sticky pattern matches at this position. */
   readonly sees: (pattern: RegExp) => boolean;
-  /** Goes behind a regular expression that ends with this character; without a clear end it stays where it is. */
+  /** Moves past a regular expression that ends with this character. Without a clear end it does not move. */
   readonly passRegex: (delimiter: string) => boolean;
 }
 
 /*
- * Programs differ in what a bracket hides: some end a regular expression at a delimiter inside it, some do not, and some let
- * a backslash keep it open. These are the brackets whose end is the same for all.
+ * Programs differ: some end a regular expression at a delimiter inside a bracket, some do not, and in some a backslash
+ * keeps the bracket open. This matches only brackets that end at the same place for all.
  */
 const bracket =
   /\[(?:\^|(?!\^))(?:\]|(?!\]))(?:[^\][\\\n]|\[:[a-z]+:\]|\\(?:[^\][\\\n]|\\(?!\])|\[(?![.:=])))*(?:\\\])?\]/y;
@@ -53,8 +53,8 @@ export function cursor(text: string): Cursor {
 }
 
 /**
- * Whether every program reads the same characters in this text. Control characters may be blanks or not; and in some
- * encodings a byte above 127 takes the byte behind it with it, which may be a backslash.
+ * Whether every program reads the same characters in this text. Control characters may count as blanks or not, and in
+ * some encodings a byte above 127 swallows the next byte, such as a backslash.
  */
 export function isPlainText(text: string): boolean {
   return !/[^\P{Cc}\t\n]|\P{ASCII}[@[\\\]^_`{|}~]/u.test(text);

@@ -1,18 +1,18 @@
 import { type Cursor, cursor, isPlainText } from "./cursor.ts";
 
-const notUnderstood = "has a script that is not understood";
-const runs = "runs a command that its script makes";
-const writes = "writes a file that its script names";
-const reads = "reads a file that its script names";
+const notUnderstood = "is not understood";
+const runs = "runs a command";
+const writes = "writes a file";
+const reads = "reads a file";
 
 const blanks = /[ \t]*/y;
 const commandEnd = /[ \t]*(?:[;\n]|$|(?=[}#]))/y;
-/** Some programs take a brace or a comment for a part of the label, so only what ends it for all of them may follow. */
+/** Some seds read a brace or a comment as part of the label, so only what ends it in all of them is accepted. */
 const labelEnd = /[ \t]*\}*[ \t]*(?:[;\n]|$)/y;
 const delimiters = /[/|,#:!@%_~;+="'<>-]/y;
 const addressDelimiters = /\/|\\[/|,#:!@%_~;+="'<>-]/y;
 
-/** Reads the rest of a command and says why that is not harmless. */
+/** Reads the rest of a command and returns why it is not harmless. */
 type Rest = (script: Cursor) => string | undefined;
 
 const rests: Readonly<Record<string, Rest>> = {
@@ -21,7 +21,7 @@ const rests: Readonly<Record<string, Rest>> = {
   btT: (script) => mustTake(script, /[ \t]*[\w.-]*/y, labelEnd),
   ":": (script) => mustTake(script, /[ \t]*[\w.-]+/y, labelEnd),
   "{": () => undefined,
-  // A backslash at the end of a comment hides the next line from some programs.
+  // A backslash at the end of a comment hides the next line from some seds.
   "#": (script) => mustTake(script, /(?:[^\n]*[^\n\\])?(?:\n|$)/y),
   aic: addedText,
   s: substitution,
@@ -34,8 +34,8 @@ const rests: Readonly<Record<string, Rest>> = {
 const commands = new Map(Object.entries(rests).flatMap(([names, rest]) => [...names].map((name) => [name, rest])));
 
 /**
- * Why a script of sed is not harmless; `undefined` when it only prints what it reads, whichever sed runs it. The scripts of
- * several `-e` together are harmless when each of them is, because a script that leaves something unfinished is not.
+ * Why a sed script is not harmless; `undefined` if it only prints its input in every sed. Several `-e` scripts are
+ * harmless if each is, because an unfinished script is not.
  */
 export function sedScript(text: string): string | undefined {
   if (!isPlainText(text)) return notUnderstood;
@@ -50,7 +50,7 @@ export function sedScript(text: string): string | undefined {
   }
 }
 
-/** False when there is an address that is not understood. */
+/** False if an address is not understood. */
 function passAddresses(script: Cursor): boolean {
   if (script.sees(/[\d$/\\]/y)) {
     if (!passAddress(script)) return false;
@@ -86,8 +86,8 @@ function transliteration(script: Cursor): string | undefined {
 }
 
 /**
- * What `a`, `i` and `c` add: from the next line to the first line whose end no backslash keeps open, or on this line alone.
- * Programs do not agree on whether this line can be kept open, and whether two backslashes keep a line open.
+ * The text of `a`, `i` and `c`: on the following lines as far as backslashes continue them, or on this line alone. Seds
+ * disagree on whether this line can be continued, and whether two backslashes continue a line.
  */
 function addedText(script: Cursor): string | undefined {
   const isBelow = script.take(/[ \t]*\\\n[ \t]*(?=[^\\\n]|\\[ \t])/y) !== undefined;

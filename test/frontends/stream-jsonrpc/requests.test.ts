@@ -110,7 +110,7 @@ describe("permissions", () => {
             extractedCommands: ["npm install", "mkdir"],
             impactLevel: "medium",
             riskLevelReason:
-              'Execute runs "npm install && mkdir x": it changes what the project depends on, by packages from the network.',
+              'Execute runs "npm install && mkdir x": it changes the project\'s dependencies, with packages from the network.',
           },
         },
       ],
