@@ -2,44 +2,44 @@ import { exchange } from "./exchange.ts";
 import type { Network } from "./network.ts";
 import { piecesOf } from "./pieces.ts";
 
-/** How long to wait, in milliseconds. */
+/** Milliseconds. */
 export interface Timeouts {
-  /** Until the connection stands: name, TCP, the proxy's consent, TLS. */
+  /** Limit for connecting: DNS, TCP, the proxy and TLS. */
   readonly connectMs: number;
-  /** From then until the answer's headers. */
+  /** Limit from then until the response headers. */
   readonly firstByteMs: number;
-  /** For each piece of the body, while somebody waits for one. */
+  /** Limit for each chunk of the body, while a reader waits. */
   readonly idleMs: number;
 }
 
 export interface HttpRequest {
   readonly url: URL;
   readonly method: string;
-  /** Those that belong to the connection (`host`, `content-length`, `connection` …) are ours to send and are left out. */
+  /** Connection headers (`host`, `content-length`, `connection` …) are ignored; we set them. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal;
   readonly timeouts: Timeouts;
-  /** Connect there instead of looking the host's name up; TLS and `Host` still use the name. */
+  /** Connects here instead of resolving the host. TLS and `Host` still use the name. */
   readonly address?: string;
-  /** Proxies, certificates and the connections that are kept open. */
+  /** Proxies, certificates and the connection pool. */
   readonly network: Network;
 }
 
 export interface HttpResponse {
   readonly status: number;
   readonly statusText: string;
-  /** Names in lower case. Without `content-encoding` and `content-length` when the body was compressed. */
+  /** Names in lower case. Without `content-encoding` and `content-length` if the body was compressed. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Bytes as they come, decompressed, to be read once; leaving the loop early closes the socket. Rejects with `NetworkError`. */
+  /** Decompressed bytes, readable once. Leaving the loop early closes the socket. Rejects with `NetworkError`. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Whoever does not read the body to its end calls this: an open answer keeps its socket and the process. */
+  /** Required unless the body is read to its end: an open response keeps its socket and the process alive. */
   close(): void;
 }
 
 /**
- * One HTTP exchange. Resolves when the answer's headers are there, whatever the status; follows no redirects and asks for no compression.
- * Rejects with `NetworkError` only.
+ * One HTTP exchange. Resolves with the response headers, whatever the status. Follows no redirects and requests no
+ * compression. Rejects only with `NetworkError`.
  */
 export async function request(r: HttpRequest): Promise<HttpResponse> {
   const { status, statusText, headers, body } = await exchange(r);
