@@ -22,7 +22,7 @@ const isIndex: Guard = (value) => Number.isSafeInteger(value) && Number(value) >
 const isFlag: Guard = (value) => typeof value === "boolean";
 const isErrorCode: Guard = (value) => isText(value) && Object.hasOwn(errorCodes, value);
 
-/** A union told apart by the text in `tag`. */
+/** A union discriminated by `tag`. */
 function variants(tag: string, byTag: Readonly<Record<string, Guard>>): Guard {
   const guards = new Map(Object.entries(byTag));
   return (value) => {
@@ -31,7 +31,7 @@ function variants(tag: string, byTag: Readonly<Record<string, Guard>>): Guard {
   };
 }
 
-/** `null` takes away what a session may be without. */
+/** `null` removes an optional setting. */
 const isChanges = shape({
   ...each(neededSettings, optional),
   ...each(furtherSettings, (guard) => optional((value) => value === null || guard(value))),
@@ -45,7 +45,7 @@ const isUsage = shape({
   thinking: isNumber,
 });
 
-/** Opaque, so only its outline is looked at. */
+/** Opaque, so only its outer shape is checked. */
 const isProof: Guard = (value) => isFields(value) && Object.values(value).every(isFields);
 
 const isImage = shape({ type: oneOf("image"), mediaType: isText, data: isText });
@@ -195,7 +195,7 @@ const bodyGuards: Readonly<Record<Exclude<DurableBody["type"], "session.opened">
 
 const guardByType: ReadonlyMap<string, Guard> = new Map(Object.entries(bodyGuards));
 
-/** The guard of a record's own fields; `undefined` for a type that this version does not know. */
+/** The guard for a record's own fields; `undefined` for an unknown type. */
 export function bodyGuard(type: string): Guard | undefined {
   return guardByType.get(type);
 }

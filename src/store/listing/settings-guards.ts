@@ -15,7 +15,7 @@ const isReasoningEffort = everyOneOf<ReasoningEffort>({
   dynamic: true,
 });
 
-/** What every session has. */
+/** Required settings. */
 export const neededSettings = {
   modelId: isText,
   reasoningEffort: isReasoningEffort,
