@@ -1,4 +1,4 @@
-/** What came first goes first, at the same cost however many wait. */
+/** A FIFO queue with constant-time operations. */
 export interface Queue<T> {
   readonly length: number;
   push(item: T): void;
@@ -6,7 +6,7 @@ export interface Queue<T> {
   clear(): void;
 }
 
-/** Slots in front are given up together, so that neither taking one nor a queue that is never empty costs more with time. */
+/** Empty slots at the front are freed in batches, which keeps `shift` cheap and memory bounded. */
 const mostEmpty = 64;
 
 export function createQueue<T>(): Queue<T> {
