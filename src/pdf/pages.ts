@@ -7,7 +7,7 @@ import { openPdfReader, type PdfReader } from "./library.ts";
  */
 export async function* readPdfPages(
   bytes: Uint8Array,
-  mostPages: number,
+  maxPages: number,
   signal: AbortSignal,
 ): AsyncGenerator<PdfPart, void> {
   let reader: PdfReader | undefined;
@@ -15,7 +15,7 @@ export async function* readPdfPages(
     // The library rejects Node's `Buffer` and keeps the array, so pass a copy.
     reader = await openPdfReader(new Uint8Array(bytes), signal);
     yield { type: "opened", pages: reader.pages };
-    for (let page = 1; page <= Math.min(reader.pages, mostPages); page += 1) {
+    for (let page = 1; page <= Math.min(reader.pages, maxPages); page += 1) {
       const text = await reader.text(page);
       yield { type: "page", text, lacksTables: reader.lacksTables() };
     }

@@ -7,7 +7,7 @@ export interface Queue<T> {
 }
 
 /** Empty slots at the front are freed in batches, which keeps `shift` cheap and memory bounded. */
-const mostEmpty = 64;
+const maxEmpty = 64;
 
 export function createQueue<T>(): Queue<T> {
   let items: (T | undefined)[] = [];
@@ -26,7 +26,7 @@ export function createQueue<T>(): Queue<T> {
       if (first === items.length) {
         items = [];
         first = 0;
-      } else if (first > mostEmpty && 2 * first > items.length) {
+      } else if (first > maxEmpty && 2 * first > items.length) {
         items = items.slice(first);
         first = 0;
       }
