@@ -146,7 +146,7 @@ function failureIn(
   last: Extract<ModelEvent, { type: "end" | "error" }> | undefined,
   text: string,
 ): Failure | undefined {
-  if (last === undefined) return { code: "model_failed", message: "The model's answer ended before it was whole." };
+  if (last === undefined) return { code: "model_failed", message: "The model's reply ended early." };
   if (last.type === "error") {
     const { code, message } = last.failure;
     return { code, message };

@@ -3,11 +3,11 @@ import type { Wire } from "./model-spec.ts";
 
 export interface Address {
   readonly baseUrl: string;
-  /** Without its question mark. */
+  /** Without the question mark. */
   readonly query?: string;
 }
 
-/** What is put behind the address of a wire with every request; people copy it along with the address. */
+/** Path that each request appends. Users often copy it along with the base address. */
 const endpoints: Readonly<Record<Wire, string>> = {
   anthropic: "/messages",
   "openai-responses": "/responses",
@@ -15,19 +15,19 @@ const endpoints: Readonly<Record<Wire, string>> = {
   google: "",
 };
 
-/** These two are mostly written without the version of their interface, as their own libraries want it. */
+/** These base addresses are usually written without an API version, as the providers' own libraries expect. */
 const versions: Partial<Readonly<Record<Wire, string>>> = { anthropic: "/v1", google: "/v1beta" };
 
-/** Where a wire's requests go; or what is wrong with the address, without quoting it: there may be a password in it. */
+/** The normalized address, or what is wrong with it. The fault never quotes the address, which can hold a password. */
 export function readAddress(given: string, wire: Wire): Address | string {
   const text = given.trim();
-  if (!/^https?:\/\/[^/]/i.test(text)) return "must begin with http:// or https://";
-  if (!URL.canParse(text) || /[\s\p{Cc}]/u.test(text)) return "is not an address";
+  if (!/^https?:\/\/[^/]/i.test(text)) return "must start with http:// or https://";
+  if (!URL.canParse(text) || /[\s\p{Cc}]/u.test(text)) return "is not a valid URL";
   const { username, password } = new URL(text);
   if (username !== "" || password !== "") {
-    return "has a user or a password in it, which are never sent: use apiKey or headers";
+    return "must not contain a user or password: use apiKey or headers";
   }
-  if (text.includes("#")) return "has a part behind #, which is never sent: leave it out";
+  if (text.includes("#")) return "must not contain a # fragment";
   const [path = "", ...rest] = text.split("?");
   const query = rest.join("?");
   return { baseUrl: versioned(shortened(path, endpoints[wire]), wire), ...(query === "" ? {} : { query }) };

@@ -11,11 +11,11 @@ import { promptOf, proofNames } from "./prompt.ts";
 import { optionsOf } from "./provider-options.ts";
 import { WrongAnswer } from "./watched-fetch.ts";
 
-/** The one file that knows the AI SDK: a request becomes a call of `doStream`, and its parts become our events. */
+/** The only file that calls the AI SDK: translates a request to `doStream`, and the stream's parts to our events. */
 
 type Json = ProviderOptions[string];
 
-/** Thrown for what a provider said in the middle of its stream. */
+/** An error event within a provider's stream. */
 export class StreamFault extends Error {
   readonly detail: unknown;
 
@@ -25,15 +25,15 @@ export class StreamFault extends Error {
   }
 }
 
-/** Thrown when a stream is over and the answer is not. */
+/** The stream ended before the reply did. */
 export class CutStream extends Error {}
 
 type Fetch = typeof globalThis.fetch;
 
-/** One for each entry: the SDK's models hold nothing of a call, and to make one takes half a millisecond. */
+/** One per spec: the SDK's models are stateless, and creating one takes half a millisecond. */
 const models = new WeakMap<ModelSpec, Promise<LanguageModelV3>>();
 
-/** The way that one attempt takes to the network, by the signal that the SDK gives back with its request. */
+/** Each attempt's `fetch`, by its abort signal, which the SDK passes through to the request. */
 const fetches = new WeakMap<AbortSignal, Fetch>();
 
 function modelOf(spec: ModelSpec): Promise<LanguageModelV3> {
@@ -48,7 +48,7 @@ function modelOf(spec: ModelSpec): Promise<LanguageModelV3> {
   return model;
 }
 
-/** Only the provider that is used is loaded. */
+/** Loads only the provider in use. */
 async function openModel(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV3> {
   const { model, baseUrl: baseURL, headers } = spec;
   const apiKey = spec.apiKey ?? "";
@@ -89,15 +89,15 @@ function extrasExtractor(name: string) {
   };
 }
 
-/** An answer that is coming in. */
+/** A reply being streamed. */
 export interface OpenAnswer {
-  /** The events of its next part, which may be none. Rejects with what the SDK throws, `StreamFault` and `CutStream`. */
+  /** The next part's events, possibly none. Rejects with the SDK's errors, `StreamFault` or `CutStream`. */
   next(): Promise<readonly ModelEvent[]>;
-  /** Closes the socket when the answer is left in the middle. */
+  /** Closes the socket if the reply hasn't ended. */
   close(): void;
 }
 
-/** One attempt, with a signal of its own. Rejects with what the SDK throws. */
+/** Starts one attempt. `signal` must be unique to it. Rejects with the SDK's errors. */
 export async function openAnswer(
   spec: ModelSpec,
   fetch: Fetch,
@@ -138,7 +138,7 @@ async function functionTools(
   });
 }
 
-/** Google refuses formats that it does not know; they are hints, and our own check knows them all. */
+/** Google rejects unknown formats. They are only hints; we validate arguments ourselves. */
 function withoutFormats(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutFormats);
   if (typeof schema !== "object" || schema === null) return schema;
@@ -150,7 +150,7 @@ function withoutFormats(schema: unknown): unknown {
 
 type Part = LanguageModelV3StreamPart;
 
-/** Parts of one answer, in order, as events. Remembers the names of calls whose arguments are coming in. */
+/** Translates the parts of one reply, in order. Remembers tool names while their arguments stream. */
 function translator(spec: ModelSpec, watch: { readonly saysDone: boolean }): (part: Part) => readonly ModelEvent[] {
   const names = new Map<string, string>();
   const proofName = proofNames[spec.wire];
@@ -158,7 +158,7 @@ function translator(spec: ModelSpec, watch: { readonly saysDone: boolean }): (pa
     const own = part.providerMetadata?.[proofName];
     return own === undefined || Object.keys(own).length === 0 ? undefined : { [proofName]: own };
   };
-  /** There nothing proves a thought; that it came from this wire is what must be known. */
+  /** Chat completions have no proofs, so an empty one marks which wire the thinking came from. */
   const thought = spec.wire === "openai-chat" ? { [proofName]: {} } : undefined;
 
   return (part) => {
@@ -179,7 +179,7 @@ function translator(spec: ModelSpec, watch: { readonly saysDone: boolean }): (pa
       }
       case "tool-input-start":
         names.set(part.id, part.toolName);
-        // A stream of calls without an end must not be kept until it has one.
+        // An endless stream of calls must not fill memory.
         if (names.size > maxCalls) throw new WrongAnswer(`It made more than ${maxCalls} calls in one answer.`);
         return [];
       case "tool-input-delta":
@@ -200,12 +200,12 @@ function translator(spec: ModelSpec, watch: { readonly saysDone: boolean }): (pa
   };
 }
 
-/** Made for every piece of an answer, and so without a spread, which would cost more than the rest of it. */
+/** Runs for each delta, so it avoids the cost of a spread. */
 function said(type: "text" | "thinking", text: string, block: string, proof: Proof | undefined): ModelEvent {
   return proof === undefined ? { type, text, block } : { type, text, block, proof };
 }
 
-/** Anthropic adds kinds of events, blocks and deltas, and says to pass over those that are not known. */
+/** Anthropic adds new kinds of events, blocks and deltas, and tells clients to skip unknown ones. */
 const anthropicKinds: Readonly<Record<string, readonly string[]>> = {
   type: [
     "message_start",
@@ -231,14 +231,14 @@ function isUnknownEvent(error: unknown, wire: Wire): boolean {
   });
 }
 
-/** Foreign prose: the AI SDK's words for a stream that is over without a reason. */
+/** Foreign prose: the AI SDK's error for a stream that ends without a finish reason. */
 function lacksReason(error: unknown): boolean {
   return error instanceof Error && /ended without a finish reason/.test(error.message);
 }
 
 type Finish = Part & { type: "finish" };
 
-/** What a chat completions server said beside its answer. */
+/** Extra fields of chat completions servers, as events. */
 function extraEvents({ providerMetadata }: Finish, proofName: string): readonly ModelEvent[] {
   const { refusal, reasoning_details } = (providerMetadata?.[proofName] ?? {}) as ChatExtras;
   const events: ModelEvent[] = [];
@@ -272,7 +272,7 @@ function lastEvents(
     case "content-filter":
       return end("refusal");
     default:
-      // The SDK's word for an answer whose end was never told.
+      // The SDK's finish reason for a reply that has none.
       if (raw === undefined && !saysDone) throw new CutStream();
       if (unified === "error" && !saysDone)
         throw new StreamFault({ message: `The answer ended with "${raw}".`, type: raw });
@@ -280,10 +280,10 @@ function lastEvents(
   }
 }
 
-/** `undefined` when the server does not count. */
+/** `undefined` if the server reports no usage. */
 function usageOf({ inputTokens, outputTokens, raw }: Finish["usage"]): Usage | undefined {
   if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined;
-  // DeepSeek and Moonshot tell it in their own words.
+  // DeepSeek and Moonshot use their own keys.
   const { prompt_cache_hit_tokens: hit, cached_tokens: cached } = raw ?? {};
   const own = [hit, cached].find((count) => typeof count === "number") as number | undefined;
   const cacheRead = inputTokens.cacheRead || (own ?? 0);

@@ -1,7 +1,7 @@
 import type { Message } from "../core/message.ts";
 import { callsOf } from "../core/message.ts";
 
-/** `call_<n>`: the same for the same conversation, and used by no call before. `ahead` counts calls of the same reply. */
+/** `call_<n>`: deterministic, and new in this conversation. `ahead`: earlier calls of the same reply. */
 export function nextCallId(messages: readonly Message[], ahead = 0): string {
   let last = 0;
   let count = 0;

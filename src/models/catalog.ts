@@ -9,17 +9,17 @@ import { type RetryOptions, withRetries } from "./retry.ts";
 import { scriptInfo } from "./script-info.ts";
 
 export interface ModelCatalogOptions {
-  /** Used when nothing else is asked for. */
+  /** Listed first after the override. */
   readonly defaultModel: string;
-  /** Takes the place of every requested model. */
+  /** Replaces every requested model. */
   readonly override?: string;
-  /** What the user's configuration says of models. */
+  /** The `models` section of the user's configuration. */
   readonly choices?: ModelChoices;
-  /** Where keys are looked for. */
+  /** Variables with API keys and addresses. */
   readonly env?: Environment;
-  /** Reads and parses a script file. Rejects with what is wrong with it. */
+  /** Reads and parses a script file. Rejects with the reason if it can't. */
   loadScript(path: string): Promise<unknown>;
-  /** The way to the network, loaded when a provider is first called. */
+  /** Called when a provider is first used, so that the network code loads late. */
   fetch?(timeouts: ModelTimeouts): Promise<typeof globalThis.fetch>;
   readonly clock: Clock;
   readonly retry?: RetryOptions;
@@ -32,14 +32,14 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
   const ports = new Map<string, Promise<ModelPort | undefined>>();
   const infos = new Map<string, ModelInfo>();
 
-  /** The place where an id becomes an adapter; each is loaded when it is first asked for. */
+  /** Turns an id into an adapter, loading its code on first use. */
   const open = async (id: string): Promise<ModelPort | undefined> => {
     if (id === offlineInfo.id) return (await import("./offline/offline-model.ts")).createOfflineModel();
     if (isScript(id)) {
       const path = id.slice(scriptPrefix.length);
       const loaded = await Promise.all([import("./scripted.ts"), loadedScript(options, path)]);
       const [{ createScriptedModel }, script] = loaded;
-      // A script does the same every time.
+      // A script's timing is deterministic.
       const { random: _, ...exact } = retry ?? {};
       return withRetries(createScriptedModel({ id, script, path, clock }), clock, exact);
     }
@@ -51,10 +51,10 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
       const { createProviderModel } = await import("./provider-model.ts");
       return createProviderModel(spec, await fetch(spec.timeouts));
     };
-    return withRetries(loadedWhenAsked(spec.info, load), clock, retry);
+    return withRetries(loadedOnFirstCall(spec.info, load), clock, retry);
   };
 
-  /** One port for all sessions, so that a script's calls are counted together. A failure is not kept. */
+  /** One port for all sessions, so that a script counts all its calls. Failures are not cached. */
   const port = async (id: string): Promise<ModelPort | undefined> => {
     const opening = ports.get(id) ?? open(id);
     if (!ports.has(id)) ports.set(id, opening);
@@ -97,19 +97,19 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
       const { fallback } = choices;
       const second = fallback === undefined ? undefined : await port(unaliased(fallback, choices));
       if (second === undefined) throw await unknownModel(id, await list(), env);
-      return withNotice(second, `The model "${id}" is not known; ${second.info.id} is used, as models.fallback says.`);
+      return withNotice(second, `Unknown model "${id}". Using ${second.info.id} (models.fallback).`);
     },
   };
 }
 
-/** Whoever only chooses a model, as a client that connects, does not wait for what its answers need. */
-function loadedWhenAsked(info: ModelInfo, load: () => Promise<ModelPort>): ModelPort {
+/** Choosing a model, as every connecting client does, must not wait for the code that calls it. */
+function loadedOnFirstCall(info: ModelInfo, load: () => Promise<ModelPort>): ModelPort {
   let loaded: ModelPort | undefined;
-  async function* afterLoading(...asked: Parameters<ModelPort["stream"]>): AsyncGenerator<ModelEvent> {
+  async function* afterLoading(...call: Parameters<ModelPort["stream"]>): AsyncGenerator<ModelEvent> {
     loaded ??= await load();
-    yield* loaded.stream(...asked);
+    yield* loaded.stream(...call);
   }
-  return { info, boundsSilence: true, stream: (...asked) => (loaded?.stream ?? afterLoading)(...asked) };
+  return { info, boundsSilence: true, stream: (...call) => (loaded?.stream ?? afterLoading)(...call) };
 }
 
 function isScript(id: string): boolean {
@@ -145,7 +145,7 @@ async function unknownModel(id: string, known: readonly ModelInfo[], env: Enviro
   ]);
   const names = [...new Set([...known.map((info) => info.id), "<provider>/<model>", `${scriptPrefix}<file>`])];
   const candidates = [...known.map((info) => info.id), ...wellKnownNames()];
-  // gpt-9 is no slip for gpt-5, but a model that is not known yet.
+  // gpt-9 is probably a newer model, not a typo of gpt-5.
   const isVersion = (name: string): boolean => name.replace(/\d/g, "") === id.toLowerCase().replace(/\d/g, "");
   const isNear = (name: string): boolean => !isVersion(name) && distance(name, id.toLowerCase()) <= 2;
   const near = id.length < 5 ? undefined : candidates.find(isNear);
@@ -154,7 +154,7 @@ async function unknownModel(id: string, known: readonly ModelInfo[], env: Enviro
   return new AgentError("model_unknown", `Unknown model "${id}".${hint} Known models: ${names.join(", ")}.`);
 }
 
-/** A model is called by its provider's name, and most unknown ones only lack that. */
+/** Most unknown names only lack their provider. */
 function providerHint(
   id: string,
   family: string | undefined,
@@ -165,18 +165,18 @@ function providerHint(
   if (slash > 0) {
     const names = providers.map((provider) => provider.id);
     const named = id.slice(0, slash);
-    return names.includes(named) ? "" : ` There is no provider "${named}". Providers: ${names.join(", ")}.`;
+    return names.includes(named) ? "" : ` Unknown provider "${named}". Providers: ${names.join(", ")}.`;
   }
   if (id === "") return "";
   if (providers.some((provider) => provider.id === id))
-    return ` That is a provider. Name a model of it: "${id}/<model>".`;
-  if (family === undefined) return ` To call a provider's model, name both: "<provider>/${id}".`;
+    return ` That is a provider. Name one of its models: "${id}/<model>".`;
+  if (family === undefined) return ` If a provider has it, use "<provider>/${id}".`;
   const key = providers.find((provider) => provider.id === family)?.keyVariables[0];
   const needs = key === undefined || (env[key] ?? "") !== "" ? "" : ` It needs ${key}.`;
   return ` Did you mean "${family}/${id}"?${needs}`;
 }
 
-/** How many letters must be added, left out or changed. */
+/** Levenshtein distance; 3 if it is surely more than 2. */
 function distance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return 3;
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,9 +1,9 @@
-/** What compatible servers say in a chunk beside what the SDK reads of it. */
+/** Fields of compatible servers' chunks that the SDK ignores. */
 
 export interface ChatExtras {
-  /** The words of a refusal that is told apart from the answer. */
+  /** A refusal's text, sent apart from the content. */
   readonly refusal?: string;
-  /** OpenRouter's form of thoughts, with their signatures: they want to go back as they came. */
+  /** OpenRouter's thinking with signatures. Must be sent back unchanged. */
   readonly reasoning_details?: readonly Detail[];
 }
 
@@ -29,7 +29,7 @@ export class ChatExtrasReader {
     };
   }
 
-  /** A detail comes in pieces: texts grow, everything else is said once. */
+  /** Details arrive in pieces: texts are appended, other fields are set once. */
   private add(piece: Detail): void {
     const open = this.details.findLast(({ type, index }) => type === piece.type && index === piece.index);
     if (open === undefined) {

@@ -8,38 +8,38 @@ import { type FaultyModel, movedFault, readEntry, readName, specOfEntry, specOfN
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A model that can be named, and why it cannot be used if it cannot. */
+/** A model known to the configuration or by name. `problem`: why it can't be used. */
 export interface ModelStatus {
   readonly info: ModelInfo;
-  /** `configuration`: an entry of config.yaml. `name`: known by name. `own`: part of Tinman, or a script. */
+  /** `configuration`: an entry of config.yaml. `name`: known by name. `own`: built in, or a script. */
   readonly from: "configuration" | "name" | "own";
-  /** Where it is called, without what may be secret in it. Absent: in this process. */
+  /** Its address without secrets. Absent if it runs in this process. */
   readonly address?: string;
-  /** Where its key comes from. Absent: it has none. */
+  /** Where its key comes from. Absent without a key. */
   readonly key?: string;
   readonly problem?: string;
 }
 
-/** A provider that is known by name, and why none of its models can be used if none can. */
+/** A provider known by name. `problem`: why its models can't be used. */
 export interface ProviderStatus {
   readonly id: string;
   readonly name: string;
-  /** It would have to run on this machine. */
+  /** It runs on this machine. */
   readonly isLocal: boolean;
-  /** Its best models are known by name, and listed. */
+  /** The listing names its best models. */
   readonly isListed: boolean;
   /** The variable that holds its key. */
   readonly key?: string;
   readonly problem?: string;
 }
 
-/** The models that are not embedded. Throws `config_invalid` for an entry that cannot be understood. */
+/** How to call a model that isn't built in. Throws `config_invalid` for an invalid entry. */
 export function specFor(id: string, choices: ModelChoices, env: Environment): ModelSpec | undefined {
   const entry = choices.entries?.find((candidate) => candidate.id === id);
   return entry === undefined ? specOfName(id, env) : specOfEntry(entry, env);
 }
 
-/** The same, for people, who are told what cannot be understood as a problem of that model. */
+/** Like `specFor`, but reports an invalid entry as the model's problem. */
 export function statusFor(id: string, choices: ModelChoices, env: Environment): ModelStatus | undefined {
   const entry = choices.entries?.find((candidate) => candidate.id === id);
   if (entry !== undefined) return statusOf(readEntry(entry, env), "configuration");
@@ -47,7 +47,7 @@ export function statusFor(id: string, choices: ModelChoices, env: Environment): 
   return found === undefined ? undefined : statusOf(found, "name");
 }
 
-/** Entries first, then the models that are known by name. */
+/** Configured entries first, then models known by name. */
 export function modelStatuses(choices: ModelChoices, env: Environment): readonly ModelStatus[] {
   const own = (choices.entries ?? []).map((entry) => statusOf(readEntry(entry, env), "configuration"));
   const taken = new Set(own.map(({ info }) => info.id));
@@ -71,7 +71,7 @@ function statusOf(spec: ModelSpec | FaultyModel, from: ModelStatus["from"]): Mod
   };
 }
 
-/** All but the one that can be anywhere. */
+/** All providers with a default address. */
 export function providerStatuses(env: Environment): readonly ProviderStatus[] {
   return providers.flatMap((provider) => {
     const { id, name, baseUrl, keyVariables, isLocal = false } = provider;

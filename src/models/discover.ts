@@ -3,15 +3,15 @@ import type { Provider } from "./providers.ts";
 import { providers } from "./providers.ts";
 
 export interface LocalModel {
-  /** As the server calls it. */
+  /** The server's name for it. */
   readonly name: string;
-  /** Where the server says so. */
+  /** Absent if the server doesn't report it. */
   readonly contextWindow?: number;
 }
 
-/** What was found at the place where a server usually listens. Without a problem it runs. */
+/** The result for one server's usual address. Running and usable unless `problem` is set. */
 export interface LocalServer {
-  /** `<provider>/<name>` calls one of its models. */
+  /** A model's id is `<provider>/<name>`. */
   readonly provider: string;
   readonly name: string;
   readonly address: string;
@@ -21,16 +21,16 @@ export interface LocalServer {
 
 const deadlineMs = 3_000;
 const timeouts: ModelTimeouts = { connectMs: 1_000, firstByteMs: deadlineMs, idleMs: deadlineMs };
-const mostBytes = 1024 * 1024;
-const mostModels = 200;
-const longestName = 200;
+const maxBytes = 1024 * 1024;
+const maxModels = 200;
+const maxNameLength = 200;
 
 type Fetch = typeof globalThis.fetch;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Asks each for its list of models, all at once, with little patience: what listens there may be anything. Never rejects. A
- * key is sent only to a server that asks for one.
+ * Queries all servers at once for their models, with short timeouts, as anything may listen there. Never rejects. A key goes
+ * only to a server that asks for one.
  */
 export async function discoverLocalModels(
   openFetch: (timeouts: ModelTimeouts) => Promise<Fetch>,
@@ -54,7 +54,7 @@ export async function discoverLocalModels(
 
 type Answer = Pick<LocalServer, "models" | "problem">;
 
-/** The deadline is for the whole of it: a server that sends a byte now and then is not silent. */
+/** The deadline covers the whole exchange, because a server that trickles bytes never idles. */
 async function ask(server: Provider, fetch: Fetch, env: Environment, signal: AbortSignal): Promise<Answer> {
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
@@ -74,7 +74,7 @@ async function answerOf(server: Provider, fetch: Fetch, env: Environment, signal
     fetch(`${server.baseUrl}/models`, { headers: { accept: "application/json", ...headers }, signal });
   const variable = server.keyVariables.find((name) => (env[name] ?? "") !== "");
   let response = await get({});
-  if (wantsKey(response) && variable !== undefined) {
+  if (needsKey(response) && variable !== undefined) {
     await response.body?.cancel();
     response = await get({ authorization: `Bearer ${(env[variable] ?? "").trim()}` });
   }
@@ -84,22 +84,22 @@ async function answerOf(server: Provider, fetch: Fetch, env: Environment, signal
     return { models: [], problem: refused };
   }
   const text = await boundedText(response);
-  if (text === undefined) return { models: [], problem: "its list of models is larger than 1 MB" };
+  if (text === undefined) return { models: [], problem: "its model list is larger than 1 MB" };
   const models = modelsIn(text);
-  if (models === undefined) return { models: [], problem: "what answers there is not a model server" };
-  return models.length === 0 ? { models, problem: "it runs, and has no model" } : { models };
+  if (models === undefined) return { models: [], problem: "not a model server" };
+  return models.length === 0 ? { models, problem: "it has no models" } : { models };
 }
 
-function wantsKey({ status }: Response): boolean {
+function needsKey({ status }: Response): boolean {
   return status === 401 || status === 403;
 }
 
 function refusal(response: Response, { keyVariables }: Provider, variable: string | undefined): string | undefined {
   if (response.ok) return undefined;
-  if (!wantsKey(response)) return `it answered with status ${response.status}`;
-  if (variable !== undefined) return `it refused the key of ${variable} (${response.status})`;
+  if (!needsKey(response)) return `it returned status ${response.status}`;
+  if (variable !== undefined) return `it refused the key in ${variable} (${response.status})`;
   const hint = keyVariables.length === 0 ? "" : `: set ${keyVariables.join(" or ")}`;
-  return `it wants a key (${response.status})${hint}`;
+  return `it needs a key (${response.status})${hint}`;
 }
 
 async function boundedText(response: Response): Promise<string | undefined> {
@@ -109,7 +109,7 @@ async function boundedText(response: Response): Promise<string | undefined> {
   if (reader === undefined) return "";
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     length += next.value.byteLength;
-    if (length > mostBytes) {
+    if (length > maxBytes) {
       await reader.cancel();
       return undefined;
     }
@@ -118,7 +118,7 @@ async function boundedText(response: Response): Promise<string | undefined> {
   return Buffer.concat(pieces).toString("utf8");
 }
 
-/** Of a list in OpenAI's format. `undefined`: it is none. */
+/** Parses a list in OpenAI's format; `undefined` for anything else. */
 function modelsIn(text: string): readonly LocalModel[] | undefined {
   let value: unknown;
   try {
@@ -128,26 +128,26 @@ function modelsIn(text: string): readonly LocalModel[] | undefined {
   }
   if (!isObject(value) || !Array.isArray(value.data)) return undefined;
   const found = new Map<string, LocalModel>();
-  for (const one of value.data as readonly unknown[]) {
-    if (!isObject(one) || typeof one.id !== "string" || !isName(one.id) || found.size >= mostModels) continue;
-    const meta = isObject(one.meta) ? one.meta : {};
-    // vLLM's name for it, and llama.cpp's.
-    const window = [one.max_model_len, meta.n_ctx].find((size) => Number.isSafeInteger(size) && Number(size) > 0);
-    found.set(one.id, { name: one.id, ...(window === undefined ? {} : { contextWindow: Number(window) }) });
+  for (const model of value.data as readonly unknown[]) {
+    if (!isObject(model) || typeof model.id !== "string" || !isName(model.id) || found.size >= maxModels) continue;
+    const meta = isObject(model.meta) ? model.meta : {};
+    // vLLM's key and llama.cpp's.
+    const window = [model.max_model_len, meta.n_ctx].find((size) => Number.isSafeInteger(size) && Number(size) > 0);
+    found.set(model.id, { name: model.id, ...(window === undefined ? {} : { contextWindow: Number(window) }) });
   }
   return [...found.values()];
 }
 
 function isName(text: string): boolean {
-  return text.length > 0 && text.length <= longestName && !/[\s\p{C},]/u.test(text);
+  return text.length > 0 && text.length <= maxNameLength && !/[\s\p{C},]/u.test(text);
 }
 
 function problemOf(error: unknown, stopped: AbortSignal): string {
-  if (stopped.aborted) return "it was not waited for";
+  if (stopped.aborted) return "the query was cancelled";
   const { kind, message } = error as { readonly kind?: unknown; readonly message?: unknown };
   if (kind === "refused") return "nothing listens there";
   if (kind === "aborted") return `it did not answer within ${deadlineMs / 1_000} s`;
-  return typeof message === "string" ? message : "it cannot be asked";
+  return typeof message === "string" ? message : "the query failed";
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

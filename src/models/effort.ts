@@ -1,15 +1,15 @@
 import type { ReasoningEffort } from "../core/settings.ts";
 
-/** From least to most. `none` is no wish, `dynamic` leaves it to the model; neither has a place in the order. */
+/** Ascending, without the unordered `none` (no preference) and `dynamic` (the model decides). */
 const order: readonly ReasoningEffort[] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 export interface ChosenEffort {
   readonly effort: ReasoningEffort;
-  /** Why it is not the one that was asked for. */
+  /** Present if the effort differs from the requested one. */
   readonly notice?: string;
 }
 
-/** The nearest effort that a model has: the next lower one, or its lowest. Who wants it to think does not get "off". */
+/** The nearest effort that the model offers: the next lower one, or its lowest. It never falls back to `off`. */
 export function chooseEffort(
   wanted: ReasoningEffort,
   offered: readonly ReasoningEffort[],
@@ -23,15 +23,15 @@ export function chooseEffort(
   const effort = thinking.findLast((name) => order.indexOf(name) < place) ?? thinking[0] ?? "none";
   const instead =
     effort === "none"
-      ? "nothing about it is sent"
-      : `"${effort}" is used, of ${known.map((name) => `"${name}"`).join(", ")}`;
-  return { effort, notice: `${model} has no reasoning effort "${wanted}": ${instead}.` };
+      ? "so none is sent"
+      : `using "${effort}". Available: ${known.map((name) => `"${name}"`).join(", ")}`;
+  return { effort, notice: `${model} does not support reasoning effort "${wanted}", ${instead}.` };
 }
 
-/** Tokens to think with, where a provider counts them. */
+/** The thinking budget in tokens, for providers that take one. */
 export function thinkingBudget(effort: ReasoningEffort, outputLimit: number): number | undefined {
   const wanted = budgets[effort];
-  // The answer needs room, too.
+  // Leave room for the answer.
   return wanted === undefined ? undefined : Math.max(1_024, Math.min(wanted, outputLimit - 4_096));
 }
 

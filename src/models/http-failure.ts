@@ -3,7 +3,7 @@ import type { ModelEvent } from "../core/ports.ts";
 
 type ErrorEvent = ModelEvent & { type: "error" };
 
-/** How a model's HTTP status is told: what is wrong, and whether trying again can help. */
+/** Maps a model's HTTP status to an error event. */
 export function httpFailure(status: number, message: string, retryAfterMs?: number): ErrorEvent {
   const { code, retryable } = meaning(status);
   const cause = causes.get(status);

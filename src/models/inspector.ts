@@ -10,7 +10,7 @@ import { offlineInfo } from "./offline/info.ts";
 import { scriptInfo } from "./script-info.ts";
 import { readEntry, specOfEntry } from "./spec-of.ts";
 
-/** Another name of a model, and why it cannot be used if it cannot. */
+/** An alias or fallback. `problem`: why it can't be used. */
 export interface NameStatus {
   readonly name: string;
   readonly leadsTo: string;
@@ -18,24 +18,24 @@ export interface NameStatus {
 }
 
 export interface ModelOverview {
-  /** The default, then what can be used, then what cannot. */
+  /** The default, then the usable models, then the others. */
   readonly models: readonly ModelStatus[];
   readonly providers: readonly ProviderStatus[];
   readonly aliases: readonly NameStatus[];
   readonly fallback?: NameStatus;
 }
 
-/** What people may want to know about models beyond what a run needs. */
+/** Information about models for commands such as `tinman models`; runs don't need it. */
 export interface ModelInspector {
-  /** `defaultModel` is the one that runs get which name none. */
+  /** `defaultModel`: for runs that name no model. */
   overview(defaultModel: ModelInfo): ModelOverview;
-  /** By its id or another name; `undefined` when nobody knows it. */
+  /** By id or alias; `undefined` for an unknown one. */
   status(id: string): ModelStatus | undefined;
-  /** Throws `config_invalid`, in one line, when entries cannot be understood. */
+  /** Throws `config_invalid`, in one line, if any entry is invalid. */
   check(choices: ModelChoices): void;
-  /** Why an entry cannot be understood, if it cannot. */
+  /** What is wrong with an entry, if anything. */
   faultIn(entry: ModelEntry): string | undefined;
-  /** Asks the servers that usually run on this machine. Never rejects; an abort ends it at once. */
+  /** Queries the usual model servers on this machine. Never rejects; an abort ends it at once. */
   discover(signal: AbortSignal): Promise<readonly LocalServer[]>;
 }
 
@@ -56,7 +56,7 @@ export function createModelInspector({ choices, env, fetch }: InspectorOptions):
   };
 
   const named = (name: string, leadsTo: string, found: ModelStatus | undefined): NameStatus => {
-    const problem = found === undefined ? `there is no model "${leadsTo}"` : found.problem;
+    const problem = found === undefined ? `unknown model "${leadsTo}"` : found.problem;
     return { name, leadsTo, ...(problem === undefined ? {} : { problem }) };
   };
 
@@ -73,7 +73,7 @@ export function createModelInspector({ choices, env, fetch }: InspectorOptions):
           ...others.filter(({ problem }) => problem !== undefined),
         ],
         providers: providerStatuses(env),
-        // An alias leads to a model, never to another alias.
+        // Aliases don't chain.
         aliases: Object.entries(aliases).map(([name, id]) => {
           const isAlias = Object.hasOwn(aliases, id) && id !== name;
           return named(name, id, isAlias ? statusFor(id, choices, env) : status(id));

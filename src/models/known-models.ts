@@ -1,7 +1,7 @@
 import type { ReasoningEffort } from "../core/settings.ts";
 import type { EffortStyle } from "./model-spec.ts";
 
-/** What is known of a model by its name. Everything here can be said otherwise in the configuration. */
+/** Facts known from a model's name. The configuration can override each. */
 export interface ModelFacts {
   readonly contextWindow: number;
   readonly maxOutputTokens: number;
@@ -35,7 +35,7 @@ const gpt = (contextWindow: number, maxOutputTokens: number, efforts: string): M
   maxOutputTokens,
   images: true,
   documents: true,
-  // They were trained to change files by patches.
+  // Trained to edit files with patches.
   prefersPatch: true,
   efforts: words(efforts),
   effortStyle: efforts === "none" ? "none" : "word",
@@ -59,7 +59,7 @@ const open = (contextWindow: number, maxOutputTokens: number, efforts = "none", 
   effortStyle: efforts === "none" ? "none" : "word",
 });
 
-/** The first that matches counts. Names are looked for at the start, or behind the last slash. */
+/** The first match wins. Matched against the name after its last slash. */
 const rows: readonly Row[] = [
   [/^claude-(opus|sonnet|fable)-5-(1|5)/, claude(128_000, "always-adaptive", "none low medium high xhigh max dynamic")],
   [/^claude-fable-5/, claude(128_000, "always-adaptive", "none low medium high xhigh max dynamic")],
@@ -113,7 +113,7 @@ export function factsOf(model: string): ModelFacts {
   return rows.find(([names]) => names.test(spelled))?.[1] ?? unknown;
 }
 
-/** Models that may be asked for without their provider's name, the default of each provider first. */
+/** Models that need no provider prefix, each provider's default first. */
 export const namedModels: Readonly<Record<string, readonly string[]>> = {
   anthropic: [
     "claude-sonnet-5-5",
@@ -167,7 +167,7 @@ export const namedModels: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** More of them, known only where their provider's key is set. */
+/** Models that need no provider prefix if their provider's key is set. */
 export const keyedModels: Readonly<Record<string, readonly string[]>> = {
   moonshot: ["kimi-k2.5", "kimi-k2-thinking", "kimi-k2"],
   deepseek: ["deepseek-chat", "deepseek-reasoner"],
@@ -175,7 +175,7 @@ export const keyedModels: Readonly<Record<string, readonly string[]>> = {
   mistral: ["mistral-large-latest", "codestral-latest", "devstral-medium-latest"],
 };
 
-/** Whose models begin like this: to suggest the provider of a name that is not known. */
+/** Name prefixes, for suggesting the provider of an unknown model. */
 const families: readonly (readonly [start: RegExp, provider: string])[] = [
   [/^claude-/, "anthropic"],
   [/^(?:gpt-|o\d|codex-)/, "openai"],
@@ -190,7 +190,7 @@ export function familyOf(model: string): string | undefined {
   return families.find(([start]) => start.test(model.toLowerCase()))?.[1];
 }
 
-/** The provider of a bare name, also with the date that providers put behind it. */
+/** The provider of an unprefixed name, with or without a date suffix. */
 export function providerOfName(model: string, hasKey: (provider: string) => boolean): string | undefined {
   const bare = model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, "");
   const named = Object.entries(namedModels).find(([, names]) => names.includes(bare))?.[0];

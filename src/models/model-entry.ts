@@ -2,11 +2,11 @@ import type { Prices } from "../core/ports.ts";
 import type { ReasoningEffort } from "../core/settings.ts";
 import type { EffortStyle } from "./model-spec.ts";
 
-/** A model as the user's configuration describes it. `${NAME}` in `baseUrl`, `apiKey` and `headers` is a variable. */
+/** A model in the user's configuration. `${NAME}` in `baseUrl`, `apiKey` and `headers` is an environment variable. */
 export interface ModelEntry {
   readonly id: string;
   readonly provider: string;
-  /** What the provider calls it; its `id` when absent. */
+  /** The provider's name for it. Default: `id`. */
   readonly model?: string | undefined;
   readonly displayName?: string | undefined;
   readonly baseUrl?: string | undefined;
@@ -20,10 +20,10 @@ export interface ModelEntry {
   readonly prefersPatch?: boolean | undefined;
   readonly reasoningEfforts?: readonly ReasoningEffort[] | undefined;
   readonly reasoningStyle?: EffortStyle | undefined;
-  /** Where thoughts go back to an OpenAI-compatible server. */
+  /** The message field that returns thinking to an OpenAI-compatible server. */
   readonly thinkingField?: "reasoning" | "reasoning_content" | "none" | undefined;
   readonly prices?: { readonly [K in keyof Prices]: Prices[K] | undefined } | undefined;
-  /** In seconds. */
+  /** Seconds. */
   readonly timeouts?:
     | {
         readonly connect?: number | undefined;
@@ -33,17 +33,17 @@ export interface ModelEntry {
     | undefined;
 }
 
-/** The `models` part of the configuration. */
+/** The `models` section of the configuration. */
 export interface ModelChoices {
   readonly default?: string | undefined;
-  /** Takes the place of a model that nobody knows. */
+  /** Replaces an unknown model. */
   readonly fallback?: string | undefined;
-  /** Other names of models. */
+  /** Model ids by alias. */
   readonly aliases?: Readonly<Record<string, string>> | undefined;
   readonly entries?: readonly ModelEntry[] | undefined;
 }
 
-/** The model that a name stands for. An alias leads to a model, never to another alias. */
+/** Resolves an alias to its model's id. Aliases don't chain. */
 export function unaliased(name: string, { aliases = {} }: ModelChoices): string {
   return Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name;
 }

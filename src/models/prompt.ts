@@ -17,7 +17,7 @@ import type { AssistantPart, Prompt, PromptMessage, ToolPart, UserPart } from ".
 import { callIdFor } from "./call-ids-of-wires.ts";
 import type { ModelSpec, Wire } from "./model-spec.ts";
 
-/** The name under which a wire's proofs stand in the log. */
+/** Each wire's key for proofs in the log. */
 export const proofNames: Readonly<Record<Wire, string>> = {
   anthropic: "anthropic",
   "openai-responses": "openai",
@@ -28,9 +28,8 @@ export const proofNames: Readonly<Record<Wire, string>> = {
 const takenImages = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 /**
- * A conversation as a provider takes it. The same conversation gives the same prompt, whoever asks and when: providers
- * remember the beginnings of prompts. Whatever happened to a turn, the result is well-formed: every call has its result,
- * no text is empty, and nobody speaks twice in a row.
+ * A conversation in the SDK's format. Deterministic, so that providers can cache its start. Always well-formed, even after an
+ * interrupted turn: each call has its result, no text is empty, and user messages are merged.
  */
 export function promptOf(request: ModelRequest, spec: ModelSpec): Prompt {
   const messages: PromptMessage[] = [];
@@ -41,7 +40,7 @@ export function promptOf(request: ModelRequest, spec: ModelSpec): Prompt {
       if (content.length > 0) messages.push({ role: "assistant", content, ...thoughtsBeside(message, spec) });
     } else if (message.role === "tool") {
       messages.push({ role: "tool", content: message.content.map((result) => resultPart(result, spec, ids.ofResult)) });
-      // There the result of a call is text alone.
+      // Chat completions allow only text in results, so images follow as a user message.
       const media = spec.wire === "openai-chat" ? message.content.flatMap((result) => shownMedia(result, spec)) : [];
       if (media.length > 0) addUser(messages, media);
     } else {
@@ -59,7 +58,7 @@ function addUser(messages: PromptMessage[], content: readonly UserPart[]): void 
   else messages.push({ role: "user", content: [...content] });
 }
 
-/** Gives every call its result and takes away what answers no call: a damaged log may lack either. */
+/** Repairs a damaged log: adds missing results, and drops results without a call. */
 function paired(messages: readonly Message[]): readonly Message[] {
   return messages.flatMap((message, index): readonly Message[] => {
     if (message.role === "tool") return [];
@@ -81,10 +80,10 @@ function answering(calls: readonly ToolCallBlock[], given?: ToolMessage): ToolMe
 
 type IdOf = (id: string) => string;
 
-/** Servers count their calls anew in every answer, and providers want every id once in a conversation. */
+/** Some servers restart their call ids in each reply, but providers require unique ids in a conversation. */
 function callIds(spec: ModelSpec): { ofReply(message: AssistantMessage): IdOf; ofResult: IdOf } {
   const used = new Set<string>();
-  /** By the id that was given: the next number to tell it apart. Those before it are used, so that nothing is tried twice. */
+  /** The next suffix to try for each given id. */
   const numbers = new Map<string, number>();
   let last = new Map<string, string>();
   const ofResult: IdOf = (id) => last.get(id) ?? callIdFor(spec, id);
@@ -146,7 +145,7 @@ function documentParts(document: DocumentBlock, spec: ModelSpec): readonly UserP
   return textParts(`[The document${title} (${mediaType}) is left out: this model cannot read it.]`);
 }
 
-/** Blocks of a request that this model is not sent. */
+/** Counts the blocks that this model doesn't support. */
 export function countLeftOut(request: ModelRequest, spec: ModelSpec): number {
   let count = 0;
   for (const message of request.messages) {
@@ -166,7 +165,7 @@ export function countLeftOut(request: ModelRequest, spec: ModelSpec): number {
 function assistantParts(message: AssistantMessage, spec: ModelSpec, idOf: IdOf): AssistantPart[] {
   const parts: AssistantPart[] = [];
   for (const [index, block] of message.content.entries()) {
-    // Proofs are good for the model that gave them; and thoughts that led to nothing are not taken back.
+    // A proof is valid only for its own model. Providers reject thinking as a message's last block.
     const isOwn =
       message.model === spec.info.id && index < message.content.length - (block.type === "thinking" ? 1 : 0);
     parts.push(...replyParts(block, isOwn ? block.proof : undefined, spec, idOf));
@@ -195,7 +194,7 @@ function replyParts(
   }
 }
 
-/** There thoughts are a field of the message, whose name depends on the server. */
+/** Chat completions servers take thinking as a message field, whose name varies. */
 function thoughtsBeside(message: AssistantMessage, spec: ModelSpec): Pick<PromptMessage, "providerOptions"> {
   const field = spec.thinkingField;
   if (spec.wire !== "openai-chat" || field === undefined || message.model !== spec.info.id) return {};
@@ -210,12 +209,12 @@ function thoughtsBeside(message: AssistantMessage, spec: ModelSpec): Pick<Prompt
 
 function providerOptions(own: Proof[string] | undefined, spec: ModelSpec): Pick<AssistantPart, "providerOptions"> {
   if (own === undefined) return {};
-  // Gemini's proofs travel through compatible servers, too, and are looked for under Google's name.
+  // Compatible servers also carry Gemini's proofs, and the SDK reads them from the key "google".
   const name = spec.wire === "openai-chat" ? "google" : proofNames[spec.wire];
   return { providerOptions: { [name]: own } as NonNullable<AssistantPart["providerOptions"]> };
 }
 
-/** Providers take nothing but objects; what was wrong with the arguments stands in the result. */
+/** Providers accept only objects. The result tells the model what was wrong with other arguments. */
 function objectOf(input: unknown): unknown {
   return typeof input === "object" && input !== null && !Array.isArray(input) ? wellFormed(input) : {};
 }
@@ -252,14 +251,14 @@ function shownMedia(result: ToolResultBlock, spec: ModelSpec): readonly UserPart
 
 const cacheMark = { anthropic: { cacheControl: { type: "ephemeral" } } } as const;
 
-/** The prompt is remembered up to each mark: the instructions, the last request, and the one before it. */
+/** Caches the prompt up to the instructions, the last request, and the request before it. */
 function withCacheMarks(prompt: Prompt): Prompt {
   const asked = prompt.flatMap((message, index) => (message.role === "user" || message.role === "tool" ? [index] : []));
   const marked = new Set([0, ...asked.slice(-2)]);
   return prompt.map((message, index) => (marked.has(index) ? { ...message, providerOptions: cacheMark } : message));
 }
 
-/** Half of a character, left by a cut, is refused by every provider. */
+/** Replaces lone surrogates, which every provider rejects. */
 function sound(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed();
 }

@@ -9,7 +9,7 @@ import { redactor } from "./redact.ts";
 import type { Watch } from "./watched-fetch.ts";
 import { watchedFetch } from "./watched-fetch.ts";
 
-/** A provider's model: one attempt for every call, and every fault an event. `fetch` is all that it knows of the network. */
+/** A provider's model. Each call is one attempt, and all failures are events. */
 export function createProviderModel(spec: ModelSpec, fetch: typeof globalThis.fetch): ModelPort {
   const redact = redactor([spec.apiKey, ...Object.values(spec.headers), ...new URLSearchParams(spec.query).values()]);
   const { firstByteMs, idleMs } = spec.timeouts;
@@ -23,19 +23,19 @@ export function createProviderModel(spec: ModelSpec, fetch: typeof globalThis.fe
     if (notice !== undefined) yield { type: "notice", level: "warning", text: notice };
     const leftOut = countLeftOut(request, spec);
     if (leftOut > 0) {
-      const what = leftOut === 1 ? "1 image or document is" : `${leftOut} images or documents are`;
-      yield { type: "notice", level: "warning", text: `${what} not sent: ${spec.info.id} does not take them.` };
+      const what = leftOut === 1 ? "1 image or document was" : `${leftOut} images or documents were`;
+      yield { type: "notice", level: "warning", text: `${what} left out: unsupported by ${spec.info.id}.` };
     }
     const own = new AbortController();
     const stop = (): void => own.abort();
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
-    // Signs of life that say nothing keep a connection open for ever: this clock heeds events alone.
+    // Keep-alives without content could hold a connection forever, so this clock counts only events.
     let isSilent = false;
     let heardAt = performance.now();
     let hasAnswered = false;
     const noteBytes = (): void => {
-      // The headers end one wait and begin another.
+      // The headers restart the clock.
       if (!hasAnswered) heardAt = performance.now();
       hasAnswered = true;
       heard?.();
@@ -77,6 +77,6 @@ export function createProviderModel(spec: ModelSpec, fetch: typeof globalThis.fe
 
 function silence({ providerName, timeouts }: ModelSpec): ModelEvent {
   const seconds = (timeouts.firstByteMs + timeouts.idleMs) / 1_000;
-  const message = `${providerName} kept the connection open and said nothing for ${seconds} s. The model's timeouts in config.yaml set this limit.`;
+  const message = `${providerName} kept the connection open but sent nothing for ${seconds} s. The model's timeouts in config.yaml set this limit.`;
   return { type: "error", failure: { code: "model_failed", message, cause: "timeout" }, retryable: true };
 }

@@ -7,7 +7,7 @@ import { proofNames } from "./prompt.ts";
 
 type Json = ProviderOptions[string];
 
-/** What is asked of a provider beside the conversation: how hard to think, and what to keep. */
+/** Provider options beside the conversation: effort, and what the provider stores. */
 export function optionsOf(spec: ModelSpec, request: ModelRequest, effort: ReasoningEffort): ProviderOptions {
   switch (spec.wire) {
     case "anthropic":
@@ -26,7 +26,7 @@ const isWord = (effort: ReasoningEffort): boolean => effort !== "none" && effort
 function anthropicOptions(spec: ModelSpec, request: ModelRequest, effort: ReasoningEffort): Json {
   if (effort === "none" || spec.effortStyle === "none") return {};
   if (effort === "off") return { thinking: { type: "disabled" } };
-  // A tool loop that began without thoughts cannot go on with them.
+  // A tool loop that began without thinking can't turn it on.
   if (spec.effortStyle === "budget") {
     if (loopBeganWithoutThoughts(request)) return {};
     const budgetTokens = thinkingBudget(effort === "dynamic" ? "medium" : effort, spec.info.maxOutputTokens) ?? 1_024;
@@ -37,7 +37,7 @@ function anthropicOptions(spec: ModelSpec, request: ModelRequest, effort: Reason
 }
 
 function loopBeganWithoutThoughts({ messages }: ModelRequest): boolean {
-  // Words behind the results of calls belong to the loop for the provider.
+  // To the provider, user text after tool results is part of the loop.
   const start = messages.findLastIndex(({ role }, index) => role === "user" && messages[index - 1]?.role !== "tool");
   const first = messages.slice(start + 1).find((message) => message.role === "assistant");
   if (first === undefined) return false;
@@ -46,7 +46,7 @@ function loopBeganWithoutThoughts({ messages }: ModelRequest): boolean {
 }
 
 function openaiOptions(effort: ReasoningEffort, spec: ModelSpec): Json {
-  // Nothing of a conversation is kept by the provider; what it thought comes back to it encrypted.
+  // The provider stores nothing. Its thinking comes back to it encrypted.
   const options: Json = { store: false };
   if (spec.effortStyle !== "word") return options;
   options.include = ["reasoning.encrypted_content"];

@@ -1,26 +1,26 @@
 import type { ReasoningEffort } from "../core/settings.ts";
 import type { EffortStyle, Wire } from "./model-spec.ts";
 
-/** A service, or a kind of server on this machine, that is known by name: `<id>/<model>` calls its models. */
+/** A service, or a kind of local server, known by name. Its models' ids are `<id>/<model>`. */
 export interface Provider {
   readonly id: string;
   readonly name: string;
   readonly wire: Wire;
   readonly baseUrl: string;
-  /** Variables that hold its key; the first that is set counts. */
+  /** Variables for its key. The first one set wins. */
   readonly keyVariables: readonly string[];
-  /** The variable that moves its address. */
+  /** The variable that overrides its address. */
   readonly addressVariable?: string;
-  /** It runs where the user says, and needs no key. */
+  /** It runs on the user's machine, and needs no key. */
   readonly isLocal?: boolean;
-  /** What its models can be told, where that does not depend on the model. */
+  /** Efforts of all its models, if they don't depend on the model. */
   readonly efforts?: readonly ReasoningEffort[];
   readonly effortStyle?: EffortStyle;
   readonly thinkingField?: "reasoning" | "reasoning_content";
   readonly callIds?: "nine-letters";
 }
 
-/** In the order in which a key makes a provider the default. */
+/** In order of preference when several keys are set. */
 export const providers: readonly Provider[] = [
   {
     id: "anthropic",

@@ -6,25 +6,25 @@ import type { Clock, ModelEvent, ModelPort, ModelRequest } from "../core/ports.t
 import { pause } from "./pause.ts";
 
 export interface RetryOptions {
-  /** Milliseconds before each retry; their number is the number of retries. */
+  /** Milliseconds before each retry. Its length is the number of retries. */
   readonly pauses?: readonly number[];
-  /** A server that asks for more patience than this is not waited for. */
+  /** The longest pause that a server can ask for. */
   readonly longestPauseMs?: number;
-  /** All pauses of one reply together. */
-  readonly mostWaitMs?: number;
-  /** From 0 to 1: draws pauses apart, so that those who failed together do not come back together. Without it they are exact. */
+  /** Limit for the sum of one reply's pauses. */
+  readonly maxWaitMs?: number;
+  /** Jitter from 0 to 1, so that simultaneous failures don't retry simultaneously. Absent: exact pauses. */
   readonly random?: () => number;
 }
 
 type ErrorEvent = ModelEvent & { type: "error" };
 
 const defaultPauses = [500, 1_000, 2_000];
-const defaultMostWaitMs = 90_000;
+const defaultMaxWaitMs = 90_000;
 export const defaultLongestPauseMs = 60_000;
 export const defaultAttempts = defaultPauses.length + 1;
 
-/** An answer with nothing in it is asked for once more; the next would be empty, too. */
-const emptyAnswers = 1;
+/** An empty reply is retried once; another retry would be empty too. */
+const emptyReplyRetries = 1;
 const empty: ErrorEvent = {
   type: "error",
   failure: { code: "model_empty", message: "The model answered with nothing.", cause: "empty_response" },
@@ -32,28 +32,27 @@ const empty: ErrorEvent = {
 };
 const cut: ErrorEvent = {
   type: "error",
-  failure: { code: "model_failed", message: "The model's answer ended before it was whole.", cause: "network" },
+  failure: { code: "model_failed", message: "The model's reply ended early.", cause: "network" },
   retryable: true,
 };
 
 /**
- * Tries again when a reply failed in a way that may pass. A server's own `retryAfterMs` goes before our pauses. Text that was
- * shown stands: the model is then sent what it has said, and goes on from there, so nothing is shown twice. Every retry is
- * announced by a `retry` event; an abort ends the stream at once.
+ * Retries transient failures, each announced by a `retry` event. `retryAfterMs` overrides our pauses. Text already shown is
+ * kept: the model gets it back and continues from there. An abort ends the stream at once.
  */
 export function withRetries(model: ModelPort, clock: Clock, options: RetryOptions = {}): ModelPort {
-  const { pauses = defaultPauses, longestPauseMs = defaultLongestPauseMs, mostWaitMs = defaultMostWaitMs } = options;
+  const { pauses = defaultPauses, longestPauseMs = defaultLongestPauseMs, maxWaitMs = defaultMaxWaitMs } = options;
 
   async function* stream(...[request, signal, heard]: Parameters<ModelPort["stream"]>): AsyncGenerator<ModelEvent> {
     const reply: Shown = { text: "", textBlock: undefined, endsInText: false, inputOf: undefined, spent: noUsage };
     let waited = 0;
     for (let attempt = 1; ; attempt += 1) {
       const passing = passingOn(reply, attempt);
-      const asked = reply.text === "" ? request : continued(request, reply.text, model.info.id);
+      const attempted = reply.text === "" ? request : continued(request, reply.text, model.info.id);
       let failed = cut;
-      // Here and not in a generator of its own, which would add to the cost of every piece of an answer.
+      // Inlined, because another generator would add to the cost of every delta.
       try {
-        for await (const event of model.stream(asked, signal, heard)) {
+        for await (const event of model.stream(attempted, signal, heard)) {
           if (event.type === "error") {
             failed = event;
             break;
@@ -71,18 +70,18 @@ export function withRetries(model: ModelPort, clock: Clock, options: RetryOption
           if (shown !== undefined) yield shown;
         }
       } catch (error) {
-        // A model must not throw; one that does is told as a fault instead of taking the session down.
+        // An adapter must not throw. If one does, report a fault instead of losing the session.
         failed = { type: "error", failure: failureOf(error), retryable: false };
       }
       if (signal.aborted) return;
       const ownPause = pauses[attempt - 1];
-      const delayMs = drawnApart(failed.retryAfterMs, ownPause ?? 0, options.random);
+      const delayMs = withJitter(failed.retryAfterMs, ownPause ?? 0, options.random);
       if (ownPause === undefined || !failed.retryable) {
         yield failed;
         return;
       }
       const askedMs = failed.retryAfterMs ?? delayMs;
-      if (askedMs > longestPauseMs || waited + askedMs > mostWaitMs) {
+      if (askedMs > longestPauseMs || waited + askedMs > maxWaitMs) {
         yield tooLong(failed, askedMs);
         return;
       }
@@ -96,28 +95,28 @@ export function withRetries(model: ModelPort, clock: Clock, options: RetryOption
   return { ...model, stream };
 }
 
-/** Our own pause by up to a half, what a server asked for by up to a tenth; never less than either. */
-function drawnApart(askedMs: number | undefined, ownMs: number, random = (): number => 0): number {
+/** Adds up to a half to our own pause, or up to a tenth to a server's. */
+function withJitter(askedMs: number | undefined, ownMs: number, random = (): number => 0): number {
   return Math.round(askedMs === undefined ? ownMs * (1 + random() / 2) : askedMs * (1 + random() / 10));
 }
 
-/** What was shown so far, over all attempts. */
+/** What all attempts so far have shown. */
 interface Shown {
   text: string;
   textBlock: string | undefined;
   endsInText: boolean;
-  /** The attempt whose calls were shown as they came in; those of later ones would be shown twice. */
+  /** The attempt whose tool input was shown. Input of later attempts is hidden, as it would repeat. */
   inputOf: number | undefined;
   spent: Usage;
 }
 
-/** How the events of one attempt are passed on. */
+/** Filters the events of one attempt. */
 interface Passing {
-  /** Held back: only the calls of the attempt that ends well may run. */
+  /** Held back: only a successful attempt's calls run. */
   readonly calls: readonly ModelEvent[];
-  /** What is shown of an event, if anything. */
+  /** The event to show; `undefined` for none. */
   shown(event: ModelEvent): ModelEvent | undefined;
-  /** Whether nothing came before this end, and that is to be tried again. */
+  /** Whether the reply was empty and is to be retried. */
   isEmptyEnd(end: ModelEvent & { type: "end" }): boolean;
 }
 
@@ -141,8 +140,8 @@ function passingOn(reply: Shown, attempt: number): Passing {
       case "text": {
         isEmpty &&= event.text === "";
         reply.text += event.text;
-        const goesOn = isResumed && reply.endsInText;
-        if (!goesOn) reply.textBlock = event.block;
+        const continuesBlock = isResumed && reply.endsInText;
+        if (!continuesBlock) reply.textBlock = event.block;
         reply.endsInText = true;
         return isResumed ? textIn(reply.textBlock, event.text) : event;
       }
@@ -160,29 +159,29 @@ function passingOn(reply: Shown, attempt: number): Passing {
   return {
     calls,
     shown,
-    isEmptyEnd: ({ stop }) => isEmpty && stop === "end" && attempt <= emptyAnswers,
+    isEmptyEnd: ({ stop }) => isEmpty && stop === "end" && attempt <= emptyReplyRetries,
   };
 }
 
-/** Text that goes on belongs to the block that it goes on with. No proof covers what two answers made together. */
+/** Continued text stays in its block. It loses its proof, because a proof covers the text of one attempt only. */
 function textIn(block: string | undefined, text: string): ModelEvent {
   return block === undefined ? { type: "text", text } : { type: "text", text, block };
 }
 
 function continued(request: ModelRequest, text: string, model: string): ModelRequest {
-  const words =
-    "The connection broke while you answered. Go on exactly where your answer stopped, without repeating anything.";
+  const instruction =
+    "The connection broke during your answer. Continue exactly where it stopped, without repeating anything.";
   const common = { id: "", createdAt: 0 };
-  const said: Message = { ...common, role: "assistant", content: [{ type: "text", text }], stop: "failed", model };
-  const goOn: Message = { ...common, role: "user", content: [{ type: "reminder", text: words }] };
-  return { ...request, messages: [...request.messages, said, goOn] };
+  const partial: Message = { ...common, role: "assistant", content: [{ type: "text", text }], stop: "failed", model };
+  const reminder: Message = { ...common, role: "user", content: [{ type: "reminder", text: instruction }] };
+  return { ...request, messages: [...request.messages, partial, reminder] };
 }
 
-/** The conversation that a request is about: without what was added to go on with an answer that broke off. */
+/** Removes the two messages that `continued` added, if any. */
 export function withoutContinuation(messages: readonly Message[]): readonly Message[] {
-  const [said, goOn] = messages.slice(-2);
-  // No message of a conversation is without an id and a time.
-  const isAdded = said?.role === "assistant" && goOn?.role === "user" && [said, goOn].every(isUndated);
+  const [partial, reminder] = messages.slice(-2);
+  // Every other message has an id and a time.
+  const isAdded = partial?.role === "assistant" && reminder?.role === "user" && [partial, reminder].every(isUndated);
   return isAdded ? messages.slice(0, -2) : messages;
 }
 
@@ -191,7 +190,7 @@ function isUndated({ id, createdAt }: Message): boolean {
 }
 
 function tooLong(failed: ErrorEvent, delayMs: number): ErrorEvent {
-  const wait = `It asks to wait ${Math.ceil(delayMs / 1_000)} s, and that is longer than a reply is waited for.`;
+  const wait = `It asks for a wait of ${Math.ceil(delayMs / 1_000)} s, which is over the limit.`;
   const failure: Failure = { ...failed.failure, message: `${failed.failure.message} ${wait}` };
   return { ...failed, failure };
 }

@@ -5,7 +5,7 @@ import { defaultLongestPauseMs } from "./retry.ts";
 import type { ScriptReply } from "./script-format.ts";
 import { listOf } from "./script-template.ts";
 
-/** How a reply ends, after whatever it said. */
+/** The event that ends a reply. */
 export function lastEvent(reply: ScriptReply): Extract<ModelEvent, { type: "end" | "error" }> {
   const { error } = reply;
   if (error === undefined) {
@@ -14,22 +14,22 @@ export function lastEvent(reply: ScriptReply): Extract<ModelEvent, { type: "end"
   if (typeof error === "object") {
     return httpFailure(
       error.status,
-      error.message ?? `The model answered with HTTP status ${error.status}.`,
+      error.message ?? `The model returned HTTP status ${error.status}.`,
       error.retry_after_ms,
     );
   }
-  const message = error === "cut" ? "The model's answer was cut off." : "The connection to the model failed.";
+  const message = error === "cut" ? "The model's reply was cut off." : "The connection to the model failed.";
   return { type: "error", failure: { code: "model_failed", message, cause: "network" }, retryable: true };
 }
 
-/** Whether a reply leaves a message in the conversation, also when it fails. */
+/** Whether a reply, even a failed one, adds a message to the conversation. */
 export function leavesMessage(reply: ScriptReply): boolean {
   const hasCalls = reply.error === undefined && reply.tool_calls !== undefined;
   return hasCalls || reply.reasoning !== undefined || hasText(reply);
 }
 
-/** Whether the model is asked once more after this reply, as far as it depends on the reply. */
-export function isTriedAgain(reply: ScriptReply, attempt: number): boolean {
+/** Whether `withRetries` retries after this reply, given attempts are left. */
+export function isRetried(reply: ScriptReply, attempt: number): boolean {
   const last = lastEvent(reply);
   if (last.type === "error") return last.retryable && (last.retryAfterMs ?? 0) <= defaultLongestPauseMs;
   return attempt === 1 && last.stop === "end" && !hasText(reply);
@@ -39,7 +39,7 @@ function hasText(reply: ScriptReply): boolean {
   return reply.repeat_text !== undefined || listOf(reply.text).some((chunk) => chunk !== "");
 }
 
-/** How many characters of text and thoughts a reply shows. */
+/** Characters of text and thinking that a reply shows. */
 export function shownBy(reply: ScriptReply, fill: (text: string) => string): number {
   const { text: repeated = "", times = 0 } = reply.repeat_text ?? {};
   const chunks = [...listOf(reply.reasoning), ...listOf(reply.text)];
@@ -51,16 +51,16 @@ export function shownIn(message: AssistantMessage): number {
 }
 
 /**
- * Whether a message that was seen must have gone on after one of the replies that it was made of. `shown` is what that reply
- * and those before it said. What an interrupted message does not show, nobody can tell.
+ * Whether a message in the log must have used another reply after this one. `shown` counts the characters of all replies up to
+ * this one. For interrupted messages this is a lower bound: replies that showed nothing left no trace.
  */
 export function wentOn(seen: AssistantMessage, reply: ScriptReply, attempt: number, shown: number): boolean {
   switch (seen.stop) {
     case "interrupted":
       return shown < shownIn(seen);
     case "failed":
-      return shown <= shownIn(seen) && isTriedAgain(reply, attempt);
+      return shown <= shownIn(seen) && isRetried(reply, attempt);
     default:
-      return reply.error !== undefined || isTriedAgain(reply, attempt) || !leavesMessage(reply);
+      return reply.error !== undefined || isRetried(reply, attempt) || !leavesMessage(reply);
   }
 }

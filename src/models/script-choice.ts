@@ -2,30 +2,28 @@ import type { AssistantMessage, Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
 import type { ModelRequest } from "../core/ports.ts";
 import { defaultAttempts } from "./retry.ts";
-import { isTriedAgain, leavesMessage, shownBy, wentOn } from "./script-attempts.ts";
+import { isRetried, leavesMessage, shownBy, wentOn } from "./script-attempts.ts";
 import { regexParts, type ScriptConditions, type ScriptReply } from "./script-format.ts";
 import { freshResults, latestToolResult, latestUserText, templateOf } from "./script-template.ts";
 
 export interface Chooser {
-  /** The reply for this request; it counts as used from now on. `undefined` when none is left. */
+  /** Picks the reply for this request and marks it used. `undefined` if none is left. */
   choose(request: ModelRequest): ScriptReply | undefined;
 }
 
-/** What a reply may be conditioned on, at one point of a conversation. */
+/** The inputs of a reply's conditions at one point of a conversation. */
 interface Situation {
   readonly system: string;
   readonly messages: readonly Message[];
-  /** Unknown for calls of an earlier process. */
+  /** `undefined` for calls of an earlier process. */
   readonly modelCall: number | undefined;
 }
 
 const longestJournal = 10_000;
 
 /**
- * Which replies are used up is read from the conversation itself: the choice is made again for every assistant message in
- * it. So a session that is resumed in a new process goes on where it was, and many sessions can share one script. One message
- * may have used several replies, when they broke off and were tried again. What the conversation does not show (an error, an
- * interrupted silence) is remembered for this process only.
+ * Replays the choices from the conversation, so that resumed sessions continue in place and sessions can share a script.
+ * Errors and silent replies leave no message; a journal remembers them for this process only.
  */
 export function createChooser(replies: readonly ScriptReply[]): Chooser {
   const journal = new Map<string, number[]>();
@@ -39,7 +37,7 @@ export function createChooser(replies: readonly ScriptReply[]): Chooser {
     return byRule >= 0 ? byRule : replies.findIndex((reply, index) => reply.when === undefined && free(index));
   };
 
-  /** Counts what was used before `messages[until]` was asked for. */
+  /** How often each reply was used before the request for `messages[until]`. */
   const replay = (request: ModelRequest, until: number): number[] => {
     const used = replies.map(() => 0);
     const use = (index: number): void => {
@@ -61,7 +59,7 @@ export function createChooser(replies: readonly ScriptReply[]): Chooser {
     return used;
   };
 
-  /** What an earlier process must have used for a message: all that were tried again on the way to it. */
+  /** The replies that an earlier process must have used for a message, including retried ones. */
   const guess = (
     used: readonly number[],
     use: (index: number) => void,
@@ -83,14 +81,14 @@ export function createChooser(replies: readonly ScriptReply[]): Chooser {
     return picked;
   };
 
-  /** A prompt that was never answered: the errors it met are used up. */
+  /** Uses up the errors that left a prompt unanswered. */
   const guessFailure = (used: readonly number[], use: (index: number) => void, situation: Situation): void => {
     for (let attempt = 1; attempt <= defaultAttempts; attempt += 1) {
       const index = pick(used, situation);
       const reply = replies[index];
       if (reply === undefined || leavesMessage(reply) || isUnlimited(reply)) return;
       use(index);
-      if (!isTriedAgain(reply, attempt)) return;
+      if (!isRetried(reply, attempt)) return;
     }
   };
 
@@ -114,7 +112,7 @@ export function createChooser(replies: readonly ScriptReply[]): Chooser {
   };
 }
 
-/** A place in a conversation, by the message before it. Ids may come from clients, so the time is taken with them. */
+/** Identifies a point by the message before it. Clients can repeat ids, so the time is included. */
 function pointAt(message: Message | undefined): string {
   return message === undefined ? "" : `${message.id}@${message.createdAt}`;
 }
@@ -140,9 +138,9 @@ function holds(when: ScriptConditions, situation: Situation): boolean {
   )
     return false;
   if (when.user !== undefined) {
-    // A rule for a prompt must not answer its own tool's result, unless it says that it wants results.
-    const aboutTools = when.after_tool !== undefined || when.tool_result !== undefined;
-    if (!aboutTools && answeredByTools(messages)) return false;
+    // A rule for a prompt must not match again after its own tool call, unless it also has a tool condition.
+    const hasToolCondition = when.after_tool !== undefined || when.tool_result !== undefined;
+    if (!hasToolCondition && hasResults(messages)) return false;
     if (!matches(when.user, latestUserText(messages))) return false;
   }
   return when.contains === undefined || said(messages).some((text) => matches(when.contains ?? "", text));
@@ -153,7 +151,7 @@ function matches(pattern: string, text: string): boolean {
   return parts === undefined ? text.includes(pattern) : new RegExp(parts.source, parts.flags).test(text);
 }
 
-function answeredByTools(messages: readonly Message[]): boolean {
+function hasResults(messages: readonly Message[]): boolean {
   const user = messages.findLastIndex((message) => message.role === "user");
   return messages.slice(user + 1).some((message) => message.role === "tool");
 }

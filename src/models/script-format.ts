@@ -3,10 +3,10 @@ import { AgentError } from "../core/errors.ts";
 import { reasoningEfforts } from "../core/settings.ts";
 import { terminalLine } from "../core/terminal-text.ts";
 
-// A script is read once: compiling its validator would cost more than it saves.
+// A script is validated once, so compiling its validator would cost more than it saves.
 z.config({ jitless: true });
 
-/** The format of `script:<file>` models. `docs/scripted-models.md` explains it; the JSON Schema is written from here. */
+/** The format of `script:<file>` models, see `docs/scripted-models.md`. The JSON Schema is generated from it. */
 
 const count = z.int().min(0);
 const milliseconds = z.int().min(0).max(86_400_000);
@@ -23,26 +23,26 @@ const pattern = z
       context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
     }
   })
-  .describe("A text that must occur, or a regular expression written as /…/flags.");
+  .describe("Text that must occur, or a regular expression as /…/flags.");
 
 const chunks = z
-  .union([z.string(), z.array(z.string())], { error: "must be a text or a list of texts" })
-  .describe("A text, or the pieces in which it is streamed.");
+  .union([z.string(), z.array(z.string())], { error: "must be a string or a list of strings" })
+  .describe("Text, or the chunks to stream it in.");
 
 const when = z
   .strictObject({
-    user: pattern.optional().describe("The user's prompt, before any tool of the turn has answered."),
-    contains: pattern.optional().describe("Anything that the user or a tool has said in the conversation."),
-    tool_result: pattern.optional().describe("The tool results that were just given."),
-    after_tool: z.string().min(1).optional().describe("The name of a tool whose result was just given."),
+    user: pattern.optional().describe("The user's prompt, until the turn has a tool result."),
+    contains: pattern.optional().describe("Any prompt or tool result in the conversation."),
+    tool_result: pattern.optional().describe("The latest tool results."),
+    after_tool: z.string().min(1).optional().describe("The name of a tool with a result among the latest."),
     system: pattern.optional().describe("The system prompt."),
-    model_call: z.int().min(1).optional().describe("The n-th call of this model in this process, counted from 1."),
+    model_call: z.int().min(1).optional().describe("The n-th call of this model in this process, from 1."),
   })
   .refine((value) => Object.keys(value).length > 0, { error: "must have at least one condition" });
 
-const mostLevels = 500;
+const maxLevels = 500;
 
-/** A text that is nested without end can be read, but neither filled in nor written. */
+/** `JSON.parse` accepts deeper nesting than our recursion and `JSON.stringify` can handle. */
 function isWithin(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   return levels > 0 && Object.values(value).every((part) => isWithin(part, levels - 1));
@@ -53,12 +53,12 @@ const toolCall = z
     name: z.string().min(1),
     input: z
       .record(z.string(), z.unknown())
-      .refine((value) => isWithin(value, mostLevels), { error: `is nested more than ${mostLevels} levels deep` })
+      .refine((value) => isWithin(value, maxLevels), { error: `is nested more than ${maxLevels} levels deep` })
       .optional()
       .describe("The arguments."),
-    raw: z.string().optional().describe("The arguments as a text that need not be JSON."),
+    raw: z.string().optional().describe("The arguments as text, which can be invalid JSON."),
     id: z.string().min(1).optional(),
-    chunks: z.int().min(1).max(1_000).optional().describe("In how many pieces the arguments are streamed."),
+    chunks: z.int().min(1).max(1_000).optional().describe("Number of pieces to stream the arguments in."),
   })
   .refine((call) => call.input === undefined || call.raw === undefined, { error: "has both input and raw; give one" });
 
@@ -70,7 +70,7 @@ const httpError = z.strictObject({
 
 const error = z
   .union([z.enum(["connection", "cut"]), httpError], { error: "must be connection, cut, or an object with status" })
-  .describe("How the reply fails, after whatever it said.");
+  .describe("How the reply fails, after its content.");
 
 const usage = z.strictObject({
   input: count.optional(),
@@ -84,11 +84,11 @@ const reply = z
   .strictObject({
     when: when.optional(),
     times: z
-      .union([z.int().min(1), z.literal("any")], { error: "must be a number from 1, or any" })
+      .union([z.int().min(1), z.literal("any")], { error: "must be a whole number from 1, or any" })
       .optional()
-      .describe("How often the reply may be used; 1 when it is not said."),
-    delay_ms: milliseconds.optional().describe("Silence before the first word."),
-    chunk_delay_ms: milliseconds.optional().describe("Silence between two chunks."),
+      .describe("How often the reply can be used. Default: 1."),
+    delay_ms: milliseconds.optional().describe("Pause before the first chunk."),
+    chunk_delay_ms: milliseconds.optional().describe("Pause between chunks."),
     reasoning: chunks.optional(),
     text: chunks.optional(),
     repeat_text: z
@@ -97,22 +97,24 @@ const reply = z
         error: "is longer than 200 million characters",
       })
       .optional()
-      .describe("A large output, made while it is sent."),
+      .describe("Large output, generated while streaming."),
     tool_calls: z.array(toolCall).min(1).optional(),
     error: error.optional(),
-    empty: z.literal(true).optional().describe("An answer with nothing in it."),
+    empty: z.literal(true).optional().describe("An empty reply."),
     stop: z.enum(["end", "length", "refusal"]).optional(),
-    usage: usage.optional().describe("Token counts; estimated when they are not said."),
+    usage: usage.optional().describe("Token counts. Default: estimated."),
   })
   .superRefine((value, context) => {
-    const says =
+    const hasContent =
       value.text !== undefined ||
       value.reasoning !== undefined ||
       value.repeat_text !== undefined ||
       value.tool_calls !== undefined;
-    if (value.empty === true && says) context.addIssue({ code: "custom", message: "is empty and says something" });
-    if (value.empty !== true && !says && value.error === undefined && value.stop === undefined) {
-      context.addIssue({ code: "custom", message: "says nothing; use empty: true if that is meant" });
+    if (value.empty === true && hasContent) {
+      context.addIssue({ code: "custom", message: "has both empty and content; give one" });
+    }
+    if (value.empty !== true && !hasContent && value.error === undefined && value.stop === undefined) {
+      context.addIssue({ code: "custom", message: "has no content; use empty: true for an empty reply" });
     }
     if (value.error !== undefined && value.stop !== undefined) {
       context.addIssue({ code: "custom", message: "has both error and stop; give one" });
@@ -136,7 +138,7 @@ export type Script = z.infer<typeof script>;
 export type ScriptReply = Script["replies"][number];
 export type ScriptConditions = NonNullable<ScriptReply["when"]>;
 
-/** Throws `script_invalid` with one line that names the file and the place of the first wrong value. */
+/** Throws `script_invalid` with one line that names the file and where its first invalid value is. */
 export function parseScript(value: unknown, path: string): Script {
   const parsed = script.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -149,7 +151,7 @@ export function scriptJsonSchema(): unknown {
   return z.toJSONSchema(script, { io: "input", target: "draft-2020-12" });
 }
 
-/** `/…/flags` as a regular expression's parts; `undefined` for plain text. */
+/** Splits `/…/flags`; `undefined` for plain text. */
 export function regexParts(text: string): { readonly source: string; readonly flags: string } | undefined {
   const match = /^\/([\s\S]+)\/([a-z]*)$/.exec(text);
   return match === null ? undefined : { source: match[1] ?? "", flags: match[2] ?? "" };
@@ -157,7 +159,7 @@ export function regexParts(text: string): { readonly source: string; readonly fl
 
 type Issue = z.core.$ZodIssue;
 
-/** Of a union's branches, the one that came furthest says best what is wrong. */
+/** The union branch that matched furthest has the most useful error. */
 function deepest(issue: Issue | undefined, base: readonly PropertyKey[] = []): Issue | undefined {
   if (issue === undefined) return undefined;
   const path = [...base, ...issue.path];
@@ -178,7 +180,7 @@ function placeOf(path: readonly PropertyKey[]): string {
 }
 
 function problem(issue: Issue | undefined): string {
-  if (issue === undefined) return "is wrong";
+  if (issue === undefined) return "is invalid";
   if (issue.code === "unrecognized_keys")
     return terminalLine(`unknown key ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}`);
   return issue.message.replace(/\s+/g, " ");

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { ModelInfo } from "../core/ports.ts";
 
-/** What is known of a scripted model before its file is read. */
+/** Defaults for a scripted model, known before its file is read. */
 export function scriptInfo(id: string): ModelInfo {
   return {
     id,

@@ -6,20 +6,20 @@ export function latestUserText(messages: readonly Message[]): string {
   return user === undefined ? "" : textOf(user.content);
 }
 
-/** The results that the model has not answered yet. */
+/** Tool results that the model has not seen yet. */
 export function freshResults(messages: readonly Message[]): Extract<Message, { role: "tool" }>["content"] {
   const last = messages.at(-1);
   return last?.role === "tool" ? last.content : [];
 }
 
-/** The same as one text. */
+/** `freshResults` as one text. */
 export function latestToolResult(messages: readonly Message[]): string {
   return freshResults(messages)
     .map((result) => result.text)
     .join("\n");
 }
 
-/** Puts the latest prompt and results where a script's text names them. */
+/** Replaces `{{user}}` and `{{tool_result}}` with the latest prompt and results. */
 export function templateOf(messages: readonly Message[]): (text: string) => string {
   return (text) =>
     text.replace(/\{\{\s*(user|tool_result)\s*\}\}/g, (_, name: string) =>

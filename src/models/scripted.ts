@@ -16,12 +16,12 @@ export interface ScriptedModelOptions {
   readonly id: string;
   /** The parsed content of the file. */
   readonly script: unknown;
-  /** For messages. */
+  /** For error messages. */
   readonly path: string;
   readonly clock: Clock;
 }
 
-/** A model that answers from a file. Throws `script_invalid`; after that it only fails as the script says. */
+/** A model that replies from a file. Throws `script_invalid`. */
 export function createScriptedModel(options: ScriptedModelOptions): ModelPort {
   const { id, path, clock } = options;
   const script = parseScript(options.script, path);
@@ -29,7 +29,7 @@ export function createScriptedModel(options: ScriptedModelOptions): ModelPort {
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     try {
-      // A reply that goes on with one that broke off is still one to the same prompt or result.
+      // A continued reply still answers the same prompt or result.
       const messages = withoutContinuation(request.messages);
       const reply = chooser.choose({ ...request, messages });
       if (reply === undefined) yield exhausted(path, messages);
@@ -91,7 +91,7 @@ async function* perform(
   yield lastEvent(reply);
 }
 
-/** Large repeated texts are sent in pieces of about this size. */
+/** Approximate size of the pieces of a repeated text. */
 const repeatChunk = 16_384;
 
 function* eventsOf(
@@ -112,7 +112,7 @@ function* eventsOf(
     const id = call.id ?? nextCallId(messages, index);
     const inputText = call.raw === undefined ? JSON.stringify(filled(call.input ?? {}, fill)) : fill(call.raw);
     if (call.chunks !== undefined) {
-      // Two at least: a pair of surrogates is not split.
+      // At least two, so that a surrogate pair fits.
       const size = Math.max(2, Math.ceil(inputText.length / call.chunks));
       for (let rest = inputText; rest !== ""; ) {
         const text = textStart(rest, size);

@@ -8,21 +8,21 @@ import { type Provider, providers } from "./providers.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A model that cannot be called because what is said of it cannot be understood. */
+/** A model whose entry or address is invalid. */
 export interface FaultyModel {
-  /** As far as it is known. */
+  /** With defaults for unknown fields. */
   readonly info: ModelInfo;
   readonly fault: string;
 }
 
-/** `<provider>/<model>`, or a well-known model's bare name. Throws `config_invalid` when its address was moved to none. */
+/** `<provider>/<model>`, or a well-known model's name. Throws `config_invalid` if a variable sets an invalid address. */
 export function specOfName(id: string, env: Environment): ModelSpec | undefined {
   const found = readName(id, env);
   if (found !== undefined && "fault" in found) throw new AgentError("config_invalid", `${found.fault}.`);
   return found;
 }
 
-/** Throws `config_invalid` when the entry cannot be understood. */
+/** Throws `config_invalid` for an invalid entry. */
 export function specOfEntry(entry: ModelEntry, env: Environment): ModelSpec {
   const found = readEntry(entry, env);
   if ("fault" in found) throw invalid(entry, found.fault);
@@ -45,17 +45,17 @@ export function readEntry(entry: ModelEntry, env: Environment): ModelSpec | Faul
   const provider = providerNamed(entry.provider);
   if (provider === undefined) {
     const names = providers.map(({ id }) => id).join(", ");
-    const fault = `there is no provider "${entry.provider}"; known are ${names}`;
+    const fault = `unknown provider "${entry.provider}". Known: ${names}`;
     return { info: infoOf(entry, undefined), fault };
   }
   if (provider.baseUrl === "" && entry.baseUrl === undefined) {
-    const fault = `baseUrl is missing: a provider "${provider.id}" can be anywhere`;
+    const fault = `baseUrl is missing: provider "${provider.id}" has no default address`;
     return { info: infoOf(entry, provider), fault };
   }
   return specOf(entry, provider, env);
 }
 
-/** What is wrong with the address to which a variable moves a provider, if anything. */
+/** What is wrong with the address that a provider's variable sets, if anything. */
 export function movedFault(provider: Provider, env: Environment): string | undefined {
   const { addressVariable = "" } = provider;
   const address = readAddress(env[addressVariable] || provider.baseUrl, provider.wire);
@@ -66,7 +66,7 @@ export function providerNamed(name: string): Provider | undefined {
   return providers.find(({ id }) => id === (otherNames.get(name) ?? name));
 }
 
-/** As other programs call them. */
+/** Other programs' names for providers. */
 const otherNames = new Map([
   ["generic-chat-completion-api", "openai-compatible"],
   ["gemini", "google"],
@@ -92,7 +92,7 @@ function specOf(entry: ModelEntry, provider: Provider, env: Environment): ModelS
     unset.length > 0
       ? `The configuration of model "${entry.id}" needs ${unset.join(" and ")}, which ${unset.length === 1 ? "is" : "are"} not set.`
       : key.missing;
-  // Only Anthropic insists on a bound; elsewhere the provider's own is best.
+  // Only Anthropic requires a limit.
   const outputLimit = provider.wire === "anthropic" ? info.maxOutputTokens : entry.maxOutputTokens;
   const field = entry.thinkingField ?? provider.thinkingField ?? "none";
   return {
@@ -118,7 +118,7 @@ function specOf(entry: ModelEntry, provider: Provider, env: Environment): ModelS
   };
 }
 
-/** `unset` is what `filled` did not find: as long as something is missing from an address, it need not be one. */
+/** `unset`: variables that `filled` did not find. An address that lacks some is not validated. */
 function addressOf(
   entry: ModelEntry,
   provider: Provider,
@@ -156,7 +156,7 @@ function infoOf(entry: ModelEntry, provider: Provider | undefined): ModelInfo {
   };
 }
 
-/** Efforts that were declared are told in the way of the wire, also for a model that is not known. */
+/** Declared efforts use the wire's style, even for an unknown model. */
 function styleOf(entry: ModelEntry, provider: Provider, known: ModelSpec["effortStyle"]): ModelSpec["effortStyle"] {
   if (provider.effortStyle !== undefined) return provider.effortStyle;
   if (known !== "none" && (known === "word") === provider.wire.startsWith("openai")) return known;
@@ -170,7 +170,7 @@ interface Key {
   readonly missing?: string;
 }
 
-/** A provider's variable is for the provider's own address: a key must not reach another server because nobody named one. */
+/** With a custom `baseUrl`, only an explicit `apiKey` is used: a provider's key must not leak to another server. */
 function keyOf(entry: ModelEntry, provider: Provider, env: Environment, filled: (text: string) => string): Key {
   if (entry.apiKey !== undefined) {
     const value = filled(entry.apiKey).trim();
@@ -184,7 +184,7 @@ function keyOf(entry: ModelEntry, provider: Provider, env: Environment, filled: 
   const name = provider.keyVariables.find((variable) => env[variable] !== undefined && env[variable] !== "");
   if (name !== undefined) return { value: (env[name] ?? "").trim(), place: name };
   if (provider.isLocal === true) return { place: variables === "" ? ownPlace : variables };
-  return { place: variables, missing: `There is no key for ${provider.name}: set ${variables}.` };
+  return { place: variables, missing: `No key for ${provider.name}. Set ${variables}.` };
 }
 
 function pricesOf(given: NonNullable<ModelEntry["prices"]>): Prices {

@@ -5,7 +5,7 @@ export interface UnusedKey {
   readonly provider: string;
 }
 
-/** The first key that is set for a provider. Only some providers have a default model, so a key alone may choose none. */
+/** The first provider key that is set. Some providers have no default model, so their key alone chooses none. */
 export function unusedKey(env: Readonly<Record<string, string | undefined>>): UnusedKey | undefined {
   for (const { id, keyVariables } of providers) {
     const variable = keyVariables.find((name) => (env[name] ?? "") !== "");

@@ -3,29 +3,29 @@ import { shownUrl } from "./redact.ts";
 
 type Fetch = typeof globalThis.fetch;
 
-/** What is seen of one answer on its way to the SDK, which does not tell it. */
+/** Facts about one response that the SDK doesn't expose. */
 export interface Watch {
-  /** The status that the server really gave. */
+  /** The server's HTTP status. */
   status: number;
-  /** The stream said that it is over, in the way of chat completions. */
+  /** The stream ended with `[DONE]`, as chat completions do. */
   saysDone: boolean;
-  /** Called when the answer begins, and for every piece of it. */
+  /** Called when the response starts, and for each chunk. */
   heard(): void;
 }
 
-/** An event or an error that is larger was not made by a model. */
-const mostEventBytes = 16 * 1024 * 1024;
-const mostErrorBytes = 1024 * 1024;
+/** No model sends larger events or errors. */
+const maxEventBytes = 16 * 1024 * 1024;
+const maxErrorBytes = 1024 * 1024;
 const tailBytes = 64;
-/** An event of its own: a text that ends in the same word stands inside of JSON, where no line begins. */
-const lastWord = /[\r\n]data:[ \t]*\[DONE\][ \t]*(?:[\r\n]|$)/;
+/** Matches only a whole event: within JSON, the same text never starts a line. */
+const doneEvent = /[\r\n]data:[ \t]*\[DONE\][ \t]*(?:[\r\n]|$)/;
 
-/** The server's answer is not what a model's would be, and would not be another time. */
+/** The response can't come from a model, so a retry won't help. */
 export class WrongAnswer extends Error {
   override readonly name = "WrongAnswer";
 }
 
-/** Sends what the entry adds to a request, and looks at the answer before the SDK does. */
+/** Adds the entry's headers, query and arguments to a request, and checks the response before the SDK reads it. */
 export function watchedFetch(spec: ModelSpec, fetch: Fetch, watch: Watch): Fetch {
   return async (url, init) => {
     const headers = { ...(init?.headers as Readonly<Record<string, string>>), "user-agent": agentOf(spec) };
@@ -35,16 +35,16 @@ export function watchedFetch(spec: ModelSpec, fetch: Fetch, watch: Watch): Fetch
     const type = response.headers.get("content-type") ?? "";
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel();
-      throw new WrongAnswer(redirectWords(spec, response.headers.get("location")));
+      throw new WrongAnswer(redirectMessage(spec, response.headers.get("location")));
     }
     if (response.ok && /^text\/html\b/i.test(type)) {
       await response.body?.cancel();
       const where = shownUrl(spec.baseUrl);
-      throw new WrongAnswer(`${where} answered with a web page: it is not the address of a model.`);
+      throw new WrongAnswer(`${where} returned a web page, so it is not a model's address. Check baseUrl.`);
     }
     const { body } = response;
     if (body === null) return response;
-    const watched = response.ok ? watchedStream(body, watch) : firstBytes(body, mostErrorBytes);
+    const watched = response.ok ? watchedStream(body, watch) : firstBytes(body, maxErrorBytes);
     if (!response.ok || !/\bjson\b/i.test(type)) return withBody(response, watched);
     return withBody(response, await unlessJson(watched));
   };
@@ -64,13 +64,13 @@ function bodyOf({ extraArguments }: ModelSpec, body: unknown): { readonly body?:
   return { body: JSON.stringify({ ...(JSON.parse(body) as Record<string, unknown>), ...extraArguments }) };
 }
 
-function redirectWords(spec: ModelSpec, location: string | null): string {
+function redirectMessage(spec: ModelSpec, location: string | null): string {
   const where = location !== null && URL.canParse(location, spec.baseUrl) ? new URL(location, spec.baseUrl).origin : "";
   const target = where === "" ? "elsewhere" : `to ${where}`;
   return `${shownUrl(spec.baseUrl)} redirects ${target}, and redirects are not followed. Check baseUrl.`;
 }
 
-/** Only what the SDK uses of an answer. */
+/** Keeps only the fields that the SDK reads. */
 function withBody(response: Response, body: ReadableStream<Uint8Array>): Response {
   const { ok, status, statusText, headers } = response;
   return { ok, status, statusText, headers, body } as Response;
@@ -78,16 +78,16 @@ function withBody(response: Response, body: ReadableStream<Uint8Array>): Respons
 
 function watchedStream(body: ReadableStream<Uint8Array>, watch: Watch): ReadableStream<Uint8Array> {
   let sinceEvent = 0;
-  // As if a line had ended before the first one.
+  // Lets `doneEvent` match at the start of the stream.
   let tail = Buffer.from("\n");
   return passedOn(body, (piece) => {
     watch.heard();
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     const end = Math.max(bytes.lastIndexOf("\n\n"), bytes.lastIndexOf("\n\r\n"), bytes.lastIndexOf("\r\r"));
     sinceEvent = end < 0 ? sinceEvent + bytes.length : bytes.length - end;
-    if (sinceEvent > mostEventBytes) throw new WrongAnswer("It sent an event of more than 16 MB.");
+    if (sinceEvent > maxEventBytes) throw new WrongAnswer("It sent an event of more than 16 MB.");
     tail = Buffer.concat([tail, bytes.subarray(-tailBytes)]).subarray(-tailBytes);
-    watch.saysDone = lastWord.test(tail.toString("latin1"));
+    watch.saysDone = doneEvent.test(tail.toString("latin1"));
     return piece;
   });
 }
@@ -101,7 +101,7 @@ function firstBytes(body: ReadableStream<Uint8Array>, most: number): ReadableStr
   });
 }
 
-/** Made by hand, as `pipeThrough` costs more. `undefined` ends it. */
+/** Hand-made, because `pipeThrough` is slower. `look` returns `undefined` to end the stream. */
 function passedOn(
   body: ReadableStream<Uint8Array>,
   look: (piece: Uint8Array) => Uint8Array | undefined,
@@ -128,9 +128,9 @@ function passedOn(
   );
 }
 
-/** An answer that was not streamed: an error with a status that says otherwise, or a server that does not stream. */
+/** Throws `UnstreamedAnswer` for JSON, which is an error despite its status, or a server that doesn't stream. */
 async function unlessJson(body: ReadableStream<Uint8Array>): Promise<ReadableStream<Uint8Array>> {
-  const text = await textOf(firstBytes(body, mostErrorBytes));
+  const text = await textOf(firstBytes(body, maxErrorBytes));
   if (/^\s*[{[]/.test(text)) throw new UnstreamedAnswer(text);
   return new ReadableStream({
     start(controller) {
@@ -140,12 +140,12 @@ async function unlessJson(body: ReadableStream<Uint8Array>): Promise<ReadableStr
   });
 }
 
-/** Thrown with the JSON that came where a stream should have. */
+/** Holds the JSON that was sent instead of a stream. */
 export class UnstreamedAnswer extends Error {
   readonly detail: unknown;
 
   constructor(text: string) {
-    super("It did not stream its answer.");
+    super("It did not stream its reply.");
     try {
       this.detail = JSON.parse(text);
     } catch {

@@ -1,7 +1,7 @@
-/** Beyond this Node's timers fire at once, with a warning on stderr. */
-const longest = 2 ** 31 - 1;
+/** Node's limit. Longer timers fire at once, with a warning on stderr. */
+const maxMs = 2 ** 31 - 1;
 
-/** A timer that may be given any time, `Infinity` too. */
+/** `setTimeout` for any duration, including `Infinity`. */
 export function after(milliseconds: number, act: () => void): NodeJS.Timeout {
-  return setTimeout(act, Math.min(milliseconds, longest));
+  return setTimeout(act, Math.min(milliseconds, maxMs));
 }

@@ -6,7 +6,7 @@ import { aborted, brokenOff, exchangeFailure, timedOut } from "./failure.ts";
 import { NetworkError } from "./network-error.ts";
 import { onAbort } from "./on-abort.ts";
 
-/** Who takes the pieces. After `end` or `fail` nothing more is called. */
+/** Receives the chunks. `end` or `fail` is the last call. */
 export interface Sink {
   piece(bytes: Uint8Array): void;
   end(): void;
@@ -14,13 +14,13 @@ export interface Sink {
 }
 
 export interface Body {
-  /** There is none by the rules of HTTP (`HEAD`, 204, 304). */
+  /** HTTP allows no body here (`HEAD`, 204, 304). */
   readonly empty: boolean;
-  /** Starts the flow; once. What happened before is told now. */
+  /** Starts the flow, once. Reports an end or failure that has already happened. */
   flowTo(sink: Sink): void;
   pause(): void;
   resume(): void;
-  /** Closes the socket unless the body came to its end. */
+  /** Closes the socket unless the body has ended. */
   close(): void;
 }
 
@@ -30,12 +30,12 @@ export interface BodyParts {
   readonly empty: boolean;
   readonly coding: Coding | undefined;
   readonly signal: AbortSignal | undefined;
-  /** A server may send its headers at once and think then: `firstByteMs` counts until the first piece. */
+  /** `firstByteMs` also limits the wait between the headers and the first chunk. */
   readonly timeouts: { readonly firstByteMs: number; readonly idleMs: number };
   readonly where: string;
 }
 
-const inTheMiddle = "in the middle of the answer";
+const inTheMiddle = "in the middle of the response";
 
 export function openBody(parts: BodyParts): Body {
   const { request, response, empty, coding, signal, timeouts, where } = parts;
@@ -47,22 +47,22 @@ export function openBody(parts: BodyParts): Body {
   let hasBegun = false;
   let timer: NodeJS.Timeout | undefined;
 
-  const tell = () => {
+  const notify = () => {
     if (sink === undefined || outcome === "open") return;
     if (outcome === "ended") sink.end();
     else sink.fail(outcome);
   };
   const settle = (result: "ended" | NetworkError) => {
     if (outcome !== "open") return;
-    // What came before the end is the reader's, unless it was the reader who stopped.
+    // The reader gets everything received so far, unless it aborted.
     if (result === "ended" || result.kind !== "aborted") handOver();
     outcome = result;
     stopClock();
     stopListening();
-    // An answer that came before the request was sent whole, or goes on after its end, leaves a connection that nobody can use again.
+    // After an early or unfinished response, the connection can't be reused.
     if (result !== "ended" || !request.writableFinished || !response.complete) request.destroy();
     if (result !== "ended") pieces.destroy();
-    tell();
+    notify();
   };
   const handOver = () => {
     if (batch.length === 0 || outcome !== "open") return;
@@ -81,10 +81,10 @@ export function openBody(parts: BodyParts): Body {
     const { firstByteMs, idleMs } = timeouts;
     timer = hasBegun
       ? after(idleMs, () =>
-          settle(timedOut("idle_timeout", `${where} went silent: no more of its answer came`, idleMs)),
+          settle(timedOut("idle_timeout", `${where} stopped sending its response: no data came`, idleMs)),
         )
       : after(firstByteMs, () =>
-          settle(timedOut("first_byte_timeout", `${where} sent headers, but no answer`, firstByteMs)),
+          settle(timedOut("first_byte_timeout", `${where} sent headers but no body`, firstByteMs)),
         );
   };
   const noteBytes = () => {
@@ -105,7 +105,7 @@ export function openBody(parts: BodyParts): Body {
 
   const flow = (source: Readable) => {
     source.on("data", (bytes: Buffer) => {
-      // The parser gives out one by one the chunks that the sender made; what the socket read at once is handed over at once.
+      // The parser emits each HTTP chunk separately. Batch those from one socket read.
       if (batch.push(bytes) > 1) return;
       noteBytes();
       process.nextTick(handOver);
@@ -115,11 +115,11 @@ export function openBody(parts: BodyParts): Body {
     else startClock();
   };
   const undecodable = (error: unknown): NetworkError =>
-    new NetworkError("malformed", `The answer of ${where} could not be decompressed: ${String(error)}`);
+    new NetworkError("malformed", `The response from ${where} could not be decompressed: ${String(error)}`);
   const flowDecompressed = async (how: Coding) => {
     const decompressor = await createDecompressor(how, response);
     decompressor.on("error", () => {
-      settle(new NetworkError("malformed", `The answer of ${where} is not compressed as it says.`));
+      settle(new NetworkError("malformed", `The response from ${where} does not match its Content-Encoding.`));
     });
     pieces = decompressor;
     if (outcome !== "open") {
@@ -127,7 +127,7 @@ export function openBody(parts: BodyParts): Body {
       return;
     }
     flow(decompressor);
-    // Bytes that arrive are a sign of life, also while they do not yet amount to a piece.
+    // Compressed bytes count as activity even before they produce output.
     response.on("data", noteBytes);
     response.pipe(decompressor);
   };
@@ -139,9 +139,9 @@ export function openBody(parts: BodyParts): Body {
 
   return {
     empty,
-    flowTo(taker) {
-      sink = taker;
-      if (outcome !== "open") return tell();
+    flowTo(receiver) {
+      sink = receiver;
+      if (outcome !== "open") return notify();
       if (empty) return;
       startClock();
       if (coding === undefined) flow(response);

@@ -16,10 +16,10 @@ export interface ConnectOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Node tries a name's addresses one after another; its own quarter of a second for each is too short for slow lines. */
+/** Time for each of a host's addresses. Node's default of 250 ms is too short for slow networks. */
 const addressAttemptMs = 500;
 
-/** A connection that is ready for HTTP. Rejects with `NetworkError`; by then whatever it had opened is closed. */
+/** Opens a connection ready for HTTP. Rejects with `NetworkError` after closing whatever it opened. */
 export function connect(route: Route, options: ConnectOptions): Promise<Socket> {
   const { connectMs, signal } = options;
   return new Promise((resolve, reject) => {
@@ -45,7 +45,7 @@ export function connect(route: Route, options: ConnectOptions): Promise<Socket> 
     const timer = after(connectMs, () => fail(tooLate(route, stage, connectMs)));
     const stopListening = onAbort(signal, stop);
     const keep = <S extends Socket>(socket: S): S => {
-      // A socket that nobody listens to ends the process with its first error.
+      // An error without a listener would end the process.
       socket.on("error", ignore);
       opened.push(socket);
       if (settled) socket.destroy();
@@ -54,38 +54,38 @@ export function connect(route: Route, options: ConnectOptions): Promise<Socket> 
     open(route, options, stage, keep).then(
       (socket) => {
         if (settled) return;
-        if (socket.destroyed) return fail(brokenOff(route.where, asSoonAsOpen, ""));
+        if (socket.destroyed) return fail(brokenOff(route.where, afterOpening, ""));
         settle();
         resolve(socket);
       },
       (error: unknown) =>
-        fail(error instanceof NetworkError ? error : connectFailure(error, route.host, route.where, asSoonAsOpen)),
+        fail(error instanceof NetworkError ? error : connectFailure(error, route.host, route.where, afterOpening)),
     );
   });
 }
 
 interface Stage {
-  /** The proxy on the way, until it is reached. */
+  /** The proxy, until it is reached. */
   proxyAwaited: ProxyServer | undefined;
 }
 
 function tooLate(route: Route, { proxyAwaited }: Stage, connectMs: number): NetworkError {
   return proxyAwaited === undefined
-    ? timedOut("connect_timeout", `There was no connection to ${describeRoute(route)}`, connectMs)
-    : timedOut("proxy_failed", `There was no connection to ${describeProxy(proxyAwaited)}`, connectMs);
+    ? timedOut("connect_timeout", `No connection to ${describeRoute(route)}`, connectMs)
+    : timedOut("proxy_failed", `No connection to ${describeProxy(proxyAwaited)}`, connectMs);
 }
 
-/** Remembers a socket, so that it is closed when the connection does not come about. */
+/** Registers a socket to be closed if connecting fails. */
 type Keep = <S extends Socket>(socket: S) => S;
 
-/** Who is to answer: the name for TLS, and the words for people. */
+/** `host`: for TLS. `where`: for messages. */
 interface Target {
   readonly host: string;
   readonly where: string;
 }
 
-const asSoonAsOpen = "as soon as it was open";
-const beforeTls = "before TLS was agreed on";
+const afterOpening = "right after it opened";
+const beforeTls = "during the TLS handshake";
 
 async function open(route: Route, options: ConnectOptions, stage: Stage, keep: Keep): Promise<Socket> {
   const { proxy } = route;
@@ -104,7 +104,7 @@ async function open(route: Route, options: ConnectOptions, stage: Stage, keep: K
   return route.secure ? await secure(through, route, options.network, keep) : through;
 }
 
-/** Whatever keeps us from the proxy is the proxy's matter: another address of the server would not help. */
+/** Failures to reach the proxy become `proxy_failed`, as trying another address of the server would not help. */
 async function proxied(reachProxy: () => Promise<Socket>): Promise<Socket> {
   try {
     return await reachProxy();
@@ -117,7 +117,7 @@ async function proxied(reachProxy: () => Promise<Socket>): Promise<Socket> {
 async function reach(address: string, port: number, { host, where }: Target, keep: Keep): Promise<Socket> {
   const socket = keep(openSocket({ host: address, port, autoSelectFamilyAttemptTimeout: addressAttemptMs }));
   socket.setNoDelay(true);
-  await until(socket, "connect", (error) => connectFailure(error, host, where, asSoonAsOpen));
+  await until(socket, "connect", (error) => connectFailure(error, host, where, afterOpening));
   return socket;
 }
 
@@ -128,15 +128,15 @@ async function secure(carrier: Socket, { host, where }: Target, network: Network
     tls.connect({
       socket: carrier,
       host,
-      // An address is no name that a server could choose its certificate by.
+      // SNI allows only names.
       ...(isIP(host) === 0 ? { servername: host } : {}),
       secureContext: context,
-      // Said here, because otherwise a variable of the environment (NODE_TLS_REJECT_UNAUTHORIZED) decides.
+      // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED can't turn it off.
       rejectUnauthorized: true,
       ALPNProtocols: ["http/1.1"],
     }),
   );
-  // Inside another TLS connection the socket has no handle of its own, and closing or unref'ing it would not reach the carrier.
+  // A TLS socket within another has no handle, so closing or unref'ing it must be forwarded to the carrier.
   if (carrier instanceof tls.TLSSocket) {
     socket.once("close", () => carrier.destroy());
     Object.assign(socket, {
@@ -154,7 +154,7 @@ async function secure(carrier: Socket, { host, where }: Target, network: Network
   return socket;
 }
 
-/** Rejects with what `explain` makes of an error, or of none when the socket closed without one. */
+/** Rejects with `explain(error)`, or `explain(undefined)` if the socket closed without an error. */
 function until(
   socket: Socket,
   event: "connect" | "secureConnect",

@@ -2,24 +2,24 @@ import type { Readable, Transform } from "node:stream";
 
 export type Coding = "gzip" | "deflate" | "br";
 
-/** How the body is compressed; undefined when it is not, or in a way that we cannot undo and that nobody asked for. */
+/** The body's compression. `undefined` for none, or for an unsupported one, which we never request. */
 export function codingOf(header: string | undefined): Coding | undefined {
   const name = header?.trim().toLowerCase();
   if (name === "x-gzip") return "gzip";
   return name === "gzip" || name === "deflate" || name === "br" ? name : undefined;
 }
 
-/** Resolves when the first bytes are there (or it is clear that none come) to a stream that undoes the coding. */
+/** Resolves to a decompressing stream once the first byte has arrived or the source has ended. */
 export async function createDecompressor(coding: Coding, source: Readable): Promise<Transform> {
   const zlib = process.getBuiltinModule("node:zlib");
-  // Gives out what it has at once, and is content with an end that the sender flushed but did not finish: HTTP frames the body.
+  // Flushes output at once. Accepts a flushed but unfinished end, because HTTP already frames the body.
   const options = { flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH };
   if (coding === "gzip") return zlib.createGunzip(options);
   if (coding === "br") {
     const { BROTLI_OPERATION_FLUSH: flush } = zlib.constants;
     return zlib.createBrotliDecompress({ flush, finishFlush: flush });
   }
-  // Servers disagree on whether "deflate" has zlib's two bytes in front; the first one tells.
+  // Servers disagree on whether "deflate" has a zlib header. The first byte shows it.
   return ((await firstByte(source)) & 0x0f) === 8 ? zlib.createInflate(options) : zlib.createInflateRaw(options);
 }
 

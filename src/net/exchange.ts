@@ -13,7 +13,7 @@ import type { Pool } from "./pool.ts";
 import { describeRoute, type Route, routeTo } from "./route.ts";
 import { refusal } from "./tunnel.ts";
 
-/** An answer whose headers are there and whose body is still to be read. */
+/** A response with its headers, and a body still to be read. */
 export interface Exchange {
   readonly status: number;
   readonly statusText: string;
@@ -23,9 +23,9 @@ export interface Exchange {
 
 const maxHeaderSize = 64 * 1024;
 
-/** A connection that had been idle was closed by the server just before we used it: nothing was answered, so asking again is safe. */
+/** The server closed the idle connection before it received the request, so resending is safe. */
 const stale = Symbol("stale connection");
-/** So soon a connection that was dead already says so. Later, the server may have been at work, and the work may cost money. */
+/** A stale connection fails within this time. Later, the server may have started work that costs money. */
 const staleMs = 1_000;
 
 export async function exchange(r: HttpRequest): Promise<Exchange> {
@@ -37,7 +37,7 @@ export async function exchange(r: HttpRequest): Promise<Exchange> {
   if (pool.hasIdle(route.key)) {
     const first = await send(r, route, message, pool, undefined);
     if (first !== stale) return first;
-    // Its neighbours were idle as long and are likely to be as dead.
+    // Other idle connections on this route are probably stale too.
     pool.dropIdle(route.key);
   }
   const { network, signal, timeouts } = r;
@@ -100,7 +100,7 @@ function send(
     request.on("socket", (socket) => {
       used = socket;
       socket.on("data", noteByte);
-      // Another exchange's connection became idle while ours was opened, and was taken.
+      // The agent used a connection that became idle while ours was opening.
       if (connection !== undefined && socket !== connection) connection.destroy();
     });
     request.on("response", (response) => {

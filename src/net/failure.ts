@@ -1,6 +1,6 @@
 import { NetworkError, type NetworkErrorKind } from "./network-error.ts";
 
-/** The code of an error of Node's; of several attempts at one name, the one that says most. */
+/** A Node error's code. For several connection attempts, the most useful code. */
 export function codeOf(error: unknown): string {
   if (error instanceof AggregateError) {
     const codes = error.errors.map(codeOf);
@@ -14,7 +14,7 @@ export function isReset(error: unknown): boolean {
   return ["ECONNRESET", "EPIPE", "ECONNABORTED", "ERR_STREAM_PREMATURE_CLOSE"].includes(codeOf(error));
 }
 
-/** Why a connection to `where` did not come about. */
+/** Explains a failed connection to `where`. */
 export function connectFailure(
   error: unknown,
   host: string,
@@ -26,20 +26,19 @@ export function connectFailure(
   const found = connectWords(code, host, where) ?? tlsFailure(code, where, remark);
   if (found !== undefined) return found;
   if (error === undefined || isReset(error)) return brokenOff(where, stage, code);
-  const words = `No connection to ${where} could be opened (${code || "no reason given"}).`;
-  return new NetworkError("unreachable", words, code);
+  return new NetworkError("unreachable", `Could not connect to ${where} (${code || "no reason given"}).`, code);
 }
 
-/** Why an exchange that had begun broke off. */
+/** Explains a failure after connecting. */
 export function exchangeFailure(error: unknown, where: string, stage: string): NetworkError {
   const code = codeOf(error);
   if (code === "HPE_HEADER_OVERFLOW") {
-    return new NetworkError("malformed", `The headers of the answer of ${where} are too large.`, code);
+    return new NetworkError("malformed", `The response headers from ${where} are too large.`, code);
   }
   if (code.startsWith("HPE_")) {
-    // The parser's name for a connection that ends where more was promised.
+    // The parser's code for a connection that closed early.
     if (code === "HPE_INVALID_EOF_STATE") return brokenOff(where, stage, code);
-    return new NetworkError("malformed", `The answer of ${where} is not proper HTTP.`, code);
+    return new NetworkError("malformed", `The response from ${where} is not valid HTTP.`, code);
   }
   if (code === "ETIMEDOUT") return new NetworkError("reset", `The connection to ${where} was lost ${stage}.`, code);
   return tlsFailure(code, where, undefined) ?? brokenOff(where, stage, code);
@@ -50,7 +49,7 @@ export function brokenOff(where: string, stage: string, code: string): NetworkEr
 }
 
 export function aborted(where: string): NetworkError {
-  return new NetworkError("aborted", `The request to ${where} was stopped.`);
+  return new NetworkError("aborted", `The request to ${where} was aborted.`);
 }
 
 export function timedOut(kind: NetworkErrorKind, what: string, milliseconds: number): NetworkError {
@@ -60,30 +59,30 @@ export function timedOut(kind: NetworkErrorKind, what: string, milliseconds: num
 function connectWords(code: string, host: string, where: string): NetworkError | undefined {
   switch (code) {
     case "ENOTFOUND":
-      return new NetworkError("name", `The name ${host} of ${where} is not known.`, code);
+      return new NetworkError("name", `The host ${host} of ${where} does not exist.`, code);
     case "EAI_AGAIN":
       return new NetworkError(
         "name",
-        `The name ${host} of ${where} could not be looked up; the network may be down.`,
+        `The host ${host} of ${where} could not be resolved; the network may be down.`,
         code,
       );
     case "ECONNREFUSED":
       return new NetworkError("refused", `Nothing accepts connections at ${where}.`, code);
     case "ETIMEDOUT":
-      return new NetworkError("connect_timeout", `There was no answer from ${where} in time.`, code);
+      return new NetworkError("connect_timeout", `No response from ${where} in time.`, code);
     case "EHOSTUNREACH":
     case "ENETUNREACH":
     case "ENETDOWN":
     case "EHOSTDOWN":
-      return new NetworkError("unreachable", `There is no way through the network to ${where}.`, code);
+      return new NetworkError("unreachable", `No network route to ${where}.`, code);
     default:
       return code.startsWith("EAI_")
-        ? new NetworkError("name", `The name ${host} of ${where} could not be looked up.`, code)
+        ? new NetworkError("name", `The host ${host} of ${where} could not be resolved.`, code)
         : undefined;
   }
 }
 
-const unknownAuthority = "is signed by an authority that is not known here";
+const unknownAuthority = "is signed by an unknown authority";
 
 const certificateFaults: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: "is self-signed",
@@ -92,26 +91,26 @@ const certificateFaults: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
   CERT_UNTRUSTED: unknownAuthority,
-  INVALID_CA: "is signed by a certificate that may not sign others",
+  INVALID_CA: "is signed by a certificate that is not an authority",
   CERT_HAS_EXPIRED: "has expired",
   CERT_NOT_YET_VALID: "is not valid yet (or the clock of this machine is wrong)",
   CERT_REVOKED: "was revoked",
-  ERR_TLS_CERT_ALTNAME_INVALID: "is for another name",
+  ERR_TLS_CERT_ALTNAME_INVALID: "is for another host",
 };
 
 function tlsFailure(code: string, where: string, remark: string | undefined): NetworkError | undefined {
   const fault = Object.hasOwn(certificateFaults, code) ? certificateFaults[code] : undefined;
   if (fault !== undefined) {
     const helps = code === "DEPTH_ZERO_SELF_SIGNED_CERT" || fault === unknownAuthority;
-    const advice = helps ? "; NODE_EXTRA_CA_CERTS or caFile can name your company's" : "";
+    const advice = helps ? "; to trust it, set NODE_EXTRA_CA_CERTS or caFile" : "";
     const addition = helps && remark !== undefined ? ` (${remark})` : "";
     return new NetworkError("tls", `The certificate of ${where} ${fault}${advice}${addition}.`, code);
   }
   if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "ERR_SSL_PACKET_LENGTH_TOO_LONG") {
-    return new NetworkError("tls", `There is no TLS at ${where}; is it an http address?`, code);
+    return new NetworkError("tls", `No TLS at ${where}; is it an http address?`, code);
   }
   if (code === "EPROTO" || code.startsWith("ERR_SSL_") || code.startsWith("ERR_TLS_")) {
-    return new NetworkError("tls", `TLS with ${where} could not be agreed on (${code}).`, code);
+    return new NetworkError("tls", `The TLS handshake with ${where} failed (${code}).`, code);
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-/** What a `fetch` accepts as headers. */
+/** Headers as `fetch` accepts them. */
 export type HeadersLike =
   | Iterable<readonly [string, string | undefined]>
   | Readonly<Record<string, string | undefined>>
@@ -6,9 +6,8 @@ export type HeadersLike =
   | undefined;
 
 /**
- * A stand-in for the platform's `Headers`, which loads all of Node's own `fetch` when it is first touched (some 30 ms).
- * Names are in lower case and iteration goes by name, as there. Values are taken as they are: what cannot be sent is refused when it is
- * sent, by words that leave the value out, whereas the platform's own error quotes it, and it may be a key.
+ * Replaces the platform's `Headers`, which loads all of Node's `fetch` (about 30 ms). Names are lower-case and sorted. Values
+ * are checked on sending, because the platform's error would quote the value, which can be a key.
  */
 export class FetchHeaders {
   readonly #values = new Map<string, string>();
@@ -62,7 +61,7 @@ export class FetchHeaders {
   }
 }
 
-/** Name and value of each header that has a value, whatever way they were given. */
+/** The headers that have a value, as pairs. */
 export function* pairsOf(headers: HeadersLike): Generator<[string, string], void, void> {
   if (headers === null || headers === undefined) return;
   const pairs =

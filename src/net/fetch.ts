@@ -8,13 +8,12 @@ import { ValueStream } from "./streams.ts";
 
 export type Fetch = typeof globalThis.fetch;
 
-/** How many bytes may wait for a reader: a few reads of a socket, so that it need not be stopped after each. */
+/** Bytes buffered for a reader: several socket reads, to avoid pausing after each. */
 const highWaterMark = 256 * 1024;
 
 /**
- * A `fetch` over our own HTTP, as far as libraries that talk to an API need one: bodies of text or bytes, answers that are streamed.
- * It follows no redirect (a 3xx is an answer like any other, so that no key travels to a second server), and rejects with `NetworkError`,
- * whose name is `AbortError` after an abort. The answer's headers are `FetchHeaders`, its body is a `ValueStream`; `clone`, `blob` and `formData` are not there.
+ * A `fetch` over our own HTTP, with what API clients need: no `clone`, `blob` or `formData`. Never follows redirects, so that
+ * no key reaches a second server. Rejects with `NetworkError`, whose name is `AbortError` after an abort.
  */
 export function createFetch(network: Network, timeouts: Timeouts): Fetch {
   const fetch = async (input: string | URL, init: RequestInit = {}): Promise<ReturnType<typeof toResponse>> => {
@@ -37,14 +36,14 @@ export function createFetch(network: Network, timeouts: Timeouts): Fetch {
 function addressOf(input: string | URL): URL {
   if (input instanceof URL) return input;
   if (typeof input === "string" && URL.canParse(input)) return new URL(input);
-  throw new NetworkError("invalid", "The address of a request is not a proper URL.");
+  throw new NetworkError("invalid", "The request URL is invalid.");
 }
 
 function bodyOf(body: unknown): string | Uint8Array | undefined {
   if (body === undefined || body === null) return undefined;
   if (typeof body === "string" || body instanceof Uint8Array) return body;
   if (body instanceof ArrayBuffer) return new Uint8Array(body);
-  throw new NetworkError("invalid", "The body of a request must be text or bytes.");
+  throw new NetworkError("invalid", "A request body must be text or bytes.");
 }
 
 function toResponse(url: URL, { status, statusText, headers, body }: Exchange) {
@@ -66,7 +65,7 @@ function toResponse(url: URL, { status, statusText, headers, body }: Exchange) {
   };
 }
 
-/** Made by hand: Node's own bridge from its streams to these halves the number of pieces a second. */
+/** Hand-made, because Node's own stream adapter halves the throughput. */
 function streamOf(body: Body): ValueStream<Uint8Array> {
   return new ValueStream<Uint8Array>(
     {

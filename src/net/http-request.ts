@@ -1,25 +1,25 @@
 import type { Network } from "./network.ts";
 
-/** How long to wait, in milliseconds. */
+/** Milliseconds. */
 export interface Timeouts {
-  /** Until the connection stands: name, TCP, the proxy's consent, TLS. */
+  /** Limit for connecting: DNS, TCP, the proxy and TLS. */
   readonly connectMs: number;
-  /** From then until the answer's headers. */
+  /** Limit from then until the response headers. */
   readonly firstByteMs: number;
-  /** For each piece of the body, while somebody waits for one. */
+  /** Limit for each chunk of the body, while a reader waits. */
   readonly idleMs: number;
 }
 
 export interface HttpRequest {
   readonly url: URL;
   readonly method: string;
-  /** Those that belong to the connection (`host`, `content-length`, `connection` …) are ours to send and are left out. */
+  /** Connection headers (`host`, `content-length`, `connection` …) are ignored; we set them. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal;
   readonly timeouts: Timeouts;
-  /** Connect there instead of looking the host's name up; TLS and `Host` still use the name. */
+  /** Connects here instead of resolving the host. TLS and `Host` still use the name. */
   readonly address?: string;
-  /** Proxies, certificates and the connections that are kept open. */
+  /** Proxies, certificates and the connection pool. */
   readonly network: Network;
 }

@@ -3,19 +3,19 @@ import { type Environment, type ProxyServer, readProxies } from "./proxy.ts";
 import { loadTrust, type Trust } from "./trust.ts";
 
 export interface NetworkOptions {
-  /** A PEM file with certificates to trust besides the usual ones. */
+  /** A PEM file with additional certificates to trust. */
   readonly caFile?: string;
 }
 
-/** How this process reaches others: made once, given to every request. Making it loads and opens nothing. */
+/** The process's network settings and connections, shared by all requests. Creating it loads and opens nothing. */
 export interface Network {
-  /** The proxy that requests for this address go through. Throws `NetworkError` when the one that is configured cannot be used. */
+  /** The proxy for this URL. Throws `NetworkError` if the configured one is unusable. */
   proxyFor(url: URL): ProxyServer | undefined;
-  /** For this folder: the connections kept open. */
+  /** Internal to this folder. */
   pool(): Pool;
-  /** For this folder: whom TLS believes. */
+  /** Internal to this folder. */
   trust(): Promise<Trust>;
-  /** Closes the connections kept open, those in use too. Never needed for the process to end. */
+  /** Closes all connections, even those in use. The process can end without it. */
   close(): void;
 }
 
@@ -30,7 +30,7 @@ export function createNetwork(env: Environment, options: NetworkOptions = {}): N
     },
     trust: () => {
       trust ??= loadTrust(env, options.caFile).catch((error: unknown) => {
-        // A long-lived process may be told of a file before the file is there.
+        // Retry next time: in a long-lived process, the file may appear later.
         trust = undefined;
         throw error;
       });

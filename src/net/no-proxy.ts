@@ -1,17 +1,17 @@
 import { BlockList, isIP } from "node:net";
 
-/** Says of a host (no brackets) and a port whether it is reached without the proxy. */
+/** Whether a host (without brackets) and port bypass the proxy. */
 export type Exempt = (host: string, port: number) => boolean;
 
 interface Entry {
-  /** A name stands for every name below it as well. */
+  /** Also matches its subdomains. */
   readonly name: string;
   readonly port: number | undefined;
 }
 
 /**
- * Reads `NO_PROXY`: entries between commas or spaces, each an address, a name (itself and all below it; also as `.name` or
- * `*.name`), either with `:port`, a block of addresses (`10.0.0.0/8`, `fd00::/8`), or `*` for everything. Blocks count for addresses in the URL only: no name is looked up for this.
+ * Reads `NO_PROXY`: addresses, names (with subdomains; also `.name` or `*.name`), either with `:port`, CIDR blocks, or `*`,
+ * separated by commas or spaces. Blocks match only addresses in the URL, because names are not resolved here.
  */
 export function readNoProxy(text: string): Exempt {
   const words = text.toLowerCase().split(/[\s,]+/);
@@ -32,8 +32,8 @@ export function readNoProxy(text: string): Exempt {
 }
 
 /**
- * Whether this host is the machine itself. Such requests never go through a proxy, whatever the environment says: a proxy would look
- * for the server on its own machine, and models that run here must work behind a company's proxy.
+ * Whether a host is this machine. It always bypasses the proxy, which would look for the server on its own machine. Local
+ * models must work behind a company's proxy.
  */
 export function isThisMachine(host: string): boolean {
   const name = withoutFinalDot(host.toLowerCase());
@@ -63,7 +63,7 @@ function readEntry(word: string): Entry | undefined {
   return { name, port: port === undefined ? undefined : Number(port) };
 }
 
-/** The spelling that the URL parser gives the same address. */
+/** The address as the URL parser spells it. */
 function canonicalIpv6(address: string): string {
   return isIP(address) === 6 && !address.includes("%") ? new URL(`http://[${address}]`).hostname.slice(1, -1) : "";
 }

@@ -1,11 +1,11 @@
-/** Who waits for which signal. A signal gets one listener of ours, however many requests share it: Node warns on stderr about the eleventh. */
+/** Callbacks by signal. Requests that share a signal share one listener, because Node warns on stderr about the eleventh. */
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** Calls `act` when the signal is aborted, unless the function returned was called before. */
+/** Calls `act` when the signal aborts. Call the returned function to cancel. */
 export function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {
   if (signal === undefined) return () => {};
   const acts = waiting.get(signal) ?? listenTo(signal);
-  // Two of the same function must count twice.
+  // A wrapper, so that the same function can be registered twice.
   const entry = () => act();
   acts.add(entry);
   return () => {

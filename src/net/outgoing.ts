@@ -9,7 +9,7 @@ export interface Outgoing {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** They describe the connection or the body's framing, which are decided here. */
+/** Headers of the connection or the body's framing, which we set. */
 const ours = new Set([
   "connection",
   "content-length",
@@ -27,7 +27,7 @@ const ours = new Set([
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const notInAValue = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Throws `NetworkError` of kind `invalid` when the request cannot be sent as it is. */
+/** Throws `NetworkError` of kind `invalid` for a request that can't be sent. */
 export function checkRequest({ url, method }: HttpRequest): void {
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw new NetworkError(
@@ -43,7 +43,7 @@ export function checkRequest({ url, method }: HttpRequest): void {
   }
 }
 
-/** What goes over the wire for this request on this route. */
+/** The request line and headers for this route. */
 export function outgoing(r: HttpRequest, route: Route): Outgoing {
   const { url, method } = r;
   const wholeAddress = route.proxy !== undefined && !route.tunnel;
@@ -69,7 +69,7 @@ function checkHeader(name: string, value: string, route: Route): void {
   }
 }
 
-/** Servers want to be told that nothing follows where a body is usual. */
+/** Methods that usually have a body need an explicit length of 0. */
 function bodyLength({ method, body }: HttpRequest): number | undefined {
   if (body !== undefined) return typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
   return ["POST", "PUT", "PATCH"].includes(method.toUpperCase()) ? 0 : undefined;

@@ -1,10 +1,10 @@
 import type { Body } from "./body.ts";
 import type { NetworkError } from "./network-error.ts";
 
-/** A few reads of a socket, so that it need not be stopped after each. */
+/** Several socket reads, to avoid pausing after each. */
 const enoughBytes = 256 * 1024;
 
-/** The body as a loop reads it: at most a little is taken ahead of the reader, and a loop that is left closes the socket. */
+/** The body as an async iterable with bounded read-ahead. Leaving the loop closes the socket. */
 export async function* piecesOf(body: Body): AsyncGenerator<Uint8Array, void, void> {
   const waiting: Uint8Array[] = [];
   let bytes = 0;

@@ -1,9 +1,9 @@
-/** An address as people write it: a host and a port, brackets around IPv6. */
+/** `host:port`, with brackets around IPv6. */
 export function place(host: string, port: number): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** The host of an address without the brackets that an address of IPv6 wears. */
+/** The URL's host, without brackets around IPv6. */
 export function bareHost(url: URL): string {
   return url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
 }

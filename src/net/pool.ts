@@ -1,12 +1,12 @@
 import type { ClientRequest, RequestOptions } from "node:http";
 import type { Socket } from "node:net";
 
-/** Connections that stay open between exchanges, by the route they lead along. */
+/** Keep-alive connections by route. */
 export interface Pool {
   readonly request: (options: RequestOptions) => ClientRequest;
   hasIdle(route: string): boolean;
   dropIdle(route: string): void;
-  /** Sends over the connection given; without one, over an idle one of this route, which must exist. */
+  /** Sends over `connection`, or over an idle connection of the route, which must exist. */
   send(route: string, options: RequestOptions, connection: Socket | undefined): ClientRequest;
   close(): void;
 }
@@ -16,17 +16,17 @@ interface Routed extends RequestOptions {
   readonly connection?: Socket | undefined;
 }
 
-/** Shorter than the minute after which most servers hang up. */
+/** Most servers close idle connections after a minute. */
 const idleMs = 30_000;
 
 /**
- * Node's agent keeps the idle sockets, unref'd, and drops those that end. It opens none: an abort must be able to close a
- * connection that is still being opened, and the agent has no way to say which request it was for.
+ * Node's agent keeps the idle sockets, unref'd. It never opens one, because it can't tell which request a connection is for,
+ * and an abort must be able to close a connection that is still opening.
  */
 export function openPool(): Pool {
-  // Not by `import()`: that reads every export, and from Node 22 on one of them loads all of Node's own `fetch`, ten times the cost.
+  // `import()` would read every export. Since Node 22, one of them loads all of Node's `fetch`, ten times the cost.
   const { Agent, request } = process.getBuiltinModule("node:http");
-  // First in, first out: the agent makes sure of the first socket in the row, not of the last, that it still lives.
+  // FIFO, because the agent checks only the first idle socket for liveness.
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 8, timeout: idleMs, scheduling: "fifo" });
   Object.assign(agent, {
     getName: ({ route }: Routed = {}) => route ?? "",

@@ -5,24 +5,24 @@ import { bareHost, place, portOf } from "./place.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ProxyServer {
-  /** Whether the proxy itself is spoken to over TLS. */
+  /** Whether the connection to the proxy itself uses TLS. */
   readonly secure: boolean;
   readonly host: string;
   readonly port: number;
-  /** The variable that named it, for people. */
+  /** The variable that set it, for messages. */
   readonly variable: string;
-  /** The value of `Proxy-Authorization`, when the variable holds a user. */
+  /** The value for `Proxy-Authorization`, if the variable has a user. */
   readonly authorization: string | undefined;
 }
 
-/** The proxy in words; never its user or password. */
+/** The proxy, for messages. Never its user or password. */
 export function describeProxy(proxy: ProxyServer): string {
   return `the proxy ${place(proxy.host, proxy.port)} (${proxy.variable})`;
 }
 
 /**
- * The proxy for each address, from an environment read once, by curl's customs: the name in lower case wins, an empty value is none.
- * The function throws `NetworkError` of kind `proxy` when the variable that counts names no proxy that can be used.
+ * Returns a function from URL to proxy, with curl's conventions: lower-case variables win, empty ones are ignored. It throws
+ * `NetworkError` of kind `proxy` if the variable in effect is not a usable proxy.
  */
 export function readProxies(env: Environment): (url: URL) => ProxyServer | undefined {
   let exempt: Exempt | undefined;
@@ -45,7 +45,7 @@ function readProxy(env: Environment, protocol: string): ProxyServer | undefined 
 function variablesFor(env: Environment, protocol: string): readonly string[] {
   const all = ["all_proxy", "ALL_PROXY"];
   if (protocol === "https:") return ["https_proxy", "HTTPS_PROXY", ...all];
-  // A CGI program gets the client's `Proxy:` header as HTTP_PROXY: there the client, not the user, would choose our proxy.
+  // In a CGI program, HTTP_PROXY is the client's `Proxy:` header, so the client would choose our proxy.
   return env.REQUEST_METHOD === undefined ? ["http_proxy", "HTTP_PROXY", ...all] : ["http_proxy", ...all];
 }
 
@@ -54,12 +54,12 @@ function parseProxy(variable: string, text: string): ProxyServer {
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? trimmed : `http://${trimmed}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || url.hostname === "") {
-    throw new NetworkError("proxy", `The variable ${variable} does not hold the address of a proxy.`);
+    throw new NetworkError("proxy", `${variable} is not a valid proxy address.`);
   }
   const scheme = url.protocol.slice(0, -1);
   if (scheme !== "http" && scheme !== "https") {
-    const words = `The variable ${variable} names a proxy of the kind "${scheme}", which is not supported; http and https proxies are.`;
-    throw new NetworkError("proxy", words);
+    const message = `${variable} has an unsupported proxy scheme "${scheme}". Supported: http, https.`;
+    throw new NetworkError("proxy", message);
   }
   return {
     secure: scheme === "https",
@@ -75,6 +75,6 @@ function basic(variable: string, url: URL): string {
     const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
     return `Basic ${Buffer.from(user).toString("base64")}`;
   } catch {
-    throw new NetworkError("proxy", `The user or password in the variable ${variable} has a wrong % sequence.`);
+    throw new NetworkError("proxy", `The user or password in ${variable} has an invalid % sequence.`);
   }
 }

@@ -5,17 +5,17 @@ import { piecesOf } from "./pieces.ts";
 export interface HttpResponse {
   readonly status: number;
   readonly statusText: string;
-  /** Names in lower case. Without `content-encoding` and `content-length` when the body was compressed. */
+  /** Names in lower case. Without `content-encoding` and `content-length` if the body was compressed. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Bytes as they come, decompressed, to be read once; leaving the loop early closes the socket. Rejects with `NetworkError`. */
+  /** Decompressed bytes, readable once. Leaving the loop early closes the socket. Rejects with `NetworkError`. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Whoever does not read the body to its end calls this: an open answer keeps its socket and the process. */
+  /** Required unless the body is read to its end: an open response keeps its socket and the process alive. */
   close(): void;
 }
 
 /**
- * One HTTP exchange. Resolves when the answer's headers are there, whatever the status; follows no redirects and asks for no compression.
- * Rejects with `NetworkError` only.
+ * One HTTP exchange. Resolves with the response headers, whatever the status. Follows no redirects and requests no
+ * compression. Rejects only with `NetworkError`.
  */
 export async function request(r: HttpRequest): Promise<HttpResponse> {
   const { status, statusText, headers, body } = await exchange(r);

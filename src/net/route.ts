@@ -1,24 +1,24 @@
 import { bareHost, place, portOf } from "./place.ts";
 import { describeProxy, type ProxyServer } from "./proxy.ts";
 
-/** The way to a server: everything that two requests must have in common to share a connection. */
+/** The way to a server. Requests with the same route can share a connection. */
 export interface Route {
   readonly secure: boolean;
   readonly host: string;
   readonly port: number;
-  /** Where to connect instead of looking `host` up. */
+  /** The pinned address to connect to instead of resolving `host`. */
   readonly address: string | undefined;
   readonly proxy: ProxyServer | undefined;
-  /** Whether the proxy is asked for a tunnel; otherwise it is handed the whole address and asks the server itself. */
+  /** Whether to tunnel with CONNECT. Otherwise the proxy gets the full URL and forwards the request. */
   readonly tunnel: boolean;
   readonly key: string;
-  /** The server, for people. */
+  /** The server, for messages. */
   readonly where: string;
 }
 
 /**
- * A pinned address goes through a tunnel over plain http too: a proxy that is handed the whole address looks the name up again, which is
- * what pinning is there to prevent.
+ * A pinned address uses a tunnel even for plain http. Given the full URL, a proxy would resolve the name again, which
+ * pinning must prevent.
  */
 export function routeTo(url: URL, address: string | undefined, proxy: ProxyServer | undefined): Route {
   const secure = url.protocol === "https:";
@@ -30,7 +30,7 @@ export function routeTo(url: URL, address: string | undefined, proxy: ProxyServe
   return { secure, host, port, address, proxy, tunnel, key, where: place(host, port) };
 }
 
-/** The server and the way to it, for people. */
+/** The server and the proxy, for messages. */
 export function describeRoute({ where, proxy }: Route): string {
   return proxy === undefined ? where : `${where} through ${describeProxy(proxy)}`;
 }

@@ -1,7 +1,6 @@
 /**
- * Streams with as much of the platform's interface as the providers' SDK uses. The platform's own cost twice as much CPU for
- * each piece of an answer as all the rest of the SDK, and some milliseconds at the start to load. Unlike there, nothing is read
- * ahead: a source is asked when somebody waits and nothing is there.
+ * The part of the web streams API that the providers' SDK uses. The platform's own streams load slowly and cost more CPU per
+ * chunk than the rest of the SDK. Unlike those, these never read ahead: a source is pulled only for a waiting reader.
  */
 
 type Result<T> = { readonly done: false; readonly value: T } | { readonly done: true; readonly value: undefined };
@@ -11,7 +10,7 @@ export interface StreamController<T> {
   enqueue(value: T): void;
   close(): void;
   error(reason: unknown): void;
-  /** In a transform: the end, whatever else the source has. */
+  /** Ends a transform early and cancels its source. */
   terminate(): void;
 }
 
@@ -32,7 +31,7 @@ export interface StreamReader<T> {
   releaseLock(): void;
 }
 
-/** In place of `ReadableStream`. */
+/** Replaces `ReadableStream`. */
 export class ValueStream<T> {
   private readonly source: StreamSource<T>;
   private readonly controller: StreamController<T>;
@@ -46,7 +45,7 @@ export class ValueStream<T> {
   private wake: (() => void) | undefined;
   private isLocked = false;
   private readonly sizeOf: ((value: T) => number) | undefined;
-  /** Of what waits to be taken, by that measure. */
+  /** Total size of the queued values. */
   private size = 0;
 
   constructor(source: StreamSource<T> = {}, { highWaterMark = 1, size }: Strategy<T> = {}) {
@@ -91,7 +90,7 @@ export class ValueStream<T> {
   }
 
   cancel(reason?: unknown): Promise<void> {
-    return this.isLocked ? Promise.reject(new TypeError("The stream has a reader.")) : this.stop(reason);
+    return this.isLocked ? Promise.reject(new TypeError("The stream is locked to a reader.")) : this.stop(reason);
   }
 
   pipeThrough<Out>(transform: ValueTransform<T, Out>): ValueStream<Out> {
@@ -99,7 +98,7 @@ export class ValueStream<T> {
     return transform.readable;
   }
 
-  /** Two streams of the same values. What one of them has not read yet waits in memory, until it is cancelled. */
+  /** Two streams of the same values. Values that one has not read yet stay in memory until it is cancelled. */
   tee(): [ValueStream<T>, ValueStream<T>] {
     const reader = this.getReader();
     const open = new Set<StreamController<T>>();
@@ -141,7 +140,7 @@ export class ValueStream<T> {
     }
   }
 
-  /** Whether a source should go on: it may, and there is nothing to take. */
+  /** Whether the stream is open and its queue empty. */
   get isWanting(): boolean {
     return this.state === "open" && this.values.length === 0;
   }
@@ -151,7 +150,7 @@ export class ValueStream<T> {
   }
 
   private lock(): void {
-    if (this.isLocked) throw new TypeError("The stream has a reader.");
+    if (this.isLocked) throw new TypeError("The stream is locked to a reader.");
     this.isLocked = true;
   }
 
@@ -164,7 +163,7 @@ export class ValueStream<T> {
     if (ready !== undefined) return Promise.resolve(ready);
     if (this.state === "failed") return Promise.reject(this.failure);
     const filling = this.fill();
-    // A source that gave at once is done with already.
+    // A synchronous source has already finished.
     if (this.isFilling) this.filling = filling;
     return filling;
   }
@@ -193,7 +192,7 @@ export class ValueStream<T> {
         const ready = this.take();
         if (ready !== undefined) return ready;
         if (this.state === "failed") throw this.failure;
-        // The source was asked, and gives when it has something.
+        // The source has been pulled and will enqueue later.
         await new Promise<void>((resolve) => {
           this.wake = resolve;
         });
@@ -245,7 +244,7 @@ interface Transformer<In, Out> {
   flush?(controller: StreamController<Out>): unknown;
 }
 
-/** In place of `TransformStream`, to be piped through and not to be written to. */
+/** Replaces `TransformStream`, for `pipeThrough` only. */
 export class ValueTransform<In, Out> {
   readonly readable: ValueStream<Out>;
   private input: StreamReader<In> | undefined;
@@ -264,7 +263,7 @@ export class ValueTransform<In, Out> {
 
   private async work(transformer: Transformer<In, Out>, controller: StreamController<Out>): Promise<void> {
     const { input, readable } = this;
-    if (input === undefined) throw new TypeError("Nothing is piped through the transform.");
+    if (input === undefined) throw new TypeError("The transform has no input.");
     try {
       while (readable.isWanting) {
         const { done, value } = await input.read();
@@ -284,7 +283,7 @@ export class ValueTransform<In, Out> {
   }
 }
 
-/** In place of `TextDecoderStream`, for UTF-8. */
+/** Replaces `TextDecoderStream`, for UTF-8. */
 export class TextDecoding extends ValueTransform<Uint8Array, string> {
   constructor() {
     const decoder = new TextDecoder();

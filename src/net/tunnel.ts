@@ -8,8 +8,8 @@ import { describeProxy, type ProxyServer } from "./proxy.ts";
 import type { Route } from "./route.ts";
 
 /**
- * Asks the proxy at the other end of `socket` to connect it with the route's server. Rejects with a `NetworkError`: of kind
- * `unreachable` when the proxy did not get through to the server, `proxy_failed` when it had no time or hung up, and else `proxy`.
+ * Opens a CONNECT tunnel to the route's server. Rejects with `NetworkError`: `unreachable` if the proxy can't reach the server,
+ * `proxy_failed` if the proxy is busy or disconnects, otherwise `proxy`.
  */
 export function openTunnel(pool: Pool, socket: Socket, route: Route, proxy: ProxyServer): Promise<Socket> {
   const target = place(route.address ?? route.host, route.port);
@@ -17,13 +17,14 @@ export function openTunnel(pool: Pool, socket: Socket, route: Route, proxy: Prox
   if (proxy.authorization !== undefined) headers["Proxy-Authorization"] = proxy.authorization;
   return new Promise((resolve, reject) => {
     let settled = false;
-    const fail = (kind: NetworkErrorKind, words: string, code?: string) => {
+    const fail = (kind: NetworkErrorKind, message: string, code?: string) => {
       if (settled) return;
       settled = true;
       socket.destroy();
-      reject(new NetworkError(kind, words, code));
+      reject(new NetworkError(kind, message, code));
     };
-    const misread = (code?: string) => fail("proxy", `The answer of ${describeProxy(proxy)} is not proper HTTP.`, code);
+    const malformed = (code?: string) =>
+      fail("proxy", `The response from ${describeProxy(proxy)} is not valid HTTP.`, code);
     const request = pool.request({
       method: "CONNECT",
       path: target,
@@ -34,7 +35,7 @@ export function openTunnel(pool: Pool, socket: Socket, route: Route, proxy: Prox
     request.on("connect", (response: IncomingMessage, _socket, head: Buffer) => {
       const status = response.statusCode ?? 0;
       if (status < 200 || status > 299) fail(kindOf(status), refusal(status, route, proxy));
-      else if (head.length > 0) misread();
+      else if (head.length > 0) malformed();
       else {
         settled = true;
         resolve(socket);
@@ -42,10 +43,10 @@ export function openTunnel(pool: Pool, socket: Socket, route: Route, proxy: Prox
     });
     request.on("error", (error) => {
       const code = codeOf(error);
-      // The parser's name for a connection that ends where more was promised is no fault of the answer's form.
-      if (code.startsWith("HPE_") && code !== "HPE_INVALID_EOF_STATE") return misread(code);
-      const words = `The connection was closed by ${describeProxy(proxy)} before it led to ${route.where}.`;
-      fail("proxy_failed", words, code);
+      // HPE_INVALID_EOF_STATE means that the connection closed early.
+      if (code.startsWith("HPE_") && code !== "HPE_INVALID_EOF_STATE") return malformed(code);
+      const message = `The connection was closed by ${describeProxy(proxy)} before it reached ${route.where}.`;
+      fail("proxy_failed", message, code);
     });
     request.on("close", () => fail("proxy_failed", `The connection was closed by ${describeProxy(proxy)}.`));
     request.end();
@@ -57,13 +58,12 @@ function kindOf(status: number): NetworkErrorKind {
   return status === 408 || status === 429 ? "proxy_failed" : "proxy";
 }
 
-/** A proxy's no, in words. */
+/** The message for a proxy's error status. */
 export function refusal(status: number, route: Route, proxy: ProxyServer): string {
   if (status === 407) {
-    const wanted = proxy.authorization === undefined ? "a user and a password" : "another user or password";
-    return `Status 407 came from ${describeProxy(proxy)}: it wants ${wanted} in that variable.`;
+    const fix = proxy.authorization === undefined ? "add a user and password to" : "correct the user or password in";
+    return `Status 407 from ${describeProxy(proxy)}: ${fix} that variable.`;
   }
-  const isLasting = kindOf(status) === "proxy";
-  const outcome = isLasting ? "was refused" : "could not be given now";
-  return `A connection to ${route.where} ${outcome} by ${describeProxy(proxy)} with status ${status}.`;
+  const outcome = kindOf(status) === "proxy" ? "was refused by" : "failed at";
+  return `The connection to ${route.where} ${outcome} ${describeProxy(proxy)} with status ${status}.`;
 }

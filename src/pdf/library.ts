@@ -1,32 +1,32 @@
 import { setImmediate } from "node:timers/promises";
 
-const mostPageCharacters = 2_000_000;
+const maxPageCharacters = 2_000_000;
 
 export interface PdfReader {
   readonly pages: number;
-  /** The text of a page, the first being 1. Rejects when the page is broken, or `stop` is aborted. */
+  /** A page's text, counted from 1. Rejects if the page is malformed or `stop` is aborted. */
   text(page: number): Promise<string>;
-  /** Whether text was left out because it needs a table of characters that is not in the file. */
+  /** Whether text was left out because its character map is not in the file. */
   lacksTables(): boolean;
   close(): void;
 }
 
-/** Rejects when the file is broken or encrypted (`PasswordException`), or `stop` is aborted. Takes the bytes over. */
+/** Takes ownership of the bytes. Rejects if the file is malformed or encrypted (`PasswordException`), or `stop` is aborted. */
 export async function openPdfReader(bytes: Uint8Array<ArrayBuffer>, stop: AbortSignal): Promise<PdfReader> {
   const { getDocument } = await import("unpdf/pdfjs");
   let lacksTables = false;
 
-  /** Asked for what is not in the file: fonts, which text does not need, and tables of characters. */
-  class NothingFromOutside {
+  /** Called for fonts, which text doesn't need, and for character maps that are not in the file. */
+  class NoExternalData {
     async fetch({ kind }: { readonly kind: string }): Promise<never> {
       if (kind === "cMapUrl") lacksTables = true;
-      throw new Error("Nothing is loaded from outside the file.");
+      throw new Error("Data outside the file is never loaded.");
     }
   }
 
   const task = getDocument({
     data: bytes,
-    BinaryDataFactory: NothingFromOutside,
+    BinaryDataFactory: NoExternalData,
     useWorkerFetch: false,
     useSystemFonts: false,
     disableFontFace: true,
@@ -35,7 +35,7 @@ export async function openPdfReader(bytes: Uint8Array<ArrayBuffer>, stop: AbortS
     enableXfa: false,
     isOffscreenCanvasSupported: false,
     isImageDecoderSupported: false,
-    // Its words would go to the console.
+    // It would log to the console.
     verbosity: 0,
   });
   const close = (): void => void task.destroy().catch(() => undefined);
@@ -49,13 +49,12 @@ export async function openPdfReader(bytes: Uint8Array<ArrayBuffer>, stop: AbortS
         const reader = page.streamTextContent().getReader();
         let text = "";
         for (;;) {
-          // The library may go from page to page without ever waiting; then no timer and no interrupt would come through.
+          // The library may never yield between pages, which would block timers and interrupts.
           await setImmediate();
           const { value, done } = await unlessStopped(reader.read(), stop);
           if (done) break;
           for (const item of value.items) if ("str" in item) text += item.hasEOL ? `${item.str}\n` : item.str;
-          if (text.length > mostPageCharacters)
-            throw new Error(`a page has more than ${mostPageCharacters} characters`);
+          if (text.length > maxPageCharacters) throw new Error(`a page has more than ${maxPageCharacters} characters`);
         }
         page.cleanup();
         return tidy(text);

@@ -2,20 +2,20 @@ import type { PdfPart } from "../core/ports.ts";
 import { openPdfReader, type PdfReader } from "./library.ts";
 
 /**
- * What `Host.pdfPages` promises, read in this process and without its bounds: a hostile file can keep a process busy for
- * minutes and take all memory, so nothing but a process of its own may use this on files that are not trusted.
+ * `Host.pdfPages` without its limits. A hostile file can use minutes of CPU and all memory, so untrusted files need a separate
+ * process.
  */
 export async function* readPdfPages(
   bytes: Uint8Array,
-  mostPages: number,
+  maxPages: number,
   signal: AbortSignal,
 ): AsyncGenerator<PdfPart, void> {
   let reader: PdfReader | undefined;
   try {
-    // The library refuses Node's buffers, and keeps what it is given.
+    // The library rejects Node's `Buffer` and keeps the array, so pass a copy.
     reader = await openPdfReader(new Uint8Array(bytes), signal);
     yield { type: "opened", pages: reader.pages };
-    for (let page = 1; page <= Math.min(reader.pages, mostPages); page += 1) {
+    for (let page = 1; page <= Math.min(reader.pages, maxPages); page += 1) {
       const text = await reader.text(page);
       yield { type: "page", text, lacksTables: reader.lacksTables() };
     }

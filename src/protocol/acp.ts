@@ -1,21 +1,21 @@
 import { z } from "./droid/zod.ts";
 
 /*
- * What the official library of ACP does not know: methods that were there before, or are not settled yet. All others
- * but those that open a session are checked by the library's own schemas.
+ * Schemas that the official ACP library lacks: legacy and unstable methods, and those that open a session. The library's own
+ * schemas check all others.
  */
 
-/** Models were chosen with it until they became a config option; many clients still do. */
+/** Set the model before it became a config option. Many clients still use it. */
 export const legacyMethods = { setModel: "session/set_model" } as const;
 
 export const setModelParams = z.object({ sessionId: z.string(), modelId: z.string() });
 
-/** The library refuses a session for an MCP server that it does not know the shape of. */
+/** Lenient about `mcpServers`: the library's schema would reject the session for an unknown shape. */
 export const newSessionParams = z.object({
   cwd: z.string(),
   mcpServers: z.unknown().optional(),
   additionalDirectories: z.array(z.string()).nullish(),
 });
 
-/** For `load` and `resume`; and for `fork`, which is among the unstable ones that are loaded by nobody for its sake. */
+/** For `load`, `resume` and `fork`. The library has `fork` only among its unstable schemas, which we don't load. */
 export const oldSessionParams = newSessionParams.extend({ sessionId: z.string() });

@@ -4,24 +4,24 @@ import type { Wire } from "./droid/zod.ts";
 
 export type Checked<T> =
   | { readonly ok: true; readonly value: T }
-  /** In words for whoever wrote the client. Never holds a value that was sent: it may be a key. */
+  /** For the client's developer. Never quotes a value, which could be a key. */
   | { readonly ok: false; readonly problem: string };
 
-const mostTold = 3;
+const maxShown = 3;
 
-/** Reads what a client sent by its schema. */
+/** Validates a client's input against a schema. */
 export function check<S extends core.$ZodType>(schema: S, value: unknown): Checked<Wire<S>> {
-  const read = safeParse(schema, value, { error: wordsOf });
+  const read = safeParse(schema, value, { error: messageOf });
   if (read.success) return { ok: true, value: read.data as Wire<S> };
   const { issues } = read.error;
-  const told = issues.slice(0, mostTold).map(({ path, message }) => `${nameOf(path)} ${message}`);
-  const more = issues.length - told.length;
-  return { ok: false, problem: `${told.join("; ")}${more > 0 ? `; and ${more} more` : ""}` };
+  const shown = issues.slice(0, maxShown).map(({ path, message }) => `${nameOf(path)} ${message}`);
+  const more = issues.length - shown.length;
+  return { ok: false, problem: `${shown.join("; ")}${more > 0 ? `; and ${more} more` : ""}` };
 }
 
 type Issue = Parameters<core.$ZodErrorMap>[0];
 
-function wordsOf(issue: Issue): string {
+function messageOf(issue: Issue): string {
   const isMissing = issue.input === undefined;
   switch (issue.code) {
     case "invalid_type":
@@ -29,9 +29,9 @@ function wordsOf(issue: Issue): string {
     case "invalid_value":
       return `${isMissing ? "is missing: it " : ""}must be ${oneOf(issue.values)}`;
     case "invalid_union":
-      return Array.isArray(issue.options) ? `must be ${oneOf(issue.options)}` : "has a wrong type";
+      return Array.isArray(issue.options) ? `must be ${oneOf(issue.options)}` : "has the wrong type";
     case "too_big":
-      return `is too long or too large: at most ${issue.maximum}`;
+      return `exceeds the limit of ${issue.maximum}`;
     case "too_small":
       return `must be at least ${issue.minimum}`;
     default:
@@ -50,7 +50,7 @@ function oneOf(values: readonly unknown[]): string {
   return words.length === 1 ? `${words[0]}` : `one of ${words.join(", ")}`;
 }
 
-/** `images[0].mediaType`; of the whole, `params`. */
+/** A path such as `images[0].mediaType`; `params` for the root. */
 function nameOf(path: readonly PropertyKey[]): string {
   let name = "";
   for (const part of path) name += typeof part === "number" ? `[${part}]` : `${name === "" ? "" : "."}${String(part)}`;

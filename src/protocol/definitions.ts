@@ -4,7 +4,7 @@ export type Named = readonly (readonly [name: string, schema: z.core.$ZodType])[
 
 export const refOf = (name: string): string => `#/$defs/${name}`;
 
-/** The `$defs` of a document: schemas that refer to each other by name wherever one holds another. */
+/** The `$defs` of a document. Schemas refer to each other by name. */
 export function definitions(named: Named, io: "input" | "output"): Record<string, object> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of named) registry.add(schema, { id });

@@ -10,7 +10,7 @@ import {
 } from "./interactive.ts";
 
 const jsonrpc = z.literal(jsonRpcVersion);
-/** Any JSON value: it comes back with the answer. */
+/** Any JSON value. The response repeats it. */
 const id = z.unknown();
 
 const codes = [...Object.values(rpcErrors).map(({ code }) => code), refusedCode];
@@ -42,16 +42,16 @@ const server: Named = [
   ),
 ];
 
-/** One document for every frame of both directions: `$defs` by direction and kind, `client` and `server` for any of them. */
+/** One document for all frames. `$defs` has each kind, plus `client` and `server` for any frame of a direction. */
 export function interactiveSchema(): object {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "interactive",
-    description: "A text frame of the path /ws of `tinman serve`, of either side.",
+    description: "A text frame on the path /ws of `tinman serve`, in either direction.",
     anyOf: [{ $ref: refOf("client") }, { $ref: refOf("server") }],
     $defs: {
-      client: { description: "What a client may send.", anyOf: client.map(([name]) => ({ $ref: refOf(name) })) },
-      server: { description: "What the server sends.", anyOf: server.map(([name]) => ({ $ref: refOf(name) })) },
+      client: { description: "Any frame from a client.", anyOf: client.map(([name]) => ({ $ref: refOf(name) })) },
+      server: { description: "Any frame from the server.", anyOf: server.map(([name]) => ({ $ref: refOf(name) })) },
       ...definitions(client, "input"),
       ...definitions(server, "output"),
     },

@@ -1,20 +1,20 @@
 import { z } from "zod";
 
 /*
- * The interactive WebSocket API: JSON-RPC 2.0, one object in each text frame. Members marked as additions are not part of the
- * document that clients were written from; such clients send none of them and ignore those that they get.
+ * The interactive WebSocket API: JSON-RPC 2.0, one object per text frame. Members marked as additions are not in the original
+ * specification. Older clients don't send them and ignore them.
  */
 
 export const jsonRpcVersion = "2.0";
 
-/** Of `/ws`, as `capabilities` tells it. Raised when something that was there changes its meaning. */
+/** The version of `/ws` in `capabilities`. Raised for incompatible changes. */
 export const interactiveVersion = 1;
 
 export const sessionStatus = { starting: 0, active: 1, stopped: 2, error: 3 } as const;
 export const messageStatus = { ok: 0, error: 1 } as const;
 export const toolResultStatus = { ok: 0, error: 1 } as const;
 
-/** The texts are fixed; what is wrong in this case stands in `data`. */
+/** The messages are fixed; `data` has the details. */
 export const rpcErrors = {
   parse: { code: -32700, message: "Parse error" },
   request: { code: -32600, message: "Invalid Request" },
@@ -23,7 +23,7 @@ export const rpcErrors = {
   internal: { code: -32603, message: "Internal error" },
 } as const;
 
-/** A limit, a role, or the server's state stands against it; `data.reason` says which. */
+/** Refused because of a limit, a role, or the server's state. `data.reason` says which. */
 export const refusedCode = -32000;
 
 export const toolExecutions = ["client", "server"] as const;
@@ -38,19 +38,19 @@ const declaredTool = z.looseObject({
   inputSchema: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** `null` is the same as nothing. */
-const text = (most: number) => z.string().max(most).nullish();
+/** `null` counts as absent. */
+const text = (maxLength: number) => z.string().max(maxLength).nullish();
 
-/** What is kept for each session, and told of it in lists. */
+/** Stored with each session and shown in lists. */
 const maxUserId = 256;
 
 const sessionParams = z.looseObject({
   language: text(200),
   model: text(200),
   context: text(100_000),
-  /** Addition: tools that the client brings, and runs. */
+  /** Addition: tools that the client runs. */
   tools: z.array(declaredTool).max(128).nullish(),
-  /** Addition: who runs the built-in tools, where the server lets clients choose. */
+  /** Addition: who runs the built-in tools, if the server lets clients choose. */
   toolExecution: z.enum(toolExecutions).nullish(),
 });
 
@@ -71,11 +71,11 @@ export const interactiveParams = {
   }),
   stopSession: z.looseObject(ofSession),
   echo: z.unknown().optional(),
-  /** Additions, all that follow. */
+  /** All following methods are additions. */
   cancel: z.looseObject(ofSession),
   /**
-   * A number beyond the last one is no fault: nothing is told again, and `seq` of the answer, which is lower, says that the
-   * client has seen what the log has lost, and should begin anew with 0.
+   * An `afterSeq` beyond the log's end is valid and replays nothing. The lower `seq` in the result means that the log has lost
+   * records, so the client should start over from 0.
    */
   resumeSession: z.looseObject({ ...ofSession, afterSeq: z.int().min(0).optional() }),
   listSessions: z.looseObject({ limit: z.int().min(1).max(1_000).optional() }).optional(),
@@ -90,7 +90,7 @@ const status = z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)])
 const flag01 = z.union([z.literal(0), z.literal(1)]);
 const seq = z.int().min(1);
 
-/** How an answer ended: addition to its last chunk. */
+/** How an answer ended. An addition to its last chunk. */
 export const answerEnds = ["completed", "cancelled", "interrupted", "timeout", "error"] as const;
 export type AnswerEnd = (typeof answerEnds)[number];
 
@@ -104,13 +104,13 @@ export const interactiveResults = {
   resumeSession: z.strictObject({
     sessionId: z.string(),
     status: z.literal(1),
-    /** Everything up to this number is told right after this answer, as far as it was asked for. */
+    /** Everything up to this seq is replayed right after this result, as far as requested. */
     seq,
-    /** So many notifications follow that tell it; those behind them are new. */
+    /** Number of notifications in the replay. Later ones are new. */
     replayed: z.int().min(0),
-    /** An answer is being written. */
+    /** Whether an answer is being written. */
     running: z.boolean(),
-    /** Messages that were accepted and that no answer has been begun for. */
+    /** Accepted messages whose answer has not started. */
     waiting: z.array(z.string()),
     toolExecution: z.enum(toolExecutions),
   }),
@@ -122,7 +122,7 @@ export const interactiveResults = {
         /** 1: open in this server. 2: not open; `resumeSession` opens it. */
         status,
         userId: z.string().optional(),
-        /** Whose it is; for those who see other people's, too. */
+        /** Its owner, for callers who can see other users' sessions. */
         user: z.string().optional(),
         /** ISO 8601. */
         createdAt: z.string(),
@@ -149,7 +149,7 @@ export const interactiveResults = {
 
 export type InteractiveResult<M extends InteractiveMethod> = z.infer<(typeof interactiveResults)[M]>;
 
-/** Additions of everything that belongs to an answer. */
+/** Additions to all notifications of an answer. */
 const ofAnswer = { messageId: z.string().optional(), turnId: z.string().optional() };
 
 export const interactiveNotifications = {
@@ -158,11 +158,11 @@ export const interactiveNotifications = {
     chunk: z.string(),
     isFinal: z.boolean(),
     ...ofAnswer,
-    /** Where the chunk stands in the answer, counted in UTF-16 units. */
+    /** The chunk's position in the answer, in UTF-16 units. */
     offset: z.int().min(0),
-    /** The chunk takes the place of everything from `offset` on. Only after `resumeSession`. */
+    /** The chunk replaces everything from `offset` on. Only after `resumeSession`. */
     snapshot: z.literal(true).optional(),
-    /** Of the last one. */
+    /** Only in the last chunk. */
     seq: seq.optional(),
     reason: z.enum(answerEnds).optional(),
     code: z.string().optional(),
@@ -173,20 +173,20 @@ export const interactiveNotifications = {
     reason: z.string().optional(),
     messageId: z.string().optional(),
     seq: seq.optional(),
-    /** What kind of failure it was: a code of docs/errors.md. */
+    /** A code of docs/errors.md. */
     code: z.string().optional(),
-    /** By which the failure is found in the server's log. */
+    /** Id of the failure in the server's log. */
     errorId: z.string().optional(),
   }),
   ToolCallNotification: z.strictObject({
     ...ofSession,
     toolCallId: z.string(),
     toolName: z.string(),
-    /** Any JSON value; an object as good as always. */
+    /** Any JSON value, but nearly always an object. */
     arguments: z.unknown(),
     ...ofAnswer,
     seq,
-    /** `server`: for information, nobody waits for a result. */
+    /** `server`: for information only; no result is expected. */
     execution: z.enum(toolExecutions),
   }),
   ErrorNotification: z.strictObject({
@@ -195,7 +195,7 @@ export const interactiveNotifications = {
     message: z.string(),
     data: z.looseObject({ reason: z.string() }).optional(),
   }),
-  /** Additions: told to those who did not send it. */
+  /** Addition: sent to the session's other clients. */
   UserMessageNotification: z.strictObject({ ...ofSession, messageId: z.string(), message: z.string(), seq }),
   ToolResultNotification: z.strictObject({
     ...ofSession,
@@ -211,7 +211,7 @@ export const interactiveNotifications = {
 export type NotificationName = keyof typeof interactiveNotifications;
 export type NotificationParams<N extends NotificationName> = z.infer<(typeof interactiveNotifications)[N]>;
 
-/** A notification as the translator makes it. */
+/** A notification from the translator. */
 export type InteractiveNotification = {
   readonly [N in NotificationName]: { readonly method: N; readonly params: NotificationParams<N> };
 }[NotificationName];

@@ -1,12 +1,12 @@
 import { definitions } from "./definitions.ts";
 import { sdkTypes } from "./sdk-types.ts";
 
-/** One document for the data of the client SDK: `$defs` by the names that they have in TypeScript. */
+/** One document for the client SDK's data, with `$defs` named as in TypeScript. */
 export function sdkSchema() {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "tinman/sdk",
-    description: "What the client SDK gives its callers. The document itself describes nothing; see $defs.",
+    description: "The data types of the client SDK, in $defs. The root schema is empty.",
     $defs: definitions(Object.entries(sdkTypes), "output"),
   };
 }

@@ -13,13 +13,13 @@ import { askUserParams, execDetails, permissionDetails } from "./droid/server-re
 import { z } from "./droid/zod.ts";
 
 /*
- * What the client SDK gives its callers, whatever the backend sent. The SDK's TypeScript types (src/sdk/types.ts) and the
- * document schema/sdk.schema.json are both written from these, so neither needs zod.
+ * The client SDK's data types, for any backend. src/sdk/types.ts and schema/sdk.schema.json are generated from them, so that
+ * the SDK needs no zod.
  */
 
 const otherBlock = z
   .strictObject({ type: z.literal("other"), given: z.unknown() })
-  .describe("A block of a kind that this version does not know, as it came.");
+  .describe("A block of an unknown kind, unchanged.");
 
 const block = z.discriminatedUnion("type", [
   textBlock,
@@ -38,34 +38,34 @@ const message = z.strictObject({
   content: z.array(block),
   createdAt: z.number().optional().describe("Milliseconds since 1970."),
   parentId: z.string().optional(),
-  visibility: z.string().optional().describe("Whom it is for, where the backend says so; llm_only is not for people."),
+  visibility: z.string().optional().describe("The audience, if the backend reports it. llm_only is not for people."),
 });
 
 const settings = z.strictObject({
   modelId: z.string(),
   reasoningEffort: z.string().optional(),
-  interactionMode: z.string().describe("auto, spec, or a mode of the backend's own."),
+  interactionMode: z.string().describe("auto, spec, or another mode of the backend."),
   autonomyLevel: z
     .enum(["off", "low", "medium", "high"])
-    .describe("What may happen without a question; of older words, what they mean."),
+    .describe("What runs without asking. Older names are translated."),
   specModeModelId: z.string().optional(),
   specModeReasoningEffort: z.string().optional(),
 });
 
 const turnError = z.strictObject({
   message: z.string(),
-  type: z.string().optional().describe("The backend's name for the kind of error."),
-  code: z.string().optional().describe("Its name for this very error, which says more."),
+  type: z.string().optional().describe("The backend's error type."),
+  code: z.string().optional().describe("The backend's error code, more specific than type."),
 });
 
 const turnResult = z.strictObject({
   status: z
     .enum(["completed", "interrupted", "failed"])
-    .describe("interrupted also when a permission was refused and the backend stopped for it."),
-  reason: z.string().describe("The backend's own word where it gave one; else the status."),
-  text: z.string().describe("Of the last reply that has any."),
-  turnId: z.string().describe("The id that was sent with the prompt."),
-  usage: tokenUsage.optional().describe("Of this turn; only from backends that count by turn."),
+    .describe("interrupted includes turns that the backend stopped because a permission was refused."),
+  reason: z.string().describe("The backend's reason, or else the status."),
+  text: z.string().describe("Text of the last reply that has any."),
+  turnId: z.string().describe("The id sent with the prompt."),
+  usage: tokenUsage.optional().describe("Usage of this turn, if the backend reports it."),
   error: turnError.optional(),
 });
 
@@ -74,58 +74,58 @@ const toolCall = { id: z.string(), name: z.string(), input: z.record(z.string(),
 
 const sharedEvents = {
   message: z
-    .strictObject({ type: z.literal("message"), message, text: z.string().describe("Of its text blocks.") })
-    .describe("A whole message, once each; again only when the backend changed it."),
+    .strictObject({ type: z.literal("message"), message, text: z.string().describe("Text of its text blocks.") })
+    .describe("A complete message. Sent once, and again only if the backend changes it."),
   toolCall: z
     .strictObject({ type: z.literal("tool_call"), ...toolCall, messageId: z.string().optional() })
-    .describe("Once for each call, with its whole input."),
+    .describe("Sent once per call, with its complete input."),
   toolResult: z
     .strictObject({
       type: z.literal("tool_result"),
-      id: z.string().describe("Of the call."),
-      name: z.string().optional().describe("Of the tool, where its call was seen."),
+      id: z.string().describe("The call's id."),
+      name: z.string().optional().describe("The tool's name, if its call was seen."),
       content: toolContent,
-      text: z.string().describe("Of its content."),
+      text: z.string().describe("Text of its content."),
       isError: z.boolean(),
     })
-    .describe("Once for each call."),
+    .describe("Sent once per call."),
   thinking: z.strictObject({ type: z.literal("thinking"), ...of, text: z.string() }),
   error: z
     .strictObject({ type: z.literal("error"), error: turnError })
-    .describe("Something went wrong; whether the turn failed, its end says."),
+    .describe("An error. The end event says whether the turn failed."),
   notice: z
     .strictObject({ type: z.literal("notice"), level: z.enum(["info", "warning"]), message: z.string() })
-    .describe("Something people should know; nothing ends because of it."),
+    .describe("Information for people. It ends nothing."),
   other: z
     .strictObject({ type: z.literal("other"), name: z.string(), given: z.unknown() })
-    .describe("Anything that this version does not know, as it came."),
+    .describe("An unknown event, unchanged."),
 };
 
 const turnEvent = z.discriminatedUnion("type", [
   z
     .strictObject({ type: z.literal("text"), ...of, text: z.string() })
-    .describe("A piece of a reply. All pieces of a message since its last text_reset are its text."),
+    .describe("A delta. A message's text is all its deltas since its last text_reset."),
   z
     .strictObject({ type: z.literal("text_reset"), ...of })
-    .describe("What was shown of this message does not count: the backend began again."),
+    .describe("Discard this message's text so far: the backend started over."),
   sharedEvents.thinking,
   sharedEvents.message,
   z
     .strictObject({ type: z.literal("tool_input"), ...toolCall })
-    .describe("A call whose input is still being written: the keys that are there so far."),
+    .describe("A call whose input is still streaming, with the keys complete so far."),
   sharedEvents.toolCall,
   z.strictObject({
     type: z.literal("tool_progress"),
-    id: z.string().describe("Of the call."),
+    id: z.string().describe("The call's id."),
     name: z.string().optional(),
     text: z.string(),
   }),
   sharedEvents.toolResult,
-  z.strictObject({ type: z.literal("state"), state: z.string() }).describe("When it changes."),
+  z.strictObject({ type: z.literal("state"), state: z.string() }).describe("The state has changed."),
   z.strictObject({
     type: z.literal("usage"),
-    usage: tokenUsage.describe("Of the session so far."),
-    lastCall: tokenUsage.optional().describe("Of the last model call, where the backend tells."),
+    usage: tokenUsage.describe("The session's total so far."),
+    lastCall: tokenUsage.optional().describe("Usage of the last model call, if the backend reports it."),
   }),
   z.strictObject({ type: z.literal("settings"), settings }),
   z.strictObject({ type: z.literal("title"), title: z.string() }),
@@ -133,7 +133,7 @@ const turnEvent = z.discriminatedUnion("type", [
   sharedEvents.notice,
   sharedEvents.error,
   sharedEvents.other,
-  z.strictObject({ type: z.literal("end"), result: turnResult }).describe("The last one of a turn."),
+  z.strictObject({ type: z.literal("end"), result: turnResult }).describe("The last event of a turn."),
 ]);
 
 const streamJsonEvent = z.discriminatedUnion("type", [
@@ -163,12 +163,12 @@ const streamJsonEvent = z.discriminatedUnion("type", [
       usage: tokenUsage.optional(),
       error: turnError.optional(),
     })
-    .describe("The run's last line."),
+    .describe("The last event of a run."),
 ]);
 
 const otherDetails = z
   .strictObject({ type: z.literal("other"), name: z.string(), given: z.unknown() })
-  .describe("Of a kind that this version does not know, or that lacks what its kind must have.");
+  .describe("Details of an unknown kind, or without a required field.");
 
 const mcpToolDetails = z.strictObject({
   type: z.literal("mcp_tool"),
@@ -178,7 +178,7 @@ const mcpToolDetails = z.strictObject({
 });
 
 const wholeCommandDetails = execDetails.extend({
-  command: z.string().describe("The same: backends shorten it here, and an approver must see all of it."),
+  command: z.string().describe("Same as fullCommand, because backends shorten it and an approver must see all of it."),
 });
 const [, ...otherKinds] = permissionDetails.options;
 
@@ -188,8 +188,8 @@ const permissionCall = z.strictObject({
 });
 
 const permissionOption = z.strictObject({
-  value: z.string().describe("What to answer."),
-  label: z.string().describe("For people."),
+  value: z.string().describe("The value to answer with."),
+  label: z.string().describe("Text for people."),
 });
 
 const question = askUserParams.shape.questions.element.extend({ multiSelect: z.boolean().optional() });
@@ -207,12 +207,10 @@ const modelInfo = z.strictObject({
 
 const toolInfo = z.strictObject({
   id: z.string(),
-  name: z.string().describe("The name that the model calls it by."),
+  name: z.string().describe("The name that the model uses."),
   description: z.string(),
   category: z.string().optional(),
-  isAllowed: z
-    .boolean()
-    .describe("Whether the model is offered it at present. What it does with it may still be asked about."),
+  isAllowed: z.boolean().describe("Whether it is currently offered to the model. Its calls can still need permission."),
 });
 
 const sessionSummary = z.strictObject({
@@ -221,11 +219,11 @@ const sessionSummary = z.strictObject({
   cwd: z.string().optional(),
   createdAt: z.number().describe("Milliseconds since 1970."),
   updatedAt: z.number(),
-  path: z.string().describe("Of its log."),
-  backend: z.enum(["tinman", "droid"]).describe("Who wrote it, and can resume it."),
+  path: z.string().describe("Path of its log."),
+  backend: z.enum(["tinman", "droid"]).describe("The program that wrote it and can resume it."),
 });
 
-/** By the names that they have in TypeScript and in the document; what others refer to comes first. */
+/** By name in TypeScript and in the document. Referenced types come first. */
 export const sdkTypes = {
   TokenUsage: tokenUsage,
   TextBlock: textBlock,

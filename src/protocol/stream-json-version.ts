@@ -1,2 +1,2 @@
-/** Apart from the schemas, so that a run that only writes lines does not load them. */
+/** In its own file, so that runs that only write lines don't load the schemas. */
 export const streamJsonVersion = "1.0";

@@ -1,19 +1,16 @@
 import { z } from "zod";
 
 /*
- * The lines of `-o stream-json` and the object of `-o json`. Key order on the wire is the order here: what existing clients
- * know first, additions last. Lines only ever gain keys.
+ * The lines of `-o stream-json` and the object of `-o json`. Keys are sent in this order: established ones first, additions
+ * last. Keys are only ever added.
  */
 
 const timestamp = z.number().int().describe("Milliseconds since 1970.");
-const sessionId = z.string().describe("Empty when the run failed before it had a session.");
-const model = z
-  .string()
-  .optional()
-  .describe("The model that was used. Absent when the run failed before it was known.");
+const sessionId = z.string().describe("Empty if the run failed before it had a session.");
+const model = z.string().optional().describe("The model used. Absent if the run failed before it was known.");
 
 export const usageSchema = z.object({
-  input_tokens: z.number().describe("Without what was read from a cache."),
+  input_tokens: z.number().describe("Excludes tokens read from a cache."),
   output_tokens: z.number(),
   cache_read_input_tokens: z.number(),
   cache_creation_input_tokens: z.number(),
@@ -30,7 +27,7 @@ const denialSchema = z.object({
   toolName: z.string(),
   rule: z.string(),
   reason: z.string(),
-  allowWith: z.string().optional().describe("The option that would have allowed the call, if there is one."),
+  allowWith: z.string().optional().describe("The option that would have allowed the call, if any."),
 });
 
 export const systemLine = z.object({
@@ -56,7 +53,7 @@ export const messageLine = z.object({
 
 export const reasoningLine = z.object({
   type: z.literal("reasoning"),
-  id: z.string().describe("The id of the message it belongs to."),
+  id: z.string().describe("Id of its message."),
   text: z.string(),
   timestamp,
   session_id: z.string(),
@@ -68,7 +65,7 @@ export const toolCallLine = z.object({
   messageId: z.string(),
   toolId: z.string(),
   toolName: z.string(),
-  parameters: z.unknown().describe("Usually an object; a string when the model's arguments were not JSON."),
+  parameters: z.unknown().describe("Usually an object; a string if the model's arguments were not JSON."),
   timestamp,
   session_id: z.string(),
 });
@@ -85,13 +82,13 @@ export const toolResultLine = z.object({
   error: z
     .object({ type: z.literal("tool_error"), message: z.string() })
     .optional()
-    .describe("Only when isError."),
+    .describe("Only if isError is true."),
 });
 
 export const noticeLine = z.object({
   type: z.literal("notice"),
   level: z.enum(["info", "warning"]),
-  message: z.string().describe("For people. Nothing ends because of it."),
+  message: z.string().describe("Text for people. It ends nothing."),
   timestamp,
   session_id: z.string(),
 });
@@ -114,10 +111,10 @@ export const completionLine = z.object({
   timestamp,
   usage: usageSchema,
   isError: z.boolean(),
-  stopReason: z.string().describe("How the turn ended, or the code of what kept it from starting."),
+  stopReason: z.string().describe("How the turn ended, or the error code if it did not start."),
   exitCode: z.number().int(),
   model,
-  totalCostUsd: z.number().optional().describe("Only when the prices of every model that was called are configured."),
+  totalCostUsd: z.number().optional().describe("Only if the prices of every model called are configured."),
   error: failureSchema.optional(),
   denials: z.array(denialSchema).optional(),
 });
@@ -139,13 +136,13 @@ export const resultObject = z.object({
   is_error: z.boolean(),
   duration_ms: z.number(),
   num_turns: z.number().int().describe("User turns of this run."),
-  result: z.string().describe("The model's words; on failure without any, the error text."),
+  result: z.string().describe("The model's text; on failure without text, the error message."),
   session_id: sessionId,
   usage: usageSchema,
   stop_reason: z.string(),
   exit_code: z.number().int(),
   model,
-  total_cost_usd: z.number().optional().describe("Only when the prices of every model that was called are configured."),
+  total_cost_usd: z.number().optional().describe("Only if the prices of every model called are configured."),
   error: failureSchema.optional(),
   denials: z.array(denialSchema).optional(),
 });

@@ -1,17 +1,17 @@
-/** One line of the other side, or the report of one that was too long to be kept. */
+/** A line from the peer, or a notice that one was too long and was dropped. */
 export type Frame =
-  /** `isMalformed`: its bytes are not UTF-8, and the text has replacement characters. */
+  /** `isMalformed`: not UTF-8, so the text has replacement characters. */
   | { readonly type: "line"; readonly text: string; readonly isMalformed?: true }
   | { readonly type: "too_long"; readonly bytes: number };
 
 /**
- * Bytes to lines. A line feed alone ends a line: JSON may hold U+2028 and the like. A byte order mark before a line and a
- * carriage return after it are dropped, and blank lines are passed over. The frames do not depend on how the bytes are cut.
+ * Splits bytes into lines, independent of chunk boundaries. Only a line feed ends a line, because JSON can contain U+2028.
+ * Drops a byte order mark before a line, a carriage return after it, and blank lines.
  */
 export interface LineReader {
-  /** The lines that this chunk has finished. The chunk is not kept. */
+  /** Returns the lines completed by this chunk. Copies what it keeps. */
   push(chunk: Uint8Array): readonly Frame[];
-  /** The last line, when no line feed came after it. */
+  /** Returns the last line if it has no line feed. */
   end(): readonly Frame[];
 }
 
@@ -30,14 +30,14 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** A line counts with all its bytes but the line feed. One of more than `maxLineBytes` is reported when it has ended. */
+/** `maxLineBytes` excludes the line feed. A longer line is reported at its end. */
 export function createLineReader({ maxLineBytes = 32 * mebibyte }: { maxLineBytes?: number } = {}): LineReader {
   const decoder = new TextDecoder();
   let kept = nothing;
-  /** Of the unfinished line; of one that is too long, also what was not kept. */
+  /** Length of the unfinished line, including dropped bytes of one that is too long. */
   let bytesSoFar = 0;
 
-  // The buffer doubles, so that a line of many chunks is copied about twice, however small they are.
+  // The buffer doubles, so copying stays linear for any chunk size.
   function keep(bytes: Uint8Array): void {
     const start = bytesSoFar;
     bytesSoFar += bytes.length;
@@ -73,7 +73,7 @@ export function createLineReader({ maxLineBytes = 32 * mebibyte }: { maxLineByte
       const frames: Frame[] = [];
       let start = 0;
       for (;;) {
-        // However many blank lines there are, they cost next to nothing.
+        // Fast path for blank lines.
         while (bytesSoFar === 0 && chunk[start] === lineFeed) start++;
         const end = chunk.indexOf(lineFeed, start);
         if (end === -1) break;

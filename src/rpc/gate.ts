@@ -1,4 +1,4 @@
-/** Where any number of callers wait for the same thing. */
+/** Lets any number of callers wait for the same event. */
 export interface Gate {
   /** Resolves with the next `open()`. */
   wait(): Promise<void>;
@@ -7,18 +7,18 @@ export interface Gate {
 
 export function createGate(): Gate {
   let waiting: Promise<void> | undefined;
-  let letGo: (() => void) | undefined;
+  let release: (() => void) | undefined;
   return {
     wait() {
       waiting ??= new Promise((resolve) => {
-        letGo = resolve;
+        release = resolve;
       });
       return waiting;
     },
     open() {
-      letGo?.();
+      release?.();
       waiting = undefined;
-      letGo = undefined;
+      release = undefined;
     },
   };
 }

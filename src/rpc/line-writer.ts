@@ -2,17 +2,17 @@ import { createGate } from "./gate.ts";
 import type { Transport } from "./transport.ts";
 import { defaultMaxWaiting } from "./transport.ts";
 
-/** Where text goes, in the order of the calls. */
+/** Writes text in the order of the calls. */
 export interface TextSink {
-  /** Resolves when the text has left. A sink that rejects is taken for gone. */
+  /** Resolves when the text has been sent. A rejection means that the sink is gone. */
   write(text: string): Promise<void>;
-  /** Aborted when nothing more can be written. */
+  /** Aborts when no more can be written. */
   readonly gone: AbortSignal;
 }
 
 export type LineWriter = Pick<Transport, "send" | "room" | "drained" | "gone">;
 
-/** The one writer of a sink: never two writes at a time, and what is sent during one goes out together in the next. */
+/** A sink's only writer: one write at a time. Lines sent during a write go out together in the next one. */
 export function createLineWriter(sink: TextSink, { maxWaiting = defaultMaxWaiting } = {}): LineWriter {
   const gone = new AbortController();
   const roomAgain = createGate();
@@ -29,7 +29,7 @@ export function createLineWriter(sink: TextSink, { maxWaiting = defaultMaxWaitin
 
   async function writeWaiting(): Promise<void> {
     try {
-      // Lines that are sent in one go shall be one write from the first on.
+      // Batch lines sent in the same tick, including the first.
       await Promise.resolve();
       while (waiting !== "") {
         const batch = waiting;

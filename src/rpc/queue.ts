@@ -1,4 +1,4 @@
-/** What came first goes first, at the same cost however many wait. */
+/** A FIFO queue with constant-time operations. */
 export interface Queue<T> {
   readonly length: number;
   push(item: T): void;
@@ -6,8 +6,8 @@ export interface Queue<T> {
   clear(): void;
 }
 
-/** Slots in front are given up together, so that neither taking one nor a queue that is never empty costs more with time. */
-const mostEmpty = 64;
+/** Empty slots at the front are freed in batches, which keeps `shift` cheap and memory bounded. */
+const maxEmpty = 64;
 
 export function createQueue<T>(): Queue<T> {
   let items: (T | undefined)[] = [];
@@ -26,7 +26,7 @@ export function createQueue<T>(): Queue<T> {
       if (first === items.length) {
         items = [];
         first = 0;
-      } else if (first > mostEmpty && 2 * first > items.length) {
+      } else if (first > maxEmpty && 2 * first > items.length) {
         items = items.slice(first);
         first = 0;
       }

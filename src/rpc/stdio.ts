@@ -5,20 +5,20 @@ import type { TextSink } from "./line-writer.ts";
 import { createLineWriter } from "./line-writer.ts";
 import type { Transport } from "./transport.ts";
 
-/** Where bytes come from: a Node stream such as `process.stdin`, or anything that can be iterated. */
+/** A Node stream such as `process.stdin`, or any async iterable of bytes. */
 export interface ByteSource extends AsyncIterable<Uint8Array> {
   on?(event: "error", listener: () => void): unknown;
   destroy?(): unknown;
 }
 
 export interface StdioTransport extends Transport {
-  /** Reads no more: `incoming` ends at once, and the source is let go. What was sent still leaves. */
+  /** Stops reading: `incoming` ends at once, and the source is released. Lines already sent still go out. */
   close(): void;
 }
 
 /**
- * Lines over a process's streams. The source is read only when the reader has taken all frames of the last chunk; a source
- * that fails has ended.
+ * Lines over a process's streams. Reads a chunk only after the reader has taken all frames of the previous one. A failed
+ * source counts as ended.
  */
 export function createStdioTransport(
   source: ByteSource,
@@ -35,7 +35,7 @@ export function createStdioTransport(
 
   function arrived(newFrames: readonly Frame[]): void {
     isReading = false;
-    // What comes after close() is nobody's any more.
+    // Drop frames that arrive after close().
     if (!isEnded) frames = newFrames;
     arrival.open();
   }
@@ -57,7 +57,7 @@ export function createStdioTransport(
         taken++;
         return { done: false, value: frame };
       }
-      // A long line shall not stay in memory while nothing more comes.
+      // Free a long line before waiting.
       frames = [];
       taken = 0;
       if (isEnded) return { done: true, value: undefined };
@@ -66,7 +66,7 @@ export function createStdioTransport(
     }
   }
 
-  // A stream that fails while nobody reads it would otherwise end the process.
+  // An error without a listener would end the process.
   source.on?.("error", () => {});
 
   return {
@@ -77,7 +77,7 @@ export function createStdioTransport(
       frames = [];
       taken = 0;
       arrival.open();
-      // A generator that waits for its next chunk hears of `return` only afterwards; a stream can be told at once.
+      // A waiting generator handles `return` only after its next chunk. A stream can be destroyed at once.
       if (source.destroy !== undefined) source.destroy();
       else chunks.return?.().catch(() => {});
     },

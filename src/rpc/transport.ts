@@ -1,46 +1,46 @@
 import type { Frame } from "./framing.ts";
 import { createGate } from "./gate.ts";
 
-/** One end of a connection that carries lines both ways. */
+/** One end of a bidirectional line connection. */
 export interface Transport {
   /**
-   * What the other side sends, until it sends no more; never throws. Nothing is read ahead of the reader but what came in
-   * one piece. One loop at a time; after one that was left early the next goes on where it stopped.
+   * Lines from the peer, until the peer ends; never throws. Reads at most one chunk ahead. Only one loop at a time; a new loop
+   * continues where the last one stopped.
    */
   readonly incoming: AsyncIterable<Frame>;
-  /** Sends a line, given without its end, after all lines before it. Never throws; without effect once `gone`. */
+  /** Sends a line (without a line feed) in order. Never throws. No effect once `gone`. */
   send(line: string): void;
-  /** `undefined` while the other side keeps up; otherwise resolves when it does again, or is gone. */
+  /** Back-pressure: `undefined` while the peer keeps up, otherwise resolves when it does again or is gone. */
   room(): Promise<void> | undefined;
-  /** Resolves when everything that was sent has left, or the other side is gone. */
+  /** Resolves when all lines have been sent, or the peer is gone. */
   drained(): Promise<void>;
-  /** Aborted when nothing more can be written, with the error as its reason. */
+  /** Aborts when no more can be written, with the error as its reason. */
   readonly gone: AbortSignal;
 }
 
-/** How many characters may wait to be taken before a sender is asked to wait. */
+/** Characters that can be queued before `room` asks the sender to wait. */
 export const defaultMaxWaiting = 1024 * 1024;
 
-/** An end of a connection in memory. A line has left when the other end has taken it: not to read holds the sender up. */
+/** An end of an in-memory connection. A line counts as sent when the other end has read it, so a slow reader slows the sender. */
 export interface LinkedEnd extends Transport {
-  /** Nothing more is sent: the other end's `incoming` ends after what is under way. */
+  /** Stops sending. The other end's `incoming` ends after the queued lines. */
   end(): void;
-  /** Ends, and takes nothing more either: the other end is told that nobody reads. */
+  /** Stops sending and reading, which aborts the other end's `gone`. */
   close(): void;
 }
 
-/** Two ends in one process, each the other's other side. */
+/** Two connected ends in one process. */
 export function createLinkedPair({ maxWaiting = defaultMaxWaiting } = {}): readonly [LinkedEnd, LinkedEnd] {
   const there = createLane(maxWaiting);
   const back = createLane(maxWaiting);
   return [linkedEnd(there, back), linkedEnd(back, there)];
 }
 
-/** One direction of a connection in memory. */
+/** One direction of an in-memory connection. */
 export interface Lane {
   readonly frames: AsyncIterable<Frame>;
   abandon(): void;
-  /** Puts in the report of a line that was not kept. */
+  /** Queues a notice that a line was dropped. */
   tooLong(bytes: number): void;
   readonly sender: Omit<Transport, "incoming"> & { end(): void };
 }
@@ -57,8 +57,8 @@ function linkedEnd(outgoing: Lane, incoming: Lane): LinkedEnd {
 }
 
 /**
- * Lines that wait to be taken: `sender` puts them in and is asked to wait when they are more than `maxWaiting` characters,
- * `frames` takes them out, and `abandon` forgets them because nobody will.
+ * A queue of lines: `sender` adds them, with back-pressure above `maxWaiting` characters, `frames` removes them, and `abandon`
+ * drops them because the reader has left.
  */
 export function createLane(maxWaiting = defaultMaxWaiting): Lane {
   const gone = new AbortController();
@@ -112,7 +112,7 @@ export function createLane(maxWaiting = defaultMaxWaiting): Lane {
       taken = 0;
       waiting = 0;
       end();
-      gone.abort(Object.assign(new Error("the other side is gone"), { code: "EPIPE" }));
+      gone.abort(Object.assign(new Error("the peer is gone"), { code: "EPIPE" }));
       roomAgain.open();
       allTaken.open();
     },

@@ -4,13 +4,13 @@ import { createQueue } from "./queue.ts";
 import type { Transport } from "./transport.ts";
 import { defaultMaxWaiting } from "./transport.ts";
 
-/** What is needed of a socket of the package `ws` that is open. */
+/** The part that we use of an open socket from the package `ws`. */
 export interface OpenWebSocket {
   readonly readyState: number;
-  /** What was sent and has not left this process. */
+  /** Bytes passed to `send` that are still in this process. */
   readonly bufferedAmount: number;
   send(text: string, left: (error?: Error | null) => void): void;
-  /** `fin: false`: a fragment of a message that goes on with the next call. */
+  /** `fin: false`: a fragment; the message continues with the next call. */
   send(text: string, options: { readonly fin: boolean }, left: (error?: Error | null) => void): void;
   close(code: number, reason: string): void;
   terminate(): void;
@@ -21,54 +21,52 @@ export interface OpenWebSocket {
   on(event: "close", listener: (code: number, reason: unknown) => void): unknown;
 }
 
-/** One client, as a server hands it to whoever serves it. */
+/** One client's connection. */
 export interface ServedSocket {
-  /** A text frame is a line, either way. A binary one closes the socket with 1003. */
+  /** Each text frame is a line, in both directions. A binary frame closes the socket with 1003. */
   readonly transport: Transport;
-  /** What was sent still goes out before it; nothing more comes in. Without effect on one that is closed. */
+  /** Sends queued lines, then closes. Reads no more. No effect on a closed socket. */
   close(code: number, reason: string): void;
 }
 
-/** Why a client was cut off: it took nothing for too long, or too much waited for it. */
+/** Why a client was disconnected: it read nothing for too long, or too much was queued for it. */
 export type CutOff = "stalled" | "unsent";
 
 export interface ServedSocketOptions {
-  /** More than this may not wait behind the frame that is being sent, however large that one is. What is not handed to the
-   * socket yet counts by its length. */
+  /** Limit for what is queued behind the frame being sent, whatever that frame's size. Text not yet passed to the socket counts
+   * by its length. */
   readonly unsentBytes: number;
-  /** How long nothing may leave while more than `maxWaiting` waits, in milliseconds. */
+  /** Milliseconds that can pass without progress while more than `maxWaiting` is unsent. */
   readonly stalledMs: number;
-  /** How much may be unsent before a sender is asked to wait. */
+  /** Unsent amount above which `room` asks the sender to wait. */
   readonly maxWaiting?: number;
-  /** How much may have come and not been taken before the other side is held up. */
+  /** Unread frames above which reading pauses. */
   readonly maxFrames?: number;
+  /** Unread characters above which reading pauses. */
   readonly maxText?: number;
-  /** Called before each frame that is handed to the socket: those of one moment may then leave together. */
+  /** Called before each frame is passed to the socket, so that frames of one tick can be batched. */
   beforeSend?(): void;
-  /** Told once, when the socket is terminated for it. */
+  /** Called once, when the client is disconnected for one of these reasons. */
   onCutOff?(why: CutOff): void;
 }
 
-/** A socket with what its server needs to know of it. */
+/** A socket with what its server needs to monitor it. */
 export interface WatchedSocket extends ServedSocket {
-  /** Grows with every frame that comes or leaves, and by nothing else: as long as it does, the other side is there. */
+  /** Number of frames received and sent. The client is alive while it grows. */
   signsOfLife(): number;
-  /** Whether it is not being read, so that whatever the other side says is not heard. */
+  /** Whether reading is paused, so that pongs go unnoticed. */
   isHeldUp(): boolean;
 }
 
 const unsupportedData = 1003;
 const isOpen = 1;
 
-/**
- * At most so much is handed to the socket at a time: it tells that something has left only when all that it was writing
- * together has, and a client that reads slowly shall not look like one that does not read.
- */
-const handedOver = 128 * 1024;
-/** A longer text is sent in fragments: each that leaves is a sign of life, however long the whole takes. */
-const mostInFragment = 128 * 1024;
+/** Limit for what the socket holds. It reports progress per write, so after a large write a slow client would look stalled. */
+const maxHanded = 128 * 1024;
+/** Longer texts are sent in fragments, each of which counts as progress. */
+const maxFragment = 128 * 1024;
 
-/** A long text on its way, and how much of it was handed to the socket. */
+/** A long text being sent, and how much of it was passed to the socket. */
 interface Fragmented {
   readonly text: string;
   handed: number;
@@ -91,12 +89,12 @@ export function serveWebSocket(
   const allLeft = createGate();
   const incoming = readFrames(socket, { maxFrames: maxFrames ?? 64, maxText: maxText ?? 4 * 1024 * 1024 });
   const waiting = createQueue<string>();
-  /** Of the texts in `waiting`. */
+  /** Total length of `waiting`. */
   let waitingLength = 0;
   let fragmented: Fragmented | undefined;
   let framesHanded = 0;
   let framesLeft = 0;
-  /** The number of the last fragment handed over: until it has left, a long text is being sent. */
+  /** Number of the last fragment passed on. Until it has been sent, a long text is in progress. */
   let lastFragment = 0;
   let lastLeft = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -107,7 +105,7 @@ export function serveWebSocket(
     waitingLength + socket.bufferedAmount + (fragmented === undefined ? 0 : fragmented.text.length - fragmented.handed);
 
   function handOver(all = false): void {
-    while (all || socket.bufferedAmount < handedOver) {
+    while (all || socket.bufferedAmount < maxHanded) {
       if (fragmented !== undefined) {
         handFragment(fragmented);
         continue;
@@ -120,7 +118,7 @@ export function serveWebSocket(
   }
 
   function hand(text: string): void {
-    if (text.length > mostInFragment) {
+    if (text.length > maxFragment) {
       fragmented = { text, handed: 0 };
       handFragment(fragmented);
       return;
@@ -132,7 +130,7 @@ export function serveWebSocket(
 
   function handFragment(whole: Fragmented): void {
     const { text, handed } = whole;
-    const end = cutBefore(text, handed + mostInFragment);
+    const end = cutBefore(text, handed + maxFragment);
     whole.handed = end;
     const fin = end === text.length;
     if (fin) fragmented = undefined;
@@ -142,9 +140,9 @@ export function serveWebSocket(
     socket.send(text.slice(handed, end), { fin }, left);
   }
 
-  /** One function for all frames: a closure for each would cost more than the frame. */
+  /** Shared by all frames: a closure per frame would cost more than the frame itself. */
   function left(error?: Error | null): void {
-    // The socket is about to close, and says so.
+    // The close event follows.
     if (error || gone.signal.aborted) return;
     framesLeft += 1;
     if (timer !== undefined) lastLeft = performance.now();
@@ -177,7 +175,7 @@ export function serveWebSocket(
     if (gone.signal.aborted) return;
     incoming.forget();
     end(
-      Object.assign(new Error(why === "stalled" ? "the other side takes nothing" : "too much is unsent"), {
+      Object.assign(new Error(why === "stalled" ? "the peer stopped reading" : "too much data is unsent"), {
         code: "EPIPE",
       }),
     );
@@ -185,7 +183,7 @@ export function serveWebSocket(
     onCutOff?.(why);
   }
 
-  /** Nothing more is sent or read, for whatever reason. */
+  /** Final state: drops queued text and releases waiting callers. */
   function end(reason: Error): void {
     isOver = true;
     waiting.clear();
@@ -205,10 +203,10 @@ export function serveWebSocket(
   }
 
   socket.on("message", (data, isBinary) => {
-    if (isBinary) close(unsupportedData, "only text is understood");
+    if (isBinary) close(unsupportedData, "only text frames are supported");
     else incoming.put(String(data));
   });
-  // The close that follows says it again; with nobody listening, it would end the process.
+  // A close event follows. An error without a listener would end the process.
   socket.on("error", () => {});
   socket.on("close", () => {
     incoming.end();
@@ -221,7 +219,7 @@ export function serveWebSocket(
       gone: gone.signal,
       send(text) {
         if (isOver || socket.readyState !== isOpen) return;
-        if (fragmented === undefined && waiting.length === 0 && socket.bufferedAmount < handedOver) {
+        if (fragmented === undefined && waiting.length === 0 && socket.bufferedAmount < maxHanded) {
           hand(text);
         } else {
           waiting.push(text);
@@ -239,7 +237,7 @@ export function serveWebSocket(
   };
 }
 
-/** Not in the middle of a character. */
+/** Avoids splitting a surrogate pair. */
 function cutBefore(text: string, at: number): number {
   if (at >= text.length) return text.length;
   const isPair = text.charCodeAt(at - 1) >> 10 === 0x36 && text.charCodeAt(at) >> 10 === 0x37;
@@ -249,9 +247,9 @@ function cutBefore(text: string, at: number): number {
 interface IncomingFrames {
   readonly frames: AsyncIterable<Frame>;
   put(text: string): void;
-  /** Nothing more comes; what did can still be taken. */
+  /** Ends after the queued frames. */
   end(): void;
-  /** Nothing more is to be taken. */
+  /** Drops the queued frames and ends. */
   forget(): void;
   count(): number;
   isHeldUp(): boolean;
@@ -267,15 +265,15 @@ function readFrames(
   let count = 0;
   let isPaused = false;
   let isEnded = false;
-  /** Frames that came since others had their turn. */
+  /** Frames received since other tasks last ran. */
   let inARow = 0;
 
-  function beginAnew(): void {
+  function onNextTurn(): void {
     inARow = 0;
-    goOn();
+    resumeIfEmpty();
   }
 
-  function goOn(): void {
+  function resumeIfEmpty(): void {
     if (!isPaused || texts.length > 0) return;
     isPaused = false;
     socket.resume();
@@ -286,8 +284,8 @@ function readFrames(
       const text = texts.shift();
       if (text !== undefined) {
         textLength -= text.length;
-        // Not before others had their turn: whoever sends faster than is read would have the process for itself.
-        if (texts.length === 0 && isPaused) setImmediate(goOn);
+        // Deferred, so that a fast sender can't monopolize the event loop.
+        if (texts.length === 0 && isPaused) setImmediate(resumeIfEmpty);
         return { done: false, value: { type: "line", text } };
       }
       if (isEnded) return { done: true, value: undefined };
@@ -310,8 +308,8 @@ function readFrames(
       texts.push(text);
       textLength += text.length;
       arrival.open();
-      // Also what is taken as fast as it comes is held up: one read after the other, it would leave nobody else a turn.
-      if (inARow === 0) setImmediate(beginAnew);
+      // Pause even for a fast reader: back-to-back frames would starve other tasks.
+      if (inARow === 0) setImmediate(onNextTurn);
       inARow += 1;
       if (isPaused || (inARow <= maxFrames && texts.length <= maxFrames && textLength <= maxText)) return;
       isPaused = true;
@@ -321,8 +319,8 @@ function readFrames(
     forget() {
       texts.clear();
       textLength = 0;
-      // What the other side says to the end must be heard.
-      goOn();
+      // Resume reading, to receive the close frame.
+      resumeIfEmpty();
       end();
     },
   };

@@ -1,9 +1,9 @@
 /* Written by `npm run schema` from src/protocol/sdk-types.ts. */
 
 export interface TokenUsage {
-  /** Without what was read from or written to a cache. */
+  /** Excludes tokens read from or written to a cache. */
   readonly inputTokens: number;
-  /** With what was thought. */
+  /** Includes thinkingTokens. */
   readonly outputTokens: number;
   readonly cacheCreationTokens: number;
   readonly cacheReadTokens: number;
@@ -29,7 +29,7 @@ export interface ToolUseBlock {
   readonly type: "tool_use";
   readonly id: string;
   readonly name: string;
-  /** Empty when the model's arguments are no JSON object. */
+  /** Empty if the model's arguments are not a JSON object. */
   readonly input: Readonly<Record<string, unknown>>;
 }
 
@@ -50,7 +50,7 @@ export type Block =
   | {
       readonly type: "thinking";
       readonly thinking: string;
-      /** The provider's; empty when it gave none. */
+      /** The provider's signature; empty without one. */
       readonly signature: string;
     }
   | { readonly type: "redacted_thinking"; readonly data: string }
@@ -61,7 +61,7 @@ export type Block =
       readonly content: string | readonly (TextBlock | ImageBlock)[];
       readonly isError: boolean;
     }
-  /** A block of a kind that this version does not know, as it came. */
+  /** A block of an unknown kind, unchanged. */
   | { readonly type: "other"; readonly given: unknown };
 
 export interface Message {
@@ -71,16 +71,16 @@ export interface Message {
   /** Milliseconds since 1970. */
   readonly createdAt?: number;
   readonly parentId?: string;
-  /** Whom it is for, where the backend says so; llm_only is not for people. */
+  /** The audience, if the backend reports it. llm_only is not for people. */
   readonly visibility?: string;
 }
 
 export interface Settings {
   readonly modelId: string;
   readonly reasoningEffort?: string;
-  /** auto, spec, or a mode of the backend's own. */
+  /** auto, spec, or another mode of the backend. */
   readonly interactionMode: string;
-  /** What may happen without a question; of older words, what they mean. */
+  /** What runs without asking. Older names are translated. */
   readonly autonomyLevel: "off" | "low" | "medium" | "high";
   readonly specModeModelId?: string;
   readonly specModeReasoningEffort?: string;
@@ -88,47 +88,47 @@ export interface Settings {
 
 export interface TurnError {
   readonly message: string;
-  /** The backend's name for the kind of error. */
+  /** The backend's error type. */
   readonly type?: string;
-  /** Its name for this very error, which says more. */
+  /** The backend's error code, more specific than type. */
   readonly code?: string;
 }
 
 export interface TurnResult {
-  /** interrupted also when a permission was refused and the backend stopped for it. */
+  /** interrupted includes turns that the backend stopped because a permission was refused. */
   readonly status: "completed" | "interrupted" | "failed";
-  /** The backend's own word where it gave one; else the status. */
+  /** The backend's reason, or else the status. */
   readonly reason: string;
-  /** Of the last reply that has any. */
+  /** Text of the last reply that has any. */
   readonly text: string;
-  /** The id that was sent with the prompt. */
+  /** The id sent with the prompt. */
   readonly turnId: string;
-  /** Of this turn; only from backends that count by turn. */
+  /** Usage of this turn, if the backend reports it. */
   readonly usage?: TokenUsage;
   readonly error?: TurnError;
 }
 
 export type TurnEvent =
-  /** A piece of a reply. All pieces of a message since its last text_reset are its text. */
+  /** A delta. A message's text is all its deltas since its last text_reset. */
   | { readonly type: "text"; readonly messageId: string; readonly text: string }
-  /** What was shown of this message does not count: the backend began again. */
+  /** Discard this message's text so far: the backend started over. */
   | { readonly type: "text_reset"; readonly messageId: string }
   | { readonly type: "thinking"; readonly messageId: string; readonly text: string }
-  /** A whole message, once each; again only when the backend changed it. */
+  /** A complete message. Sent once, and again only if the backend changes it. */
   | {
       readonly type: "message";
       readonly message: Message;
-      /** Of its text blocks. */
+      /** Text of its text blocks. */
       readonly text: string;
     }
-  /** A call whose input is still being written: the keys that are there so far. */
+  /** A call whose input is still streaming, with the keys complete so far. */
   | {
       readonly type: "tool_input";
       readonly id: string;
       readonly name: string;
       readonly input: Readonly<Record<string, unknown>>;
     }
-  /** Once for each call, with its whole input. */
+  /** Sent once per call, with its complete input. */
   | {
       readonly type: "tool_call";
       readonly id: string;
@@ -138,42 +138,42 @@ export type TurnEvent =
     }
   | {
       readonly type: "tool_progress";
-      /** Of the call. */
+      /** The call's id. */
       readonly id: string;
       readonly name?: string;
       readonly text: string;
     }
-  /** Once for each call. */
+  /** Sent once per call. */
   | {
       readonly type: "tool_result";
-      /** Of the call. */
+      /** The call's id. */
       readonly id: string;
-      /** Of the tool, where its call was seen. */
+      /** The tool's name, if its call was seen. */
       readonly name?: string;
       readonly content: string | readonly (TextBlock | ImageBlock)[];
-      /** Of its content. */
+      /** Text of its content. */
       readonly text: string;
       readonly isError: boolean;
     }
-  /** When it changes. */
+  /** The state has changed. */
   | { readonly type: "state"; readonly state: string }
   | {
       readonly type: "usage";
-      /** Of the session so far. */
+      /** The session's total so far. */
       readonly usage: TokenUsage;
-      /** Of the last model call, where the backend tells. */
+      /** Usage of the last model call, if the backend reports it. */
       readonly lastCall?: TokenUsage;
     }
   | { readonly type: "settings"; readonly settings: Settings }
   | { readonly type: "title"; readonly title: string }
   | { readonly type: "retry"; readonly attempt: number; readonly reason: string }
-  /** Something people should know; nothing ends because of it. */
+  /** Information for people. It ends nothing. */
   | { readonly type: "notice"; readonly level: "info" | "warning"; readonly message: string }
-  /** Something went wrong; whether the turn failed, its end says. */
+  /** An error. The end event says whether the turn failed. */
   | { readonly type: "error"; readonly error: TurnError }
-  /** Anything that this version does not know, as it came. */
+  /** An unknown event, unchanged. */
   | { readonly type: "other"; readonly name: string; readonly given: unknown }
-  /** The last one of a turn. */
+  /** The last event of a turn. */
   | { readonly type: "end"; readonly result: TurnResult };
 
 export type StreamJsonEvent =
@@ -184,15 +184,15 @@ export type StreamJsonEvent =
       readonly model?: string;
       readonly tools: readonly string[];
     }
-  /** A whole message, once each; again only when the backend changed it. */
+  /** A complete message. Sent once, and again only if the backend changes it. */
   | {
       readonly type: "message";
       readonly message: Message;
-      /** Of its text blocks. */
+      /** Text of its text blocks. */
       readonly text: string;
     }
   | { readonly type: "thinking"; readonly messageId: string; readonly text: string }
-  /** Once for each call, with its whole input. */
+  /** Sent once per call, with its complete input. */
   | {
       readonly type: "tool_call";
       readonly id: string;
@@ -200,25 +200,25 @@ export type StreamJsonEvent =
       readonly input: Readonly<Record<string, unknown>>;
       readonly messageId?: string;
     }
-  /** Once for each call. */
+  /** Sent once per call. */
   | {
       readonly type: "tool_result";
-      /** Of the call. */
+      /** The call's id. */
       readonly id: string;
-      /** Of the tool, where its call was seen. */
+      /** The tool's name, if its call was seen. */
       readonly name?: string;
       readonly content: string | readonly (TextBlock | ImageBlock)[];
-      /** Of its content. */
+      /** Text of its content. */
       readonly text: string;
       readonly isError: boolean;
     }
-  /** Something people should know; nothing ends because of it. */
+  /** Information for people. It ends nothing. */
   | { readonly type: "notice"; readonly level: "info" | "warning"; readonly message: string }
-  /** Something went wrong; whether the turn failed, its end says. */
+  /** An error. The end event says whether the turn failed. */
   | { readonly type: "error"; readonly error: TurnError }
-  /** Anything that this version does not know, as it came. */
+  /** An unknown event, unchanged. */
   | { readonly type: "other"; readonly name: string; readonly given: unknown }
-  /** The run's last line. */
+  /** The last event of a run. */
   | {
       readonly type: "end";
       readonly status: "completed" | "failed";
@@ -238,13 +238,13 @@ export interface PermissionCall {
   readonly details:
     | {
         readonly type: "exec";
-        /** The command line; of a tool that is no shell, its name, the paths that it really touches, and its input. */
+        /** The command line. For other tools: the name, the resolved paths, and the input. */
         readonly fullCommand: string;
-        /** The same: backends shorten it here, and an approver must see all of it. */
+        /** Same as fullCommand, because backends shorten it and an approver must see all of it. */
         readonly command: string;
         readonly extractedCommands: readonly string[];
         readonly impactLevel: "low" | "medium" | "high";
-        /** One sentence: what the call does, and so why it is asked about. */
+        /** One sentence: what the call does, and so why it needs permission. */
         readonly riskLevelReason?: string;
       }
     | {
@@ -252,16 +252,16 @@ export interface PermissionCall {
         readonly filePath: string;
         readonly fileName: string;
         readonly content: string;
-        /** What would be overwritten. */
+        /** The content that would be overwritten. */
         readonly oldContent?: string;
       }
     | {
         readonly type: "edit";
         readonly filePath: string;
         readonly fileName: string;
-        /** The whole file before; absent when there is none. */
+        /** The whole file before; absent if it does not exist. */
         readonly oldContent?: string;
-        /** The whole file after; absent when the change does not fit. */
+        /** The whole file after; absent if the change does not apply. */
         readonly newContent?: string;
       }
     | {
@@ -269,19 +269,19 @@ export interface PermissionCall {
         readonly filePath: string;
         readonly fileName: string;
         readonly patchContent: string;
-        /** The whole file before; absent when there is none. */
+        /** The whole file before; absent if it does not exist. */
         readonly oldContent?: string;
-        /** The whole file after; absent when the change does not fit. */
+        /** The whole file after; absent if the change does not apply. */
         readonly newContent?: string;
-        /** Every file of the patch; the fields beside it are of the first. */
+        /** All files of the patch. The fields beside it describe the first. */
         readonly files?: readonly {
           readonly filePath: string;
           readonly fileName: string;
           readonly change: "add" | "update" | "delete";
           readonly movedTo?: string;
-          /** The whole file before; absent when there is none. */
+          /** The whole file before; absent if it does not exist. */
           readonly oldContent?: string;
-          /** The whole file after; absent when the change does not fit. */
+          /** The whole file after; absent if the change does not apply. */
           readonly newContent?: string;
         }[];
       }
@@ -297,19 +297,19 @@ export interface PermissionCall {
         readonly impactLevel?: string;
         readonly serverName?: string;
       }
-    /** Of a kind that this version does not know, or that lacks what its kind must have. */
+    /** Details of an unknown kind, or without a required field. */
     | { readonly type: "other"; readonly name: string; readonly given: unknown };
 }
 
 export interface PermissionOption {
-  /** What to answer. */
+  /** The value to answer with. */
   readonly value: string;
-  /** For people. */
+  /** Text for people. */
   readonly label: string;
 }
 
 export interface Question {
-  /** Counts from 1. */
+  /** From 1. */
   readonly index: number;
   readonly topic: string;
   readonly question: string;
@@ -330,11 +330,11 @@ export interface ModelInfo {
 
 export interface ToolInfo {
   readonly id: string;
-  /** The name that the model calls it by. */
+  /** The name that the model uses. */
   readonly name: string;
   readonly description: string;
   readonly category?: string;
-  /** Whether the model is offered it at present. What it does with it may still be asked about. */
+  /** Whether it is currently offered to the model. Its calls can still need permission. */
   readonly isAllowed: boolean;
 }
 
@@ -345,8 +345,8 @@ export interface SessionSummary {
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Of its log. */
+  /** Path of its log. */
   readonly path: string;
-  /** Who wrote it, and can resume it. */
+  /** The program that wrote it and can resume it. */
   readonly backend: "tinman" | "droid";
 }

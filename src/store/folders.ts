@@ -4,11 +4,10 @@ import { isMissing } from "./listing/file-errors.ts";
 import { storageError } from "./storage-error.ts";
 
 /**
- * Makes the home and the folders of ours in it, with no access for others, whatever the umask. A folder of ours that is
- * open to others is closed; a home that was there before keeps its mode.
+ * Creates the home and its folders with mode 0700, whatever the umask. Tightens existing folders, but not an existing home.
  */
 export async function ensureFolders(home: string, ...folders: readonly string[]): Promise<void> {
-  // Nearly always they are there, and looking at all of them at once is quicker.
+  // Fast path: they usually exist.
   const modes = await Promise.all(folders.map((folder) => folderMode(folder).catch(() => undefined)));
   if (modes.every((mode) => mode !== undefined && (mode & 0o077) === 0)) return;
   await ensureFolder(home, false);
@@ -22,7 +21,7 @@ async function ensureFolder(path: string, tighten: boolean): Promise<void> {
       await makeFolders(path, (folder) => mkdir(folder, { mode: 0o700 }));
       await chmod(path, 0o700);
     } else if (tighten && (mode & 0o077) !== 0) {
-      // Somebody else's folder cannot be changed; whether it can be written to is seen soon enough.
+      // Another user's folder can't be changed. A failing write will show whether it is usable.
       await chmod(path, 0o700).catch(() => {});
     }
   } catch (error) {

@@ -19,7 +19,7 @@ import { storageError } from "./storage-error.ts";
 
 export interface JsonlStoreOptions {
   readonly home: string;
-  /** When the disk itself is waited for: where the engine asks for it (at the end of a turn), or at every append. */
+  /** When to sync to disk: when the engine asks (at the end of a turn), or at every append. */
   readonly durability?: "turn" | "always";
   /** Opens an existing log for reading and appending. */
   readonly openLog?: (path: string) => Promise<LogFile>;
@@ -27,7 +27,7 @@ export interface JsonlStoreOptions {
 
 const appendFlags = constants.O_RDWR | constants.O_APPEND;
 
-/** Session logs as files: `<home>/sessions/<cwd>/<id>.jsonl`, append-only, one record a line. */
+/** Append-only session logs in `<home>/sessions/<cwd>/<id>.jsonl`, one record per line. */
 export function createJsonlStore(options: JsonlStoreOptions): SessionStore {
   const layout = layoutOf(options.home);
   const openLog = options.openLog ?? ((path) => open(path, appendFlags));
@@ -43,7 +43,7 @@ export function createJsonlStore(options: JsonlStoreOptions): SessionStore {
     return acquireLease(layout.locks, id);
   }
 
-  /** Finds the log again once nobody else can remove it. */
+  /** Finds the log again under the lease, because it may have been removed before. */
   async function leaseExisting(id: string): Promise<{ readonly lease: Lease; readonly path: string }> {
     await mustFind(id);
     const lease = await takeLease(id);
@@ -80,7 +80,7 @@ export function createJsonlStore(options: JsonlStoreOptions): SessionStore {
         return log;
       };
       const lease = await takeLease(id).catch(async (error) => {
-        // Whoever has it may have made the session just now.
+        // The lease's owner may have just created the session.
         await refuseExisting();
         throw error;
       });
@@ -134,7 +134,7 @@ export function createJsonlStore(options: JsonlStoreOptions): SessionStore {
     async remove(id) {
       const { lease, path } = await leaseExisting(id);
       try {
-        // The log goes last: as long as something is left, the session can be found and removed again.
+        // Remove the log last, so that an interrupted removal can be repeated.
         await removeOutputs(layout, id, await originsOf(path, id));
         await unlink(path);
       } catch (error) {

@@ -4,8 +4,8 @@ import { scanLines } from "./listing/line-scanner.ts";
 import { logsIn, namesIn, startOf } from "./listing/session-list.ts";
 
 /**
- * Removes what the tools of a session printed, and of the sessions that it was forked from and that are gone. What another
- * session's conversation may name stays: a fork begins with the results of its origins. `origins`: of the session.
+ * Removes the tool outputs of a session and of its deleted origins. Keeps outputs that another session may refer to, because a
+ * fork starts with its origins' results.
  */
 export async function removeOutputs(
   layout: { readonly sessions: string; readonly outputs: string },
@@ -21,7 +21,7 @@ export async function removeOutputs(
   }
 }
 
-/** The sessions that a session was forked from, by the first line of its log. None when that cannot be read. */
+/** The sessions that a session was forked from, directly or indirectly. Empty for an unreadable log. */
 export async function originsOf(path: string, id: string): Promise<readonly string[]> {
   let origins: readonly string[] = [];
   const visit = (line: Buffer | undefined): "enough" => {

@@ -9,9 +9,9 @@ import { storageError } from "./storage-error.ts";
 
 /** The right to write one session. */
 export interface Lease {
-  /** True once somebody has taken it over, because this process seemed to be gone. */
+  /** True once another process has taken it over because this one seemed dead. */
   isLost(): boolean;
-  /** Gives it back. Safe to call twice. Never rejects. */
+  /** Idempotent. Never rejects. */
   release(): Promise<void>;
 }
 
@@ -20,27 +20,26 @@ export interface LeaseOptions {
   readonly now?: () => number;
 }
 
-/** How long the lock of an owner whose process cannot be looked at is believed. */
+/** How long the lock of an owner on another machine stays valid without a touch. */
 const believedMs = 60_000;
 const defaultTouchMs = 15_000;
 const attempts = 8;
 
-/** Everything that a lock says is in its file name, so there is no moment at which it says half of it. */
+/** All of a lock's data is in its file name, so it can't be read half-written. */
 interface Lock {
   readonly fileName: string;
   readonly pid: number;
-  /** When the process started, as the system counts it; `0` where that cannot be known. */
+  /** The process's start time in system units; `0` if unknown. */
   readonly start: string;
   readonly place: string;
 }
 
 /**
- * Takes the right to write a session. `folder` exists. Rejects with `session_in_use` while another owner is alive, in this
- * process or another one, and with `storage_failed`.
+ * Takes the lease; `folder` must exist. Rejects with `session_in_use` while another owner, even in this process, is alive, or
+ * with `storage_failed`.
  *
- * Whoever wants the lease puts down a file of its own and then looks for others. Of two that come at once at least one sees
- * the other, so never do both go on; both may step back, and then try again after pauses of different length. Files of
- * dead owners are removed by their full name, which nobody else ever uses.
+ * Each contender creates its own file, then looks for others. Of two at once, at least one sees the other and backs off, so
+ * both can't win. If both do, they retry after random pauses. Dead owners' files have unique names, so removing them is safe.
  */
 export async function acquireLease(folder: string, sessionId: string, options: LeaseOptions = {}): Promise<Lease> {
   const place = currentPlace();
@@ -49,7 +48,7 @@ export async function acquireLease(folder: string, sessionId: string, options: L
     const fileName = `${sessionId}~${process.pid}-${start}-${place}-${nextNonce()}`;
     const path = join(folder, fileName);
     try {
-      // One small file and one small folder: quicker done than handed to another thread.
+      // Synchronous, because such small operations are faster than a thread hop.
       closeSync(openSync(path, "wx", 0o600));
       const owner = await findOtherOwner(folder, sessionId, { fileName, place });
       if (owner === undefined) return holdLease(path, options);
@@ -80,7 +79,7 @@ function holdLease(path: string, { touchEveryMs = defaultTouchMs, now = Date.now
   timer.unref();
   return {
     isLost() {
-      // After a pause, as of a suspended machine, the timer has not run yet, and another owner may have come.
+      // After a suspend, another process may have taken the lease before this timer ran.
       if (!lost && now() - touchedAt > believedMs / 2) lost = isGone(path);
       return lost;
     },
@@ -91,10 +90,10 @@ function holdLease(path: string, { touchEveryMs = defaultTouchMs, now = Date.now
   };
 }
 
-/** Locks that this process gave back but could not remove, for example because the disk had become read-only. */
+/** Locks that this process released but could not remove, for example on a read-only disk. */
 const unremoved = new Set<string>();
 
-/** Removes a lock of this process. While that fails it counts as free here, and other processes wait for the next try. */
+/** Removes this process's lock. If that fails, it retries later; until then only this process treats the lock as free. */
 async function giveBack(path: string, retryMs = defaultTouchMs): Promise<void> {
   try {
     await unlink(path);
@@ -136,11 +135,11 @@ function parseLock(fileName: string, sessionId: string): Lock | undefined {
 function isRunning(lock: Lock): boolean {
   const found = processStat(lock.pid);
   if (found === undefined || lock.start === "0") return processExists(lock.pid);
-  // A process of the same number that started at another time is another process; a zombie writes no more.
+  // Another start time means that the pid was reused. A zombie can't write.
   return found.start === lock.start && !found.ended;
 }
 
-/** False where that cannot be told, as on a disk that does not answer. */
+/** False if unknown, for example on an unresponsive disk. */
 function isGone(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) === undefined;
@@ -152,7 +151,7 @@ function isGone(path: string): boolean {
 async function isFresh(path: string): Promise<boolean> {
   try {
     const age = Date.now() - (await stat(path)).mtimeMs;
-    // A clock was wrong when it was touched, or is now. From here on it ages like any other, unless its owner is alive.
+    // A time in the future comes from a wrong clock. Reset it, so that the lock of a dead owner expires.
     if (age < -believedMs) await touch(path).catch(() => {});
     return age < believedMs;
   } catch (error) {
@@ -175,16 +174,16 @@ function processExists(pid: number): boolean {
   }
 }
 
-/** What Linux says of a process; `undefined` when there is no such process, or no such system. */
+/** Process state from `/proc`; `undefined` if the process is gone, or on other systems. */
 function processStat(pid: number): { readonly start: string; readonly ended: boolean } | undefined {
   const text = textOf(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
-  // The program's name comes second, in parentheses, and may itself contain spaces and parentheses.
+  // The second field is the program's name in parentheses, which can contain spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const [state, start] = [fields[0], fields[19]];
   return state && start ? { start, ended: state === "Z" || state === "X" } : undefined;
 }
 
-/** Where process numbers mean the same: one boot of one machine, and one container on it. */
+/** Identifies a pid namespace: one boot of one machine, and one container on it. */
 function currentPlace(): string {
   const boot = textOf(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8"));
   const namespace = textOf(() => readlinkSync("/proc/self/ns/pid"));
@@ -193,7 +192,7 @@ function currentPlace(): string {
 
 let nonces = 0;
 
-/** Tells the attempts of this process apart, and it from a dead one of the same number. */
+/** Unique for each attempt, even if a pid is reused. */
 function nextNonce(): string {
   nonces += 1;
   return `${Date.now().toString(16)}${nonces.toString(16).padStart(4, "0")}`;
@@ -203,7 +202,7 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** The kernel answers at once, so there is nothing to be gained by waiting in another thread. */
+/** For kernel files, which never block. */
 function textOf(read: () => string): string {
   try {
     return read();

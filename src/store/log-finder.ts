@@ -12,8 +12,8 @@ export interface FoundLog {
 }
 
 /**
- * Looks in the folders of all working directories; `id` is a checked one. A file without content is the last choice. A
- * folder that cannot be looked into is an obstacle, but hides no session of the others.
+ * Searches the folders of all working directories for a validated id. Prefers a non-empty file. An unreadable folder is
+ * reported as the obstacle but doesn't end the search.
  */
 export async function findLog(
   sessions: string,
@@ -28,7 +28,7 @@ export async function findLog(
     const path = join(sessions, folder, id + logSuffix);
     try {
       const stat = await lstat(path);
-      // Where file names ignore case, another session's log may answer to this name.
+      // On a case-insensitive file system, this name can match another session's log.
       if (stat.isFile() && basename(await realpath(path)) === basename(path)) logs.push({ path, bytes: stat.size });
     } catch (error) {
       if (!isMissing(error)) obstacles.push(storageError("read", path, error));

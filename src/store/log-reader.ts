@@ -10,7 +10,7 @@ import { missingRecords, type Place } from "./missing-records.ts";
 import { decodeRecord } from "./records.ts";
 import { storageError } from "./storage-error.ts";
 
-/** Every whole record of the log. Opens for reading only. `undefined` when there is no log, or nothing in it yet. */
+/** All complete records of a log. Never writes. `undefined` for a missing or empty log. */
 export async function readLog(path: string, sessionId: string): Promise<StoredLog | undefined> {
   const read: Read[] = [];
   const unknown: Place[] = [];
@@ -40,7 +40,7 @@ export async function readLog(path: string, sessionId: string): Promise<StoredLo
   return {
     events: kept.map(({ event }) => event),
     lastSeq: unknown.reduce((last, { seq }) => Math.max(last, seq), kept.at(-1)?.seq ?? 0),
-    // Of an unknown type the number can be read, and nothing else: it may be the answer.
+    // A record of an unknown type counts as damaged, because whatever it says is lost.
     damagedLines: [...damagedLines, ...unknown.map(({ line }) => line)].sort((a, b) => a - b),
     missingRecords: missingRecords(kept, unknown, damagedLines),
   };
@@ -50,7 +50,7 @@ interface Read extends Place {
   readonly event: DurableEvent;
 }
 
-/** Records that stand where their number has no place are damage. */
+/** Drops records whose seq is out of order, and reports their lines as damaged. */
 function inOrder(read: readonly Read[], damagedLines: number[]): Read[] {
   const places = new Set(longestRise(read.map(({ seq }) => seq)));
   for (const [place, { line }] of read.entries()) if (!places.has(place)) damagedLines.push(line);
@@ -58,7 +58,7 @@ function inOrder(read: readonly Read[], damagedLines: number[]): Read[] {
   return read.filter((_, place) => places.has(place));
 }
 
-/** What a listing tells of one session. `undefined` when there is no log, or nothing in it yet. */
+/** One session's entry in a listing. `undefined` for a missing or empty log. */
 export async function readStoredInfo(path: string, id: string): Promise<SessionInfo | undefined> {
   const read = await readInfo(path, id).catch((error) => {
     throw storageError("read", path, error);

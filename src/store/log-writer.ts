@@ -7,12 +7,12 @@ import type { Lease } from "./lease.ts";
 import { encodeRecord } from "./records.ts";
 import { storageError } from "./storage-error.ts";
 
-/** The part of a file handle that the writer uses. It is open for reading and appending. */
+/** The part of a file handle that the writer uses, open for reading and appending. */
 export interface LogFile {
-  /** `nlink`: how many names it has. */
+  /** `nlink` is 0 for a deleted file. */
   stat(): Promise<{ readonly size: number; readonly nlink: number }>;
   read(into: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
-  /** Writes from `offset` of `bytes` at the end of the file; maybe not all of it. */
+  /** Appends `bytes` from `offset`, possibly not all of them. */
   write(bytes: Uint8Array, offset: number): Promise<{ readonly bytesWritten: number }>;
   truncate(size: number): Promise<void>;
   datasync(): Promise<void>;
@@ -23,18 +23,18 @@ export interface LogWriterOptions {
   readonly path: string;
   readonly sessionId: string;
   readonly lease: Lease;
-  /** Called once, at the first append. */
+  /** Called once, for the first append. */
   readonly openFile: () => Promise<LogFile>;
   readonly syncAlways: boolean;
-  /** The file is new: its folder is synced with it the first time. */
+  /** The file is new, so the first sync includes its folder. */
   readonly created: boolean;
 }
 
-/** The end of an open log. */
+/** The open log's end. */
 interface Tail {
   readonly file: LogFile;
   size: number;
-  /** The last line has no newline: what follows must bring one. */
+  /** The last line has no newline, so the next write must add one. */
   lineOpen: boolean;
 }
 
@@ -43,7 +43,7 @@ export function createLogWriter(options: LogWriterOptions): SessionLog {
   let tail: Tail | undefined;
   let lastSeq: number | undefined;
   let folderSynced = !options.created;
-  /** Why nothing more can be written safely. */
+  /** Why no more can be written safely. */
   let broken: string | undefined;
   let queue: Promise<unknown> = Promise.resolve();
   let released: Promise<void> | undefined;
@@ -54,7 +54,7 @@ export function createLogWriter(options: LogWriterOptions): SessionLog {
     }
     if (broken !== undefined) throw new AgentError("storage_failed", `Cannot write ${path}: ${broken}.`);
     for (const seq of seqs) {
-      // A reader would skip the record: better to say so now.
+      // Fail now, because a reader would skip this record.
       if (lastSeq !== undefined && seq !== lastSeq + 1) {
         throw new AgentError(
           "storage_failed",
@@ -95,7 +95,7 @@ export function createLogWriter(options: LogWriterOptions): SessionLog {
     if (written > 0) end.lineOpen = false;
   }
 
-  /** What is written to a file that cannot be found any more is lost, and so is what stands among another's records. */
+  /** Records in a deleted file are lost, and so are those mixed with another writer's. */
   async function checkFile(end: Tail, written: number): Promise<void> {
     const { size, nlink } = await end.file.stat();
     if (nlink > 0 && size === end.size + written) return;
@@ -104,8 +104,8 @@ export function createLogWriter(options: LogWriterOptions): SessionLog {
   }
 
   /**
-   * Nobody was told that the batch is stored, so its numbers will be used again: no whole record of it may stay. If it
-   * cannot be cut off, a torn record is left alone on its line; more than that, and nothing can be added safely.
+   * A failed batch's seqs will be reused, so no complete record of it may remain. If truncating fails, a torn record can stay
+   * on its own line, but after complete records no further write is safe.
    */
   async function takeBack(end: Tail, written: Buffer, firstLine: string): Promise<void> {
     try {
@@ -114,7 +114,7 @@ export function createLogWriter(options: LogWriterOptions): SessionLog {
         return;
       }
     } catch {
-      // The caller hears of the first failure.
+      // The caller gets the first error.
     }
     if (written.length - (end.lineOpen ? 1 : 0) >= Buffer.byteLength(firstLine)) {
       broken ??= "a failed write left whole records at its end. Resume the session to go on";
@@ -182,7 +182,7 @@ async function openTail({ openFile, created }: LogWriterOptions): Promise<Tail> 
   }
 }
 
-/** Makes a new file's name as durable as its content, where folders can be synced. */
+/** Makes a new file's name durable, where folders can be synced. */
 async function syncFolder(path: string): Promise<void> {
   try {
     const folder = await open(path, "r");
@@ -192,6 +192,6 @@ async function syncFolder(path: string): Promise<void> {
       await folder.close();
     }
   } catch {
-    // Not every file system can; the content itself is synced.
+    // Not all file systems support this. The content is synced anyway.
   }
 }

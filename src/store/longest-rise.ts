@@ -1,9 +1,9 @@
 /**
- * The places of the longest row of numbers that only rises, in order; of equal numbers the first counts. A number that is
- * wrong falls out of it, and takes none of those behind it along.
+ * Indexes of the longest strictly increasing subsequence; the first of equal numbers counts. It drops a single wrong seq
+ * without losing the records after it.
  */
 export function longestRise(numbers: readonly number[]): readonly number[] {
-  /** By the length of a row less one: the place at which the lowest row of this length ends. */
+  /** `ends[n]`: index of the lowest number that ends a subsequence of length n + 1. */
   const ends: number[] = [];
   const before: (number | undefined)[] = [];
   const numberAt = (length: number): number => numbers[ends[length] ?? -1] ?? Number.POSITIVE_INFINITY;

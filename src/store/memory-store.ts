@@ -8,7 +8,7 @@ import { decodeRecord, encodeRecord } from "./records.ts";
 import { invalidId, notFound } from "./session-errors.ts";
 
 interface MemorySession {
-  /** Encoded, so that what is read has gone the same way as through a file. */
+  /** Encoded, so that events take the same path as through a file. */
   readonly lines: string[];
   readonly cwd: string;
   readonly whose: Pick<SessionInfo, "owner" | "userId">;
@@ -21,7 +21,7 @@ interface MemorySession {
   holder: SessionLog | undefined;
 }
 
-/** The same promises as the store on disk, for tests and for programs that keep nothing. */
+/** Same contract as the store on disk, for tests and for programs that persist nothing. */
 export function createMemoryStore(options: { readonly now?: () => number } = {}): SessionStore {
   const now = options.now ?? Date.now;
   const sessions = new Map<string, MemorySession>();
@@ -106,7 +106,7 @@ export function createMemoryStore(options: { readonly now?: () => number } = {})
       return hold(id, mustFind(id));
     },
     async read(id, after = 0) {
-      // Nothing unreadable gets in, so there is nothing to skip, and no number is missing.
+      // Records were validated on writing, so all are readable.
       const { lines, lastSeq } = mustFind(id);
       const events = lines.slice(Math.max(0, after)).map((line, index) => {
         const seq = Math.max(0, after) + index + 1;

@@ -6,8 +6,8 @@ export interface Place {
 }
 
 /**
- * Gaps between the numbers of the records. A damaged line inside a gap explains one missing number. A cut tail leaves no
- * gap. `kept` and `damagedLines` are sorted.
+ * Gaps between seqs, except those that damaged lines explain, one seq per line. A truncated end leaves no gap. `kept` and
+ * `damagedLines` are sorted.
  */
 export function missingRecords(
   kept: readonly Place[],

@@ -37,7 +37,7 @@ import { furtherSettings, isAutonomy, neededSettings } from "./listing/settings-
 const isIndex: Guard = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
 const isErrorCode: Guard = (value) => isText(value) && Object.hasOwn(errorCodes, value);
 
-/** `null` takes away what a session may be without. */
+/** `null` removes an optional setting. */
 const isChanges = shape<SettingsChanges>({
   ...each(neededSettings, optional),
   ...each(furtherSettings, (guard) => optional((value) => value === null || guard(value))),
@@ -51,7 +51,7 @@ const isUsage = shape<Usage>({
   thinking: isNumber,
 });
 
-/** Opaque, so only its outline is looked at. */
+/** Opaque, so only its outer shape is checked. */
 const isProof: Guard = (value) => isFields(value) && Object.values(value).every(isFields);
 
 const image: FieldGuards<Omit<ImageBlock, "type">> = { mediaType: isText, data: isText };
@@ -202,7 +202,7 @@ const bodyGuards = guardsByKind<BodyAfterFirst, "type">({
   },
 });
 
-/** The guard of a record's own fields; `undefined` for a type that this version does not know. */
+/** The guard for a record's own fields; `undefined` for an unknown type. */
 export function bodyGuard(type: string): Guard | undefined {
   return bodyGuards.get(type);
 }

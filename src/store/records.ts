@@ -6,13 +6,13 @@ import { bodyGuard } from "./record-guards.ts";
 
 export type DecodedRecord =
   | { readonly kind: "event"; readonly event: DurableEvent }
-  /** Written by a later version, of a type that this one does not know. */
+  /** A type that only a later version knows. */
   | { readonly kind: "unknown"; readonly seq: number }
   | { readonly kind: "damaged" };
 
 /**
- * One line of the log, without its newline. The session's id stands in the first line only. Lone surrogates come out as
- * `\u` escapes and come back as they were. Throws `input_too_large`, and `internal` for what would be damage to a reader.
+ * Encodes one line of the log, without its newline. Only the first line has the session's id. Preserves lone surrogates.
+ * Throws `input_too_large`, or `internal` for an event that a reader would report as damaged.
  */
 export function encodeRecord(event: DurableEvent): string {
   const isReadable = event.type === "session.opened" ? isOpened : bodyGuard(event.type);
@@ -50,13 +50,13 @@ function stringify(event: DurableEvent): string | undefined {
       forkOf,
     });
   } catch (error) {
-    // The longest string, or the deepest nesting, that the engine can serialise.
+    // Longer or deeper than JavaScript can serialize.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
 }
 
-/** Reads any line but the first. Never throws. */
+/** Decodes any line but the first. Never throws. */
 export function decodeRecord(line: string, sessionId: string): DecodedRecord {
   const record = parseRecord(line);
   if (record === undefined || !isEnvelope(record)) return { kind: "damaged" };
@@ -65,6 +65,6 @@ export function decodeRecord(line: string, sessionId: string): DecodedRecord {
   const guard = bodyGuard(type);
   if (guard === undefined) return { kind: "unknown", seq };
   if (!guard(record)) return { kind: "damaged" };
-  // The guard of this type has checked every field that readers rely on.
+  // The guard has checked every field that readers rely on.
   return { kind: "event", event: ofThisVersion({ ...record, sessionId } as unknown as DurableEvent) };
 }

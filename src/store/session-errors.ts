@@ -12,7 +12,7 @@ export function invalidId(id: string): AgentError {
   );
 }
 
-/** Ids come from outside: one line, whatever is in them, and not too long. */
+/** Ids are untrusted: escape them to one line and limit their length. */
 function shown(id: string): string {
   return JSON.stringify(id.length > 140 ? `${textStart(id, 140)}…` : id);
 }

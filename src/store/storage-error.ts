@@ -19,7 +19,7 @@ const causes: ReadonlyMap<string, string> = new Map([
   ["ELOOP", "its symbolic links go in a circle"],
 ]);
 
-/** What the file system refused, in words that name the path and the cause. Errors with a code of ours pass through. */
+/** Turns a file system error into a message with the path and the cause. Passes `AgentError` through. */
 export function storageError(action: "read" | "write" | "remove", path: string, error: unknown): AgentError {
   if (error instanceof AgentError) return error;
   const code = errorCode(error);

@@ -96,7 +96,7 @@ test("an address with a password in it is left out with words; an entry that is 
   const { code, stdout, stderr } = await bench.tinman(["models", "import", "--write"]);
   expect([code, stdout]).toEqual([0, `Added to ${config()}:\n  custom:A-b-1\n`]);
   expect(stderr).toBe(
-    `tinman: customModels[1]: its id has characters that an id cannot have; it is "custom:A-b-1" here.\ntinman: "custom:My-Model-0" is left out: baseUrl has a user or a password in it, which are never sent: use apiKey or headers.\n`,
+    `tinman: customModels[1]: its id has characters that an id cannot have; it is "custom:A-b-1" here.\ntinman: "custom:My-Model-0" is left out: baseUrl must not contain a user or password: use apiKey or headers.\n`,
   );
   expect(await readFile(config(), "utf8")).not.toContain("url-secret");
 });
@@ -122,7 +122,7 @@ test("a result that would not be valid is refused, and so is what cannot be read
   await writeFile(settings(), JSON.stringify({ customModels: [custom({ baseUrl: "nowhere" })] }));
   expect(await bench.tinman(["models", "import", "--write"])).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining("baseUrl must begin with http"),
+    stderr: expect.stringContaining("baseUrl must start with http"),
   });
   expect(await readFile(config(), "utf8")).toBe("");
   const missing = await bench.tinman(["models", "import", "--from", "nothing.json"]);

@@ -75,12 +75,12 @@ models:
   expect(part(stdout, "Not usable:").slice(0, 3)).toEqual([
     ["shut", unset],
     ["alias far", `(shut): ${unset}`],
-    ["alias lost", '(nowhere): there is no model "nowhere"'],
+    ["alias lost", '(nowhere): unknown model "nowhere"'],
   ]);
 
   const json = await bench.tinman(["models", "--json"]);
   expect(json.stderr).toBe(
-    `tinman: alias far (shut): ${unset}\ntinman: alias lost (nowhere): there is no model "nowhere"\n`,
+    `tinman: alias far (shut): ${unset}\ntinman: alias lost (nowhere): unknown model "nowhere"\n`,
   );
   const [local, own, offline, shut, ...rest] = JSON.parse(json.stdout);
   const plain = {
@@ -123,9 +123,9 @@ models:
   expect(rest.length).toBeGreaterThan(10);
   const reasons = new Set(rest.map(({ usable, problem }: Record<string, unknown>) => `${usable} ${problem}`));
   expect([...reasons]).toEqual([
-    "false There is no key for Anthropic: set ANTHROPIC_API_KEY.",
-    "false There is no key for OpenAI: set OPENAI_API_KEY.",
-    "false There is no key for Google: set GEMINI_API_KEY or GOOGLE_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY.",
+    "false No key for Anthropic. Set ANTHROPIC_API_KEY.",
+    "false No key for OpenAI. Set OPENAI_API_KEY.",
+    "false No key for Google. Set GEMINI_API_KEY or GOOGLE_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY.",
   ]);
   expect(json.stdout + stdout).not.toContain("word-for-word");
   expect(json.stdout + stdout).not.toContain("user:word");
@@ -134,7 +134,7 @@ models:
 test("a default without its key is marked where it is told why; doctor fails with the same words", async () => {
   await configure("model: claude-opus-5-5\n");
   const { stdout, code } = await bench.tinman(["models"]);
-  const why = "There is no key for Anthropic: set ANTHROPIC_API_KEY.";
+  const why = "No key for Anthropic. Set ANTHROPIC_API_KEY.";
   expect([code, part(stdout, "Not usable:")[0]]).toEqual([0, ["* claude-opus-5-5", why]]);
   expect(part(stdout)).toEqual([["offline", "tinman", "200000 tokens", "no key"]]);
   const doctor = await bench.tinman(["doctor", "--json"]);
@@ -158,11 +158,11 @@ test("entries that cannot be understood are told with why, and take nothing else
   const { code, stdout, stderr } = await bench.tinman(["models"]);
   expect([code, stderr]).toEqual([0, ""]);
   expect(part(stdout).map(([id]) => id)).toEqual(["* good", "offline"]);
-  const missing = 'baseUrl is missing: a provider "openai-compatible" can be anywhere';
+  const missing = 'baseUrl is missing: provider "openai-compatible" has no default address';
   const problems = [
-    ["other", expect.stringMatching(/^there is no provider "gorq"; known are anthropic, /)],
+    ["other", expect.stringMatching(/^unknown provider "gorq"\. Known: anthropic, /)],
     ["nowhere", missing],
-    ["open", "baseUrl has a user or a password in it, which are never sent: use apiKey or headers"],
+    ["open", "baseUrl must not contain a user or password: use apiKey or headers"],
   ];
   expect(part(stdout, "Not usable:").slice(0, 4)).toEqual([...problems, ["alias far", `(nowhere): ${missing}`]]);
 
@@ -200,7 +200,7 @@ test("entries that cannot be understood are told with why, and take nothing else
 test("a variable that moves a provider to no address is told where the provider is", async () => {
   const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "gateway.example.com", OPENAI_API_KEY: "k" };
   const { code, stdout } = await bench.tinman(["models"], { env: { ...env, TINMAN_MODEL: "offline" } });
-  const why = "ANTHROPIC_BASE_URL must begin with http:// or https://";
+  const why = "ANTHROPIC_BASE_URL must start with http:// or https://";
   expect([code, part(stdout, "Not usable:")[0]]).toEqual([0, ["anthropic", why]]);
   expect(part(stdout)[1]).toEqual(["gpt-5.6", "openai", "400000 tokens", "OPENAI_API_KEY"]);
 });

@@ -120,14 +120,14 @@ const now = { "retry-after": "0" };
 describe("what ends a run", () => {
   type Row = readonly [what: string, fault: Fault, requests: number, code: number, reason: string, words: RegExp];
   const rows: readonly Row[] = [
-    ["400", { status: 400 }, 1, 1, "model_bad_request", /did not accept the request for local-model \(400\)/],
+    ["400", { status: 400 }, 1, 1, "model_bad_request", /rejected the request for local-model \(400\)/],
     ["401", { status: 401 }, 1, 1, "model_auth", /refused the key \(401\).* Check MY_KEY\./],
-    ["403", { status: 403 }, 1, 1, "model_auth", /does not allow this \(403\).* The key is from MY_KEY/],
+    ["403", { status: 403 }, 1, 1, "model_auth", /denied access to .+ \(403\).* The key is from MY_KEY/],
     ["404", { status: 404 }, 1, 1, "model_bad_request", /has no model "local-model" at http:.* \(404\)/],
-    ["413", { status: 413 }, 1, 1, "model_bad_request", /larger than .* takes \(413\)/],
-    ["422", { status: 422 }, 1, 1, "model_bad_request", /did not accept the request for local-model \(422\)/],
+    ["413", { status: 413 }, 1, 1, "model_bad_request", /too large for .* \(413\)/],
+    ["422", { status: 422 }, 1, 1, "model_bad_request", /rejected the request for local-model \(422\)/],
     ["408", { status: 408, headers: now }, 4, 1, "model_failed", /failed with status 408/],
-    ["429", { status: 429, headers: now }, 4, 1, "model_overloaded", /rate limit is used up \(429\)/],
+    ["429", { status: 429, headers: now }, 4, 1, "model_overloaded", /rate limit is exceeded \(429\)/],
     ["500", { status: 500, headers: now }, 4, 1, "model_failed", /failed with status 500/],
     ["503", { status: 503, headers: now }, 4, 1, "model_overloaded", /is overloaded \(503\)/],
     ["an answer with nothing in it", "empty-answer", 2, 1, "model_empty", /answered with nothing/],

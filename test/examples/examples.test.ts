@@ -203,7 +203,7 @@ describe.concurrent.each(languages)("in $language", ({ ending, block, program })
       const names = ["permission", "question", "resume", "two-keys"];
       const failed = await Promise.all(names.map((name) => example(bench, name, [], { env })));
       for (const { code, stderr } of failed) {
-        expect([code, stderr.split("\n")[0]]).toEqual([1, "There is no key for OpenAI: set OPENAI_API_KEY."]);
+        expect([code, stderr.split("\n")[0]]).toEqual([1, "No key for OpenAI. Set OPENAI_API_KEY."]);
       }
     }),
   );
@@ -240,7 +240,7 @@ describe.concurrent.each(languages)("in $language", ({ ending, block, program })
       "says why a turn failed",
       inBench(async (bench) => {
         const { code, stdout, stderr } = await client(bench, [], { env: { TINMAN_MODEL: "gpt-5.1" } });
-        const why = "There is no key for OpenAI: set OPENAI_API_KEY.\n";
+        const why = "No key for OpenAI. Set OPENAI_API_KEY.\n";
         expect([code, stdout, stderr]).toEqual([1, "(model_authentication_failed)\n", why]);
       }),
     );

@@ -18,13 +18,13 @@ const failureOf = (promise: Promise<unknown>) =>
   );
 
 describe("resolve", () => {
-  test("offline", async () => {
+  test("finds the offline model", async () => {
     const model = await catalog().resolve("offline");
     expect(model.info).toEqual(offlineInfo);
     expect((await createChat(model).say("Just reply OK.")).text).toBe("OK");
   });
 
-  test("a script, read once for all sessions", async () => {
+  test("reads a script once for all sessions", async () => {
     const paths: string[] = [];
     const models = catalog({
       loadScript: (path) => {
@@ -39,7 +39,7 @@ describe("resolve", () => {
     expect((await createChat(model).say("hi")).text).toBe("scripted");
   });
 
-  test("a script's passing errors are tried again", async () => {
+  test("retries a script's transient errors", async () => {
     const clock = instantClock();
     const models = catalog({
       ...fromScript({ replies: [{ error: { status: 503 } }, { text: "back" }] }),
@@ -56,7 +56,7 @@ describe("resolve", () => {
     ["deepseek-chat", "DEEPSEEK_API_KEY", "deepseek"],
     ["grok-4", "XAI_API_KEY", "xai"],
     ["codestral-latest", "MISTRAL_API_KEY", "mistral"],
-  ])("%s is known by its bare name, and listed, when %s is set", async (id, variable, provider) => {
+  ])("knows and lists %s without a prefix if %s is set", async (id, variable, provider) => {
     const models = catalog({ env: { [variable]: "sk-1" }, fetch: async () => fetch });
     expect((await models.resolve(id)).info).toMatchObject({ id, provider });
     expect((await models.list()).map((info) => info.id)).toContain(id);
@@ -65,16 +65,16 @@ describe("resolve", () => {
     );
   });
 
-  test("an unknown provider, and a model whose provider has its key, are named", async () => {
+  test("names an unknown provider, or the likely one", async () => {
     await expect(catalog({}).resolve("moonshine/kimi")).rejects.toThrow(
-      'Unknown model "moonshine/kimi". There is no provider "moonshine". Providers: anthropic, openai, google,',
+      'Unknown model "moonshine/kimi". Unknown provider "moonshine". Providers: anthropic, openai, google,',
     );
     await expect(catalog({ env: { OPENAI_API_KEY: "sk-1" } }).resolve("gpt-99-turbo")).rejects.toThrow(
       'Did you mean "openai/gpt-99-turbo"? Known models:',
     );
   });
 
-  test("the override wins over every id", async () => {
+  test("prefers the override to any id", async () => {
     expect((await catalog({ override: "offline" }).resolve("claude-opus-9")).info.id).toBe("offline");
     const models = catalog({ override: "script:o.yaml", ...fromScript({ replies: [{ text: "a" }] }) });
     expect((await models.resolve("offline")).info.id).toBe("script:o.yaml");
@@ -91,7 +91,7 @@ describe("resolve", () => {
     ],
     [
       "llama-7b",
-      'Unknown model "llama-7b". To call a provider\'s model, name both: "<provider>/llama-7b". Known models: offline, <provider>/<model>, script:<file>.',
+      'Unknown model "llama-7b". If a provider has it, use "<provider>/llama-7b". Known models: offline, <provider>/<model>, script:<file>.',
     ],
     [
       "gpt-9",
@@ -99,7 +99,7 @@ describe("resolve", () => {
     ],
     [
       "moonshot",
-      'Unknown model "moonshot". That is a provider. Name a model of it: "moonshot/<model>". Known models: offline, <provider>/<model>, script:<file>.',
+      'Unknown model "moonshot". That is a provider. Name one of its models: "moonshot/<model>". Known models: offline, <provider>/<model>, script:<file>.',
     ],
     [
       "ofline",
@@ -118,15 +118,15 @@ describe("resolve", () => {
       'Unknown model "script:". Did you mean "script:<file>"? Known models: offline, <provider>/<model>, script:<file>.',
     ],
     ["", 'Unknown model "". Known models: offline, <provider>/<model>, script:<file>.'],
-  ])("%j is unknown", async (id, message) => {
+  ])("rejects the unknown model %j with a hint", async (id, message) => {
     expect(await failureOf(catalog().resolve(id))).toEqual({ code: "model_unknown", message });
   });
 
-  test("an override that is unknown", async () => {
+  test("rejects an unknown override", async () => {
     expect(await failureOf(catalog({ override: "nope" }).resolve("offline"))).toMatchObject({ code: "model_unknown" });
   });
 
-  test("a script that cannot be read, or is wrong; and is put right", async () => {
+  test("rejects an unreadable or invalid script, and tries it again once it is fixed", async () => {
     expect(await failureOf(catalog().resolve("script:gone.yaml"))).toEqual({
       code: "script_invalid",
       message: "gone.yaml: ENOENT: no such file",
@@ -135,7 +135,7 @@ describe("resolve", () => {
     const models = catalog({ loadScript: () => Promise.resolve(script) });
     expect(await failureOf(models.resolve("script:a.json"))).toEqual({
       code: "script_invalid",
-      message: "a.json: replies[0].text: must be a text or a list of texts",
+      message: "a.json: replies[0].text: must be a string or a list of strings",
     });
     script = { replies: [{ text: "good" }] };
     expect((await createChat(await models.resolve("script:a.json")).say("hi")).text).toBe("good");
@@ -145,7 +145,7 @@ describe("resolve", () => {
 describe("list", () => {
   const ids = async (options: Partial<ModelCatalogOptions>) => (await catalog(options).list()).map((info) => info.id);
 
-  test("the default first", async () => {
+  test("starts with the default", async () => {
     expect(await ids({})).toEqual(["offline"]);
     expect(await ids({ defaultModel: "script:a.yaml" })).toEqual(["script:a.yaml", "offline"]);
     expect(await ids({ defaultModel: "script:a.yaml", override: "script:b.yaml" })).toEqual([
@@ -156,7 +156,7 @@ describe("list", () => {
     expect(await ids({ override: "nobody-knows" })).toEqual(["offline"]);
   });
 
-  test("a script's own words, once it was read", async () => {
+  test("uses a script's info once it has been read", async () => {
     const models = catalog({
       defaultModel: "script:a.yaml",
       ...fromScript({ model: { displayName: "Mine" }, replies: [{ text: "a" }] }),
@@ -167,7 +167,7 @@ describe("list", () => {
   });
 });
 
-test("models that cannot be used are told apart, each with what is missing", async () => {
+test("lists unusable models separately, each with the reason", async () => {
   const models = catalog({ env: { OPENAI_API_KEY: "sk-1" } });
   const unusable = await models.unusable();
   const chosen = (await models.list()).map(({ id }) => id);

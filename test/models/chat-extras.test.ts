@@ -7,15 +7,15 @@ function read(...deltas: readonly unknown[]) {
   return reader.extras();
 }
 
-test("nothing beside the answer", () => {
+test("finds no extras in plain content", () => {
   expect(read({ content: "hi" }, { content: null, refusal: null }, {})).toEqual({});
 });
 
-test("a refusal, piece by piece", () => {
+test("joins the pieces of a refusal", () => {
   expect(read({ refusal: "I will " }, { refusal: "not." })).toEqual({ refusal: "I will not." });
 });
 
-test("details of thoughts are put together by kind and place; what is said once is kept", () => {
+test("joins reasoning details by type and index, keeping fields that are sent once", () => {
   const text = (index: number, more: object) => ({ reasoning_details: [{ type: "reasoning.text", index, ...more }] });
   expect(
     read(
@@ -35,7 +35,7 @@ test("details of thoughts are put together by kind and place; what is said once 
 });
 
 test.each([undefined, null, 7, "x", {}, { choices: 3 }, { choices: [] }, { choices: [{ delta: [] }] }])(
-  "a chunk like %j says nothing",
+  "ignores the malformed chunk %j",
   (chunk) => {
     const reader = new ChatExtrasReader();
     reader.read(chunk);

@@ -16,7 +16,7 @@ afterEach(async () => {
 interface Listener {
   readonly url: string;
   readonly requests: readonly IncomingMessage[];
-  /** Resolves when a client has gone before its answer was whole. */
+  /** Resolves when a client disconnects before its response is complete. */
   readonly abandoned: Promise<void>;
 }
 
@@ -58,7 +58,7 @@ function discover(servers: readonly Provider[], env = {}, signal = new AbortCont
   return discoverLocalModels(async (timeouts) => createFetch(network, timeouts), env, signal, servers);
 }
 
-test("servers that run are asked for their models, also behind a proxy", async () => {
+test("lists the models of running servers, bypassing a proxy", async () => {
   const ollama = await createOpenAIChatServer({ ...chatDialects.ollama, models: ["llama3.2", "qwen3:8b"] });
   const vllm = await createOpenAIChatServer(chatDialects.vllm);
   open.push(ollama, vllm);
@@ -73,7 +73,7 @@ test("servers that run are asked for their models, also behind a proxy", async (
   ]);
 });
 
-test("a key goes only to a server that asks for one", async () => {
+test("sends a key only to a server that asks for one", async () => {
   const locked = await createOpenAIChatServer({ ...chatDialects.vllm, key: "local-key" });
   const frank = await createOpenAIChatServer(chatDialects.vllm);
   open.push(locked, frank);
@@ -81,13 +81,13 @@ test("a key goes only to a server that asks for one", async () => {
     const found = await discover([at("locked", locked.url, ["LOCAL_KEY"]), at("frank", frank.url, ["LOCAL_KEY"])], env);
     return found.map(({ models, problem }) => problem ?? models.length);
   };
-  expect(await ask({})).toEqual(["it wants a key (401): set LOCAL_KEY", 1]);
+  expect(await ask({})).toEqual(["it needs a key (401): set LOCAL_KEY", 1]);
   expect(await ask({ LOCAL_KEY: " local-key\n" })).toEqual([1, 1]);
-  expect(await ask({ LOCAL_KEY: "other-key" })).toEqual(["it refused the key of LOCAL_KEY (401)", 1]);
+  expect(await ask({ LOCAL_KEY: "other-key" })).toEqual(["it refused the key in LOCAL_KEY (401)", 1]);
   expect(frank.requests.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined, undefined]);
 });
 
-test("whatever else listens there does no harm", async () => {
+test("reports whatever else listens there as a problem", async () => {
   const json = (value: unknown) => (response: ServerResponse) => void response.end(JSON.stringify(value));
   const big = `{"data":[${" ".repeat(64 * 1024)}`;
   const endless = await listen((response) => {
@@ -105,28 +105,24 @@ test("whatever else listens there does no harm", async () => {
     ["closed", closed.url, "nothing listens there"],
     ["silent", silent.url, "it did not answer within 3 s"],
     ["dripping", dripping.url, "it did not answer within 3 s"],
-    ["endless", endless.url, "its list of models is larger than 1 MB"],
-    ["garbage", (await listen((r) => void r.end("\u0000\u0001"))).url, "what answers there is not a model server"],
-    ["page", (await listen((r) => void r.end("<html>Hello</html>"))).url, "what answers there is not a model server"],
-    ["other", (await listen(json({ data: {} }))).url, "what answers there is not a model server"],
-    ["null", (await listen(json(null))).url, "what answers there is not a model server"],
-    ["missing", (await listen((r) => void r.writeHead(404).end("no"))).url, "it answered with status 404"],
-    [
-      "moved",
-      (await listen((r) => void r.writeHead(302, { location: "/x" }).end())).url,
-      "it answered with status 302",
-    ],
-    ["idle", (await listen(json({ data: [] }))).url, "it runs, and has no model"],
+    ["endless", endless.url, "its model list is larger than 1 MB"],
+    ["garbage", (await listen((r) => void r.end("\u0000\u0001"))).url, "not a model server"],
+    ["page", (await listen((r) => void r.end("<html>Hello</html>"))).url, "not a model server"],
+    ["other", (await listen(json({ data: {} }))).url, "not a model server"],
+    ["null", (await listen(json(null))).url, "not a model server"],
+    ["missing", (await listen((r) => void r.writeHead(404).end("no"))).url, "it returned status 404"],
+    ["moved", (await listen((r) => void r.writeHead(302, { location: "/x" }).end())).url, "it returned status 302"],
+    ["idle", (await listen(json({ data: [] }))).url, "it has no models"],
     [
       "odd names",
       (await listen(json({ data: [null, 7, {}, { id: 1 }, { id: "" }, { id: "a b" }, { id: "\u001b[2J" }] }))).url,
-      "it runs, and has no model",
+      "it has no models",
     ],
     ["many", (await listen(json({ data: Array.from({ length: 5_000 }, (_, n) => ({ id: `m${n}` })) }))).url, 200],
     [
       "not http",
       (await listen((r) => void r.socket?.end("SSH-2.0\r\n"))).url,
-      expect.stringMatching(/^The answer of 127\.0\.0\.1:\d+ /),
+      expect.stringMatching(/^The response from 127\.0\.0\.1:\d+ /),
     ],
   ];
   const servers = cases.map(([id, url]) => at(id, url));
@@ -137,10 +133,10 @@ test("whatever else listens there does no harm", async () => {
   await Promise.all([endless.abandoned, dripping.abandoned, silent.abandoned]);
 });
 
-test("an abort ends it at once", async () => {
+test("ends at once on an abort", async () => {
   const stopping = new AbortController();
   const silent = await listen(() => stopping.abort());
   const found = await discover([at("silent", silent.url)], {}, stopping.signal);
-  expect(found).toMatchObject([{ models: [], problem: "it was not waited for" }]);
+  expect(found).toMatchObject([{ models: [], problem: "the query was cancelled" }]);
   await silent.abandoned;
 });

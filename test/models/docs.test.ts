@@ -7,7 +7,7 @@ import { createChat } from "./harness.ts";
 
 const page = (name: string) => readFile(new URL(`../../docs/${name}`, import.meta.url), "utf8");
 
-test("the scripts of the page are good scripts", async () => {
+test("every script on the page is valid", async () => {
   const blocks = [...(await page("scripted-models.md")).matchAll(/```yaml\n([\s\S]*?)```/g)].map(
     (match) => match[1] ?? "",
   );
@@ -26,7 +26,7 @@ test("the page names every key of the format", async () => {
   expect(own.filter((name) => !text.includes(name))).toEqual([]);
 });
 
-test("every example of the offline page is understood", async () => {
+test("the offline model understands every example of its page", async () => {
   const [first = ""] = (await page("offline-model.md")).split("It understands a request as a whole");
   const rows = [...first.matchAll(/^\| [^|]+ \| (.+?) \| .+ \|$/gm)].map((match) => match[1] ?? "");
   const examples = rows.flatMap((row) =>

@@ -9,7 +9,7 @@ import type {
 } from "../../src/core/message.ts";
 import type { Clock, ModelEvent, ModelPort, ModelRequest, ToolSpec } from "../../src/core/ports.ts";
 
-/** Calls back at once and keeps the pauses that were asked for. */
+/** Fires timers at once and records their durations. */
 export function instantClock(): Clock & { readonly pauses: readonly number[] } {
   const pauses: number[] = [];
   let now = 1_000;
@@ -31,7 +31,7 @@ export function instantClock(): Clock & { readonly pauses: readonly number[] } {
   };
 }
 
-/** Time stands still: whoever waits, waits for an abort. `waiting` counts the open timers. */
+/** Never fires a timer, so only an abort ends a pause. `waiting` counts open timers. */
 export function stoppedClock(): Clock & { waiting(): number } {
   let open = 0;
   return {
@@ -80,8 +80,9 @@ let messageCount = 0;
 
 export function userMessage(text: string, reminders: readonly string[] = []): Message {
   messageCount += 1;
-  const told = reminders.map((reminder) => ({ type: "reminder", text: reminder }) as const);
-  return { id: `m${messageCount}`, role: "user", createdAt: messageCount, content: [...told, { type: "text", text }] };
+  const before = reminders.map((reminder) => ({ type: "reminder", text: reminder }) as const);
+  const content = [...before, { type: "text", text } as const];
+  return { id: `m${messageCount}`, role: "user", createdAt: messageCount, content };
 }
 
 export function assistantMessage(
@@ -114,7 +115,7 @@ export interface ToolAnswer {
 }
 
 export interface TurnOptions {
-  /** What the tools answer, by name: one text for every call, or one for each in turn. */
+  /** Results by tool name: one for all calls, or one per call in order. */
   readonly results?: Readonly<Record<string, string | ToolAnswer | readonly (string | ToolAnswer)[]>>;
   readonly reminders?: readonly string[];
   readonly tools?: readonly string[];
@@ -131,7 +132,7 @@ export interface TurnSeen {
   readonly error: (ModelEvent & { type: "error" }) | undefined;
 }
 
-/** A conversation that answers the model's calls with given results until it stops. */
+/** A conversation that answers the model's calls with the given results until the model stops. */
 export function createChat(model: ModelPort): {
   say(prompt: string, options?: TurnOptions): Promise<TurnSeen>;
   readonly messages: Message[];
@@ -202,7 +203,7 @@ function messageFrom(events: readonly ModelEvent[]): { message: AssistantMessage
   return { message: assistantMessage(content, stop), usage };
 }
 
-/** Made-up words, numbers and file names; the same for the same seed. */
+/** Made-up words, numbers and file names, deterministic per seed. */
 export interface Invented {
   word(): string;
   secret(): string;
@@ -233,7 +234,7 @@ export function invent(seed: number): Invented {
   };
 }
 
-/** The last text of a turn in which every call gets an empty result. Earlier prompts were answered with "Done.". */
+/** The last text of a turn whose calls all get an empty result. Earlier prompts were answered with "Done.". */
 export async function wholeTurn(model: ModelPort, prompt: string, earlier: readonly string[] = []) {
   const before = earlier.flatMap((text) => [userMessage(text), assistantMessage([{ type: "text", text: "Done." }])]);
   const messages: Message[] = [...before, userMessage(prompt)];

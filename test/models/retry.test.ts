@@ -23,9 +23,9 @@ function attempts(
     info: offlineInfo,
     calls: () => requests.length,
     requests,
-    async *stream(asked) {
+    async *stream(received) {
       const list = lists[requests.length] ?? [];
-      requests.push(asked);
+      requests.push(received);
       for (const event of list) {
         if (event instanceof Error) throw event;
         yield event;
@@ -41,15 +41,15 @@ const retry = (attempt: number, delayMs: number): ModelEvent => ({
   failure: busy.failure,
 });
 
-describe("tries again", () => {
-  test("after pauses that are drawn apart, and never shorter than they should be", async () => {
+describe("retries", () => {
+  test("with jitter that only lengthens pauses", async () => {
     const clock = instantClock();
     const model = attempts([busy], [{ ...busy, retryAfterMs: 1_000 }], [busy], [hello, end]);
     await collect(withRetries(model, clock, { random: () => 1 }), request);
     expect(clock.pauses).toEqual([750, 1_100, 3_000]);
   });
 
-  test("three times at most, with growing pauses", async () => {
+  test("at most three times, with growing pauses", async () => {
     const clock = instantClock();
     const model = attempts([busy], [busy], [busy], [busy], [hello, end]);
     expect(await collect(withRetries(model, clock), request)).toEqual([
@@ -62,7 +62,7 @@ describe("tries again", () => {
     expect(model.calls()).toBe(4);
   });
 
-  test("until it works", async () => {
+  test("until an attempt succeeds, and sums their usage", async () => {
     const usage: ModelEvent = {
       type: "usage",
       usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, thinking: 0 },
@@ -77,14 +77,14 @@ describe("tries again", () => {
     ]);
   });
 
-  test("as late as the server asks, within bounds", async () => {
+  test("after the pause that the server asks for", async () => {
     const clock = instantClock();
     const model = attempts([{ ...busy, retryAfterMs: 7 }], [{ ...busy, retryAfterMs: 50_000 }], [hello, end]);
     expect(await collect(withRetries(model, clock), request)).toEqual([retry(1, 7), retry(2, 50_000), hello, end]);
     expect(clock.pauses).toEqual([7, 50_000]);
   });
 
-  test("with what was said already, and goes on from there in the same block", async () => {
+  test("with the text shown so far, and continues it in the same block", async () => {
     const model = attempts(
       [{ type: "thinking", text: "hm", block: "a" }, { type: "text", text: "hel", block: "b" }, busy],
       [{ type: "text", text: "lo", block: "b", proof: { test: { id: "2" } } }, end],
@@ -96,8 +96,8 @@ describe("tries again", () => {
       { type: "text", text: "lo", block: "b" },
       end,
     ]);
-    const words =
-      "The connection broke while you answered. Go on exactly where your answer stopped, without repeating anything.";
+    const instruction =
+      "The connection broke during your answer. Continue exactly where it stopped, without repeating anything.";
     expect(model.requests).toEqual([
       request,
       {
@@ -112,13 +112,13 @@ describe("tries again", () => {
             stop: "failed",
             model: "offline",
           },
-          { id: "", createdAt: 0, role: "user", content: [{ type: "reminder", text: words }] },
+          { id: "", createdAt: 0, role: "user", content: [{ type: "reminder", text: instruction }] },
         ],
       },
     ]);
   });
 
-  test("from the start after thoughts alone, which are then thought anew", async () => {
+  test("from the start if only thinking was shown", async () => {
     const thought: ModelEvent = { type: "thinking", text: "hm", block: "a", proof: { test: { id: "1" } } };
     const model = attempts([thought, busy], [thought, hello, end]);
     expect(await collect(withRetries(model, instantClock()), request)).toEqual([
@@ -131,14 +131,14 @@ describe("tries again", () => {
     expect(model.requests).toEqual([request, request]);
   });
 
-  test("without the calls of an answer that failed, and with no arguments twice", async () => {
+  test("without the calls of a failed attempt, and without repeated tool input", async () => {
     const input: ModelEvent = { type: "tool_input", id: "c", name: "LS", text: "{" };
     const call: ModelEvent = { type: "tool_call", id: "c", name: "LS", inputText: "{}" };
     const model = attempts([input, call, busy], [input, call, end]);
     expect(await collect(withRetries(model, instantClock()), request)).toEqual([input, retry(1, 500), call, end]);
   });
 
-  test("once, when the answer is empty; what both cost is added up", async () => {
+  test("an empty reply once, and sums the usage", async () => {
     const usage: ModelEvent = {
       type: "usage",
       usage: { input: 3, output: 1, cacheRead: 0, cacheWrite: 0, thinking: 0 },
@@ -158,7 +158,7 @@ describe("tries again", () => {
     ]);
   });
 
-  test("not past the time that all pauses may take", async () => {
+  test("only until the limit for all pauses", async () => {
     const clock = instantClock();
     const later = { ...busy, retryAfterMs: 50_000 };
     const model = attempts([later], [later], [hello, end]);
@@ -168,7 +168,7 @@ describe("tries again", () => {
         ...later,
         failure: {
           code: "model_overloaded",
-          message: "busy It asks to wait 50 s, and that is longer than a reply is waited for.",
+          message: "busy It asks for a wait of 50 s, which is over the limit.",
           cause: "overloaded",
         },
       },
@@ -176,23 +176,23 @@ describe("tries again", () => {
     expect(clock.pauses).toEqual([50_000]);
   });
 
-  test("not when the server asks for more patience than a run has", async () => {
+  test("only if the server's pause is within the limit", async () => {
     const model = attempts([{ ...busy, retryAfterMs: 3_600_000 }], [hello, end]);
-    const message = "busy It asks to wait 3600 s, and that is longer than a reply is waited for.";
+    const message = "busy It asks for a wait of 3600 s, which is over the limit.";
     expect(await collect(withRetries(model, instantClock()), request)).toEqual([
       { ...busy, retryAfterMs: 3_600_000, failure: { code: "model_overloaded", message, cause: "overloaded" } },
     ]);
   });
 
-  test("with the pauses that are given", async () => {
+  test("with custom pauses", async () => {
     const clock = instantClock();
     const model = attempts([busy], [busy], [hello, end]);
     expect(await collect(withRetries(model, clock, { pauses: [1] }), request)).toEqual([retry(1, 1), busy]);
     expect(clock.pauses).toEqual([1]);
   });
 
-  test("when the answer ends without an end", async () => {
-    const message = "The model's answer ended before it was whole.";
+  test("a stream without an end event", async () => {
+    const message = "The model's reply ended early.";
     const failure = { code: "model_failed", message, cause: "network" } as const;
     expect(await collect(withRetries(attempts([], [hello, end]), instantClock()), request)).toEqual([
       { type: "retry", attempt: 1, delayMs: 500, failure },
@@ -202,8 +202,8 @@ describe("tries again", () => {
   });
 });
 
-describe("does not try again", () => {
-  test("what cannot pass", async () => {
+describe("does not retry", () => {
+  test("a permanent error", async () => {
     const model = attempts([fatal], [hello, end]);
     expect(await collect(withRetries(model, instantClock()), request)).toEqual([fatal]);
   });
@@ -215,7 +215,7 @@ describe("does not try again", () => {
   });
 });
 
-test("an abort in the pause ends it at once", async () => {
+test("an abort during a pause ends the stream at once", async () => {
   const clock = stoppedClock();
   const model = attempts([busy], [hello, end]);
   const controller = new AbortController();
@@ -227,6 +227,6 @@ test("an abort in the pause ends it at once", async () => {
   expect(model.calls()).toBe(1);
 });
 
-test("it is the same model to the outside", () => {
+test("keeps the model's info", () => {
   expect(withRetries(attempts(), instantClock()).info).toBe(offlineInfo);
 });

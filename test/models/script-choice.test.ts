@@ -10,8 +10,8 @@ const textsOf = (events: readonly ModelEvent[]) =>
   events.flatMap((event) => (event.type === "text" ? [event.text] : []));
 const ask = (replies: readonly unknown[], messages: readonly Message[]) => collect(model(replies), requestOf(messages));
 
-describe("which reply is chosen", () => {
-  test("a conversation: one after the other", async () => {
+describe("choosing a reply", () => {
+  test("replies without conditions are used in order", async () => {
     const chat = createChat(
       model([{ text: "one" }, { tool_calls: [{ name: "LS" }] }, { text: "three" }, { text: "four" }]),
     );
@@ -20,7 +20,7 @@ describe("which reply is chosen", () => {
     expect((await chat.say("c")).text).toBe("four");
   });
 
-  test("rules: the first that holds, as often as it may", async () => {
+  test("the first rule that matches wins, up to its limit", async () => {
     const rules = [
       { when: { user: "/list|show/i" }, times: "any", tool_calls: [{ name: "LS" }] },
       { when: { after_tool: "LS", tool_result: "/\\.md$/m" }, times: "any", text: "docs: {{tool_result}}" },
@@ -37,7 +37,7 @@ describe("which reply is chosen", () => {
     expect((await chat.say("twice")).text).toBe("what?");
   });
 
-  test("rules beside a conversation do not move it on", async () => {
+  test("a rule does not advance the replies without conditions", async () => {
     const chat = createChat(
       model([{ text: "one" }, { text: "two" }, { when: { user: "weather" }, times: "any", text: "sunny" }]),
     );
@@ -60,7 +60,7 @@ describe("which reply is chosen", () => {
     if (other !== undefined) expect((await createChat(model(replies)).say(other)).text).toBe("else");
   });
 
-  test("the n-th call of the process", async () => {
+  test("model_call matches the n-th call of the process", async () => {
     const chat = createChat(
       model([
         { when: { model_call: 2 }, text: "second" },
@@ -72,7 +72,7 @@ describe("which reply is chosen", () => {
     expect(texts).toEqual(["else", "second", "else"]);
   });
 
-  test("a rule for a prompt looks at a whole turn when it asks for results as well", async () => {
+  test("a rule with a prompt and a result condition matches after the tool call", async () => {
     const rules = [
       { when: { user: "go" }, times: "any", tool_calls: [{ name: "LS" }] },
       { when: { user: "go", tool_result: "stop" }, text: "stopped" },
@@ -82,7 +82,7 @@ describe("which reply is chosen", () => {
     expect((await createChat(model(rules)).say("go", { results: { LS: "run" } })).text).toBe("other");
   });
 
-  test("a new process goes on where the conversation is", async () => {
+  test("a new process continues where the conversation is", async () => {
     const script = [
       { text: "one" },
       { when: { user: "rule" }, text: "once" },
@@ -111,13 +111,13 @@ describe("which reply is chosen", () => {
     expect(await next("f")).toBe("script_exhausted");
   });
 
-  test("errors that were passed over in an earlier process stay used", async () => {
+  test("errors that an earlier process retried stay used", async () => {
     const script = [{ error: { status: 503 } }, { error: "connection" }, { text: "one" }, { text: "two" }];
     const before = [userMessage("a"), assistantMessage([{ type: "text", text: "one" }])];
     expect(textsOf(await ask(script, [...before, userMessage("b")]))).toEqual(["two"]);
   });
 
-  test("a request that is sent again gets the next reply", async () => {
+  test("a repeated request gets the next reply", async () => {
     const port = model([{ error: { status: 503 } }, { text: "one" }, { text: "two" }]);
     const first = userMessage("a");
     expect((await collect(port, requestOf([first]))).map((event) => event.type)).toEqual(["error"]);
@@ -126,7 +126,7 @@ describe("which reply is chosen", () => {
     expect(textsOf(await collect(port, requestOf(answered)))).toEqual(["two"]);
   });
 
-  test("conversations do not disturb each other", async () => {
+  test("keeps conversations apart", async () => {
     const port = model([{ text: "one" }, { text: "two" }]);
     const [left, right] = [createChat(port), createChat(port)];
     expect((await left.say("a")).text).toBe("one");

@@ -5,7 +5,7 @@ import { withRetries } from "../../src/models/retry.ts";
 import { createScriptedModel } from "../../src/models/scripted.ts";
 import { assistantMessage, collect, createChat, instantClock, requestOf, userMessage } from "./harness.ts";
 
-/** As a process has it: tried again, and with a memory of its own. */
+/** A model as one process has it, with retries and its own journal. */
 function model(replies: readonly unknown[]): ModelPort {
   const clock = instantClock();
   const script = createScriptedModel({ id: "script:s.yaml", path: "s.yaml", script: { replies }, clock });
@@ -14,7 +14,7 @@ function model(replies: readonly unknown[]): ModelPort {
 
 type Turn = readonly [text: string, failure?: string];
 
-/** What is answered to prompt after prompt, until no reply is left. */
+/** The replies to up to eight prompts, until the script is exhausted. */
 async function conversation(open: () => ModelPort): Promise<readonly Turn[]> {
   const messages: Message[] = [];
   const turns: Turn[] = [];
@@ -36,80 +36,76 @@ const third = { text: "third" };
 
 describe.each([
   ["one process", true],
-  ["a process for every prompt", false],
-])("%s: every attempt takes a reply, and no reply is given twice", (_, isOne) => {
+  ["one process per prompt", false],
+])("%s: each attempt uses one reply, and no reply is used twice", (_, isOne) => {
   test.each<[what: string, replies: readonly unknown[], turns: readonly Turn[]]>([
     ["a cut", [cut("Hello wor"), { text: "ld." }, third], [["Hello world."], ["third"], none]],
     [
-      "a server's failure",
+      "a server error",
       [{ text: "Hello wor", error: { status: 500 } }, { text: "ld." }, third],
       [["Hello world."], ["third"], none],
     ],
     ["three cuts", [cut("a"), cut("b"), cut("c"), { text: "d" }, third], [["abcd"], ["third"], none]],
-    ["one that is cut more than once", [{ ...cut("a"), times: 3 }, { text: "d" }, third], [["aaad"], ["third"], none]],
+    ["a repeated cut", [{ ...cut("a"), times: 3 }, { text: "d" }, third], [["aaad"], ["third"], none]],
     [
-      "errors without a word in between",
+      "silent errors after a cut",
       [cut("a"), { error: { status: 503 } }, { error: "connection" }, { text: "d" }, third],
       [["ad"], ["third"], none],
     ],
-    ["errors without a word before it", [{ error: "cut", times: 3 }, { text: "d" }, third], [["d"], ["third"], none]],
-    ["pieces", [{ text: ["a", "b"], error: "cut" }, { text: ["c", ""] }, third], [["abc"], ["third"], none]],
+    ["silent errors first", [{ error: "cut", times: 3 }, { text: "d" }, third], [["d"], ["third"], none]],
+    ["text in chunks", [{ text: ["a", "b"], error: "cut" }, { text: ["c", ""] }, third], [["abc"], ["third"], none]],
     [
-      "much text",
+      "repeated text",
       [{ repeat_text: { text: "ab", times: 3 }, error: "cut" }, { text: "c" }, third],
       [["abababc"], ["third"], none],
     ],
     [
-      "cuts in every turn",
+      "a cut in each turn",
       [cut("a"), { text: "b" }, cut("c"), { text: "d" }, third],
       [["ab"], ["cd"], ["third"], none],
     ],
-    ["thoughts that are cut", [{ reasoning: "hm", error: "cut" }, { text: "b" }, third], [["b"], ["third"], none]],
-    ["thoughts that lead to nothing", [{ reasoning: "hm" }, { text: "b" }, third], [["b"], ["third"], none]],
+    ["cut thinking", [{ reasoning: "hm", error: "cut" }, { text: "b" }, third], [["b"], ["third"], none]],
+    ["thinking without text", [{ reasoning: "hm" }, { text: "b" }, third], [["b"], ["third"], none]],
     ["an empty reply", [{ empty: true }, { text: "b" }, third], [["b"], ["third"], none]],
     ["two empty replies", [{ empty: true }, { empty: true }, third], [[""], ["third"], none]],
-    ["no text at all", [{ text: "" }, { text: ["", ""] }, third], [[""], ["third"], none]],
+    ["empty texts", [{ text: "" }, { text: ["", ""] }, third], [[""], ["third"], none]],
     [
       "calls after a cut, and a cut after calls",
       [cut("a"), { tool_calls: [{ name: "LS" }] }, cut("c"), { text: "d" }, third],
       [["cd"], ["third"], none],
     ],
+    ["cut calls", [{ ...cut("a"), tool_calls: [{ name: "LS" }] }, { text: "b" }, third], [["ab"], ["third"], none]],
     [
-      "calls that are cut",
-      [{ ...cut("a"), tool_calls: [{ name: "LS" }] }, { text: "b" }, third],
-      [["ab"], ["third"], none],
-    ],
-    [
-      "four cuts, and no more attempts",
+      "four cuts, which use up the attempts",
       [cut("a"), cut("b"), cut("c"), cut("d"), { text: "e" }, third],
       [["abcd", "model_failed"], ["e"], ["third"], none],
     ],
     [
-      "four attempts, most without a word",
+      "four attempts, most of them silent",
       [cut("a"), { error: "cut", times: 4 }, { text: "e" }, third],
       [["a", "model_failed"], ["e"], ["third"], none],
     ],
     [
-      "what is not tried again",
+      "a permanent error",
       [{ text: "a", error: { status: 400 } }, { text: "b" }, third],
       [["a", "model_bad_request"], ["b"], ["third"], none],
     ],
     [
-      "what is not tried again, after a cut",
+      "a permanent error after a cut",
       [cut("a"), { error: { status: 400 } }, { text: "b" }, third],
       [["a", "model_bad_request"], ["b"], ["third"], none],
     ],
     [
-      "what is not waited for",
+      "an overlong retry-after",
       [{ text: "a", error: tooLate }, { error: tooLate }, { text: "b" }, third],
       [["a", "model_overloaded"], ["", "model_overloaded"], ["b"], ["third"], none],
     ],
     [
-      "a rule, which is given again as often as it may",
+      "a rule used up to its limit",
       [{ ...cut("{{user}}, "), when: { user: "1" }, times: 2 }, { text: "{{user}}." }, third],
       [["prompt 1, prompt 1, prompt 1."], ["third"], none],
     ],
-    ["no reply left to go on with", [cut("a")], [["a", "script_exhausted"]]],
+    ["no reply left to continue with", [cut("a")], [["a", "script_exhausted"]]],
   ])("%s", async (_what, replies, turns) => {
     const only = model(replies);
     expect(await conversation(() => (isOne ? only : model(replies)))).toEqual(turns);
@@ -125,12 +121,12 @@ test.each([
   ["Hello wor", "ld."],
   ["Hello worl", "third"],
   ["Hello world.", "third"],
-])("an interrupted message tells by its length what an earlier process has used: %s", async (text, next) => {
+])("infers from an interrupted message's length which replies were used: %s", async (text, next) => {
   const before = [userMessage("a"), assistantMessage([{ type: "text", text }], "interrupted")];
   expect(textsOf(await collect(model(replies), requestOf([...before, userMessage("b")])))).toEqual([next]);
 });
 
-test("conversations that are cut do not disturb each other", async () => {
+test("keeps conversations with cut replies apart", async () => {
   const port = model(replies);
   const [left, right] = [createChat(port), createChat(port)];
   const texts: string[] = [];
@@ -138,7 +134,7 @@ test("conversations that are cut do not disturb each other", async () => {
   expect(texts).toEqual(["Hello world.", "Hello world.", "third", "third"]);
 });
 
-test("a reply that goes on answers the same prompt or result", async () => {
+test("a continued reply still answers the same prompt or result", async () => {
   const chat = createChat(
     model([
       { when: { user: "go" }, tool_calls: [{ name: "LS" }] },
@@ -149,7 +145,7 @@ test("a reply that goes on answers the same prompt or result", async () => {
   expect((await chat.say("go", { results: { LS: "a.txt" } })).text).toBe("Found a.txt for go.");
 });
 
-test("when no reply is left to go on with, the prompt is named", async () => {
+test("names the prompt if no reply is left to continue with", async () => {
   const { error } = await createChat(model([cut("a")])).say("go");
   expect(error).toEqual({
     type: "error",

@@ -23,7 +23,7 @@ const textsOf = (events: readonly ModelEvent[]) =>
 const ask = (replies: readonly unknown[], messages: readonly Message[] = [userMessage("hi")]) =>
   collect(model(replies), requestOf(messages));
 
-describe("what is wrong with a script is said in one line", () => {
+describe("reports an invalid script in one line", () => {
   const wrong: readonly (readonly [name: string, script: unknown, message: string])[] = [
     ["not an object", "hello", "s.yaml: the script: Invalid input: expected object, received string"],
     ["empty file", null, "s.yaml: the script: Invalid input: expected object, received null"],
@@ -40,16 +40,20 @@ describe("what is wrong with a script is said in one line", () => {
       { replies: [{ text: "a", when: {} }] },
       "s.yaml: replies[0].when: must have at least one condition",
     ],
-    ["text of a wrong type", { replies: [{ text: 5 }] }, "s.yaml: replies[0].text: must be a text or a list of texts"],
     [
-      "chunk of a wrong type",
+      "text of the wrong type",
+      { replies: [{ text: 5 }] },
+      "s.yaml: replies[0].text: must be a string or a list of strings",
+    ],
+    [
+      "chunk of the wrong type",
       { replies: [{ text: ["a", 5] }] },
       "s.yaml: replies[0].text[1]: Invalid input: expected string, received number",
     ],
     [
-      "times",
+      "invalid times",
       { replies: [{ text: "a", times: "often" }] },
-      "s.yaml: replies[0].times: must be a number from 1, or any",
+      "s.yaml: replies[0].times: must be a whole number from 1, or any",
     ],
     [
       "negative delay",
@@ -57,7 +61,7 @@ describe("what is wrong with a script is said in one line", () => {
       "s.yaml: replies[0].delay_ms: Too small: expected number to be >=0",
     ],
     [
-      "bad expression",
+      "invalid regular expression",
       { replies: [{ text: "a", when: { user: "/(/" } }] },
       "s.yaml: replies[0].when.user: Invalid regular expression: /(/: Unterminated group",
     ],
@@ -67,7 +71,7 @@ describe("what is wrong with a script is said in one line", () => {
       "s.yaml: replies[0].tool_calls[0].name: Invalid input: expected string, received undefined",
     ],
     [
-      "input without end",
+      "deeply nested input",
       {
         replies: [
           { tool_calls: [{ name: "LS", input: JSON.parse(`{"a":${"[".repeat(6_000)}${"]".repeat(6_000)}}`) }] },
@@ -81,7 +85,7 @@ describe("what is wrong with a script is said in one line", () => {
       "s.yaml: replies[0].tool_calls[0]: has both input and raw; give one",
     ],
     [
-      "error of a wrong kind",
+      "unknown error",
       { replies: [{ error: "boom" }] },
       "s.yaml: replies[0].error: must be connection, cut, or an object with status",
     ],
@@ -95,11 +99,15 @@ describe("what is wrong with a script is said in one line", () => {
       { replies: [{ error: { status: 500, retry: 1 } }] },
       's.yaml: replies[0].error: unknown key "retry"',
     ],
-    ["empty and text", { replies: [{ text: "a", empty: true }] }, "s.yaml: replies[0]: is empty and says something"],
     [
-      "nothing said",
+      "empty and text",
+      { replies: [{ text: "a", empty: true }] },
+      "s.yaml: replies[0]: has both empty and content; give one",
+    ],
+    [
+      "no content",
       { replies: [{ delay_ms: 5 }] },
-      "s.yaml: replies[0]: says nothing; use empty: true if that is meant",
+      "s.yaml: replies[0]: has no content; use empty: true for an empty reply",
     ],
     [
       "error and stop",
@@ -107,7 +115,7 @@ describe("what is wrong with a script is said in one line", () => {
       "s.yaml: replies[0]: has both error and stop; give one",
     ],
     [
-      "usage",
+      "fractional usage",
       { replies: [{ text: "a", usage: { input: 1.5 } }] },
       "s.yaml: replies[0].usage.input: Invalid input: expected int, received number",
     ],
@@ -117,7 +125,7 @@ describe("what is wrong with a script is said in one line", () => {
       expect.stringContaining("s.yaml: model.reasoningEfforts[0]: ") as unknown as string,
     ],
     [
-      "too long",
+      "too much text",
       { replies: [{ repeat_text: { text: "x".repeat(1000), times: 1_000_000 } }] },
       "s.yaml: replies[0].repeat_text: is longer than 200 million characters",
     ],
@@ -134,7 +142,7 @@ describe("what is wrong with a script is said in one line", () => {
     expect((thrown as AgentError).message).not.toContain("\n");
   });
 
-  test("the JSON Schema knows the same keys", () => {
+  test("has the same keys in the JSON Schema", () => {
     const schema = scriptJsonSchema() as {
       properties: { replies: { items: { properties: object } } };
       required: unknown;
@@ -157,7 +165,7 @@ describe("what is wrong with a script is said in one line", () => {
   });
 });
 
-test("what the model is comes from the script, the rest is set", () => {
+test("takes the model's info from the script, with defaults", () => {
   expect(model([{ text: "a" }]).info).toEqual({
     id: "script:s.yaml",
     provider: "script",
@@ -177,8 +185,8 @@ test("what the model is comes from the script, the rest is set", () => {
   expect(model([{ text: "a" }], { model: given }).info).toEqual({ id: "script:s.yaml", provider: "script", ...given });
 });
 
-describe("what a reply can do", () => {
-  test("reasoning, text, calls, usage, in this order", async () => {
+describe("a reply", () => {
+  test("sends reasoning, text, calls and usage in this order", async () => {
     const reply = {
       reasoning: ["hm", "…"],
       text: ["one ", "two"],
@@ -204,7 +212,7 @@ describe("what a reply can do", () => {
     ]);
   });
 
-  test("usage is estimated when it is not said", async () => {
+  test("estimates usage by default", async () => {
     const events = await collect(
       model([{ text: "abcdefgh", reasoning: "abcd" }]),
       requestOf([userMessage("abcd")], { system: "", tools: [] }),
@@ -215,21 +223,21 @@ describe("what a reply can do", () => {
     });
   });
 
-  test.each(["end", "length", "refusal"])("stop: %s", async (stop) => {
+  test.each(["end", "length", "refusal"])("can stop with %s", async (stop) => {
     expect((await ask([{ text: "a", stop }])).at(-1)).toEqual({ type: "end", stop });
   });
 
-  test("an empty answer", async () => {
+  test("can be empty", async () => {
     expect((await ask([{ empty: true }])).map((event) => event.type)).toEqual(["usage", "end"]);
   });
 
-  test("a large text is made in pieces", async () => {
+  test("streams repeated text in pieces", async () => {
     const texts = textsOf(await ask([{ text: "a", repeat_text: { text: "0123456789", times: 100_000 } }]));
     expect(texts.join("").length).toBe(1_000_001);
     expect(texts.length).toBeLessThan(100);
   });
 
-  test("the user's words and the tools' results can be repeated", async () => {
+  test("fills in the prompt and the tool results", async () => {
     const result: ToolResultBlock = { type: "tool_result", callId: "c", name: "LS", status: "ok", text: "x.txt" };
     const call = assistantMessage([{ type: "tool_call", id: "c", name: "LS", input: {} }], "tool_calls");
     const reply = {
@@ -248,7 +256,7 @@ describe("what a reply can do", () => {
     ]);
   });
 
-  test("delays before and between", async () => {
+  test("pauses before the first chunk and between chunks", async () => {
     const own = instantClock();
     const slow = createScriptedModel({
       id: "script:s",
@@ -263,7 +271,7 @@ describe("what a reply can do", () => {
   test.each([
     [{ delay_ms: 60_000, text: "never" }, []],
     [{ chunk_delay_ms: 60_000, text: ["a", "never"] }, ["a"]],
-  ])("an abort ends a delay at once", async (reply, seen) => {
+  ])("ends at once on an abort during a pause", async (reply, seen) => {
     const own = stoppedClock();
     const held = createScriptedModel({ id: "script:s", path: "s", clock: own, script: { replies: [reply] } });
     const controller = new AbortController();
@@ -294,12 +302,12 @@ describe("failures", () => {
     [529, "model_overloaded", true, "overloaded"],
   ];
   test.each(codes)("status %i is %s", async (status, code, retryable, cause) => {
-    const message = `The model answered with HTTP status ${status}.`;
+    const message = `The model returned HTTP status ${status}.`;
     const failure = { code, message, ...(cause === undefined ? {} : { cause }) };
     expect(await ask([{ error: { status } }])).toStrictEqual([{ type: "error", failure, retryable }]);
   });
 
-  test("words and patience of the server", async () => {
+  test("a status can have a message and a retry-after", async () => {
     expect(await ask([{ error: { status: 429, message: "slow down", retry_after_ms: 1_200 } }])).toEqual([
       {
         type: "error",
@@ -310,14 +318,14 @@ describe("failures", () => {
     ]);
   });
 
-  test("a stream that is cut keeps what it said", async () => {
+  test("a cut stream keeps its text", async () => {
     expect(await ask([{ text: ["half a", " sent"], error: "cut", usage: { input: 4 } }])).toEqual([
       { type: "text", text: "half a" },
       { type: "text", text: " sent" },
       { type: "usage", usage: { input: 4, output: 0, cacheRead: 0, cacheWrite: 0, thinking: 0 } },
       {
         type: "error",
-        failure: { code: "model_failed", message: "The model's answer was cut off.", cause: "network" },
+        failure: { code: "model_failed", message: "The model's reply was cut off.", cause: "network" },
         retryable: true,
       },
     ]);
@@ -330,7 +338,7 @@ describe("failures", () => {
     ]);
   });
 
-  test("no reply left", async () => {
+  test("an exhausted script names the prompt or the tool result", async () => {
     const chat = createChat(model([{ text: "only" }]));
     await chat.say("first");
     expect((await chat.say("and\nnow?")).error).toEqual({

@@ -17,18 +17,18 @@ test.each([
   ["openrouter/deepseek/deepseek-r1", "openrouter", "deepseek/deepseek-r1"],
   ["ollama/llama3.2:latest", "ollama", "llama3.2:latest"],
   ["gemini/gemini-2.5-pro", "google", "gemini-2.5-pro"],
-])("%s is a model of %s", (id, provider, model) => {
+])("%s is from %s", (id, provider, model) => {
   expect(specOfName(id, {})).toMatchObject({ model, info: { id, provider } });
 });
 
 test.each(["gpt-9", "claude", "nobody/x", "groq/", "/x", "openai-compatible/x", "constructor", ""])(
-  "%j is no name of a model",
+  "%j is not a model name",
   (id) => {
     expect(specOfName(id, {})).toBeUndefined();
   },
 );
 
-test("what is known without configuration, whole", () => {
+test("has defaults for everything without configuration", () => {
   expect(specOfName("groq/some-model", { GROQ_API_KEY: " gsk-1\n" })).toEqual({
     info: {
       id: "groq/some-model",
@@ -55,7 +55,7 @@ test("what is known without configuration, whole", () => {
   });
 });
 
-test("an entry goes before what is known", () => {
+test("an entry overrides the defaults", () => {
   const spec = specOfEntry(
     entry({
       model: "gpt-oss-120b",
@@ -103,7 +103,7 @@ test("an entry goes before what is known", () => {
   });
 });
 
-test("a provider's variable is sent to the provider's own address only", () => {
+test("sends a provider's key only to the provider's own address", () => {
   for (const { id, keyVariables } of providers) {
     const env = Object.fromEntries(keyVariables.map((name) => [name, "the-key"]));
     const elsewhere = specOfEntry(entry({ provider: id, baseUrl: "https://elsewhere.example.com/v1" }), env);
@@ -112,21 +112,21 @@ test("a provider's variable is sent to the provider's own address only", () => {
   }
 });
 
-test("the first of several variables counts, and an empty one does not", () => {
+test("takes the first variable that is set and not empty", () => {
   const [first = "", second = ""] = providers.find(({ id }) => id === "google")?.keyVariables ?? [];
   expect(specOfName("google/x", { [first]: "a", [second]: "b" })).toMatchObject({ apiKey: "a", keyPlace: first });
   expect(specOfName("google/x", { [first]: "", [second]: "b" })).toMatchObject({ apiKey: "b", keyPlace: second });
 });
 
-test("a key that is missing is told by its variable; servers on this machine need none", () => {
+test("names the variable of a missing key, which local servers don't need", () => {
   for (const { id, name, keyVariables, baseUrl, isLocal } of providers) {
     if (baseUrl === "") continue;
-    const expected = isLocal === true ? undefined : `There is no key for ${name}: set ${keyVariables.join(" or ")}.`;
+    const expected = isLocal === true ? undefined : `No key for ${name}. Set ${keyVariables.join(" or ")}.`;
     expect([id, specOfName(`${id}/x`, {})?.missing]).toEqual([id, expected]);
   }
 });
 
-test("variables of an entry that are not set are named together", () => {
+test("names all unset variables of an entry", () => {
   const spec = specOfEntry(
     entry({ baseUrl: `http://${reference("HOST")}/v1`, apiKey: reference("KEY"), headers: { A: reference("TEAM") } }),
     { TEAM: "" },
@@ -138,11 +138,11 @@ test("variables of an entry that are not set are named together", () => {
 });
 
 test.each([
-  [{ provider: "gorq" }, /^config\.yaml: models: "mine": there is no provider "gorq"; known are anthropic, openai, /],
+  [{ provider: "gorq" }, /^config\.yaml: models: "mine": unknown provider "gorq"\. Known: anthropic, openai, /],
   [{ provider: "openai-compatible" }, /"mine": baseUrl is missing/],
-  [{ baseUrl: "models.example.com/v1" }, /"mine": baseUrl must begin with http/],
-  [{ baseUrl: "file:///etc/passwd" }, /"mine": baseUrl must begin with http/],
-])("%j is an error of the configuration", (more, message) => {
+  [{ baseUrl: "models.example.com/v1" }, /"mine": baseUrl must start with http/],
+  [{ baseUrl: "file:///etc/passwd" }, /"mine": baseUrl must start with http/],
+])("rejects the entry %j", (more, message) => {
   expect(() => specOfEntry(entry(more), {})).toThrow(
     expect.objectContaining({ code: "config_invalid", message: expect.stringMatching(message) }),
   );
@@ -153,7 +153,7 @@ const at = (baseUrl: string, provider = "openai-compatible") => {
   return query === undefined ? [address] : [address, query];
 };
 
-test("a query is kept beside the address, which is shortened to what is put before the endpoint", () => {
+test("splits off the query and removes the wire's own endpoint", () => {
   expect(at("https://x.example.com/v1?api-version=2")).toEqual(["https://x.example.com/v1", "api-version=2"]);
   expect(at("https://x.example.com/v1/?a=b/?c&d=e%20f")).toEqual(["https://x.example.com/v1", "a=b/?c&d=e%20f"]);
   expect(at(" https://x.example.com?\n")).toEqual(["https://x.example.com"]);
@@ -163,7 +163,7 @@ test("a query is kept beside the address, which is shortened to what is put befo
   expect(at("https://x.example.com/v1/messages", "anthropic")).toEqual(["https://x.example.com/v1"]);
   expect(at("https://x.example.com/messages?a=b", "anthropic")).toEqual(["https://x.example.com/v1", "a=b"]);
   expect(at("https://x.example.com?a=b", "google")).toEqual(["https://x.example.com/v1beta", "a=b"]);
-  // Another wire's endpoint may be part of an address.
+  // Another wire's endpoint is kept.
   expect(at("https://x.example.com/messages")).toEqual(["https://x.example.com/messages"]);
   expect(at("https://x.example.com/v1/chat/completions", "openai")).toEqual([
     "https://x.example.com/v1/chat/completions",
@@ -171,14 +171,14 @@ test("a query is kept beside the address, which is shortened to what is put befo
 });
 
 test.each([
-  ["http://me:secret@x.example.com/v1", "has a user or a password in it, which are never sent: use apiKey or headers"],
-  ["https://secret@x.example.com/v1", "has a user or a password in it, which are never sent: use apiKey or headers"],
-  ["https://x.example.com/v1#secret", "has a part behind #, which is never sent: leave it out"],
-  ["https://x.example.com/v1?a=b#", "has a part behind #, which is never sent: leave it out"],
-  ["https://x.example.com:secret/v1", "is not an address"],
-  ["https://x.example.com/v1 secret", "is not an address"],
-  ["https:///secret", "must begin with http:// or https://"],
-])("%s is no address, and is not quoted", (baseUrl, why) => {
+  ["http://me:secret@x.example.com/v1", "must not contain a user or password: use apiKey or headers"],
+  ["https://secret@x.example.com/v1", "must not contain a user or password: use apiKey or headers"],
+  ["https://x.example.com/v1#secret", "must not contain a # fragment"],
+  ["https://x.example.com/v1?a=b#", "must not contain a # fragment"],
+  ["https://x.example.com:secret/v1", "is not a valid URL"],
+  ["https://x.example.com/v1 secret", "is not a valid URL"],
+  ["https:///secret", "must start with http:// or https://"],
+])("rejects the address %s without quoting it", (baseUrl, why) => {
   const [given, named] = [entry({ baseUrl }), entry({ baseUrl: reference("ADDRESS") })];
   const error = expect.objectContaining({
     code: "config_invalid",
@@ -188,9 +188,9 @@ test.each([
   expect(() => specOfEntry(named, { ADDRESS: baseUrl })).toThrow(error);
 });
 
-test("a variable that moves a provider to no address is named", () => {
+test("names the variable with an invalid address", () => {
   const env = { ANTHROPIC_BASE_URL: "gateway.example.com", ANTHROPIC_API_KEY: "k" };
-  const why = "ANTHROPIC_BASE_URL must begin with http:// or https://";
+  const why = "ANTHROPIC_BASE_URL must start with http:// or https://";
   expect(() => specOfName("claude-opus-5", env)).toThrow(
     expect.objectContaining({ code: "config_invalid", message: `${why}.` }),
   );
@@ -199,7 +199,7 @@ test("a variable that moves a provider to no address is named", () => {
   expect(modelStatuses({}, env).find(({ info }) => info.id === "claude-opus-5")).toMatchObject({ problem: why });
 });
 
-test("an entry that cannot be understood is a problem of its own, told with what is known of it", () => {
+test("an invalid entry is listed with its problem and does not affect others", () => {
   const entries: readonly ModelEntry[] = [
     {
       id: "bad",
@@ -226,14 +226,14 @@ test("an entry that cannot be understood is a problem of its own, told with what
       prices: { input: 1, output: 2 },
     },
     from: "configuration",
-    problem: expect.stringMatching(/^there is no provider "gorq"; known are anthropic, /),
+    problem: expect.stringMatching(/^unknown provider "gorq"\. Known: anthropic, /),
   });
   expect([good?.problem, nowhere?.info.reasoningEfforts]).toEqual([undefined, ["none", "low"]]);
   expect(statusFor("nowhere", { entries }, {})).toEqual(nowhere);
-  expect(nowhere?.problem).toBe('baseUrl is missing: a provider "openai-compatible" can be anywhere');
+  expect(nowhere?.problem).toBe('baseUrl is missing: provider "openai-compatible" has no default address');
 });
 
-test("the names that other programs use are understood", () => {
+test("accepts other programs' provider names", () => {
   const generic = { provider: "generic-chat-completion-api", baseUrl: "http://127.0.0.1:1/v1" };
   expect(specOfEntry(entry(generic), {}).info.provider).toBe("openai-compatible");
   expect(specOfEntry(entry({ provider: "llama.cpp" }), {}).info.provider).toBe("llamacpp");

@@ -2,68 +2,68 @@ import type { Socket } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ask, eventually, failureOf, httpServer, rawServer, type TestServer, testNetwork, textOf } from "./support.ts";
 
-const stopped = (where: string) => ({
+const abortedTo = (where: string) => ({
   name: "AbortError",
   kind: "aborted",
-  message: `The request to ${where} was stopped.`,
+  message: `The request to ${where} was aborted.`,
 });
 
 const allClosed = ({ connections }: TestServer) =>
   eventually(() => connections.length > 0 && connections.every((socket) => socket.destroyed));
 
-/** Reads what comes, which is how it notices the end of the connection, and says nothing. */
+/** Reads, in order to notice the end of the connection, but sends nothing. */
 const silent = (socket: Socket) => socket.resume();
 
 describe("an abort", () => {
-  test("before the request: nothing is opened", async () => {
+  test("before the request opens no connection", async () => {
     const server = await rawServer(silent);
     const asked = ask(`http://127.0.0.1:${server.port}/`, testNetwork(), { signal: AbortSignal.abort() });
-    expect(await failureOf(asked)).toEqual(stopped(`127.0.0.1:${server.port}`));
+    expect(await failureOf(asked)).toEqual(abortedTo(`127.0.0.1:${server.port}`));
     expect(server.connections.length).toBe(0);
   });
 
-  test("in the tick of the request", async () => {
+  test("in the same tick as the request", async () => {
     const server = await rawServer(silent);
     const stop = new AbortController();
     const asked = ask(`https://127.0.0.1:${server.port}/`, testNetwork(), { signal: stop.signal });
     stop.abort(new Error("reasons are the caller's own"));
-    expect(await failureOf(asked)).toEqual(stopped(`127.0.0.1:${server.port}`));
+    expect(await failureOf(asked)).toEqual(abortedTo(`127.0.0.1:${server.port}`));
     expect(server.connections.length).toBe(0);
   });
 
-  test("while a name is looked up", async () => {
+  test("during the DNS lookup", async () => {
     const stop = new AbortController();
     const asked = ask("http://localhost:9/", testNetwork(), { signal: stop.signal });
     setImmediate(() => stop.abort());
-    expect(await failureOf(asked)).toEqual(stopped("localhost:9"));
+    expect(await failureOf(asked)).toEqual(abortedTo("localhost:9"));
   });
 
-  test("while TLS is agreed on", async () => {
+  test("during the TLS handshake", async () => {
     const server = await rawServer((socket) => socket.once("data", () => stop.abort()));
     const stop = new AbortController();
     const asked = ask(`https://127.0.0.1:${server.port}/`, testNetwork(), { signal: stop.signal });
-    expect(await failureOf(asked)).toEqual(stopped(`127.0.0.1:${server.port}`));
+    expect(await failureOf(asked)).toEqual(abortedTo(`127.0.0.1:${server.port}`));
     expect(await allClosed(server)).toBe(true);
   });
 
-  test.each(["http", "https"])("while the proxy is awaited, for %s", async (scheme) => {
+  test.each(["http", "https"])("while waiting for the proxy, for %s", async (scheme) => {
     const proxy = await rawServer((socket) => socket.once("data", () => stop.abort()));
     const stop = new AbortController();
     const network = testNetwork({ ALL_PROXY: `http://127.0.0.1:${proxy.port}` });
     const asked = ask(`${scheme}://service.test:77/`, network, { signal: stop.signal });
-    expect(await failureOf(asked)).toEqual(stopped("service.test:77"));
+    expect(await failureOf(asked)).toEqual(abortedTo("service.test:77"));
     expect(await allClosed(proxy)).toBe(true);
   });
 
-  test("while the answer is awaited, on a fresh connection", async () => {
+  test("while waiting for the response, on a new connection", async () => {
     const server = await rawServer((socket) => socket.once("data", () => stop.abort()));
     const stop = new AbortController();
     const asked = ask(`http://127.0.0.1:${server.port}/`, testNetwork(), { signal: stop.signal });
-    expect(await failureOf(asked)).toEqual(stopped(`127.0.0.1:${server.port}`));
+    expect(await failureOf(asked)).toEqual(abortedTo(`127.0.0.1:${server.port}`));
     expect(await allClosed(server)).toBe(true);
   });
 
-  test("while the answer is awaited, on a used one: it is not asked again", async () => {
+  test("while waiting for the response on a reused connection, without resending", async () => {
     let requests = 0;
     const server = await httpServer((_incoming, response) => {
       requests += 1;
@@ -74,11 +74,11 @@ describe("an abort", () => {
     const network = testNetwork();
     await textOf(await ask(`http://127.0.0.1:${server.port}/`, network));
     const asked = ask(`http://127.0.0.1:${server.port}/`, network, { signal: stop.signal });
-    expect(await failureOf(asked)).toEqual(stopped(`127.0.0.1:${server.port}`));
+    expect(await failureOf(asked)).toEqual(abortedTo(`127.0.0.1:${server.port}`));
     expect([await allClosed(server), requests, server.connections.length]).toEqual([true, 2, 1]);
   });
 
-  test("while the request is sent", async () => {
+  test("while sending the request", async () => {
     const server = await rawServer((socket) => {
       socket.once("data", () => {
         socket.pause();
@@ -89,7 +89,7 @@ describe("an abort", () => {
     const stop = new AbortController();
     const body = new Uint8Array(32 * 1024 * 1024);
     const asked = ask(`http://127.0.0.1:${server.port}/`, testNetwork(), { signal: stop.signal, method: "POST", body });
-    expect(await failureOf(asked)).toEqual(stopped(`127.0.0.1:${server.port}`));
+    expect(await failureOf(asked)).toEqual(abortedTo(`127.0.0.1:${server.port}`));
     expect(await allClosed(server)).toBe(true);
   });
 
@@ -100,20 +100,20 @@ describe("an abort", () => {
     const stop = new AbortController();
     const response = await ask(`http://127.0.0.1:${server.port}/`, testNetwork(), { signal: stop.signal });
     setImmediate(() => stop.abort());
-    expect(await failureOf(textOf(response))).toEqual(stopped(`127.0.0.1:${server.port}`));
+    expect(await failureOf(textOf(response))).toEqual(abortedTo(`127.0.0.1:${server.port}`));
     expect(await allClosed(server)).toBe(true);
   });
 
-  test("while nobody reads: the socket is closed all the same, and whoever reads is told", async () => {
+  test("without a reader closes the socket, and a later reader gets the error", async () => {
     const server = await httpServer((_incoming, response) => response.write("first"));
     const stop = new AbortController();
     const response = await ask(`http://127.0.0.1:${server.port}/`, testNetwork(), { signal: stop.signal });
     stop.abort();
     expect(await allClosed(server)).toBe(true);
-    expect(await failureOf(textOf(response))).toEqual(stopped(`127.0.0.1:${server.port}`));
+    expect(await failureOf(textOf(response))).toEqual(abortedTo(`127.0.0.1:${server.port}`));
   });
 
-  test("stops every request that shares the signal, without a warning about their number", async () => {
+  test("ends all requests that share the signal, without a warning about listeners", async () => {
     const warnings: string[] = [];
     const warn = ({ message }: Error) => warnings.push(message);
     process.on("warning", warn);
@@ -134,7 +134,7 @@ describe("an abort", () => {
     expect([await allClosed(server), warnings]).toEqual([true, []]);
   });
 
-  test("after the end changes nothing, and leaves nothing hanging on the signal", async () => {
+  test("after the end has no effect, and no listener is left on the signal", async () => {
     const { port, connections } = await httpServer((_incoming, response) => response.end("whole"));
     const listeners = new Set<unknown>();
     const { signal, abort } = watched(listeners);
@@ -147,7 +147,7 @@ describe("an abort", () => {
   });
 });
 
-/** A signal that shows who listens to it. */
+/** A signal that records its listeners. */
 function watched(listeners: Set<unknown>): { signal: AbortSignal; abort(): void } {
   const stop = new AbortController();
   const { signal } = stop;

@@ -6,16 +6,16 @@ import { ask, httpServer, patient, testNetwork } from "./support.ts";
 
 const megabyte = 1024 * 1024;
 
-/** Writes as fast as it may, and counts what it got rid of. */
+/** Writes as fast as possible, and counts what was accepted. */
 async function fireHose(compressed: boolean) {
-  // Far more than the buffers on the way can hold; compressing is slow.
+  // Far more than the buffers can hold. Less for gzip, which is slow.
   const whole = (compressed ? 48 : 100) * megabyte;
   const state = { written: 0 };
   const { port } = await httpServer(async (_incoming, response) => {
     if (compressed) response.setHeader("Content-Encoding", "gzip");
     const out = compressed ? createGzip({ level: 1 }) : response;
     if (compressed) out.pipe(response);
-    // Random enough that compressing it does not make it vanish in the buffers on the way.
+    // Random enough that it still exceeds the buffers when compressed.
     const piece = Buffer.from(Array.from({ length: megabyte }, (_, i) => (i * i * 31 + (i >> 7)) ^ (i % 251)));
     while (state.written < whole) {
       await new Promise((resolve) => out.write(piece, resolve));
@@ -23,7 +23,7 @@ async function fireHose(compressed: boolean) {
     }
     out.end();
   });
-  /** Waits until nothing more is taken off its hands. */
+  /** Waits until no more is accepted. */
   const stalled = async () => {
     for (let [still, last] = [0, -1]; still < 15; still += 1) {
       if (state.written !== last) [still, last] = [0, state.written];
@@ -34,8 +34,8 @@ async function fireHose(compressed: boolean) {
   return { url: `http://127.0.0.1:${port}/`, whole, stalled };
 }
 
-describe("a reader that takes its time", () => {
-  test.each([false, true])("holds the server back (compressed: %j)", async (compressed) => {
+describe("a slow reader", () => {
+  test.each([false, true])("slows the server down (compressed: %j)", async (compressed) => {
     const { url, whole, stalled } = await fireHose(compressed);
     const { body } = await ask(url, testNetwork());
     let [read, written] = [0, 0];
@@ -46,7 +46,7 @@ describe("a reader that takes its time", () => {
     expect([written < whole / 2, read]).toEqual([true, whole]);
   });
 
-  test("holds it back through fetch too", async () => {
+  test("slows it down through fetch", async () => {
     const { url, whole, stalled } = await fireHose(false);
     const { body } = await createFetch(testNetwork(), patient)(url);
     const written = await stalled();
@@ -55,7 +55,7 @@ describe("a reader that takes its time", () => {
     expect([written < whole / 2, read]).toEqual([true, whole]);
   });
 
-  test("holds it back before the first piece is asked for", async () => {
+  test("slows it down before the first read", async () => {
     const { url, whole, stalled } = await fireHose(false);
     const response = await ask(url, testNetwork());
     expect((await stalled()) < whole / 2).toBe(true);

@@ -19,7 +19,7 @@ const whole = [
   "HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nfirstsecond",
 ];
 
-/** How far it got, whatever happened. */
+/** The body's text, or how the request failed. */
 async function outcomeOf(port: number): Promise<string> {
   try {
     const response = await ask(`http://127.0.0.1:${port}/`, testNetwork());
@@ -30,8 +30,8 @@ async function outcomeOf(port: number): Promise<string> {
   }
 }
 
-describe("an answer that is cut", () => {
-  test.each(whole)("at any byte of %j, by an end or a reset", async (answer) => {
+describe("a cut response", () => {
+  test.each(whole)("is an error at any byte of %j, for an end or a reset", async (answer) => {
     let cut = { at: 0, reset: false };
     const { port } = await rawServer((socket) =>
       socket.once("data", () => {
@@ -42,14 +42,14 @@ describe("an answer that is cut", () => {
       }),
     );
     const head = `head: reset: The connection to 127.0.0.1:${port} was closed before it answered.`;
-    const body = `body: reset: The connection to 127.0.0.1:${port} was closed in the middle of the answer.`;
+    const body = `body: reset: The connection to 127.0.0.1:${port} was closed in the middle of the response.`;
     const wrong: unknown[] = [];
     for (const reset of [false, true]) {
       for (let at = 0; at < answer.length; at += 1) {
         cut = { at, reset };
         const outcome = await outcomeOf(port);
         const inHead = at < answer.indexOf("\r\n\r\n") + 4;
-        // A reset can overtake the bytes before it, so that there it may seem to have come earlier.
+        // A reset can overtake the bytes sent before it.
         const right = inHead ? [head] : reset ? [head, body] : [body];
         if (!right.includes(outcome)) wrong.push({ ...cut, outcome });
       }
@@ -59,7 +59,7 @@ describe("an answer that is cut", () => {
     expect(await outcomeOf(port)).toBe("firstsecond");
   });
 
-  test("compressed: also there, not passed off as the whole", async () => {
+  test("is an error even if compressed", async () => {
     const { gzipSync } = await import("node:zlib");
     const bytes = gzipSync("long ".repeat(1000));
     const { port } = await rawServer((socket) =>
@@ -69,44 +69,44 @@ describe("an answer that is cut", () => {
       }),
     );
     expect(await outcomeOf(port)).toBe(
-      `body: reset: The connection to 127.0.0.1:${port} was closed in the middle of the answer.`,
+      `body: reset: The connection to 127.0.0.1:${port} was closed in the middle of the response.`,
     );
   });
 });
 
-describe("answers that are no HTTP", () => {
-  const notProper = "head: malformed: The answer of HERE is not proper HTTP.";
+describe("a malformed response", () => {
+  const invalid = "head: malformed: The response from HERE is not valid HTTP.";
   test.each([
-    ["SSH-2.0-OpenSSH_9.9\r\n", notProper],
-    ["HTTP/1.1 abc OK\r\n\r\n", notProper],
-    ["HTTP/9.9 200 OK\r\n\r\n", notProper],
-    ["HTTP/1.1 200 OK\r\nNo colon\r\n\r\n", notProper],
-    ["HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n", notProper],
-    ["HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", notProper],
-    ["HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", notProper],
-    ["HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", notProper],
+    ["SSH-2.0-OpenSSH_9.9\r\n", invalid],
+    ["HTTP/1.1 abc OK\r\n\r\n", invalid],
+    ["HTTP/9.9 200 OK\r\n\r\n", invalid],
+    ["HTTP/1.1 200 OK\r\nNo colon\r\n\r\n", invalid],
+    ["HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n", invalid],
+    ["HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", invalid],
+    ["HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", invalid],
+    ["HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", invalid],
     [
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nab\r\n0\r\n\r\n",
-      "body: malformed: The answer of HERE is not proper HTTP.",
+      "body: malformed: The response from HERE is not valid HTTP.",
     ],
     [
       `HTTP/1.1 200 OK\r\nX: ${"a".repeat(70_000)}\r\n\r\n`,
-      "head: malformed: The headers of the answer of HERE are too large.",
+      "head: malformed: The response headers from HERE are too large.",
     ],
     [
       `HTTP/1.1 200 OK\r\n${"X: aa\r\n".repeat(40_000)}\r\n`,
-      "head: malformed: The headers of the answer of HERE are too large.",
+      "head: malformed: The response headers from HERE are too large.",
     ],
     [
       "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nxyz",
       "head: malformed: HERE switched to another protocol without being asked.",
     ],
-  ])("case %#", async (answer, expected) => {
+  ])("is reported: case %#", async (answer, expected) => {
     const { port } = await cannedServer(answer);
     expect((await outcomeOf(port)).replace(`127.0.0.1:${port}`, "HERE")).toBe(expected);
   });
 
-  test("two answers to one question: the first counts, the connection is given up", async () => {
+  test("with extra bytes is returned without them, and the connection is dropped", async () => {
     const one = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n";
     const { port, connections } = await rawServer((socket) =>
       socket.on("data", () => socket.write(`${one}yes${one}bad`)),
@@ -121,8 +121,8 @@ describe("answers that are no HTTP", () => {
   });
 });
 
-describe("no answer", () => {
-  test("nothing listens there", async () => {
+describe("an unreachable or hasty server", () => {
+  test("does not listen", async () => {
     const port = await closedPort();
     expect(await failureOf(ask(`http://127.0.0.1:${port}/secret?key=secret`, testNetwork()))).toEqual({
       name: "NetworkError",
@@ -131,17 +131,17 @@ describe("no answer", () => {
     });
   });
 
-  test("no such name", async () => {
-    // Too long for a label, so that no server of names need be asked.
+  test("does not exist", async () => {
+    // Too long for a DNS label, so that it fails without a network.
     const host = `${"a".repeat(64)}.invalid`;
     expect(await failureOf(ask(`http://${host}/`, testNetwork()))).toEqual({
       name: "NetworkError",
       kind: "name",
-      message: `The name ${host} of ${host}:80 is not known.`,
+      message: `The host ${host} of ${host}:80 does not exist.`,
     });
   });
 
-  test("a large request to a server that hangs up over it", async () => {
+  test("closes the connection during a large request", async () => {
     const { port } = await httpServer((incoming) => incoming.socket.destroy());
     const body = new Uint8Array(32 * 1024 * 1024);
     expect(await failureOf(ask(`http://127.0.0.1:${port}/`, testNetwork(), { method: "POST", body }))).toEqual({
@@ -151,7 +151,7 @@ describe("no answer", () => {
     });
   });
 
-  test("an answer before the request was read: it is given, and its connection not kept", async () => {
+  test("responds before reading the request, and its connection is not reused", async () => {
     const { port, connections } = await rawServer((socket) =>
       socket.once("data", () => {
         socket.pause();
@@ -167,7 +167,7 @@ describe("no answer", () => {
   });
 });
 
-describe("servers that do anything at any time", () => {
+describe("arbitrary server behaviour", () => {
   const answer =
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n4\r\nabcd\r\n0\r\n\r\n";
   const step = fc.oneof(
@@ -177,9 +177,9 @@ describe("servers that do anything at any time", () => {
     fc.record({ say: fc.string({ maxLength: 20, unit: "binary-ascii" }) }),
     fc.record({ act: fc.constantFrom("wait", "end", "destroy", "resetAndDestroy", "pause") }),
   );
-  const taste = fc.constantFrom("read", "leave", "close", "abort", "abort before");
+  const client = fc.constantFrom("read", "leave", "close", "abort", "abort before");
 
-  test("end in an answer or in an error of ours", async () => {
+  test("always ends in a response or a NetworkError", async () => {
     let steps: readonly { say?: string; act?: string }[] = [];
     const { port } = await rawServer(async (socket) => {
       for (const { say, act } of steps) {
@@ -198,7 +198,7 @@ describe("servers that do anything at any time", () => {
     const network = testNetwork();
     const timeouts = { connectMs: 20_000, firstByteMs: 30, idleMs: 30 };
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 6 }), taste, async (chosen, how) => {
+      fc.asyncProperty(fc.array(step, { maxLength: 6 }), client, async (chosen, how) => {
         steps = chosen;
         const stop = new AbortController();
         const { signal } = stop;

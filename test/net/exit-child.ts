@@ -1,7 +1,7 @@
 import { createNetwork } from "../../src/net/network.ts";
 import { request } from "../../src/net/request.ts";
 
-/** Asks each address of its command line and then does nothing more, in particular does not call `process.exit`. */
+/** Requests each address of its command line, then ends without calling `process.exit`. */
 const { CA_FILE: caFile, ...env } = process.env;
 const network = createNetwork(env, caFile === undefined ? {} : { caFile });
 const timeouts = { connectMs: 20_000, firstByteMs: 20_000, idleMs: 20_000 };

@@ -1,7 +1,7 @@
 import { createFetch } from "../../src/net/fetch.ts";
 import { createNetwork } from "../../src/net/network.ts";
 
-/** Fetches the address of its command line and says what of Node's own `fetch`, of TLS and of compression was loaded for it. */
+/** Fetches the address of its command line and prints which modules of Node's `fetch`, TLS and compression were loaded. */
 const timeouts = { connectMs: 20_000, firstByteMs: 20_000, idleMs: 20_000 };
 const fetch = createFetch(createNetwork({}), timeouts);
 const response = await fetch(process.argv[2] ?? "", { method: "POST", body: "x", headers: { a: "b" } });

@@ -18,7 +18,7 @@ import {
 
 const fetchOf = (timeouts = patient) => createFetch(testNetwork(), timeouts);
 
-/** A server that says what it was sent. */
+/** A server that echoes the request. */
 const mirror = () =>
   httpServer(async (incoming, response) => {
     const { method, url, headers } = incoming;
@@ -27,10 +27,10 @@ const mirror = () =>
     response.end(JSON.stringify({ method, url, headers: given, body }));
   });
 
-describe("what is sent", () => {
+describe("sends", () => {
   test.each([
     ["none", undefined, undefined, {}, ""],
-    ["a record, with holes", { A: "1", b: undefined }, "text", { a: "1", "content-length": "4" }, "text"],
+    ["a record with undefined values", { A: "1", b: undefined }, "text", { a: "1", "content-length": "4" }, "text"],
     [
       "pairs",
       [
@@ -62,20 +62,20 @@ describe("what is sent", () => {
   });
 
   test.each([
-    ["not an address", {}, "The address of a request is not a proper URL."],
-    ["http://a.test/?secret", { body: new FormData() }, "The body of a request must be text or bytes."],
+    ["not an address", {}, "The request URL is invalid."],
+    ["http://a.test/?secret", { body: new FormData() }, "A request body must be text or bytes."],
     [
       "http://a.test/?secret",
       { headers: { "X-Api-Key": "secret\n" } },
       'The request to a.test:80 has a character in its header "x-api-key" that cannot be sent, such as a line break at the end of a key.',
     ],
-  ])("%s with %j cannot be", async (url, init, message) => {
+  ])("nothing for the invalid request %s with %j", async (url, init, message) => {
     expect(await failureOf(fetchOf()(url, init))).toEqual({ name: "NetworkError", kind: "invalid", message });
   });
 });
 
-describe("what comes back", () => {
-  test("an answer with status, headers and body", async () => {
+describe("returns", () => {
+  test("status, headers and body", async () => {
     const answer = 'HTTP/1.1 429 Slow Down\r\nX-B: 2\r\nRetry-After: 7\r\nContent-Length: 7\r\n\r\n{"a":1}';
     const { port } = await cannedServer(answer);
     const response = await fetchOf()(`http://127.0.0.1:${port}/x`);
@@ -108,7 +108,7 @@ describe("what comes back", () => {
     ]);
   });
 
-  test("as text, as bytes, and only once", async () => {
+  test("the body as text or bytes, but only once", async () => {
     const { port } = await httpServer((_incoming, response) => response.end("\ufeffä€"));
     const fetch = fetchOf();
     const get = () => fetch(`http://127.0.0.1:${port}/`);
@@ -119,7 +119,7 @@ describe("what comes back", () => {
     await expect(read.text()).rejects.toThrow(TypeError);
   });
 
-  test("a redirect is not followed", async () => {
+  test("a redirect without following it", async () => {
     const { port, connections } = await cannedServer(
       "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:9/\r\nContent-Length: 0\r\n\r\n",
     );
@@ -127,13 +127,13 @@ describe("what comes back", () => {
     expect([response.status, response.ok, await response.text(), connections.length]).toEqual([307, false, "", 1]);
   });
 
-  test("no body where HTTP has none", async () => {
+  test("a null body for a status without one", async () => {
     const { port } = await cannedServer("HTTP/1.1 204 No Content\r\n\r\n");
     const response = await fetchOf()(`http://127.0.0.1:${port}/`);
     expect([response.ok, response.body, await response.text()]).toEqual([true, null, ""]);
   });
 
-  test("pieces as they come, each before the next is sent", async () => {
+  test("each chunk before the next is sent", async () => {
     let next = () => {};
     const { port } = await httpServer((_incoming, response) => {
       let count = 0;
@@ -154,18 +154,18 @@ describe("what comes back", () => {
   });
 });
 
-describe("how it ends early", () => {
+describe("ends early", () => {
   const halfway = () => httpServer((_incoming, response) => response.write("half"));
   const read = async (body: ReadableStream<Uint8Array> | null) => {
     for await (const _piece of body ?? []);
   };
 
-  test("by a server that is not there", async () => {
+  test("if no server is there", async () => {
     const port = await closedPort();
     expect(await failureOf(fetchOf()(`http://127.0.0.1:${port}/`))).toMatchObject({ kind: "refused" });
   });
 
-  test("by an abort before, during and after the headers", async () => {
+  test("on an abort before the request or during the body", async () => {
     const { port, connections } = await halfway();
     const url = `http://127.0.0.1:${port}/`;
     expect(await failureOf(fetchOf()(url, { signal: AbortSignal.abort() }))).toMatchObject({ name: "AbortError" });
@@ -177,31 +177,31 @@ describe("how it ends early", () => {
     expect(await eventually(() => connections.every((socket) => socket.destroyed))).toBe(true);
   });
 
-  test("by a reader that cancels", async () => {
+  test("if the reader cancels", async () => {
     const { port, connections } = await halfway();
     const { body } = await fetchOf()(`http://127.0.0.1:${port}/`);
     await body?.cancel();
     expect(await eventually(() => connections.every((socket) => socket.destroyed))).toBe(true);
   });
 
-  test("by silence", async () => {
+  test("if the server is silent", async () => {
     const { port } = await halfway();
     const { body } = await fetchOf({ ...patient, idleMs: 60 })(`http://127.0.0.1:${port}/`);
     expect(await failureOf(read(body))).toMatchObject({ kind: "idle_timeout" });
   });
 
-  test("by a cut", async () => {
+  test("if the body is cut", async () => {
     const { port } = await cannedServer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
     const { body } = await fetchOf()(`http://127.0.0.1:${port}/`);
     expect(await failureOf(read(body))).toEqual({
       name: "NetworkError",
       kind: "reset",
-      message: `The connection to 127.0.0.1:${port} was closed in the middle of the answer.`,
+      message: `The connection to 127.0.0.1:${port} was closed in the middle of the response.`,
     });
   });
 });
 
-test("headers of ours do what the platform's do", () => {
+test("our headers behave like the platform's", () => {
   const both = [new FetchHeaders({ B: "2", a: "1" }), new Headers({ B: "2", a: "1" })] as const;
   const seen = both.map((headers) => {
     headers.append("b", "3");
@@ -218,7 +218,7 @@ test("headers of ours do what the platform's do", () => {
   expect(seen[0]).toEqual(seen[1]);
 });
 
-test("Node's own fetch is not loaded", async () => {
+test("does not load Node's own fetch", async () => {
   const { port } = await httpServer((_incoming, response) => response.end("ok"));
   const program = await bundleForChild(join(import.meta.dirname, "fetch-child.ts"), await tempFolder());
   const child = spawn(process.execPath, [program, `http://127.0.0.1:${port}/`], {

@@ -19,8 +19,8 @@ import { startProxy } from "./test-proxy.ts";
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-describe("connections are used again", () => {
-  test("after a body that was read, one after another", async () => {
+describe("a connection is reused", () => {
+  test("after its body was read", async () => {
     const { port, connections } = await httpServer((incoming, response) => response.end(incoming.url));
     const network = testNetwork();
     const texts: string[] = [];
@@ -29,7 +29,7 @@ describe("connections are used again", () => {
     expect([texts, connections.length]).toEqual([["/1", "/2", "/3"], 1]);
   });
 
-  test("after an answer without a body, though nobody read it", async () => {
+  test("after a response without a body, even unread", async () => {
     const { port, connections } = await httpServer((_incoming, response) => response.writeHead(204).end());
     const network = testNetwork();
     for (const method of ["GET", "HEAD", "GET"]) {
@@ -41,16 +41,16 @@ describe("connections are used again", () => {
     expect(connections.length).toBe(1);
   });
 
-  test("several at once need several, and all of them serve again", async () => {
+  test("along with others opened for concurrent requests", async () => {
     const { port, connections } = await httpServer((_incoming, response) => setTimeout(() => response.end("x"), 20));
     const network = testNetwork();
     const three = () => Promise.all([1, 2, 3].map(async () => textOf(await ask(`http://127.0.0.1:${port}/`, network))));
     expect([await three(), await three(), connections.length]).toEqual([["x", "x", "x"], ["x", "x", "x"], 3]);
   });
 
-  test("also one that becomes idle while another is opened, which is then closed", async () => {
+  test("if it becomes idle while another is opening, which is then closed", async () => {
     let openSecond = () => {};
-    // Tunnels, because their opening can be held up.
+    // Tunnels, because the test can delay their opening.
     const { port, connections } = await rawServer((socket, nth) => {
       socket.once("data", () => {
         const open = () => socket.write("HTTP/1.1 200 OK\r\n\r\n");
@@ -71,7 +71,7 @@ describe("connections are used again", () => {
     expect(connections[0]?.destroyed).toBe(false);
   });
 
-  test("not for another pinned address or another network", async () => {
+  test("but not for another pinned address or another network", async () => {
     const { port, connections } = await httpServer((_incoming, response) => response.end());
     const network = testNetwork();
     await textOf(await ask(`http://127.0.0.1:${port}/`, network));
@@ -80,7 +80,7 @@ describe("connections are used again", () => {
     expect(connections.length).toBe(3);
   });
 
-  test("not when the server says close", async () => {
+  test("but not if the server sends Connection: close", async () => {
     const { port, connections } = await httpServer((_incoming, response) => {
       response.setHeader("Connection", "close").end("x");
     });
@@ -89,7 +89,7 @@ describe("connections are used again", () => {
     expect(connections.length).toBe(2);
   });
 
-  test("not after a loop that was left early: the server sees the end", async () => {
+  test("but closed if the reader leaves its loop early", async () => {
     let open = 0;
     const { port } = await httpServer((_incoming, response) => {
       open += 1;
@@ -103,7 +103,7 @@ describe("connections are used again", () => {
     expect(await eventually(() => open === 0)).toBe(true);
   });
 
-  test("not after close(), also before anything was read; closing twice or after the end does nothing", async () => {
+  test("but closed by close(), which has no effect twice or after the end", async () => {
     const { port, connections } = await httpServer((incoming, response) => {
       if (incoming.url === "/whole") response.end("whole");
       else response.write("first");
@@ -122,8 +122,8 @@ describe("connections are used again", () => {
   });
 });
 
-describe("an idle connection that the server closed just before it was used", () => {
-  /** Answers the first request of the first connection, then does `second` to the second one. */
+describe("a stale connection", () => {
+  /** Answers the first request of the first connection, then calls `second` for its second request. */
   async function hangsUp(second: (socket: import("node:net").Socket) => void) {
     const bodies: string[] = [];
     const server = await rawServer((socket, nth) => {
@@ -142,7 +142,7 @@ describe("an idle connection that the server closed just before it was used", ()
     ["ended", (socket: import("node:net").Socket) => socket.end()],
     ["destroyed", (socket: import("node:net").Socket) => socket.destroy()],
     ["reset", (socket: import("node:net").Socket) => socket.resetAndDestroy()],
-  ])("%s: the request is sent once more, on a fresh one", async (_how, second) => {
+  ])("that was %s: the request is resent on a new one", async (_how, second) => {
     const { port, connections, bodies } = await hangsUp(second);
     const network = testNetwork();
     const post = async (body: string) =>
@@ -155,7 +155,7 @@ describe("an idle connection that the server closed just before it was used", ()
     ]);
   });
 
-  test("its idle neighbours are not tried either", async () => {
+  test("makes other idle connections of the route unused", async () => {
     const waiting: (() => void)[] = [];
     const { port, connections } = await rawServer((socket, nth) => {
       let requests = 0;
@@ -172,7 +172,7 @@ describe("an idle connection that the server closed just before it was used", ()
     expect([await Promise.all([get(), get()]), await get(), connections.length]).toEqual([["ok", "ok"], "ok", 3]);
   });
 
-  test("but not when a byte of the answer had come", async () => {
+  test("fails without resending after a byte of the response", async () => {
     const { port, connections } = await hangsUp((socket) => socket.end("H"));
     const network = testNetwork();
     await textOf(await ask(`http://127.0.0.1:${port}/`, network));
@@ -184,7 +184,7 @@ describe("an idle connection that the server closed just before it was used", ()
     expect(connections.length).toBe(1);
   });
 
-  test("nor when it breaks after a while: the server may have been at work, and that may cost money", async () => {
+  test("fails without resending after a while, as the server may have done billable work", async () => {
     vi.useFakeTimers({ toFake: ["performance"] });
     onTestFinished(() => void vi.useRealTimers());
     const { port, connections, bodies } = await hangsUp((socket) => {
@@ -198,7 +198,7 @@ describe("an idle connection that the server closed just before it was used", ()
     expect([connections.length, bodies]).toEqual([1, ["one", "two"]]);
   });
 
-  test("and only once: the fresh one is not tried again", async () => {
+  test("leads to only one resend", async () => {
     const { port, connections } = await rawServer((socket, nth) => {
       let requests = 0;
       socket.on("data", () => {
@@ -213,7 +213,7 @@ describe("an idle connection that the server closed just before it was used", ()
     expect(connections.length).toBe(2);
   });
 
-  test("over TLS the same", async () => {
+  test("is handled the same over TLS", async () => {
     let requests = 0;
     const { port, connections } = await httpsServer("server.pem", (incoming, response) => {
       requests += 1;
@@ -227,7 +227,7 @@ describe("an idle connection that the server closed just before it was used", ()
 });
 
 describe("the end of the process", () => {
-  /** Runs a program that asks each address once, reads the answers, and leaves its connections open. */
+  /** Runs a program that requests each address once, reads the responses, and leaves its connections open. */
   async function exitOf(env: Record<string, string>, ...args: string[]): Promise<unknown> {
     const program = await bundleForChild(join(import.meta.dirname, "exit-child.ts"), await tempFolder());
     const child = spawn(process.execPath, [program, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
@@ -242,7 +242,7 @@ describe("the end of the process", () => {
     return { code, output };
   }
 
-  test("does not wait for idle connections: plain, TLS, and TLS inside the TLS of a proxy", async () => {
+  test("does not wait for idle connections: plain, TLS, and TLS within a proxy's TLS", async () => {
     const plain = await httpServer((_incoming, response) => response.end("ok"));
     const secure = await httpsServer("server.pem", (_incoming, response) => response.end("ok"));
     const proxy = await startProxy({ secure: true, target: secure.port });
@@ -256,7 +256,7 @@ describe("the end of the process", () => {
     expect(await eventually(() => open().length === 0)).toBe(true);
   });
 
-  test("waits for an answer that is still awaited", async () => {
+  test("waits for a pending response", async () => {
     const { port } = await httpServer((_incoming, response) => {
       response.write("slow");
       setTimeout(() => response.end(" but whole"), 300);

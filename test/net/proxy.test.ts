@@ -19,7 +19,7 @@ const error = (kind: string, message: string) => ({ name: "NetworkError", kind, 
 const proxyError = (message: string) => error("proxy", message);
 
 describe("through a proxy", () => {
-  test("http: the proxy is handed the whole address, and one connection serves several servers", async () => {
+  test("http: sends the full URL, over one connection for several servers", async () => {
     const { port } = await httpServer((incoming, response) => {
       response.end(`${incoming.method} ${incoming.url} ${incoming.headers.host}`);
     });
@@ -37,7 +37,7 @@ describe("through a proxy", () => {
   });
 
   test.each([false, true])(
-    "https: by a tunnel, which is kept for the same server (proxy over TLS: %j)",
+    "https: opens a tunnel and reuses it for the same server (proxy over TLS: %j)",
     async (secure) => {
       const { port, connections } = await httpsServer("server.pem", (incoming, response) =>
         response.end(incoming.headers.host),
@@ -54,7 +54,7 @@ describe("through a proxy", () => {
     },
   );
 
-  test("a pinned address is what the proxy is asked for; the server is told the name", async () => {
+  test("asks the proxy for a pinned address but sends the server the host name", async () => {
     const plain = await httpServer((incoming, response) => response.end(incoming.headers.host));
     const secure = await httpsServer("server.pem", (incoming, response) => response.end(incoming.headers.host));
     const [plainProxy, secureProxy] = [
@@ -74,7 +74,7 @@ describe("through a proxy", () => {
     ]);
   });
 
-  test("with the user and password of its address", async () => {
+  test("sends the proxy the user and password of its address", async () => {
     const { port } = await httpsServer("server.pem", (incoming, response) =>
       response.end(JSON.stringify(incoming.headers)),
     );
@@ -92,7 +92,7 @@ describe("through a proxy", () => {
     }
   });
 
-  test("an answer of the proxy's to plain http is the answer", async () => {
+  test("http: returns the proxy's own response", async () => {
     const proxy = await startProxy({ target: 1, refuses: 502 });
     const network = testNetwork({ http_proxy: `http://127.0.0.1:${proxy.port}` });
     const response = await ask("http://service.test/", network);
@@ -100,36 +100,36 @@ describe("through a proxy", () => {
   });
 });
 
-describe("a proxy that does not help", () => {
-  test.each(["http", "https"])("wants a password, for %s", async (scheme) => {
+describe("a failing proxy", () => {
+  test.each(["http", "https"])("requires a password, for %s", async (scheme) => {
     const proxy = await startProxy({ target: 1, wants: "Basic other" });
     const where = `the proxy 127.0.0.1:${proxy.port} (ALL_PROXY)`;
     const without = testNetwork({ ALL_PROXY: `http://127.0.0.1:${proxy.port}` });
     expect(await failureOf(ask(`${scheme}://service.test/`, without))).toEqual(
-      proxyError(`Status 407 came from ${where}: it wants a user and a password in that variable.`),
+      proxyError(`Status 407 from ${where}: add a user and password to that variable.`),
     );
     const wrong = testNetwork({ ALL_PROXY: `http://me:secret@127.0.0.1:${proxy.port}` });
     expect(await failureOf(ask(`${scheme}://service.test/`, wrong))).toEqual(
-      proxyError(`Status 407 came from ${where}: it wants another user or password in that variable.`),
+      proxyError(`Status 407 from ${where}: correct the user or password in that variable.`),
     );
   });
 
   test.each([
-    ["proxy", "was refused", 302],
-    ["proxy", "was refused", 403],
-    ["proxy_failed", "could not be given now", 408],
-    ["proxy_failed", "could not be given now", 429],
-    ["unreachable", "could not be given now", 500],
-    ["unreachable", "could not be given now", 502],
-    ["unreachable", "could not be given now", 503],
-    ["unreachable", "could not be given now", 504],
-  ])("%s: a tunnel %s with status %d", async (kind, outcome, refuses) => {
+    ["proxy", "was refused by", 302],
+    ["proxy", "was refused by", 403],
+    ["proxy_failed", "failed at", 408],
+    ["proxy_failed", "failed at", 429],
+    ["unreachable", "failed at", 500],
+    ["unreachable", "failed at", 502],
+    ["unreachable", "failed at", 503],
+    ["unreachable", "failed at", 504],
+  ])("%s: a tunnel %s the proxy with status %d", async (kind, outcome, refuses) => {
     const proxy = await startProxy({ target: 1, refuses });
     const network = testNetwork({ https_proxy: `http://me:secret@127.0.0.1:${proxy.port}` });
     expect(await failureOf(ask("https://service.test:8443/", network))).toEqual(
       error(
         kind,
-        `A connection to service.test:8443 ${outcome} by the proxy 127.0.0.1:${proxy.port} (https_proxy) with status ${refuses}.`,
+        `The connection to service.test:8443 ${outcome} the proxy 127.0.0.1:${proxy.port} (https_proxy) with status ${refuses}.`,
       ),
     );
     expect(proxy.asked).toEqual(["CONNECT service.test:8443"]);
@@ -148,43 +148,43 @@ describe("a proxy that does not help", () => {
   test.each([
     ["ends", (socket: Socket) => socket.end()],
     ["resets", (socket: Socket) => socket.resetAndDestroy()],
-  ])("%s the connection before TLS with it stands", async (_how, hangUp) => {
+  ])("%s the connection during the TLS handshake", async (_how, hangUp) => {
     const { port } = await rawServer((socket) => socket.once("data", () => hangUp(socket)));
     const network = testNetwork({ ALL_PROXY: `https://me:secret@127.0.0.1:${port}` });
     for (const scheme of ["http", "https"]) {
       expect(await failureOf(ask(`${scheme}://service.test/`, network))).toEqual(
         error(
           "proxy_failed",
-          `The connection to the proxy 127.0.0.1:${port} (ALL_PROXY) was closed before TLS was agreed on.`,
+          `The connection to the proxy 127.0.0.1:${port} (ALL_PROXY) was closed during the TLS handshake.`,
         ),
       );
     }
   });
 
-  test("is not believed", async () => {
+  test("has an untrusted certificate", async () => {
     const proxy = await startProxy({ target: 1, secure: true });
     const network = testNetwork({ HTTPS_PROXY: `https://127.0.0.1:${proxy.port}` });
     expect(await failureOf(ask("https://service.test/", network))).toEqual(
       error(
         "tls",
-        `The certificate of the proxy 127.0.0.1:${proxy.port} (HTTPS_PROXY) is signed by an authority that is not known here; NODE_EXTRA_CA_CERTS or caFile can name your company's.`,
+        `The certificate of the proxy 127.0.0.1:${proxy.port} (HTTPS_PROXY) is signed by an unknown authority; to trust it, set NODE_EXTRA_CA_CERTS or caFile.`,
       ),
     );
   });
 
-  test("is called over TLS and speaks none", async () => {
+  test("does not speak TLS", async () => {
     const { port } = await cannedServer("HTTP/1.1 400 Bad Request\r\n\r\n");
     const network = testNetwork({ HTTPS_PROXY: `https://127.0.0.1:${port}` });
     expect(await failureOf(ask("https://service.test/", network))).toEqual(
-      error("tls", `There is no TLS at the proxy 127.0.0.1:${port} (HTTPS_PROXY); is it an http address?`),
+      error("tls", `No TLS at the proxy 127.0.0.1:${port} (HTTPS_PROXY); is it an http address?`),
     );
   });
 
   test.each([
-    ["", "proxy_failed", "The connection was closed by PROXY before it led to service.test:443."],
-    ["HTTP/1.1 200", "proxy_failed", "The connection was closed by PROXY before it led to service.test:443."],
-    ["SSH-2.0\r\n", "proxy", "The answer of PROXY is not proper HTTP."],
-    ["HTTP/1.1 200 OK\r\n\r\nand more", "proxy", "The answer of PROXY is not proper HTTP."],
+    ["", "proxy_failed", "The connection was closed by PROXY before it reached service.test:443."],
+    ["HTTP/1.1 200", "proxy_failed", "The connection was closed by PROXY before it reached service.test:443."],
+    ["SSH-2.0\r\n", "proxy", "The response from PROXY is not valid HTTP."],
+    ["HTTP/1.1 200 OK\r\n\r\nand more", "proxy", "The response from PROXY is not valid HTTP."],
   ])("answers %j", async (answer, kind, message) => {
     const { port } = await rawServer((socket) => socket.once("data", () => socket.end(answer)));
     const network = testNetwork({ HTTPS_PROXY: `http://127.0.0.1:${port}` });
@@ -194,7 +194,7 @@ describe("a proxy that does not help", () => {
     );
   });
 
-  test("gives a tunnel that leads nowhere", async () => {
+  test("opens a tunnel and then closes it", async () => {
     const { port } = await rawServer((socket) =>
       socket.once("data", () => {
         socket.write("HTTP/1.1 200 OK\r\n\r\n");
@@ -205,12 +205,12 @@ describe("a proxy that does not help", () => {
     expect(await failureOf(ask("https://service.test/", network))).toEqual({
       name: "NetworkError",
       kind: "reset",
-      message: "The connection to service.test:443 was closed before TLS was agreed on.",
+      message: "The connection to service.test:443 was closed during the TLS handshake.",
     });
   });
 });
 
-describe("which proxy", () => {
+describe("choosing a proxy", () => {
   const chosen = (env: Record<string, string>, url: string) => {
     const proxy = testNetwork(env).proxyFor(new URL(url));
     return proxy && `${proxy.variable}=${proxy.secure ? "https" : "http"}://${proxy.host}:${proxy.port}`;
@@ -238,24 +238,18 @@ describe("which proxy", () => {
   });
 
   test.each([
-    [
-      "socks5://me:secret@p:1",
-      'The variable ALL_PROXY names a proxy of the kind "socks5", which is not supported; http and https proxies are.',
-    ],
-    [
-      "SOCKS4A://p",
-      'The variable ALL_PROXY names a proxy of the kind "socks4a", which is not supported; http and https proxies are.',
-    ],
-    ["http://me:secret@", "The variable ALL_PROXY does not hold the address of a proxy."],
-    ["http://p:99999", "The variable ALL_PROXY does not hold the address of a proxy."],
-    ["http://me:secret%zz@p", "The user or password in the variable ALL_PROXY has a wrong % sequence."],
-  ])("%s is an error, each time, and only where it counts", async (value, message) => {
+    ["socks5://me:secret@p:1", 'ALL_PROXY has an unsupported proxy scheme "socks5". Supported: http, https.'],
+    ["SOCKS4A://p", 'ALL_PROXY has an unsupported proxy scheme "socks4a". Supported: http, https.'],
+    ["http://me:secret@", "ALL_PROXY is not a valid proxy address."],
+    ["http://p:99999", "ALL_PROXY is not a valid proxy address."],
+    ["http://me:secret%zz@p", "The user or password in ALL_PROXY has an invalid % sequence."],
+  ])("%s fails every request that would use it", async (value, message) => {
     const network = testNetwork({ ALL_PROXY: value, NO_PROXY: "b.test" });
     for (const _ of [1, 2]) expect(await failureOf(ask("https://a.test/", network))).toEqual(proxyError(message));
     expect(network.proxyFor(new URL("https://b.test/"))).toBe(undefined);
   });
 
-  test("this machine is never reached through one, whatever the environment says", () => {
+  test("never uses a proxy for this machine", () => {
     const hosts = ["localhost", "LOCALHOST.", "a.localhost", "127.0.0.1", "127.8.9.10", "2130706433", "[::1]"];
     const network = testNetwork({ ALL_PROXY: "http://p:1" });
     expect(hosts.map((host) => network.proxyFor(new URL(`http://${host}:1234/`)))).toEqual(hosts.map(() => undefined));

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { NetworkError } from "../../src/net/network-error.ts";
 import { ask, cannedServer, eventually, failureOf, httpServer, rawServer, testNetwork, textOf } from "./support.ts";
 
-describe("what goes over the wire", () => {
+describe("a request", () => {
   async function sentBy(changes: Parameters<typeof ask>[2], path = "/a/b?c=d#e"): Promise<string> {
     let sent = "";
     const { port } = await rawServer((socket) =>
@@ -16,26 +16,26 @@ describe("what goes over the wire", () => {
     return sent.replace(String(port), "PORT");
   }
 
-  test("a request as it was given, and nothing of our own but host, length and connection", async () => {
+  test("adds only host, length and connection headers", async () => {
     expect(await sentBy({ headers: { "X-Key": "k", accept: "text/html" } })).toBe(
       "GET /a/b?c=d HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nX-Key: k\r\naccept: text/html\r\nConnection: keep-alive\r\n\r\n",
     );
   });
 
-  test("text is counted in bytes", async () => {
+  test("counts the length of text in bytes", async () => {
     expect(await sentBy({ method: "POST", body: "ä€" }, "/")).toBe(
       `POST / HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nContent-Length: 5\r\nConnection: keep-alive\r\n\r\n${Buffer.from("ä€").toString("latin1")}`,
     );
   });
 
-  test("bytes go as they are, and a request without a body says so where one is usual", async () => {
+  test("sends bytes unchanged, and a length of 0 for a POST without a body", async () => {
     expect(await sentBy({ method: "PUT", body: new Uint8Array([0, 255]) }, "/")).toMatch(
       /Content-Length: 2\r\n.*\r\n\r\n\0\xff$/s,
     );
     expect(await sentBy({ method: "POST" }, "/")).toContain("\r\nContent-Length: 0\r\n");
   });
 
-  test("headers that frame the message or belong to the connection are not the caller's", async () => {
+  test("ignores the caller's framing and connection headers", async () => {
     const headers = {
       Host: "elsewhere",
       "content-length": "99",
@@ -50,15 +50,15 @@ describe("what goes over the wire", () => {
     );
   });
 
-  test("a pinned address is connected to; the server is told the name", async () => {
+  test("connects to a pinned address but sends the host name", async () => {
     const { port } = await httpServer((incoming, response) => response.end(incoming.headers.host));
     const response = await ask(`http://no-such-name.invalid:${port}/`, testNetwork(), { address: "127.0.0.1" });
     expect(await textOf(response)).toBe(`no-such-name.invalid:${port}`);
   });
 });
 
-describe("what comes back", () => {
-  test("status, its words, headers in lower case, repeated ones joined, the bytes", async () => {
+describe("a response", () => {
+  test("has status, status text, lower-case headers with repeated ones joined, and the body", async () => {
     const { port } = await cannedServer(
       "HTTP/1.1 418 Short And Stout\r\nX-One: 1\r\nX-One: 2\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nContent-Length: 3\r\n\r\nabc",
     );
@@ -72,7 +72,7 @@ describe("what comes back", () => {
     });
   });
 
-  test("a redirect is an answer like any other", async () => {
+  test("can be a redirect, which is not followed", async () => {
     const { port, connections } = await cannedServer("HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n");
     const response = await ask(`http://127.0.0.1:${port}/`, testNetwork());
     expect([response.status, response.headers.location, await textOf(response), connections.length]).toEqual([
@@ -93,13 +93,13 @@ describe("what comes back", () => {
     ["GET", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nContent-Encoding: deflate\r\n\r\n", 200],
     ["GET", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nContent-Encoding: br\r\n\r\n", 200],
     ["GET", "HTTP/1.1 200 OK\r\n\r\n", 200],
-  ])("%s answered by %j has no body", async (method, answer, status) => {
+  ])("to %s has no body: %j", async (method, answer, status) => {
     const { port } = await cannedServer(answer);
     const response = await ask(`http://127.0.0.1:${port}/`, testNetwork(), { method });
     expect([response.status, await textOf(response)]).toEqual([status, ""]);
   });
 
-  test("notices before the answer are passed over", async () => {
+  test("can follow informational responses, which are skipped", async () => {
     const { port } = await cannedServer(
       "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
     );
@@ -107,7 +107,7 @@ describe("what comes back", () => {
     expect([response.status, response.headers, await textOf(response)]).toEqual([200, { "content-length": "2" }, "ok"]);
   });
 
-  test("a body that ends with the connection", async () => {
+  test("without a length ends with the connection", async () => {
     const { port } = await cannedServer("HTTP/1.0 200 OK\r\n\r\nuntil the end");
     expect(await textOf(await ask(`http://127.0.0.1:${port}/`, testNetwork()))).toBe("until the end");
   });
@@ -122,7 +122,7 @@ describe("compression", () => {
     ["deflate", deflateSync(text)],
     ["deflate", deflateRawSync(text)],
     ["br", brotliCompressSync(text)],
-  ])("%s is undone, and the headers no longer speak of it", async (coding, bytes) => {
+  ])("%s is decompressed, and its headers are removed", async (coding, bytes) => {
     const { port } = await httpServer((_incoming, response) => {
       response.writeHead(200, { "Content-Encoding": coding, "Content-Length": bytes.byteLength, "X-Kept": "1" });
       response.end(bytes);
@@ -132,7 +132,7 @@ describe("compression", () => {
     expect([headers, await textOf(response)]).toEqual([{ "x-kept": "1" }, text]);
   });
 
-  test("each flushed part is given out at once", async () => {
+  test("yields each flushed part at once", async () => {
     const { createGzip, constants } = await import("node:zlib");
     const gzip = createGzip();
     const { port } = await httpServer((_incoming, response) => {
@@ -150,7 +150,7 @@ describe("compression", () => {
     expect([parts[0], parts.join("")]).toEqual(["first", "firstsecond"]);
   });
 
-  test("a coding that is unknown leaves bytes and headers alone", async () => {
+  test("keeps bytes and headers of an unknown encoding", async () => {
     const { port } = await cannedServer("HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\nContent-Length: 2\r\n\r\nok");
     const response = await ask(`http://127.0.0.1:${port}/`, testNetwork());
     expect([response.headers, await textOf(response)]).toEqual([
@@ -159,7 +159,7 @@ describe("compression", () => {
     ]);
   });
 
-  test.each(["gzip", "deflate", "br"])("%s that is none is malformed", async (coding) => {
+  test.each(["gzip", "deflate", "br"])("reports plain bytes declared as %s as malformed", async (coding) => {
     const { port } = await cannedServer(
       `HTTP/1.1 200 OK\r\nContent-Encoding: ${coding}\r\nContent-Length: 9\r\n\r\n\xff\xff\xff plain`,
     );
@@ -167,14 +167,14 @@ describe("compression", () => {
     expect(await failureOf(textOf(response))).toEqual({
       name: "NetworkError",
       kind: "malformed",
-      message: `The answer of 127.0.0.1:${port} is not compressed as it says.`,
+      message: `The response from 127.0.0.1:${port} does not match its Content-Encoding.`,
     });
   });
 
   test.each([
     ["gzip", gzipSync("whole")],
     ["br", brotliCompressSync("whole")],
-  ])("%s with something behind it is not passed off as more of the body", async (coding, bytes) => {
+  ])("%s: never returns trailing garbage as part of the body", async (coding, bytes) => {
     const { port } = await httpServer((_incoming, response) => {
       response.writeHead(200, { "Content-Encoding": coding });
       response.end(Buffer.concat([bytes, Buffer.from("and more")]));
@@ -184,7 +184,7 @@ describe("compression", () => {
     expect(text).toBe(coding === "gzip" ? "malformed" : "whole");
   });
 
-  test("a server that goes on after the end of it is not listened to", async () => {
+  test("disconnects from a server that sends more after the compressed end", async () => {
     const { port, connections } = await httpServer((_incoming, response) => {
       response.writeHead(200, { "Content-Encoding": "gzip" });
       response.write(Buffer.concat([gzipSync("whole"), Buffer.alloc(3)]));
@@ -194,7 +194,7 @@ describe("compression", () => {
   });
 });
 
-describe("requests that cannot be sent", () => {
+describe("rejects unsendable requests", () => {
   const secret = "sk-very-secret";
   const header = (name: string) =>
     `The request to host.invalid:80 has a character in its header "${name}" that cannot be sent, such as a line break at the end of a key.`;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { TextDecoding, ValueStream, ValueTransform } from "../../src/net/streams.ts";
 
-/** Each case runs on the platform's streams too: what ours do must be what whoever uses them expects. */
+/** Each case also runs on the platform's streams, because ours must behave the same. */
 interface Streams {
   readonly Readable: typeof ReadableStream;
   readonly Transform: typeof TransformStream;
@@ -22,7 +22,7 @@ const kinds: readonly (readonly [string, Streams])[] = [
 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Everything that comes, and the failure that ends it, if one does. */
+/** All values, followed by "end" or the error. */
 async function readAll<T>(stream: ReadableStream<T>): Promise<readonly unknown[]> {
   const seen: unknown[] = [];
   const reader = stream.getReader();
@@ -51,11 +51,11 @@ describe.each(kinds)("streams: %s", (_, { Readable, Transform, Text }) => {
     });
   };
 
-  test("values of a source that is asked, in order", async () => {
+  test("reads a pulled source in order", async () => {
     expect(await readAll(counting(3))).toEqual([1, 2, 3, "end"]);
   });
 
-  test("values of a source that gives by itself", async () => {
+  test("reads a source that pushes", async () => {
     const stream = new Readable<string>({
       start(controller) {
         controller.enqueue("at once");
@@ -68,7 +68,7 @@ describe.each(kinds)("streams: %s", (_, { Readable, Transform, Text }) => {
     expect(await readAll(stream)).toEqual(["at once", "later", "end"]);
   });
 
-  test("a start that takes its time comes before everything", async () => {
+  test("waits for an async start before pulling", async () => {
     const order: string[] = [];
     const stream = new Readable<string>({
       async start() {
@@ -84,7 +84,7 @@ describe.each(kinds)("streams: %s", (_, { Readable, Transform, Text }) => {
     expect(order).toEqual(["started", "pulled"]);
   });
 
-  test("reads that do not wait for each other get the values in order", async () => {
+  test("serves concurrent reads in order", async () => {
     const reader = counting(3).getReader();
     expect(await Promise.all([reader.read(), reader.read(), reader.read(), reader.read()])).toEqual([
       { done: false, value: 1 },
@@ -94,15 +94,15 @@ describe.each(kinds)("streams: %s", (_, { Readable, Transform, Text }) => {
     ]);
   });
 
-  test("a failure of the source ends it", async () => {
+  test("ends with the source's error", async () => {
     const fault = new Error("fault");
     const failing = new Readable<number>({ pull: () => Promise.reject(fault) });
     expect(await readAll(failing)).toEqual([fault]);
-    const told = new Readable<number>({ pull: (controller) => controller.error(fault) });
-    expect(await readAll(told)).toEqual([fault]);
+    const signalled = new Readable<number>({ pull: (controller) => controller.error(fault) });
+    expect(await readAll(signalled)).toEqual([fault]);
   });
 
-  test("a transform: begins, changes, adds, leaves out, and ends", async () => {
+  test("a transform can prepend, change, add, drop and append values", async () => {
     const stream = counting(4).pipeThrough(
       new Transform<number, string>({
         start: (controller) => controller.enqueue("first"),
@@ -116,8 +116,8 @@ describe.each(kinds)("streams: %s", (_, { Readable, Transform, Text }) => {
     expect(await readAll(stream)).toEqual(["first", "2a", "2b", "4a", "4b", "last", "end"]);
   });
 
-  test.each(["thrown", "rejected", "told"])(
-    "a failure of a transform, %s, ends it and cancels the source",
+  test.each(["thrown", "rejected", "signalled"])(
+    "a transform's %s error ends the stream and cancels the source",
     async (how) => {
       const fault = new Error("fault");
       const cancelled: unknown[] = [];
@@ -125,7 +125,7 @@ describe.each(kinds)("streams: %s", (_, { Readable, Transform, Text }) => {
         new Transform<number, number>({
           transform(value, controller) {
             if (value === 1) return controller.enqueue(value);
-            if (how === "told") return controller.error(fault);
+            if (how === "signalled") return controller.error(fault);
             if (how === "rejected") return Promise.reject(fault);
             throw fault;
           },
@@ -140,7 +140,7 @@ describe.each(kinds)("streams: %s", (_, { Readable, Transform, Text }) => {
     },
   );
 
-  test("a failure of the source passes through, and nothing is flushed", async () => {
+  test("passes a source's error through a transform without flushing", async () => {
     const fault = new Error("fault");
     let flushed = false;
     const failing = new Readable<number>({ pull: () => Promise.reject(fault) });
@@ -155,7 +155,7 @@ describe.each(kinds)("streams: %s", (_, { Readable, Transform, Text }) => {
     expect([await readAll(stream), flushed]).toEqual([[fault], false]);
   });
 
-  test("whoever cancels gets the end, also while waiting, and the source is told why", async () => {
+  test("cancelling ends a pending read and passes the reason to the source", async () => {
     const cancelled: unknown[] = [];
     const stuck = new Readable<number>({ cancel: (reason) => void cancelled.push(reason) });
     const reader = stuck.pipeThrough(new Transform<number, number>({ transform: () => undefined })).getReader();
@@ -169,13 +169,13 @@ describe.each(kinds)("streams: %s", (_, { Readable, Transform, Text }) => {
     ]);
   });
 
-  test("one that is cancelled by a source's own fault says so", async () => {
+  test("cancelling a failed stream rejects with its error", async () => {
     const fault = new Error("fault");
     const failing = new Readable<number>({ start: (controller) => controller.error(fault) });
     await expect(failing.cancel()).rejects.toBe(fault);
   });
 
-  test("one reader at a time", async () => {
+  test("allows one reader at a time", async () => {
     const stream = counting(1);
     const reader = stream.getReader();
     expect(stream.locked).toBe(true);
@@ -185,7 +185,7 @@ describe.each(kinds)("streams: %s", (_, { Readable, Transform, Text }) => {
     expect([stream.locked, await readAll(stream)]).toEqual([false, [1, "end"]]);
   });
 
-  test("two branches have the same values; the source is cancelled when both are", async () => {
+  test("tee: both branches get all values, and cancelling both cancels the source", async () => {
     const cancelled: unknown[] = [];
     const [left, right] = counting(100, cancelled).tee();
     const first = left.getReader();
@@ -201,7 +201,7 @@ describe.each(kinds)("streams: %s", (_, { Readable, Transform, Text }) => {
     expect(cancelled).toHaveLength(1);
   });
 
-  test("a branch that goes on alone comes to the end, or to the failure", async () => {
+  test("tee: a branch left alone reaches the end or the error", async () => {
     const [left, right] = counting(3).tee();
     void left.cancel();
     expect(await readAll(right)).toEqual([1, 2, 3, "end"]);
@@ -210,7 +210,7 @@ describe.each(kinds)("streams: %s", (_, { Readable, Transform, Text }) => {
     expect(await Promise.all(branches.map(readAll))).toEqual([[fault], [fault]]);
   });
 
-  test("a loop that is left cancels the source", async () => {
+  test("leaving a loop cancels the source", async () => {
     const cancelled: unknown[] = [];
     const seen: number[] = [];
     for await (const value of counting(5, cancelled)) {
@@ -220,7 +220,7 @@ describe.each(kinds)("streams: %s", (_, { Readable, Transform, Text }) => {
     expect([seen, cancelled.length]).toEqual([[1, 2], 1]);
   });
 
-  test("letters that are cut apart come whole", async () => {
+  test("decodes characters split across chunks", async () => {
     const bytes = new TextEncoder().encode("grün 🌲 und mehr");
     const pieces = Array.from(bytes, (byte) => Uint8Array.of(byte));
     const stream = new Readable<Uint8Array>({
@@ -234,7 +234,7 @@ describe.each(kinds)("streams: %s", (_, { Readable, Transform, Text }) => {
     expect(texts.join("")).toBe("grün 🌲 und mehrend");
   });
 
-  test("how much room there is for more", async () => {
+  test("desiredSize is the room left", async () => {
     const room: unknown[] = [];
     const stream = new Readable<string>(
       {

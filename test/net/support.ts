@@ -13,14 +13,14 @@ import { createNetwork, type Network, type NetworkOptions } from "../../src/net/
 import { NetworkError } from "../../src/net/network-error.ts";
 import { type HttpResponse, request } from "../../src/net/request.ts";
 
-/** Long enough for a busy machine: whatever waits for one of these has failed. */
+/** Long enough for a busy machine: reaching one of these is a failure. */
 export const patient: Timeouts = { connectMs: 20_000, firstByteMs: 20_000, idleMs: 20_000 };
 
 export const fixture = (name: string): string => join(import.meta.dirname, "fixtures", name);
 
 export interface TestServer {
   readonly port: number;
-  /** Every connection that was ever accepted. */
+  /** All connections accepted so far. */
   readonly connections: Socket[];
 }
 
@@ -50,7 +50,7 @@ export function httpsServer(certificate: string, answer: RequestListener): Promi
   return listen(server);
 }
 
-/** A server that speaks whatever the test wants it to, byte by byte. */
+/** A TCP server whose bytes the test controls. */
 export const rawServer = (serve: (socket: Socket, nth: number) => void): Promise<TestServer> => {
   let count = 0;
   return listen(
@@ -61,11 +61,11 @@ export const rawServer = (serve: (socket: Socket, nth: number) => void): Promise
   );
 };
 
-/** A raw server that answers the first bytes of each connection with this text and hangs up. */
+/** A raw server that answers each connection's first bytes with this text, then closes it. */
 export const cannedServer = (text: string): Promise<TestServer> =>
   rawServer((socket) => socket.once("data", () => socket.end(text, "latin1")));
 
-/** A port that nothing listens on. */
+/** A port without a listener. */
 export async function closedPort(): Promise<number> {
   const server = createRawServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -97,7 +97,7 @@ export interface Seen {
   readonly message: string;
 }
 
-/** How it failed; a success, or an error that is not ours, fails the test. */
+/** The `NetworkError` of a failed request. Success or any other error fails the test. */
 export async function failureOf(work: Promise<unknown>): Promise<Seen> {
   const error = await work.then(
     () => new Error("It did not fail."),
@@ -108,7 +108,7 @@ export async function failureOf(work: Promise<unknown>): Promise<Seen> {
   return { name: error.name, kind: error.kind, message: error.message };
 }
 
-/** Waits until it holds, and gives up after ten seconds. */
+/** Polls for up to ten seconds. */
 export async function eventually(holds: () => boolean): Promise<boolean> {
   for (let tries = 0; tries < 1000; tries += 1) {
     if (holds()) return true;

@@ -7,18 +7,18 @@ import { onTestFinished } from "vitest";
 import { fixture } from "./support.ts";
 
 export interface ProxyOptions {
-  /** Every request ends at this port of this machine, whatever host it names. */
+  /** All requests go to this local port, whatever host they name. */
   readonly target: number;
   readonly secure?: boolean;
-  /** What it wants as Proxy-Authorization. */
+  /** The required Proxy-Authorization. */
   readonly wants?: string;
-  /** Answers every request by this status. */
+  /** Answers every request with this status. */
   readonly refuses?: number;
 }
 
 export interface TestProxy {
   readonly port: number;
-  /** First line of each request that came. */
+  /** Method and target of each request. */
   readonly asked: string[];
   readonly sockets: Socket[];
 }

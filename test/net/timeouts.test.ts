@@ -5,27 +5,27 @@ import { ask, eventually, failureOf, httpServer, patient, rawServer, testNetwork
 
 const error = (kind: string, message: string) => ({ name: "NetworkError", kind, message });
 
-describe("no connection in time", () => {
+describe("the connection timeout", () => {
   const timeouts = { ...patient, connectMs: 60 };
 
-  test("TLS is not answered", async () => {
+  test("covers the TLS handshake", async () => {
     const { port, connections } = await rawServer((socket) => socket.resume());
     expect(await failureOf(ask(`https://127.0.0.1:${port}/`, testNetwork(), { timeouts }))).toEqual(
-      error("connect_timeout", `There was no connection to 127.0.0.1:${port} within 0.06 s.`),
+      error("connect_timeout", `No connection to 127.0.0.1:${port} within 0.06 s.`),
     );
     expect(await eventually(() => connections.every((socket) => socket.destroyed))).toBe(true);
   });
 
-  test.each(["http", "https"])("the proxy is not reached, for %s", async (scheme) => {
+  test.each(["http", "https"])("covers reaching the proxy, for %s", async (scheme) => {
     const { port, connections } = await rawServer((socket) => socket.resume());
     const network = testNetwork({ ALL_PROXY: `https://user:secret@127.0.0.1:${port}` });
     expect(await failureOf(ask(`${scheme}://service.test/`, network, { timeouts }))).toEqual(
-      error("proxy_failed", `There was no connection to the proxy 127.0.0.1:${port} (ALL_PROXY) within 0.06 s.`),
+      error("proxy_failed", `No connection to the proxy 127.0.0.1:${port} (ALL_PROXY) within 0.06 s.`),
     );
     expect(await eventually(() => connections.every((socket) => socket.destroyed))).toBe(true);
   });
 
-  test("the proxy does not answer", async () => {
+  test("covers the proxy's response", async () => {
     // Long enough to reach the proxy first.
     const later = { ...patient, connectMs: 500 };
     const { port, connections } = await rawServer((socket) => socket.resume());
@@ -33,16 +33,16 @@ describe("no connection in time", () => {
     expect(await failureOf(ask("https://service.test/", network, { timeouts: later }))).toEqual(
       error(
         "connect_timeout",
-        `There was no connection to service.test:443 through the proxy 127.0.0.1:${port} (HTTPS_PROXY) within 0.5 s.`,
+        `No connection to service.test:443 through the proxy 127.0.0.1:${port} (HTTPS_PROXY) within 0.5 s.`,
       ),
     );
     expect(await eventually(() => connections.every((socket) => socket.destroyed))).toBe(true);
   });
 });
 
-describe("no answer in time", () => {
-  test.each(["", "HTTP/1.1 200 OK\r\nX: y\r\n", "HTTP/1.1 100 Continue\r\n\r\n"])("after %j", async (said) => {
-    const { port, connections } = await rawServer((socket) => socket.resume().write(said));
+describe("the first-byte timeout", () => {
+  test.each(["", "HTTP/1.1 200 OK\r\nX: y\r\n", "HTTP/1.1 100 Continue\r\n\r\n"])("fires after %j", async (sent) => {
+    const { port, connections } = await rawServer((socket) => socket.resume().write(sent));
     const timeouts = { ...patient, firstByteMs: 60 };
     expect(await failureOf(ask(`http://127.0.0.1:${port}/`, testNetwork(), { timeouts }))).toEqual(
       error("first_byte_timeout", `There was no answer from 127.0.0.1:${port} within 0.06 s.`),
@@ -51,30 +51,30 @@ describe("no answer in time", () => {
   });
 });
 
-describe("silence in the body", () => {
+describe("a silent body", () => {
   const unbegun = (port: number) =>
-    error("first_byte_timeout", `127.0.0.1:${port} sent headers, but no answer within 0.5 s.`);
+    error("first_byte_timeout", `127.0.0.1:${port} sent headers but no body within 0.5 s.`);
   const silent = (port: number) =>
-    error("idle_timeout", `127.0.0.1:${port} went silent: no more of its answer came within 0.06 s.`);
+    error("idle_timeout", `127.0.0.1:${port} stopped sending its response: no data came within 0.06 s.`);
 
   test.each([
     ["identity", ""],
     ["identity", "some"],
     ["gzip", ""],
     ["deflate", ""],
-  ])("%s, after headers and %j", async (coding, said) => {
+  ])("fails: %s, after headers and %j", async (coding, sent) => {
     const { port, connections } = await httpServer((_incoming, response) => {
       response.writeHead(200, { "Content-Encoding": coding }).flushHeaders();
-      if (said !== "") response.write(said);
+      if (sent !== "") response.write(sent);
     });
     // Long enough for the headers.
-    const timeouts = said === "" ? { ...patient, firstByteMs: 500, idleMs: 60 } : { ...patient, idleMs: 60 };
+    const timeouts = sent === "" ? { ...patient, firstByteMs: 500, idleMs: 60 } : { ...patient, idleMs: 60 };
     const response = await ask(`http://127.0.0.1:${port}/`, testNetwork(), { timeouts });
-    expect(await failureOf(textOf(response))).toEqual(said === "" ? unbegun(port) : silent(port));
+    expect(await failureOf(textOf(response))).toEqual(sent === "" ? unbegun(port) : silent(port));
     expect(await eventually(() => connections.every((socket) => socket.destroyed))).toBe(true);
   });
 
-  test("is none while pieces come, however long the whole takes", async () => {
+  test("is tolerated only between chunks, however long the response takes", async () => {
     const { port } = await httpServer(async (_incoming, response) => {
       for (let i = 0; i < 12; i += 1) {
         response.write(".");
@@ -86,8 +86,8 @@ describe("silence in the body", () => {
     expect(await textOf(await ask(`http://127.0.0.1:${port}/`, testNetwork(), { timeouts }))).toBe("............");
   });
 
-  test("is none while compressed bytes come that do not yet amount to anything", async () => {
-    // A long file name in the header keeps the text waiting.
+  test("does not include compressed bytes that decode to nothing yet", async () => {
+    // A long file name in the gzip header delays the text.
     const bytes = Buffer.concat([Buffer.from("1f8b080800000000000a", "hex"), Buffer.from(`${"n".repeat(30)}\0`)]);
     const { port } = await httpServer(async (_incoming, response) => {
       response.writeHead(200, { "Content-Encoding": "gzip" });
@@ -101,7 +101,7 @@ describe("silence in the body", () => {
     expect(await textOf(await ask(`http://127.0.0.1:${port}/`, testNetwork(), { timeouts }))).toBe("hello");
   });
 
-  test("is none while the reader is the slow one", async () => {
+  test("does not include waits for a slow reader", async () => {
     const bytes = Buffer.alloc(8 * 1024 * 1024);
     const { port } = await httpServer((_incoming, response) => response.end(bytes));
     const timeouts = { ...patient, idleMs: 150 };
@@ -115,7 +115,7 @@ describe("silence in the body", () => {
     expect(read).toBe(bytes.length);
   });
 
-  test("no limit at all is possible", async () => {
+  test("can have no limit", async () => {
     const { port } = await httpServer((_incoming, response) => response.end("ok"));
     const timeouts = {
       connectMs: Number.POSITIVE_INFINITY,

@@ -2,7 +2,7 @@ import { createNetwork } from "../../src/net/network.ts";
 import { NetworkError } from "../../src/net/network-error.ts";
 import { request } from "../../src/net/request.ts";
 
-/** Asks the address of its command line with a key, and says what came of it. */
+/** Requests the address of its command line with a key, and prints the outcome. */
 const { CA_FILE: caFile, ...env } = process.env;
 const network = createNetwork(env, caFile === undefined ? {} : { caFile });
 const timeouts = { connectMs: 20_000, firstByteMs: 20_000, idleMs: 20_000 };

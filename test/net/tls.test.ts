@@ -19,26 +19,26 @@ import {
 import { startProxy } from "./test-proxy.ts";
 
 const authority = fixture("authority.pem");
-const advice = "; NODE_EXTRA_CA_CERTS or caFile can name your company's";
+const advice = "; to trust it, set NODE_EXTRA_CA_CERTS or caFile";
 const tlsError = (message: string) => ({ name: "NetworkError", kind: "tls", message });
 const pinned = { address: "127.0.0.1" };
 
 const saysHello = (certificate: string) => httpsServer(certificate, (_incoming, response) => response.end("hello"));
 
-describe("a certificate that is trusted", () => {
+describe("a trusted certificate", () => {
   test.each([
     ["caFile", {}, { caFile: authority }],
     ["SSL_CERT_FILE", { SSL_CERT_FILE: authority }, {}],
     ["NODE_EXTRA_CA_CERTS beside a caFile", { NODE_EXTRA_CA_CERTS: authority }, { caFile: fixture("self-signed.pem") }],
     ["both", { SSL_CERT_FILE: authority }, { caFile: fixture("self-signed.pem") }],
-  ])("by %s", async (_how, env, options) => {
+  ])("is accepted: %s", async (_how, env, options) => {
     const { port } = await saysHello("server.pem");
     const network = testNetwork(env, options);
     expect(await textOf(await ask(`https://service.test:${port}/`, network, pinned))).toBe("hello");
     expect(await textOf(await ask(`https://127.0.0.1:${port}/`, network))).toBe("hello");
   });
 
-  test("the server is told which name is wanted, but no address", async () => {
+  test("sends SNI for a name but not for an address", async () => {
     const { port } = await httpsServer("server.pem", (incoming, response) => {
       response.end(JSON.stringify((incoming.socket as TLSSocket).servername));
     });
@@ -47,13 +47,13 @@ describe("a certificate that is trusted", () => {
     expect(await textOf(await ask(`https://127.0.0.1:${port}/`, network))).toBe("false");
   });
 
-  test("a self-signed one that the file holds itself", async () => {
+  test("can be self-signed if the file contains it", async () => {
     const { port } = await saysHello("self-signed.pem");
     const network = testNetwork({}, { caFile: fixture("self-signed.pem") });
     expect(await textOf(await ask(`https://service.test:${port}/`, network, pinned))).toBe("hello");
   });
 
-  test("Node's own roots stay trusted beside the file's", async () => {
+  test("adds to Node's own roots", async () => {
     const { rootCertificates } = await import("node:tls");
     const { ca = [] } = await testNetwork({}, { caFile: authority }).trust();
     const trusted = new Set(ca.map((pem) => pem.trim()));
@@ -62,35 +62,35 @@ describe("a certificate that is trusted", () => {
   });
 });
 
-describe("a certificate that is not", () => {
+describe("an untrusted certificate", () => {
   test.each([
-    ["server.pem", {}, `is signed by an authority that is not known here${advice}`],
+    ["server.pem", {}, `is signed by an unknown authority${advice}`],
     ["self-signed.pem", {}, `is self-signed${advice}`],
     ["self-signed.pem", { caFile: authority }, `is self-signed${advice}`],
     ["expired.pem", { caFile: authority }, "has expired"],
-    ["other-name.pem", { caFile: authority }, "is for another name"],
-  ])("%s with %j", async (certificate, options, words) => {
+    ["other-name.pem", { caFile: authority }, "is for another host"],
+  ])("is rejected: %s with %j", async (certificate, options, fault) => {
     const { port } = await saysHello(certificate);
     const asked = ask(`https://service.test:${port}/?key=secret`, testNetwork({}, options), pinned);
-    expect(await failureOf(asked)).toEqual(tlsError(`The certificate of service.test:${port} ${words}.`));
+    expect(await failureOf(asked)).toEqual(tlsError(`The certificate of service.test:${port} ${fault}.`));
   });
 
-  test("a variable that names no certificates is remarked on", async () => {
+  test("leads to a remark on an unusable SSL_CERT_FILE", async () => {
     const { port } = await saysHello("server.pem");
     const network = testNetwork({ SSL_CERT_FILE: "/nowhere/certificates.pem" });
     expect(await failureOf(ask(`https://service.test:${port}/`, network, pinned))).toEqual(
       tlsError(
-        `The certificate of service.test:${port} is signed by an authority that is not known here${advice} (SSL_CERT_FILE could not be read or holds no certificate).`,
+        `The certificate of service.test:${port} is signed by an unknown authority${advice} (SSL_CERT_FILE is unreadable or has no certificates).`,
       ),
     );
   });
 
-  test("a caFile that cannot be read or holds none is an error until it does", async () => {
+  test("is an error for an unusable caFile, until it is fixed", async () => {
     const { port } = await saysHello("server.pem");
     const file = join(await tempFolder(), "authority.pem");
     const network = testNetwork({}, { caFile: file });
     const get = () => ask(`https://service.test:${port}/`, network, pinned);
-    const wrong = tlsError(`The file of certificates ${file} (caFile) could not be read or holds none.`);
+    const wrong = tlsError(`The certificate file ${file} (caFile) is unreadable or has no certificates.`);
     expect(await failureOf(get())).toEqual(wrong);
     await writeFile(file, "not a certificate");
     expect(await failureOf(get())).toEqual(wrong);
@@ -98,7 +98,7 @@ describe("a certificate that is not", () => {
     expect(await textOf(await get())).toBe("hello");
   });
 
-  test("one that begins like a certificate and is none", async () => {
+  test("is an error for a malformed certificate in caFile", async () => {
     const file = join(await tempFolder(), "broken.pem");
     await writeFile(file, "-----BEGIN CERTIFICATE-----\nxx\n-----END CERTIFICATE-----\n");
     const { port } = await saysHello("server.pem");
@@ -108,7 +108,7 @@ describe("a certificate that is not", () => {
 });
 
 describe("with NODE_TLS_REJECT_UNAUTHORIZED=0", () => {
-  /** What a process of its own gets to say, and the requests that reached the server by then. */
+  /** The output of a child process, and the requests that reached the server. */
   async function outcome(certificate: string, proxied: "directly" | "http" | "https", env: Record<string, string>) {
     const asked: (string | undefined)[] = [];
     const { port } = await httpsServer(certificate, (incoming, response) => {
@@ -123,65 +123,65 @@ describe("with NODE_TLS_REJECT_UNAUTHORIZED=0", () => {
       env: { NODE_TLS_REJECT_UNAUTHORIZED: "0", ...way, ...env },
       stdio: ["ignore", "pipe", "ignore"],
     });
-    const [said] = await Promise.all([child.stdout.toArray(), once(child, "close")]);
-    const words = said
+    const [chunks] = await Promise.all([child.stdout.toArray(), once(child, "close")]);
+    const output = chunks
       .join("")
       .replace(`127.0.0.1:${port}`, "SERVER")
       .replace(`127.0.0.1:${proxy?.port}`, "PROXY")
       .replace("service.test:443", "SERVER");
-    return { words, asked, tunnels: proxy?.asked };
+    return { output, asked, tunnels: proxy?.asked };
   }
 
   const trusting = { CA_FILE: authority };
   const tunnel = ["CONNECT service.test:443"];
   const selfSigned = `tls: The certificate of SERVER is self-signed${advice}.`;
-  const unknownProxy = `tls: The certificate of the proxy PROXY (HTTPS_PROXY) is signed by an authority that is not known here${advice}.`;
+  const unknownProxy = `tls: The certificate of the proxy PROXY (HTTPS_PROXY) is signed by an unknown authority${advice}.`;
 
   test.each([
-    ["self-signed.pem", "directly", {}, { words: selfSigned, asked: [], tunnels: undefined }],
+    ["self-signed.pem", "directly", {}, { output: selfSigned, asked: [], tunnels: undefined }],
     [
       "other-name.pem",
       "directly",
       trusting,
-      { words: "tls: The certificate of SERVER is for another name.", asked: [], tunnels: undefined },
+      { output: "tls: The certificate of SERVER is for another host.", asked: [], tunnels: undefined },
     ],
     [
       "expired.pem",
       "directly",
       trusting,
-      { words: "tls: The certificate of SERVER has expired.", asked: [], tunnels: undefined },
+      { output: "tls: The certificate of SERVER has expired.", asked: [], tunnels: undefined },
     ],
-    ["server.pem", "directly", trusting, { words: "status 200", asked: ["Bearer key"], tunnels: undefined }],
-    ["self-signed.pem", "http", {}, { words: selfSigned, asked: [], tunnels: tunnel }],
-    ["self-signed.pem", "https", trusting, { words: selfSigned, asked: [], tunnels: tunnel }],
-    ["server.pem", "https", {}, { words: unknownProxy, asked: [], tunnels: [] }],
-    ["server.pem", "https", trusting, { words: "status 200", asked: ["Bearer key"], tunnels: tunnel }],
+    ["server.pem", "directly", trusting, { output: "status 200", asked: ["Bearer key"], tunnels: undefined }],
+    ["self-signed.pem", "http", {}, { output: selfSigned, asked: [], tunnels: tunnel }],
+    ["self-signed.pem", "https", trusting, { output: selfSigned, asked: [], tunnels: tunnel }],
+    ["server.pem", "https", {}, { output: unknownProxy, asked: [], tunnels: [] }],
+    ["server.pem", "https", trusting, { output: "status 200", asked: ["Bearer key"], tunnels: tunnel }],
   ] as const)("%s, %s, with %j", async (certificate, proxied, env, expected) => {
     expect(await outcome(certificate, proxied, env)).toEqual(expected);
   });
 });
 
 describe("a server without TLS", () => {
-  test("that speaks HTTP", async () => {
+  test("speaks HTTP", async () => {
     const { port } = await cannedServer("HTTP/1.1 400 Bad Request\r\n\r\n");
     expect(await failureOf(ask(`https://127.0.0.1:${port}/`, testNetwork()))).toEqual(
-      tlsError(`There is no TLS at 127.0.0.1:${port}; is it an http address?`),
+      tlsError(`No TLS at 127.0.0.1:${port}; is it an http address?`),
     );
   });
 
   test.each([
     ["ends", (socket: import("node:net").Socket) => socket.end()],
     ["resets", (socket: import("node:net").Socket) => socket.resetAndDestroy()],
-  ])("that %s the connection", async (_how, hangUp) => {
+  ])("%s the connection", async (_how, hangUp) => {
     const { port } = await rawServer((socket) => socket.once("data", () => hangUp(socket)));
     expect(await failureOf(ask(`https://127.0.0.1:${port}/`, testNetwork()))).toEqual({
       name: "NetworkError",
       kind: "reset",
-      message: `The connection to 127.0.0.1:${port} was closed before TLS was agreed on.`,
+      message: `The connection to 127.0.0.1:${port} was closed during the TLS handshake.`,
     });
   });
 
-  test("http to a server that wants TLS", async () => {
+  test("gets plain http where the server expects TLS", async () => {
     const { port } = await saysHello("server.pem");
     const seen = await failureOf(ask(`http://127.0.0.1:${port}/`, testNetwork()));
     expect(["reset", "malformed"]).toContain(seen.kind);

@@ -13,7 +13,7 @@ import { resultObject, streamJsonLine } from "../../src/protocol/stream-json.ts"
 
 const options = { target: "draft-2020-12", io: "output" } as const;
 
-/** What is checked in. `npm run schema` writes it anew; a change shows in the diff. */
+/** The checked-in files. `npm run schema` rewrites them, so changes show in the diff. */
 const schemas: Readonly<Record<string, () => unknown>> = {
   "exec-stream-json.schema.json": () => z.toJSONSchema(streamJsonLine, options),
   "exec-json.schema.json": () => z.toJSONSchema(resultObject, options),
@@ -24,25 +24,25 @@ const schemas: Readonly<Record<string, () => unknown>> = {
   "sdk.schema.json": sdkSchema,
 };
 
-async function expectKept(name: string, current: string): Promise<void> {
+async function expectUpToDate(name: string, current: string): Promise<void> {
   const path = fileURLToPath(new URL(`../../${name}`, import.meta.url));
   if (process.env.TINMAN_WRITE_SCHEMAS === "1") await writeFile(path, current);
   expect(await readFile(path, "utf8")).toBe(current);
 }
 
-test.each(Object.entries(schemas))("schema/%s is what the source says", async (name, make) => {
-  await expectKept(`schema/${name}`, `${JSON.stringify(make(), null, 2)}\n`);
+test.each(Object.entries(schemas))("schema/%s is up to date", async (name, make) => {
+  await expectUpToDate(`schema/${name}`, `${JSON.stringify(make(), null, 2)}\n`);
 });
 
-test("src/sdk/types.ts is what the schema says", async () => {
+test("src/sdk/types.ts is up to date", async () => {
   const name = "src/sdk/types.ts";
   const text = `/* Written by \`npm run schema\` from src/protocol/sdk-types.ts. */\n\n${typesOf(sdkSchema().$defs)}`;
-  await expectKept(name, formatted(name, text));
+  await expectUpToDate(name, formatted(name, text));
 });
 
-test("src/config/config-forms.json is what the schema says", async () => {
+test("src/config/config-forms.json is up to date", async () => {
   const name = "src/config/config-forms.json";
-  await expectKept(name, formatted(name, JSON.stringify(configForms())));
+  await expectUpToDate(name, formatted(name, JSON.stringify(configForms())));
 });
 
 function formatted(name: string, text: string): string {

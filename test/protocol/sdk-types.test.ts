@@ -41,22 +41,22 @@ interface Written {
   SessionSummary: SessionSummary;
 }
 
-/** Without the `undefined` that zod grants to every optional field: in the SDK's types such a field is absent. */
+/** Removes the `undefined` that zod adds to optional fields. */
 type Exact<T> = unknown extends T ? T : T extends object ? { [K in keyof T]: Exact<Exclude<T[K], undefined>> } : T;
 
 type Sources = { [K in keyof typeof sdkTypes]: Exact<Wire<(typeof sdkTypes)[K]>> };
 
-/** Stricter than "each fits the other", which an optional field that one of them lacks does not disturb. */
+/** Stricter than mutual assignability, which ignores an extra optional field. */
 type AreSame<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
 type Verdicts = { [K in keyof Sources]: K extends keyof Written ? AreSame<Written[K], Sources[K]> : "not written" };
 
-test("the written types are those of the schemas", () => {
+test("the generated types match the schemas", () => {
   expectTypeOf<Verdicts>().toEqualTypeOf<Readonly<Record<keyof Sources, true>>>();
   expectTypeOf<keyof Written>().toEqualTypeOf<keyof Sources>();
 });
 
-test("the comparison of types sees a field that is missing, of another type, optional, or can be changed", () => {
+test("the type comparison detects missing, mistyped, optional and mutable fields", () => {
   interface Same {
     readonly a: string;
     readonly b?: readonly { readonly c: number }[];

@@ -7,11 +7,11 @@ test.each<[what: string, schema: Schema, written: string]>([
   ["a string", text, "export type A = string;"],
   ["an integer", { type: "integer" }, "export type A = number;"],
   ["anything", {}, "export type A = unknown;"],
-  ["one word", { type: "string", const: "x" }, 'export type A = "x";'],
-  ["one of several words", { type: "string", enum: ["x", "y"] }, 'export type A = "x" | "y";'],
+  ["a constant", { type: "string", const: "x" }, 'export type A = "x";'],
+  ["an enum", { type: "string", enum: ["x", "y"] }, 'export type A = "x" | "y";'],
   ["another definition", { $ref: "#/$defs/B" }, "export type A = B;"],
   ["a list", { type: "array", items: text }, "export type A = readonly string[];"],
-  ["a list of words", { type: "array", items: { enum: ["x", "y"] } }, 'export type A = readonly ("x" | "y")[];'],
+  ["a list of an enum", { type: "array", items: { enum: ["x", "y"] } }, 'export type A = readonly ("x" | "y")[];'],
   ["a list of lists", { type: "array", items: { type: "array" } }, "export type A = readonly (readonly unknown[])[];"],
   [
     "keys of any name",
@@ -19,7 +19,7 @@ test.each<[what: string, schema: Schema, written: string]>([
     "export type A = Readonly<Record<string, boolean>>;",
   ],
   [
-    "fields, of which one may be absent and one has a name that must be quoted",
+    "an optional field and a quoted name",
     { type: "object", properties: { a: text, b: { type: "number" }, "c-d": {} }, required: ["a", "c-d"] },
     'export interface A {\nreadonly a: string;\nreadonly b?: number;\nreadonly "c-d": unknown;\n}',
   ],
@@ -29,7 +29,7 @@ test.each<[what: string, schema: Schema, written: string]>([
     "export interface A {\nreadonly a?: {\n/** Of b. */\nreadonly b?: string;\n};\n}",
   ],
   [
-    "alternatives, of which one has a description",
+    "a union with a description",
     {
       oneOf: [
         { $ref: "#/$defs/B" },
@@ -48,9 +48,9 @@ test.each<[what: string, schema: Schema, written: string]>([
 });
 
 test.each<[what: string, schema: object]>([
-  ["a keyword", { type: "string", if: {} }],
-  ["a type", { type: "date" }],
-  ["fields beside others of any name", { type: "object", properties: { a: {} }, additionalProperties: {} }],
-])("%s that is not known is refused, not left out", (_what, schema) => {
+  ["keyword", { type: "string", if: {} }],
+  ["type", { type: "date" }],
+  ["mix of fixed and arbitrary fields", { type: "object", properties: { a: {} }, additionalProperties: {} }],
+])("rejects an unsupported %s", (_what, schema) => {
   expect(() => typesOf({ A: schema })).toThrow("No type is known for");
 });

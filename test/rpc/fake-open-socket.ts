@@ -1,17 +1,17 @@
 import { EventEmitter } from "node:events";
 import type { OpenWebSocket } from "../../src/rpc/web-socket.ts";
 
-/** A socket whose frames leave when the test says so. */
+/** A socket that sends frames when the test says so. */
 export interface FakeOpenSocket extends OpenWebSocket {
   readyState: number;
-  /** What was handed to it and has not left. */
+  /** Frames passed to it and not yet sent. */
   readonly held: readonly string[];
-  /** The messages that are whole, from the fragments handed to it. */
+  /** The messages, with fragments joined. */
   readonly messages: readonly string[];
   readonly calls: readonly string[];
-  /** Has the first frame leave. */
+  /** Completes sending the first held frame. */
   leave(error?: Error): void;
-  /** Comes from the other side. */
+  /** Emits a frame from the peer. */
   comes(text: string, isBinary?: boolean): void;
   closes(): void;
   fails(): void;

@@ -5,7 +5,7 @@ import { createLineReader } from "../../src/rpc/framing.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** Line ends, what is mistaken for them, what is dropped, and characters of one to four bytes. */
+/** Line ends, lookalikes, dropped characters, and characters of one to four bytes. */
 const text = fc
   .array(fc.constantFrom("\n", "\r", "\r\n", "\uFEFF", "\u2028", "\u2029", "\v", "\f", " ", "\t", "{", "é", "漢", "😀"))
   .map((parts) => parts.join(""));
@@ -19,7 +19,7 @@ function read(input: string): readonly Frame[] {
   return framesOf([Buffer.from(input)]);
 }
 
-/** Cuts bytes at the given places; places outside of them cut nothing off. */
+/** Splits bytes at the given places, modulo their length. */
 function cut(bytes: Uint8Array, places: readonly number[]): readonly Uint8Array[] {
   const ends = [...places.map((place) => place % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
   return ends.map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end));
@@ -49,7 +49,7 @@ describe("framing", () => {
     expect(read(input)).toEqual(lines.map(line));
   });
 
-  it("marks a line whose bytes are not UTF-8, and reads them as U+FFFD", () => {
+  it("marks a line that is not UTF-8, and replaces invalid bytes with U+FFFD", () => {
     expect(framesOf([Uint8Array.of(0x61, 0xff, 0x62, 0xc3, 0x0a, 0xc3, 0xa9, 0x0a)])).toEqual([
       { ...line("a\uFFFDb\uFFFD"), isMalformed: true },
       line("é"),
@@ -57,7 +57,7 @@ describe("framing", () => {
     expect(read("a\uFFFDb\n")).toEqual([line("a\uFFFDb")]);
   });
 
-  it("gives a line as soon as its line feed is there", () => {
+  it("returns a line as soon as its line feed arrives", () => {
     const reader = createLineReader();
     expect(reader.push(Buffer.from("one\ntw"))).toEqual([line("one")]);
     expect(reader.push(Buffer.from("o"))).toEqual([]);
@@ -65,7 +65,7 @@ describe("framing", () => {
     expect(reader.end()).toEqual([]);
   });
 
-  it("does not keep a chunk, which its owner may use again", () => {
+  it("copies what it keeps, so that a chunk can be reused", () => {
     const reader = createLineReader();
     const chunk = Buffer.from("half");
     reader.push(chunk);
@@ -73,7 +73,7 @@ describe("framing", () => {
     expect(reader.push(Buffer.from(" whole\n"))).toEqual([line("half whole")]);
   });
 
-  it("reads the same lines wherever the bytes are cut", () => {
+  it("reads the same lines wherever the bytes are split", () => {
     fc.assert(
       fc.property(text, fc.array(fc.nat()), fc.integer({ min: 1, max: 12 }), (input, places, maxLineBytes) => {
         const expected = input.split("\n").flatMap((raw): Frame[] => {
@@ -87,7 +87,7 @@ describe("framing", () => {
     );
   });
 
-  it("reads any bytes the same, wherever they are cut", () => {
+  it("reads arbitrary bytes the same wherever they are split", () => {
     const byte = fc.oneof(fc.constantFrom(0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf, 0xf0, 0x80), fc.nat(255));
     fc.assert(
       fc.property(fc.array(byte), fc.array(fc.nat()), (bytes, places) => {
@@ -100,19 +100,19 @@ describe("framing", () => {
   it.each([
     ["in one chunk", 64 * mebibyte],
     ["in chunks of 64 KiB", 64 * 1024],
-  ])("takes a line of 32 MiB, reports one of a byte more, and reads on: %s", (_, chunkBytes) => {
+  ])("accepts a line of 32 MiB, reports one a byte longer, and continues: %s", (_, chunkBytes) => {
     const largest = "x".repeat(32 * mebibyte);
     const bytes = Buffer.from(`${largest}\n${largest}y\nnext\n`);
     const chunks = Array.from({ length: Math.ceil(bytes.length / chunkBytes) }, (_chunk, i) =>
       bytes.subarray(i * chunkBytes, (i + 1) * chunkBytes),
     );
     const [first, ...rest] = framesOf(chunks);
-    // Not toEqual: a difference would be printed.
+    // Not toEqual, which would print the difference.
     expect(first?.type === "line" && first.text === largest).toBe(true);
     expect(rest).toEqual([{ type: "too_long", bytes: 32 * mebibyte + 1 }, line("next")]);
   });
 
-  it("takes a long line byte by byte", () => {
+  it("accepts a long line byte by byte", () => {
     const reader = createLineReader({ maxLineBytes: 2 * mebibyte });
     const one = Buffer.from("x");
     for (let i = 0; i < 2 * mebibyte; i++) reader.push(one);
@@ -120,7 +120,7 @@ describe("framing", () => {
     expect(frame?.type === "line" && frame.text === "x".repeat(2 * mebibyte)).toBe(true);
   });
 
-  it("keeps nothing of a line that is too long", () => {
+  it("keeps no bytes of a line that is too long", () => {
     const reader = createLineReader({ maxLineBytes: mebibyte });
     const before = process.memoryUsage().arrayBuffers;
     const chunk = Buffer.alloc(64 * 1024, "x");

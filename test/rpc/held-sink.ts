@@ -1,16 +1,16 @@
 import type { TextSink } from "../../src/rpc/line-writer.ts";
 
 export interface HeldSink extends TextSink {
-  /** Every write so far. */
+  /** All writes so far. */
   readonly written: readonly string[];
-  /** Ends the write that is under way, with an error if one is given. */
+  /** Completes or fails the oldest pending write. */
   release(error?: Error): void;
-  /** How many writes were under way together, at most. */
+  /** The maximum number of concurrent writes. */
   mostAtOnce(): number;
   lose(reason: Error): void;
 }
 
-/** A sink whose writes end when the test says so. */
+/** A sink whose writes complete when the test says so. */
 export function createHeldSink(): HeldSink {
   const gone = new AbortController();
   const written: string[] = [];
@@ -36,12 +36,12 @@ export function createHeldSink(): HeldSink {
   };
 }
 
-/** Until all that can go on without the test has gone on. */
+/** Resolves when all pending microtasks have run. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Whether a promise is fulfilled already. */
+/** Whether a promise is fulfilled. */
 export async function isDone(promise: Promise<unknown> | undefined): Promise<boolean> {
   let done = false;
   void promise?.then(() => {

@@ -4,7 +4,7 @@ import { createLineWriter } from "../../src/rpc/line-writer.ts";
 import { createHeldSink, isDone, settled } from "./held-sink.ts";
 
 describe("the line writer", () => {
-  it("writes what is sent in one go at once, and what is sent meanwhile in one write after it", async () => {
+  it("batches lines of one tick, and lines sent during a write", async () => {
     const sink = createHeldSink();
     const writer = createLineWriter(sink);
     writer.send("a");
@@ -23,7 +23,7 @@ describe("the line writer", () => {
     expect(sink.written).toEqual(["a\nb\n", "c\nd\ne\n", "f\n"]);
   });
 
-  it("loses nothing, keeps the order and writes one batch at a time, whatever the pace of the sink", async () => {
+  it("keeps all lines in order and writes one batch at a time, whatever the sink's pace", async () => {
     const step = fc.oneof(
       fc.string().map((line) => ({ line })),
       fc.constantFrom("release", "pause"),
@@ -42,7 +42,7 @@ describe("the line writer", () => {
           }
         }
         await settled();
-        // However much waits: the write under way, and one for all the rest.
+        // At most the pending write, and one for all the rest.
         const underWay = sink.written.length;
         for (let i = 0; i < 2; i++) {
           sink.release();
@@ -56,7 +56,7 @@ describe("the line writer", () => {
     );
   });
 
-  it("asks for patience when more than 1 MiB waits behind a write, until the next takes it along", async () => {
+  it("applies back-pressure while more than 1 MiB is queued behind a write", async () => {
     const sink = createHeldSink();
     const writer = createLineWriter(sink);
     writer.send("first");
@@ -72,7 +72,7 @@ describe("the line writer", () => {
     expect(writer.room()).toBeUndefined();
   });
 
-  it("is drained when the last line has left, not when it is written", async () => {
+  it("is drained when the last write has completed, not when it starts", async () => {
     const sink = createHeldSink();
     const writer = createLineWriter(sink);
     expect(await isDone(writer.drained())).toBe(true);
@@ -87,8 +87,8 @@ describe("the line writer", () => {
     expect(await isDone(drained)).toBe(true);
   });
 
-  it.each(["at a write that hangs", "at a write that fails"])(
-    "leaves nobody waiting when the sink is gone %s",
+  it.each(["during a hanging write", "at a failing write"])(
+    "releases all waiting callers when the sink is gone %s",
     async (how) => {
       const sink = createHeldSink();
       const writer = createLineWriter(sink, { maxWaiting: 1 });
@@ -97,7 +97,7 @@ describe("the line writer", () => {
       writer.send("second");
       const waits = [writer.room(), writer.drained()];
       const error = new Error("EPIPE");
-      if (how === "at a write that fails") sink.release(error);
+      if (how === "at a failing write") sink.release(error);
       else sink.lose(error);
       expect(await Promise.all(waits.map(isDone))).toEqual([true, true]);
       expect({ aborted: writer.gone.aborted, reason: writer.gone.reason }).toEqual({ aborted: true, reason: error });
@@ -108,7 +108,7 @@ describe("the line writer", () => {
     },
   );
 
-  it("writes nothing to a sink that was gone before", async () => {
+  it("writes nothing to a sink that is already gone", async () => {
     const sink = createHeldSink();
     sink.lose(new Error("EPIPE"));
     const writer = createLineWriter(sink);

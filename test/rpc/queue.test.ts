@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createQueue } from "../../src/rpc/queue.ts";
 
-test("what came first goes first, however often it is filled and emptied", () => {
+test("keeps the order through many pushes and shifts", () => {
   const queue = createQueue<number>();
   const seen: (number | undefined)[] = [];
   let next = 0;

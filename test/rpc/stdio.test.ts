@@ -23,7 +23,7 @@ function nextOf({ incoming }: Transport): Promise<IteratorResult<Frame>> {
 
 const over = { done: true, value: undefined };
 
-describe("the transport over a process's streams", () => {
+describe("the stdio transport", () => {
   it("reads lines until the end of the stream", async () => {
     const chunks = ["o", "ne\ntw", "o\n\nthr", "ee"].map((text) => Buffer.from(text));
     expect(await linesOf(open(Readable.from(chunks)))).toEqual(["one", "two", "three"]);
@@ -40,7 +40,7 @@ describe("the transport over a process's streams", () => {
     expect(sink.written).toEqual(["one\ntwo\n"]);
   });
 
-  it("hands its bounds on", async () => {
+  it("applies its limits", async () => {
     const source = Readable.from([Buffer.from("four\nfives\n")]);
     const transport = createStdioTransport(source, createHeldSink(), { maxLineBytes: 4, maxWaiting: 4 });
     transport.send("four");
@@ -48,7 +48,7 @@ describe("the transport over a process's streams", () => {
     expect(await linesOf(transport)).toEqual(["four", "too_long"]);
   });
 
-  it("reads on where a loop was left", async () => {
+  it("continues where a loop was left", async () => {
     const transport = open(Readable.from([Buffer.from("one\ntwo\n"), Buffer.from("three\n")]));
     for await (const frame of transport.incoming) {
       expect(frame).toEqual({ type: "line", text: "one" });
@@ -57,7 +57,7 @@ describe("the transport over a process's streams", () => {
     expect(await linesOf(transport)).toEqual(["two", "three"]);
   });
 
-  it("reads nothing before it is asked to, and no chunk before the last one was taken", async () => {
+  it("reads a chunk only on demand, after the previous one was taken", async () => {
     let given = 0;
     async function* endless() {
       for (;;) yield Buffer.from(`${++given}a\n${given}b\n`);
@@ -74,7 +74,7 @@ describe("the transport over a process's streams", () => {
     expect(taken).toEqual([1, 1, 2, 2]);
   });
 
-  it("reads one chunk for two readers that wait", async () => {
+  it("reads one chunk for two waiting readers", async () => {
     let given = 0;
     async function* endless() {
       for (;;) yield Buffer.from(`${++given}a\n${given}b\n`);
@@ -91,7 +91,7 @@ describe("the transport over a process's streams", () => {
     });
   });
 
-  it("holds a stream up that nobody reads", async () => {
+  it("applies back-pressure to the source without a reader", async () => {
     const source = new PassThrough({ highWaterMark: 1024 });
     const transport = open(source);
     const chunk = Buffer.from(`${"x".repeat(511)}\n`);
@@ -107,7 +107,7 @@ describe("the transport over a process's streams", () => {
     expect((await linesOf(transport)).length).toBe(accepted);
   });
 
-  it("hands out 100,000 lines of a chunk without going back to the event loop for each", async () => {
+  it("yields 100,000 lines of a chunk without a turn of the event loop for each", async () => {
     const transport = open(Readable.from([Buffer.from("{}\n".repeat(100_000))]));
     let turns = 0;
     const count = (): void => {
@@ -121,7 +121,7 @@ describe("the transport over a process's streams", () => {
     expect(turns).toBeLessThan(10);
   });
 
-  it.each(["EIO", "ECONNRESET"])("takes %s for the end, after what came before it", async (code) => {
+  it.each(["EIO", "ECONNRESET"])("treats %s as the end, after the lines before it", async (code) => {
     const source = new PassThrough();
     const transport = open(source);
     source.write("one\nhalf");
@@ -133,7 +133,7 @@ describe("the transport over a process's streams", () => {
     expect(await nextOf(transport)).toEqual(over);
   });
 
-  it("takes a stream that failed before anybody read it for one that has ended", async () => {
+  it("treats a source that failed before the first read as ended", async () => {
     const source = new PassThrough();
     const transport = open(source);
     source.destroy(new Error("EIO"));
@@ -141,8 +141,8 @@ describe("the transport over a process's streams", () => {
     expect(await linesOf(transport)).toEqual([]);
   });
 
-  describe("when it is closed", () => {
-    it("ends for a reader that waits, and lets the stream go", async () => {
+  describe("when closed", () => {
+    it("ends for a waiting reader, and destroys the stream", async () => {
       const source = new PassThrough();
       const transport = open(source);
       const next = nextOf(transport);
@@ -154,7 +154,7 @@ describe("the transport over a process's streams", () => {
       expect(await linesOf(transport)).toEqual([]);
     });
 
-    it("gives nothing more of what it has read", async () => {
+    it("drops lines already read", async () => {
       const transport = open(Readable.from([Buffer.from("one\ntwo\n")]));
       await nextOf(transport);
       transport.close();
@@ -162,7 +162,7 @@ describe("the transport over a process's streams", () => {
       expect(await linesOf(transport)).toEqual([]);
     });
 
-    it("ends at once also when its source cannot be told, whatever that still gives", async () => {
+    it("ends at once even if its source can't be stopped", async () => {
       const late = createGate();
       let wasLeft = false;
       async function* source() {

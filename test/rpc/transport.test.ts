@@ -24,7 +24,7 @@ describe("the linked pair", () => {
     expect([await take(server, 1), await take(client, 3)]).toEqual([["question"], ["first", "", "second"]]);
   });
 
-  it("wakes a reader that waits", async () => {
+  it("wakes a waiting reader", async () => {
     const [client, server] = createLinkedPair();
     const lines = take(server, 2);
     await settled();
@@ -34,7 +34,7 @@ describe("the linked pair", () => {
     expect(await lines).toEqual(["one", "two"]);
   });
 
-  it("ends one way and stays open the other way", async () => {
+  it("can end one direction and keep the other open", async () => {
     const [client, server] = createLinkedPair();
     client.send("last");
     client.end();
@@ -45,7 +45,7 @@ describe("the linked pair", () => {
     expect([client.gone.aborted, server.gone.aborted]).toEqual([false, false]);
   });
 
-  it("ends for a reader that waits", async () => {
+  it("ends for a waiting reader", async () => {
     const [client, server] = createLinkedPair();
     const lines = take(server);
     await settled();
@@ -53,7 +53,7 @@ describe("the linked pair", () => {
     expect(await lines).toEqual([]);
   });
 
-  it("holds a sender up until the other end has taken enough, and all", async () => {
+  it("applies back-pressure until the other end has read enough", async () => {
     const [client, server] = createLinkedPair({ maxWaiting: 4 });
     server.send("one");
     expect(server.room()).toBeUndefined();
@@ -69,7 +69,7 @@ describe("the linked pair", () => {
     expect(await isDone(server.drained())).toBe(true);
   });
 
-  it("lets a sender go when the other end is closed", async () => {
+  it("releases a waiting sender when the other end is closed", async () => {
     const [client, server] = createLinkedPair({ maxWaiting: 1 });
     server.send("never taken");
     const waits = [server.room(), server.drained()];

@@ -24,8 +24,8 @@ function serve(options: Partial<Parameters<typeof serveWebSocket>[1]> = {}) {
 
 afterEach(() => void vi.useRealTimers());
 
-describe("what comes", () => {
-  it("is one line for each text frame, whatever is in it", async () => {
+describe("receiving", () => {
+  it("yields one line per text frame, whatever its content", async () => {
     const { socket, take } = serve();
     const first = take();
     await settled();
@@ -33,7 +33,7 @@ describe("what comes", () => {
     expect([await first, await take(), await take(), await take()]).toEqual(["one", "", "two\nlines", "\ufeffthree"]);
   });
 
-  it("is taken to its end when the other side closes, and then ends", async () => {
+  it("yields queued frames after the peer closes, then ends", async () => {
     const { socket, take, transport } = serve();
     socket.comes("last words");
     socket.closes();
@@ -41,7 +41,7 @@ describe("what comes", () => {
     expect(transport.gone.reason).toMatchObject({ code: "EPIPE" });
   });
 
-  it("is not read on while too many frames wait, and is when all were taken", async () => {
+  it("pauses while too many frames are queued, until all are taken", async () => {
     const { socket, take, isHeldUp } = serve({ maxFrames: 2 });
     for (const text of ["a", "b"]) socket.comes(text);
     expect(socket.calls).toEqual([]);
@@ -55,7 +55,7 @@ describe("what comes", () => {
     expect([socket.calls, isHeldUp()]).toEqual([["pause", "resume"], false]);
   });
 
-  it("is not read on while too much text waits", async () => {
+  it("pauses while too much text is queued", async () => {
     const { socket, take } = serve({ maxText: 5 });
     socket.comes("12345");
     expect(socket.calls).toEqual([]);
@@ -67,7 +67,7 @@ describe("what comes", () => {
     expect(socket.calls).toEqual(["pause", "resume"]);
   });
 
-  it("is not read on without a pause either when it is taken as fast as it comes", async () => {
+  it("pauses regularly even if frames are taken as fast as they arrive", async () => {
     const { socket, take } = serve({ maxFrames: 2 });
     for (const text of ["a", "b", "c"]) {
       expect(socket.calls).toEqual([]);
@@ -81,16 +81,16 @@ describe("what comes", () => {
     expect(socket.calls).toEqual(["pause", "resume"]);
   });
 
-  it("must be text: a binary frame closes the socket, and nothing after it is read", async () => {
+  it("closes the socket at a binary frame and drops later frames", async () => {
     const { socket, take } = serve();
     socket.comes("before");
     socket.comes("bytes", true);
     socket.comes("after");
-    expect(socket.calls).toEqual(["close 1003 only text is understood"]);
+    expect(socket.calls).toEqual(["close 1003 only text frames are supported"]);
     expect(await take()).toBe("(end)");
   });
 
-  it("is nothing more once the socket was closed, and a socket that was held up is read again so that it can end", async () => {
+  it("ends when the socket is closed, and resumes a paused socket so that it can finish", async () => {
     const { socket, take, close } = serve({ maxFrames: 1 });
     socket.comes("a");
     socket.comes("b");
@@ -101,8 +101,8 @@ describe("what comes", () => {
   });
 });
 
-describe("what is sent", () => {
-  it("is one frame each, in order, and has room until too much is unsent", async () => {
+describe("sending", () => {
+  it("sends one frame per line, in order, with back-pressure when too much is unsent", async () => {
     const { socket, transport } = serve();
     transport.send("a".repeat(60));
     transport.send("b".repeat(40));
@@ -120,7 +120,7 @@ describe("what is sent", () => {
     expect(await isDone(transport.drained())).toBe(true);
   });
 
-  it("is handed to the socket in small portions, in order", () => {
+  it("passes frames to the socket in small portions, in order", () => {
     const { socket, transport } = serve({ unsentBytes: 1e9, maxWaiting: 1e8 });
     const frames = Array.from({ length: 300 }, (_, at) => `${at}`.padEnd(1024, "."));
     const seen: string[] = [];
@@ -134,7 +134,7 @@ describe("what is sent", () => {
     expect(seen).toEqual(frames);
   });
 
-  it("is sent in fragments when it is long, and nothing comes between them", () => {
+  it("sends long text in consecutive fragments", () => {
     const { socket, transport, cuts } = serve({ maxWaiting: 1e8 });
     const long = `${"😀".repeat(300_000)}!`;
     transport.send(long);
@@ -147,7 +147,7 @@ describe("what is sent", () => {
     expect([cuts, socket.messages.map((text) => text === long || text)]).toEqual([[], [true, "behind"]]);
   });
 
-  it("still goes out before a close, and nothing goes after it", () => {
+  it("sends queued lines before a close, and none after it", () => {
     const { socket, transport, close } = serve({ unsentBytes: 1e9 });
     for (const letter of "abc") transport.send(letter.repeat(100 * 1024));
     expect(socket.held.length).toBe(2);
@@ -160,7 +160,7 @@ describe("what is sent", () => {
     ]);
   });
 
-  it("goes nowhere when the other side is closing or gone; nobody waits for it", async () => {
+  it("drops lines when the peer is closing or gone, and releases waiting callers", async () => {
     const { socket, transport } = serve();
     transport.send("a".repeat(200));
     const waits = [transport.room(), transport.drained()];
@@ -178,7 +178,7 @@ describe("what is sent", () => {
 });
 
 describe("a client that does not read", () => {
-  it("is cut off when too much is unsent for it", async () => {
+  it("is disconnected when too much is unsent", async () => {
     const { socket, transport, cuts, take } = serve();
     socket.comes("a request");
     transport.send("a".repeat(1_000));
@@ -189,7 +189,7 @@ describe("a client that does not read", () => {
     expect(await take()).toBe("(end)");
   });
 
-  it("is cut off when nothing has left for too long while it is behind", async () => {
+  it("is disconnected after too long without progress", async () => {
     vi.useFakeTimers();
     const { socket, transport, cuts } = serve();
     for (let count = 0; count < 30; count += 1) transport.send("x".repeat(10));
@@ -204,7 +204,7 @@ describe("a client that does not read", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("is cut off by what waits behind a frame, and not by the frame, however large", () => {
+  it("is disconnected for data queued behind a frame, not for the frame's own size", () => {
     const { socket, transport, cuts } = serve({ unsentBytes: 200_000 });
     transport.send("a".repeat(20_000_000));
     transport.send("b".repeat(150_000));
@@ -213,7 +213,7 @@ describe("a client that does not read", () => {
     expect([cuts, socket.calls]).toEqual([["unsent"], ["terminate"]]);
   });
 
-  it("is not, as long as a large frame goes on leaving", async () => {
+  it("stays connected while a large frame makes progress", async () => {
     vi.useFakeTimers();
     const { socket, transport, cuts } = serve();
     transport.send("a".repeat(2_000_000));
@@ -226,7 +226,7 @@ describe("a client that does not read", () => {
     expect([cuts, socket.messages.map(({ length }) => length), vi.getTimerCount()]).toEqual([[], [2_000_000], 0]);
   });
 
-  it("is not, as long as it takes something", () => {
+  it("stays connected while it reads anything", () => {
     vi.useFakeTimers();
     const { socket, transport, cuts } = serve();
     for (let count = 0; count < 60; count += 1) {
@@ -237,7 +237,7 @@ describe("a client that does not read", () => {
     expect(cuts).toEqual([]);
   });
 
-  it("costs no timer while it keeps up", () => {
+  it("needs no timer while it keeps up", () => {
     vi.useFakeTimers();
     const { socket, transport } = serve();
     transport.send("x".repeat(100));
@@ -249,7 +249,7 @@ describe("a client that does not read", () => {
   });
 });
 
-it("signs of life are frames that come, and frames that leave", () => {
+it("counts frames received and sent as signs of life", () => {
   const { socket, transport, signsOfLife } = serve();
   transport.send("a");
   expect(signsOfLife()).toBe(0);

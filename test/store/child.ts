@@ -5,18 +5,18 @@ import { onTestFinished } from "vitest";
 
 export interface Child {
   readonly pid: number;
-  /** All lines so far. */
+  /** All lines received so far. */
   readonly lines: readonly string[];
   say(line: string): void;
-  /** The next line that nobody has asked for yet. */
+  /** The next unread line. */
   nextLine(): Promise<string>;
   endInput(): void;
   exitCode(): Promise<number | null>;
-  /** Kills it and waits until it is gone and all it wrote has come in. */
+  /** Kills it, then waits for its end and its remaining output. */
   kill(): Promise<void>;
 }
 
-/** Starts a bundled module, which does not outlive the test. Its standard error is the test's. */
+/** Runs a bundled module until the end of the test at most. It inherits stderr. */
 export function startChild(file: string, ...args: readonly string[]): Child {
   const child = spawn(process.execPath, [file, ...args], { stdio: ["pipe", "pipe", "inherit"] });
   const closed = once(child, "close");

@@ -9,19 +9,19 @@ import { everyEvent, opened, prompt, prompts, stored, titled } from "./sample-ev
 import { tempHome } from "./temp-home.ts";
 
 const stores: readonly { name: string; make: () => Promise<SessionStore> }[] = [
-  { name: "the store on disk", make: async () => createJsonlStore({ home: await tempHome() }) },
+  { name: "the disk store", make: async () => createJsonlStore({ home: await tempHome() }) },
   {
-    name: "the store on disk, synced at every append",
+    name: "the disk store, synced at every append",
     make: async () => createJsonlStore({ home: await tempHome(), durability: "always" }),
   },
-  { name: "the store in memory", make: async () => createMemoryStore() },
+  { name: "the memory store", make: async () => createMemoryStore() },
 ];
 
-/** File times may move in steps of some milliseconds. */
+/** File times can have a resolution of several milliseconds. */
 const nextInstant = () => pause(25);
 
 describe.each(stores)("$name", ({ make }) => {
-  it("gives back every kind of event as it was", async () => {
+  it("reads every kind of event back unchanged", async () => {
     const store = await make();
     const [first, ...rest] = everyEvent("s1");
     const log = await store.create(first as DurableEvent);
@@ -30,7 +30,7 @@ describe.each(stores)("$name", ({ make }) => {
     expect(await store.read("s1")).toEqual(stored(everyEvent("s1"), []));
   });
 
-  it("keeps strings that are not well-formed", async () => {
+  it("keeps lone surrogates", async () => {
     const store = await make();
     const log = await store.create(opened("s1"));
     await log.append([prompt("s1", 2, "half a pair: \ud83d and \udc00")]);
@@ -84,7 +84,7 @@ describe.each(stores)("$name", ({ make }) => {
     await log.release();
   });
 
-  it("goes on where a released log ended", async () => {
+  it("continues where a released log ended", async () => {
     const store = await make();
     await (await store.create(opened("s1"))).release();
     const log = await store.acquire("s1");
@@ -96,7 +96,7 @@ describe.each(stores)("$name", ({ make }) => {
     expect((await store.read("s1")).events).toEqual([opened("s1"), ...prompts("s1", 2, 3)]);
   });
 
-  it("keeps the order of appends that do not wait for each other", async () => {
+  it("keeps the order of concurrent appends", async () => {
     const store = await make();
     const log = await store.create(opened("s1"));
     await Promise.all(prompts("s1", 2, 60).map((event) => log.append([event])));
@@ -104,7 +104,7 @@ describe.each(stores)("$name", ({ make }) => {
     expect((await store.read("s1")).events).toEqual([opened("s1"), ...prompts("s1", 2, 60)]);
   });
 
-  it("finishes what was appended before a release, and takes nothing after it", async () => {
+  it("finishes appends before a release and rejects later ones", async () => {
     const store = await make();
     const log = await store.create(opened("s1"));
     const appended = log.append([prompt("s1", 2)]);
@@ -115,7 +115,7 @@ describe.each(stores)("$name", ({ make }) => {
     expect((await store.read("s1")).events).toEqual([opened("s1"), prompt("s1", 2)]);
   });
 
-  it("refuses records out of order, and stays usable", async () => {
+  it("rejects records out of order and stays usable", async () => {
     const store = await make();
     const log = await store.create(opened("s1"));
     await expect(log.append([prompt("s1", 1)])).rejects.toMatchObject({ code: "storage_failed" });
@@ -126,7 +126,7 @@ describe.each(stores)("$name", ({ make }) => {
     expect(await store.read("s1")).toEqual(stored([opened("s1"), prompt("s1", 2)], []));
   });
 
-  it("refuses events that nobody could read back", async () => {
+  it("rejects events that could not be read back", async () => {
     const store = await make();
     const log = await store.create(opened("s1"));
     const broken: DurableEvent = { ...prompt("s1", 2), at: Number.NaN };
@@ -139,7 +139,7 @@ describe.each(stores)("$name", ({ make }) => {
     expect(await store.list()).toHaveLength(1);
   });
 
-  it("refuses a record above the cap before it writes anything of the batch", async () => {
+  it("rejects a batch with an oversized record without writing any of it", async () => {
     const store = await make();
     const log = await store.create(opened("s1"));
     const frame = Buffer.byteLength(
@@ -164,7 +164,7 @@ describe.each(stores)("$name", ({ make }) => {
     });
   });
 
-  it("lets one hold a log at a time", async () => {
+  it("allows one holder per log", async () => {
     const store = await make();
     const log = await store.create(opened("s1"));
     await expect(store.acquire("s1")).rejects.toMatchObject({
@@ -178,7 +178,7 @@ describe.each(stores)("$name", ({ make }) => {
     await again.release();
   });
 
-  it("does not let an old handle give back the right of a new one", async () => {
+  it("ignores a second release while a new holder has the log", async () => {
     const store = await make();
     const old = await store.create(opened("s1"));
     await old.release();
@@ -188,7 +188,7 @@ describe.each(stores)("$name", ({ make }) => {
     await log.release();
   });
 
-  it("refuses a second session with the same id, from any folder", async () => {
+  it("rejects a duplicate id, from any folder", async () => {
     const store = await make();
     const log = await store.create(opened("s1"));
     await expect(store.create(opened("s1"))).rejects.toMatchObject({ code: "session_exists" });
@@ -198,7 +198,7 @@ describe.each(stores)("$name", ({ make }) => {
     expect((await store.read("s1")).events).toEqual([opened("s1")]);
   });
 
-  it("knows nothing of sessions that are not there", async () => {
+  it("rejects unknown and invalid ids as not found", async () => {
     const store = await make();
     for (const id of ["s1", "", "../x", "a/b", ".hidden", "-flag", "a..b", "x".repeat(200), "a\u0000b", "a\nb", "é"]) {
       const expected = { code: "session_not_found" };
@@ -210,7 +210,7 @@ describe.each(stores)("$name", ({ make }) => {
     expect(await store.list()).toEqual([]);
   });
 
-  it("takes only ids that are safe in a path", async () => {
+  it("accepts only ids that are safe in a path", async () => {
     const store = await make();
     for (const id of ["", "../x", "a/b", ".hidden", "-flag", "a..b", "x".repeat(129), "a~b", "a\nb", "a b", "s1\n"]) {
       await expect(store.create(opened(id))).rejects.toMatchObject({ code: "usage" });
@@ -221,7 +221,7 @@ describe.each(stores)("$name", ({ make }) => {
     }
   });
 
-  it("lists sessions, the last changed first", async () => {
+  it("lists sessions, last changed first", async () => {
     const store = await make();
     const a = await store.create(opened("a", "/one", 10));
     await nextInstant();
@@ -248,7 +248,7 @@ describe.each(stores)("$name", ({ make }) => {
     await Promise.all([a, b, c].map((log) => log.release()));
   });
 
-  it("removes a session, whose id can then be used again", async () => {
+  it("removes a session and frees its id", async () => {
     const store = await make();
     await (await store.create(opened("s1"))).release();
     await (await store.create(opened("s2"))).release();

@@ -27,7 +27,7 @@ function textOfPrompt(event: DurableEvent): string {
   return event.type === "prompt.accepted" ? textOf(event.content) : "";
 }
 
-it("keeps every acknowledged record, once, when its writer is killed at any moment", async () => {
+it("keeps every acknowledged record exactly once when the writer is killed at any moment", async () => {
   const home = await tempHome();
   const store = createJsonlStore({ home });
   await (await store.create(opened("s1"))).release();
@@ -42,7 +42,7 @@ it("keeps every acknowledged record, once, when its writer is killed at any mome
     expect(events.length).toBeGreaterThanOrEqual(acknowledged);
     expect(events.slice(1).filter((event) => !textOfPrompt(event).startsWith(`${event.seq} `))).toEqual([]);
 
-    // Its lock is left, and is taken over here.
+    // The dead writer's lock remains and is taken over.
     expect(await locksIn(home)).toHaveLength(1);
     const log = await store.acquire("s1");
     const next = events.length + 1;

@@ -23,8 +23,8 @@ async function appendNext(store: SessionStore, seq: number): Promise<void> {
   await log.release();
 }
 
-describe("a log that was cut off", () => {
-  it("loads at every byte of its last three records, and goes on without a gap", async () => {
+describe("a truncated log", () => {
+  it("loads if cut at any byte of its last three records, and continues without a gap", async () => {
     const events = [...everyEvent("s1").slice(0, 4), prompt("s1", 5, "é 只回复 \u{1F600}"), prompt("s1", 6, "last")];
     const { store, path } = await makeLog(events);
     const whole = await readFile(path);
@@ -32,7 +32,7 @@ describe("a log that was cut off", () => {
     const ends = lengths.map((_, index) => lengths.slice(0, index + 1).reduce((sum, length) => sum + length, 0));
     for (let size = ends[2] ?? 0; size <= whole.length; size++) {
       await writeFile(path, whole.subarray(0, size));
-      // A record that lacks nothing but its newline is whole.
+      // A record that lacks only its newline is complete.
       const kept = ends.filter((end) => end - 1 <= size).length;
       const torn = (ends[kept - 1] ?? 0) < size;
       const damagedLines = torn ? [kept + 1] : [];
@@ -48,7 +48,7 @@ describe("a log that was cut off", () => {
     }
   });
 
-  it("loads when the disk left zeros at its end", async () => {
+  it("loads with zeros at its end", async () => {
     const { store, path } = await makeLog([opened("s1"), prompt("s1", 2)]);
     await truncate(path, (await stat(path)).size + 5_000);
     expect(await store.read("s1")).toEqual(stored([opened("s1"), prompt("s1", 2)], [3]));
@@ -57,8 +57,8 @@ describe("a log that was cut off", () => {
   });
 });
 
-describe("a log with damage inside", () => {
-  it("loses the damaged lines and nothing else", async () => {
+describe("a damaged log", () => {
+  it("loses only the damaged lines", async () => {
     const lines = [
       encodeRecord(opened("s1")),
       encodeRecord(prompt("s1", 2)),
@@ -84,24 +84,21 @@ describe("a log with damage inside", () => {
     '"changes":{"autonomy":null}',
     '"changes":{},"cwd":5',
     '"changes":{},"cwd":"below/nothing"',
-  ])("does not take over what no session can be without: %s", async (fields) => {
+  ])("ignores changes that would remove or break a required field: %s", async (fields) => {
     const { store, path } = await makeLog([opened("s1"), prompt("s1", 2)]);
     await appendFile(path, `{"seq":3,"at":1,"type":"session.updated",${fields}}\n`);
     expect(await store.read("s1")).toEqual(stored([opened("s1"), prompt("s1", 2)], [3]));
   });
 
-  it.each([6, 1_000, 2 ** 40])(
-    "loses one record when its number became %i, and none of those behind it",
-    async (seq) => {
-      const { store, path } = await makeLog([opened("s1")]);
-      const records = [opened("s1"), prompt("s1", 2), { ...prompt("s1", 3), seq }, ...prompts("s1", 4, 6)];
-      await writeFile(path, `${records.map(encodeRecord).join("\n")}\n`);
-      const kept = [opened("s1"), prompt("s1", 2), ...prompts("s1", 4, 6)];
-      expect(await store.read("s1")).toEqual(stored(kept, [3]));
-    },
-  );
+  it.each([6, 1_000, 2 ** 40])("loses only the record whose seq became %i", async (seq) => {
+    const { store, path } = await makeLog([opened("s1")]);
+    const records = [opened("s1"), prompt("s1", 2), { ...prompt("s1", 3), seq }, ...prompts("s1", 4, 6)];
+    await writeFile(path, `${records.map(encodeRecord).join("\n")}\n`);
+    const kept = [opened("s1"), prompt("s1", 2), ...prompts("s1", 4, 6)];
+    expect(await store.read("s1")).toEqual(stored(kept, [3]));
+  });
 
-  it("reports deleted lines by the numbers that are missing", async () => {
+  it("reports deleted lines by the missing seqs", async () => {
     const { store, path } = await makeLog([opened("s1")]);
     const write = (...lines: readonly string[]) => writeFile(path, `${lines.join("\n")}\n`);
     const line = (seq: number) => encodeRecord(prompt("s1", seq));
@@ -120,7 +117,7 @@ describe("a log with damage inside", () => {
     expect(await store.read("s1")).toEqual(stored([opened("s1"), prompt("s1", 2), prompt("s1", 5)], [3], behind));
   });
 
-  it("goes on behind a record that claims to be the last of all", async () => {
+  it("continues after a record with the largest possible seq", async () => {
     const { store, path } = await makeLog([opened("s1"), prompt("s1", 2)]);
     const last = `{"seq":${Number.MAX_SAFE_INTEGER},"at":1,"type":"prompt.discarded","messageId":"m2"}`;
     await appendFile(path, `${last}\n`);
@@ -128,13 +125,13 @@ describe("a log with damage inside", () => {
     expect(await store.read("s1")).toEqual(stored([opened("s1"), ...prompts("s1", 2, 4)], [3]));
   });
 
-  it("tells the number of a last record that only a later version knows", async () => {
+  it("includes a final record of an unknown type in lastSeq", async () => {
     const { store, path } = await makeLog([opened("s1"), prompt("s1", 2)]);
     await appendFile(path, '{"seq":3,"at":1,"type":"session.compacted","into":"less"}\n');
     expect(await store.read("s1")).toEqual({ ...stored([opened("s1"), prompt("s1", 2)], [3]), lastSeq: 3 });
   });
 
-  it("reports a line whose bytes are not UTF-8", async () => {
+  it("reports a line that is not UTF-8 as damaged", async () => {
     const { store, path } = await makeLog([opened("s1"), prompt("s1", 2, "café"), prompt("s1", 3)]);
     const bytes = await readFile(path);
     const at = bytes.indexOf(Buffer.from("é"));
@@ -143,14 +140,14 @@ describe("a log with damage inside", () => {
     expect(await store.read("s1")).toEqual(stored([opened("s1"), prompt("s1", 3)], [2]));
   });
 
-  it("skips a line that no record can have, without taking it in", async () => {
+  it("skips an overlong line without loading it", async () => {
     const { store, path } = await makeLog([opened("s1"), prompt("s1", 2)]);
     for (let piece = 0; piece < 3; piece++) await appendFile(path, Buffer.alloc(maxRecordBytes, "x"));
     await appendFile(path, `\n${encodeRecord(prompt("s1", 3))}\n`);
     expect(await store.read("s1")).toEqual(stored([opened("s1"), ...prompts("s1", 2, 3)], [3]));
   });
 
-  it("has the last title that can be read", async () => {
+  it("has the last readable title", async () => {
     const { store, path } = await makeLog([opened("s1"), titled("s1", 2, "Good")]);
     await appendFile(
       path,
@@ -165,14 +162,14 @@ describe("a log with damage inside", () => {
   });
 });
 
-describe("a log whose beginning is wrong", () => {
+describe("a log with a damaged start", () => {
   it.each([
     ["garbage", "its first line is damaged"],
     ['{"type":"session_start","version":1,"id":"s1"', "its first line is damaged"],
     ["\n", "its first line is damaged"],
     [`${encodeRecord(prompt("s1", 2))}\n`, "its first line is damaged"],
     ['{"type":"session_start","version":9}\n', "a later version of Tinman wrote it (format 9; this one knows up to 1)"],
-  ])("is refused with words that name the file: %j", async (content, why) => {
+  ])("is rejected with a message that names the file: %j", async (content, why) => {
     const { store, path } = await makeLog([opened("s1")]);
     await writeFile(path, content);
     const failure = { code: "storage_failed", message: `Cannot read ${path}: ${why}.` };
@@ -184,7 +181,7 @@ describe("a log whose beginning is wrong", () => {
     await expect(store.read("s1")).rejects.toMatchObject({ code: "session_not_found" });
   });
 
-  it("is no session at all while it is empty, and is replaced", async () => {
+  it("does not count as a session while empty, and can be replaced", async () => {
     const { store, path } = await makeLog([opened("s1")]);
     await writeFile(path, "");
     await expect(store.read("s1")).rejects.toMatchObject({ code: "session_not_found" });
@@ -197,7 +194,7 @@ describe("a log whose beginning is wrong", () => {
 });
 
 describe("a large log", () => {
-  it("is read in pieces, whose borders cut lines and characters", async () => {
+  it("is read in chunks that split lines and characters", async () => {
     const { store, path } = await makeLog([opened("s1")]);
     const text = "只回复 é ".repeat(60_000);
     const lines: string[] = [];

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { fingerprint } from "../../src/store/listing/fingerprint.ts";
 
-it("tells texts apart, also those that differ little", () => {
+it("differs for different texts, even similar ones", () => {
   const texts = Array.from({ length: 200_000 }, (_, n) => `/home/user/project-${n}`);
   const near = [
     "/a-b",
@@ -24,7 +24,7 @@ it("tells texts apart, also those that differ little", () => {
   expect(new Set([...texts, ...near].map(fingerprint)).size).toBe(texts.length + near.length);
 });
 
-it("is sixteen hex digits and always the same", () => {
+it("is sixteen hex digits and deterministic", () => {
   expect(fingerprint("/work space")).toMatch(/^[0-9a-f]{16}$/);
   expect(fingerprint("/work space")).toBe(fingerprint("/work space"));
 });

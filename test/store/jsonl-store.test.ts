@@ -12,7 +12,7 @@ async function modeOf(path: string): Promise<string> {
 }
 
 describe("files", () => {
-  it("lie in a readable folder for each working directory", async () => {
+  it("are in a folder per working directory, with a readable name", async () => {
     const home = await tempHome();
     const store = createJsonlStore({ home });
     await (await store.create(opened("s1", "/home/me/my project"))).release();
@@ -38,7 +38,7 @@ describe("files", () => {
     for (const cwd of cwds) expect((await store.list({ cwd })).map((info) => info.cwd)).toEqual([cwd]);
   });
 
-  it("are closed to others, whatever the umask", async () => {
+  it("are private, whatever the umask", async () => {
     for (const umask of [0o000, 0o022, 0o277]) {
       const home = join(await tempHome(), "made-by-us");
       const store = createJsonlStore({ home });
@@ -58,7 +58,7 @@ describe("files", () => {
     }
   });
 
-  it("lie in folders of ours that are closed if they were open, and leave the home's own mode alone", async () => {
+  it("make existing session and lock folders private, but keep the home's mode", async () => {
     const home = await tempHome();
     const store = createJsonlStore({ home });
     await mkdir(join(home, "sessions"));
@@ -71,7 +71,7 @@ describe("files", () => {
 });
 
 describe("reading", () => {
-  /** Everything below a folder: names, modes, times, bytes. */
+  /** Names, modes, times and bytes of everything in a folder. */
   async function snapshot(folder: string): Promise<unknown[]> {
     const names = (await readdir(folder, { recursive: true })).sort();
     return Promise.all(
@@ -84,7 +84,7 @@ describe("reading", () => {
     );
   }
 
-  it("never writes, also not to a damaged log", async () => {
+  it("never writes, even to a damaged log", async () => {
     const home = await tempHome();
     const store = createJsonlStore({ home });
     await (await store.create(opened("s1"))).release();
@@ -102,7 +102,7 @@ describe("reading", () => {
     await chmod(dirname(path), 0o700);
   });
 
-  it("makes nothing where there is nothing", async () => {
+  it("does not create a missing home", async () => {
     const home = join(await tempHome(), "not-there");
     const store = createJsonlStore({ home });
     expect(await store.list()).toEqual([]);
@@ -111,7 +111,7 @@ describe("reading", () => {
     await expect(stat(home)).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  it("does not touch the log when it is acquired and released", async () => {
+  it("leaves the log untouched by acquire and release", async () => {
     const home = await tempHome();
     const store = createJsonlStore({ home });
     await (await store.create(opened("s1"))).release();
@@ -120,7 +120,7 @@ describe("reading", () => {
     expect(await snapshot(join(home, "sessions"))).toEqual(before);
   });
 
-  it("does not follow a link out of the sessions, nor take other files for logs", async () => {
+  it("ignores links, folders and other files", async () => {
     const home = await tempHome();
     const store = createJsonlStore({ home });
     await (await store.create(opened("s1"))).release();
@@ -136,7 +136,7 @@ describe("reading", () => {
 });
 
 describe("many sessions", () => {
-  it("are listed by their time, each with its title", async () => {
+  it("are listed newest first, each with its title", async () => {
     const home = await tempHome();
     const store = createJsonlStore({ home });
     await (await store.create(opened("first", "/many"))).release();
@@ -158,7 +158,7 @@ describe("many sessions", () => {
 });
 
 describe("removing", () => {
-  it("takes the session's outputs along, and no others", async () => {
+  it("removes only the session's own outputs", async () => {
     const home = await tempHome();
     const store = createJsonlStore({ home });
     for (const id of ["s1", "s2"]) {
@@ -173,7 +173,7 @@ describe("removing", () => {
     expect(await locksIn(home)).toEqual([]);
   });
 
-  it("keeps the outputs that forks name, until the last of them is gone", async () => {
+  it("keeps outputs until the last fork that refers to them is gone", async () => {
     const home = await tempHome();
     const store = createJsonlStore({ home });
     const forks = { s2: { sessionId: "s1", seq: 1 }, s3: { sessionId: "s2", seq: 1, before: ["s1"] } };

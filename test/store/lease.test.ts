@@ -14,7 +14,7 @@ import { type Child, startChild } from "./child.ts";
 import { opened, prompt } from "./sample-events.ts";
 import { locksIn, tempHome } from "./temp-home.ts";
 
-/** The parts of this process's own lock. */
+/** The parts of this process's lock name. */
 async function ownParts(folder: string): Promise<{ pid: string; start: string; place: string }> {
   const lease = await acquireLease(folder, "probe");
   const [name = ""] = await readdir(folder);
@@ -30,7 +30,7 @@ async function putLock(folder: string, name: string, ageMs = 0): Promise<void> {
 }
 
 describe("a lease", () => {
-  it("is one file, whose name says who has it", async () => {
+  it("is one file, whose name identifies its owner", async () => {
     const folder = await tempHome();
     const lease = await acquireLease(folder, "s1");
     const names = await readdir(folder);
@@ -40,14 +40,14 @@ describe("a lease", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it("is for one session: names that begin alike do not matter", async () => {
+  it("is independent of sessions with similar ids", async () => {
     const folder = await tempHome();
     const leases = await Promise.all(["s", "s1", "s1.a", "s1-1"].map((id) => acquireLease(folder, id)));
     expect(await readdir(folder)).toHaveLength(4);
     await Promise.all(leases.map((lease) => lease.release()));
   });
 
-  it("is given once, however many ask in one process", async () => {
+  it("is granted at most once within a process", async () => {
     const folder = await tempHome();
     const asked = await Promise.allSettled(Array.from({ length: 6 }, () => acquireLease(folder, "s1")));
     const given = asked.filter((result) => result.status === "fulfilled");
@@ -56,7 +56,7 @@ describe("a lease", () => {
     for (const { value } of given) await value.release();
   });
 
-  it("is lost at once for an owner that comes back after a pause and was replaced meanwhile", async () => {
+  it("is lost for an owner that was replaced during a suspend", async () => {
     const folder = await tempHome();
     let now = 0;
     const lease = await acquireLease(folder, "s1", { now: () => now });
@@ -69,25 +69,25 @@ describe("a lease", () => {
     await lease.release();
   });
 
-  it("that cannot be removed is free for its own process, and removed once that works", async () => {
+  it("that can't be removed is free for its own process, and is removed later", async () => {
     const folder = await tempHome();
     const link = join(await tempHome(), "link");
-    const lead = async (target: string): Promise<void> => {
+    const pointTo = async (target: string): Promise<void> => {
       await symlink(target, `${link}.next`);
       await rename(`${link}.next`, link);
     };
-    await lead(folder);
+    await pointTo(folder);
     const lease = await acquireLease(link, "s1", { touchEveryMs: 20 });
-    await lead(link);
+    await pointTo(link);
     await lease.release();
     expect(await readdir(folder)).toHaveLength(1);
-    await lead(folder);
+    await pointTo(folder);
     const next = await acquireLease(link, "s1");
     await next.release();
     await expect.poll(() => readdir(folder)).toEqual([]);
   });
 
-  it("is taken over from a process that is gone", async () => {
+  it("is taken over from a dead process", async () => {
     const folder = await tempHome();
     const { place } = await ownParts(folder);
     await putLock(folder, `s1~4194999-12345-${place}-aaaa`);
@@ -96,10 +96,10 @@ describe("a lease", () => {
     await lease.release();
   });
 
-  // Elsewhere it cannot be known when a process began.
+  // Other systems don't report a process's start time.
   const onLinux = it.runIf(process.platform === "linux");
 
-  onLinux("is taken over from a process whose number another one has now", async () => {
+  onLinux("is taken over from a dead process whose pid was reused", async () => {
     const folder = await tempHome();
     const { pid, start, place } = await ownParts(folder);
     await putLock(folder, `s1~${pid}-${Number(start) + 1}-${place}-aaaa`);
@@ -108,7 +108,7 @@ describe("a lease", () => {
     await lease.release();
   });
 
-  onLinux("is taken over from a process that has ended and that nobody has cleared away", async () => {
+  onLinux("is taken over from a zombie", async () => {
     const folder = await tempHome();
     const { place } = await ownParts(folder);
     const parent = spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "inherit"] });
@@ -117,7 +117,7 @@ describe("a lease", () => {
       const [line] = await once(parent.stdout, "data");
       const pid = Number(String(line).trim());
       const fields = async () => (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1]?.split(" ") ?? [];
-      // From now on its parent is a program that waits for no child.
+      // Wait until its parent is `sleep`, which never reaps children.
       while ((await readFile(`/proc/${parent.pid}/comm`, "utf8")) !== "sleep\n") await pause(5);
       process.kill(pid, "SIGKILL");
       while ((await fields())[0] !== "Z") await pause(5);
@@ -131,7 +131,7 @@ describe("a lease", () => {
     }
   });
 
-  it("stays with a running process, however long ago it touched its lock", async () => {
+  it("stays with a running process that has not touched its lock for long", async () => {
     const folder = await tempHome();
     const { pid, start, place } = await ownParts(folder);
     const name = `s1~${pid}-${start}-${place}-aaaa`;
@@ -143,7 +143,7 @@ describe("a lease", () => {
     expect(await readdir(folder)).toEqual([name]);
   });
 
-  it("stays with an owner elsewhere that gave a sign of life", async () => {
+  it("stays with an owner on another machine that touched it recently", async () => {
     const folder = await tempHome();
     const { pid } = await ownParts(folder);
     const name = `s1~${pid}-1-0123456789ab-aaaa`;
@@ -155,7 +155,7 @@ describe("a lease", () => {
     expect(await readdir(folder)).toEqual([name]);
   });
 
-  it("is taken over from an owner elsewhere that was silent for a minute", async () => {
+  it("is taken over from an owner on another machine after a minute without a touch", async () => {
     const folder = await tempHome();
     const { pid, start } = await ownParts(folder);
     await putLock(folder, `s1~${pid}-${start}-0123456789ab-aaaa`, 61_000);
@@ -164,7 +164,7 @@ describe("a lease", () => {
     await lease.release();
   });
 
-  it("dated in the future is believed for a minute after somebody asked, and not until then", async () => {
+  it("with a time in the future expires a minute after the next attempt", async () => {
     const folder = await tempHome();
     const { pid } = await ownParts(folder);
     const name = `s1~${pid}-1-0123456789ab-aaaa`;
@@ -176,7 +176,7 @@ describe("a lease", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it("lets no other file get in its way", async () => {
+  it("ignores unrelated files", async () => {
     const folder = await tempHome();
     await writeFile(join(folder, "s1~notes"), "");
     await writeFile(join(folder, "README"), "");
@@ -185,7 +185,7 @@ describe("a lease", () => {
     expect((await readdir(folder)).sort()).toEqual(["README", "s1~notes"]);
   });
 
-  it("gives signs of life while it is held", async () => {
+  it("is touched regularly while held", async () => {
     const folder = await tempHome();
     const lease = await acquireLease(folder, "s1", { touchEveryMs: 5 });
     const [name = ""] = await readdir(folder);
@@ -195,7 +195,7 @@ describe("a lease", () => {
     await lease.release();
   });
 
-  it("notices that it was taken over", async () => {
+  it("detects that it was taken over", async () => {
     const folder = await tempHome();
     const lease = await acquireLease(folder, "s1", { touchEveryMs: 5 });
     const [name = ""] = await readdir(folder);
@@ -216,7 +216,7 @@ describe("two processes", () => {
   });
   afterAll(() => rm(bundles, { recursive: true, force: true }));
 
-  async function tell(children: readonly Child[], command: string): Promise<string[]> {
+  async function send(children: readonly Child[], command: string): Promise<string[]> {
     for (const child of children) child.say(command);
     return Promise.all(children.map((child) => child.nextLine()));
   }
@@ -227,21 +227,21 @@ describe("two processes", () => {
     return home;
   }
 
-  it("that race for a session never both get it", async () => {
+  it("never both win a race for a session", async () => {
     const home = await homeWithSession();
     const children = [startChild(contender, home), startChild(contender, home)];
     for (let round = 1; round <= (isFullRun ? 100 : 20); round++) {
-      expect((await tell(children, "acquire")).sort()).toEqual(["acquired", "session_in_use"]);
-      await tell(children, "release");
+      expect((await send(children, "acquire")).sort()).toEqual(["acquired", "session_in_use"]);
+      await send(children, "release");
       expect(await locksIn(home)).toEqual([]);
     }
   }, 120_000);
 
-  it("hear of each other by number, and one takes over when the other is killed", async () => {
+  it("report each other's pid, and one takes over when the other is killed", async () => {
     const home = await homeWithSession();
     const store = createJsonlStore({ home });
     const child = startChild(contender, home);
-    expect(await tell([child], "acquire")).toEqual(["acquired"]);
+    expect(await send([child], "acquire")).toEqual(["acquired"]);
     await expect(store.acquire("s1")).rejects.toMatchObject({
       code: "session_in_use",
       message: `Session s1 is in use by process ${child.pid}.`,
@@ -256,10 +256,10 @@ describe("two processes", () => {
     expect(await locksIn(home)).toEqual([]);
   });
 
-  it("end although a lease is held", async () => {
+  it("can exit while holding a lease", async () => {
     const home = await homeWithSession();
     const child = startChild(contender, home);
-    expect(await tell([child], "acquire")).toEqual(["acquired"]);
+    expect(await send([child], "acquire")).toEqual(["acquired"]);
     child.endInput();
     expect(await child.exitCode()).toBe(0);
   });

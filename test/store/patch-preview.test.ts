@@ -41,7 +41,7 @@ function recordWith(shown: unknown, decided: object = {}): unknown {
 
 const kindOf = (shown: unknown) => decodeRecord(JSON.stringify(recordWith(shown)), "s1").kind;
 
-it("the preview of a patch is read back as it was written", () => {
+it("reads a patch preview back unchanged", () => {
   const record = recordWith(preview);
   expect(decodeRecord(JSON.stringify(record), "s1")).toMatchObject({ kind: "event", event: record as object });
 });
@@ -49,19 +49,19 @@ it("the preview of a patch is read back as it was written", () => {
 it.each([
   ["no patch", { ...preview, patch: undefined }],
   ["no files", { ...preview, files: undefined }],
-  ["files that are no list", { ...preview, files: {} }],
+  ["files that are not a list", { ...preview, files: {} }],
   ["a file without a path", { ...preview, files: [{ change: "add" }] }],
   ["a file without a change", { ...preview, files: [{ path: "/a" }] }],
-  ["a change that is none", { ...preview, files: [{ path: "/a", change: "move" }] }],
-  ["a target that is no text", { ...preview, files: [{ path: "/a", change: "update", movedTo: 1 }] }],
-  ["old content that is no text", { ...preview, files: [{ path: "/a", change: "update", oldContent: 1 }] }],
-  ["new content that is no text", { ...preview, files: [{ path: "/a", change: "update", newContent: null }] }],
-])("a record is damaged when its patch has %s", (_, shown) => {
+  ["an unknown change", { ...preview, files: [{ path: "/a", change: "move" }] }],
+  ["a target that is not text", { ...preview, files: [{ path: "/a", change: "update", movedTo: 1 }] }],
+  ["old content that is not text", { ...preview, files: [{ path: "/a", change: "update", oldContent: 1 }] }],
+  ["new content that is not text", { ...preview, files: [{ path: "/a", change: "update", newContent: null }] }],
+])("reports a record as damaged if its patch has %s", (_, shown) => {
   expect(kindOf(shown)).toBe("damaged");
 });
 
 it.each([[{}], [{ always: "low" }], [{ always: "medium" }], [{ always: "high" }]])(
-  "what an approver saw is read back: %j",
+  "reads a decision back unchanged: %j",
   (decided) => {
     const record = recordWith({ type: "paths", paths: ["/etc/hosts", "/a"] }, decided);
     expect(decodeRecord(JSON.stringify(record), "s1")).toMatchObject({ kind: "event", event: record as object });
@@ -74,6 +74,6 @@ it.each([
   [{ type: "paths", paths: [1] }, {}],
   [{ type: "paths", paths: [] }, { always: "off" }],
   [{ type: "paths", paths: [] }, { always: true }],
-])("a record is damaged with %j, %j", (shown, decided) => {
+])("reports a record with %j, %j as damaged", (shown, decided) => {
   expect(decodeRecord(JSON.stringify(recordWith(shown, decided)), "s1").kind).toBe("damaged");
 });

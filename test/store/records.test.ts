@@ -16,64 +16,64 @@ const start = {
 };
 
 describe("the first line", () => {
-  it("says what the session is", () => {
+  it("holds the session's id, cwd and settings", () => {
     expect(encodeRecord(opened("s1"))).toBe(JSON.stringify(start));
     expect(decodeStart(JSON.stringify(start), "s1")).toEqual({ kind: "event", event: opened("s1"), title: "" });
   });
 
-  it("may have fields that a later version added", () => {
+  it("can have unknown fields", () => {
     const decoded = decodeStart(JSON.stringify({ ...start, title: "Named", colour: "red" }), "s1");
     expect(decoded).toEqual({ kind: "event", event: opened("s1"), title: "Named" });
   });
 
-  it.each(["/", "C:\\Users\\me", "d:/work"])("may name the folder %s", (cwd) => {
+  it.each(["/", "C:\\Users\\me", "d:/work"])("can have the cwd %s", (cwd) => {
     expect(decodeStart(JSON.stringify({ ...start, cwd }), "s1")).toMatchObject({ kind: "event", event: { cwd } });
   });
 
-  it("is not written with a folder that could not be read again", () => {
+  it("is never written with a relative cwd", () => {
     expect(() => encodeRecord(opened("s1", "project"))).toThrow("session.opened");
   });
 
-  it("says when a later version wrote it, whatever else it holds", () => {
+  it("reports a later version, whatever its other fields", () => {
     const line = JSON.stringify({ type: "session_start", version: 2 });
     expect(decodeStart(line, "s1")).toEqual({ kind: "later", version: 2 });
   });
 
   it.each([
     ["not JSON", "{"],
-    ["no object", "[]"],
+    ["a list", "[]"],
     ["another record", encodeRecord(prompt("s1", 2))],
     ["no version", JSON.stringify({ ...start, version: undefined })],
-    ["a version in words", JSON.stringify({ ...start, version: "1" })],
-    ["no folder", JSON.stringify({ ...start, cwd: undefined })],
-    ["an empty folder", JSON.stringify({ ...start, cwd: "" })],
-    ["the folder of whoever reads it", JSON.stringify({ ...start, cwd: "." })],
-    ["a folder below another", JSON.stringify({ ...start, cwd: "home/me" })],
-    ["a folder of a drive's own folder", JSON.stringify({ ...start, cwd: "C:me" })],
-    ["another number", JSON.stringify({ ...start, seq: 2 })],
-    ["no time", JSON.stringify({ ...start, at: "now" })],
-    ["an endless time", JSON.stringify(start).replaceAll("1000", "1e999")],
+    ["a string version", JSON.stringify({ ...start, version: "1" })],
+    ["no cwd", JSON.stringify({ ...start, cwd: undefined })],
+    ["an empty cwd", JSON.stringify({ ...start, cwd: "" })],
+    ["the cwd .", JSON.stringify({ ...start, cwd: "." })],
+    ["a relative cwd", JSON.stringify({ ...start, cwd: "home/me" })],
+    ["a drive-relative cwd", JSON.stringify({ ...start, cwd: "C:me" })],
+    ["another seq", JSON.stringify({ ...start, seq: 2 })],
+    ["a string time", JSON.stringify({ ...start, at: "now" })],
+    ["an infinite time", JSON.stringify(start).replaceAll("1000", "1e999")],
     ["no settings", JSON.stringify({ ...start, settings: null })],
     ["an unknown level", JSON.stringify({ ...start, settings: { ...settings, autonomy: "max" } })],
-    ["half a fork", JSON.stringify({ ...start, forkOf: { sessionId: "p" } })],
+    ["a fork without a seq", JSON.stringify({ ...start, forkOf: { sessionId: "p" } })],
   ])("is damaged with %s", (_, line) => {
     expect(decodeStart(line, "s1")).toEqual({ kind: "damaged" });
   });
 });
 
 describe("other lines", () => {
-  it("carry number and time, and not the session's id", () => {
+  it("have seq and time, but not the session's id", () => {
     expect(encodeRecord({ ...prompt("s1", 2), turnId: "t1" })).toBe(
       '{"seq":2,"at":1002,"turnId":"t1","type":"prompt.accepted","messageId":"m2","content":[{"type":"text","text":"prompt 2"}]}',
     );
   });
 
-  it("belong to the log in which they were found", () => {
+  it("belong to the log that contains them", () => {
     const line = JSON.stringify({ ...prompt("other", 2), sessionId: "other" });
     expect(decodeRecord(line, "s1")).toEqual({ kind: "event", event: prompt("s1", 2) });
   });
 
-  it("are told apart from those of a later version", () => {
+  it("of an unknown type are unknown, not damaged", () => {
     for (const type of ["session.compacted", "constructor", "__proto__", "toString"]) {
       const line = JSON.stringify({ seq: 7, at: 1, type, anything: [] });
       expect(decodeRecord(line, "s1")).toEqual({ kind: "unknown", seq: 7 });
@@ -81,29 +81,29 @@ describe("other lines", () => {
   });
 
   it.each([
-    ["nothing", ""],
+    ["no text", ""],
     ["null", "null"],
     ["a list", "[1]"],
     ["zeros", "\u0000\u0000\u0000"],
     ["no type", '{"seq":2,"at":1}'],
-    ["no number", '{"at":1,"type":"session.titled","title":"x"}'],
-    ["a broken number", '{"seq":2.5,"at":1,"type":"session.titled","title":"x"}'],
-    ["number zero", '{"seq":0,"at":1,"type":"session.titled","title":"x"}'],
-    ["a number of an unknown type that is none", '{"seq":"2","at":1,"type":"session.compacted"}'],
+    ["no seq", '{"at":1,"type":"session.titled","title":"x"}'],
+    ["a fractional seq", '{"seq":2.5,"at":1,"type":"session.titled","title":"x"}'],
+    ["seq 0", '{"seq":0,"at":1,"type":"session.titled","title":"x"}'],
+    ["a string seq and an unknown type", '{"seq":"2","at":1,"type":"session.compacted"}'],
     ["no time", '{"seq":2,"type":"session.titled","title":"x"}'],
-    ["a turn that is no text", '{"seq":2,"at":1,"turnId":5,"type":"session.titled","title":"x"}'],
-    ["a second first line", JSON.stringify({ ...start, seq: 2 })],
-    ["an opening in the middle", JSON.stringify({ ...opened("s1"), seq: 2 })],
-    ["too deep a nesting", "[".repeat(200_000)],
+    ["a turn id that is not text", '{"seq":2,"at":1,"turnId":5,"type":"session.titled","title":"x"}'],
+    ["a second session_start", JSON.stringify({ ...start, seq: 2 })],
+    ["a session.opened", JSON.stringify({ ...opened("s1"), seq: 2 })],
+    ["excessive nesting", "[".repeat(200_000)],
   ])("are damaged with %s", (_, line) => {
     expect(decodeRecord(line, "s1")).toEqual({ kind: "damaged" });
   });
 
-  it.each(everyBody.map((body) => [body.type, body] as const))("of type %s need their fields", (_, body) => {
+  it.each(everyBody.map((body) => [body.type, body] as const))("of type %s require their fields", (_, body) => {
     const whole: Record<string, unknown> = { seq: 2, at: 1, ...body };
     expect(decodeRecord(JSON.stringify(whole), "s1")).toMatchObject({ kind: "event" });
     for (const key of Object.keys(body)) {
-      // Changes to the settings are the one field of `request.closed` that may be missing.
+      // `changes` is optional only in `request.closed`.
       const extras = ["failure", "untaken", "joined", "prompts"];
       const isExtra = extras.includes(key) || (key === "changes" && body.type === "request.closed");
       const mayMiss = key === "type" || isExtra;
@@ -114,7 +114,7 @@ describe("other lines", () => {
     }
   });
 
-  it("may tell the cause of a failure, and only one that is known", () => {
+  it("can have a failure's cause, but only a known one", () => {
     const ended = everyEvent("s1").find((event) => event.type === "turn.ended");
     const lineWith = (cause: unknown): string =>
       JSON.stringify({ ...ended, failure: { code: "model_failed", message: "It hung up.", cause } });
@@ -128,7 +128,7 @@ describe("other lines", () => {
     ]);
   });
 
-  it("never make a reader throw, whatever part of them is wrong", () => {
+  it("never make the decoder throw, whichever part is wrong", () => {
     const strange = [null, 0, -1, "", "x", true, [], [null], {}, { type: "text" }, { kind: "allow" }];
     for (const event of everyEvent("s1").slice(1)) {
       for (const variant of variantsOf(event, strange)) {
@@ -138,7 +138,7 @@ describe("other lines", () => {
   });
 });
 
-/** Copies of a value with each of its parts, at any depth, replaced by each of `strange`. */
+/** Copies of a value with one part, at any depth, replaced by one of `strange`. */
 function* variantsOf(value: unknown, strange: readonly unknown[]): Generator<unknown> {
   yield* strange;
   if (typeof value !== "object" || value === null) return;

@@ -35,7 +35,7 @@ export function prompts(sessionId: string, from: number, to: number): DurableEve
   return Array.from({ length: to - from + 1 }, (_, index) => prompt(sessionId, from + index));
 }
 
-/** One body of every kind and variant, except the first record. */
+/** A body of each kind and variant, except the first record. */
 export const everyBody: readonly Exclude<DurableBody, { type: "session.opened" }>[] = [
   { type: "session.updated", changes: { modelId: "other", tags: null, specModelId: "planner" } },
   { type: "session.titled", title: 'Say "type":"session.titled"' },
@@ -138,7 +138,7 @@ export const everyBody: readonly Exclude<DurableBody, { type: "session.opened" }
   },
 ];
 
-/** A session with a record of every kind. */
+/** A session with a record of each kind. */
 export function everyEvent(sessionId: string): DurableEvent[] {
   const first: DurableEvent = {
     type: "session.opened",
@@ -161,7 +161,7 @@ export function everyEvent(sessionId: string): DurableEvent[] {
   return [first, ...rest];
 }
 
-/** A log as it is read: its last number is that of its last event. */
+/** A log as read, with the last event's seq as `lastSeq`. */
 export function stored(
   events: readonly DurableEvent[],
   damagedLines: readonly number[],

@@ -9,10 +9,10 @@ import { encodeRecord } from "../../src/store/records.ts";
 import { opened, prompt, prompts, stored } from "./sample-events.ts";
 import { locksIn, tempHome } from "./temp-home.ts";
 
-/** A disk with little room, and what else may fail on it. */
+/** A disk with limited space and other faults. */
 interface Disk {
   room: number;
-  /** The most that one write takes. */
+  /** Maximum bytes per write. */
   bite: number;
   truncates: boolean;
   syncs: boolean;
@@ -70,7 +70,7 @@ const record2 = Buffer.byteLength(encodeRecord(prompt("s1", 2)));
 
 describe("a full disk", () => {
   it.each([0, 1, 20, record2 - 1, record2, record2 + 1, record2 + 30])(
-    "after %i bytes fails the append in plain words and leaves nothing of it",
+    "after %i bytes fails the append with a clear message and leaves no trace",
     async (room) => {
       const { disk, store, log, path } = await sessionOn({ room });
       await expect(log.append(prompts("s1", 2, 3))).rejects.toMatchObject({
@@ -87,7 +87,7 @@ describe("a full disk", () => {
     },
   );
 
-  it("leaves a torn record alone on its line when it cannot be cut off", async () => {
+  it("leaves a torn record on its own line if it can't be truncated", async () => {
     const { disk, store, log } = await sessionOn({ room: 20, truncates: false });
     await expect(log.append([prompt("s1", 2)])).rejects.toMatchObject({ code: "storage_failed" });
     disk.room = 12;
@@ -99,7 +99,7 @@ describe("a full disk", () => {
   });
 
   it.each([record2, record2 + 1, record2 + 30])(
-    "ends the writing when whole records of a failed append can be neither kept nor cut off (%i bytes)",
+    "stops writing if complete records of a failed append can't be truncated (%i bytes)",
     async (room) => {
       const { disk, store, log, path } = await sessionOn({ room, truncates: false });
       await expect(log.append(prompts("s1", 2, 3))).rejects.toMatchObject({ code: "storage_failed" });
@@ -117,7 +117,7 @@ describe("a full disk", () => {
     },
   );
 
-  it("does not let a later append jump over a failed one", async () => {
+  it("fails appends queued behind a failed one", async () => {
     const { log, store } = await sessionOn({ room: 250 });
     const second = log.append([prompt("s1", 2)]);
     const third = log.append([prompt("s1", 3, "x".repeat(500))]);
@@ -131,14 +131,14 @@ describe("a full disk", () => {
 });
 
 describe("writing", () => {
-  it("goes on after short writes", async () => {
+  it("continues after short writes", async () => {
     const { log, store } = await sessionOn({ bite: 7 });
     await log.append(prompts("s1", 2, 4));
     await log.release();
     expect(await store.read("s1")).toEqual(stored([opened("s1"), ...prompts("s1", 2, 4)], []));
   });
 
-  it("opens the log at the first append, and once", async () => {
+  it("opens the log once, at the first append", async () => {
     const { disk, log } = await sessionOn({});
     const seen = [disk.opened];
     await log.append([prompt("s1", 2)]);
@@ -148,7 +148,7 @@ describe("writing", () => {
     expect(seen).toEqual([0, 1]);
   });
 
-  it("forces to the disk what it is asked to", async () => {
+  it("syncs when asked to", async () => {
     const { disk, log } = await sessionOn({});
     await log.append([prompt("s1", 2)]);
     const before = disk.synced;
@@ -158,7 +158,7 @@ describe("writing", () => {
     expect([before, after]).toEqual([0, 1]);
   });
 
-  it("forces everything to the disk with the stronger durability", async () => {
+  it("syncs every append with durability always", async () => {
     const { disk, log } = await sessionOn({}, "always");
     await log.append([prompt("s1", 2)]);
     await log.append([prompt("s1", 3)]);
@@ -166,7 +166,7 @@ describe("writing", () => {
     expect(disk.synced).toBe(2);
   });
 
-  it("takes back what could not be forced to the disk", async () => {
+  it("removes a record that could not be synced", async () => {
     const { disk, log, store } = await sessionOn({ syncs: false });
     await expect(log.append([prompt("s1", 2)], { sync: true })).rejects.toMatchObject({ code: "storage_failed" });
     expect((await store.read("s1")).events).toEqual([opened("s1")]);
@@ -176,7 +176,7 @@ describe("writing", () => {
     expect((await store.read("s1")).events).toEqual([opened("s1"), prompt("s1", 2)]);
   });
 
-  it("says which file has gone when the log was removed by hand", async () => {
+  it("names the file if the log was removed", async () => {
     const { log, path } = await sessionOn({});
     await unlink(path);
     await expect(log.append([prompt("s1", 2)])).rejects.toMatchObject({
@@ -187,8 +187,8 @@ describe("writing", () => {
   });
 });
 
-describe("a lease that was lost", () => {
-  it("ends the writing before anything more is written", async () => {
+describe("a lost lease", () => {
+  it("prevents further writes", async () => {
     const { path, store } = await sessionOn({});
     let lost = false;
     let released = 0;
@@ -218,8 +218,8 @@ describe("a lease that was lost", () => {
   });
 });
 
-describe("a home that cannot be used", () => {
-  it("fails in plain words and leaves nothing behind", async () => {
+describe("an unusable home", () => {
+  it("fails with a clear message and leaves nothing behind", async () => {
     const home = await tempHome();
     await writeFile(join(home, "sessions"), "a file is in the way");
     const store = createJsonlStore({ home });
@@ -231,7 +231,7 @@ describe("a home that cannot be used", () => {
     expect(await readFile(join(home, "sessions"), "utf8")).toBe("a file is in the way");
   });
 
-  it("says so when the locks cannot be made", async () => {
+  it("fails if locks can't be created", async () => {
     const home = await tempHome();
     await writeFile(join(home, "locks"), "");
     const store = createJsonlStore({ home });
@@ -240,20 +240,20 @@ describe("a home that cannot be used", () => {
   });
 });
 
-describe("a log that somebody else has touched", () => {
+describe("a log changed from outside", () => {
   it.each<[what: string, touch: (path: string) => Promise<void>]>([
     ["removed", (path) => unlink(path)],
     ["cut", (path) => writeFile(path, "")],
     ["added to", (path) => writeFile(path, "{}\n", { flag: "a" })],
-  ])("%s: the end of a turn is not acknowledged, and nothing after it", async (_, touch) => {
+  ])("is not written any more: %s", async (_, touch) => {
     const { log, path } = await sessionOn({});
     await log.append([prompt("s1", 2)], { sync: true });
     await touch(path);
-    const words = {
+    const failure = {
       code: "storage_failed",
       message: `Cannot write ${path}: it was removed or changed by somebody else.`,
     };
-    await expect(log.append([prompt("s1", 3)], { sync: true })).rejects.toMatchObject(words);
-    await expect(log.append([prompt("s1", 3)])).rejects.toMatchObject(words);
+    await expect(log.append([prompt("s1", 3)], { sync: true })).rejects.toMatchObject(failure);
+    await expect(log.append([prompt("s1", 3)])).rejects.toMatchObject(failure);
   });
 });

@@ -23,8 +23,8 @@ import { interactionModes, mcpServerTypes, otherInteractionModes, reasoningEffor
 import { z } from "./zod.ts";
 
 /*
- * The protocol as a client may meet it, whoever serves it. The other schemas say what this program sends, and are exact; each
- * of these takes one of them and adds what else has been seen on the wire. What we send therefore fits them, too.
+ * The protocol as any server may send it. The other schemas are exact for what we send. These extend them with whatever else
+ * has been seen on the wire, so our own messages also match.
  */
 
 const [base64Source, textSource] = documentBlock.shape.source.options;
@@ -39,7 +39,7 @@ const anyBlock = z.discriminatedUnion("type", [
   thinkingBlock.extend({ signatureProvider: z.string().optional() }),
   redactedThinkingBlock,
   toolUseBlock,
-  /** Of a call that still runs it is not said whether it failed. */
+  /** `isError` is absent while the call runs. */
   toolResultBlock.extend({ isError: z.boolean().optional() }),
 ]);
 
@@ -58,7 +58,7 @@ const anySettings = z.union([earlySettings, laterSettings.extend(anyMode)]);
 const anyChangedSettings = z.union([
   changedSettings,
   laterSettings.extend(anyMode),
-  /** Only what has changed, of these two. */
+  /** Only the changed ones of these two. */
   z.strictObject({
     specModeModelId: z.string().optional(),
     specModeReasoningEffort: z.enum(reasoningEfforts).optional(),
@@ -176,8 +176,8 @@ const anyRequest = z.discriminatedUnion("method", [
 ]);
 
 /**
- * The schema of a line that a server sends: of a notification, of a request, or of a response to `method`. Undefined when no
- * result of that method has been seen.
+ * The schema of a server's line: a notification, a request, or a response to `method`. `undefined` for a method whose result
+ * has never been seen.
  */
 export function anyServerSchema(
   kind: "notification" | "request" | "error" | "result",

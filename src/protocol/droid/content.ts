@@ -1,11 +1,11 @@
 import { imageTypes } from "./words.ts";
 import { type Wire, z } from "./zod.ts";
 
-/* Messages as they are sent: in `create_message` and in the history of `load_session`. */
+/* Messages in `create_message` and in the history of `load_session`. */
 
 export const tokenUsage = z.strictObject({
-  inputTokens: z.number().int().describe("Without what was read from or written to a cache."),
-  outputTokens: z.number().int().describe("With what was thought."),
+  inputTokens: z.number().int().describe("Excludes tokens read from or written to a cache."),
+  outputTokens: z.number().int().describe("Includes thinkingTokens."),
   cacheCreationTokens: z.number().int(),
   cacheReadTokens: z.number().int(),
   thinkingTokens: z.number().int().describe("Part of outputTokens."),
@@ -45,7 +45,7 @@ export const documentBlock = z.strictObject({
 export const thinkingBlock = z.strictObject({
   type: z.literal("thinking"),
   thinking: z.string(),
-  signature: z.string().describe("The provider's; empty when it gave none."),
+  signature: z.string().describe("The provider's signature; empty without one."),
 });
 
 export const redactedThinkingBlock = z.strictObject({ type: z.literal("redacted_thinking"), data: z.string() });
@@ -54,10 +54,10 @@ export const toolUseBlock = z.strictObject({
   type: z.literal("tool_use"),
   id: z.string(),
   name: z.string(),
-  input: z.record(z.string(), z.unknown()).describe("Empty when the model's arguments are no JSON object."),
+  input: z.record(z.string(), z.unknown()).describe("Empty if the model's arguments are not a JSON object."),
 });
 
-/** A string, or blocks when the tool gave images too. */
+/** A string, or blocks if the tool also returned images. */
 export const toolContent = z.union([z.string(), z.array(z.discriminatedUnion("type", [textBlock, imageBlock]))]);
 
 export const toolResultBlock = z.strictObject({
@@ -79,11 +79,11 @@ export const block = z.discriminatedUnion("type", [
 
 export const message = z.strictObject({
   id: z.string(),
-  role: z.enum(["user", "assistant", "tool"]).describe("Messages of role tool are in histories only."),
+  role: z.enum(["user", "assistant", "tool"]).describe("Role tool occurs only in histories."),
   content: z.array(block),
   createdAt: z.number().int().describe("Milliseconds since 1970."),
   updatedAt: z.number().int(),
-  parentId: z.string().describe('The message before it, or "root".'),
+  parentId: z.string().describe('Id of the previous message, or "root".'),
 });
 
 export type TokenUsage = Wire<typeof tokenUsage>;

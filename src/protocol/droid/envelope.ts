@@ -4,7 +4,7 @@ import type { rpcError } from "./server-envelope.ts";
 import { factoryApiVersion, jsonRpcVersion } from "./version.ts";
 import type { Wire } from "./zod.ts";
 
-/* What a client may send, before anybody looks at its method. Loaded in every run, so it is made with the small zod. */
+/* Envelopes of client messages, independent of the method. Loaded in every run, so they use zod/mini. */
 
 const versions = {
   jsonrpc: z.literal(jsonRpcVersion),
@@ -18,7 +18,7 @@ export const clientRequest = z.object({
   id: z.string(),
   method: z.string(),
   params: z.optional(z.unknown()),
-  // A trace that cannot be read is no reason to refuse the request.
+  // A malformed trace must not reject the request.
   _meta: z.catch(z.optional(z.object({ traceparent: z.optional(z.string()) })), undefined),
 });
 

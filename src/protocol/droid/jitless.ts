@@ -1,4 +1,4 @@
 import { config } from "zod/mini";
 
-// Compiling validators pays off in a long life, not in one run. Must come before the first schema is made.
+// Compiling validators doesn't pay off in short runs. Must run before the first schema is created.
 config({ jitless: true });

@@ -36,7 +36,7 @@ import {
 import { earlySettings, laterSettings } from "./settings.ts";
 import { z } from "./zod.ts";
 
-/** The method without what all methods begin with. */
+/** The method without its prefix. */
 const short = (method: string): string => method.replace("droid.", "");
 
 const requests: Named = Object.entries(clientParams).map(([method, params]) => [
@@ -68,7 +68,7 @@ const server: Named = [
   ),
 ];
 
-/** Parts of several messages, which stand once. */
+/** Parts shared by several messages. */
 const parts: Named = Object.entries({
   availableModel,
   listedModel,
@@ -93,17 +93,17 @@ const parts: Named = Object.entries({
   traceMeta,
 });
 
-/** One document for every message of both directions: `$defs` by direction and kind, `client` and `server` for any of them. */
+/** One document for all messages. `$defs` has each kind, plus `client` and `server` for any message of a direction. */
 export function streamJsonRpcSchema(): object {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "stream-jsonrpc",
     description:
-      "A line of `tinman exec --input-format stream-jsonrpc --output-format stream-jsonrpc`, of either side.",
+      "A line of `tinman exec --input-format stream-jsonrpc --output-format stream-jsonrpc`, in either direction.",
     anyOf: [{ $ref: refOf("client") }, { $ref: refOf("server") }],
     $defs: {
-      client: { description: "What a client may send.", anyOf: client.map(([name]) => ({ $ref: refOf(name) })) },
-      server: { description: "What the program sends.", anyOf: server.map(([name]) => ({ $ref: refOf(name) })) },
+      client: { description: "Any message from a client.", anyOf: client.map(([name]) => ({ $ref: refOf(name) })) },
+      server: { description: "Any message from the program.", anyOf: server.map(([name]) => ({ $ref: refOf(name) })) },
       ...definitions(client, "input"),
       ...definitions([...server, ...parts], "output"),
     },

@@ -4,7 +4,7 @@ import { type Wire, z } from "./zod.ts";
 /** An entry of `availableModels`. */
 export const availableModel = z.strictObject({
   id: z.string(),
-  modelId: z.string().describe("The same as id."),
+  modelId: z.string().describe("Same as id."),
   modelProvider: z.enum(modelProviders),
   displayName: z.string(),
   shortDisplayName: z.string(),
@@ -13,20 +13,20 @@ export const availableModel = z.strictObject({
   deprecated: z.boolean(),
   noImageSupport: z.boolean(),
   supportsPDFs: z.boolean(),
-  tokenMultiplier: z.number().describe("Always 1: nothing is billed here."),
+  tokenMultiplier: z.number().describe("Always 1, because nothing is billed."),
   isCustom: z.boolean(),
 });
 
 /** An entry of `list_models`. */
 export const listedModel = availableModel.extend({
   disabled: z.literal(true).optional(),
-  disabledReason: z.string().optional().describe("What is missing, for instance the variable with the key."),
+  disabledReason: z.string().optional().describe("What is missing, such as the variable with the key."),
 });
 
 /** An entry of `list_tools`. */
 export const toolInfo = z.strictObject({
   id: z.string(),
-  llmId: z.string().describe("The name that the model calls it by."),
+  llmId: z.string().describe("The name that the model uses."),
   displayName: z.string(),
   description: z.string(),
   category: z.string(),

@@ -12,7 +12,7 @@ import {
 } from "./words.ts";
 import { type Wire, z } from "./zod.ts";
 
-/* `params.notification` of `droid.session_notification`, told apart by `type`. */
+/* `params.notification` of `droid.session_notification`, discriminated by `type`. */
 
 export const settingsUpdated = z.strictObject({
   type: z.literal("settings_updated"),
@@ -29,7 +29,7 @@ const workingStateChanged = z.strictObject({
 export const createMessage = z.strictObject({
   type: z.literal("create_message"),
   message,
-  requestId: z.string().optional().describe("Of the request that sent the user's message."),
+  requestId: z.string().optional().describe("Id of the request that sent the user's message."),
 });
 
 const delta = { messageId: z.string(), blockIndex: z.number().int(), textDelta: z.string() };
@@ -46,7 +46,7 @@ const thinkingTextComplete = z.strictObject({
 
 const toolCall = z.strictObject({
   type: z.literal("tool_call"),
-  toolUse: toolUseBlock.describe("While its arguments stream in, input has the keys that are complete."),
+  toolUse: toolUseBlock.describe("While the arguments stream, input has the keys complete so far."),
 });
 
 const tool = { toolUseId: z.string(), toolName: z.string() };
@@ -70,14 +70,14 @@ const toolResult = z.strictObject({
 const permissionResolved = z.strictObject({
   type: z.literal("permission_resolved"),
   requestId: z.string(),
-  toolUseIds: z.array(z.string()).describe("The calls that were allowed; none when it was cancelled."),
+  toolUseIds: z.array(z.string()).describe("The allowed calls; empty if cancelled."),
   selectedOption: z.enum(offeredOutcomes),
 });
 
 const sessionTokenUsageChanged = z.strictObject({
   type: z.literal("session_token_usage_changed"),
   sessionId: z.string(),
-  tokenUsage: tokenUsage.describe("Of the session so far."),
+  tokenUsage: tokenUsage.describe("The session's total so far."),
   lastCallTokenUsage: lastCallTokenUsage.optional(),
 });
 
@@ -106,9 +106,9 @@ export const mcpStatusChanged = z.strictObject({
 const agentTurnCompleted = z.strictObject({
   type: z.literal("agent_turn_completed"),
   reason: z.enum(turnEndReasons),
-  turnId: z.string().describe("The messageId that the client gave, else the id of the turn's first message."),
-  tokenUsage: tokenUsage.describe("Of this turn."),
-  cumulativeTokenUsage: tokenUsage.describe("Of the session so far."),
+  turnId: z.string().describe("The client's messageId, or else the id of the turn's first message."),
+  tokenUsage: tokenUsage.describe("Usage of this turn."),
+  cumulativeTokenUsage: tokenUsage.describe("The session's total so far."),
   durationMs: z.number(),
 });
 
@@ -116,7 +116,7 @@ const errorHappened = z.strictObject({
   type: z.literal("error"),
   message: z.string(),
   errorType: z.enum(errorTypes),
-  timestamp: z.string().describe("ISO 8601 with its zone."),
+  timestamp: z.string().describe("ISO 8601 with time zone."),
   error: z.strictObject({ name: z.string(), message: z.string() }),
 });
 
@@ -129,8 +129,8 @@ const llmRetry = z.strictObject({
 const noticeGiven = z.strictObject({
   type: z.literal("notice"),
   level: z.enum(["info", "warning"]),
-  message: z.string().describe("For people. Nothing ends because of it."),
-  timestamp: z.string().describe("ISO 8601 with its zone."),
+  message: z.string().describe("Text for people. It ends nothing."),
+  timestamp: z.string().describe("ISO 8601 with time zone."),
 });
 
 const queuedMessagesDiscarded = z.strictObject({

@@ -13,8 +13,8 @@ import {
 import type { Wire } from "./zod.ts";
 
 /*
- * What clients send. Keys that are not listed are passed over; listed ones must have their type. Read them with check.ts,
- * which says in words what is wrong. Loaded in every run, so it is made with the small zod.
+ * Parameters of client requests. Unknown keys are ignored. Validate with check.ts, which has readable messages. Loaded in every
+ * run, so they use zod/mini.
  */
 
 const text = z.string();
@@ -25,7 +25,7 @@ const effort = z.enum(reasoningEfforts);
 const perhapsIds = z.optional(z.array(text));
 const tags = z.optional(z.array(z.object({ name: text, metadata: z.optional(z.record(text, text)) })));
 
-/** Kept whole, because it is sent back as it came. */
+/** Keeps unknown keys, because it is returned as sent. */
 const mcpServer = z.looseObject({
   name: text,
   type: z.optional(z.enum(mcpServerTypes)),
@@ -47,7 +47,7 @@ const modes = {
   interactionMode: z.optional(
     z
       .enum([...interactionModes, ...otherInteractionModes], { error: 'must be "auto" or "spec"' })
-      .check(z.describe("Only auto and spec can be had; the others are refused with words.")),
+      .check(z.describe("Only auto and spec are supported; the others are rejected with a message.")),
   ),
   autonomyLevel: z.optional(z.enum([...laterLevels, ...earlyLevels])),
   autonomyMode: z.optional(z.enum(autonomyModes)),
@@ -65,8 +65,8 @@ const promptPreset = z.object({ type: z.literal("preset"), preset: z.literal("dr
 
 const initializeParams = z.object({
   machineId: text,
-  cwd: z.optional(z.string().check(z.describe("Else the folder that the command line or the process says."))),
-  sessionId: z.optional(z.string().check(z.describe("A wish; the answer says what it became."))),
+  cwd: z.optional(z.string().check(z.describe("Default: the working directory of the command line or the process."))),
+  sessionId: z.optional(z.string().check(z.describe("A suggestion. The result has the actual id."))),
   ...choices,
   ...toolFilters,
   systemPrompt: z.optional(
@@ -75,7 +75,7 @@ const initializeParams = z.object({
     }),
   ),
   skipPermissionsUnsafe: perhapsTrue,
-  autoRejectPermissionRequests: z.optional(z.boolean().check(z.describe("Nobody is there to be asked."))),
+  autoRejectPermissionRequests: z.optional(z.boolean().check(z.describe("No one can answer permission requests."))),
   tags,
   mcpServers,
 });
@@ -109,7 +109,7 @@ const file = z.discriminatedUnion("mediaType", [
 
 const addUserMessageParams = z.object({
   text,
-  messageId: z.optional(z.string().check(z.describe("Names the turn, which is then the message's own."))),
+  messageId: z.optional(z.string().check(z.describe("Gives the message its own turn with this id."))),
   images: z.optional(z.array(image)),
   files: z.optional(z.array(file)),
 });

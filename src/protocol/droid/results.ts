@@ -4,14 +4,14 @@ import { askUserParams, requestPermissionParams } from "./server-requests.ts";
 import { settings } from "./settings.ts";
 import { type Wire, z } from "./zod.ts";
 
-/* `result` of every method. */
+/* `result` of each method. */
 
 const gitRepo = z.strictObject({
   owner: z.string().optional().describe("Absent without a remote."),
   repoName: z.string(),
 });
 
-const mcpServers = z.array(z.record(z.string(), z.unknown())).describe("What was sent, without type.");
+const mcpServers = z.array(z.record(z.string(), z.unknown())).describe("As sent, without type.");
 
 export const initializeResult = z.strictObject({
   sessionId: z.string(),
@@ -35,17 +35,19 @@ export const loadResult = z.strictObject({
   tokenUsage,
   pendingPermissions: z.array(pendingPermission).optional(),
   queuedMessages: z
-    .array(z.strictObject({ messageId: z.string(), text: z.string(), requestId: z.string().describe("The same.") }))
+    .array(
+      z.strictObject({ messageId: z.string(), text: z.string(), requestId: z.string().describe("Same as messageId.") }),
+    )
     .optional()
-    .describe("Accepted, and without a turn so far."),
+    .describe("Accepted messages whose turn has not started."),
   pendingAskUserRequests: z.array(pendingQuestion).optional(),
   mcpServers: mcpServers.optional(),
 });
 
 const listToolsResult = z.strictObject({ tools: z.array(toolInfo) });
 const listModelsResult = z.strictObject({ models: z.array(listedModel) });
-const listSkillsResult = z.strictObject({ skills: z.array(z.never()).describe("There are none yet.") });
-const listCommandsResult = z.strictObject({ commands: z.array(z.never()).describe("There are none yet.") });
+const listSkillsResult = z.strictObject({ skills: z.array(z.never()).describe("Always empty.") });
+const listCommandsResult = z.strictObject({ commands: z.array(z.never()).describe("Always empty.") });
 const renameResult = z.strictObject({ success: z.boolean() });
 const forkResult = z.strictObject({ newSessionId: z.string() });
 
@@ -54,7 +56,7 @@ const contextStatsResult = z.strictObject({
   remaining: z.number().int(),
   limit: z.number().int(),
   accuracy: z.enum(["exact", "estimated"]),
-  updatedAt: z.string().describe("ISO 8601 with its zone."),
+  updatedAt: z.string().describe("ISO 8601 with time zone."),
 });
 
 const emptyResult = z.strictObject({});

@@ -3,7 +3,7 @@ import { serverRequests } from "./server-requests.ts";
 import { factoryApiVersion, factoryProtocolVersion, jsonRpcVersion, notificationMethod } from "./version.ts";
 import { z } from "./zod.ts";
 
-/* The envelopes that the program sends. Apart from envelope.ts, which is loaded in every run. */
+/* Envelopes of our own messages. Separate from envelope.ts, which is loaded in every run. */
 
 const versions = {
   factoryApiVersion: z.literal(factoryApiVersion),
@@ -14,7 +14,7 @@ export const traceMeta = z.strictObject({
   traceparent: z
     .string()
     .regex(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)
-    .describe("W3C Trace Context; one trace a turn."),
+    .describe("W3C Trace Context, one trace per turn."),
 });
 
 export const rpcError = z.strictObject({
@@ -22,10 +22,7 @@ export const rpcError = z.strictObject({
   message: z.string(),
   data: z
     .strictObject({
-      requestId: z
-        .string()
-        .optional()
-        .describe("Beside a null id: of the request in question, where it could be read."),
+      requestId: z.string().optional().describe("With a null id: the request's id, if it could be read."),
       code: z.string().optional().describe("A code of docs/errors.md."),
     })
     .optional(),

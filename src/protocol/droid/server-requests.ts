@@ -2,32 +2,28 @@ import { toolUseBlock } from "./content.ts";
 import { impactLevels, offeredOutcomes, outcomes } from "./words.ts";
 import { type Wire, z } from "./zod.ts";
 
-/* What the program asks its client, and how it may be answered. */
+/* Requests to the client, and their answers. */
 
 const file = { filePath: z.string(), fileName: z.string() };
 const contents = {
-  oldContent: z.string().optional().describe("The whole file before; absent when there is none."),
-  newContent: z.string().optional().describe("The whole file after; absent when the change does not fit."),
+  oldContent: z.string().optional().describe("The whole file before; absent if it does not exist."),
+  newContent: z.string().optional().describe("The whole file after; absent if the change does not apply."),
 };
 
 export const execDetails = z.strictObject({
   type: z.literal("exec"),
-  fullCommand: z
-    .string()
-    .describe(
-      "The command line; of a tool that is no shell, its name, the paths that it really touches, and its input.",
-    ),
+  fullCommand: z.string().describe("The command line. For other tools: the name, the resolved paths, and the input."),
   command: z.string().describe('extractedCommands, joined by ", ".'),
   extractedCommands: z.array(z.string()),
   impactLevel: z.enum(impactLevels),
-  riskLevelReason: z.string().optional().describe("One sentence: what the call does, and so why it is asked about."),
+  riskLevelReason: z.string().optional().describe("One sentence: what the call does, and so why it needs permission."),
 });
 
 const createDetails = z.strictObject({
   type: z.literal("create"),
   ...file,
   content: z.string(),
-  oldContent: z.string().optional().describe("What would be overwritten."),
+  oldContent: z.string().optional().describe("The content that would be overwritten."),
 });
 
 const editDetails = z.strictObject({ type: z.literal("edit"), ...file, ...contents });
@@ -47,7 +43,7 @@ const applyPatchDetails = z.strictObject({
       }),
     )
     .optional()
-    .describe("Every file of the patch; the fields beside it are of the first."),
+    .describe("All files of the patch. The fields beside it describe the first."),
 });
 
 const exitSpecModeDetails = z.strictObject({
@@ -87,7 +83,7 @@ export const askUserParams = z.strictObject({
   toolCallId: z.string(),
   questions: z.array(
     z.strictObject({
-      index: z.number().int().describe("Counts from 1."),
+      index: z.number().int().describe("From 1."),
       topic: z.string(),
       question: z.string(),
       options: z.array(z.string()),
@@ -101,8 +97,8 @@ export const serverRequests = {
 };
 
 /*
- * The answers are for the document alone. What a client sends is never read by them: a wrong answer must still be taken as
- * one, or the turn that waits for it would hang.
+ * The answer schemas are only for the document and never validate a client's answer: a malformed answer must still settle its
+ * request, or the waiting turn would hang.
  */
 
 export const permissionAnswer = z.object({ selectedOption: z.enum(outcomes), comment: z.string().optional() });
@@ -113,7 +109,7 @@ const oneAnswer = z.object({
   answer: z.union([z.string(), z.array(z.string())]),
 });
 
-/** Plain strings are taken in the order of the questions. */
+/** Plain strings answer the questions in order. */
 export const askUserAnswer = z.object({
   cancelled: z.boolean().optional(),
   answers: z.array(z.union([z.string(), oneAnswer])).optional(),

@@ -1,7 +1,7 @@
 import { autonomyModes, earlyLevels, interactionModes, laterLevels, reasoningEfforts } from "./words.ts";
 import { type Wire, z } from "./zod.ts";
 
-/* The settings of a session as they are sent. Which of the two depends on the dialect of the connection. */
+/* A session's settings on the wire. The connection's dialect decides between early and later ones. */
 
 const systemPrompt = z.union([
   z.string(),
@@ -16,8 +16,8 @@ const tag = z.strictObject({
 export const earlySettings = z.strictObject({
   modelId: z.string(),
   reasoningEffort: z.enum(reasoningEfforts),
-  autonomyLevel: z.enum(earlyLevels).describe("spec while the session plans."),
-  specModeReasoningEffort: z.enum(reasoningEfforts).describe("none when not set."),
+  autonomyLevel: z.enum(earlyLevels).describe("spec in spec mode."),
+  specModeReasoningEffort: z.enum(reasoningEfforts).describe("none if not set."),
 });
 
 export const laterSettings = z.strictObject({
@@ -25,10 +25,10 @@ export const laterSettings = z.strictObject({
   reasoningEffort: z.enum(reasoningEfforts),
   interactionMode: z.enum(interactionModes),
   autonomyLevel: z.enum(laterLevels),
-  autonomyMode: z.enum(autonomyModes).describe("Both in one word; spec wins."),
+  autonomyMode: z.enum(autonomyModes).describe("Mode and level in one word; spec wins."),
   specModeModelId: z.string().optional(),
   specModeReasoningEffort: z.enum(reasoningEfforts).optional(),
-  systemPrompt: systemPrompt.optional().describe("Text that replaces the program's own, or text added to it."),
+  systemPrompt: systemPrompt.optional().describe("Text that replaces the default prompt, or is appended to it."),
   tags: z.array(tag).optional(),
   enabledToolIds: z.array(z.string()).optional(),
   disabledToolIds: z.array(z.string()).optional(),
@@ -38,7 +38,7 @@ export const laterSettings = z.strictObject({
 
 export const settings = z.union([earlySettings, laterSettings]);
 
-/** In a notification `null` says that a setting is not there any more: clients keep what is not named. */
+/** `null` removes a setting, because clients keep settings that a notification doesn't name. */
 export const changedSettings = z.union([
   earlySettings,
   laterSettings.extend({

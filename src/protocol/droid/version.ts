@@ -1,9 +1,9 @@
-/** What stands in every envelope. The first version is frozen; the second names the dialect and is not negotiated. */
+/** Sent in every envelope. `factoryApiVersion` is frozen. `factoryProtocolVersion` names the dialect, without negotiation. */
 export const jsonRpcVersion = "2.0";
 export const factoryApiVersion = "1.0.0";
 export const factoryProtocolVersion = "1.15.0";
 
-/** The only method of notifications; what happened stands in its params. */
+/** The only notification method. Its params say what happened. */
 export const notificationMethod = "droid.session_notification";
 
 export const errorCodes = {

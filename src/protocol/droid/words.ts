@@ -1,4 +1,4 @@
-/* The vocabularies of the wire. Plain lists, so that who only needs the words does not load the schemas. */
+/* The wire's enumerations, as plain lists, so that they can be used without loading the schemas. */
 
 export const laterLevels = ["off", "low", "medium", "high"] as const;
 export type LaterLevel = (typeof laterLevels)[number];
@@ -8,12 +8,12 @@ export const impactLevels = ["low", "medium", "high"] as const;
 export const earlyLevels = ["normal", "auto-low", "auto-medium", "auto-high", "spec"] as const;
 export type EarlyLevel = (typeof earlyLevels)[number];
 
-/** What `autonomyMode` may say; the same words as the levels of the first dialect. */
+/** Values of `autonomyMode`, the same as the early dialect's levels. */
 export const autonomyModes = earlyLevels;
 
 export const interactionModes = ["auto", "spec"] as const;
 
-/** Modes that clients may ask for by name, and that are refused with words. */
+/** Known modes that we reject with a message. */
 export const otherInteractionModes = ["agi", "mission"] as const;
 
 export const reasoningEfforts = ["none", "dynamic", "off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
@@ -26,7 +26,7 @@ export const workingStates = [
 ] as const;
 export type WorkingState = (typeof workingStates)[number];
 
-/** Every answer to a permission request that a client may know, offered here or not. */
+/** All answers to a permission request that clients may know, whether we offer them or not. */
 export const outcomes = [
   "proceed_once",
   "proceed_always",
@@ -45,7 +45,7 @@ export const outcomes = [
   "cancel",
 ] as const;
 
-/** The answers that are offered. */
+/** The answers that we offer. */
 export const offeredOutcomes = [
   "proceed_once",
   "proceed_always",
@@ -72,7 +72,7 @@ export const turnEndReasons = [
 ] as const;
 export type TurnEndReason = (typeof turnEndReasons)[number];
 
-/** The only names that clients accept in an `error` notification. */
+/** The only error types that clients accept. */
 export const errorTypes = [
   "ConnectionError",
   "ProtocolError",
@@ -87,7 +87,7 @@ export type ErrorType = (typeof errorTypes)[number];
 export const retryReasons = ["overloaded", "rate_limited", "timeout", "network", "empty_response", "unknown"] as const;
 export type RetryReason = (typeof retryReasons)[number];
 
-/** The makers that clients know; everything else is `generic-chat-completion-api`. */
+/** The providers that clients know. All others are `generic-chat-completion-api`. */
 export const modelProviders = [
   "anthropic",
   "openai",

@@ -7,8 +7,8 @@ type Frozen<T> = T extends string | number | boolean | null | undefined
     ? T
     : { readonly [K in keyof T]: Frozen<T[K]> };
 
-/** What a schema describes, for those who only read or make it: nobody changes a message on its way. */
+/** A schema's type, deeply readonly, because messages are never modified. */
 export type Wire<S extends z.core.$ZodType> = Frozen<z.core.output<S>>;
 
-/* For what is sent: these schemas are for types and for documents, and no run of the program loads them. */
+/* For schemas of sent messages, which are used only for types and documents and never loaded at run time. */
 export { z };

@@ -2,7 +2,7 @@ export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/** True when the path, or a folder on the way to it, does not exist. */
+/** Whether the path, or one of its parent folders, doesn't exist. */
 export function isMissing(error: unknown): boolean {
   const code = errorCode(error);
   return code === "ENOENT" || code === "ENOTDIR";

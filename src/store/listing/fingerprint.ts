@@ -1,7 +1,4 @@
-/**
- * 64 bits that tell texts apart, as hex. Not for secrets: it needs no crypto module, which would be the slowest thing to
- * load at the start of a run.
- */
+/** A 64-bit hash as hex, not for security. It avoids the crypto module, which would be the slowest one at start-up. */
 export function fingerprint(text: string): string {
   let [a, b] = [0x9e3779b9, 0x85ebca6b];
   for (let index = 0; index < text.length; index += 1) {

@@ -1,6 +1,6 @@
 /**
- * Says whether a parsed value has the fields that readers of events rely on. By hand and not by schema: a long session has
- * thousands of records, and they are all checked whenever it is resumed.
+ * Whether a parsed value has the fields that readers of events rely on. Hand-written for speed: resuming a session checks all
+ * its records, often thousands.
  */
 export type Guard = (value: unknown) => boolean;
 
@@ -13,7 +13,7 @@ export function isFields(value: unknown): value is Fields {
 /** For a field that every JSON value fits. */
 export const isAnything: Guard = () => true;
 export const isText = (value: unknown): value is string => typeof value === "string";
-/** Also as another system writes it: a log may have been carried here. Below no folder at all, everything would lie. */
+/** POSIX or Windows style, because logs can be moved between systems. An empty cwd would contain every path. */
 export const isAbsolutePath = (value: unknown): value is string => isText(value) && /^(?:\/|[a-z]:[\\/])/i.test(value);
 export const isNumber = (value: unknown): value is number => Number.isFinite(value);
 export const isFlag: Guard = (value) => typeof value === "boolean";
@@ -22,7 +22,7 @@ export function oneOf(...allowed: readonly string[]): Guard {
   return (value) => isText(value) && allowed.includes(value);
 }
 
-/** Like `oneOf`, but does not compile when the type has got another member. */
+/** Like `oneOf`, but compilation fails if the type gains a member. */
 export function everyOneOf<Name extends string>(names: Readonly<Record<Name, true>>): Guard {
   return oneOf(...Object.keys(names));
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fingerprint } from "./fingerprint.ts";
 
-/** Where things lie below Tinman's home. */
+/** Paths in Tinman's home. */
 export interface Layout {
   readonly home: string;
   readonly sessions: string;
@@ -15,12 +15,12 @@ export function layoutOf(home: string): Layout {
 
 export const logSuffix = ".jsonl";
 
-/** Only what passes here may become a part of a path. A UUID passes. */
+/** Whether an id is safe as a file name. */
 export function isSessionId(id: string): boolean {
   return /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(id) && !id.includes("..");
 }
 
-/** The folder name for the sessions of one working directory: its readable end, and a fingerprint that keeps different ones apart. */
+/** The folder name for a working directory's sessions: its readable end, plus a hash that makes it unique. */
 export function cwdSlug(cwd: string): string {
   const words = cwd.replaceAll(/[^\p{L}\p{N}._-]/gu, "-").replace(/^[-.]+/, "");
   const readable =

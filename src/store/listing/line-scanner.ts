@@ -6,14 +6,15 @@ import { maxRecordBytes } from "./listed-records.ts";
 const newline = 0x0a;
 const largestChunk = 4 * 1024 * 1024;
 
-/** A link is not followed, and nobody waits for the other end of a pipe. */
+/** Doesn't follow links or block on pipes. */
 export const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Calls `visit` with every line, counted from 1, as bytes that are good only during the call; with `undefined` for a line
- * longer than a record may be, as soon as it is. Lines end at a line feed and nowhere else. Ends with the last line, or when
- * `visit` says so. Never holds more than a chunk and one line. Gives what the file was when it was opened, or `undefined`
- * when there is no such file; rejects with what the file system says, or `visit` throws.
+ * Calls `visit` with each line, numbered from 1, until it returns "enough". Lines end only at a line feed. The bytes are valid
+ * only during the call; `undefined` is a line longer than a record can be. Memory is bounded by one chunk and one line.
+ *
+ * Resolves to the file's stats at opening, or `undefined` for a missing file. Rejects with file system errors and whatever
+ * `visit` throws.
  */
 export async function scanLines(
   path: string,
@@ -48,7 +49,7 @@ export async function scanLines(
       if (!stats.isFile()) return undefined;
       const { size } = stats;
       const buffer = Buffer.allocUnsafe(Math.min(size, chunkBytes));
-      // Not further than the end as it is now: another process may be writing on.
+      // Stop at the current end, because another process may still be writing.
       for (let position = 0; position < size; ) {
         const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, size - position), position);
         if (bytesRead === 0) break;

@@ -12,13 +12,13 @@ import {
 } from "./guards.ts";
 import { isSettings } from "./settings-guards.ts";
 
-/** The format that this version writes, and the newest that it reads. */
+/** The format that this version writes, and the latest that it reads. */
 export const recordVersion = 1;
 
-/** What one record may take in the log, without its newline. */
+/** Maximum size of a record, without its newline. */
 export const maxRecordBytes = 16 * 1024 * 1024;
 
-/** The bytes by which a title record is found without parsing the log. JSON escapes quotes, so no text can contain them. */
+/** Finds title records without parsing the log. JSON escapes quotes, so no text can contain it. */
 export const titleMarker = '"type":"session.titled"';
 
 export type DecodedStart =
@@ -29,7 +29,7 @@ export type DecodedStart =
     }
   | StartDamage;
 
-/** Why the first line cannot be read, and with it the whole log. */
+/** Why the first line, and so the whole log, is unreadable. */
 export type StartDamage = { readonly kind: "later"; readonly version: number } | { readonly kind: "damaged" };
 
 type Opened = Omit<EventOf<"session.opened">, "type" | "at" | "sessionId" | "turnId">;
@@ -51,7 +51,7 @@ const isOptionalText = optional(isText);
 export const titledFields = { title: isText };
 const isTitled = shape(titledFields);
 
-/** Reads the first line. Never throws. `sessionId` is the id under which the log was found. */
+/** Reads the first line. Never throws. `sessionId` is the id in the log's file name. */
 export function decodeStart(line: string, sessionId: string): DecodedStart {
   const record = parseRecord(line);
   if (record?.type !== "session_start" || !isPositiveInteger(record.version)) return { kind: "damaged" };
@@ -70,20 +70,20 @@ export function decodeStart(line: string, sessionId: string): DecodedStart {
   };
   return {
     kind: "event",
-    // The guards have checked every field that the type names.
+    // The guards have checked every field of the type.
     event: event as unknown as DurableEvent & { type: "session.opened" },
     title: isText(record.title) ? record.title : "",
   };
 }
 
-/** The title in a line, if it is a title record. Never throws. */
+/** The title, if the line is a title record. Never throws. */
 export function decodeTitle(line: string): string | undefined {
   const record = parseRecord(line);
   if (record?.type !== "session.titled" || !isEnvelope(record) || !isTitled(record)) return undefined;
   return isText(record.title) ? record.title : undefined;
 }
 
-/** Far from the last whole number, so that there is always a next one. */
+/** Well below the largest safe integer, so that there is always a next seq. */
 function isSeq(value: unknown): boolean {
   return isPositiveInteger(value) && value < 2 ** 52;
 }

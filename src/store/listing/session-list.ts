@@ -18,18 +18,18 @@ export interface ListQuery {
   readonly cwd?: string | undefined;
   readonly owner?: string | undefined;
   readonly limit?: number | undefined;
-  /** When it is aborted, its reason is thrown. */
+  /** An abort rejects the listing with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Called for each log that was looked at and cannot be read. */
+  /** Called for each unreadable log found on the way. */
   onUnreadable?(path: string): void;
 }
 
-/** Files that are looked at together, whatever the number of sessions. */
+/** Files read at the same time. */
 const concurrency = 16;
 
 const marker = Buffer.from(titleMarker);
 
-/** Newest first. Sessions that cannot be read are left out. Rejects when the folder of all sessions cannot be read. */
+/** Newest first, without unreadable sessions. Rejects if the sessions folder itself is unreadable. */
 export async function listInfos(sessions: string, query: ListQuery): Promise<readonly SessionInfo[]> {
   const { cwd, owner, signal } = query;
   const folders = cwd === undefined ? await namesIn(sessions) : [cwdSlug(cwd)];
@@ -46,7 +46,7 @@ export async function listInfos(sessions: string, query: ListQuery): Promise<rea
   });
 }
 
-/** All logs in these folders that have content, the last changed first. A folder that cannot be read is left out, as a log is. */
+/** All non-empty logs in these folders, last changed first. Skips unreadable folders and logs. */
 export async function logsIn(folders: readonly string[], signal?: AbortSignal): Promise<readonly ListedLog[]> {
   const logs: ListedLog[] = [];
   for (const folder of folders) {
@@ -66,7 +66,7 @@ export async function logsIn(folders: readonly string[], signal?: AbortSignal): 
   return logs.sort((a, b) => b.mtimeMs - a.mtimeMs || (a.id < b.id ? -1 : 1));
 }
 
-/** What is read of the first of these that can be read, in their order. Of the others, no more than a batch is looked at. */
+/** Results for the first `limit` readable logs, in order. Reads at most one batch too many. */
 export async function firstOf<Log, T>(
   logs: readonly Log[],
   { limit = Number.POSITIVE_INFINITY, signal }: ListQuery,
@@ -84,8 +84,8 @@ export async function firstOf<Log, T>(
 }
 
 /**
- * The log's first line and its last title; other lines are looked at, but not parsed. `undefined` when there is no log, or
- * nothing in it yet; rejects with what the file system says.
+ * Reads the log's first line and last title, parsing no other lines. `undefined` for a missing or empty log. Rejects with file
+ * system errors.
  */
 export async function readInfo(
   path: string,
@@ -110,7 +110,7 @@ export async function readInfo(
   return { info: { id, title, cwd, ...times, path, bytes: stats.size, ...ownerOf(settings) } };
 }
 
-/** Settings that no client can change, so that those of the beginning hold. */
+/** Fixed at creation, so the first record's values stay valid. */
 export function ownerOf({ owner, userId }: SessionSettings): Pick<SessionInfo, "owner" | "userId"> {
   return { ...(owner === undefined ? {} : { owner }), ...(userId === undefined ? {} : { userId }) };
 }
@@ -119,7 +119,7 @@ export function startOf(line: Buffer | undefined, id: string): DecodedStart {
   return line && isUtf8(line) ? decodeStart(line.toString(), id) : { kind: "damaged" };
 }
 
-/** Of what a folder holds; nothing where there is no folder. */
+/** The names in a folder; empty if it doesn't exist. */
 export async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder);

@@ -23,7 +23,7 @@ const isReasoningEffort = everyOneOf<ReasoningEffort>({
   dynamic: true,
 });
 
-/** What every session has. */
+/** Required settings. */
 export const neededSettings: FieldGuards<Pick<SessionSettings, SettingKey<"needed">>> = {
   modelId: isText,
   reasoningEffort: isReasoningEffort,

@@ -49,7 +49,7 @@ test("a binary message closes with 1003", async () => {
   const closed = closeOf(socket);
   socket.send(Buffer.from("{}"));
   socket.send("after");
-  expect(await closed).toEqual({ code: 1003, reason: "only text is understood" });
+  expect(await closed).toEqual({ code: 1003, reason: "only text frames are supported" });
   expect([served.seen[0]?.lines, await isUp(served)]).toEqual([[], true]);
 });
 

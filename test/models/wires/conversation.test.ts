@@ -17,7 +17,7 @@ interface Scenario {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** Each is played on every wire, and tells the same events on all of them. */
+/** Each scenario must give the same events on every wire. */
 const scenarios: Readonly<Record<string, Scenario>> = {
   "parallel-calls": {
     files: { "/ws/a.txt": "alpha\n", "/ws/b.txt": "beta\n" },
@@ -64,7 +64,7 @@ describe.each(wireNames)("%s", (name) => {
     expectGolden(file, alike(events));
   });
 
-  test("images and PDF files are sent, also those that a tool shows", async () => {
+  test("sends images, PDF files and text documents", async () => {
     const { server, open } = await openWire(name, { entry: { documents: true } });
     server.enqueue({ text: ["A dot."], usage }, { text: ["Again."], usage });
     const session = await open();
@@ -80,7 +80,7 @@ describe.each(wireNames)("%s", (name) => {
     expect(server.requests[0]?.rawBody).toContain('<document name=\\"note.txt\\">\\nhello\\n</document>');
   });
 
-  test("a model that cannot see is told what is left out, and so is the user", async () => {
+  test("tells a model without images and its user what was left out", async () => {
     const { server, open } = await openWire(name, { entry: { images: false, documents: false } });
     server.enqueue({ text: ["I cannot see it."], usage });
     const session = await open();
@@ -94,7 +94,7 @@ describe.each(wireNames)("%s", (name) => {
         ]).outcome,
     );
     expect(events.filter((event) => event.type === "notice")).toMatchObject([
-      { level: "warning", text: "2 images or documents are not sent: model does not take them." },
+      { level: "warning", text: "2 images or documents were left out: unsupported by model." },
     ]);
     const sent = server.requests[0]?.rawBody ?? "";
     expect(server.requests.map(({ faults }) => faults)).toEqual([[]]);
@@ -103,7 +103,7 @@ describe.each(wireNames)("%s", (name) => {
     expect(sent).toContain("[An image (image/png) is left out: this model cannot see it.]");
   });
 
-  test("every answer is counted once, and costs what the configured prices say", async () => {
+  test("counts each reply's usage once, and computes the cost from the configured prices", async () => {
     const prices = { input: 10, output: 100, cacheRead: 1 };
     const { server, open } = await openWire(name, { entry: { prices } });
     server.enqueue({ calls: [{ name: "LS", input: {}, id: "call_a" }], usage }, { text: ["Done."], usage });
@@ -112,7 +112,7 @@ describe.each(wireNames)("%s", (name) => {
     expect(outcome.cost).toBeCloseTo((200 * 10 + 40 * 1 + 60 * 100) / 1_000_000, 12);
   });
 
-  test("an interrupt closes the connection at once and keeps what was said", async () => {
+  test("an interrupt closes the connection at once and keeps the text", async () => {
     const { server, open } = await openWire(name);
     server.enqueue({ text: ["One ", "two ", "three"], fault: { idleAfter: 6 } });
     const session = await open();

@@ -7,7 +7,7 @@ import { catalogOf } from "./wire.ts";
 let server: ProviderServer;
 afterEach(() => server.close());
 
-/** Servers that speak almost the same, by the preset that a user would name. */
+/** Nearly identical dialects, by the provider that a user would name. */
 const presets = [
   ["deepseek", chatDialects.deepseek, "reasoning_content"],
   ["moonshot", chatDialects.moonshot, "reasoning_content"],
@@ -18,7 +18,7 @@ const presets = [
 ] as const;
 
 test.each(presets)(
-  "%s: a conversation with thoughts, parallel calls and two turns",
+  "%s: a conversation with thinking, parallel calls and two turns",
   async (provider, dialect, field) => {
     server = await createOpenAIChatServer(dialect);
     const model = dialect.models.at(-1) ?? "";
@@ -46,10 +46,10 @@ test.each(presets)(
       field === "reasoning",
       field === "reasoning_content",
     ]);
-    // In pieces it came, and whole it goes back.
+    // It arrived in pieces and goes back in one.
     const details = [{ type: "reasoning.text", text: "Let me look.", format: "unknown", index: 0 }];
     expect(sent.reasoning_details).toEqual(provider === "openrouter" ? details : undefined);
-    // Where a server counts cached tokens at all, in whatever words, they are counted once.
+    // Cached tokens are counted once, whatever the server calls them.
     const counted =
       "usageFields" in dialect && dialect.usageFields === "plain" ? { input: 140 } : { input: 100, cacheRead: 40 };
     const { events } = await kit.store.read(session.id);

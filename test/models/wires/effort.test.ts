@@ -9,7 +9,7 @@ import { closeServers, eventsOf, openWire, type WireName } from "./wire.ts";
 
 afterEach(closeServers);
 
-/** What each effort becomes for a model; `undefined`: nothing about it is sent. In the order of `reasoningEfforts`. */
+/** What is sent for each effort, in the order of `reasoningEfforts`. Absent: nothing. */
 type Row = readonly [wire: WireName, model: string, sent: Readonly<Partial<Record<ReasoningEffort, unknown>>>];
 
 const budget = (budget_tokens: number) => ({ thinking: { type: "enabled", budget_tokens } });
@@ -109,7 +109,7 @@ const rows: readonly Row[] = [
   ],
 ];
 
-test.each(rows)("%s, %s: every effort is one that the model has", async (wire, model, expected) => {
+test.each(rows)("%s, %s: sends only efforts that the model supports", async (wire, model, expected) => {
   const sent: Record<string, unknown> = {};
   for (const effort of reasoningEfforts) {
     const { server, open } = await openWire(wire, { entry: { model } });
@@ -117,8 +117,8 @@ test.each(rows)("%s, %s: every effort is one that the model has", async (wire, m
     const session = await open({ reasoningEffort: effort });
     const events = await eventsOf(session, () => ask(session, "hi"));
     expect(server.requests.map(({ faults }) => faults)).toEqual([[]]);
-    const told = toldIn(server.requests[0]?.body);
-    if (Object.keys(told).length > 0) sent[effort] = told;
+    const options = effortOptionsIn(server.requests[0]?.body);
+    if (Object.keys(options).length > 0) sent[effort] = options;
     const notices = events.filter((event) => event.type === "notice").length;
     expect(notices, effort).toBe(isOffered(effort, expected) ? 0 : 1);
   }
@@ -131,10 +131,10 @@ const everyModel: readonly (readonly [WireName, string])[] = [
   ...["gpt-4.1", "gpt-5", "gpt-5.1", "o3", "o4-mini"].map((model) => ["openai-responses", model] as const),
 ];
 
-/** Of every wire, some in the short run: what each family is told stands in the rows above. */
+/** The short run samples them, because the rows above cover each family. */
 const tried = everyModel.filter((_, index) => isFullRun || index % 3 === 0);
 
-test.each(tried)("%s, %s: no effort is refused", async (wire, model) => {
+test.each(tried)("%s, %s: the server accepts every effort", async (wire, model) => {
   const { server, open } = await openWire(wire, { entry: { model } });
   for (const reasoningEffort of reasoningEfforts) {
     server.enqueue({ thinking: ["hm"], calls: [{ name: "LS", input: { directory_path: "." } }] }, { text: ["ok"] });
@@ -144,14 +144,14 @@ test.each(tried)("%s, %s: no effort is refused", async (wire, model) => {
   expect(server.requests.flatMap(({ faults }) => faults)).toEqual([]);
 });
 
-/** An effort that gives what a lower one gives was clamped, and that is told. */
+/** False for a clamped effort, which sends the same as a lower one and comes with a notice. */
 function isOffered(effort: ReasoningEffort, expected: Row[2]): boolean {
   if (effort === "none" || effort === "dynamic") return true;
-  const told = JSON.stringify(expected[effort]);
-  if (told === undefined) return false;
+  const sent = JSON.stringify(expected[effort]);
+  if (sent === undefined) return false;
   const names: Partial<Record<string, RegExp>> = { off: /none|disabled/ };
   const own = names[effort] ?? new RegExp(`"${effort}"|"(budget_tokens|thinkingBudget)":${amounts[effort] ?? "x"}\\b`);
-  return own.test(told);
+  return own.test(sent);
 }
 
 const amounts: Partial<Record<string, string>> = {
@@ -163,7 +163,7 @@ const amounts: Partial<Record<string, string>> = {
   max: "59904",
 };
 
-function toldIn(body: unknown): Record<string, unknown> {
+function effortOptionsIn(body: unknown): Record<string, unknown> {
   const { thinking, output_config, reasoning, reasoning_effort, generationConfig } = body as Record<string, never>;
   const { thinkingConfig } = (generationConfig ?? {}) as Record<string, never>;
   return JSON.parse(JSON.stringify({ thinking, output_config, reasoning, reasoning_effort, thinkingConfig })) as Record<

@@ -8,14 +8,14 @@ import { closeServers, eventsOf, openWire, wireNames } from "./wire.ts";
 
 afterEach(closeServers);
 
-/** Silence is told soon, so that a test does not wait for it. */
+/** Short, so that tests detect silence quickly. */
 const timeouts = { connect: 5, firstByte: 0.8, idle: 0.3 };
 const good: Turn = { text: ["It ", "works."] };
 
-type Row = readonly [name: string, fault: Fault, attempts: number, code: string, words: RegExp];
+type Row = readonly [name: string, fault: Fault, attempts: number, code: string, message: RegExp];
 
 const lasting: readonly Row[] = [
-  ["400", { status: 400 }, 1, "model_bad_request", /did not accept the request for .+ \(400\)/],
+  ["400", { status: 400 }, 1, "model_bad_request", /rejected the request for .+ \(400\)/],
   [
     "401",
     { status: 401 },
@@ -23,64 +23,58 @@ const lasting: readonly Row[] = [
     "model_auth",
     /refused the key \(401\).* Check apiKey of model "model" in config\.yaml\./,
   ],
-  ["403", { status: 403 }, 1, "model_auth", /does not allow this \(403\).*config\.yaml/],
+  ["403", { status: 403 }, 1, "model_auth", /denied access to .+ \(403\).*config\.yaml/],
   ["404", { status: 404 }, 1, "model_bad_request", /has no model ".+" at http:\/\/127\.0\.0\.1:\d+.* \(404\)/],
-  ["413", { status: 413 }, 1, "model_bad_request", /larger than .+ takes \(413\)/],
-  ["422", { status: 422 }, 1, "model_bad_request", /did not accept the request for .+ \(422\)/],
-  ["a web page", "html-body", 1, "model_failed", /: http.* answered with a web page: it is not the address of a model/],
+  ["413", { status: 413 }, 1, "model_bad_request", /too large for .+ \(413\)/],
+  ["422", { status: 422 }, 1, "model_bad_request", /rejected the request for .+ \(422\)/],
+  ["a web page", "html-body", 1, "model_failed", /: http.* returned a web page, so it is not a model's address/],
 ];
 
 const passing: readonly Row[] = [
   ["408", { status: 408 }, 4, "model_failed", /status 408/],
   ["409", { status: 409 }, 4, "model_failed", /status 409/],
   ["425", { status: 425 }, 4, "model_failed", /status 425/],
-  ["429", { status: 429, headers: { "retry-after": "1" } }, 4, "model_overloaded", /rate limit is used up \(429\)/],
+  ["429", { status: 429, headers: { "retry-after": "1" } }, 4, "model_overloaded", /rate limit is exceeded \(429\)/],
   ["500", { status: 500 }, 4, "model_failed", /status 500/],
-  [
-    "502",
-    { status: 502, body: "<html>bad gateway</html>" },
-    4,
-    "model_failed",
-    /status 502: it answered with a web page/,
-  ],
+  ["502", { status: 502, body: "<html>bad gateway</html>" }, 4, "model_failed", /status 502: it returned a web page/],
   ["503", { status: 503 }, 4, "model_overloaded", /overloaded \(503\)/],
   ["504", { status: 504 }, 4, "model_failed", /status 504/],
   ["529", { status: 529 }, 4, "model_overloaded", /overloaded \(529\)/],
-  ["a connection that is closed", "refuse-connection-after-accept", 4, "model_failed", /cannot be reached\. .*closed/],
+  ["a closed connection", "refuse-connection-after-accept", 4, "model_failed", /cannot be reached\. .*closed/],
   [
-    "a body without content",
+    "an empty body",
     "empty-body",
     4,
     "model_failed",
-    /answer (ended before it was whole|that is not whole or not in its format|without a body)/,
+    /reply ended early|incomplete or malformed response|response without a body/,
   ],
 ];
 
-/** These take their time, so all wires are tried at once. */
+/** Slow, so all wires run at once. */
 const silent: readonly Row[] = [
-  ["no answer", "silence", 4, "model_failed", /^(?!.*cannot be reached).*: .*0\.8 s/],
+  ["no response", "silence", 4, "model_failed", /^(?!.*cannot be reached).*: .*0\.8 s/],
   [
-    "headers and no answer",
+    "headers without a body",
     "headers-then-silence",
     4,
     "model_failed",
-    /: 127\.0\.0\.1:\d+ sent headers, but no answer within 0\.8 s\. timeouts\.firstByte/,
+    /: 127\.0\.0\.1:\d+ sent headers but no body within 0\.8 s\. The model's timeouts\.firstByte/,
   ],
 ];
 
-/** By the name of the row; the others have none. */
+/** By row name. Other rows have no cause. */
 const causes: Readonly<Record<string, FailureCause>> = {
   "408": "timeout",
   "429": "rate_limited",
   "503": "overloaded",
   "504": "timeout",
   "529": "overloaded",
-  "a connection that is closed": "network",
-  "no answer": "timeout",
-  "headers and no answer": "timeout",
+  "a closed connection": "network",
+  "no response": "timeout",
+  "headers without a body": "timeout",
 };
 
-// Loading the providers' libraries can take longer than the silence that the tests allow.
+// Loading the providers' libraries can take longer than the timeouts of these tests.
 beforeAll(async () => {
   for (const name of wireNames) {
     const { server, open } = await openWire(name);
@@ -90,16 +84,16 @@ beforeAll(async () => {
   await closeServers();
 });
 
-async function endsWithWords(name: WireName, [row, fault, attempts, code, words]: Row): Promise<void> {
+async function failsTurn(name: WireName, [row, fault, attempts, code, message]: Row): Promise<void> {
   const { server, open } = await openWire(name, { entry: { timeouts } });
   server.enqueue(...Array.from({ length: attempts }, () => ({ ...good, fault })), good);
   const session = await open();
   const events = await eventsOf(session, () => ask(session, "go"));
   expect(server.requests.length).toBe(attempts);
   const ended = events.find((event) => event.type === "turn.ended");
-  expect(ended).toMatchObject({ reason: "failed", failure: { code, message: expect.stringMatching(words) } });
+  expect(ended).toMatchObject({ reason: "failed", failure: { code, message: expect.stringMatching(message) } });
   const failure = ended?.type === "turn.ended" ? ended.failure : undefined;
-  // Each wire has its own way to notice that there is no body.
+  // Each wire detects a missing body in its own way.
   if (fault !== "empty-body") expect(failure?.cause).toBe(causes[row]);
   expect(retriesIn(events)).toEqual(
     pausesAfter(fault)
@@ -109,7 +103,7 @@ async function endsWithWords(name: WireName, [row, fault, attempts, code, words]
   expect(JSON.stringify(events)).not.toContain(server.key);
 }
 
-async function isTriedAgain(name: WireName, [, fault]: Row): Promise<void> {
+async function isRetried(name: WireName, [, fault]: Row): Promise<void> {
   const { server, open } = await openWire(name, { entry: { timeouts } });
   server.enqueue({ ...good, fault }, good);
   const session = await open();
@@ -119,7 +113,7 @@ async function isTriedAgain(name: WireName, [, fault]: Row): Promise<void> {
   expect(retriesIn(events)).toHaveLength(1);
 }
 
-async function goesOn(name: WireName, fault: Fault): Promise<void> {
+async function isContinued(name: WireName, fault: Fault): Promise<void> {
   const { server, open } = await openWire(name, { entry: { timeouts } });
   const words = ["One, ", "two, ", "three, ", "four, "];
   server.enqueue({ text: words, fault }, { text: ["and ", "that is all."] });
@@ -127,14 +121,14 @@ async function goesOn(name: WireName, fault: Fault): Promise<void> {
   const events = await eventsOf(session, () => ask(session, "Count."));
   const shown = deltasIn(events);
   expect(shown.slice(-2)).toEqual(["and ", "that is all."]);
-  // Whatever had come was shown once, in its order.
+  // Everything received was shown once, in order.
   expect(words.join("").startsWith(shown.slice(0, -2).join(""))).toBe(true);
   expect(shown.length).toBeGreaterThan(2);
   expect(session.history().at(-1)).toMatchObject({ content: [{ type: "text", text: shown.join("") }], stop: "end" });
   expect(retriesIn(events)).toHaveLength(1);
   expect(server.requests.flatMap(({ faults }) => faults)).toEqual([]);
   const second = JSON.stringify(server.requests[1]?.body);
-  expect(second).toContain("Go on exactly where your answer stopped");
+  expect(second).toContain("Continue exactly where it stopped");
   expect(second).toContain(JSON.stringify(shown.slice(0, -2).join("")).slice(1, -1));
 }
 
@@ -143,21 +137,19 @@ describe("on every wire", () => {
     await Promise.all(wireNames.map(check));
   };
 
-  test.each(silent)("%s ends the turn with words", (...row) => onAll((name) => endsWithWords(name, row)));
+  test.each(silent)("%s fails the turn with a message", (...row) => onAll((name) => failsTurn(name, row)));
 
-  test.each(silent)("%s is tried again, and nothing of it is seen", (...row) =>
-    onAll((name) => isTriedAgain(name, row)),
-  );
+  test.each(silent)("%s is retried and leaves no trace", (...row) => onAll((name) => isRetried(name, row)));
 
-  test("an answer that is silent goes on where it stopped", () => onAll((name) => goesOn(name, { idleAfter: 6 })));
+  test("a stalled reply continues where it stopped", () => onAll((name) => isContinued(name, { idleAfter: 6 })));
 });
 
 describe.each(wireNames)("%s", (name) => {
-  test.each([...lasting, ...passing])("%s ends the turn with words", (...row) => endsWithWords(name, row));
+  test.each([...lasting, ...passing])("%s fails the turn with a message", (...row) => failsTurn(name, row));
 
-  test.each(passing)("%s is tried again, and nothing of it is seen", (...row) => isTriedAgain(name, row));
+  test.each(passing)("%s is retried and leaves no trace", (...row) => isRetried(name, row));
 
-  test("a server's own pause goes first, and a long one is not waited for", async () => {
+  test("honors the server's pause, unless it is too long", async () => {
     const { server, open } = await openWire(name);
     server.enqueue({ fault: { status: 429, headers: { "retry-after": "2" } } }, good);
     server.enqueue({ fault: { status: 429, headers: { "retry-after": "3600" } } });
@@ -167,7 +159,7 @@ describe.each(wireNames)("%s", (name) => {
     const outcome = await ask(session, "again");
     expect(outcome.failure).toEqual({
       code: "model_overloaded",
-      message: expect.stringMatching(/ It asks to wait 3600 s, and that is longer than a reply is waited for\.$/),
+      message: expect.stringMatching(/ It asks for a wait of 3600 s, which is over the limit\.$/),
       cause: "rate_limited",
     });
     expect(server.requests).toHaveLength(3);
@@ -176,11 +168,11 @@ describe.each(wireNames)("%s", (name) => {
   test.each<readonly [string, Fault]>([
     ["cut", { cutAfter: 6 }],
     ["malformed", { malformedAfter: 6 }],
-    ["ended without an end", { endWithoutFinish: true }],
-    ["an error", { streamError: { after: 6 } }],
-  ])("an answer that is %s goes on where it stopped", (_, fault) => goesOn(name, fault));
+    ["unfinished", { endWithoutFinish: true }],
+    ["failed", { streamError: { after: 6 } }],
+  ])("a %s reply continues where it stopped", (_, fault) => isContinued(name, fault));
 
-  test("a call that was cut off does not run, the one of the next attempt does", async () => {
+  test("skips a truncated call and runs the retry's", async () => {
     const { server, kit, open } = await openWire(name, { entry: { timeouts } });
     const calls = [{ name: "Create", input: { file_path: "x.txt", content: "hello" }, id: "call_1", pieces: 8 }];
     server.enqueue({ calls, fault: { endWithoutFinish: true } }, { calls }, { text: ["Made it."] });
@@ -192,7 +184,7 @@ describe.each(wireNames)("%s", (name) => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test("an answer with nothing in it is asked for once more, and then a failure", async () => {
+  test("retries an empty reply once, then fails", async () => {
     const { server, open } = await openWire(name);
     server.enqueue({ fault: "empty-answer" }, { fault: "empty-answer" }, good);
     const session = await open();
@@ -203,7 +195,7 @@ describe.each(wireNames)("%s", (name) => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test("a server that is not there", async () => {
+  test("reports an unreachable server", async () => {
     const { server, open } = await openWire(name);
     await server.close();
     const session = await open();
@@ -219,7 +211,7 @@ describe.each(wireNames)("%s", (name) => {
     expect(retriesIn(events)).toHaveLength(3);
   });
 
-  test("a key that is repeated by the server is not told", async () => {
+  test("hides the key when the server's error repeats it", async () => {
     const { server, open } = await openWire(name);
     const body = JSON.stringify({
       error: { message: `Bad key ${server.key} in Bearer ${server.key}`, type: "x", code: 1 },
@@ -232,7 +224,7 @@ describe.each(wireNames)("%s", (name) => {
   });
 });
 
-/** What the server asks for, or our own. */
+/** The server's pauses, or our own. */
 function pausesAfter(fault: Fault): readonly number[] {
   const asks = typeof fault === "object" && "headers" in fault && fault.headers?.["retry-after"] !== undefined;
   return asks ? [1_000, 1_000, 1_000] : [500, 1_000, 2_000];

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect } from "vitest";
 
-/** Compares values, one a line, with a file beside this one. `npm run golden` writes it anew. */
+/** Compares values with a golden file, one per line. `npm run golden` rewrites it. */
 export function expectGolden(name: string, values: readonly unknown[]): void {
   const file = new URL(`golden/${name}.jsonl`, import.meta.url);
   const shown = values.map((value) => `${JSON.stringify(value)}\n`).join("");

@@ -11,7 +11,7 @@ const chunk = (delta: object, finish: string | null = null): string => {
 test.each([
   ["comments", ": keep-alive\n\n"],
   ["empty deltas", chunk({})],
-])("%s of a provider reset the limit of the server on a model's silence", async (_, sign) => {
+])("%s from a provider reset the server's limit for a silent model", async (_, sign) => {
   const pieces = [sign, sign, sign, chunk({ content: "Here." }), sign, sign, chunk({}, "stop"), "data: [DONE]\n\n"];
   const kit = createKit([], {
     models: createModelCatalog({

@@ -6,7 +6,7 @@ import type { ModelEntry } from "../../../src/models/model-entry.ts";
 import { ask, createKit } from "../../fakes/kit.ts";
 import { catalogOf } from "./wire.ts";
 
-/** Servers that do what the providers' own would not, or not often. */
+/** Servers with unusual or wrong behaviour. */
 
 const closing: (() => void)[] = [];
 afterEach(() => {
@@ -69,7 +69,7 @@ async function talk(entry: Partial<ModelEntry>, answers: readonly Answer[], prom
 }
 
 describe("chat completions", () => {
-  test("a refusal that is told beside the answer", async () => {
+  test("reports a refusal sent in its own field", async () => {
     const { outcome, paths } = await talk({}, [
       events(chunk({ refusal: "I can" }), chunk({ refusal: "not." }, "stop"), "[DONE]"),
     ]);
@@ -77,7 +77,7 @@ describe("chat completions", () => {
     expect(paths).toHaveLength(1);
   });
 
-  test("an end without a reason, when the stream says that it is over", async () => {
+  test("accepts a missing finish reason after [DONE]", async () => {
     const { outcome, paths } = await talk({}, [
       events(chunk({ content: "All " }), chunk({ content: "said." }), "[DONE]"),
     ]);
@@ -85,7 +85,7 @@ describe("chat completions", () => {
     expect(paths).toHaveLength(1);
   });
 
-  test("a text that ends in the word for the end is none: the answer was cut off", async () => {
+  test("treats [DONE] within a text as text, so the reply was cut off", async () => {
     const { outcome, paths } = await talk({}, [
       events(chunk({ content: "Every stream ends in data: [DONE]" })),
       events(chunk({ content: ", as it should." }, "stop"), "[DONE]"),
@@ -97,7 +97,7 @@ describe("chat completions", () => {
     expect(paths).toHaveLength(2);
   });
 
-  test("no count of tokens is no cost", async () => {
+  test("reports no cost without token counts", async () => {
     const entry = { prices: { input: 1, output: 1 } };
     const { outcome } = await talk(entry, [events(chunk({ content: "Hi." }, "stop"), "[DONE]")]);
     expect(outcome).toMatchObject({ reason: "completed" });
@@ -106,23 +106,23 @@ describe("chat completions", () => {
 
   test.each([
     [
-      "an error with a status that says otherwise",
+      "an error with status 200",
       { error: { message: "model not loaded" } },
-      /broke off its answer: model not loaded\./,
+      /aborted its reply: model not loaded\./,
       4,
     ],
-    ["an answer in one piece", { choices: [{ message: { content: "Hi." } }] }, /did not stream its answer/, 1],
-  ] as const)("JSON instead of a stream: %s", async (_, body, words, requests) => {
+    ["an unstreamed reply", { choices: [{ message: { content: "Hi." } }] }, /did not stream its reply/, 1],
+  ] as const)("JSON instead of a stream: %s", async (_, body, message, requests) => {
     const json: Answer = (response) => {
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify(body));
     };
     const { outcome, paths } = await talk({}, [json]);
-    expect(outcome?.failure?.message).toMatch(words);
+    expect(outcome?.failure?.message).toMatch(message);
     expect(paths).toHaveLength(requests);
   });
 
-  test("a redirect is named and not followed", async () => {
+  test("reports a redirect instead of following it", async () => {
     const { url: other, paths: asked } = await serve([events("[DONE]")]);
     const { outcome, paths } = await talk({}, [
       (response) => response.writeHead(307, { location: `${other}/x` }).end(),
@@ -134,7 +134,7 @@ describe("chat completions", () => {
     expect([paths.length, asked.length]).toEqual([1, 0]);
   });
 
-  test("an address with a query keeps it behind the path", async () => {
+  test("appends the address's query to the path", async () => {
     const good = events(chunk({ content: "Hi." }, "stop"), "[DONE]");
     const { outcome, paths } = await talk({ baseUrl: "/v1?api-version=2" }, [good]);
     expect([outcome?.finalText, paths]).toEqual(["Hi.", ["/v1/chat/completions?api-version=2"]]);
@@ -144,15 +144,15 @@ describe("chat completions", () => {
     ["firstByte", () => undefined],
     ["firstByte", (response) => void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders()],
     ["idle", (response) => void response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n")],
-  ] satisfies [string, Answer][])("a server that is silent: the message names timeouts.%s", async (key, silent) => {
+  ] satisfies [string, Answer][])("names timeouts.%s if the server is silent", async (key, silent) => {
     const { outcome } = await talk({ timeouts: { firstByte: 0.1, idle: 0.1 } }, [silent]);
     expect(outcome?.failure).toMatchObject({
       cause: "timeout",
-      message: expect.stringContaining(`timeouts.${key} of the model in config.yaml sets this limit.`),
+      message: expect.stringContaining(`The model's timeouts.${key} in config.yaml sets this limit.`),
     });
   });
 
-  test("signs of life that say nothing are not waited for without end", async () => {
+  test("limits the wait for a server that sends only keep-alives", async () => {
     const alive: Answer = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       const timer = setInterval(() => response.write(": keepalive\n\n"), 20);
@@ -160,13 +160,13 @@ describe("chat completions", () => {
     };
     const { outcome, paths } = await talk({ timeouts: { firstByte: 0.2, idle: 0.1 } }, [alive]);
     expect(outcome?.failure?.message).toMatch(
-      /kept the connection open and said nothing for 0\.3\d* s\. The model's timeouts in config\.yaml/,
+      /kept the connection open but sent nothing for 0\.3\d* s\. The model's timeouts in config\.yaml/,
     );
     expect(outcome?.failure?.cause).toBe("timeout");
     expect(paths).toHaveLength(4);
   });
 
-  test("an event without an end is cut off, and not asked for again", async () => {
+  test("stops an endless event and does not retry", async () => {
     const endless: Answer = (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       const piece = Buffer.alloc(1024 * 1024, "x");
@@ -182,7 +182,7 @@ describe("chat completions", () => {
     expect(paths).toHaveLength(1);
   });
 
-  test("more calls than any model makes", async () => {
+  test("rejects more calls than any model makes", async () => {
     const call = (index: number) => ({
       index,
       id: "same",
@@ -195,7 +195,7 @@ describe("chat completions", () => {
     expect(session.history().map(({ role }) => role)).toEqual(["user"]);
   });
 
-  test("calls that are counted anew in every answer have ids of their own in the next request", async () => {
+  test("gives calls unique ids if the server repeats an id in each reply", async () => {
     const call = { index: 0, id: "call_0", type: "function", function: { name: "LS", arguments: "{}" } };
     const calls = events(chunk({ tool_calls: [call] }, "tool_calls"), "[DONE]");
     const good = events(chunk({ content: "Done." }, "stop"), "[DONE]");
@@ -232,7 +232,7 @@ describe("Anthropic", () => {
   ];
   const entry = { provider: "anthropic", model: "claude-sonnet-4-5", baseUrl: "/v1" };
 
-  test("events, blocks and deltas that are not known are passed over", async () => {
+  test("skips unknown events, blocks and deltas", async () => {
     const odd = [
       { type: "future_event", anything: 1 },
       { type: "content_block_start", index: 1, content_block: { type: "future_block", x: 1 } },
@@ -244,10 +244,10 @@ describe("Anthropic", () => {
     expect(paths).toHaveLength(1);
   });
 
-  test("an error at the head of a stream has no made-up status", async () => {
+  test("classifies an error at the start of a stream by its type", async () => {
     const broken = events({ type: "error", error: { type: "invalid_request_error", message: "No." } });
     const { outcome, paths } = await talk(entry, [broken]);
-    expect(outcome?.failure).toEqual({ code: "model_bad_request", message: "Anthropic broke off its answer: No." });
+    expect(outcome?.failure).toEqual({ code: "model_bad_request", message: "Anthropic aborted its reply: No." });
     expect(paths).toHaveLength(1);
   });
 
@@ -256,22 +256,22 @@ describe("Anthropic", () => {
     ["rate_limit_error", "model_overloaded", "rate_limited"],
     ["timeout_error", "model_failed", "timeout"],
     ["api_error", "model_failed", undefined],
-  ] as const)("an error in a stream tells its cause: %s", async (type, code, cause) => {
+  ] as const)("reports the cause of an error in a stream: %s", async (type, code, cause) => {
     const { outcome } = await talk(entry, [events(start, { type: "error", error: { type, message: "No." } })]);
-    const failure = { code, message: "Anthropic broke off its answer: No." };
+    const failure = { code, message: "Anthropic aborted its reply: No." };
     expect(outcome?.failure).toEqual(cause === undefined ? failure : { ...failure, cause });
   });
 
-  test("an answer that is cut tells that the connection was lost", async () => {
+  test("reports a cut reply as a network failure", async () => {
     const { outcome } = await talk(entry, [events(start, ...text)]);
     expect(outcome?.failure).toMatchObject({
       code: "model_failed",
-      message: expect.stringContaining("ended before it was whole"),
+      message: expect.stringContaining("reply ended early"),
       cause: "network",
     });
   });
 
-  test("a window that is full ends it at once", async () => {
+  test("a full window ends the turn at once", async () => {
     const { outcome, paths } = await talk(entry, [events(start, ...text, ...end("model_context_window_exceeded"))]);
     expect(outcome).toMatchObject({ reason: "context_full", failure: { code: "context_full" } });
     expect(paths).toHaveLength(1);

@@ -11,7 +11,7 @@ afterEach(closeServers);
 const faultsOf = (server: ProviderServer) => server.requests.flatMap(({ faults }) => faults);
 const call = (id: string, name: string, input: unknown) => ({ id, name, input });
 
-/** A conversation with everything that may happen to calls. */
+/** A conversation with every kind of call outcome. */
 const eventful: readonly Turn[] = [
   {
     thinking: ["I should look."],
@@ -25,7 +25,7 @@ const eventful: readonly Turn[] = [
 ];
 
 describe.each(wireNames)("%s", (name) => {
-  test("a resumed session sends the very bytes that the open one would have sent", async () => {
+  test("a resumed session sends the same bytes as the open one would have", async () => {
     const server = await openServer(name);
     const store = createMemoryStore({ now: () => 1_000_000 });
     const host = createMemoryHost({ "/ws/a.txt": "alpha\n" });
@@ -47,12 +47,12 @@ describe.each(wireNames)("%s", (name) => {
     const sent = await sentBy("Go on.");
     expect(await sentBy("Go on.")).toBe(sent);
     expect(faultsOf(server)).toEqual([]);
-    // What was sent before is how it begins, so that the provider finds it in its cache.
+    // It starts with what was sent before, for the provider's cache.
     const before = conversationOf(server.requests.at(-3)?.body);
     expect(conversationOf(JSON.parse(sent)).slice(0, before.length)).toEqual(before);
   });
 
-  test("calls that were interrupted, denied or cut off have their results", async () => {
+  test("interrupted, denied and truncated calls have results", async () => {
     const aborted = { end: { type: "aborted" } } as const;
     const onCommand = () => new Promise<typeof aborted>((resolve) => setTimeout(() => resolve(aborted), 20));
     const host = createMemoryHost({ "/ws/a.txt": "alpha\n" }, { onCommand });
@@ -72,7 +72,7 @@ describe.each(wireNames)("%s", (name) => {
     expectGolden(`eventful-${name}`, conversationOf(server.requests.at(-1)?.body));
   });
 
-  test("goes on with what the other three have said", async () => {
+  test("continues a conversation of the other three wires", async () => {
     const others = wireNames.filter((other) => other !== name);
     const servers = await Promise.all([...others, name].map(async (wire) => [wire, await openServer(wire)] as const));
     const entries = servers.map(([wire, server]) => entryOf(wire, server, { id: wire }));
@@ -93,7 +93,7 @@ describe.each(wireNames)("%s", (name) => {
   });
 });
 
-/** The messages of a request, without signatures, encrypted thoughts and marks, which move or differ with every run. */
+/** The messages of a request, without signatures, encrypted thinking and cache marks, which vary. */
 function conversationOf(body: unknown): readonly unknown[] {
   const fields = body as { messages?: unknown[]; input?: unknown[]; contents?: unknown[] };
   const plain = JSON.stringify(fields.messages ?? fields.input ?? fields.contents, (key, value: unknown) => {

@@ -5,7 +5,7 @@ import { closeServers, eventsOf, openWire } from "./wire.ts";
 afterEach(closeServers);
 
 test.each(["anthropic", "openai-responses"] as const)(
-  "%s: thoughts that are kept secret go back with their proof, and are not shown",
+  "%s: hides redacted thinking and returns it with its proof",
   async (name) => {
     const { server, open } = await openWire(name);
     const calls = [{ name: "LS", input: { directory_path: "." }, id: "call_a" }];
@@ -20,13 +20,13 @@ test.each(["anthropic", "openai-responses"] as const)(
   },
 );
 
-test("thoughts go back to the model that had them, and to no other", async () => {
+test("returns thinking only to the model that produced it", async () => {
   const { server, kit, open } = await openWire("anthropic");
   server.enqueue({ thinking: ["Hm."], text: ["Yes."] }, { text: ["No."] });
   const session = await open({ reasoningEffort: "high" });
   await ask(session, "Is it?");
   await session.close();
-  // The same conversation, continued with another entry of the same provider.
+  // Continue with another entry of the same provider.
   const other = await openWire("anthropic", { server, store: kit.store, entry: { id: "second" } });
   const { session: resumed } = await other.kit.engine.resume(session.id, { changes: { modelId: "second" } });
   await ask(resumed, "And now?");
@@ -34,7 +34,7 @@ test("thoughts go back to the model that had them, and to no other", async () =>
   expect(JSON.stringify(server.requests[1]?.body)).not.toContain('"thinking":"Hm."');
 });
 
-test("anthropic: the instructions and the last two requests are marked for its cache", async () => {
+test("anthropic: marks the instructions and the last two requests for caching", async () => {
   const { server, open } = await openWire("anthropic", { files: { "/ws/a.txt": "alpha\n" } });
   server.enqueue({ calls: [{ name: "Read", input: { file_path: "a.txt" } }] }, { text: ["alpha"] }, { text: ["Bye."] });
   const session = await open();

@@ -14,14 +14,14 @@ import { createGoogleServer } from "../../fakes/providers/google-server.ts";
 import { createOpenAIChatServer } from "../../fakes/providers/openai-chat-server.ts";
 import { createOpenAIResponsesServer } from "../../fakes/providers/openai-responses-server.ts";
 
-/** The four wires: their server, and the model that is asked for there. */
+/** Each wire's fake server, and the model to call there. */
 export const wires = {
   anthropic: { create: () => createAnthropicServer(), provider: "anthropic", model: "claude-sonnet-4-5" },
   "openai-responses": {
     create: () => createOpenAIResponsesServer(),
     provider: "openai",
     model: "gpt-5.1",
-    // The same tools as the others, so that the same turns can be played.
+    // Same tools as the other wires, so that they can share turns.
     entry: { prefersPatch: false },
   },
   "openai-chat": {
@@ -36,7 +36,7 @@ export const wires = {
 export type WireName = keyof typeof wires;
 export const wireNames = Object.keys(wires) as readonly WireName[];
 
-/** Pauses of retries take no time; everything else is measured by the machine's own clock. */
+/** Timers fire at once; `monotonic` is real. */
 export const hastyClock: Clock = {
   now: () => 1_000_000,
   monotonic: () => performance.now(),
@@ -57,7 +57,7 @@ export interface WireOptions extends KitOptions {
   readonly server?: ProviderServer;
 }
 
-/** Servers of a test, to be closed after it. */
+/** Closed by `closeServers`. */
 const opened: ProviderServer[] = [];
 
 export async function closeServers(): Promise<void> {
@@ -86,14 +86,14 @@ export function catalogOf(entries: readonly ModelEntry[]) {
   });
 }
 
-/** An engine on fakes but for its model, which is reached over HTTP. */
+/** An engine with fakes, except for its model, which it calls over HTTP. */
 export async function openWire(name: WireName, options: WireOptions = {}): Promise<WireBench> {
   const { entry, server = await openServer(name), ...rest } = options;
   const kit = createKit([], { ...rest, models: catalogOf([entryOf(name, server, entry)]) });
   return { server, kit, open: (changes = {}) => kit.open({ modelId: "model", ...changes }) };
 }
 
-/** What a turn tells. */
+/** The events of a run. */
 export async function eventsOf(session: Session, run: () => Promise<unknown>): Promise<readonly EngineEvent[]> {
   const heard = listen(session);
   await run();
@@ -102,8 +102,8 @@ export async function eventsOf(session: Session, run: () => Promise<unknown>): P
 }
 
 /**
- * The events of a turn as all wires tell them alike: without proofs, which only their makers understand, without durations,
- * and with the arguments of a call in one piece, because wires cut them differently.
+ * The events of a turn in the form that all wires share: without proofs and durations, and with each call's arguments in one
+ * piece.
  */
 export function alike(events: readonly EngineEvent[]): readonly unknown[] {
   const plain = JSON.parse(

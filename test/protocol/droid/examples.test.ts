@@ -18,7 +18,7 @@ import * as sentByServers from "./server-examples.ts";
 
 const document = streamJsonRpcSchema();
 
-/** The same, by the schema that is printed. */
+/** The published schema of a definition. */
 function published(name: string): z.ZodType {
   return z.fromJSONSchema({ ...document, anyOf: [{ $ref: `#/$defs/${name}` }] } as Parameters<
     typeof z.fromJSONSchema
@@ -51,7 +51,7 @@ const questionAnswers: Readonly<Record<string, Example>> = {
   "plain strings": fromClient.answerWithTexts,
 };
 
-describe("what clients send is understood", () => {
+describe("accepts client messages", () => {
   test.each(Object.entries(requests))("%s", (_name, request) => {
     expect(clientEnvelope.parse(request)).toEqual(request);
     const method = request.method as keyof typeof clientParams;
@@ -75,7 +75,7 @@ describe("what clients send is understood", () => {
 const versions = { jsonrpc: "2.0", factoryApiVersion: "1.0.0", factoryProtocolVersion: "1.15.0" };
 const traced = { _meta: { traceparent: `00-${"0123456789abcdef".repeat(2)}-0123456789abcdef-01` } };
 
-/** `added` only fills in: what the example says stays. */
+/** Adds the missing keys of `added` to the example. */
 function merge(example: unknown, added: unknown): unknown {
   if (example === undefined) return added;
   if (Array.isArray(example))
@@ -88,7 +88,7 @@ function merge(example: unknown, added: unknown): unknown {
 const sent = ({ example, added }: ServerExample, envelope: object): unknown =>
   merge(merge(example, envelope), added ?? {});
 
-describe("what servers send can be sent", () => {
+describe("accepts server messages", () => {
   test.each(Object.entries(sentByServers.results))("result of %s", (method, example) => {
     const whole = sent(example, versions);
     const schema = resultResponse<z.ZodType>(clientResults[method as keyof typeof clientResults]);
@@ -114,14 +114,14 @@ describe("what servers send can be sent", () => {
     expect(anyOfServers.parse(whole)).toEqual(whole);
   });
 
-  test("but for a sign-in, which nothing here can want yet", () => {
+  test("except a sign-in, which we never send", () => {
     const whole = sent({ example: neverSent }, { ...versions, ...traced });
     expect(notificationEnvelope.safeParse(whole).success).toBe(false);
     expect(anyOfServers.safeParse(whole).success).toBe(false);
   });
 });
 
-test("a message that is not complete is not what is sent", () => {
+test("rejects an incomplete message", () => {
   const { example } = sentByServers.notifications["create_message of the user"] as ServerExample;
   expect(notificationEnvelope.safeParse(sent({ example }, { ...versions, ...traced })).success).toBe(false);
   expect(anyOfServers.safeParse(sent({ example }, { ...versions, ...traced })).success).toBe(false);

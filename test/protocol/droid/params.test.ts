@@ -12,7 +12,7 @@ const read = (method: Method, params: unknown): unknown => check<z.core.$ZodType
 const efforts = '"none", "dynamic", "off", "minimal", "low", "medium", "high", "xhigh", "max"';
 const levels = '"off", "low", "medium", "high", "normal", "auto-low", "auto-medium", "auto-high", "spec"';
 
-const refused: readonly (readonly [method: Method, params: unknown, words: string])[] = [
+const refused: readonly (readonly [method: Method, params: unknown, problem: string])[] = [
   ["droid.initialize_session", undefined, "params is missing: it must be an object"],
   ["droid.initialize_session", [], "params must be an object"],
   ["droid.initialize_session", {}, "machineId is missing: it must be a string"],
@@ -64,7 +64,7 @@ const refused: readonly (readonly [method: Method, params: unknown, words: strin
   ["droid.rename_session", { title: "\n" }, "title must not be blank"],
 ];
 
-test.each(refused)("%s %j is refused with words", (method, params, problem) => {
+test.each(refused)("rejects %s %j with a message", (method, params, problem) => {
   expect(read(method, params)).toEqual({ ok: false, problem });
 });
 
@@ -107,11 +107,11 @@ const accepted: readonly (readonly [method: Method, params: object])[] = [
   ["droid.close_session", { reason: "other" }],
 ];
 
-test.each(accepted)("%s %j is understood", (method, params) => {
+test.each(accepted)("accepts %s %j", (method, params) => {
   expect(read(method, params)).toEqual({ ok: true, value: params });
 });
 
-test("keys that nobody knows are passed over", () => {
+test("ignores unknown keys", () => {
   expect(read("droid.add_user_message", { text: "a", bogus: 1 })).toEqual({ ok: true, value: { text: "a" } });
 });
 
@@ -132,11 +132,11 @@ test.each([
   ["a response with an error", { ...response, error: { code: -32603, message: "no" } }],
   ["a response with neither", response],
   ["a notification", { jsonrpc: "2.0", factoryApiVersion: "1.0.0", type: "notification", method: "m" }],
-])("the envelope may have %s", (_what, message) => {
+])("accepts an envelope with %s", (_what, message) => {
   expect(clientEnvelope.parse(message)).toEqual(message);
 });
 
-test("what else an envelope holds is passed over, and so is a trace that is none", () => {
+test("ignores unknown keys and a malformed trace in an envelope", () => {
   expect(clientEnvelope.parse({ ...request, bogus: 1, _meta: { traceparent: 5 } })).toEqual(request);
 });
 
@@ -145,16 +145,16 @@ test.each([
   ["text", "a"],
   ["null", null],
   ["nothing", {}],
-  ["another JSON-RPC", { ...request, jsonrpc: "1.0" }],
+  ["another JSON-RPC version", { ...request, jsonrpc: "1.0" }],
   ["another API version", { ...request, factoryApiVersion: "1.0.1" }],
   ["no API version", { ...request, factoryApiVersion: undefined }],
-  ["a number as id", { ...request, id: 1 }],
-  ["null as id", { ...request, id: null }],
-  ["a number as method", { ...request, method: 1 }],
+  ["a numeric id", { ...request, id: 1 }],
+  ["a null id", { ...request, id: null }],
+  ["a numeric method", { ...request, method: 1 }],
   ["another type", { ...request, type: "bogus" }],
   ["no type", { ...request, type: undefined }],
-  ["a response to nothing", { ...response, id: null, error: { code: -1, message: "no" } }],
-])("the envelope may not be %s", (_what, message) => {
+  ["a response with a null id", { ...response, id: null, error: { code: -1, message: "no" } }],
+])("rejects as an envelope: %s", (_what, message) => {
   expect(clientEnvelope.safeParse(message).success).toBe(false);
 });
 

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.remove());
 
-test("every schema is listed, and printed as it is kept", async () => {
+test("lists all schemas and prints each checked-in file", async () => {
   const list = await bench.tinman(["schema"]);
   const listed = list.stdout
     .trimEnd()
@@ -29,7 +29,7 @@ test("every schema is listed, and printed as it is kept", async () => {
   }
 });
 
-test("a name that there is none of is a mistake of the command line", async () => {
+test("rejects an unknown name as a usage error", async () => {
   const { code, stdout, stderr } = await bench.tinman(["schema", "../package"]);
   expect([code, stdout, stderr]).toEqual([
     2,

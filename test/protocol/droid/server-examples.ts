@@ -1,6 +1,6 @@
 import { type Example, fromServer } from "../../fakes/rpc/published-examples.ts";
 
-/** A published message of a server, and what this program sends with it that the first dialect did not have, or its page left out. */
+/** A published server message. `added`: what we send beyond it, because the early dialect or its documentation lacks it. */
 export interface ServerExample {
   readonly example: Example;
   readonly added?: object;

@@ -3,8 +3,8 @@ import { createJsonlStore } from "../../../src/store/jsonl-store.ts";
 import { prompt } from "../sample-events.ts";
 
 /**
- * Goes on with session `s1` of the home in its first argument until it is killed: batches of one to three records of very
- * different sizes, the highest acknowledged number on standard output after each.
+ * Appends to session `s1` of the home in its first argument until it is killed: batches of one to three records of very
+ * different sizes. Prints the highest acknowledged seq after each batch.
  */
 const [home = ""] = process.argv.slice(2);
 const store = createJsonlStore({ home });

@@ -3,7 +3,7 @@ import { failureOf } from "../../../src/core/errors.ts";
 import type { SessionLog } from "../../../src/core/ports.ts";
 import { createJsonlStore } from "../../../src/store/jsonl-store.ts";
 
-/** Does what the lines on standard input say, with session `s1` of the home in its first argument, and answers each. */
+/** Acquires and releases session `s1` of the home in its first argument, as commands on stdin say, and answers each. */
 const [home = ""] = process.argv.slice(2);
 const store = createJsonlStore({ home });
 let log: SessionLog | undefined;

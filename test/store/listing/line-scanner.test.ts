@@ -15,8 +15,8 @@ async function linesOf(path: string, chunkBytes?: number, most = Number.POSITIVE
   return { size: (await scanLines(path, visit, chunkBytes))?.size, lines };
 }
 
-describe("lines of a file", () => {
-  it.each([1, 2, 3, 5, undefined])("are the same in chunks of %s bytes", async (chunkBytes) => {
+describe("scanning lines", () => {
+  it.each([1, 2, 3, 5, undefined])("gives the same lines in chunks of %s bytes", async (chunkBytes) => {
     const path = join(await tempHome(), "a");
     await writeFile(path, "one\n\ntwo\r\nthrée");
     const lines = [
@@ -29,7 +29,7 @@ describe("lines of a file", () => {
     expect(await linesOf(path, chunkBytes, 3)).toEqual({ size: 16, lines: lines.slice(0, 3) });
   });
 
-  it("may be as long as a record, and are told once when they are longer", async () => {
+  it("accepts lines as long as a record, and reports longer ones once", async () => {
     const path = join(await tempHome(), "a");
     const longest = Buffer.alloc(maxRecordBytes, "x");
     const newline = Buffer.from("\n");
@@ -44,15 +44,15 @@ describe("lines of a file", () => {
     expect(await linesOf(path)).toMatchObject({ lines: lines.slice(0, 2) });
   });
 
-  it("are not read on when one is too long and that is enough", async () => {
+  it("stops early at an overlong line if the visitor has enough", async () => {
     const path = join(await tempHome(), "a");
     await writeFile(path, "");
-    // So much that reading all of it would not end within the test's time.
+    // Too large to read within the test's timeout.
     await truncate(path, 2 ** 40);
     expect(await linesOf(path, undefined, 1)).toEqual({ size: 2 ** 40, lines: [[1, undefined]] });
   });
 
-  it("are none where there is no file, and nobody waits at a pipe", async () => {
+  it("finds no lines in folders, pipes, devices and missing files, and rejects links", async () => {
     const home = await tempHome();
     execFileSync("mkfifo", [join(home, "pipe")]);
     for (const path of [home, join(home, "pipe"), join(home, "missing"), "/dev/zero"]) {
