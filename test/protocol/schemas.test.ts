@@ -10,6 +10,8 @@ import { streamJsonRpcSchema } from "../../src/protocol/droid/json-schema.ts";
 import { interactiveSchema } from "../../src/protocol/interactive-schema.ts";
 import { sdkSchema } from "../../src/protocol/sdk-schema.ts";
 import { resultObject, streamJsonLine } from "../../src/protocol/stream-json.ts";
+import { builtinTools } from "../../src/tools/all.ts";
+import { derivedSchema } from "../../src/tools/derived-schema.ts";
 
 const options = { target: "draft-2020-12", io: "output" } as const;
 
@@ -45,6 +47,13 @@ test("src/config/config-forms.json is up to date", async () => {
   await expectUpToDate(name, formatted(name, JSON.stringify(configForms())));
 });
 
+test("src/tools/parameters.json is up to date", async () => {
+  const name = "src/tools/parameters.json";
+  const schemas = await Promise.all(builtinTools.map(async (tool) => [tool.name, await derivedSchema(tool)]));
+  await expectUpToDate(name, formatted(name, JSON.stringify(Object.fromEntries(schemas))));
+});
+
+/** As `npm run fix` would leave it. */
 function formatted(name: string, text: string): string {
   const biome = fileURLToPath(new URL("../../node_modules/@biomejs/biome/bin/biome", import.meta.url));
   return execFileSync(process.execPath, [biome, "format", `--stdin-file-path=${name}`], {

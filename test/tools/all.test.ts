@@ -14,13 +14,13 @@ const named = (name: string) => {
 };
 
 describe("the built-in tools", () => {
-  it("have exactly the parameters that existing clients render, in a fixed order", async () => {
+  it("are described by their own schemas, and a copy of one by the schema derived from its input", async () => {
     const schemas = async (tools: readonly Tool[]) =>
       Object.fromEntries(await Promise.all(tools.map(async (tool) => [tool.name, await toolJsonSchema(tool)])));
-    expect(await schemas(builtinTools)).toEqual(parameters);
-    // A copy is not built in, so its schema is derived. Byte by byte: a provider's cache must hit.
-    const derived = await schemas(builtinTools.map((tool) => ({ ...tool })));
-    expect(JSON.stringify(parameters, null, 2)).toBe(JSON.stringify(derived, null, 2));
+    const text = JSON.stringify(parameters);
+    // Byte by byte: a provider's cache must hit.
+    expect(JSON.stringify(await schemas(builtinTools))).toBe(text);
+    expect(JSON.stringify(await schemas(builtinTools.map((tool) => ({ ...tool }))))).toBe(text);
   });
 
   it("run beside others only when they change nothing", () => {
