@@ -41,7 +41,7 @@ export const importRules = [
   { room: "access", may: ["core"], builtins: "none" },
   { room: "permissions/shell-risk.ts", may: ["core", "permissions"], libraries: ["unbash"], builtins: "none" },
   { room: "permissions", may: ["core", "permissions/shell-risk.ts"], builtins: "no-machine" },
-  { room: "tools", may: ["core"], libraries: ["diff", "entities", "zod"], builtins: "no-machine" },
+  { room: "tools", may: ["core"], libraries: ["diff", "htmlparser2", "zod"], builtins: "no-machine" },
   { room: "pdf", may: ["core"], lazily: ["unpdf"], builtins: "no-machine" },
   { room: "net", may: ["core"], builtins: "all" },
   { room: "models/ai-sdk-types.ts", may: [], lazily: ["@ai-sdk/provider"], builtins: "none" },

@@ -26,12 +26,16 @@ const locked = JSON.parse(read("package-lock.json")).packages;
 
 /**
  * Needed by what is bundled, and not in the bundle: types alone, what would load files from addresses, and what only the
- * unused parts of prom-client need.
+ * unused parts of prom-client and htmlparser2 need.
  */
 const leftOut = new Set([
   "@opentelemetry/api",
   "@standard-schema/spec",
   "bintrees",
+  "dom-serializer",
+  "domelementtype",
+  "domhandler",
+  "domutils",
   "json-schema",
   "tdigest",
   "undici",

@@ -1,4 +1,5 @@
 import type { HtmlToken } from "./html-tokens.ts";
+import type { Container } from "./markdown-containers.ts";
 import type { Emphasis } from "./markdown-writer.ts";
 
 type Open = HtmlToken & { type: "open" };
@@ -24,6 +25,16 @@ export const paragraphElements = names(
 export const insideHeadings = names("body div hgroup html");
 export const codeElements = names("code kbd samp tt");
 export const preElements = names("listing pre xmp");
+export const containerOf: ReadonlyMap<string, Container> = new Map([
+  ["ul", "list"],
+  ["ol", "list"],
+  ["dl", "list"],
+  ["li", "item"],
+  ["dd", "item"],
+  ["blockquote", "quote"],
+]);
+/** Blocks whose ends mean something: the end of a row, for instance, is that of its last cell. */
+export const closedBlocks: ReadonlySet<string> = new Set([...containerOf.keys(), "caption", "table", "td", "th"]);
 export const headings = names("h1 h2 h3 h4 h5 h6");
 export const emphasisOf: ReadonlyMap<string, Emphasis> = new Map([
   ["b", "strong"],

@@ -1,24 +1,54 @@
 import { createMarkdownWriter, type MarkdownWriter } from "./markdown-writer.ts";
 
-/** A table while it is read. */
-export interface HtmlTable {
-  openRow(): void;
-  /** Ends the cell before it. */
-  openCell(columns: number): void;
-  closeCell(): void;
-  /** Where the text of the open cell goes; `undefined` between cells. */
-  cell(): MarkdownWriter | undefined;
-  /** How many characters there are. */
-  readonly length: number;
-  /** As a table; a single column is not one, and becomes paragraphs. */
-  finish(into: MarkdownWriter): void;
-  /** What was read so far as paragraphs, because the table is there for its looks. */
-  giveUp(into: MarkdownWriter): void;
+const mostColumns = 20;
+/** Further ones are written as paragraphs: a page with so many uses them for its looks. */
+const mostTables = 2000;
+
+/** The tables of a page, one at a time: one inside another ends it. */
+export function createHtmlTables(page: MarkdownWriter, limit: number) {
+  let table: ReturnType<typeof createHtmlTable> | undefined;
+  let opened = 0;
+
+  /** A table with blocks in its cells cannot be written as one. */
+  function leave(): void {
+    const left = table;
+    table = undefined;
+    left?.giveUp(page);
+  }
+
+  return {
+    /** Where text goes: the open cell, or the page. */
+    out: (): MarkdownWriter => table?.cell() ?? page,
+    isInCell: (): boolean => table?.cell() !== undefined,
+    open(): void {
+      leave();
+      page.endHeading();
+      opened += 1;
+      if (opened <= mostTables) table = createHtmlTable(limit);
+    },
+    openRow(): void {
+      if (table === undefined) page.paragraph();
+      else table.openRow();
+    },
+    openCell(columns: number): void {
+      if (table === undefined) page.paragraph();
+      else table.openCell(columns);
+    },
+    closeCell: (): void => table?.closeCell(),
+    close(): void {
+      table?.finish(page);
+      table = undefined;
+      page.paragraph();
+    },
+    leave,
+    get length() {
+      return table?.length ?? 0;
+    },
+  };
 }
 
-const mostColumns = 20;
-
-export function createHtmlTable(limit: number): HtmlTable {
+/** A table while it is read. */
+function createHtmlTable(limit: number) {
   const rows: string[][] = [];
   let length = 0;
   let open: { writer?: MarkdownWriter; readonly columns: number } | undefined;
@@ -33,31 +63,35 @@ export function createHtmlTable(limit: number): HtmlTable {
     open = undefined;
   }
 
+  /** What was read so far as paragraphs, because the table is there for its looks. */
   function giveUp(into: MarkdownWriter): void {
     closeCell();
     for (const text of rows.flat()) if (text !== "") into.block(text);
   }
 
   return {
-    openRow() {
+    openRow(): void {
       closeCell();
       if (rows.at(-1)?.length !== 0) rows.push([]);
     },
-    openCell(columns) {
+    openCell(columns: number): void {
       closeCell();
       const within = columns >= 1 && columns <= mostColumns ? Math.floor(columns) : 1;
       open = { columns: within };
     },
     closeCell,
-    cell() {
+    /** Where the text of the open cell goes; `undefined` between cells. */
+    cell(): MarkdownWriter | undefined {
       if (open !== undefined) open.writer ??= createMarkdownWriter(limit);
       return open?.writer;
     },
+    /** How many characters there are. */
     get length() {
       return length + (open?.writer?.length ?? 0);
     },
     giveUp,
-    finish(into) {
+    /** As a table; a single column is not one, and becomes paragraphs. */
+    finish(into: MarkdownWriter): void {
       closeCell();
       const filled = rows.filter((row) => row.some((text) => text !== ""));
       const [head, ...body] = filled;

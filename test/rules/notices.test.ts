@@ -75,6 +75,7 @@ describe("THIRD_PARTY_NOTICES", () => {
       "diff",
       "entities",
       "eventsource-parser",
+      "htmlparser2",
       "prom-client",
       "unbash",
       "unpdf",

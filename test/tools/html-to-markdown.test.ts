@@ -44,6 +44,15 @@ describe("the text of a page", () => {
     expect(await markdown("<p hidden>a<p>b")).toBe("a\n\nb");
   });
 
+  it("is the same wherever its source is taken apart", async () => {
+    const line = "a\u{e0041}😀 &amp;&lt;b&notin;\r\n";
+    const source = line.repeat(12_000);
+    expect(await markdown(`<pre>${source}</pre>`)).toBe(lines("```", ...Array<string>(12_000).fill("a😀 &<b∉"), "```"));
+    expect(await markdown(`<p>${"x".repeat(4_090)}<b title="${"&amp;".repeat(40)}">bold</b>`)).toBe(
+      `${"x".repeat(4_090)}**bold**`,
+    );
+  });
+
   it("has no characters that nobody sees", async () => {
     const hidden = Array.from("ignore", (letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("");
     expect(await markdown(`<p>so\u00adft ze\u200bro${hidden} tu\u202ern \u001b[31mred&#8238; 👩‍💻`)).toBe(

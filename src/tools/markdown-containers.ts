@@ -1,0 +1,82 @@
+export type Container = "list" | "item" | "quote";
+
+interface Open {
+  readonly kind: Container;
+  /** Before its first line, and before the others. */
+  readonly first: string;
+  readonly rest: string;
+  isFresh: boolean;
+  /** Of an ordered list: the number of its next item. */
+  next?: number;
+  hasItems?: boolean;
+}
+
+/** Deeper nesting is written as if it were this deep. */
+const deepest = 24;
+
+/** The lists, items and quotes around the text: what they put before its lines. */
+export function createContainers() {
+  const open: Open[] = [];
+  /** Opened beyond the deepest level, by kind: their ends must not end others. */
+  const beyond = { list: 0, item: 0, quote: 0 };
+
+  function push(container: Open): void {
+    if (open.length >= deepest) beyond[container.kind] += 1;
+    else open.push(container);
+  }
+
+  const restOf = (containers: readonly Open[]): string => containers.map(({ rest }) => rest).join("");
+
+  return {
+    openList(first: number | undefined): void {
+      push({ kind: "list", first: "", rest: "", isFresh: false, ...(first === undefined ? {} : { next: first }) });
+    },
+    /** Whether there was one before it in its list. */
+    openItem(given: string | undefined): boolean {
+      const outer = open.findLast(({ kind }) => kind !== "item");
+      const list = outer?.kind === "list" ? outer : undefined;
+      const isNext = list?.hasItems === true;
+      let marker = given ?? "- ";
+      if (list !== undefined) {
+        list.hasItems = true;
+        if (given === undefined && list.next !== undefined) marker = `${list.next++}. `;
+      }
+      push({ kind: "item", first: marker, rest: " ".repeat(marker.length), isFresh: true });
+      return isNext;
+    },
+    openQuote: (): void => push({ kind: "quote", first: "> ", rest: "> ", isFresh: true }),
+    /** Ends the innermost one and all in it. False when there is none to end. */
+    close(kind: Container): boolean {
+      if (beyond[kind] > 0) {
+        beyond[kind] -= 1;
+        return false;
+      }
+      const index = open.findLastIndex((container) => container.kind === kind);
+      // An item is not looked for outside its list.
+      if (index < 0 || (kind === "item" && open.slice(index).some((container) => container.kind === "list")))
+        return false;
+      open.length = index;
+      return true;
+    },
+    /** Before the next line that has text. Markers are written once. */
+    beforeText: (): string =>
+      open
+        .map((container) => {
+          const text = container.isFresh ? container.first : container.rest;
+          container.isFresh = false;
+          return text;
+        })
+        .join(""),
+    /** Before a blank line in front of that: it belongs to what was there before. */
+    beforeBlank(): string {
+      const fresh = open.findIndex(({ isFresh }) => isFresh);
+      return restOf(fresh < 0 ? open : open.slice(0, fresh)).trimEnd();
+    },
+    /** Before the lines of a block behind its first. */
+    beforeNext: (): string => restOf(open),
+    /** Whether there is a marker that waits for text. */
+    hasFresh: (): boolean => open.some(({ isFresh }) => isFresh),
+    isFreshItem: (): boolean => open.at(-1)?.kind === "item" && open.at(-1)?.isFresh === true,
+    hasItem: (): boolean => open.some(({ kind }) => kind === "item"),
+  };
+}
