@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url";
  * @property {readonly string[]} [lazily] Rooms and libraries that it may import by `await import()` or as types only.
  * @property {readonly string[]} [libraries]
  * @property {"all" | "no-machine" | "none"} builtins Which modules of Node: `no-machine` is all but those below.
+ * @property {true} [alone] It imports no helpers either.
  * @property {true} [startsPrograms] Of those, also the one that starts programs. `all` is all the others.
  */
 
@@ -35,8 +36,12 @@ export const machineBuiltins = [
   "node:worker_threads",
 ];
 
+/** Pure helpers: they import nothing, and every row without `alone` may import them. */
+const helpers = ["text"];
+
 /** @type {readonly Row[]} */
-export const importRules = [
+const rows = [
+  { room: "text", may: [], builtins: "none", alone: true },
   { room: "core", may: [], libraries: ["zod"], builtins: "none" },
   { room: "access", may: ["core"], builtins: "none" },
   { room: "permissions/shell-risk.ts", may: ["core", "permissions"], libraries: ["unbash"], builtins: "none" },
@@ -71,7 +76,7 @@ export const importRules = [
     libraries: ["yaml"],
     builtins: "all",
   },
-  { room: "protocol", may: [], libraries: ["zod"], builtins: "none" },
+  { room: "protocol", may: [], libraries: ["zod"], builtins: "none", alone: true },
   { room: "rpc", may: ["protocol"], builtins: "none" },
   {
     room: "sdk/node",
@@ -151,9 +156,12 @@ export const importRules = [
     libraries: ["commander"],
     builtins: "all",
   },
-  { room: "compile-cache.ts", may: [], builtins: "all" },
-  { room: "main.ts", may: ["compile-cache.ts"], lazily: ["commands"], builtins: "none" },
+  { room: "compile-cache.ts", may: [], builtins: "all", alone: true },
+  { room: "main.ts", may: ["compile-cache.ts"], lazily: ["commands"], builtins: "none", alone: true },
 ];
+
+/** @type {readonly Row[]} */
+export const importRules = rows.map((row) => (row.alone === true ? row : { ...row, may: [...helpers, ...row.may] }));
 
 /** Files lie in their room or one folder below it. */
 export const deepestLevel = 1;

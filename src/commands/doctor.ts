@@ -5,9 +5,9 @@ import { ownHomes } from "../config/own-homes.ts";
 import { failureOf } from "../core/errors.ts";
 import { makeFolders } from "../core/make-folders.ts";
 import type { Host } from "../core/ports.ts";
-import { terminalLine } from "../core/terminal-text.ts";
 import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
+import { terminalLine } from "../text/terminal-text.ts";
 
 interface Check {
   readonly name: string;

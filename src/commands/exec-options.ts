@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { InvalidArgumentError, Option } from "commander";
-import { durationMs, durationRule } from "../core/duration.ts";
 import type { Tag } from "../core/settings.ts";
 import { autonomyLevels, reasoningEfforts } from "../core/settings.ts";
 import type { LogLevel } from "../frontends/exec/log.ts";
 import { logLevels } from "../frontends/exec/log.ts";
 import type { OutputFormat } from "../frontends/exec/report.ts";
+import { durationMs, durationRule } from "../text/user-words.ts";
 
 /** What sessions begin with, as it was given. */
 export interface GivenSettings {

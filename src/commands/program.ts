@@ -1,9 +1,9 @@
 import { Command, CommanderError, Option } from "commander";
 import { AgentError, failureOf } from "../core/errors.ts";
 import { autonomyLevels } from "../core/settings.ts";
-import { terminalLine } from "../core/terminal-text.ts";
 import { exitCodeOf, exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
+import { terminalLine } from "../text/terminal-text.ts";
 import { defineAcp } from "./acp-options.ts";
 import { defineConnect } from "./connect-options.ts";
 import { defineExec, duration } from "./exec-options.ts";

@@ -5,11 +5,11 @@ import { foldLog } from "../core/history.ts";
 import type { Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
 import { damageNotice, readRepaired } from "../core/repair-log.ts";
-import { terminalLine, terminalText } from "../core/terminal-text.ts";
-import { textStart } from "../core/text-cut.ts";
 import { printJson } from "../frontends/exec/report.ts";
 import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
+import { terminalLine, terminalText } from "../text/terminal-text.ts";
+import { textStart } from "../text/text-cut.ts";
 import { fromHome } from "./working-folder.ts";
 
 interface Json {

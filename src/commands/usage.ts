@@ -1,8 +1,8 @@
-import { terminalLine } from "../core/terminal-text.ts";
 import type { OutputFormat } from "../frontends/exec/report.ts";
 import { printReport, reportFailure } from "../frontends/exec/report.ts";
 import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
+import { terminalLine } from "../text/terminal-text.ts";
 
 /** Says in one line what was wrong with the command line, and in the run's own format when that can still be read. */
 export async function reportUsage(argv: readonly string[], message: string, io: Io): Promise<number> {

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { ownHomes } from "../config/own-homes.ts";
 import { AgentError } from "../core/errors.ts";
-import { expandHome } from "../core/home-path.ts";
+import { expandHome } from "../text/user-words.ts";
 
 /** Canonical, and a folder that is there: the one of `--cwd`, or the current one. */
 export function workingFolder(path: string | undefined): string {

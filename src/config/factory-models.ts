@@ -1,5 +1,5 @@
 import { AgentError } from "../core/errors.ts";
-import { withoutTrailingSlashes } from "../core/trailing.ts";
+import { withoutTrailingSlashes } from "../text/text-cut.ts";
 import { readBounded } from "./bounded-file.ts";
 import { type ModelEntryConfig, modelEntryFault } from "./checked-config.ts";
 import { reason } from "./config-fault.ts";

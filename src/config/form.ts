@@ -1,4 +1,4 @@
-import { textStart } from "../core/text-cut.ts";
+import { textStart } from "../text/text-cut.ts";
 import { visible } from "./visible.ts";
 
 /** What a value must be: the part of JSON Schema that `config-forms.json` uses, and checks by name. */

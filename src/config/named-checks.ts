@@ -1,4 +1,4 @@
-import { durationMs, durationRule } from "../core/duration.ts";
+import { durationMs, durationRule } from "../text/user-words.ts";
 import type { Checks, Fault } from "./form.ts";
 import { privateHostFault } from "./private-host.ts";
 import { ruleWords } from "./rule-words.ts";

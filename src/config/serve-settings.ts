@@ -1,5 +1,5 @@
-import { durationMs } from "../core/duration.ts";
 import type { Autonomy } from "../core/settings.ts";
+import { durationMs } from "../text/user-words.ts";
 import type { UserConfig } from "./checked-config.ts";
 import type { rpcClients, toolExecutions, userRoles } from "./serve-words.ts";
 

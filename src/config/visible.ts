@@ -1,4 +1,4 @@
-import { textStart } from "../core/text-cut.ts";
+import { textStart } from "../text/text-cut.ts";
 
 const mostShown = 80;
 

@@ -1,5 +1,5 @@
+import { compact } from "../text/text-cut.ts";
 import type { EngineEvent } from "./event.ts";
-import { compact } from "./grown-text.ts";
 import type { SessionState } from "./history.ts";
 
 interface Block {

@@ -1,4 +1,4 @@
-import { withoutTrailingSlashes } from "./trailing.ts";
+import { withoutTrailingSlashes } from "../text/text-cut.ts";
 
 /**
  * Makes a folder with its missing parents. Node's own recursive `mkdir` never returns where the system denies a folder and

@@ -1,4 +1,4 @@
-import { textStart } from "./text-cut.ts";
+import { textStart } from "../text/text-cut.ts";
 /** What a patch says, as it is written: nothing of it has been compared with files yet. */
 export type PatchSection =
   | { readonly change: "add"; readonly path: string; readonly content: string }

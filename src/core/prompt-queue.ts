@@ -1,8 +1,8 @@
+import { textStart } from "../text/text-cut.ts";
 import { AgentError } from "./errors.ts";
 import type { PromptBlock } from "./message.ts";
 import { noUsage, textOf } from "./message.ts";
 import type { TurnLimits } from "./settings.ts";
-import { textStart } from "./text-cut.ts";
 import type { TurnOutcome } from "./turn-outcome.ts";
 
 export interface QueuedPrompt {

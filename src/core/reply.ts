@@ -1,10 +1,9 @@
+import { isNestedDeeper } from "../text/json-size.ts";
+import { compact, endsInHalf, textStart } from "../text/text-cut.ts";
 import type { Failure } from "./errors.ts";
 import type { EventBody } from "./event.ts";
-import { compact } from "./grown-text.ts";
-import { isNestedDeeper } from "./json-depth.ts";
 import type { AssistantMessage, ReplyBlock, StopReason, Usage } from "./message.ts";
 import type { Clock, ModelEvent } from "./ports.ts";
-import { endsInHalf, textStart } from "./text-cut.ts";
 
 /** Nobody else sees a block before the reply is whole, so text is added in place. */
 type Growing<Block> = Block extends unknown ? { -readonly [Key in keyof Block]: Block[Key] } : never;

@@ -1,7 +1,7 @@
+import { textEnd } from "../text/text-cut.ts";
 import type { EventBody } from "./event.ts";
 import type { ToolCallBlock } from "./message.ts";
 import type { Clock } from "./ports.ts";
-import { textEnd } from "./text-cut.ts";
 import type { ToolOutput } from "./tool.ts";
 import { failed } from "./tool.ts";
 

@@ -1,6 +1,6 @@
 import { lstat, readlink } from "node:fs/promises";
 import { dirname, isAbsolute, join, parse, sep } from "node:path";
-import { nameOfBytes } from "../core/shown-name.ts";
+import { nameOfBytes } from "../text/shown-name.ts";
 import { onDisk } from "./system-path.ts";
 
 /** Linux opens paths of up to 4,096 bytes; links and `..` can make what is written longer than what is opened. */

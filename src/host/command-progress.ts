@@ -1,5 +1,4 @@
-import { textEnd } from "../core/text-cut.ts";
-import { withoutTrailing } from "../core/trailing.ts";
+import { textEnd, withoutTrailing } from "../text/text-cut.ts";
 import type { CommandOutput } from "./command-output.ts";
 
 const intervalMs = 200;

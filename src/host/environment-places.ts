@@ -2,7 +2,7 @@ import { accessSync, constants, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, isAbsolute, join, normalize } from "node:path";
 import type { ProtectedPaths } from "../core/permission.ts";
-import { withoutTrailingSlashes } from "../core/trailing.ts";
+import { withoutTrailingSlashes } from "../text/text-cut.ts";
 import { isSecretName } from "./secret-names.ts";
 import { liesBelow } from "./where-it-leads.ts";
 

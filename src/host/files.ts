@@ -2,7 +2,7 @@ import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, lstat, open, readdir, readlink, stat as statPath, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { DirectoryEntry, FileStat, Files } from "../core/files.ts";
-import { nameOfBytes } from "../core/shown-name.ts";
+import { nameOfBytes } from "../text/shown-name.ts";
 import { canonicalPath } from "./canonical-path.ts";
 import { inFolder, lookAt, requireGoing, requireRegular, versionOf } from "./held-file.ts";
 import { moveFile } from "./move-file.ts";

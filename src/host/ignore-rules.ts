@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { compileGlob } from "../core/glob-pattern.ts";
 import type { Pace } from "../core/pace.ts";
+import { compileGlob } from "../text/glob-pattern.ts";
 import { searchableBytes } from "./searched-file.ts";
 import { onDisk } from "./system-path.ts";
 

@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
-import { nameOfBytes } from "../core/shown-name.ts";
+import { nameOfBytes } from "../text/shown-name.ts";
 import { longestPath } from "./canonical-path.ts";
 import { onDisk } from "./system-path.ts";
 import { liesBelow } from "./where-it-leads.ts";

@@ -1,4 +1,4 @@
-import { createMatcher, oneOf, type PatternPart } from "../core/pattern-matcher.ts";
+import { createMatcher, oneOf, type PatternPart } from "../text/pattern-matcher.ts";
 
 /** One step of a file-name pattern. */
 type Item =

@@ -1,7 +1,7 @@
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readlink, stat } from "node:fs/promises";
 import { isAbsolute, join, parse, sep } from "node:path";
-import { nameOfBytes } from "../core/shown-name.ts";
+import { nameOfBytes } from "../text/shown-name.ts";
 import { onDisk } from "./system-path.ts";
 
 /*

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { PdfPart } from "../core/ports.ts";
-import { textStart } from "../core/text-cut.ts";
+import { textStart } from "../text/text-cut.ts";
 
 /** Messages may quote the file. */
 const mostMessage = 300;

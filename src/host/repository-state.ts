@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { textStart } from "../core/text-cut.ts";
+import { textStart } from "../text/text-cut.ts";
 import { capture } from "./capture.ts";
 import { usersProgram } from "./executables.ts";
 import { type Repository, readSmall, repositoriesAround } from "./repository.ts";

@@ -1,7 +1,7 @@
 import { accessSync, constants, lstatSync, realpathSync, statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
-import { withoutTrailing } from "../core/trailing.ts";
+import { withoutTrailing } from "../text/text-cut.ts";
 
 const largestFile = 256 * 1024;
 

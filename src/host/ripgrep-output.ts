@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { nameOfBytes, shownName } from "../core/shown-name.ts";
+import { nameOfBytes, shownName } from "../text/shown-name.ts";
 
 /*
  * Names can contain line feeds, so splitting ripgrep's output at them would let a name forge other paths. It searches

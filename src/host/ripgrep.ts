@@ -3,7 +3,7 @@ import { stat, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { GlobQuery, GrepQuery, Search, SearchResult } from "../core/ports.ts";
-import { shownName } from "../core/shown-name.ts";
+import { shownName } from "../text/shown-name.ts";
 import { usersProgram } from "./executables.ts";
 import { acrossLineEnds, namesCarriageReturns, textAcrossLineEnds } from "./line-ends.ts";
 import { readContent, readPaths, searchedRoot, separatorFlags } from "./ripgrep-output.ts";

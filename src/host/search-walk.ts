@@ -1,10 +1,10 @@
 import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { compileGlob } from "../core/glob-pattern.ts";
 import { createPace, type Pace } from "../core/pace.ts";
 import type { GlobQuery, GrepQuery, SearchResult } from "../core/ports.ts";
-import { nameOfBytes, shownName } from "../core/shown-name.ts";
+import { compileGlob } from "../text/glob-pattern.ts";
+import { nameOfBytes, shownName } from "../text/shown-name.ts";
 import { type IgnoreRule, inheritedRules, isIgnored, rulesOf } from "./ignore-rules.ts";
 import { createLineSearch, type FoundLine } from "./line-search.ts";
 import { isOutOfFiles, outOfFiles } from "./open-files.ts";

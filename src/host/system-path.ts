@@ -1,4 +1,4 @@
-import { byteOfCharacter } from "../core/shown-name.ts";
+import { byteOfCharacter } from "../text/shown-name.ts";
 
 /** Whether a path has bytes that are not UTF-8, which no text can hand to a program. */
 export function isBeyondText(path: string): boolean {

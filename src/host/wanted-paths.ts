@@ -1,6 +1,6 @@
-import { compileWrittenGlob } from "../core/glob-pattern.ts";
 import { createPace } from "../core/pace.ts";
 import type { SearchResult } from "../core/ports.ts";
+import { compileWrittenGlob } from "../text/glob-pattern.ts";
 
 export type WantedPath = (path: string) => Promise<boolean>;
 

@@ -1,4 +1,4 @@
-import { withoutTrailingSlashes } from "../core/trailing.ts";
+import { withoutTrailingSlashes } from "../text/text-cut.ts";
 import type { Wire } from "./model-spec.ts";
 
 export interface Address {

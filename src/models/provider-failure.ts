@@ -1,6 +1,6 @@
 import type { ErrorCode, FailureCause } from "../core/errors.ts";
 import type { ModelEvent } from "../core/ports.ts";
-import { textStart } from "../core/text-cut.ts";
+import { textStart } from "../text/text-cut.ts";
 import { CutStream, StreamFault } from "./ai-sdk.ts";
 import { httpFailure } from "./http-failure.ts";
 import type { ModelSpec } from "./model-spec.ts";

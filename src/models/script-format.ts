@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { AgentError } from "../core/errors.ts";
 import { reasoningEfforts } from "../core/settings.ts";
-import { terminalLine } from "../core/terminal-text.ts";
+import { terminalLine } from "../text/terminal-text.ts";
 
 // A script is validated once, so compiling its validator would cost more than it saves.
 z.config({ jitless: true });

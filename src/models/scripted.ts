@@ -1,8 +1,8 @@
 import { failureOf } from "../core/errors.ts";
 import type { Message, Usage } from "../core/message.ts";
 import type { Clock, ModelEvent, ModelPort, ModelRequest } from "../core/ports.ts";
-import { textStart } from "../core/text-cut.ts";
 import { estimateTokens, textTokens } from "../core/tokens.ts";
+import { textStart } from "../text/text-cut.ts";
 import { nextCallId } from "./call-ids.ts";
 import { pause } from "./pause.ts";
 import { withoutContinuation } from "./retry.ts";

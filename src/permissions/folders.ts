@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { withoutTrailingSlashes } from "../core/trailing.ts";
+import { withoutTrailingSlashes } from "../text/text-cut.ts";
 import { type Arg, textOf } from "./arg.ts";
 
 /** Every possible working directory; `undefined` if unknown. */

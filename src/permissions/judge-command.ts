@@ -1,6 +1,14 @@
-import type { CommandPart, DecisionContext, Evidence, Found, JudgedPart, Lookup, Touch } from "../core/permission.ts";
-import { lookupKey } from "../core/permission.ts";
-import { withoutTrailingSlashes } from "../core/trailing.ts";
+import {
+  type CommandPart,
+  type DecisionContext,
+  type Evidence,
+  type Found,
+  type JudgedPart,
+  type Lookup,
+  lookupKey,
+  type Touch,
+} from "../core/permission.ts";
+import { withoutTrailingSlashes } from "../text/text-cut.ts";
 import { unescaped } from "./arg.ts";
 import { raised, worse } from "./autonomy.ts";
 import { catastropheOf } from "./catastrophe.ts";

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import type { DecisionContext } from "../core/permission.ts";
-import { withoutTrailingSlashes } from "../core/trailing.ts";
+import { withoutTrailingSlashes } from "../text/text-cut.ts";
 import { catastropheOf } from "./catastrophe.ts";
 import { isProtected, type KnownPlaces } from "./protected-paths.ts";
 

@@ -1,5 +1,5 @@
 import type { AccessClass, Touch } from "../core/permission.ts";
-import { withoutTrailingSlashes } from "../core/trailing.ts";
+import { withoutTrailingSlashes } from "../text/text-cut.ts";
 import { type Arg, escaped, substitutedFile } from "./arg.ts";
 import type { Surroundings } from "./judgement.ts";
 

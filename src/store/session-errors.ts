@@ -1,5 +1,5 @@
 import { AgentError } from "../core/errors.ts";
-import { textStart } from "../core/text-cut.ts";
+import { textStart } from "../text/text-cut.ts";
 
 export function notFound(id: string): AgentError {
   return new AgentError("session_not_found", `There is no session ${shown(id)}.`);

@@ -1,7 +1,7 @@
 import { type PatchSection, parsePatch } from "../core/patch-parse.ts";
 import type { Access, FileChange, Preview } from "../core/permission.ts";
-import { textStart } from "../core/text-cut.ts";
 import { defineTool, failed, succeeded, type ToolContext, type ToolOutput, type ToolScope } from "../core/tool.ts";
+import { textStart } from "../text/text-cut.ts";
 import { decidedPath, decideUse } from "./decided-path.ts";
 import { halfCharacter, interrupted, isStopped, messageOf } from "./outcome.ts";
 import { createPace } from "./pace.ts";

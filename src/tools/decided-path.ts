@@ -1,8 +1,8 @@
 import { isAbsolute, resolve } from "node:path";
-import { expandHome } from "../core/home-path.ts";
 import type { Access } from "../core/permission.ts";
-import { meantName, shownName } from "../core/shown-name.ts";
 import type { ToolScope } from "../core/tool.ts";
+import { meantName, shownName } from "../text/shown-name.ts";
+import { expandHome } from "../text/user-words.ts";
 import { halfCharacter } from "./outcome.ts";
 
 /** By the parsed input of a call: the paths its permission was decided on, by what the model calls them. */

@@ -1,5 +1,5 @@
-import { textEnd } from "../core/text-cut.ts";
 import { defineTool, failed, succeeded, type ToolContext, type ToolOutput } from "../core/tool.ts";
+import { textEnd } from "../text/text-cut.ts";
 import { commandReport } from "./command-report.ts";
 import { messageOf } from "./outcome.ts";
 import { z } from "./zod.ts";

@@ -1,6 +1,6 @@
 import type { WebPage } from "../core/ports.ts";
-import { textStart } from "../core/text-cut.ts";
 import { defineTool, failed, succeeded } from "../core/tool.ts";
+import { textStart } from "../text/text-cut.ts";
 import { interrupted, messageOf } from "./outcome.ts";
 import { readPage } from "./page-text.ts";
 import { z } from "./zod.ts";

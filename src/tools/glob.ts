@@ -1,5 +1,5 @@
-import { shownName } from "../core/shown-name.ts";
 import { defineTool, failed } from "../core/tool.ts";
+import { shownName } from "../text/shown-name.ts";
 import { decidedPath, decideUse } from "./decided-path.ts";
 import { interrupted, messageOf } from "./outcome.ts";
 import { placesBelow, whyNotSearched } from "./places-below.ts";

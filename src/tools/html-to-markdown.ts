@@ -1,5 +1,5 @@
 import { createPace } from "../core/pace.ts";
-import { textStart } from "../core/text-cut.ts";
+import { textStart } from "../text/text-cut.ts";
 import {
   closedBlocks,
   codeElements,

@@ -1,5 +1,5 @@
 import { Tokenizer } from "htmlparser2";
-import { endsInHalf } from "../core/text-cut.ts";
+import { endsInHalf } from "../text/text-cut.ts";
 
 /** What a page is made of. Character references are decoded. */
 export type HtmlToken =

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Files } from "../core/files.ts";
 import { jsonBytes } from "../core/output.ts";
-import { textStart } from "../core/text-cut.ts";
+import { textStart } from "../text/text-cut.ts";
 
 const chunkBytes = 256 * 1024;
 const lineCharacters = 2000;

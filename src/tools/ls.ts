@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { DirectoryEntry } from "../core/files.ts";
-import { compileWrittenGlob, longestPattern } from "../core/glob-pattern.ts";
 import { jsonBytes, outputLimit } from "../core/output.ts";
 import { createPace } from "../core/pace.ts";
-import { shownName } from "../core/shown-name.ts";
 import { defineTool, failed, succeeded } from "../core/tool.ts";
+import { compileWrittenGlob, longestPattern } from "../text/glob-pattern.ts";
+import { shownName } from "../text/shown-name.ts";
 import { decidedPath, decideUse } from "./decided-path.ts";
 import { interrupted, messageOf } from "./outcome.ts";
 import { z } from "./zod.ts";

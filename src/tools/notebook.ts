@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { textStart } from "../core/text-cut.ts";
+import { textStart } from "../text/text-cut.ts";
 
 /** A picture among the outputs, with the line of the rendered text that names it (the first line is 0). */
 export interface NotebookPicture {

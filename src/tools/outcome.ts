@@ -1,5 +1,5 @@
-import { shownName } from "../core/shown-name.ts";
 import type { ToolOutput } from "../core/tool.ts";
+import { shownName } from "../text/shown-name.ts";
 
 /** A call that was stopped; `partial` is what it had come to. */
 export function interrupted(partial = ""): ToolOutput {

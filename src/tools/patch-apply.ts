@@ -1,5 +1,5 @@
 import type { PatchHunk } from "../core/patch-parse.ts";
-import { textStart } from "../core/text-cut.ts";
+import { textStart } from "../text/text-cut.ts";
 import type { Breathe } from "./pace.ts";
 import { type Budget, createFinder, type Finder } from "./patch-match.ts";
 import { nearestPlace } from "./patch-nearest.ts";

@@ -1,5 +1,5 @@
 import { jsonBytes } from "../core/output.ts";
-import { textStart } from "../core/text-cut.ts";
+import { textStart } from "../text/text-cut.ts";
 import { type DiffLine, diffLines } from "./line-diff.ts";
 import type { Breathe } from "./pace.ts";
 import { isChanged } from "./patch-commit.ts";

@@ -1,7 +1,7 @@
 import type { Files } from "../core/files.ts";
 import type { ImageBlock } from "../core/message.ts";
-import { shownName } from "../core/shown-name.ts";
 import { failed, type ToolOutput } from "../core/tool.ts";
+import { shownName } from "../text/shown-name.ts";
 import { type ImageKind, imageKind, measureImage, type PixelSize } from "./image-structure.ts";
 import { sizeWords } from "./size-words.ts";
 import { readWhole } from "./text-file.ts";

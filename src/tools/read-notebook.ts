@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Files } from "../core/files.ts";
-import { hasMoreOf } from "../core/json-weight.ts";
 import type { ImageBlock } from "../core/message.ts";
+import { hasMoreOf } from "../text/json-size.ts";
 import type { LineWindow } from "./line-window.ts";
 import { type NotebookPicture, renderNotebook } from "./notebook.ts";
 import { checkImage } from "./read-image.ts";

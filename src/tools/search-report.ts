@@ -1,8 +1,8 @@
 import { jsonBytes, outputLimit } from "../core/output.ts";
 import type { SearchResult } from "../core/ports.ts";
-import { shownName } from "../core/shown-name.ts";
-import { textStart } from "../core/text-cut.ts";
 import { succeeded, type ToolOutput } from "../core/tool.ts";
+import { shownName } from "../text/shown-name.ts";
+import { textStart } from "../text/text-cut.ts";
 
 const longestLine = 500;
 const spaceForNotes = 1000;

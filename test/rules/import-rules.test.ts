@@ -7,9 +7,10 @@ import { importFaults, importsOf } from "./imports.ts";
 
 /** The rules once more, by hand and by example: who plants what, and whether it is legal. */
 const examples: readonly (readonly [file: string, legal: readonly string[], illegal: readonly string[]])[] = [
+  ["text/a.ts", ["./b.ts"], ["../core/event.ts", "../rpc/a.ts", "zod", "node:path"]],
   [
     "core/a.ts",
-    ["./b.ts", "./prompts/system.md", "zod"],
+    ["./b.ts", "./prompts/system.md", "../text/a.ts", "zod"],
     [
       "../tools/read.ts",
       "../compose.ts",
@@ -109,16 +110,16 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
     ["../../models/a.ts", "../home.ts", "yaml", "node:fs"],
   ],
   ["config/home.ts", ["node:os"], ["./load.ts", "../core/errors.ts", "zod", "yaml"]],
-  ["protocol/a.ts", ["./b.ts", "zod"], ["../core/event.ts", "../tools/a.ts", "node:path", "yaml"]],
+  ["protocol/a.ts", ["./b.ts", "zod"], ["../core/event.ts", "../text/a.ts", "../tools/a.ts", "node:path", "yaml"]],
   ["protocol/droid/a.ts", ["../b.ts", "zod"], ["../../core/event.ts", "../../rpc/a.ts"]],
   [
     "rpc/a.ts",
-    ["./b.ts", "../protocol/a.ts", "../protocol/droid/a.ts"],
+    ["./b.ts", "../text/a.ts", "../protocol/a.ts", "../protocol/droid/a.ts"],
     ["../core/event.ts", "../frontends/exec/a.ts", "../compose.ts", "zod", "ws", "node:stream", "node:fs"],
   ],
   [
     "sdk/a.ts",
-    ["./b.ts", "../rpc/a.ts", "../protocol/a.ts", "../protocol/droid/a.ts"],
+    ["./b.ts", "../text/a.ts", "../rpc/a.ts", "../protocol/a.ts", "../protocol/droid/a.ts"],
     ["./node.ts", "./node/spawn.ts", "../core/event.ts", "../store/listing/a.ts", "zod", "ws", "node:fs"],
   ],
   [
@@ -168,7 +169,7 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
     [
       "./b.ts",
       "../front-end.ts",
-      "../../core/terminal-text.ts",
+      "../../text/terminal-text.ts",
       "../../rpc/stdio.ts",
       "ws",
       "../../host/start-program.ts",

@@ -8,7 +8,7 @@ import { filesWithMadePatterns, slowPatternsIn, slowPatternsOfSource } from "./r
 const reviewed: Readonly<Record<string, string>> = {
   "src/commands/program.ts": "our own help",
   "src/config/factory-models.ts": "an address in the user's own settings",
-  "src/core/glob-pattern.ts": "patterns have at most 400 characters",
+  "src/text/glob-pattern.ts": "patterns have at most 400 characters",
   "src/frontends/acp/slash-commands.ts": "what follows is taken whole, so that it never fails late",
   "src/frontends/connect/line.ts": "what follows is taken whole, so that it never fails late",
   "src/frontends/http/gatekeeper.ts": "Node reads at most 16 KiB of headers",

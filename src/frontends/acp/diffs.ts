@@ -1,9 +1,9 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import type { ToolCallContent } from "@agentclientprotocol/sdk";
-import { expandHome } from "../../core/home-path.ts";
 import { type PatchHunk, type PatchSection, parsePatch } from "../../core/patch-parse.ts";
 import type { PermissionCall } from "../../sdk/types.ts";
+import { expandHome } from "../../text/user-words.ts";
 import { fenced, plainLine, textContent } from "./shown-text.ts";
 
 /* What a call changes, as an editor shows it: by diffs, and in words where a diff cannot say it. */

@@ -1,7 +1,7 @@
 import { type AnyMessage, RequestError, type Stream } from "@agentclientprotocol/sdk";
-import { hasMoreOf } from "../../core/json-weight.ts";
 import type { Frame } from "../../rpc/framing.ts";
 import type { Transport } from "../../rpc/transport.ts";
+import { hasMoreOf } from "../../text/json-size.ts";
 import { coded } from "./rpc-errors.ts";
 
 /** More than any client has to say: a prompt is few values, however long they are. */

@@ -1,8 +1,8 @@
 import type { ElicitationPropertySchema, PermissionOption, ToolCallUpdate } from "@agentclientprotocol/sdk";
-import { terminalLine, terminalText } from "../../core/terminal-text.ts";
 import type { QuestionAnswer, QuestionRequest } from "../../sdk/api.ts";
 import { newId } from "../../sdk/new-id.ts";
 import type { Question } from "../../sdk/types.ts";
+import { terminalLine, terminalText } from "../../text/terminal-text.ts";
 import type { Asking } from "./permissions.ts";
 import { shownTitle, textContent } from "./shown-text.ts";
 

@@ -1,6 +1,5 @@
 import { RequestError } from "@agentclientprotocol/sdk";
 import { AgentError } from "../../core/errors.ts";
-import { textStart } from "../../core/text-cut.ts";
 import { errorCodes } from "../../protocol/droid/version.ts";
 import {
   RequestError as BackendError,
@@ -10,6 +9,7 @@ import {
   SessionNotFoundError,
   TimeoutError,
 } from "../../sdk/errors.ts";
+import { textStart } from "../../text/text-cut.ts";
 
 /*
  * What goes wrong, as the client is told of it: always with words, because editors show the message alone, and always with

@@ -1,6 +1,6 @@
 import type { ToolCallContent } from "@agentclientprotocol/sdk";
-import { terminalLine, terminalText } from "../../core/terminal-text.ts";
-import { textStart } from "../../core/text-cut.ts";
+import { terminalLine, terminalText } from "../../text/terminal-text.ts";
+import { textStart } from "../../text/text-cut.ts";
 
 /* What somebody decides by must be seen as it is: see `terminalLine`. */
 

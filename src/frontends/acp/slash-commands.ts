@@ -1,7 +1,7 @@
-import { terminalLine } from "../../core/terminal-text.ts";
-import { textStart } from "../../core/text-cut.ts";
 import type { Session } from "../../sdk/api.ts";
 import type { ModelInfo } from "../../sdk/types.ts";
+import { terminalLine } from "../../text/terminal-text.ts";
+import { textStart } from "../../text/text-cut.ts";
 import { askBackend } from "./ask-backend.ts";
 import { changeToMode, effortOf, effortsOf, modeNames, modeOf } from "./modes.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { terminalLine } from "../../core/terminal-text.ts";
 import { type ByteSource, createStdioTransport } from "../../rpc/stdio.ts";
+import { terminalLine } from "../../text/terminal-text.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { type Io, onStop } from "../front-end.ts";
 import type { Call } from "./calls.ts";

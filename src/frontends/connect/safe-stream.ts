@@ -1,4 +1,4 @@
-import { terminalText } from "../../core/terminal-text.ts";
+import { terminalText } from "../../text/terminal-text.ts";
 
 /** Pieces of a text for a terminal. */
 export interface SafeStream {

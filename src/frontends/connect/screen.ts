@@ -1,5 +1,5 @@
-import { terminalJson, terminalLine } from "../../core/terminal-text.ts";
 import { createGate } from "../../rpc/gate.ts";
+import { terminalJson, terminalLine } from "../../text/terminal-text.ts";
 import type { Io, Output } from "../front-end.ts";
 import { createSafeStream } from "./safe-stream.ts";
 

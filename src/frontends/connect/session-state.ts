@@ -1,6 +1,6 @@
 import { type ErrorCode, errorCodes } from "../../core/errors.ts";
-import { textStart } from "../../core/text-cut.ts";
 import { createGate } from "../../rpc/gate.ts";
+import { textStart } from "../../text/text-cut.ts";
 import { createAnswerText } from "./answer-text.ts";
 import { type Call, createOpenCalls, type OpenCalls } from "./calls.ts";
 import type { Params } from "./link.ts";

@@ -1,6 +1,6 @@
 import type { EngineEvent } from "../../core/event.ts";
 import { type EventHandlers, handleEvent, ignored } from "../../core/event-handlers.ts";
-import { terminalLine } from "../../core/terminal-text.ts";
+import { terminalLine } from "../../text/terminal-text.ts";
 import type { Output } from "../front-end.ts";
 
 export const logLevels = ["off", "error", "warn", "info", "debug"] as const;

@@ -1,6 +1,6 @@
 import type { EngineEvent } from "../../core/event.ts";
 import { type EventHandlers, handleEvent, ignored } from "../../core/event-handlers.ts";
-import { textStart } from "../../core/text-cut.ts";
+import { textStart } from "../../text/text-cut.ts";
 import type { Output } from "../front-end.ts";
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];

@@ -1,11 +1,7 @@
 import type { Failure } from "../../core/errors.ts";
-import type { Usage } from "../../core/message.ts";
-import { noUsage } from "../../core/message.ts";
+import { noUsage, type Usage } from "../../core/message.ts";
 import { runFailure } from "../../core/run-failure.ts";
-import { terminalJson, terminalLine, terminalText } from "../../core/terminal-text.ts";
-import { textStart } from "../../core/text-cut.ts";
 import type { Denial } from "../../core/tool-calls.ts";
-import { withoutTrailing } from "../../core/trailing.ts";
 import type { TurnOutcome } from "../../core/turn-outcome.ts";
 import type {
   CompletionLine,
@@ -14,8 +10,9 @@ import type {
   StreamJsonLine,
   UsageObject,
 } from "../../protocol/stream-json.ts";
-import type { ExitCode } from "../exit-codes.ts";
-import { exitCodeOf, exitCodes } from "../exit-codes.ts";
+import { terminalJson, terminalLine, terminalText } from "../../text/terminal-text.ts";
+import { textStart, withoutTrailing } from "../../text/text-cut.ts";
+import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
 import type { Io, Output } from "../front-end.ts";
 
 export type OutputFormat = "text" | "json" | "stream-json";

@@ -4,9 +4,9 @@ import type { PromptBlock } from "../../core/message.ts";
 import { callsOf, textOf } from "../../core/message.ts";
 import type { ModelInfo } from "../../core/ports.ts";
 import type { Session } from "../../core/session.ts";
-import { textStart } from "../../core/text-cut.ts";
 import type { StreamJsonLine } from "../../protocol/stream-json.ts";
 import { streamJsonVersion } from "../../protocol/stream-json-version.ts";
+import { textStart } from "../../text/text-cut.ts";
 
 export function initLine(session: Session, model: ModelInfo): StreamJsonLine {
   return {

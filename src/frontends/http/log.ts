@@ -1,4 +1,4 @@
-import { textStart } from "../../core/text-cut.ts";
+import { textStart } from "../../text/text-cut.ts";
 import type { Output } from "../front-end.ts";
 
 export const logLevels = ["off", "error", "warn", "info", "debug"] as const;

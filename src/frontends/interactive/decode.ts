@@ -1,5 +1,5 @@
-import { isNestedDeeper } from "../../core/json-depth.ts";
 import { rpcErrors } from "../../protocol/interactive.ts";
+import { isNestedDeeper } from "../../text/json-size.ts";
 import { Refusal } from "./failures.ts";
 import { idIn, noId, type RequestId } from "./request-id.ts";
 

@@ -1,11 +1,17 @@
 import type { EngineEvent, EventOf } from "../../core/event.ts";
 import { type EventHandlers, handleEvent, ignored } from "../../core/event-handlers.ts";
-import { compact } from "../../core/grown-text.ts";
 import type { ToolCallBlock, ToolResultBlock } from "../../core/message.ts";
 import { callsOf, textOf } from "../../core/message.ts";
 import { answerLost } from "../../core/repair-log.ts";
-import type { AnswerEnd, InteractiveNotification, NotificationParams } from "../../protocol/interactive.ts";
-import { refusedCode, sessionStatus, toolResultStatus } from "../../protocol/interactive.ts";
+import {
+  type AnswerEnd,
+  type InteractiveNotification,
+  type NotificationParams,
+  refusedCode,
+  sessionStatus,
+  toolResultStatus,
+} from "../../protocol/interactive.ts";
+import { compact } from "../../text/text-cut.ts";
 
 /** Who is to hear of something: everybody, or only those who follow a session that others work with, too. */
 export interface Outgoing {

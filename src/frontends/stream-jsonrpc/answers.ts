@@ -1,6 +1,6 @@
 import type { Answer, Interaction, PersonalInteraction, Question } from "../../core/interaction.ts";
-import { textStart } from "../../core/text-cut.ts";
 import type { OfferedOutcome } from "../../protocol/droid/words.ts";
+import { textStart } from "../../text/text-cut.ts";
 import { offersAlways } from "./permission-request.ts";
 import { recordOf } from "./record-of.ts";
 

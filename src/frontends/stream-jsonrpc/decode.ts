@@ -1,8 +1,8 @@
-import { hasMoreOf } from "../../core/json-weight.ts";
-import { textStart } from "../../core/text-cut.ts";
 import { type ClientEnvelope, clientEnvelope, type RpcError } from "../../protocol/droid/envelope.ts";
 import { errorCodes } from "../../protocol/droid/version.ts";
 import type { Frame } from "../../rpc/framing.ts";
+import { hasMoreOf } from "../../text/json-size.ts";
+import { textStart } from "../../text/text-cut.ts";
 import { recordOf } from "./record-of.ts";
 
 /** More than any client has to say. Every entry that is wrong costs many times its size, too. */

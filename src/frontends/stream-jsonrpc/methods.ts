@@ -1,10 +1,10 @@
 import { sizeOf } from "../../core/prompt-queue.ts";
-import { textStart } from "../../core/text-cut.ts";
 import { check } from "../../protocol/check.ts";
 import type { ClientRequest } from "../../protocol/droid/envelope.ts";
 import type { ClientMethod, ParamsOf } from "../../protocol/droid/params.ts";
 import { clientParams } from "../../protocol/droid/params.ts";
 import type { ResultOf } from "../../protocol/droid/results.ts";
+import { textStart } from "../../text/text-cut.ts";
 import type { Context } from "./context.ts";
 import { contextStats, listModels, listTools } from "./listings.ts";
 import type { LiveSession } from "./live-session.ts";

@@ -1,7 +1,5 @@
 import type { Interaction } from "../../core/interaction.ts";
 import { type Decision, type FileChange, levelToAlwaysAllow, type Preview } from "../../core/permission.ts";
-import { terminalLine } from "../../core/terminal-text.ts";
-import { textStart } from "../../core/text-cut.ts";
 import type {
   AskUserParams,
   PermissionDetails,
@@ -9,6 +7,8 @@ import type {
   PermissionToolUse,
   RequestPermissionParams,
 } from "../../protocol/droid/server-requests.ts";
+import { terminalLine } from "../../text/terminal-text.ts";
+import { textStart } from "../../text/text-cut.ts";
 import { objectInput } from "./tool-input.ts";
 import { toolUse } from "./wire-messages.ts";
 

@@ -1,4 +1,4 @@
-import { withoutTrailingSlashes } from "../../core/trailing.ts";
+import { withoutTrailingSlashes } from "../../text/text-cut.ts";
 import type { CommandRow } from "../command-row.ts";
 import { gitReadingRows } from "./git-reading.ts";
 

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { terminalText } from "../../../src/core/terminal-text.ts";
 import { isLoopback, parseAddress } from "../../../src/frontends/connect/address.ts";
 import { type Chunk, createAnswerText } from "../../../src/frontends/connect/answer-text.ts";
 import { parseLine, splitResult } from "../../../src/frontends/connect/line.ts";
 import { createSafeStream } from "../../../src/frontends/connect/safe-stream.ts";
 import { createScreen } from "../../../src/frontends/connect/screen.ts";
+import { terminalText } from "../../../src/text/terminal-text.ts";
 import { recorder } from "./connected.ts";
 
 describe("an address", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { meantName, nameOfBytes, shownName } from "../../src/core/shown-name.ts";
+import { meantName, nameOfBytes, shownName } from "../../src/text/shown-name.ts";
 
 test.each<[string, Buffer, string]>([
   ["plain text", Buffer.from("naïve 名 😀 a\\b.txt"), "naïve 名 😀 a\\b.txt"],

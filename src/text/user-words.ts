@@ -1,3 +1,5 @@
+/* What people write in options and in files. */
+
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
 /** Node's timers count no further: a longer one would end at once. */
@@ -12,4 +14,15 @@ export function durationMs(value: unknown): number | undefined {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(String(value));
   const ms = Number(match?.[1]) * unitMs[(match?.[2] ?? "s") as keyof typeof unitMs];
   return match !== null && ms > 0 && ms <= maxTimerMs ? ms : undefined;
+}
+
+/**
+ * A path as users write it: `~` and what begins with `~/` is in their home. Throws with words for `~name`: other users' homes
+ * are not looked up, and a folder of that name must not come to be by accident.
+ */
+export function expandHome(path: string, home: string): string {
+  if (path === "~" || path.startsWith("~/")) return `${home}${path.slice(1)}`;
+  if (!path.startsWith("~")) return path;
+  const remedy = `Give the whole path, or "./${path}" for a file of that name.`;
+  throw new Error(`${path} begins with "~", and only "~/" is known, as your home. ${remedy}`);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compileGlob, compileWrittenGlob } from "../../src/core/glob-pattern.ts";
+import { compileGlob, compileWrittenGlob } from "../../src/text/glob-pattern.ts";
 
 const paths = [
   "a.ts",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { durationMs } from "../../src/core/duration.ts";
+import { durationMs } from "../../src/text/user-words.ts";
 
 test.each([
   ["90", 90_000],

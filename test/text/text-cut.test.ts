@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { textEnd, textStart } from "../../src/core/text-cut.ts";
+import { textEnd, textStart } from "../../src/text/text-cut.ts";
 
 test.each([
   ["ab", 2, "ab", "ab"],

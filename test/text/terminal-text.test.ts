@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { terminalJson, terminalLine, terminalText } from "../../src/core/terminal-text.ts";
+import { terminalJson, terminalLine, terminalText } from "../../src/text/terminal-text.ts";
 
 describe("words of others on a terminal", () => {
   it("have nothing in them that a terminal acts on", () => {
