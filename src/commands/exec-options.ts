@@ -6,6 +6,7 @@ import type { LogLevel } from "../frontends/exec/log.ts";
 import { logLevels } from "../frontends/exec/log.ts";
 import type { OutputFormat } from "../frontends/exec/report.ts";
 import { durationMs, durationRule } from "../text/user-words.ts";
+import { isRecord } from "../text/values.ts";
 
 /** What sessions begin with, as it was given. */
 export interface GivenSettings {
@@ -169,7 +170,7 @@ function tag(value: string, before: readonly Tag[] = []): readonly Tag[] {
   const { name, metadata } = parsed as { name?: unknown; metadata?: unknown };
   if (typeof name !== "string" || name.trim() === "") throw new InvalidArgumentError('It needs a "name".');
   if (metadata === undefined) return [...before, { name }];
-  if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)) {
+  if (!isRecord(metadata)) {
     throw new InvalidArgumentError('Its "metadata" must be an object.');
   }
   return [...before, { name, metadata: metadata as Record<string, unknown> }];

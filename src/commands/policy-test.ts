@@ -5,6 +5,7 @@ import type { Autonomy } from "../core/settings.ts";
 import { autonomyLevels } from "../core/settings.ts";
 import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
+import { isRecord } from "../text/values.ts";
 import type { JudgedCommand, Verdict } from "./policy.ts";
 import { createJudge, shown } from "./policy.ts";
 
@@ -85,7 +86,7 @@ function casesIn(value: unknown, file: string): readonly Case[] {
   };
   const unknownKey = (object: object, known: readonly string[]): string | undefined =>
     Object.keys(object).find((key) => !known.includes(key));
-  if (!isObject(value)) return fail("the file", "must hold an object with cases");
+  if (!isRecord(value)) return fail("the file", "must hold an object with cases");
   const extra = unknownKey(value, ["cases"]);
   if (extra !== undefined) return fail(shown(extra, 40), "is not known; the file holds cases");
   const { cases } = value;
@@ -95,7 +96,7 @@ function casesIn(value: unknown, file: string): readonly Case[] {
 
   return cases.map((one: unknown, index): Case => {
     const place = `cases[${index}]`;
-    if (!isObject(one)) return fail(place, "must be an object with a command");
+    if (!isRecord(one)) return fail(place, "must be an object with a command");
     const odd = unknownKey(one, keys);
     if (odd !== undefined) return fail(`${place}.${shown(odd, 40)}`, `is not known; a case has ${keys.join(", ")}`);
     const { command, class: wanted, level, expect, why } = one;
@@ -113,8 +114,4 @@ function casesIn(value: unknown, file: string): readonly Case[] {
         : { at: { level: among("level", level, autonomyLevels), expect: among("expect", expect, expectations) } }),
     };
   });
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

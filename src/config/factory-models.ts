@@ -1,5 +1,6 @@
 import { AgentError } from "../core/errors.ts";
 import { withoutTrailingSlashes } from "../text/text-cut.ts";
+import { isRecord } from "../text/values.ts";
 import { readBounded } from "./bounded-file.ts";
 import { type ModelEntryConfig, modelEntryFault } from "./checked-config.ts";
 import { reason } from "./config-fault.ts";
@@ -24,14 +25,14 @@ export async function readFactoryModels(path: string): Promise<FactoryModels> {
   });
   if (bytes.length > mostBytes) throw new AgentError("usage", `${path} is larger than 4 MiB.`);
   const settings = parseJsonWithComments(bytes.toString("utf8"));
-  if (!isFields(settings)) throw new AgentError("usage", `${path} does not hold a JSON object.`);
+  if (!isRecord(settings)) throw new AgentError("usage", `${path} does not hold a JSON object.`);
   const listed = settings.customModels ?? settings.custom_models ?? [];
   if (!Array.isArray(listed)) throw new AgentError("usage", `${path}: customModels is not a list.`);
   const entries: ModelEntryConfig[] = [];
   const notes: string[] = [];
   for (const [index, raw] of listed.entries()) {
     const place = `customModels[${index}]`;
-    const made = isFields(raw) ? entryOf(raw, index) : "it is not an object";
+    const made = isRecord(raw) ? entryOf(raw, index) : "it is not an object";
     if (typeof made === "string") {
       notes.push(`${place} is left out: ${made}.`);
       continue;
@@ -107,8 +108,8 @@ function entryOf(raw: Fields, position: number): { entry: object; notes: readonl
     ...optional("displayName", isText),
     baseUrl: provider === "anthropic" ? withVersion(baseUrl) : baseUrl,
     ...optional("apiKey", isText),
-    ...optional("headers", (value) => isFields(value) && Object.values(value).every((one) => typeof one === "string")),
-    ...optional("extraArguments", isFields),
+    ...optional("headers", (value) => isRecord(value) && Object.values(value).every((one) => typeof one === "string")),
+    ...optional("extraArguments", isRecord),
     ...optional("contextWindow", isCount),
     ...optional("maxOutputTokens", isCount),
     ...imagesOf(raw),
@@ -145,8 +146,4 @@ function isText(value: unknown): value is string {
 
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) > 0;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

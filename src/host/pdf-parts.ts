@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import type { PdfPart } from "../core/ports.ts";
 import { textStart } from "../text/text-cut.ts";
+import { fieldsOf, parsedJson } from "../text/values.ts";
 
 /** Messages may quote the file. */
 const mostMessage = 300;
@@ -34,13 +35,7 @@ export async function* partsOf(output: Readable, mostBytes: number, onTooLong: (
 }
 
 function parsePart(line: string): PdfPart | undefined {
-  let value: Partial<Record<string, unknown>>;
-  try {
-    value = Object(JSON.parse(line));
-  } catch {
-    return undefined;
-  }
-  const { type, pages, text, lacksTables, encrypted, message } = value;
+  const { type, pages, text, lacksTables, encrypted, message } = fieldsOf(parsedJson(line));
   if (type === "opened" && typeof pages === "number") return { type, pages };
   if (type === "page" && typeof text === "string") return { type, text, lacksTables: lacksTables === true };
   if (type === "failed")

@@ -1,3 +1,4 @@
+import { type Fields, isRecord } from "../text/values.ts";
 /** Fields of compatible servers' chunks that the SDK ignores. */
 
 export interface ChatExtras {
@@ -7,7 +8,7 @@ export interface ChatExtras {
   readonly reasoning_details?: readonly Detail[];
 }
 
-type Detail = Readonly<Record<string, unknown>>;
+type Detail = Fields;
 
 /** Reads the chunks of one answer. */
 export class ChatExtrasReader {
@@ -19,7 +20,7 @@ export class ChatExtrasReader {
     if (delta === undefined) return;
     if (typeof delta.refusal === "string") this.refusal += delta.refusal;
     if (!Array.isArray(delta.reasoning_details)) return;
-    for (const detail of delta.reasoning_details) if (isFields(detail)) this.add(detail);
+    for (const detail of delta.reasoning_details) if (isRecord(detail)) this.add(detail);
   }
 
   extras(): ChatExtras {
@@ -45,11 +46,7 @@ export class ChatExtrasReader {
 }
 
 function deltaOf(chunk: unknown): Detail | undefined {
-  if (!isFields(chunk) || !Array.isArray(chunk.choices)) return undefined;
+  if (!isRecord(chunk) || !Array.isArray(chunk.choices)) return undefined;
   const choice: unknown = chunk.choices[0];
-  return isFields(choice) && isFields(choice.delta) ? choice.delta : undefined;
-}
-
-function isFields(value: unknown): value is Detail {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord(choice) && isRecord(choice.delta) ? choice.delta : undefined;
 }

@@ -1,3 +1,4 @@
+import { fieldsOf, isRecord, parsedJson } from "../text/values.ts";
 import type { ModelTimeouts } from "./model-spec.ts";
 import type { Provider } from "./providers.ts";
 import { providers } from "./providers.ts";
@@ -120,17 +121,12 @@ async function boundedText(response: Response): Promise<string | undefined> {
 
 /** Parses a list in OpenAI's format; `undefined` for anything else. */
 function modelsIn(text: string): readonly LocalModel[] | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isObject(value) || !Array.isArray(value.data)) return undefined;
+  const value = parsedJson(text);
+  if (!isRecord(value) || !Array.isArray(value.data)) return undefined;
   const found = new Map<string, LocalModel>();
   for (const model of value.data as readonly unknown[]) {
-    if (!isObject(model) || typeof model.id !== "string" || !isName(model.id) || found.size >= maxModels) continue;
-    const meta = isObject(model.meta) ? model.meta : {};
+    if (!isRecord(model) || typeof model.id !== "string" || !isName(model.id) || found.size >= maxModels) continue;
+    const meta = fieldsOf(model.meta);
     // vLLM's key and llama.cpp's.
     const window = [model.max_model_len, meta.n_ctx].find((size) => Number.isSafeInteger(size) && Number(size) > 0);
     found.set(model.id, { name: model.id, ...(window === undefined ? {} : { contextWindow: Number(window) }) });
@@ -148,8 +144,4 @@ function problemOf(error: unknown, stopped: AbortSignal): string {
   if (kind === "refused") return "nothing listens there";
   if (kind === "aborted") return `it did not answer within ${deadlineMs / 1_000} s`;
   return typeof message === "string" ? message : "the query failed";
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }

@@ -13,6 +13,7 @@ import type {
 } from "../core/message.ts";
 import { callsOf } from "../core/message.ts";
 import type { ModelRequest } from "../core/ports.ts";
+import { isRecord } from "../text/values.ts";
 import type { AssistantPart, Prompt, PromptMessage, ToolPart, UserPart } from "./ai-sdk-types.ts";
 import { callIdFor } from "./call-ids-of-wires.ts";
 import type { ModelSpec, Wire } from "./model-spec.ts";
@@ -216,7 +217,7 @@ function providerOptions(own: Proof[string] | undefined, spec: ModelSpec): Pick<
 
 /** Providers accept only objects. The result tells the model what was wrong with other arguments. */
 function objectOf(input: unknown): unknown {
-  return typeof input === "object" && input !== null && !Array.isArray(input) ? wellFormed(input) : {};
+  return isRecord(input) ? wellFormed(input) : {};
 }
 
 function wellFormed(value: unknown): unknown {

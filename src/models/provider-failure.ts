@@ -1,6 +1,7 @@
 import type { ErrorCode, FailureCause } from "../core/errors.ts";
 import type { ModelEvent } from "../core/ports.ts";
 import { textStart } from "../text/text-cut.ts";
+import { type Fields, isRecord, parsedJson } from "../text/values.ts";
 import { CutStream, StreamFault } from "./ai-sdk.ts";
 import { httpFailure } from "./http-failure.ts";
 import type { ModelSpec } from "./model-spec.ts";
@@ -8,7 +9,6 @@ import { shownUrl } from "./redact.ts";
 import { UnstreamedAnswer } from "./watched-fetch.ts";
 
 type ErrorEvent = ModelEvent & { type: "error" };
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Makes an error event, its message redacted and limited in length. */
 type Fail = (code: ErrorCode, message: string, retryable: boolean, cause?: FailureCause) => ErrorEvent;
@@ -32,9 +32,9 @@ export function providerFailure(
   if (error instanceof UnstreamedAnswer) return unstreamedFailure(error, spec, fail);
   const cause = error instanceof StreamFault ? error.detail : error;
   // For an error event at the start of a stream, the SDK invents a status.
-  if (isObject(cause) && cause.name === "AI_APICallError" && watch.status >= 200 && watch.status < 300) {
+  if (isRecord(cause) && cause.name === "AI_APICallError" && watch.status >= 200 && watch.status < 300) {
     const wrapped = fromNetwork(cause, spec, fail, true);
-    return wrapped ?? streamFailure(parsed(cause.responseBody) ?? cause, spec, fail);
+    return wrapped ?? streamFailure(parsedJson(String(cause.responseBody)) ?? cause, spec, fail);
   }
   const known = fromNetwork(cause, spec, fail, watch.status !== 0) ?? fromAnswer(cause, spec, fail);
   if (known !== undefined) return known;
@@ -44,7 +44,7 @@ export function providerFailure(
 
 /** Connection failures and non-model responses, possibly wrapped in other errors. */
 function fromNetwork(error: unknown, spec: ModelSpec, fail: Fail, hasAnswered: boolean): ErrorEvent | undefined {
-  for (let cause = error, depth = 0; isObject(cause) && depth < 5; cause = cause.cause, depth += 1) {
+  for (let cause = error, depth = 0; isRecord(cause) && depth < 5; cause = cause.cause, depth += 1) {
     if (cause.name === "NetworkError") return networkFailure(cause, spec, fail, hasAnswered);
     if (cause.name === "WrongAnswer") return fail("model_failed", `${spec.providerName}: ${messageIn(cause)}`, false);
   }
@@ -53,7 +53,7 @@ function fromNetwork(error: unknown, spec: ModelSpec, fail: Fail, hasAnswered: b
 
 /** HTTP error responses and malformed ones. */
 function fromAnswer(error: unknown, spec: ModelSpec, fail: Fail): ErrorEvent | undefined {
-  if (!isObject(error)) return undefined;
+  if (!isRecord(error)) return undefined;
   const { name, statusCode } = error;
   if (name === "AI_APICallError" && typeof statusCode === "number" && statusCode >= 300) {
     return statusFailure(error, statusCode, spec, fail);
@@ -100,7 +100,7 @@ function causeOf(kind: string): FailureCause | undefined {
 
 /** JSON instead of a stream is usually an error sent with status 200. */
 function unstreamedFailure({ detail }: UnstreamedAnswer, spec: ModelSpec, fail: Fail): ErrorEvent {
-  if (isObject(detail) && detail.error !== undefined) {
+  if (isRecord(detail) && detail.error !== undefined) {
     return streamFailure(typeof detail.error === "string" ? { message: detail.error } : detail, spec, fail);
   }
   return fail("model_failed", `${spec.providerName} did not stream its reply.`, false);
@@ -163,7 +163,7 @@ function retryAfter(headers: unknown, body: string): number | undefined {
 }
 
 function inHeaders(headers: unknown): number | undefined {
-  if (!isObject(headers)) return undefined;
+  if (!isRecord(headers)) return undefined;
   const inMs = headers["retry-after-ms"];
   if (typeof inMs === "string" && /^\d+$/.test(inMs)) return Number(inMs);
   const given = headers["retry-after"];
@@ -176,8 +176,8 @@ function inHeaders(headers: unknown): number | undefined {
 
 /** The provider's error text, ended as a sentence. */
 function detailOf(error: Fields): string {
-  const data = isObject(error.data) ? error.data : {};
-  const inner = isObject(data.error) ? data.error : data;
+  const data = isRecord(error.data) ? error.data : {};
+  const inner = isRecord(data.error) ? data.error : data;
   const given = typeof inner.message === "string" ? inner.message : bodyMessage(error.responseBody);
   const text = (given ?? messageIn(error)).trim();
   return text === "" || /[.!?]$/.test(text) ? text : `${text}.`;
@@ -186,28 +186,20 @@ function detailOf(error: Fields): string {
 /** Nearly compatible servers put the error text elsewhere. */
 function bodyMessage(body: unknown): string | undefined {
   if (typeof body !== "string" || body.length > 100_000) return undefined;
-  const value = parsed(body);
+  const value = parsedJson(body);
   if (value === undefined) return /^\s*</.test(body) ? "it returned a web page." : body;
-  if (!isObject(value)) return undefined;
-  const places = [isObject(value.error) && value.error.message, value.error, value.message, value.detail];
+  if (!isRecord(value)) return undefined;
+  const places = [isRecord(value.error) && value.error.message, value.error, value.message, value.detail];
   return places.find((text): text is string => typeof text === "string" && text !== "");
-}
-
-function parsed(text: unknown): unknown {
-  try {
-    return typeof text === "string" ? (JSON.parse(text) as unknown) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /* -------------------------------------------------------- errors in a stream */
 
 /** Errors within a stream have no status, so their type and code decide. */
 function streamFailure(detail: unknown, spec: ModelSpec, fail: Fail): ErrorEvent {
-  const outer = isObject(detail) ? detail : {};
-  const fields = isObject(outer.response) ? outer.response : outer;
-  const inner = isObject(fields.error) ? fields.error : fields;
+  const outer = isRecord(detail) ? detail : {};
+  const fields = isRecord(outer.response) ? outer.response : outer;
+  const inner = isRecord(fields.error) ? fields.error : fields;
   const kind = [inner.type, inner.code, inner.status, fields.status].filter((part) => part !== undefined).join(" ");
   const text = messageIn(inner) || messageIn(detail) || kind || "no reason given";
   const message = `${spec.providerName} aborted its reply: ${/[.!?]$/.test(text) ? text : `${text}.`}`;
@@ -228,11 +220,7 @@ function isTooLong(text: string): boolean {
   );
 }
 
-function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null;
-}
-
 function messageIn(value: unknown): string {
   if (typeof value === "string") return value;
-  return isObject(value) && typeof value.message === "string" ? value.message : "";
+  return isRecord(value) && typeof value.message === "string" ? value.message : "";
 }

@@ -1,3 +1,4 @@
+import { endsInHalf } from "../text/text-cut.ts";
 import type { Frame } from "./framing.ts";
 import { createGate } from "./gate.ts";
 import { createQueue } from "./queue.ts";
@@ -240,8 +241,7 @@ export function serveWebSocket(
 /** Avoids splitting a surrogate pair. */
 function cutBefore(text: string, at: number): number {
   if (at >= text.length) return text.length;
-  const isPair = text.charCodeAt(at - 1) >> 10 === 0x36 && text.charCodeAt(at) >> 10 === 0x37;
-  return isPair ? at - 1 : at;
+  return endsInHalf(text, at) ? at - 1 : at;
 }
 
 interface IncomingFrames {

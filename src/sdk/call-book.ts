@@ -1,7 +1,8 @@
+import { type Fields, fieldsOf, textOf } from "../text/values.ts";
 import { forgetOldest } from "./forget-oldest.ts";
 import { markOf } from "./mark.ts";
 import type { TurnEvent } from "./types.ts";
-import { type CallGiven, callOf, type Given, recordOf, textOf, textOfContent, toolContentOf } from "./wire.ts";
+import { type CallGiven, callOf, textOfContent, toolContentOf } from "./wire.ts";
 
 /** The calls of a session's tools: each told once, and one result each. */
 export interface CallBook {
@@ -9,8 +10,8 @@ export interface CallBook {
   isWritten(toolUse: unknown): Iterable<TurnEvent>;
   /** Its input is all there. */
   isComplete(toolUse: unknown, messageId?: string): Iterable<TurnEvent>;
-  progress(given: Given): Iterable<TurnEvent>;
-  result(given: Given): Iterable<TurnEvent>;
+  progress(given: Fields): Iterable<TurnEvent>;
+  result(given: Fields): Iterable<TurnEvent>;
 }
 
 interface Entry {
@@ -77,7 +78,7 @@ export function createCallBook(): CallBook {
     },
     *progress(given) {
       const id = textOf(given.toolUseId) ?? "";
-      const update = recordOf(given.update);
+      const update = fieldsOf(given.update);
       const known = entries.get(id);
       yield* toldFirst(id);
       const name = known?.name ?? textOf(given.toolName);
@@ -107,6 +108,6 @@ function putLast<T>(map: Map<string, T>, key: string, value: T, most: number): v
   forgetOldest(map, most);
 }
 
-function inputMarkOf(input: Given): string {
+function inputMarkOf(input: Fields): string {
   return markOf(JSON.stringify(input));
 }

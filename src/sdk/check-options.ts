@@ -1,3 +1,4 @@
+import { isRecord } from "../text/values.ts";
 import type { CallOptions, Connection, CreateOptions, PromptOptions, SettingsChange, Timeouts } from "./api.ts";
 import {
   aFunction,
@@ -14,7 +15,7 @@ import {
   oneOf,
 } from "./checks.ts";
 import { longestMs } from "./timers.ts";
-import { given, isRecord } from "./wire.ts";
+import { given } from "./wire.ts";
 
 /* What of a session, a prompt and a call can be checked before anything is begun. */
 

@@ -1,4 +1,4 @@
-import { isRecord } from "./wire.ts";
+import { isRecord } from "../text/values.ts";
 
 /* For callers without types: a mistake is told where it was made, by its name. */
 

@@ -1,23 +1,12 @@
+import { type Fields, fieldsOf, isRecord, listOf, numberOf, textOf, textsOf } from "../text/values.ts";
 import type { Handlers, PermissionAnswer, PermissionRequest, QuestionAnswer } from "./api.ts";
 import type { PermissionCall, PermissionOption, Question } from "./types.ts";
-import {
-  callOf,
-  type Given,
-  given,
-  isRecord,
-  jsonOf,
-  listOf,
-  numberOf,
-  type RequestId,
-  recordOf,
-  textOf,
-  textsOf,
-} from "./wire.ts";
+import { callOf, given, jsonOf, type RequestId } from "./wire.ts";
 
 /** What a backend asks, and the answer of whoever may give one. Never a yes that nobody said. */
 export interface Interactions {
   /** Answers in the end, unless the request is closed before. */
-  take(id: RequestId, method: string, params: Given): void;
+  take(id: RequestId, method: string, params: Fields): void;
   /** Answers for nobody: this is not the place to ask. */
   deny(id: RequestId, method: string): void;
   /** It was answered elsewhere. */
@@ -42,7 +31,7 @@ interface Parts {
 interface Asked {
   readonly id: RequestId;
   readonly method: string;
-  readonly params: Given;
+  readonly params: Fields;
 }
 
 interface Open {
@@ -122,7 +111,7 @@ export function createInteractions(parts: Parts): Interactions {
     if (isComplete && handler === undefined) warnMissing("onPermission");
     void ask<PermissionAnswer>(asked, handler, (answer, isGiven) => {
       const { option, comment } =
-        typeof answer === "string" ? { option: answer, comment: undefined } : recordOf(answer);
+        typeof answer === "string" ? { option: answer, comment: undefined } : fieldsOf(answer);
       const isOffered = options.some(({ value }) => value === option);
       if (isGiven && option !== cancel && !isOffered) {
         const fault =
@@ -207,20 +196,20 @@ export function createInteractions(parts: Parts): Interactions {
 }
 
 function permissionCallOf(value: unknown): PermissionCall | undefined {
-  const { toolUse, confirmationType, details: found } = recordOf(value);
+  const { toolUse, confirmationType, details: found } = fieldsOf(value);
   const call = callOf(toolUse);
-  const { input } = recordOf(toolUse);
+  const { input } = fieldsOf(toolUse);
   // What cannot be shown must not be allowed.
   if (call === undefined || (input !== undefined && !isRecord(input))) return undefined;
-  const name = textOf(recordOf(found).type) ?? textOf(confirmationType) ?? "";
-  const details = name === "exec" ? wholeCommand(recordOf(found), recordOf(input)) : recordOf(found);
+  const name = textOf(fieldsOf(found).type) ?? textOf(confirmationType) ?? "";
+  const details = name === "exec" ? wholeCommand(fieldsOf(found), fieldsOf(input)) : fieldsOf(found);
   const isKnown = Object.hasOwn(required, name) && required[name]?.every((key) => typeof details[key] === "string");
   const known = { ...details, type: name } as unknown as PermissionCall["details"];
   return { ...call, details: isKnown ? known : { type: "other", name, given: found } };
 }
 
 /** Backends sum a command up (`sleep, echo`), cut it, or leave it to the input: an approver sees all of it. */
-function wholeCommand(details: Given, { command: called }: Given): Given {
+function wholeCommand(details: Fields, { command: called }: Fields): Fields {
   const shown = textOf(details.fullCommand);
   const isCut = typeof called === "string" && (shown === undefined || isStartOf(shown, called));
   const fullCommand = isCut ? called : shown;
@@ -231,7 +220,7 @@ function isStartOf(shown: string, whole: string): boolean {
   return whole.startsWith(shown.replace(/(?:…|\.\.\.)$/, ""));
 }
 
-function textOfRequest(method: string, params: Given): string | undefined {
+function textOfRequest(method: string, params: Fields): string | undefined {
   const text = jsonOf(params);
   return text && `${method} ${text}`;
 }
@@ -241,12 +230,12 @@ function isAnswer(value: unknown): boolean {
 }
 
 function optionOf(value: unknown): readonly PermissionOption[] {
-  const { value: option, label } = recordOf(value);
+  const { value: option, label } = fieldsOf(value);
   return typeof option === "string" ? [{ value: option, label: textOf(label) ?? option }] : [];
 }
 
 function questionOf(value: unknown, nth: number): Question {
-  const { index, topic, question, options, multiSelect } = recordOf(value);
+  const { index, topic, question, options, multiSelect } = fieldsOf(value);
   return {
     index: numberOf(index) ?? nth + 1,
     topic: textOf(topic) ?? "",

@@ -1,4 +1,5 @@
 import { errorCodes } from "../protocol/droid/version.ts";
+import { type Fields, fieldsOf, textOf } from "../text/values.ts";
 import type {
   CallOptions,
   CommonOptions,
@@ -19,13 +20,13 @@ import { isFormat, openSession } from "./session.ts";
 import { inOlderWords } from "./settings.ts";
 import { onceOnly } from "./turn.ts";
 import type { TurnEvent, TurnResult } from "./types.ts";
-import { type Given, given, recordOf, textOf } from "./wire.ts";
+import { given } from "./wire.ts";
 
 /* How sessions begin, over whatever connection. */
 
 const machineId = "tinman-sdk";
 
-type Request = (method: string, params: object) => Promise<Given>;
+type Request = (method: string, params: object) => Promise<Fields>;
 
 export async function createOver(
   connect: Connect,
@@ -36,7 +37,7 @@ export async function createOver(
   return openSession(await connected(connect, common), common, {
     open: async (request) => {
       const told = await initialize(request, paramsOf(options, cwd));
-      if (options.systemPrompt !== undefined && !("systemPrompt" in recordOf(told.settings))) {
+      if (options.systemPrompt !== undefined && !("systemPrompt" in fieldsOf(told.settings))) {
         warn(common, "The backend does not support systemPrompt, and ignores it.");
       }
       const id = textOf(told.sessionId);
@@ -113,9 +114,9 @@ function settingsOf(options: SettingsChange): SettingsChange {
   });
 }
 
-function paramsOf(options: CreateOptions, cwd: string | undefined): Given {
+function paramsOf(options: CreateOptions, cwd: string | undefined): Fields {
   const { systemPrompt } = options;
-  return given<Given>({
+  return given<Fields>({
     machineId,
     cwd,
     sessionId: options.sessionId,
@@ -131,7 +132,7 @@ function paramsOf(options: CreateOptions, cwd: string | undefined): Given {
 }
 
 /** In the words of today, and in those of older backends when they are not understood. */
-async function initialize(request: Request, params: Given): Promise<Given> {
+async function initialize(request: Request, params: Fields): Promise<Fields> {
   try {
     return await request("droid.initialize_session", params);
   } catch (error) {
@@ -147,7 +148,7 @@ async function load(
   sessionId: string,
   cwd: string | undefined,
   { mcpServers }: ResumeOptions,
-): Promise<Given> {
+): Promise<Fields> {
   const params = given({ sessionId, mcpServers });
   try {
     return await request("droid.load_session", params);

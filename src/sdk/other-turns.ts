@@ -1,5 +1,5 @@
+import { type Fields, fieldsOf, textOf } from "../text/values.ts";
 import { forgetOldest } from "./forget-oldest.ts";
-import { type Given, recordOf, textOf } from "./wire.ts";
 
 /** A turn of somebody else, who wants it; or one that was ours, and that nobody wants any more. */
 export type OtherTurn = "foreign" | "left behind";
@@ -16,7 +16,7 @@ export interface OtherTurns {
   /** Nobody wants that prompt of ours any more; whether its turn goes on. */
   leave(prompt: SentPrompt, isAtWork: boolean): void;
   /** Whether this is said within one of them, with that prompt of ours waiting. */
-  see(notification: Given, waiting: SentPrompt | undefined): boolean;
+  see(notification: Fields, waiting: SentPrompt | undefined): boolean;
   readonly atWork: OtherTurn | undefined;
   /** What is asked when no prompt of ours is out, or one waits, is asked by the turn that was at work last. */
   readonly isLastUnwanted: boolean;
@@ -72,7 +72,7 @@ export function createOtherTurns(): OtherTurns {
       if (isAtWork) atWork = last;
     },
     see(notification, waiting) {
-      const { id, role } = recordOf(notification.message);
+      const { id, role } = fieldsOf(notification.message);
       const { requestId, turnId } = notification;
       const isPrompt = notification.type === "create_message" && role === "user";
       const isOfRequest = isPrompt && requestId !== undefined && requestId === waiting?.requestId;
@@ -96,6 +96,6 @@ export function createOtherTurns(): OtherTurns {
   };
 }
 
-function isIdle({ type, newState }: Given): boolean {
+function isIdle({ type, newState }: Fields): boolean {
   return type === "droid_working_state_changed" && newState === "idle";
 }

@@ -7,6 +7,8 @@ import {
 } from "../protocol/droid/version.ts";
 import type { Frame } from "../rpc/framing.ts";
 import { createGate } from "../rpc/gate.ts";
+import { textStart } from "../text/text-cut.ts";
+import { type Fields, fieldsOf, isRecord, numberOf, parsedJson, recordOf, textOf } from "../text/values.ts";
 import type { Connection } from "./api.ts";
 import {
   BackendGoneError,
@@ -20,15 +22,15 @@ import { forgetOldest } from "./forget-oldest.ts";
 import { methodWords } from "./method-words.ts";
 import { onAbort } from "./on-abort.ts";
 import { settlesWithin } from "./settles-within.ts";
-import { type Given, isRecord, numberOf, type RequestId, recordOf, requestIdOf, textOf } from "./wire.ts";
+import { type RequestId, requestIdOf } from "./wire.ts";
 
 export interface PeerEvents {
   /** What stands in `params.notification`; of another method, one whose type is that method. With the length of its line. */
-  notification(notification: Given, characters: number): void;
+  notification(notification: Fields, characters: number): void;
   /** Whether what names this session is meant for this side. */
   isOwn(sessionId: string): boolean;
   /** Must be answered in the end. */
-  request(id: RequestId, method: string, params: Given, characters: number): void;
+  request(id: RequestId, method: string, params: Fields, characters: number): void;
   /** An error that belongs to nothing that waits: a second answer to that request, or one that names none. */
   strayError(error: RpcFailure, request: { readonly id: string; readonly method: string } | undefined): void;
   /** What keeps the peer from reading on, as long as no answer is waited for. */
@@ -56,7 +58,7 @@ export interface RequestOptions {
 }
 
 export interface Peer {
-  request(method: string, params: object, options: RequestOptions): Promise<Given>;
+  request(method: string, params: object, options: RequestOptions): Promise<Fields>;
   answer(id: RequestId, result: object): void;
   /** Answers that there is no such method. */
   refuse(id: RequestId, method: string): void;
@@ -74,7 +76,7 @@ interface Call {
   readonly isPatient: () => boolean;
   /** Its caller does not wait any more. */
   isGivenUp: boolean;
-  resolve(result: Given): void;
+  resolve(result: Fields): void;
   reject(error: unknown): void;
   timer?: ReturnType<typeof setTimeout>;
 }
@@ -86,6 +88,8 @@ const longestStretchMs = 20;
 const shortestWaitMs = 2;
 /** How many lines that are none are told of. */
 const mostStrayLines = 100;
+/** How much of one of them. */
+const mostShown = 200;
 /** How many answered requests are remembered, for those that are answered twice. */
 const mostAnswered = 32;
 /** How many answers may wait for a backend that asks and does not listen, when there is no room for them. */
@@ -175,7 +179,7 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
   }
 
   function takeError(id: unknown, error: RpcFailure): void {
-    const named = nameOf(id) ?? textOf(recordOf(error.data).requestId);
+    const named = nameOf(id) ?? textOf(fieldsOf(error.data).requestId);
     const call = underWay.get(named ?? "");
     const method = answered.get(named ?? "");
     const owners = ownersOf();
@@ -186,10 +190,10 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
     else events.strayError(error, undefined);
   }
 
-  function takeResponse(given: Given): void {
+  function takeResponse(given: Fields): void {
     const { error } = given;
     if (isRecord(error) || (error !== null && !("result" in given))) {
-      const { code, message: words, data } = recordOf(error);
+      const { code, message: words, data } = fieldsOf(error);
       const message = textOf(words) ?? textOf(error) ?? "unknown error";
       takeError(given.id, { code: numberOf(code) ?? 0, message, data });
       return;
@@ -199,7 +203,7 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
     isOrderly = true;
     if (call === undefined)
       events.warning(`An answer to ${answered.has(id) ? "a request that had one" : "nothing"}: ${id}`);
-    else settle(call, () => call.resolve(recordOf(given.result)));
+    else settle(call, () => call.resolve(fieldsOf(given.result)));
   }
 
   function take(frame: Frame): void {
@@ -208,20 +212,21 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
       return;
     }
     const { length } = frame.text;
-    const given = parsed(frame.text);
+    const given = recordOf(parsedJson(frame.text));
     if (given === undefined) {
       strayLines += 1;
-      if (strayLines <= mostStrayLines) events.warning(`A line that is no message: ${startOf(frame.text)}`);
+      if (strayLines <= mostStrayLines)
+        events.warning(`A line that is no message: ${textStart(frame.text, mostShown)}`);
       if (strayLines === mostStrayLines) events.warning("Of more such lines nothing is said.");
       return;
     }
     const method = textOf(given.method);
     if (method === undefined || given.type === "response") {
       if ("result" in given || "error" in given) takeResponse(given);
-      else events.warning(`A message without a method: ${startOf(frame.text)}`);
+      else events.warning(`A message without a method: ${textStart(frame.text, mostShown)}`);
       return;
     }
-    const params = recordOf(given.params);
+    const params = fieldsOf(given.params);
     if (typeof params.sessionId === "string" && method === notificationMethod && !events.isOwn(params.sessionId)) {
       events.warning(`A notification of another session was passed over: ${params.sessionId}`);
       return;
@@ -368,18 +373,4 @@ function nextTask(): Promise<void> {
 
 function nameOf(id: unknown): string | undefined {
   return typeof id === "number" ? String(id) : textOf(id);
-}
-
-function parsed(text: string): Given | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Enough of a line for a log, without half of a character at its end. */
-function startOf(line: string): string {
-  return line.slice(0, 200).replace(/[\ud800-\udbff]$/, "");
 }

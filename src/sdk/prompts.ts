@@ -1,4 +1,5 @@
 import { createGate, type Gate } from "../rpc/gate.ts";
+import type { Fields } from "../text/values.ts";
 import type { PromptOptions, Turn } from "./api.ts";
 import { BackendGoneError, BusyError, ClosedError, TimeoutError } from "./errors.ts";
 import { createInterrupt, type Interrupt } from "./interrupt.ts";
@@ -13,13 +14,12 @@ import { createTimers } from "./timers.ts";
 import { createTurn, type RunningTurn } from "./turn.ts";
 import { createTurnWatch, type TurnWatch } from "./turn-end.ts";
 import type { TurnEvent, TurnResult } from "./types.ts";
-import type { Given } from "./wire.ts";
 
 /** The prompts of a session: one turn at a time, each with one end. */
 export interface Prompts {
   stream(text: string, options: PromptOptions): Turn;
   /** What was said in a line of so many characters. */
-  see(notification: Given, events: readonly TurnEvent[], characters: number): void;
+  see(notification: Fields, events: readonly TurnEvent[], characters: number): void;
   /** An error for nobody that waits; whether it is the running prompt's. */
   strayError(error: RpcFailure, requestId: string | undefined): boolean;
   /** A no was given to the running turn. */
@@ -45,7 +45,7 @@ export interface Prompts {
 interface Parts {
   readonly limits: Limits;
   readonly whenBusy: "queue" | "refuse";
-  request(method: string, params: object, options: RequestOptions): Promise<Given>;
+  request(method: string, params: object, options: RequestOptions): Promise<Fields>;
   takeUnfinishedText(): string | undefined;
   /** The backend waits for an answer of this side: it need not say anything. */
   isAnswerDue(): boolean;

@@ -1,4 +1,5 @@
 import { errorCodes } from "../protocol/droid/version.ts";
+import { type Fields, fieldsOf, listOf, textOf } from "../text/values.ts";
 import type { CallOptions, CommonOptions, Connection, Session, SettingsChange } from "./api.ts";
 import { callOptions, checkCall, checkSettings, checkText, promptOptions } from "./check-options.ts";
 import { BusyError, RequestError, type SdkError } from "./errors.ts";
@@ -10,15 +11,15 @@ import { createPrompts } from "./prompts.ts";
 import { inOlderWords, mergedSettings } from "./settings.ts";
 import { createTranslator, type Known } from "./translate.ts";
 import type { Message, TurnEvent } from "./types.ts";
-import { type Given, listOf, messageOf, modelsOf, recordOf, requestIdOf, textOf, toolsOf, usageOf } from "./wire.ts";
+import { messageOf, modelsOf, requestIdOf, toolsOf, usageOf } from "./wire.ts";
 
 /** What opens a session: its method, and what comes of it. */
 export interface Opening {
   /** Of the session, where it is known before. */
   readonly id?: string;
   open(
-    request: (method: string, params: object) => Promise<Given>,
-  ): Promise<{ readonly id: string; readonly told: Given }>;
+    request: (method: string, params: object) => Promise<Fields>,
+  ): Promise<{ readonly id: string; readonly told: Fields }>;
   /** Opens another session the same way, over a connection of its own. */
   another(id: string, settings: SettingsChange): Promise<Session>;
 }
@@ -67,7 +68,7 @@ export async function openSession(connection: Connection, options: CommonOptions
     isUnwanted: () => prompts.isUnwanted,
     warning,
   });
-  const happened = (notification: Given, events: readonly TurnEvent[], characters: number): void => {
+  const happened = (notification: Fields, events: readonly TurnEvent[], characters: number): void => {
     tell(events);
     prompts.see(notification, events, characters);
   };
@@ -89,7 +90,7 @@ export async function openSession(connection: Connection, options: CommonOptions
         const calls = listOf(params.toolUses);
         for (const each of calls.length > mostCalls ? [] : calls) {
           // Whatever comes of it, the request is answered.
-          const tellCall = (): void => happened({}, translator.callIsComplete(recordOf(each).toolUse), characters);
+          const tellCall = (): void => happened({}, translator.callIsComplete(fieldsOf(each).toolUse), characters);
           safely("A request", tellCall, warning);
         }
         if (method === "droid.request_permission" || method === "droid.ask_user") prompts.noteQuestion();
@@ -129,7 +130,7 @@ export async function openSession(connection: Connection, options: CommonOptions
     const { id, told } = await opening.open((method, params) => request(method, params, options, limits.open));
     sessionId = id;
     ownIds.add(id);
-    const session = recordOf(told.session);
+    const session = fieldsOf(told.session);
     known.settings = mergedSettings(told.settings, known.settings);
     // What was told before may have been of another session.
     known.title = textOf(session.title) ?? known.title;
@@ -140,7 +141,7 @@ export async function openSession(connection: Connection, options: CommonOptions
     if (told.isAgentLoopInProgress === true) prompts.noteForeignTurn();
     for (const [key, method] of pending) {
       for (const each of listOf(told[key])) {
-        interactions.take(requestIdOf(recordOf(each).requestId) ?? "", method, recordOf(each));
+        interactions.take(requestIdOf(fieldsOf(each).requestId) ?? "", method, fieldsOf(each));
       }
     }
     return { id, told, history };
@@ -214,10 +215,10 @@ export async function openSession(connection: Connection, options: CommonOptions
   };
 
   /** A prompt that goes out this way is no turn of ours, and keeps ours waiting. */
-  async function call(method: string, params: object, { signal }: CallOptions = {}): Promise<Given> {
+  async function call(method: string, params: object, { signal }: CallOptions = {}): Promise<Fields> {
     const isPrompt = method === "droid.add_user_message";
     const isForeign = isPrompt && !prompts.isBusy;
-    if (isPrompt) prompts.noteOther(textOf((params as Given).messageId));
+    if (isPrompt) prompts.noteOther(textOf((params as Fields).messageId));
     if (isForeign) prompts.noteForeignTurn();
     const onSent = (id: string): void => (isPrompt ? prompts.noteOther(id) : undefined);
     try {

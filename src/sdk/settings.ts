@@ -1,6 +1,7 @@
+import { type Fields, fieldsOf, textOf } from "../text/values.ts";
 import type { SettingsChange } from "./api.ts";
 import type { Settings } from "./types.ts";
-import { type Given, given, recordOf, textOf } from "./wire.ts";
+import { given } from "./wire.ts";
 
 /* Settings in the words of today, and what older backends call them. */
 
@@ -20,7 +21,7 @@ const unknownSettings: Settings = { modelId: "", interactionMode: "auto", autono
 
 /** What was known, with what the backend says now. `null` says that a setting is not there any more. */
 export function mergedSettings(value: unknown, known: Settings = unknownSettings): Settings {
-  const changed = recordOf(value);
+  const changed = fieldsOf(value);
   const kept = (key: "reasoningEffort" | "specModeModelId" | "specModeReasoningEffort"): string | undefined =>
     changed[key] === null ? undefined : (textOf(changed[key]) ?? known[key]);
   const { interactionMode, autonomyLevel } = modeOf(changed);
@@ -34,7 +35,7 @@ export function mergedSettings(value: unknown, known: Settings = unknownSettings
   });
 }
 
-function modeOf({ interactionMode, autonomyLevel, autonomyMode }: Given) {
+function modeOf({ interactionMode, autonomyLevel, autonomyMode }: Fields) {
   const older = combinedOf(autonomyLevel) ?? combinedOf(autonomyMode);
   return {
     interactionMode: textOf(interactionMode) ?? older?.interactionMode,
@@ -47,7 +48,7 @@ function combinedOf(word: unknown) {
 }
 
 /** The same wishes for a backend that knows one word for both; `undefined` when they do not differ. */
-export function inOlderWords(wishes: SettingsChange & Given): Given | undefined {
+export function inOlderWords(wishes: SettingsChange & Fields): Fields | undefined {
   const { interactionMode, autonomyLevel, ...others } = wishes;
   if (interactionMode === undefined && autonomyLevel === undefined) return undefined;
   const level = autonomyLevel === undefined || autonomyLevel === "off" ? "normal" : `auto-${autonomyLevel}`;

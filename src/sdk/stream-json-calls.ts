@@ -1,6 +1,7 @@
+import { type Fields, fieldsOf, parsedJson, textOf } from "../text/values.ts";
 import { forgetOldest } from "./forget-oldest.ts";
 import type { StreamJsonEvent } from "./types.ts";
-import { type Given, given, recordOf, textOf, textOfContent, toolContentOf } from "./wire.ts";
+import { given, textOfContent, toolContentOf } from "./wire.ts";
 
 /*
  * Calls and results by whatever names a program has for their parts. Of each list the first key that has a value counts.
@@ -66,7 +67,7 @@ export function createStreamJsonCalls(): StreamJsonCalls {
     return undefined;
   }
 
-  function entryOf(result: Given): Entry | undefined {
+  function entryOf(result: Fields): Entry | undefined {
     const id = idOf(result);
     const names = namesOf(result);
     if (id === undefined) return entries.get(textOf(result.toolId) ?? "") ?? oldestOpen(names, true);
@@ -75,7 +76,7 @@ export function createStreamJsonCalls(): StreamJsonCalls {
 
   return {
     call(value, messageId) {
-      const call = recordOf(value);
+      const call = fieldsOf(value);
       const names = namesOf(call);
       const [name] = names;
       if (name === undefined) return undefined;
@@ -87,7 +88,7 @@ export function createStreamJsonCalls(): StreamJsonCalls {
       return given<ToolCall>({ type: "tool_call", id, name, input: inputOf(call), messageId });
     },
     result(value) {
-      const result = recordOf(value);
+      const result = fieldsOf(value);
       const entry = entryOf(result);
       if (entry?.isDone === true) return "copy";
       const id = entry?.id ?? idOf(result) ?? "";
@@ -109,11 +110,11 @@ export function createStreamJsonCalls(): StreamJsonCalls {
 }
 
 /** `null` says as little as a key that is missing. */
-function firstOf(value: Given, keys: readonly string[]): unknown {
+function firstOf(value: Fields, keys: readonly string[]): unknown {
   return keys.map((key) => value[key]).find((each) => each !== undefined && each !== null);
 }
 
-function idOf(value: Given): string | undefined {
+function idOf(value: Fields): string | undefined {
   for (const key of idKeys) {
     const id = value[key];
     if (typeof id === "number" || (typeof id === "string" && id !== "")) return String(id);
@@ -122,30 +123,25 @@ function idOf(value: Given): string | undefined {
 }
 
 /** In the order of the keys: the first is what the tool is called, by the others it may be known again. */
-function namesOf(value: Given): ReadonlySet<string> {
+function namesOf(value: Fields): ReadonlySet<string> {
   return new Set(nameKeys.flatMap((key) => textOf(value[key]) || []));
 }
 
-function inputOf(call: Given): Given {
+function inputOf(call: Fields): Fields {
   const input = firstOf(call, inputKeys);
-  if (typeof input !== "string") return recordOf(input);
-  try {
-    return recordOf(JSON.parse(input));
-  } catch {
-    return {};
-  }
+  return fieldsOf(typeof input === "string" ? parsedJson(input) : input);
 }
 
 /** Throws at what is nested too deeply. */
-function contentOf(result: Given): ToolResult["content"] {
-  const value = firstOf(result, contentKeys) ?? recordOf(result.error).message ?? result.error;
+function contentOf(result: Fields): ToolResult["content"] {
+  const value = firstOf(result, contentKeys) ?? fieldsOf(result.error).message ?? result.error;
   const content = toolContentOf(value);
   if (content === undefined) throw new RangeError("A result is nested too deeply.");
   // Any list can be a tool's result, and nothing of it may be lost.
   return Array.isArray(value) && content.length < value.length ? JSON.stringify(value) : content;
 }
 
-function isFailed(result: Given): boolean {
+function isFailed(result: Fields): boolean {
   const flag = firstOf(result, errorFlagKeys);
   if (typeof flag === "boolean") return flag;
   return Boolean(result.error) || failedStatuses.includes(result.status);

@@ -1,22 +1,10 @@
 import type { StreamJsonLine } from "../protocol/stream-json.ts";
+import { type Fields, fieldsOf, isRecord, listOf, numberOf, textOf, textsOf } from "../text/values.ts";
 import { forgetOldest } from "./forget-oldest.ts";
 import { markOf } from "./mark.ts";
 import { createStreamJsonCalls } from "./stream-json-calls.ts";
 import type { Message, StreamJsonEvent, TokenUsage, TurnError } from "./types.ts";
-import {
-  type Given,
-  given,
-  isRecord,
-  listOf,
-  messageOf,
-  noticeOf,
-  numberOf,
-  recordOf,
-  textOf,
-  textOfBlocks,
-  textsOf,
-  usageOf,
-} from "./wire.ts";
+import { given, messageOf, noticeOf, textOfBlocks, usageOf } from "./wire.ts";
 
 /** Lines of other programs, and the object of `-o json`. */
 type OtherLine = "tool_use" | "tool_return" | "result";
@@ -66,7 +54,7 @@ export function createStreamJsonTranslator(): StreamJsonTranslator {
     if (!isCopy("thinking", messageId, text)) yield { type: "thinking", messageId, text };
   }
 
-  function* call(line: Given, value: unknown, messageId: string | undefined): Generator<StreamJsonEvent> {
+  function* call(line: Fields, value: unknown, messageId: string | undefined): Generator<StreamJsonEvent> {
     const event = calls.call(value, messageId);
     if (event === undefined) yield other(line);
     else if (event !== "copy") yield event;
@@ -78,7 +66,7 @@ export function createStreamJsonTranslator(): StreamJsonTranslator {
   }
 
   /** Thoughts, calls and results that came within a message are events of their own, as they are when they have lines. */
-  function* message(line: Given): Generator<StreamJsonEvent> {
+  function* message(line: Fields): Generator<StreamJsonEvent> {
     const whole = isRecord(line.message) ? { ...line, ...line.message } : line;
     const id = textOf(whole.id) ?? "";
     const blocks = blocksOf(whole);
@@ -94,7 +82,7 @@ export function createStreamJsonTranslator(): StreamJsonTranslator {
     for (const each of toolResults) yield* result(each);
   }
 
-  function* said(line: Given, { id, role = "assistant", content, timestamp }: Given): Generator<StreamJsonEvent> {
+  function* said(line: Fields, { id, role = "assistant", content, timestamp }: Fields): Generator<StreamJsonEvent> {
     const read: Message | undefined = messageOf({ id, role, content, createdAt: timestamp });
     if (read === undefined) {
       yield other(line);
@@ -106,7 +94,7 @@ export function createStreamJsonTranslator(): StreamJsonTranslator {
     if (!isCopy("message", read.id, mark)) yield { type: "message", message: read, text };
   }
 
-  function* session(line: Given): Generator<StreamJsonEvent> {
+  function* session(line: Fields): Generator<StreamJsonEvent> {
     if (line.subtype !== undefined && line.subtype !== "init") {
       yield other(line);
       return;
@@ -120,7 +108,7 @@ export function createStreamJsonTranslator(): StreamJsonTranslator {
     });
   }
 
-  function* error(line: Given): Generator<StreamJsonEvent> {
+  function* error(line: Fields): Generator<StreamJsonEvent> {
     const read = errorOf(line) ?? errorOf(line.error) ?? { message: "The program reported an error." };
     // Behind the loop's own error, which says why, the command line only says that the run failed.
     const isEcho = line.source === "cli" && failure?.source === "agent_loop";
@@ -129,7 +117,7 @@ export function createStreamJsonTranslator(): StreamJsonTranslator {
   }
 
   /** Of a `completion`, and of the one object of `-o json`. */
-  function* end(line: Given): Generator<StreamJsonEvent> {
+  function* end(line: Fields): Generator<StreamJsonEvent> {
     const isFailed = line.isError === true || line.is_error === true || line.subtype === "failure";
     const status = isFailed ? "failed" : "completed";
     const reason = textOf(line.stopReason) ?? textOf(line.stop_reason) ?? status;
@@ -149,23 +137,24 @@ export function createStreamJsonTranslator(): StreamJsonTranslator {
     lastText = "";
   }
 
-  const readers: { readonly [Type in StreamJsonLine["type"] | OtherLine]: (line: Given) => Iterable<StreamJsonEvent> } =
-    {
-      system: session,
-      message,
-      reasoning: (line) =>
-        typeof line.text === "string" ? thinking(messageIdOf(line) ?? textOf(line.id) ?? "", line.text) : [other(line)],
-      tool_call: callsOf,
-      tool_use: callsOf,
-      tool_result: result,
-      tool_return: result,
-      notice: (line) => [noticeOf(line) ?? other(line)],
-      error,
-      completion: end,
-      result: end,
-    };
+  const readers: {
+    readonly [Type in StreamJsonLine["type"] | OtherLine]: (line: Fields) => Iterable<StreamJsonEvent>;
+  } = {
+    system: session,
+    message,
+    reasoning: (line) =>
+      typeof line.text === "string" ? thinking(messageIdOf(line) ?? textOf(line.id) ?? "", line.text) : [other(line)],
+    tool_call: callsOf,
+    tool_use: callsOf,
+    tool_result: result,
+    tool_return: result,
+    notice: (line) => [noticeOf(line) ?? other(line)],
+    error,
+    completion: end,
+    result: end,
+  };
 
-  function* callsOf(line: Given): Generator<StreamJsonEvent> {
+  function* callsOf(line: Fields): Generator<StreamJsonEvent> {
     const parts = oneOrMore(line.toolUse);
     for (const each of parts.length > 0 ? parts : [line]) yield* call(line, each, messageIdOf(line));
   }
@@ -198,7 +187,7 @@ export function createStreamJsonTranslator(): StreamJsonTranslator {
   };
 }
 
-function other(line: Given): StreamJsonEvent {
+function other(line: Fields): StreamJsonEvent {
   return { type: "other", name: textOf(line.type) ?? "", given: line };
 }
 
@@ -206,7 +195,7 @@ function stray(line: string): StreamJsonEvent {
   return { type: "other", name: "text", given: line };
 }
 
-function messageIdOf(line: Given): string | undefined {
+function messageIdOf(line: Fields): string | undefined {
   return textOf(line.messageId) ?? textOf(line.message_id);
 }
 
@@ -215,28 +204,28 @@ function oneOrMore(value: unknown): readonly unknown[] {
 }
 
 /** A message may have `content`, as text or as blocks, or `text`, or both with the text only in one. */
-function blocksOf({ content, text }: Given): readonly Given[] {
+function blocksOf({ content, text }: Fields): readonly Fields[] {
   const said = textOf(content) ?? textOf(text);
   const blocks = listOf(content).map((block) => (isRecord(block) ? block : { type: "text", text: block }));
   if (said === undefined || blocks.some(({ type }) => type === "text")) return blocks;
   return [{ type: "text", text: said }, ...blocks];
 }
 
-function thoughtOf({ thinking, text }: Given): readonly string[] {
+function thoughtOf({ thinking, text }: Fields): readonly string[] {
   const thought = textOf(thinking) ?? textOf(text) ?? "";
   return thought === "" ? [] : [thought];
 }
 
 function errorOf(value: unknown): TurnError | undefined {
   if (typeof value === "string" && value !== "") return { message: value };
-  const { message, code, errorType, type } = recordOf(value);
+  const { message, code, errorType, type } = fieldsOf(value);
   if (typeof message !== "string") return undefined;
   const kind = textOf(code) ?? textOf(errorType) ?? (type === "error" ? undefined : textOf(type));
   return kind === undefined ? { message } : { message, type: kind };
 }
 
 /** The result of a failed run is the model's answer, unless it repeats the error. Without an `error` it is the error. */
-function answerOfFailure({ result, error }: Given): string | undefined {
+function answerOfFailure({ result, error }: Fields): string | undefined {
   const message = errorOf(error)?.message;
   const text = textOf(result);
   return message === undefined || text === message ? undefined : text;
@@ -245,7 +234,7 @@ function answerOfFailure({ result, error }: Given): string | undefined {
 function runUsageOf(value: unknown): TokenUsage | undefined {
   const usage = usageOf(value);
   if (usage === undefined) return undefined;
-  const by = recordOf(value);
+  const by = fieldsOf(value);
   return {
     inputTokens: numberOf(by.input_tokens) ?? usage.inputTokens,
     outputTokens: numberOf(by.output_tokens) ?? usage.outputTokens,

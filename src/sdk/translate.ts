@@ -1,10 +1,11 @@
 import type { Notification } from "../protocol/droid/notifications.ts";
+import { type Fields, fieldsOf, numberOf, textOf } from "../text/values.ts";
 import { createCallBook } from "./call-book.ts";
 import { forgetOldest } from "./forget-oldest.ts";
 import { markOf } from "./mark.ts";
 import { mergedSettings } from "./settings.ts";
 import type { Message, Settings, TokenUsage, TurnError, TurnEvent } from "./types.ts";
-import { type Given, given, messageOf, noticeOf, numberOf, recordOf, textOf, textOfBlocks, usageOf } from "./wire.ts";
+import { given, messageOf, noticeOf, textOfBlocks, usageOf } from "./wire.ts";
 
 /** What is known of a session from what its backend has told. */
 export interface Known {
@@ -18,7 +19,7 @@ export interface Known {
  * same id, and send types that nobody knows: what comes out is the same as from one that does none of it.
  */
 export interface Translator {
-  take(notification: Given): readonly TurnEvent[];
+  take(notification: Fields): readonly TurnEvent[];
   /** A call that is about to be decided on is complete, even if its message has not come. */
   callIsComplete(toolUse: unknown): readonly TurnEvent[];
   /** What was shown until now is not of the turn that begins. */
@@ -31,7 +32,7 @@ export interface Translator {
 const mostMessages = 1_000;
 /** How many messages may be under way, or have been given up and come yet. */
 const mostShown = 64;
-type Reader = (given: Given) => Iterable<TurnEvent>;
+type Reader = (given: Fields) => Iterable<TurnEvent>;
 
 /** Said by the turn's own end and by `text`, and of no use besides. */
 const silent: Reader = () => [];
@@ -66,7 +67,7 @@ export function createTranslator(known: Known): Translator {
     return now;
   };
 
-  function* delta(given: Given, kind: "text" | "thinking"): Generator<TurnEvent> {
+  function* delta(given: Fields, kind: "text" | "thinking"): Generator<TurnEvent> {
     const messageId = textOf(given.messageId) ?? "";
     const piece = textOf(given.textDelta) ?? "";
     // A message that has come is complete.
@@ -81,7 +82,7 @@ export function createTranslator(known: Known): Translator {
     yield { type: kind, messageId, text };
   }
 
-  function* created(given: Given): Generator<TurnEvent> {
+  function* created(given: Fields): Generator<TurnEvent> {
     const message = messageOf(given.message);
     if (message === undefined) {
       yield other(given);
@@ -196,12 +197,12 @@ function isHalf(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
 }
 
-function other(given: Given): TurnEvent {
+function other(given: Fields): TurnEvent {
   return { type: "other", name: textOf(given.type) ?? "", given };
 }
 
-function errorEvent({ message, errorType, error }: Given): TurnEvent {
-  const cause = recordOf(error);
+function errorEvent({ message, errorType, error }: Fields): TurnEvent {
+  const cause = fieldsOf(error);
   const code = textOf(cause.name);
   return {
     type: "error",

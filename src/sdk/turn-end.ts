@@ -1,7 +1,8 @@
+import { type Fields, textOf } from "../text/values.ts";
 import { handleTurnEvent, ignored, type TurnEventHandlers, type TurnEventOf } from "./event-handlers.ts";
 import { forgetOldest } from "./forget-oldest.ts";
 import type { TurnError, TurnEvent, TurnResult } from "./types.ts";
-import { type Given, textOf, usageOf } from "./wire.ts";
+import { usageOf } from "./wire.ts";
 
 /**
  * Watches one turn for its end. New backends say it (`agent_turn_completed`), old ones only say that they are idle, and some
@@ -9,7 +10,7 @@ import { type Given, textOf, usageOf } from "./wire.ts";
  */
 export interface TurnWatch {
   /** A notification of the session while the turn runs, and what it was translated to. */
-  see(notification: Given, events: readonly TurnEvent[]): void;
+  see(notification: Fields, events: readonly TurnEvent[]): void;
   /** The user's wish, or the answer to a question, will be why it ends. */
   noteInterrupt(): void;
   noteRefusal(): void;
@@ -46,7 +47,7 @@ export function createTurnWatch(turnId: string): TurnWatch {
   let isAlive = false;
   let isPromptSeen = false;
   let isIdle = false;
-  let end: Given | undefined;
+  let end: Fields | undefined;
   let text = "";
   let error: TurnError | undefined;
   /** Messages that were begun when it went wrong: one of them that comes, and nothing else, does not make it well. */
@@ -154,7 +155,7 @@ export function createTurnWatch(turnId: string): TurnWatch {
     wentOn();
   }
 
-  function seeEnd(given: Given): void {
+  function seeEnd(given: Fields): void {
     const name = textOf(given.turnId);
     if (name === undefined ? !isAlive : !names.has(name)) return;
     end = given;

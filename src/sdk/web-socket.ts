@@ -1,4 +1,5 @@
 import { defaultMaxWaiting } from "../rpc/transport.ts";
+import { isRecord } from "../text/values.ts";
 import type { Connect } from "./api.ts";
 import {
   aFunction,
@@ -24,7 +25,6 @@ import {
   type WebSocketLike,
 } from "./socket-connection.ts";
 import { longestMs } from "./timers.ts";
-import { isRecord } from "./wire.ts";
 
 export interface WebSocketOptions {
   /** Subprotocols to ask for. */

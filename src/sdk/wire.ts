@@ -1,3 +1,4 @@
+import { type Fields, fieldsOf, isRecord, listOf, numberOf, textOf, textsOf } from "../text/values.ts";
 import type { Block, Message, ModelInfo, TokenUsage, ToolInfo, TurnEvent } from "./types.ts";
 
 /*
@@ -5,39 +6,11 @@ import type { Block, Message, ModelInfo, TokenUsage, ToolInfo, TurnEvent } from 
  * has a plain default, and nothing here throws.
  */
 
-export type Given = Readonly<Record<string, unknown>>;
-
-const nothing: Given = {};
-
-export function isRecord(value: unknown): value is Given {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export function recordOf(value: unknown): Given {
-  return isRecord(value) ? value : nothing;
-}
-
-export function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-export function textOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
-
 /** What a backend calls a request of its own; 7 and "7" are two of them. */
 export type RequestId = string | number;
 
 export function requestIdOf(value: unknown): RequestId | undefined {
   return textOf(value) ?? (typeof value === "number" ? value : undefined);
-}
-
-export function numberOf(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
-}
-
-export function textsOf(value: unknown): readonly string[] {
-  return listOf(value).filter((each) => typeof each === "string");
 }
 
 /** Only the keys that have a value: the types of this package tell "absent" from "undefined". All keys must be named. */
@@ -56,7 +29,7 @@ export function usageOf(value: unknown): TokenUsage | undefined {
   };
 }
 
-export function noticeOf({ level, message }: Given): (TurnEvent & { type: "notice" }) | undefined {
+export function noticeOf({ level, message }: Fields): (TurnEvent & { type: "notice" }) | undefined {
   if (typeof message !== "string") return undefined;
   return { type: "notice", level: level === "info" ? "info" : "warning", message };
 }
@@ -64,12 +37,12 @@ export function noticeOf({ level, message }: Given): (TurnEvent & { type: "notic
 export interface CallGiven {
   readonly id: string;
   readonly name: string;
-  readonly input: Given;
+  readonly input: Fields;
 }
 
 export function callOf(value: unknown): CallGiven | undefined {
-  const { id, name, input } = recordOf(value);
-  return typeof id === "string" && typeof name === "string" ? { id, name, input: recordOf(input) } : undefined;
+  const { id, name, input } = fieldsOf(value);
+  return typeof id === "string" && typeof name === "string" ? { id, name, input: fieldsOf(input) } : undefined;
 }
 
 type ToolContent = Extract<Block, { type: "tool_result" }>["content"];
@@ -89,7 +62,7 @@ export function toolContentOf(value: unknown): ToolContent | undefined {
   if (value === null || value === undefined) return "";
   if (!Array.isArray(value)) return jsonOf(value);
   // Results within results are not even looked at, however deep they go.
-  const shown = value.filter((each) => ["text", "image"].includes(textOf(recordOf(each).type) ?? ""));
+  const shown = value.filter((each) => ["text", "image"].includes(textOf(fieldsOf(each).type) ?? ""));
   return shown.map(blockOf).filter((block) => block.type === "text" || block.type === "image");
 }
 
@@ -104,7 +77,7 @@ export function textOfBlocks(blocks: readonly Block[]): string {
 const roles = ["user", "assistant", "tool", "system"] as const;
 
 export function messageOf(value: unknown): Message | undefined {
-  const { id, role, content, createdAt, parentId, visibility } = recordOf(value);
+  const { id, role, content, createdAt, parentId, visibility } = fieldsOf(value);
   const known = roles.find((each) => each === role);
   if (typeof id !== "string" || known === undefined) return undefined;
   const blocks =
@@ -120,14 +93,14 @@ export function messageOf(value: unknown): Message | undefined {
 }
 
 function blockOf(value: unknown): Block {
-  const block = recordOf(value);
+  const block = fieldsOf(value);
   const type = textOf(block.type) ?? "";
   const read = Object.hasOwn(blockReaders, type) ? blockReaders[type] : undefined;
   return read?.(block) ?? { type: "other", given: value };
 }
 
 /** Each gives nothing for a block that lacks what its kind must have. */
-const blockReaders: Readonly<Record<string, (block: Given) => Block | undefined>> = {
+const blockReaders: Readonly<Record<string, (block: Fields) => Block | undefined>> = {
   text: ({ text }) => (typeof text === "string" ? { type: "text", text } : undefined),
   image: (block) => (hasSource(block) ? (block as unknown as Block) : undefined),
   document: (block) => (hasSource(block) ? (block as unknown as Block) : undefined),
@@ -147,14 +120,14 @@ const blockReaders: Readonly<Record<string, (block: Given) => Block | undefined>
   },
 };
 
-function hasSource({ source }: Given): boolean {
-  const { type, mediaType, data } = recordOf(source);
+function hasSource({ source }: Fields): boolean {
+  const { type, mediaType, data } = fieldsOf(source);
   return [type, mediaType, data].every((field) => typeof field === "string");
 }
 
 export function modelsOf(value: unknown): readonly ModelInfo[] {
   return listOf(value).flatMap((each) => {
-    const model = recordOf(each);
+    const model = fieldsOf(each);
     const id = textOf(model.id) ?? textOf(model.modelId);
     if (id === undefined) return [];
     return given<ModelInfo>({
@@ -172,7 +145,7 @@ export function modelsOf(value: unknown): readonly ModelInfo[] {
 
 export function toolsOf(value: unknown): readonly ToolInfo[] {
   return listOf(value).flatMap((each) => {
-    const tool = recordOf(each);
+    const tool = fieldsOf(each);
     const id = textOf(tool.id);
     if (id === undefined) return [];
     return given<ToolInfo>({

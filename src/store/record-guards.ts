@@ -13,6 +13,7 @@ import type {
   Usage,
 } from "../core/message.ts";
 import { accessClasses, type Decision, type FileChange, type Preview } from "../core/permission.ts";
+import { isRecord, isText } from "../text/values.ts";
 import {
   each,
   everyOneOf,
@@ -21,10 +22,8 @@ import {
   guardsByKind,
   isAbsolutePath,
   isAnything,
-  isFields,
   isFlag,
   isNumber,
-  isText,
   listOf,
   oneOf,
   optional,
@@ -52,7 +51,7 @@ const isUsage = shape<Usage>({
 });
 
 /** Opaque, so only its outer shape is checked. */
-const isProof: Guard = (value) => isFields(value) && Object.values(value).every(isFields);
+const isProof: Guard = (value) => isRecord(value) && Object.values(value).every(isRecord);
 
 const image: FieldGuards<Omit<ImageBlock, "type">> = { mediaType: isText, data: isText };
 const isImage = shape<ImageBlock>({ type: oneOf("image"), ...image });

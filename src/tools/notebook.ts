@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { textStart } from "../text/text-cut.ts";
+import { type Fields, fieldsOf, isRecord } from "../text/values.ts";
 
 /** A picture among the outputs, with the line of the rendered text that names it (the first line is 0). */
 export interface NotebookPicture {
@@ -19,8 +20,6 @@ export interface RenderedNotebook {
   /** Those of the lines so far. */
   readonly pictures: readonly NotebookPicture[];
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const mostCells = 20_000;
 const mostOutputs = 1000;
@@ -42,8 +41,8 @@ export function renderNotebook(json: string): RenderedNotebook | string {
   } catch {
     return "it is not valid JSON";
   }
-  const cells = isFields(parsed) ? parsed.cells : undefined;
-  if (!isFields(parsed) || !Array.isArray(cells)) return "its JSON has no list of cells, as format 4 has";
+  const cells = isRecord(parsed) ? parsed.cells : undefined;
+  if (!isRecord(parsed) || !Array.isArray(cells)) return "its JSON has no list of cells, as format 4 has";
   const language = languageOf(parsed);
   const pictures: NotebookPicture[] = [];
   const lines = renderCells(cells, language, pictures);
@@ -55,7 +54,7 @@ function* renderCells(cells: readonly unknown[], language: string, pictures: Not
   let line = 0;
   for (const [index, cell] of cells.slice(0, mostCells).entries()) {
     const number = index + 1;
-    const fields: Fields = isFields(cell) ? cell : {};
+    const fields = fieldsOf(cell);
     const type = typeof fields.cell_type === "string" ? fields.cell_type : "unknown";
     const kind = type === "code" && language !== "" ? `code, ${language}` : type;
     const mark = `--- cell ${number} of ${cells.length} (${kind}) ---`;
@@ -63,7 +62,7 @@ function* renderCells(cells: readonly unknown[], language: string, pictures: Not
     line += yield* counted(linesOf(joined(fields.source) ?? ""));
     const outputs: readonly unknown[] = Array.isArray(fields.outputs) ? fields.outputs : [];
     for (const output of outputs.slice(0, mostOutputs)) {
-      const shown = showOutput(isFields(output) ? output : {});
+      const shown = showOutput(fieldsOf(output));
       line += yield* counted([`--- output of cell ${number}${shown.name} ---`]);
       line += yield* counted(linesOf(shown.text));
       for (const [mediaType, data] of shown.pictures) {
@@ -114,7 +113,7 @@ function showOutput(output: Fields): ShownOutput {
     const text = traceback.length > 0 ? traceback.join("\n") : `${output.ename ?? "Error"}: ${output.evalue ?? ""}`;
     return { ...nothing, name: " (error)", text: plain(text) };
   }
-  const data: Fields = isFields(output.data) ? output.data : {};
+  const data = fieldsOf(output.data);
   const shownType = readableTypes.find((type) => joined(data[type]) !== undefined);
   const pictures = Object.entries(data).flatMap(([type, value]): [string, string][] => {
     const encoded = pictureTypes.has(type) ? joined(value) : undefined;
@@ -163,13 +162,9 @@ function shortened(text: string): string {
 }
 
 function languageOf(notebook: Fields): string {
-  const metadata: Fields = isFields(notebook.metadata) ? notebook.metadata : {};
-  const info: Fields = isFields(metadata.language_info) ? metadata.language_info : {};
-  const kernel: Fields = isFields(metadata.kernelspec) ? metadata.kernelspec : {};
+  const metadata = fieldsOf(notebook.metadata);
+  const info = fieldsOf(metadata.language_info);
+  const kernel = fieldsOf(metadata.kernelspec);
   const name = info.name ?? kernel.language;
   return typeof name === "string" && /^[\w+#.-]{1,40}$/.test(name) ? name : "";
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

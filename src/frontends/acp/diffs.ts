@@ -4,6 +4,7 @@ import type { ToolCallContent } from "@agentclientprotocol/sdk";
 import { type PatchHunk, type PatchSection, parsePatch } from "../../core/patch-parse.ts";
 import type { PermissionCall } from "../../sdk/types.ts";
 import { expandHome } from "../../text/user-words.ts";
+import { isText } from "../../text/values.ts";
 import { fenced, plainLine, textContent } from "./shown-text.ts";
 
 /* What a call changes, as an editor shows it: by diffs, and in words where a diff cannot say it. */
@@ -156,8 +157,4 @@ function diff(cwd: string, path: string, oldText: unknown, newText: unknown): To
     oldText: isText(oldText) ? oldText : null,
     newText: isText(newText) ? newText : "",
   };
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string";
 }

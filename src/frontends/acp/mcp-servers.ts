@@ -1,4 +1,5 @@
 import type { McpServer as BackendServer } from "../../sdk/api.ts";
+import { isText } from "../../text/values.ts";
 
 export interface WantedServers {
   readonly servers: readonly BackendServer[];
@@ -40,10 +41,6 @@ function pairs(given: unknown): Readonly<Record<string, string>> | undefined {
     ? given.map((each) => [Object(each).name, Object(each).value])
     : Object.entries(Object(given ?? {}));
   return list.every((pair) => pair.every(isText)) ? Object.fromEntries(list) : undefined;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string";
 }
 
 function nameOf(entry: unknown, index: number): string {

@@ -2,6 +2,7 @@ import { type AnyMessage, RequestError, type Stream } from "@agentclientprotocol
 import type { Frame } from "../../rpc/framing.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import { hasMoreOf } from "../../text/json-size.ts";
+import { isRecord } from "../../text/values.ts";
 import { coded } from "./rpc-errors.ts";
 
 /** More than any client has to say: a prompt is few values, however long they are. */
@@ -120,8 +121,8 @@ function idIn({ text }: Frame & { type: "line" }): string | number | null {
 
 /** The library repeats what it refuses, whatever is in it: only what it takes gets there. */
 function isMessage(value: unknown): value is AnyMessage {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const { jsonrpc, id, method } = value as Readonly<Record<string, unknown>>;
+  if (!isRecord(value)) return false;
+  const { jsonrpc, id, method } = value;
   // An answer that is none is one all the same for whoever waits for it.
   if (method === undefined) return id !== undefined || "result" in value || "error" in value;
   const isId = id === undefined || id === null || typeof id === "string" || Number.isFinite(id);

@@ -10,6 +10,7 @@ import {
   TimeoutError,
 } from "../../sdk/errors.ts";
 import { textStart } from "../../text/text-cut.ts";
+import { type Fields, isRecord } from "../../text/values.ts";
 
 /*
  * What goes wrong, as the client is told of it: always with words, because editors show the message alone, and always with
@@ -20,7 +21,7 @@ const internal = -32603;
 const invalidParams = -32602;
 
 /** Facts beside the code. */
-type Facts = Readonly<Record<string, unknown>>;
+type Facts = Fields;
 
 export function badParams(words: string, code = "usage"): RequestError {
   return new RequestError(invalidParams, words, { code });
@@ -96,10 +97,6 @@ export function coded({ code, message, data }: ErrorResponse): ErrorResponse {
 
 function codeIn(data: unknown): string | undefined {
   return isRecord(data) && typeof data.code === "string" ? data.code : undefined;
-}
-
-function isRecord(value: unknown): value is Facts {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function wordsOf(error: unknown): string {

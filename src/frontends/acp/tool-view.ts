@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
 import type { PermissionCall } from "../../sdk/types.ts";
+import { isText } from "../../text/values.ts";
 import { type Changes, changesOfDetails, changesOfInput, placeOf } from "./diffs.ts";
 import { shownTitle, textContent } from "./shown-text.ts";
 
@@ -107,8 +108,4 @@ function pathsIn(name: string, input: Input): readonly string[] {
 function shownPath(path: string, cwd: string): string {
   const inside = relative(cwd, placeOf(path, cwd));
   return inside === "" ? "." : inside.startsWith("..") ? placeOf(path, cwd) : inside;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string";
 }

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGate } from "../../rpc/gate.ts";
+import { type Fields, parsedJson, recordOf } from "../../text/values.ts";
 import type { OpenSocket, Socket } from "./socket.ts";
 import { finalClose, SocketFault } from "./socket-faults.ts";
 
-export type Params = Readonly<Record<string, unknown>>;
+export type Params = Fields;
 
 /** The server has said no to a request. */
 export class RpcFault extends Error {
@@ -89,7 +90,7 @@ export function createLink(parts: LinkParts): Link {
 
   function read(text: string): void {
     parts.frame(text);
-    const frame = recordOf(parsed(text));
+    const frame = recordOf(parsedJson(text));
     if (frame === undefined) parts.tell("The server sent something that is not JSON-RPC.");
     else if (typeof frame.method === "string") parts.notification(frame.method, recordOf(frame.params) ?? {});
     else answered(frame);
@@ -220,16 +221,4 @@ function faultOf({ code, message, data }: Params): RpcFault {
   const { detail, reason } = recordOf(data) ?? {};
   const more = typeof detail === "string" && !String(message).includes(detail) ? ` (${detail})` : "";
   return new RpcFault(typeof code === "number" ? code : 0, `${message}${more}`, reason);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-export function recordOf(value: unknown): Params | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Params) : undefined;
 }

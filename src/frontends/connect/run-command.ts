@@ -1,6 +1,7 @@
+import { recordOf } from "../../text/values.ts";
 import type { Conversation } from "./conversation.ts";
 import { type CommandName, commandHelp, splitResult } from "./line.ts";
-import { ConnectionLost, type Params, RpcFault, recordOf } from "./link.ts";
+import { ConnectionLost, type Params, RpcFault } from "./link.ts";
 import type { Screen } from "./screen.ts";
 import { textOf } from "./session-state.ts";
 

@@ -1,5 +1,6 @@
 import { rpcErrors } from "../../protocol/interactive.ts";
 import { isNestedDeeper } from "../../text/json-size.ts";
+import { isRecord } from "../../text/values.ts";
 import { Refusal } from "./failures.ts";
 import { idIn, noId, type RequestId } from "./request-id.ts";
 
@@ -25,8 +26,8 @@ export function decode(text: string): Decoded {
   } catch {
     return { kind: "bad", id: noId, refusal: new Refusal(rpcErrors.parse) };
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return invalid(noId);
-  const { jsonrpc, id, method, params } = value as Readonly<Record<string, unknown>>;
+  if (!isRecord(value)) return invalid(noId);
+  const { jsonrpc, id, method, params } = value;
   if (isNestedDeeper(text, maxDepth)) return invalid(typeof id === "object" ? noId : idIn(id, text));
   if (jsonrpc !== "2.0" || typeof method !== "string") return invalid(idIn(id, text));
   if (id === undefined) return { kind: "notification" };

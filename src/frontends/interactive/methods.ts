@@ -12,6 +12,7 @@ import {
   sessionStatus,
   toolResultStatus,
 } from "../../protocol/interactive.ts";
+import { fieldsOf, isRecord } from "../../text/values.ts";
 import type { Caller } from "./caller.ts";
 import { unknownSession, unusable } from "./failures.ts";
 import { notificationFrame } from "./frames.ts";
@@ -80,7 +81,7 @@ export const handlers: { readonly [M in InteractiveMethod]: Handler<M> } = {
   },
 
   async echo(params, id, connection) {
-    const { message = undefined } = isRecord(params) ? params : {};
+    const { message } = fieldsOf(params);
     connection.respond(id, isRecord(params) && "message" in params ? message : (params ?? {}));
   },
 
@@ -160,8 +161,4 @@ async function seatOf(sessionId: string, connection: Caller): Promise<Seat> {
   connection.sit(seat);
   seat.live.listen(connection);
   return seat;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

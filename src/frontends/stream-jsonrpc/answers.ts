@@ -1,8 +1,8 @@
 import type { Answer, Interaction, PersonalInteraction, Question } from "../../core/interaction.ts";
 import type { OfferedOutcome } from "../../protocol/droid/words.ts";
 import { textStart } from "../../text/text-cut.ts";
+import { recordOf } from "../../text/values.ts";
 import { offersAlways } from "./permission-request.ts";
-import { recordOf } from "./record-of.ts";
 
 /** A client's words go to the model; this many of its characters are enough. */
 const maxComment = 10_000;

@@ -3,7 +3,7 @@ import { errorCodes } from "../../protocol/droid/version.ts";
 import type { Frame } from "../../rpc/framing.ts";
 import { hasMoreOf } from "../../text/json-size.ts";
 import { textStart } from "../../text/text-cut.ts";
-import { recordOf } from "./record-of.ts";
+import { recordOf } from "../../text/values.ts";
 
 /** More than any client has to say. Every entry that is wrong costs many times its size, too. */
 const mostEntries = 20_000;

@@ -1,5 +1,5 @@
 import { laterLevels } from "../../protocol/droid/words.ts";
-import { recordOf } from "./record-of.ts";
+import { recordOf } from "../../text/values.ts";
 
 /** Which of two vocabularies a client speaks: `early` has one level word for everything, `later` tells mode and level apart. */
 export type Dialect = "early" | "later";

@@ -1,7 +1,7 @@
 import type { Capability } from "../../access/capability.ts";
 import type { SettingsChanges } from "../../core/event.ts";
 import type { ClientMethod } from "../../protocol/droid/params.ts";
-import { recordOf } from "./record-of.ts";
+import { recordOf } from "../../text/values.ts";
 import { filtersIn } from "./tool-filters.ts";
 
 /** What a client must be able to do for a request. */

@@ -5,7 +5,7 @@ import type { WireSettings } from "../../protocol/droid/settings.ts";
 import { notificationMethod } from "../../protocol/droid/version.ts";
 import type { Frame } from "../../rpc/framing.ts";
 import type { Transport } from "../../rpc/transport.ts";
-import { recordOf } from "./record-of.ts";
+import { fieldsOf, parsedJson, recordOf } from "../../text/values.ts";
 
 /** A line on its way out. */
 interface Message extends Readonly<Record<string, unknown>> {
@@ -95,12 +95,8 @@ function watched(incoming: AsyncIterable<Frame>, look: (frame: Frame) => void): 
 
 function noteRequest(frame: Frame, asked: Map<string, string>): void {
   if (frame.type !== "line") return;
-  try {
-    const { type, id, method } = recordOf(JSON.parse(frame.text)) ?? {};
-    if (type === "request" && typeof id === "string" && typeof method === "string") asked.set(id, method);
-  } catch {
-    // The connection says what is wrong with it.
-  }
+  const { type, id, method } = fieldsOf(parsedJson(frame.text));
+  if (type === "request" && typeof id === "string" && typeof method === "string") asked.set(id, method);
 }
 
 function noticeOf({ params }: Message): Notification | undefined {

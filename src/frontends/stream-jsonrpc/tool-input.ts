@@ -1,5 +1,5 @@
 import type { ToolUseBlock } from "../../protocol/droid/content.ts";
-import { recordOf } from "./record-of.ts";
+import { recordOf } from "../../text/values.ts";
 
 /** Arguments are an object on this wire, whatever the model wrote. */
 export function objectInput(input: unknown): Record<string, unknown> {

@@ -6,9 +6,10 @@ import { layoutOf, logSuffix } from "../../store/listing/layout.ts";
 import { scanLines } from "../../store/listing/line-scanner.ts";
 import { parseRecord } from "../../store/listing/listed-records.ts";
 import { firstOf, type ListedLog, type ListQuery, listInfos, logsIn } from "../../store/listing/session-list.ts";
+import { type Fields, textOf } from "../../text/values.ts";
 import { aSignal, type Checks, checkEach } from "../checks.ts";
 import type { SessionSummary } from "../types.ts";
-import { type Given, given, textOf } from "../wire.ts";
+import { given } from "../wire.ts";
 
 export interface ListSessionsOptions {
   /** Only the sessions of this working directory. */
@@ -91,7 +92,7 @@ async function readDroidLog(
   root: string,
   wantedCwd: string | undefined,
 ): Promise<SessionSummary | "hidden" | undefined> {
-  let start: Given | undefined;
+  let start: Fields | undefined;
   const readStart = (line: Buffer | undefined): "enough" => {
     start = line && isUtf8(line) ? parseRecord(line.toString()) : undefined;
     return "enough";

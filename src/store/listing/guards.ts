@@ -1,18 +1,13 @@
+import { isRecord, isText } from "../../text/values.ts";
+
 /**
  * Whether a parsed value has the fields that readers of events rely on. Hand-written for speed: resuming a session checks all
  * its records, often thousands.
  */
 export type Guard = (value: unknown) => boolean;
 
-export type Fields = Readonly<Record<string, unknown>>;
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** For a field that every JSON value fits. */
 export const isAnything: Guard = () => true;
-export const isText = (value: unknown): value is string => typeof value === "string";
 /** POSIX or Windows style, because logs can be moved between systems. An empty cwd would contain every path. */
 export const isAbsolutePath = (value: unknown): value is string => isText(value) && /^(?:\/|[a-z]:[\\/])/i.test(value);
 export const isNumber = (value: unknown): value is number => Number.isFinite(value);
@@ -40,7 +35,7 @@ export type FieldGuards<T> = { readonly [Key in keyof T]-?: Guard };
 
 export function shape<T>(guards: FieldGuards<T>): Guard {
   const entries = Object.entries<Guard>(guards);
-  return (value) => isFields(value) && entries.every(([key, guard]) => guard(value[key]));
+  return (value) => isRecord(value) && entries.every(([key, guard]) => guard(value[key]));
 }
 
 /** The fields of every member of a union, without the one that tells them apart. */
@@ -59,7 +54,7 @@ export function guardsByKind<Union, Tag extends keyof Union>(
 export function variants<Union, Tag extends keyof Union & string>(tag: Tag, guards: VariantGuards<Union, Tag>): Guard {
   const byKind = guardsByKind<Union, Tag>(guards);
   return (value) => {
-    const kind = isFields(value) ? value[tag] : undefined;
+    const kind = isRecord(value) ? value[tag] : undefined;
     return isText(kind) && (byKind.get(kind)?.(value) ?? false);
   };
 }

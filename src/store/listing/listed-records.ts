@@ -1,15 +1,6 @@
 import type { DurableEvent, EventOf } from "../../core/event.ts";
-import {
-  type Fields,
-  isAbsolutePath,
-  isFields,
-  isNumber,
-  isPositiveInteger,
-  isText,
-  listOf,
-  optional,
-  shape,
-} from "./guards.ts";
+import { type Fields, isText, parsedJson, recordOf } from "../../text/values.ts";
+import { isAbsolutePath, isNumber, isPositiveInteger, listOf, optional, shape } from "./guards.ts";
 import { isSettings } from "./settings-guards.ts";
 
 /** The format that this version writes, and the latest that it reads. */
@@ -93,10 +84,5 @@ export function isEnvelope(record: Fields): record is Fields & { readonly type: 
 }
 
 export function parseRecord(line: string): Fields | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isFields(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  return recordOf(parsedJson(line));
 }

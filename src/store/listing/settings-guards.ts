@@ -7,7 +7,8 @@ import type {
   SettingKey,
   Tag,
 } from "../../core/settings.ts";
-import { each, everyOneOf, type FieldGuards, isFields, isFlag, isText, listOf, optional, shape } from "./guards.ts";
+import { isRecord, isText } from "../../text/values.ts";
+import { each, everyOneOf, type FieldGuards, isFlag, listOf, optional, shape } from "./guards.ts";
 
 export const isAutonomy = everyOneOf<Autonomy>({ off: true, low: true, medium: true, high: true });
 
@@ -37,7 +38,7 @@ export const furtherSettings: FieldGuards<Pick<SessionSettings, SettingKey<"furt
   specReasoningEffort: isReasoningEffort,
   systemPrompt: isText,
   appendSystemPrompt: isText,
-  tags: listOf(shape<Tag>({ name: isText, metadata: optional(isFields) })),
+  tags: listOf(shape<Tag>({ name: isText, metadata: optional(isRecord) })),
   owner: isText,
   userId: isText,
   clientTools: listOf(shape<ClientTool>({ name: isText, description: isText, inputSchema: isText })),
