@@ -165,7 +165,7 @@ const meanings: Readonly<Record<string, Make>> = {
   sum: (slot) => sumOf(slot("sum")),
   placeholder: () =>
     introduced("This prompt is a placeholder, so nothing was done. ", "这只是一个占位的请求，没有做任何事。"),
-  helloWorld: () => talk('The classic program prints one line of text:\n\n```python\nprint("Hello, World!")\n```'),
+  helloWorld: () => talk('"Hello World" in Python prints one line of text:\n\n```python\nprint("Hello, World!")\n```'),
   greet: () => ({ ...introduced("Hello! ", "你好！"), isPolite: true }),
   help: () => introduced("", ""),
   thanks: () => ({ ...talk("You are welcome.", "不客气。"), isPolite: true }),
