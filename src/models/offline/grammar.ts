@@ -1,6 +1,6 @@
 /** What is understood: patterns in both languages by their meaning, and what each meaning does. */
 import { ask, create, edit, glob, grep, type Intent, list, read, run, summary, todo } from "./steps.ts";
-import { type Fact, factFor, factFrom, introduced, isKnownThing, noted, recalled, sumOf, talk } from "./talk.ts";
+import { type Fact, factFor, factFrom, introduced, namesThing, noted, recalled, sumOf, talk } from "./talk.ts";
 import { capital, endingOf, hasHan, isCodeName, riskOf, shorten, withoutEnd } from "./texts.ts";
 
 const place =
@@ -48,11 +48,11 @@ create: (create|make|add)( an?)?( new)? (empty|blank) file( called| named)? {pat
 create: (创建|新建|写)(一?个)?新?(文件|叫|名为)* {path:name} 的?(文件)? [，,]? (内容)?(为|是|写入|写|：|:| )+ {content}
 create: (把|将) {content} (写入|写到|保存到|存到)(文件)? {path:file}
 remember: ${remember} {thing:some} (is|are|was|=|equals) {value}
-remember: ${remember} {thing:some}:? {value:token}
+rememberNamed: ${remember} {thing:some}:? {value:token}
 remember: ${remember} {value:token}
 remember: remember that {value}
 remember: ${rememberZh} {thing:some} (是|为|叫|等于|=|：|:) {value}
-remember: ${rememberZh} {thing:some}(?<![!-~]) {value:token}
+rememberNamed: ${rememberZh} {thing:some}(?<![!-~]) {value:token}
 remember: ${rememberZh} {value:token}
 glob: (find|list|show|show me)( all| every)?( of)?( the)? {ending} files?${place}?
 glob: (find|list|show me)( all)?( the)? files? (named|called|matching) {glob}
@@ -113,13 +113,16 @@ aside: please
 aside: (不要|不用|无需)说?(别的|其他|解释|多余的).{0,4}|如果你?(明白|理解)了?|这是(一个|个)?测试
 `;
 
-/** What came before a clause. */
+/** What came before a clause: the file that was named last, and what the user has told. */
 export interface State {
+  readonly path: string | undefined;
+  earlier(): Earlier;
+}
+
+export interface Earlier {
   readonly facts: readonly Fact[];
-  /** The file that was named last. */
-  readonly path?: string | undefined;
   /** The request before this one, if it was understood. */
-  readonly last?: string | undefined;
+  readonly last: string | undefined;
 }
 
 /** The meaning of a slot; empty where the pattern has none. */
@@ -139,7 +142,7 @@ const meanings: Readonly<Record<string, Make>> = {
     const question = hasHan(thing) ? `你${verb}哪种${thing}？` : `Which ${thing} do you ${verb}?`;
     return ask(question, capital(thing), options);
   },
-  toldRecall: (slot, { facts }) => recalled(factFor(slot("thing"), facts), slot("thing")),
+  toldRecall: (slot, { earlier }) => recalled(factFor(slot("thing"), earlier().facts), slot("thing")),
   reply: (slot) => ({ kind: "reply", text: slot("text") }),
   edit(slot, _, isQuoted) {
     const [from, to] = [slot("from"), slot("to")];
@@ -149,6 +152,8 @@ const meanings: Readonly<Record<string, Make>> = {
   },
   create: (slot) => (/^(?:tests?|测试)$/i.test(slot("content")) ? undefined : create(slot("path"), slot("content"))),
   remember: (slot) => noted(factFrom(slot("thing"), slot("value"), "asked")),
+  rememberNamed: (slot) =>
+    namesThing(slot("thing")) ? noted(factFrom(slot("thing"), slot("value"), "asked")) : undefined,
   glob: (slot) => glob(slot("glob").replace(/^\.(?=\w+$)/, "*.") || `*.${endingOf(slot("ending"))}`, slot("folder")),
   grep: (slot) => grep(slot("code"), slot("folder")),
   run: (slot) => run(slot("command")),
@@ -160,25 +165,26 @@ const meanings: Readonly<Record<string, Make>> = {
   sum: (slot) => sumOf(slot("sum")),
   placeholder: () =>
     introduced("This prompt is a placeholder, so nothing was done. ", "这只是一个占位的请求，没有做任何事。"),
-  helloWorld: () => talk('The classic program prints one line of text:\n\n```python\nprint("Hello, World!")\n```'),
+  helloWorld: () => talk('"Hello World" in Python prints one line of text:\n\n```python\nprint("Hello, World!")\n```'),
   greet: () => ({ ...introduced("Hello! ", "你好！"), isPolite: true }),
   help: () => introduced("", ""),
   thanks: () => ({ ...talk("You are welcome.", "不客气。"), isPolite: true }),
-  continue: (_, { last }) =>
-    last === undefined
-      ? undefined
-      : introduced(
-          `Your last request was "${shorten(last, 200)}". I keep no unfinished steps of it, so please name the next step. `,
-          `你上一个请求是“${shorten(last, 200)}”。我没有保留未完成的步骤，请直接说出下一步。`,
-        ),
-  recall(slot, { facts }) {
-    const fact = factFor(slot("thing"), facts);
+  continue(_, { earlier }) {
+    const request = shorten(earlier().last ?? "", 200);
+    if (request === "") return undefined;
+    return introduced(
+      `Your last request was "${request}". I keep no unfinished steps of it, so please name the next step. `,
+      `你上一个请求是“${request}”。我没有保留未完成的步骤，请直接说出下一步。`,
+    );
+  },
+  recall(slot, { earlier }) {
+    const fact = factFor(slot("thing"), earlier().facts);
     if (fact !== undefined) return recalled(fact, slot("thing"));
-    return isKnownThing(slot("thing")) ? { ...recalled(undefined, slot("thing")), understood: false } : undefined;
+    return namesThing(slot("thing")) ? { ...recalled(undefined, slot("thing")), understood: false } : undefined;
   },
   state(slot, _, isQuoted) {
     const thing = slot("thing");
-    const isMine = !hasHan(thing) || thing.startsWith("我") || isKnownThing(thing);
+    const isMine = !hasHan(thing) || thing.startsWith("我") || namesThing(thing);
     return isMine ? noted(factFrom(thing, slot("value"), isQuoted("value") ? "quoted" : "stated")) : undefined;
   },
   pick: (slot) => ({ kind: "pick", text: slot("thing") }),

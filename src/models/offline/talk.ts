@@ -53,10 +53,11 @@ export function termsOf(text: string): readonly string[] {
   return [...new Set(terms)].filter((term) => !ignored.has(term));
 }
 
-export function isKnownThing(text: string): boolean {
-  const terms = termsOf(text);
-  return terms.length > 0 && terms.every((term) => known.has(term));
-}
+/** "deploy token for staging" is a token. */
+const headOf = (text: string): string => termsOf(text.replace(/\s(?:for|of|in|on)\s.*$/i, "")).at(-1) ?? "";
+
+/** Whether a phrase names something that has a value. */
+export const namesThing = (text: string): boolean => known.has(headOf(text));
 
 /** Something to do or to judge, which has no value: "the task is X". */
 const assignment =
@@ -66,7 +67,7 @@ const assignment =
 export function factFrom(given: string, value: string, kind: "asked" | "stated" | "quoted"): Fact | undefined {
   const subject = given.trim();
   const terms = termsOf(subject);
-  const isNone = /^(?:it|this|that|there|what|which|who)$|^(?:if|when|whether|how|why)\s|吗|什么|哪|多少/i.test(
+  const isNone = /^(?:it|this|that|there|what|which|who)$|^(?:to|if|when|whether|how|why)\s|吗|什么|哪|多少/i.test(
     subject,
   );
   if (isNone || /^$|^(?:to|not|no|whether|if|in|at|on)\s|^(?:不|没|是否|什么|啥|多少|谁)|[吗呢]$/i.test(value))
@@ -75,9 +76,9 @@ export function factFrom(given: string, value: string, kind: "asked" | "stated" 
   if (terms.length === 0 || terms.length > 5 || assignment.test(subject)) return undefined;
   const words = value.split(/\s+/);
   const isName = words.every((word) => /^\p{Lu}|\d/u.test(word) || isCodeName(word));
-  const head = termsOf(subject.replace(/\s(?:for|of|in|on)\s.*$/i, "")).at(-1) ?? "";
   // "The code is safe" is about code, not a code.
-  const isValue = words.length <= 3 && value.length <= 60 && (isName || (known.has(head) && head !== "code"));
+  const isValue =
+    words.length <= 3 && value.length <= 60 && (isName || (namesThing(subject) && headOf(subject) !== "code"));
   return kind === "quoted" || isValue ? { subject, value, terms } : undefined;
 }
 

@@ -117,7 +117,7 @@ export const slots: Readonly<Record<string, readonly [source: string, fits: (tex
   word: [`${mark}|\\S{1,200}?`, any],
   bareWord: ["[\\w-]{1,100}", (text) => !/^(?:only|alone|itself)$/i.test(text)],
   code: [`${mark}|[!-~]{1,200}?`, isCodeName],
-  token: [`${mark}|[A-Za-z\\d][!-~]{0,99}?`, (text) => /[A-Z\d]/.test(text) && !isFile(text)],
+  token: [`${mark}|[A-Za-z\\d][!-~]{0,99}?`, (text) => /[A-Z\d]|\w-\w/.test(text) && !isFile(text)],
   sum: ["\\d.{0,100}?", any],
   some: [".{1,60}?", isPhrase],
   mine: ["(?:the|my|our) .{1,60}?", isPhrase],

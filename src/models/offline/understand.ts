@@ -2,9 +2,9 @@
  * A request -> what is to be done. It is understood as a whole or not at all: a part that no rule knows may be what the
  * rest depends on.
  */
-import { type Rule, rules, type State } from "./grammar.ts";
+import { type Earlier, type Rule, rules, type State } from "./grammar.ts";
 import type { Answer, Intent, Step } from "./steps.ts";
-import { factFor, recalled, termsOf } from "./talk.ts";
+import { type Fact, factFor, recalled, termsOf } from "./talk.ts";
 import { hasHan, isAcknowledgement, type Masked, mask, slots } from "./texts.ts";
 
 export interface Understanding {
@@ -58,19 +58,30 @@ export function understand(text: string, before: State): Understanding | undefin
   return assemble(intents, before, masked.text);
 }
 
-/** What earlier messages, oldest first, leave for the next one. */
+/** What earlier messages, oldest first, leave for the next one. They are read when that is first asked for. */
 export function stateAfter(texts: readonly string[], path: string | undefined): State {
-  let state: State = { facts: [], path };
-  for (const last of texts) {
-    const found = understand(last, state);
-    state = { ...(found?.steps ?? []).reduce(after, state), path, last: found && last };
-  }
-  return state;
+  const facts: Fact[] = [];
+  let last: string | undefined;
+  const unread = [...texts];
+  const earlier = (): Earlier => {
+    for (let text = unread.shift(); text !== undefined; text = unread.shift()) {
+      const found = understand(text, { path, earlier: () => ({ facts, last }) });
+      facts.push(...(found?.steps ?? []).flatMap(factIn));
+      last = found && text;
+    }
+    return { facts, last };
+  };
+  return { path, earlier };
 }
 
-function after(state: State, intent: Intent): State {
-  if (intent.kind === "say" && intent.fact !== undefined) return { ...state, facts: [...state.facts, intent.fact] };
-  return intent.kind === "act" && intent.path !== undefined ? { ...state, path: intent.path } : state;
+const factIn = (intent: Intent): readonly Fact[] =>
+  intent.kind === "say" && intent.fact !== undefined ? [intent.fact] : [];
+
+function after({ path, earlier }: State, intent: Intent): State {
+  if (intent.kind === "act") return { path: intent.path ?? path, earlier };
+  const told = factIn(intent);
+  const withThese = ({ facts, last }: Earlier): Earlier => ({ facts: [...facts, ...told], last });
+  return { path, earlier: told.length === 0 ? earlier : () => withThese(earlier()) };
 }
 
 function recognise(clause: string, masked: Masked, state: State, isWhole: boolean): Intent | undefined {
@@ -135,7 +146,7 @@ function assemble(intents: readonly Intent[], before: State, text: string): Unde
   if (steps.some((step) => "gives" in step && isNameOf(answer.text, step.gives ?? ""))) return { steps, bare: true };
   // "The codeword is X. Reply only the codeword."
   const isTold = steps.every((step) => step.kind === "say" && step.fact !== undefined);
-  const fact = isTold ? factFor(answer.text, intents.reduce(after, before).facts) : undefined;
+  const fact = isTold ? factFor(answer.text, intents.reduce(after, before).earlier().facts) : undefined;
   return fact === undefined ? undefined : { steps: [...steps, recalled(fact, answer.text)], bare: true };
 }
 
@@ -155,6 +166,6 @@ function isPlainWork(step: Step): boolean {
 }
 
 function isNameOf(what: string, gives: string): boolean {
-  const names = [...gives.split(" "), ...termsOf(gives)];
-  return termsOf(what).every((term) => names.includes(term));
+  const [names, terms] = [[...gives.split(" "), ...termsOf(gives)], termsOf(what)];
+  return terms.length > 0 && terms.every((term) => names.includes(term));
 }

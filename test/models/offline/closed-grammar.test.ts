@@ -121,6 +121,9 @@ const notUnderstood: Readonly<Record<string, readonly string[]>> = {
     "read a.txt. Remember it.",
     "note the bug in a.py",
     "remember a.py",
+    "remember to deploy V2",
+    "remember to self-review",
+    "记住修复 A1",
     "记住修复 a.py",
   ],
 };

@@ -34,6 +34,12 @@ describe.each([7, 88, 999])("values of seed %i", (seed) => {
   });
 });
 
+test.each(["ahedc-lmvwo", "0d10q-mcxiu", "GRAPE-1122", "x_1"])("recalls the code %s", async (code) => {
+  const talk = chat();
+  await talk.say(`Remember code ${code}`);
+  expect((await talk.say("what code did I mention?")).text).toBe(`You told me that the code is ${code}.`);
+});
+
 test("without 'only' the answer is a sentence with the value", async () => {
   const talk = chat();
   expect((await talk.say("my favourite colour is teal")).text).toBe(
@@ -90,6 +96,11 @@ test("questions, commands, tool output and reminders are no sources", async () =
 
 test("a fact and a question in one prompt", async () => {
   expect((await chat().say("My name is Ann. What is my name? Reply only with my name.")).text).toBe("Ann");
+});
+
+test("hundreds of facts in one prompt, and a question about the last of them", async () => {
+  const facts = Array.from({ length: 400 }, (_, index) => `The port is ${index}.`).join(" ");
+  expect((await chat().say(`${facts} What is the port? Only the port.`)).text).toBe("399");
 });
 
 test("prompts that were taken up together are one request, unless a new turn began", async () => {
