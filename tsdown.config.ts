@@ -32,10 +32,10 @@ function neededBy(...roots: readonly string[]): (id: string, modules: Modules) =
 }
 
 /** Each further file costs a millisecond at the start, so what is loaded together goes into one. */
-const everyRun = neededBy("commands/program.ts", "commands/exec.ts");
-const everyListing = neededBy("models/configured.ts");
-const everyConfig = neededBy("config/checked-config.ts");
-const everyProvider = neededBy("models/provider-model.ts", "net/fetch.ts", "net/network.ts", "tools/json-schema.ts");
+const everyRun = neededBy("commands/program.ts", "commands/exec/exec.ts");
+const everyListing = neededBy("models/providers/configured.ts");
+const everyConfig = neededBy("config/check/checked-config.ts");
+const everyProvider = neededBy("models/calls/provider-model.ts", "net/http/fetch.ts", "net/network.ts", "tools/json-schema.ts");
 const yamlModules = fileURLToPath(new URL("node_modules/yaml/browser/index.js", import.meta.url));
 const sharedBySdk = /\/node_modules\/(@ai-sdk\/provider|@ai-sdk\/provider-utils|eventsource-parser)\//;
 

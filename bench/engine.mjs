@@ -7,24 +7,24 @@ import { loadBundled } from "./bundle.mjs";
  * The engine in this process, with the real store and permission policy, a model that costs next to nothing and a tool
  * that does nothing: what is left is the engine's own work.
  *
- * @typedef {import("../src/core/session.ts").Session} Session
- * @typedef {import("../src/core/engine-parts.ts").EngineParts} EngineParts
- * @typedef {import("../src/core/ports.ts").ModelPort} ModelPort
- * @typedef {import("../src/core/ports.ts").ModelRequest} ModelRequest
- * @typedef {import("../src/core/tool.ts").Tool} Tool
+ * @typedef {import("../src/engine/session/session.ts").Session} Session
+ * @typedef {import("../src/engine/engine-parts.ts").EngineParts} EngineParts
+ * @typedef {import("../src/engine/ports.ts").ModelPort} ModelPort
+ * @typedef {import("../src/engine/ports.ts").ModelRequest} ModelRequest
+ * @typedef {import("../src/engine/tool.ts").Tool} Tool
  */
 
 /** @param {string} folder where the bundle goes */
 async function loadEngine(folder) {
   const { engine, context, store, policy } = await loadBundled(folder, {
-    engine: "core/engine.ts",
-    context: "core/context.ts",
+    engine: "engine/engine.ts",
+    context: "engine/turn/context.ts",
     store: "store/jsonl-store.ts",
     policy: "permissions/policy.ts",
   });
   return {
-    /** @type {typeof import("../src/core/engine.ts").Engine} */ Engine: engine.Engine,
-    /** @type {typeof import("../src/core/context.ts")} */ context,
+    /** @type {typeof import("../src/engine/engine.ts").Engine} */ Engine: engine.Engine,
+    /** @type {typeof import("../src/engine/turn/context.ts")} */ context,
     /** @type {typeof import("../src/store/jsonl-store.ts").createJsonlStore} */ createJsonlStore:
       store.createJsonlStore,
     /** @type {typeof import("../src/permissions/policy.ts").createPermissionPolicy} */
@@ -76,7 +76,7 @@ const note = {
   }),
 };
 
-/** @type {import("../src/core/settings.ts").SessionSettings} */
+/** @type {import("../src/engine/settings.ts").SessionSettings} */
 const settings = { modelId: "offline", reasoningEffort: "none", autonomy: "off", mode: "auto" };
 
 /** A machine on which every path is what it says, and that is asked nothing else. */

@@ -114,7 +114,7 @@ await inFreshPlace(async (place) => {
  * @param {string} folder for the bundle
  */
 async function costsOfCallIds(folder) {
-  const { prompt } = await loadBundled(join(folder, "prompt"), { prompt: "models/prompt.ts" });
+  const { prompt } = await loadBundled(join(folder, "prompt"), { prompt: "models/calls/prompt.ts" });
   const spec = { wire: "openai-chat", info: { id: "m", images: false } };
   const messagesOf = (/** @type {number} */ count) =>
     Array.from({ length: count }, () => [

@@ -24,11 +24,11 @@ const batch = 200;
 async function loadPolicy(folder) {
   const { policy, permission } = await loadBundled(folder, {
     policy: "permissions/policy.ts",
-    permission: "core/permission.ts",
+    permission: "engine/permission.ts",
   });
   /** @type {typeof import("../src/permissions/policy.ts")} */
   const { createPermissionPolicy } = policy;
-  /** @type {typeof import("../src/core/permission.ts")} */
+  /** @type {typeof import("../src/engine/permission.ts")} */
   const { lookupKey } = permission;
   return { policy: createPermissionPolicy(() => "bash"), lookupKey };
 }
@@ -37,7 +37,7 @@ const { check, pairs } = options();
 
 await inFreshPlace(async ({ folder }) => {
   const { policy, lookupKey } = await loadPolicy(folder);
-  /** @type {import("../src/core/permission.ts").DecisionContext} */
+  /** @type {import("../src/engine/permission.ts").DecisionContext} */
   const context = {
     tool: "Execute",
     autonomy: "off",

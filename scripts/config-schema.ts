@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Form } from "../src/config/form.ts";
+import type { Form } from "../src/config/check/form.ts";
 import { modelsSchema } from "../src/config/schema/models.ts";
 import { namesOfChecks } from "../src/config/schema/named-check.ts";
 import { adminConfigSchema, repositoryConfigSchema, userConfigSchema } from "../src/config/schema/user-config.ts";
@@ -69,7 +69,7 @@ function withoutWords(form: Readonly<Record<string, unknown>>): object {
   const kept = Object.entries(form).filter(([key]) => !dropped.has(key));
   return Object.fromEntries(
     kept.map(([key, value]) => {
-      if (!keywords.has(key)) throw new Error(`src/config/form.ts does not know the keyword ${key}.`);
+      if (!keywords.has(key)) throw new Error(`src/config/check/form.ts does not know the keyword ${key}.`);
       if (key === "properties") {
         const inner = Object.entries(value as Readonly<Record<string, Readonly<Record<string, unknown>>>>);
         return [key, Object.fromEntries(inner.map(([name, one]) => [name, withoutWords(one)]))];

@@ -37,41 +37,47 @@ export const machineBuiltins = [
 ];
 
 /** Pure helpers: they import nothing, and every row without `alone` may import them. */
-const helpers = ["text"];
+const helpers = ["text", "async"];
 
 /** @type {readonly Row[]} */
 const rows = [
   { room: "text", may: [], builtins: "none", alone: true },
-  { room: "core", may: [], libraries: ["zod"], builtins: "none" },
-  { room: "access", may: ["core"], builtins: "none" },
-  { room: "permissions/shell-risk.ts", may: ["core", "permissions"], libraries: ["unbash"], builtins: "none" },
-  { room: "permissions", may: ["core", "permissions/shell-risk.ts"], builtins: "no-machine" },
-  { room: "tools", may: ["core"], libraries: ["diff", "htmlparser2", "zod"], builtins: "no-machine" },
-  { room: "pdf", may: ["core"], lazily: ["unpdf"], builtins: "no-machine" },
-  { room: "net", may: ["core"], builtins: "all" },
-  { room: "models/ai-sdk-types.ts", may: [], lazily: ["@ai-sdk/provider"], builtins: "none" },
+  { room: "async", may: [], builtins: "none", alone: true },
+  { room: "engine", may: [], libraries: ["zod"], builtins: "none" },
+  { room: "access", may: ["engine"], builtins: "none" },
+  { room: "permissions/shell/shell-risk.ts", may: ["engine", "permissions"], libraries: ["unbash"], builtins: "none" },
+  { room: "permissions", may: ["engine", "permissions/shell/shell-risk.ts"], builtins: "no-machine" },
+  { room: "tools", may: ["engine"], libraries: ["diff", "htmlparser2", "zod"], builtins: "no-machine" },
+  { room: "pdf", may: ["engine"], lazily: ["unpdf"], builtins: "no-machine" },
+  { room: "net", may: ["engine"], builtins: "all" },
+  { room: "models/calls/ai-sdk-types.ts", may: [], lazily: ["@ai-sdk/provider"], builtins: "none" },
   {
-    room: "models/ai-sdk.ts",
-    may: ["core", "models", "models/ai-sdk-types.ts"],
+    room: "models/calls/ai-sdk.ts",
+    may: ["engine", "models", "models/calls/ai-sdk-types.ts"],
     lazily: ["@ai-sdk/anthropic", "@ai-sdk/google", "@ai-sdk/openai", "@ai-sdk/openai-compatible", "@ai-sdk/provider"],
     builtins: "none",
   },
   {
     room: "models",
-    may: ["core", "net", "models/ai-sdk.ts", "models/ai-sdk-types.ts"],
+    may: ["engine", "net", "models/calls/ai-sdk.ts", "models/calls/ai-sdk-types.ts"],
     libraries: ["zod"],
     builtins: "all",
   },
-  { room: "store/listing", may: [], lazily: ["core"], builtins: "all" },
-  { room: "store", may: ["core", "store/listing"], builtins: "all" },
-  { room: "host/start-program.ts", may: [], builtins: "all", startsPrograms: true },
-  { room: "host", may: ["core", "net", "host/start-program.ts"], libraries: ["@vscode/ripgrep"], builtins: "all" },
+  { room: "store/listing", may: [], lazily: ["engine"], builtins: "all" },
+  { room: "store", may: ["engine", "store/listing"], builtins: "all" },
+  { room: "host/processes/start-program.ts", may: [], builtins: "all", startsPrograms: true },
+  {
+    room: "host",
+    may: ["engine", "net", "host/processes/start-program.ts"],
+    libraries: ["@vscode/ripgrep"],
+    builtins: "all",
+  },
   { room: "config/home.ts", may: [], builtins: "all" },
   // Only the build and the tests run it: a run has what is made from it, config-forms.json.
-  { room: "config/schema", may: ["core", "config"], libraries: ["zod"], builtins: "none" },
+  { room: "config/schema", may: ["engine", "config"], libraries: ["zod"], builtins: "none" },
   {
     room: "config",
-    may: ["core", "config/home.ts"],
+    may: ["engine", "config/home.ts"],
     lazily: ["config/schema", "zod"],
     libraries: ["yaml"],
     builtins: "all",
@@ -86,39 +92,39 @@ const rows = [
   },
   { room: "sdk/node.ts", may: ["sdk", "sdk/node"], builtins: "all" },
   { room: "sdk", may: ["protocol", "rpc"], builtins: "none" },
-  { room: "frontends/exit-codes.ts", may: ["core"], builtins: "none" },
+  { room: "frontends/exit-codes.ts", may: ["engine"], builtins: "none" },
   {
     room: "frontends/front-end.ts",
-    may: ["core", "access", "protocol", "rpc", "frontends/exit-codes.ts"],
+    may: ["engine", "access", "protocol", "rpc", "frontends/exit-codes.ts"],
     builtins: "all",
   },
   {
     room: "frontends/acp",
-    may: ["core", "access", "protocol", "rpc", "sdk", "frontends/exit-codes.ts", "frontends/front-end.ts"],
+    may: ["engine", "access", "protocol", "rpc", "sdk", "frontends/exit-codes.ts", "frontends/front-end.ts"],
     libraries: ["@agentclientprotocol/sdk"],
     builtins: "all",
   },
   {
-    room: "frontends/http",
-    may: ["core", "access", "rpc", "frontends/front-end.ts"],
+    room: "server",
+    may: ["engine", "access", "rpc", "frontends/front-end.ts"],
     libraries: ["prom-client", "ws"],
     builtins: "all",
   },
   {
-    room: "frontends/connect",
-    may: ["core", "rpc", "host/start-program.ts", "frontends/exit-codes.ts", "frontends/front-end.ts"],
+    room: "connect",
+    may: ["engine", "rpc", "host/processes/start-program.ts", "frontends/exit-codes.ts", "frontends/front-end.ts"],
     lazily: ["ws"],
     builtins: "all",
   },
   {
     room: "frontends/*",
-    may: ["core", "access", "protocol", "rpc", "frontends/exit-codes.ts", "frontends/front-end.ts"],
+    may: ["engine", "access", "protocol", "rpc", "frontends/exit-codes.ts", "frontends/front-end.ts"],
     builtins: "all",
   },
   {
     room: "compose.ts",
     may: [
-      "core",
+      "engine",
       "permissions",
       "tools",
       "models",
@@ -137,11 +143,11 @@ const rows = [
   {
     room: "commands",
     may: [
-      "core",
+      "engine",
       "access",
       "config",
       "config/home.ts",
-      "host/start-program.ts",
+      "host/processes/start-program.ts",
       "pdf",
       "sdk",
       "sdk/node",
@@ -149,8 +155,8 @@ const rows = [
       "frontends/exit-codes.ts",
       "frontends/front-end.ts",
       "frontends/acp",
-      "frontends/http",
-      "frontends/connect",
+      "server",
+      "connect",
       "frontends/*",
     ],
     libraries: ["commander"],
@@ -163,8 +169,8 @@ const rows = [
 /** @type {readonly Row[]} */
 export const importRules = rows.map((row) => (row.alone === true ? row : { ...row, may: [...helpers, ...row.may] }));
 
-/** Files lie in their room or one folder below it. */
-export const deepestLevel = 1;
+/** Files lie in their room or at most two folders below it. */
+export const deepestLevel = 2;
 
 /** @param {string} room */
 export function isFile(room) {
@@ -183,9 +189,10 @@ export function isRoom(name) {
 function roomsIn(folder) {
   const isAny = posix.basename(folder) === "*";
   const around = isAny ? posix.dirname(folder) : folder;
-  return importRules
+  const inside = importRules
     .map(({ room }) => room)
-    .filter((room) => room !== folder && posix.dirname(room) === around && !(isAny && isFile(room)));
+    .filter((room) => room !== folder && holds(around, room) && room !== around && !(isAny && isFile(room)));
+  return inside.filter((room) => !inside.some((other) => other !== room && holds(other, room)));
 }
 
 /**
@@ -199,7 +206,8 @@ function innerPatterns(row, room, path) {
     .filter((inner) => ![row.room, ...row.may, ...(row.lazily ?? [])].includes(inner))
     .map((inner) => {
       const folder = posix.basename(room) === "*" ? posix.dirname(path) : path;
-      return `${folder}/${posix.basename(inner)}${isFile(inner) ? "" : "/**"}`;
+      const around = posix.basename(room) === "*" ? posix.dirname(room) : room;
+      return `${folder}/${posix.relative(around, inner)}${isFile(inner) ? "" : "/**"}`;
     });
 }
 
@@ -233,6 +241,7 @@ function patternsOf(row, level) {
     const path = posix.relative(here, room);
     const relative = path.startsWith("..") ? path : path === "" ? "." : `./${path}`;
     patterns.push(isFile(room) ? `!${relative}` : `!${relative}/**`);
+    if (!isFile(room) && holds(room, here)) patterns.push("!./**");
     if (relative !== "." && holds(room, here)) patterns.push(`${relative}/../**`);
     patterns.push(...innerPatterns(row, room, relative));
   }

@@ -21,7 +21,7 @@ export function standIns() {
       if (!onTheWay.test(id)) return undefined;
       const used = names.filter(({ name }) => new RegExp(`\\b(new|extends|instanceof) ${name}\\b`).test(code));
       const imports = used.map(({ name, file, ours }) => {
-        const path = fileURLToPath(new URL(`../src/net/${file}.ts`, import.meta.url));
+        const path = fileURLToPath(new URL(`../src/net/http/${file}.ts`, import.meta.url));
         return `import { ${ours} as ${name} } from ${JSON.stringify(path)};`;
       });
       // On the first line, so that the others keep their numbers.

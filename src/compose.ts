@@ -1,41 +1,41 @@
 import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { UserConfig } from "./config/checked-config.ts";
+import type { UserConfig } from "./config/check/checked-config.ts";
+import { namedVariables } from "./config/check/named-variables.ts";
 import type { Homes } from "./config/home.ts";
 import { readInstructions } from "./config/instructions.ts";
 import { loadUserConfig, readDocument } from "./config/load.ts";
-import { namedVariables } from "./config/named-variables.ts";
 import { removeOldCopies } from "./config/old-copies.ts";
 import { ownHomes } from "./config/own-homes.ts";
-import { adminFiles, loadRules } from "./config/rules.ts";
-import { Engine } from "./core/engine.ts";
-import type { EngineParts } from "./core/engine-parts.ts";
-import { seenPlaces } from "./core/evidence.ts";
-import type { DecisionContext, PermissionPolicy } from "./core/permission.ts";
-import type { Clock, Host, Ids, ModelCatalog, SessionStore } from "./core/ports.ts";
-import { fixedTools } from "./core/tool-source.ts";
-import { canonicalPath } from "./host/canonical-path.ts";
+import { adminFiles, loadRules } from "./config/rules/rules.ts";
+import { seenPlaces } from "./engine/calls/evidence.ts";
+import { fixedTools } from "./engine/calls/tool-source.ts";
+import { Engine } from "./engine/engine.ts";
+import type { EngineParts } from "./engine/engine-parts.ts";
+import type { DecisionContext, PermissionPolicy } from "./engine/permission.ts";
+import type { Clock, Host, Ids, ModelCatalog, SessionStore } from "./engine/ports.ts";
 import { systemClock as clock, createIds } from "./host/clock-and-ids.ts";
-import type { WithheldVariable } from "./host/command-environment.ts";
-import { describeEnvironment } from "./host/environment.ts";
+import type { WithheldVariable } from "./host/environment/command-environment.ts";
+import { describeEnvironment } from "./host/environment/environment.ts";
+import { canonicalPath } from "./host/files/canonical-path.ts";
+import type { UnfinishedWrite } from "./host/files/unfinished-writes.ts";
+import type { RepositoryName } from "./host/git/repository-name.ts";
 import { createNodeHost } from "./host/node-host.ts";
-import type { RepositoryName } from "./host/repository-name.ts";
-import { shellKind } from "./host/shell.ts";
-import type { UnfinishedWrite } from "./host/unfinished-writes.ts";
+import { shellKind } from "./host/processes/shell.ts";
 import { createModelCatalog } from "./models/catalog.ts";
 import { modelOfKeys } from "./models/default-model.ts";
-import type { ModelInspector } from "./models/inspector.ts";
-import { unaliased } from "./models/model-entry.ts";
-import type { ModelTimeouts } from "./models/model-spec.ts";
 import { offlineInfo } from "./models/offline/info.ts";
-import type { UnusedKey } from "./models/unused-key.ts";
+import type { ModelInspector } from "./models/providers/inspector.ts";
+import { unaliased } from "./models/providers/model-entry.ts";
+import type { ModelTimeouts } from "./models/providers/model-spec.ts";
+import type { UnusedKey } from "./models/providers/unused-key.ts";
 import type { Network } from "./net/network.ts";
 import { createPermissionPolicy } from "./permissions/policy.ts";
 import { createJsonlStore } from "./store/jsonl-store.ts";
 import { builtinTools } from "./tools/all.ts";
 
-export { firstLine } from "./host/capture.ts";
+export { firstLine } from "./host/processes/capture.ts";
 
 export interface CommandVariables {
   readonly passed: readonly string[];
@@ -129,7 +129,7 @@ export async function compose(
   const namesOffline = (id: string): boolean => unaliased(id, config.models ?? {}) === offlineInfo.id;
   const named = modelOverride ?? configured;
   const openFetch = async (timeouts: ModelTimeouts): Promise<typeof globalThis.fetch> => {
-    const [{ createFetch }, network] = await Promise.all([import("./net/fetch.ts"), openNetwork()]);
+    const [{ createFetch }, network] = await Promise.all([import("./net/http/fetch.ts"), openNetwork()]);
     return createFetch(network, timeouts);
   };
   const models = createModelCatalog({
@@ -198,9 +198,9 @@ export async function compose(
     defaultModel,
     isOfflineNamed: named !== undefined && namesOffline(named),
     namesOffline,
-    unusedKey: async () => (await import("./models/unused-key.ts")).unusedKey(env),
+    unusedKey: async () => (await import("./models/providers/unused-key.ts")).unusedKey(env),
     inspectModels: async () => {
-      const { createModelInspector } = await import("./models/inspector.ts");
+      const { createModelInspector } = await import("./models/providers/inspector.ts");
       return createModelInspector({ choices: config.models ?? {}, env, fetch: openFetch });
     },
     host,
@@ -215,13 +215,13 @@ export async function compose(
         notices: found.notices,
       };
     },
-    repositoryName: async (cwd) => (await import("./host/repository-name.ts")).repositoryName(cwd),
+    repositoryName: async (cwd) => (await import("./host/git/repository-name.ts")).repositoryName(cwd),
     commandVariables: async () => {
-      const { sortEnvironment } = await import("./host/command-environment.ts");
+      const { sortEnvironment } = await import("./host/environment/command-environment.ts");
       const { passed, withheld } = sortEnvironment(env, passEnvironment, hideEnvironment);
       return { passed: Object.keys(passed), withheld };
     },
-    unfinishedWrites: async () => (await import("./host/unfinished-writes.ts")).unfinishedWrites(unfinishedDir),
+    unfinishedWrites: async () => (await import("./host/files/unfinished-writes.ts")).unfinishedWrites(unfinishedDir),
     surroundings: look,
     lookAround: (cwd) => void begun.set(cwd, look(cwd)),
   };

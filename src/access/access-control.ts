@@ -1,10 +1,10 @@
-import type { Engine, NewSession } from "../core/engine.ts";
-import { UnreadableLogError } from "../core/errors.ts";
-import type { SettingsChanges } from "../core/event.ts";
-import type { Clock, ModelInfo, SessionInfo } from "../core/ports.ts";
-import type { Session } from "../core/session.ts";
-import type { Hold, SessionPool } from "../core/session-pool.ts";
-import { type Autonomy, lowerLevel, type RunOptions, type SessionSettings } from "../core/settings.ts";
+import type { Engine, NewSession } from "../engine/engine.ts";
+import { UnreadableLogError } from "../engine/errors.ts";
+import type { SettingsChanges } from "../engine/event.ts";
+import type { Clock, ModelInfo, SessionInfo } from "../engine/ports.ts";
+import type { Session } from "../engine/session/session.ts";
+import type { Hold, SessionPool } from "../engine/session/session-pool.ts";
+import { type Autonomy, lowerLevel, type RunOptions, type SessionSettings } from "../engine/settings.ts";
 import { canOpen, checkCan, seesAll } from "./capability.ts";
 import {
   boundModels,

@@ -1,4 +1,4 @@
-import type { SessionSettings } from "../core/settings.ts";
+import type { SessionSettings } from "../engine/settings.ts";
 import { DeniedError } from "./denied.ts";
 import type { Identity, Role } from "./identity.ts";
 

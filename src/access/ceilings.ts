@@ -1,5 +1,5 @@
-import type { SettingsChanges } from "../core/event.ts";
-import { type Autonomy, autonomyLevels, isAbove, type SessionSettings } from "../core/settings.ts";
+import type { SettingsChanges } from "../engine/event.ts";
+import { type Autonomy, autonomyLevels, isAbove, type SessionSettings } from "../engine/settings.ts";
 import { can } from "./capability.ts";
 import { DeniedError } from "./denied.ts";
 import type { Identity } from "./identity.ts";

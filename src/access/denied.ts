@@ -1,4 +1,4 @@
-import { AgentError, type ErrorCode } from "../core/errors.ts";
+import { AgentError, type ErrorCode } from "../engine/errors.ts";
 
 export const denialReasons = [
   "forbidden",

@@ -1,4 +1,4 @@
-import type { Autonomy } from "../core/settings.ts";
+import type { Autonomy } from "../engine/settings.ts";
 
 /** `admin`: everything. `user`: their own sessions. `viewer`: reads everything, changes nothing. */
 export const roles = ["admin", "user", "viewer"] as const;

@@ -1,4 +1,4 @@
-import type { Clock } from "../core/ports.ts";
+import type { Clock } from "../engine/ports.ts";
 import { createBudget } from "./budget.ts";
 import { DeniedError } from "./denied.ts";
 import { createRate } from "./rates.ts";

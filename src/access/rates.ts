@@ -1,4 +1,4 @@
-import type { Clock } from "../core/ports.ts";
+import type { Clock } from "../engine/ports.ts";
 
 /** How often each user can do something: so many in any minute, at once or one by one. */
 export interface Rate {

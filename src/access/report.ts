@@ -1,5 +1,5 @@
-import { failureOf } from "../core/errors.ts";
-import type { Ids } from "../core/ports.ts";
+import { failureOf } from "../engine/errors.ts";
+import type { Ids } from "../engine/ports.ts";
 
 /** Logs a failure under an id, which is all that a client gets of it. */
 export type Report = (error: unknown, context: Readonly<Record<string, unknown>>) => string;

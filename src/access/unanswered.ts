@@ -1,4 +1,4 @@
-import type { Session } from "../core/session.ts";
+import type { Session } from "../engine/session/session.ts";
 
 /** Messages without an answer: in which sessions, and who sent them. */
 export interface Unanswered {

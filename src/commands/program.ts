@@ -1,15 +1,15 @@
 import { Command, CommanderError, Option } from "commander";
-import { AgentError, failureOf } from "../core/errors.ts";
-import { autonomyLevels } from "../core/settings.ts";
+import { AgentError, failureOf } from "../engine/errors.ts";
+import { autonomyLevels } from "../engine/settings.ts";
 import { exitCodeOf, exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 import { terminalLine } from "../text/terminal-text.ts";
-import { defineAcp } from "./acp-options.ts";
-import { defineConnect } from "./connect-options.ts";
-import { defineExec, duration } from "./exec-options.ts";
+import { defineExec, duration } from "./exec/exec-options.ts";
 import { processIo } from "./process-io.ts";
-import { defineServe } from "./serve-options.ts";
+import { defineServe } from "./serve/serve-options.ts";
 import { reportUsage } from "./usage.ts";
+import { defineAcp } from "./wires/acp-options.ts";
+import { defineConnect } from "./wires/connect-options.ts";
 
 const examples = `
 Examples:
@@ -79,23 +79,23 @@ function defineCommands(
   done: (code: number) => void,
 ): void {
   defineExec(program, async (given) => {
-    const { exec } = await import("./exec.ts");
+    const { exec } = await import("./exec/exec.ts");
     done(await exec(given, words, io));
   });
   // The commands of programs do not wait for the others to be described.
   if (asked === "exec") return;
   defineAcp(program, async (given) => {
-    const { acp } = await import("./acp.ts");
+    const { acp } = await import("./wires/acp.ts");
     done(await acp(given, io));
   });
   if (asked === "acp") return;
   defineServe(program, {
-    serve: async (given) => done(await (await import("./serve.ts")).serve(given, io)),
-    token: async (given) => done(await (await import("./serve-token.ts")).printServeToken(given, io)),
-    link: async (given) => done(await (await import("./serve-link.ts")).printServeLink(given, io)),
+    serve: async (given) => done(await (await import("./serve/serve.ts")).serve(given, io)),
+    token: async (given) => done(await (await import("./serve/serve-token.ts")).printServeToken(given, io)),
+    link: async (given) => done(await (await import("./serve/serve-link.ts")).printServeLink(given, io)),
   });
   defineConnect(program, async (given) => {
-    const { connect } = await import("./connect.ts");
+    const { connect } = await import("./wires/connect.ts");
     done(await connect(given, io));
   });
   const sessions = program.command("sessions").description("list, show, find and delete sessions");
@@ -141,14 +141,16 @@ function defineCommands(
     .option(...json)
     .addHelpText("after", "\nPut the command in quotes; - reads it from standard input.")
     .action(async (command, options) =>
-      done(await (await import("./policy-explain.ts")).explainCommand(command, words, options, io)),
+      done(await (await import("./policy/policy-explain.ts")).explainCommand(command, words, options, io)),
     );
   policy
     .command("test <file>")
     .description("check cases from a YAML or JSON file; exit code 1 when one fails")
     .option("--cwd <path>", "the folder that the commands would run in")
     .option(...json)
-    .action(async (file, options) => done(await (await import("./policy-test.ts")).testPolicy(file, options, io)));
+    .action(async (file, options) =>
+      done(await (await import("./policy/policy-test.ts")).testPolicy(file, options, io)),
+    );
   for (const command of [...program.commands, ...sessions.commands, ...models.commands, ...policy.commands])
     command.allowExcessArguments(false);
 }
@@ -161,21 +163,21 @@ function defineModels(program: Command, io: Io, done: (code: number) => void): C
     .option("--discover", "ask the servers that usually run on this machine")
     .option("--json", "print JSON")
     .action(async ({ discover, ...options }) => {
-      if (discover === true) done(await (await import("./models-discover.ts")).discoverModels(options, io));
-      else done(await (await import("./models.ts")).listModels(options, io));
+      if (discover === true) done(await (await import("./models/models-discover.ts")).discoverModels(options, io));
+      else done(await (await import("./models/models.ts")).listModels(options, io));
     });
   models
     .command("test <id>")
     .description("send one tiny prompt to a model, and say what happened")
     .addOption(new Option("--timeout <duration>", "time at most: 90, 90s, 10m (default: 60s)").argParser(duration))
     .option("--json", "print JSON")
-    .action(async (id, options) => done(await (await import("./models-test.ts")).testModel(id, options, io)));
+    .action(async (id, options) => done(await (await import("./models/models-test.ts")).testModel(id, options, io)));
   models
     .command("import")
     .description("print the custom models of ~/.factory/settings.json as configuration")
     .option("--from <file>", "another file of that format")
     .option("--write", "add them to config.yaml")
-    .action(async (options) => done(await (await import("./models-import.ts")).importModels(options, io)));
+    .action(async (options) => done(await (await import("./models/models-import.ts")).importModels(options, io)));
   return models;
 }
 

@@ -1,10 +1,10 @@
 import { realpath } from "node:fs/promises";
 import { compose } from "../compose.ts";
-import { AgentError } from "../core/errors.ts";
-import { foldLog } from "../core/history.ts";
-import type { Message } from "../core/message.ts";
-import { textOf } from "../core/message.ts";
-import { damageNotice, readRepaired } from "../core/repair-log.ts";
+import { AgentError } from "../engine/errors.ts";
+import { foldLog } from "../engine/log/history.ts";
+import { damageNotice, readRepaired } from "../engine/log/repair-log.ts";
+import type { Message } from "../engine/message.ts";
+import { textOf } from "../engine/message.ts";
 import { printJson } from "../frontends/exec/report.ts";
 import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { ownHomes } from "../config/own-homes.ts";
-import { AgentError } from "../core/errors.ts";
+import { AgentError } from "../engine/errors.ts";
 import { expandHome } from "../text/user-words.ts";
 
 /** Canonical, and a folder that is there: the one of `--cwd`, or the current one. */

@@ -1,6 +1,6 @@
 import { open, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { foldersBetween, repositoryRoot } from "./repository-folders.ts";
+import { foldersBetween, repositoryRoot } from "./rules/repository-folders.ts";
 
 const fileName = "AGENTS.md";
 const maxFileBytes = 32 * 1024;

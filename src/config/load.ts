@@ -1,8 +1,8 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { readPlainText } from "./bounded-file.ts";
-import type { UserConfig } from "./checked-config.ts";
-import { invalid, reason } from "./config-fault.ts";
+import type { UserConfig } from "./check/checked-config.ts";
+import { invalid, reason } from "./check/config-fault.ts";
 
 /**
  * The user's configuration; empty when there is none. Rejects with `config_invalid` and one line that names the place.
@@ -12,7 +12,7 @@ export async function loadUserConfig(ownHome: string, { file }: { file?: string 
   const path = file ?? join(ownHome, "config.yaml");
   const text = file === undefined ? await readIfThere(path) : await readNamed(file);
   if (text === undefined || text.trim() === "") return {};
-  return (await import("./checked-config.ts")).readUserConfig(text, path);
+  return (await import("./check/checked-config.ts")).readUserConfig(text, path);
 }
 
 /** Any YAML or JSON file, as plain data; `config_invalid` for what is no plain file. JSON is tried first: it is quicker, and needs no YAML parser. */
@@ -23,7 +23,7 @@ export async function readDocument(path: string): Promise<unknown> {
   } catch {
     // Not JSON; YAML is the usual form.
   }
-  return (await import("./yaml-document.ts")).parseYaml(text, path);
+  return (await import("./check/yaml-document.ts")).parseYaml(text, path);
 }
 
 async function readNamed(path: string): Promise<string> {

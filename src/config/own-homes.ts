@@ -1,4 +1,4 @@
-import { AgentError } from "../core/errors.ts";
+import { AgentError } from "../engine/errors.ts";
 import { findHomes, type Homes } from "./home.ts";
 
 /** Rejects a home that would be another folder in every working directory with `config_invalid`. */

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../core/errors.ts";
+import type { ErrorCode } from "../engine/errors.ts";
 
 /** What the process tells its parent. Published in docs/exit-codes.md; nothing else chooses a code. */
 export const exitCodes = {

@@ -1,5 +1,5 @@
 import type { Identity } from "../access/identity.ts";
-import type { Engine } from "../core/engine.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { ServedSocket } from "../rpc/web-socket.ts";
 import { type ExitCode, exitCodes, type HandledSignal, signalCodes } from "./exit-codes.ts";
 

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import type { Clock, Ids } from "../core/ports.ts";
+import type { Clock, Ids } from "../engine/ports.ts";
 
 /** `performance.now()` would load a dozen modules of Node's at the start of every run; this needs none. */
 export function monotonicMs(): number {

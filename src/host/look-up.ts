@@ -1,54 +1,54 @@
 import { lstatSync } from "node:fs";
 import { isAbsolute } from "node:path";
-import type { Lookup } from "../core/permission.ts";
-import { liesBelow, whereItLeads } from "./where-it-leads.ts";
+import type { Lookup } from "../engine/permission.ts";
+import { liesBelow, whereItLeads } from "./files/where-it-leads.ts";
 
 type Answer = readonly string[] | undefined;
 
 /** Most of what is asked is where a path leads, so the rest is loaded when it is needed. */
 const answers: Readonly<Record<Lookup["what"], (path: string, from?: string) => Promise<Answer>>> = {
   path: whereItLeads,
-  matches: async (path) => (await import("./matching-files.ts")).matchingFiles(path),
-  "links-below": async (path) => (await import("./links-below.ts")).linksBelow(path, false),
-  "names-below": async (path) => (await import("./links-below.ts")).linksBelow(path, true),
+  matches: async (path) => (await import("./search/matching-files.ts")).matchingFiles(path),
+  "links-below": async (path) => (await import("./files/links-below.ts")).linksBelow(path, false),
+  "names-below": async (path) => (await import("./files/links-below.ts")).linksBelow(path, true),
   async git(path) {
-    const { shownPlaces } = await import("./repository-programs.ts");
+    const { shownPlaces } = await import("./git/repository-programs.ts");
     return shownPlaces(await onlyReading(path));
   },
   async signatures() {
-    const { showsSignatures } = await import("./repository-programs.ts");
+    const { showsSignatures } = await import("./git/repository-programs.ts");
     return (await showsSignatures()) ? undefined : [];
   },
-  credentials: async (path) => (await import("./git-credentials.ts")).gitCredentials(await onlyReading(path)),
+  credentials: async (path) => (await import("./git/git-credentials.ts")).gitCredentials(await onlyReading(path)),
   async remotes(path) {
-    const { repositoriesAround } = await import("./repository.ts");
+    const { repositoriesAround } = await import("./git/repository.ts");
     const { repositories, unclear } = await repositoriesAround(await onlyReading(path));
     if (unclear) return undefined;
-    const { addressesHoldCredential, gitCredentials } = await import("./git-credentials.ts");
-    const { userSettings } = await import("./git-user-settings.ts");
+    const { addressesHoldCredential, gitCredentials } = await import("./git/git-credentials.ts");
+    const { userSettings } = await import("./git/git-user-settings.ts");
     const settings = await userSettings();
     if (settings === undefined || addressesHoldCredential(settings)) return undefined;
     const found = await Promise.all(repositories.map(({ root }) => gitCredentials(root)));
     return found.some((files) => files === undefined) ? undefined : found.flatMap((files) => files ?? []);
   },
   async "work-tree"(path) {
-    const { repositoriesAround } = await import("./repository.ts");
+    const { repositoriesAround } = await import("./git/repository.ts");
     const { repositories, unclear } = await repositoriesAround(await onlyReading(path));
     return unclear ? undefined : repositories.map(({ root }) => root);
   },
-  "output-links": async (path) => (await import("./links-below.ts")).outputLinks(await onlyReading(path)),
-  "ignore-links": async (path) => (await import("./links-below.ts")).ignoreLinks(await onlyReading(path)),
+  "output-links": async (path) => (await import("./files/links-below.ts")).outputLinks(await onlyReading(path)),
+  "ignore-links": async (path) => (await import("./files/links-below.ts")).ignoreLinks(await onlyReading(path)),
   existing: async (path) => (isThere(path) ? whereItLeads(path) : []),
-  unsaved: async (path) => (await import("./unsaved-files.ts")).unsavedFiles(path),
-  "tracked-names": async (path) => (await import("./tracked-names.ts")).trackedNames(await onlyReading(path)),
-  dashes: async (path) => (await import("./matching-files.ts")).noDashes(path),
-  "repositories-below": async (path) => (await import("./links-below.ts")).repositoriesBelow(path),
-  "hooks-below": async (path) => (await import("./links-below.ts")).hooksBelow(path),
+  unsaved: async (path) => (await import("./git/unsaved-files.ts")).unsavedFiles(path),
+  "tracked-names": async (path) => (await import("./git/tracked-names.ts")).trackedNames(await onlyReading(path)),
+  dashes: async (path) => (await import("./search/matching-files.ts")).noDashes(path),
+  "repositories-below": async (path) => (await import("./files/links-below.ts")).repositoriesBelow(path),
+  "hooks-below": async (path) => (await import("./files/links-below.ts")).hooksBelow(path),
   "search-path": async (name, from) => {
-    if (name === "PATH") return (await import("./program-file.ts")).searchPath();
-    return (await import("./searched-places.ts")).searchedPlaces(name, from);
+    if (name === "PATH") return (await import("./processes/program-file.ts")).searchPath();
+    return (await import("./environment/searched-places.ts")).searchedPlaces(name, from);
   },
-  program: async (name) => (await import("./program-file.ts")).programFile(name),
+  program: async (name) => (await import("./processes/program-file.ts")).programFile(name),
   variable: async (name) => (process.env[name] === undefined ? [] : undefined),
 };
 

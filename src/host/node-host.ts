@@ -1,8 +1,8 @@
 import { mkdir, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import type { Guards, Host, Processes, Search, Web } from "../core/ports.ts";
+import type { Guards, Host, Processes, Search, Web } from "../engine/ports.ts";
 import type { Network } from "../net/network.ts";
-import { createFiles } from "./files.ts";
+import { createFiles } from "./files/files.ts";
 
 const longestName = 60;
 
@@ -62,7 +62,7 @@ function lazyProcesses(options: NodeHostOptions): Processes {
   const { passEnvironment = [], hideEnvironment = [], ripgrepSettings } = options;
   let loaded: Promise<Processes> | undefined;
   const load = (): Promise<Processes> => {
-    loaded ??= import("./processes.ts").then(({ createProcesses }) =>
+    loaded ??= import("./processes/processes.ts").then(({ createProcesses }) =>
       createProcesses({
         passEnvironment,
         hideEnvironment,
@@ -80,7 +80,7 @@ function lazyProcesses(options: NodeHostOptions): Processes {
 function lazySearch(): Search {
   let loaded: Promise<Search> | undefined;
   const load = (): Promise<Search> => {
-    loaded ??= import("./ripgrep.ts").then(({ createSearch }) => createSearch());
+    loaded ??= import("./search/ripgrep.ts").then(({ createSearch }) => createSearch());
     return loaded;
   };
   return {
@@ -90,11 +90,11 @@ function lazySearch(): Search {
 }
 
 function lazyGuards(): Guards {
-  const load = () => import("./guards.ts");
+  const load = () => import("./place-guards.ts");
   return {
     leadTo: async (places) => (await load()).leadTo(places),
     fromEnvironment: async (places, home) =>
-      (await import("./environment-places.ts")).environmentPlaces(process.env, places, home),
+      (await import("./environment/environment-places.ts")).environmentPlaces(process.env, places, home),
     way: async (path) => (await load()).way(path),
     repositories: async (paths, options) => (await load()).repositories(paths, options),
   };
@@ -107,7 +107,7 @@ async function ownNetwork(): Promise<Network> {
 function lazyWeb({ fetch = {}, openNetwork = ownNetwork }: NodeHostOptions): Web {
   let loaded: Promise<Web> | undefined;
   const load = (): Promise<Web> => {
-    loaded ??= Promise.all([import("./web.ts"), openNetwork()]).then(([{ createWeb }, network]) =>
+    loaded ??= Promise.all([import("./web/web.ts"), openNetwork()]).then(([{ createWeb }, network]) =>
       createWeb({ network, ...fetch }),
     );
     return loaded;
@@ -118,7 +118,7 @@ function lazyWeb({ fetch = {}, openNetwork = ownNetwork }: NodeHostOptions): Web
 function lazyPdfPages(): Host["pdfPages"] {
   let loaded: Promise<Host["pdfPages"]> | undefined;
   return async function* pdfPages(...asked) {
-    loaded ??= import("./pdf-pages.ts").then(({ createPdfPages }) => createPdfPages());
+    loaded ??= import("./pdf/pdf-pages.ts").then(({ createPdfPages }) => createPdfPages());
     yield* (await loaded)(...asked);
   };
 }
@@ -126,7 +126,7 @@ function lazyPdfPages(): Host["pdfPages"] {
 function lazySavePlan({ specsDir }: NodeHostOptions): Host["savePlan"] {
   return async (plan) => {
     if (specsDir === undefined) throw new Error("there is no folder for plans");
-    return (await import("./save-plan.ts")).savePlan(specsDir, plan);
+    return (await import("./files/save-plan.ts")).savePlan(specsDir, plan);
   };
 }
 

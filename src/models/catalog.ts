@@ -1,12 +1,12 @@
-import { AgentError } from "../core/errors.ts";
-import type { Clock, ModelCatalog, ModelEvent, ModelInfo, ModelPort } from "../core/ports.ts";
-import type { ModelChoices } from "./model-entry.ts";
-import { unaliased } from "./model-entry.ts";
-import type { ModelTimeouts } from "./model-spec.ts";
+import { AgentError } from "../engine/errors.ts";
+import type { Clock, ModelCatalog, ModelEvent, ModelInfo, ModelPort } from "../engine/ports.ts";
 import { offlineInfo } from "./offline/info.ts";
-import type { Provider } from "./providers.ts";
+import type { ModelChoices } from "./providers/model-entry.ts";
+import { unaliased } from "./providers/model-entry.ts";
+import type { ModelTimeouts } from "./providers/model-spec.ts";
+import type { Provider } from "./providers/providers.ts";
 import { type RetryOptions, withRetries } from "./retry.ts";
-import { scriptInfo } from "./script-info.ts";
+import { scriptInfo } from "./scripted/script-info.ts";
 
 export interface ModelCatalogOptions {
   /** Listed first after the override. */
@@ -37,18 +37,18 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
     if (id === offlineInfo.id) return (await import("./offline/offline-model.ts")).createOfflineModel();
     if (isScript(id)) {
       const path = id.slice(scriptPrefix.length);
-      const loaded = await Promise.all([import("./scripted.ts"), loadedScript(options, path)]);
+      const loaded = await Promise.all([import("./scripted/scripted.ts"), loadedScript(options, path)]);
       const [{ createScriptedModel }, script] = loaded;
       // A script's timing is deterministic.
       const { random: _, ...exact } = retry ?? {};
       return withRetries(createScriptedModel({ id, script, path, clock }), clock, exact);
     }
-    const { specFor } = await import("./configured.ts");
+    const { specFor } = await import("./providers/configured.ts");
     const spec = specFor(id, choices, env);
     const { fetch } = options;
     if (spec === undefined || fetch === undefined) return undefined;
     const load = async (): Promise<ModelPort> => {
-      const { createProviderModel } = await import("./provider-model.ts");
+      const { createProviderModel } = await import("./calls/provider-model.ts");
       return createProviderModel(spec, await fetch(spec.timeouts));
     };
     return withRetries(loadedOnFirstCall(spec.info, load), clock, retry);
@@ -70,7 +70,7 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
   };
 
   const list = async (): Promise<readonly ModelInfo[]> => {
-    const { modelStatuses, statusFor } = await import("./configured.ts");
+    const { modelStatuses, statusFor } = await import("./providers/configured.ts");
     const usable = modelStatuses(choices, env).filter(({ problem }) => problem === undefined);
     const infoOf = (id: string): ModelInfo | undefined => {
       if (id === offlineInfo.id) return offlineInfo;
@@ -84,7 +84,7 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
     list,
 
     async unusable() {
-      const { modelStatuses } = await import("./configured.ts");
+      const { modelStatuses } = await import("./providers/configured.ts");
       return modelStatuses(choices, env).flatMap(({ info, problem }) =>
         problem === undefined ? [] : [{ info, problem }],
       );
@@ -140,8 +140,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 async function unknownModel(id: string, known: readonly ModelInfo[], env: Environment): Promise<AgentError> {
   const [{ familyOf, wellKnownNames }, { providers }] = await Promise.all([
-    import("./known-models.ts"),
-    import("./providers.ts"),
+    import("./providers/known-models.ts"),
+    import("./providers/providers.ts"),
   ]);
   const names = [...new Set([...known.map((info) => info.id), "<provider>/<model>", `${scriptPrefix}<file>`])];
   const candidates = [...known.map((info) => info.id), ...wellKnownNames()];

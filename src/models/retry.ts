@@ -1,9 +1,9 @@
-import type { Failure } from "../core/errors.ts";
-import { failureOf } from "../core/errors.ts";
-import type { Message, Usage } from "../core/message.ts";
-import { addUsage, noUsage } from "../core/message.ts";
-import type { Clock, ModelEvent, ModelPort, ModelRequest } from "../core/ports.ts";
-import { pause } from "./pause.ts";
+import type { Failure } from "../engine/errors.ts";
+import { failureOf } from "../engine/errors.ts";
+import type { Message, Usage } from "../engine/message.ts";
+import { addUsage, noUsage } from "../engine/message.ts";
+import type { Clock, ModelEvent, ModelPort, ModelRequest } from "../engine/ports.ts";
+import { pause } from "./scripted/pause.ts";
 
 export interface RetryOptions {
   /** Milliseconds before each retry. Its length is the number of retries. */

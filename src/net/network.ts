@@ -1,6 +1,6 @@
-import { openPool, type Pool } from "./pool.ts";
-import { type Environment, type ProxyServer, readProxies } from "./proxy.ts";
-import { loadTrust, type Trust } from "./trust.ts";
+import { openPool, type Pool } from "./connect/pool.ts";
+import { type Environment, type ProxyServer, readProxies } from "./connect/proxy.ts";
+import { loadTrust, type Trust } from "./connect/trust.ts";
 
 export interface NetworkOptions {
   /** A PEM file with additional certificates to trust. */

@@ -1,4 +1,4 @@
-import type { PdfPart } from "../core/ports.ts";
+import type { PdfPart } from "../engine/ports.ts";
 import { openPdfReader, type PdfReader } from "./library.ts";
 
 /**

@@ -1,6 +1,6 @@
-import type { AccessClass } from "../core/permission.ts";
-import { accessClasses } from "../core/permission.ts";
-import type { Autonomy } from "../core/settings.ts";
+import type { AccessClass } from "../engine/permission.ts";
+import { accessClasses } from "../engine/permission.ts";
+import type { Autonomy } from "../engine/settings.ts";
 
 /** The highest class that runs unasked at each level. */
 const runsUnasked: Readonly<Record<Autonomy, AccessClass>> = {

@@ -7,17 +7,17 @@ import {
   type Lookup,
   lookupKey,
   type Touch,
-} from "../core/permission.ts";
+} from "../engine/permission.ts";
 import { withoutTrailingSlashes } from "../text/text-cut.ts";
-import { unescaped } from "./arg.ts";
 import { raised, worse } from "./autonomy.ts";
-import { catastropheOf } from "./catastrophe.ts";
-import { isExpendable } from "./deletions.ts";
-import { liesIn } from "./path-names.ts";
-import { isSystemPlace, scopeOf } from "./path-scope.ts";
-import { type KnownPlaces, namedLink, protectedIn } from "./protected-paths.ts";
-import { allowingRule } from "./rules.ts";
-import { suspectIn } from "./suspect-text.ts";
+import { catastropheOf } from "./places/catastrophe.ts";
+import { isExpendable } from "./places/deletions.ts";
+import { liesIn } from "./places/path-names.ts";
+import { isSystemPlace, scopeOf } from "./places/path-scope.ts";
+import { type KnownPlaces, namedLink, protectedIn } from "./places/protected-paths.ts";
+import { suspectIn } from "./places/suspect-text.ts";
+import { unescaped } from "./programs/arg.ts";
+import { allowingRule } from "./rules/rules.ts";
 
 type Own = Pick<JudgedPart, "class" | "protected" | "rule" | "why">;
 type Places = KnownPlaces &

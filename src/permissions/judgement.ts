@@ -1,5 +1,5 @@
-import type { AccessClass, Touch } from "../core/permission.ts";
-import type { Arg, Printed } from "./arg.ts";
+import type { AccessClass, Touch } from "../engine/permission.ts";
+import type { Arg, Printed } from "./programs/arg.ts";
 
 /** Where a command runs, and its input. */
 export interface Surroundings {

@@ -1,5 +1,5 @@
-import type { AccessClass, CommandPart, Lookup } from "../core/permission.ts";
-import { lookupKey } from "../core/permission.ts";
+import type { AccessClass, CommandPart, Lookup } from "../engine/permission.ts";
+import { lookupKey } from "../engine/permission.ts";
 
 /** Something that cannot be examined. Its words may be anything. */
 export function unreadable(source: string, why: string): CommandPart {

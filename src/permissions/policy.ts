@@ -5,14 +5,14 @@ import type {
   DecisionContext,
   JudgedPart,
   PermissionPolicy,
-} from "../core/permission.ts";
-import { lookupKey } from "../core/permission.ts";
-import type { Autonomy } from "../core/settings.ts";
+} from "../engine/permission.ts";
+import { lookupKey } from "../engine/permission.ts";
+import type { Autonomy } from "../engine/settings.ts";
 import { raised, runsAt, worse } from "./autonomy.ts";
-import { isExpendable } from "./deletions.ts";
-import { namedPlaces } from "./named-places.ts";
-import { isSystemPlace, scopeOf } from "./path-scope.ts";
-import { protectedIn, protectedPlaces } from "./protected-paths.ts";
+import { isExpendable } from "./places/deletions.ts";
+import { namedPlaces } from "./places/named-places.ts";
+import { isSystemPlace, scopeOf } from "./places/path-scope.ts";
+import { protectedIn, protectedPlaces } from "./places/protected-paths.ts";
 
 interface Judged {
   readonly class: AccessClass;
@@ -30,14 +30,14 @@ interface Judged {
 interface CommandKnowledge {
   readonly reading: typeof import("./read-command.ts");
   readonly judging: typeof import("./judge-command.ts");
-  readonly rules: typeof import("./rules.ts");
+  readonly rules: typeof import("./rules/rules.ts");
 }
 
 async function loadKnowledge(): Promise<CommandKnowledge> {
   const [reading, judging, rules] = await Promise.all([
     import("./read-command.ts"),
     import("./judge-command.ts"),
-    import("./rules.ts"),
+    import("./rules/rules.ts"),
   ]);
   return { reading, judging, rules };
 }

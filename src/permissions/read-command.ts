@@ -1,11 +1,11 @@
-import type { CommandPart, CommandReading, DecisionContext } from "../core/permission.ts";
-import { TooMuch } from "./flow.ts";
-import { createMovedPaths, type MovedPaths } from "./moved-paths.ts";
+import type { CommandPart, CommandReading, DecisionContext } from "../engine/permission.ts";
 import { lookupsOf, unreadable } from "./parts.ts";
-import { namesForPeople } from "./program-names.ts";
-import { refusedText } from "./refused-text.ts";
-import { createReader } from "./shell-risk.ts";
-import { isPlainShell } from "./wrappers.ts";
+import { createMovedPaths, type MovedPaths } from "./places/moved-paths.ts";
+import { namesForPeople } from "./programs/program-names.ts";
+import { isPlainShell } from "./programs/wrappers.ts";
+import { refusedText } from "./rules/refused-text.ts";
+import { TooMuch } from "./shell/flow.ts";
+import { createReader } from "./shell/shell-risk.ts";
 
 const longestCommand = 64 * 1024;
 const mostBraces = 300;

@@ -29,6 +29,9 @@ export type {
   Timeouts,
   Turn,
 } from "./api.ts";
+export { linkedConnection } from "./connection/linked.ts";
+export type { WebSocketLike } from "./connection/socket-connection.ts";
+export { type WebSocketOptions, webSocketConnection } from "./connection/web-socket.ts";
 export {
   BackendGoneError,
   BusyError,
@@ -38,9 +41,7 @@ export {
   SessionNotFoundError,
   TimeoutError,
 } from "./errors.ts";
-export { linkedConnection } from "./linked.ts";
-export type { WebSocketLike } from "./socket-connection.ts";
-export { type ReadStreamJsonOptions, readStreamJson, type StreamJsonSource } from "./stream-json.ts";
+export { type ReadStreamJsonOptions, readStreamJson, type StreamJsonSource } from "./stream-json/stream-json.ts";
 export type {
   Block,
   ImageBlock,
@@ -60,7 +61,6 @@ export type {
   TurnEvent,
   TurnResult,
 } from "./types.ts";
-export { type WebSocketOptions, webSocketConnection } from "./web-socket.ts";
 
 interface Connected {
   readonly connect: Connect;

@@ -14,7 +14,7 @@ import {
   checkOne,
   oneOf,
 } from "./checks.ts";
-import { longestMs } from "./timers.ts";
+import { longestMs } from "./connection/timers.ts";
 import { given } from "./wire.ts";
 
 /* What of a session, a prompt and a call can be checked before anything is begun. */

@@ -1,5 +1,5 @@
 import type { ConnectionEnd } from "./api.ts";
-import { methodWords } from "./method-words.ts";
+import { methodWords } from "./connection/method-words.ts";
 
 /** Whatever the SDK throws on its own account. */
 export class SdkError extends Error {

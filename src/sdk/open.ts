@@ -13,14 +13,14 @@ import type {
   Turn,
 } from "./api.ts";
 import { checkText, countable } from "./check-options.ts";
-import { connected } from "./connecting.ts";
+import { connected } from "./connection/connecting.ts";
 import { ClosedError, RequestError, SdkError, SessionNotFoundError } from "./errors.ts";
-import { newId } from "./new-id.ts";
 import { isFormat, openSession } from "./session.ts";
-import { inOlderWords } from "./settings.ts";
-import { onceOnly } from "./turn.ts";
+import { newId } from "./turns/new-id.ts";
+import { onceOnly } from "./turns/turn.ts";
 import type { TurnEvent, TurnResult } from "./types.ts";
 import { given } from "./wire.ts";
+import { inOlderWords } from "./wire-settings.ts";
 
 /* How sessions begin, over whatever connection. */
 

@@ -2,16 +2,16 @@ import { errorCodes } from "../protocol/droid/version.ts";
 import { type Fields, fieldsOf, listOf, textOf } from "../text/values.ts";
 import type { CallOptions, CommonOptions, Connection, Session, SettingsChange } from "./api.ts";
 import { callOptions, checkCall, checkSettings, checkText, promptOptions } from "./check-options.ts";
+import { defaultLimits, type Limits } from "./connection/limits.ts";
+import { methodWords } from "./connection/method-words.ts";
+import { createPeer, type Peer } from "./connection/peer.ts";
 import { BusyError, RequestError, type SdkError } from "./errors.ts";
 import { createInteractions, mostCalls } from "./interactions.ts";
-import { defaultLimits, type Limits } from "./limits.ts";
-import { methodWords } from "./method-words.ts";
-import { createPeer, type Peer } from "./peer.ts";
-import { createPrompts } from "./prompts.ts";
-import { inOlderWords, mergedSettings } from "./settings.ts";
-import { createTranslator, type Known } from "./translate.ts";
+import { createPrompts } from "./turns/prompts.ts";
+import { createTranslator, type Known } from "./turns/sdk-events.ts";
 import type { Message, TurnEvent } from "./types.ts";
 import { messageOf, modelsOf, requestIdOf, toolsOf, usageOf } from "./wire.ts";
+import { inOlderWords, mergedSettings } from "./wire-settings.ts";
 
 /** What opens a session: its method, and what comes of it. */
 export interface Opening {

@@ -1,5 +1,5 @@
 import { chmod, mkdir, stat } from "node:fs/promises";
-import { makeFolders } from "../core/make-folders.ts";
+import { makeFolders } from "../engine/make-folders.ts";
 import { isMissing } from "./listing/file-errors.ts";
 import { storageError } from "./storage-error.ts";
 

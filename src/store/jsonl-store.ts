@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { AgentError } from "../core/errors.ts";
-import type { SessionStore } from "../core/ports.ts";
+import { AgentError } from "../engine/errors.ts";
+import type { SessionStore } from "../engine/ports.ts";
 import { ensureFolders } from "./folders.ts";
 import { originsOf, removeOutputs } from "./kept-outputs.ts";
 import { acquireLease, type Lease } from "./lease.ts";
@@ -13,7 +13,7 @@ import { type FoundLog, findLog } from "./log-finder.ts";
 import { readLog, readStoredInfo } from "./log-reader.ts";
 import { readTail } from "./log-tail.ts";
 import { createLogWriter, type LogFile } from "./log-writer.ts";
-import { encodeRecord } from "./records.ts";
+import { encodeRecord } from "./records/records.ts";
 import { invalidId, notFound } from "./session-errors.ts";
 import { storageError } from "./storage-error.ts";
 

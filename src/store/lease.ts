@@ -2,7 +2,7 @@ import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, statSync 
 import { stat, unlink, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { AgentError } from "../core/errors.ts";
+import { AgentError } from "../engine/errors.ts";
 import { isMissing } from "./listing/file-errors.ts";
 import { fingerprint } from "./listing/fingerprint.ts";
 import { storageError } from "./storage-error.ts";

@@ -1,13 +1,13 @@
 import { isUtf8 } from "node:buffer";
-import { UnreadableLogError } from "../core/errors.ts";
-import type { DurableEvent } from "../core/event.ts";
-import type { SessionInfo, StoredLog } from "../core/ports.ts";
+import { UnreadableLogError } from "../engine/errors.ts";
+import type { DurableEvent } from "../engine/event.ts";
+import type { SessionInfo, StoredLog } from "../engine/ports.ts";
 import { scanLines } from "./listing/line-scanner.ts";
 import { recordVersion, type StartDamage } from "./listing/listed-records.ts";
 import { readInfo, startOf } from "./listing/session-list.ts";
-import { longestRise } from "./longest-rise.ts";
-import { missingRecords, type Place } from "./missing-records.ts";
-import { decodeRecord } from "./records.ts";
+import { longestRise } from "./records/longest-rise.ts";
+import { missingRecords, type Place } from "./records/missing-records.ts";
+import { decodeRecord } from "./records/records.ts";
 import { storageError } from "./storage-error.ts";
 
 /** All complete records of a log. Never writes. `undefined` for a missing or empty log. */

@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
-import type { DurableEvent } from "../core/event.ts";
-import type { StoredLog } from "../core/ports.ts";
+import type { DurableEvent } from "../engine/event.ts";
+import type { StoredLog } from "../engine/ports.ts";
 import { linesFromEnd } from "./lines-from-end.ts";
 import { isMissing } from "./listing/file-errors.ts";
-import { decodeRecord } from "./records.ts";
+import { decodeRecord } from "./records/records.ts";
 import { storageError } from "./storage-error.ts";
 
 /**

@@ -1,10 +1,10 @@
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { AgentError } from "../core/errors.ts";
-import type { DurableEvent } from "../core/event.ts";
-import type { SessionLog } from "../core/ports.ts";
+import { AgentError } from "../engine/errors.ts";
+import type { DurableEvent } from "../engine/event.ts";
+import type { SessionLog } from "../engine/ports.ts";
 import type { Lease } from "./lease.ts";
-import { encodeRecord } from "./records.ts";
+import { encodeRecord } from "./records/records.ts";
 import { storageError } from "./storage-error.ts";
 
 /** The part of a file handle that the writer uses, open for reading and appending. */

@@ -1,10 +1,10 @@
-import { AgentError } from "../core/errors.ts";
-import type { DurableEvent } from "../core/event.ts";
-import type { SessionInfo, SessionLog, SessionStore } from "../core/ports.ts";
+import { AgentError } from "../engine/errors.ts";
+import type { DurableEvent } from "../engine/event.ts";
+import type { SessionInfo, SessionLog, SessionStore } from "../engine/ports.ts";
 import { isSessionId } from "./listing/layout.ts";
 import { decodeStart } from "./listing/listed-records.ts";
 import { ownerOf } from "./listing/session-list.ts";
-import { decodeRecord, encodeRecord } from "./records.ts";
+import { decodeRecord, encodeRecord } from "./records/records.ts";
 import { invalidId, notFound } from "./session-errors.ts";
 
 interface MemorySession {

@@ -1,4 +1,4 @@
-import { AgentError } from "../core/errors.ts";
+import { AgentError } from "../engine/errors.ts";
 import { textStart } from "../text/text-cut.ts";
 
 export function notFound(id: string): AgentError {

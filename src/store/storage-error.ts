@@ -1,4 +1,4 @@
-import { AgentError } from "../core/errors.ts";
+import { AgentError } from "../engine/errors.ts";
 import { errorCode } from "./listing/file-errors.ts";
 
 const causes: ReadonlyMap<string, string> = new Map([

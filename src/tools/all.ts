@@ -1,4 +1,4 @@
-import type { Tool } from "../core/tool.ts";
+import type { Tool } from "../engine/tool.ts";
 import applyPatchText from "./descriptions/apply-patch.md";
 import askUserText from "./descriptions/ask-user.md";
 import createText from "./descriptions/create.md";
@@ -20,7 +20,7 @@ export const builtinTools: readonly Tool[] = [
     title: "Read a file",
     description: readText,
     concurrent: true,
-    load: async () => (await import("./read.ts")).readTool,
+    load: async () => (await import("./read/read.ts")).readTool,
   },
   {
     name: "LS",
@@ -28,7 +28,7 @@ export const builtinTools: readonly Tool[] = [
     title: "List a directory",
     description: lsText,
     concurrent: true,
-    load: async () => (await import("./ls.ts")).lsTool,
+    load: async () => (await import("./search/ls.ts")).lsTool,
   },
   {
     name: "Grep",
@@ -36,7 +36,7 @@ export const builtinTools: readonly Tool[] = [
     title: "Search in files",
     description: grepText,
     concurrent: true,
-    load: async () => (await import("./grep.ts")).grepTool,
+    load: async () => (await import("./search/grep.ts")).grepTool,
   },
   {
     name: "Glob",
@@ -44,7 +44,7 @@ export const builtinTools: readonly Tool[] = [
     title: "Find files by name",
     description: globText,
     concurrent: true,
-    load: async () => (await import("./glob.ts")).globTool,
+    load: async () => (await import("./search/glob.ts")).globTool,
   },
   {
     name: "Create",
@@ -52,7 +52,7 @@ export const builtinTools: readonly Tool[] = [
     title: "Create a file",
     description: createText,
     concurrent: false,
-    load: async () => (await import("./create.ts")).createTool,
+    load: async () => (await import("./edit/create.ts")).createTool,
   },
   {
     name: "Edit",
@@ -60,7 +60,7 @@ export const builtinTools: readonly Tool[] = [
     title: "Edit a file",
     description: editText,
     concurrent: false,
-    load: async () => (await import("./edit.ts")).editTool,
+    load: async () => (await import("./edit/edit.ts")).editTool,
   },
   {
     name: "ApplyPatch",
@@ -69,7 +69,7 @@ export const builtinTools: readonly Tool[] = [
     description: applyPatchText,
     replaces: ["Create", "Edit"],
     concurrent: false,
-    load: async () => (await import("./apply-patch.ts")).applyPatchTool,
+    load: async () => (await import("./patch/apply-patch.ts")).applyPatchTool,
   },
   {
     name: "Execute",
@@ -77,7 +77,7 @@ export const builtinTools: readonly Tool[] = [
     title: "Run a shell command",
     description: executeText,
     concurrent: false,
-    load: async () => (await import("./execute.ts")).executeTool,
+    load: async () => (await import("./execute/execute.ts")).executeTool,
   },
   {
     name: "TodoWrite",
@@ -85,7 +85,7 @@ export const builtinTools: readonly Tool[] = [
     title: "Keep the list of tasks",
     description: todoWriteText,
     concurrent: false,
-    load: async () => (await import("./todo-write.ts")).todoWriteTool,
+    load: async () => (await import("./ask/todo-write.ts")).todoWriteTool,
   },
   {
     name: "AskUser",
@@ -93,7 +93,7 @@ export const builtinTools: readonly Tool[] = [
     title: "Ask the user",
     description: askUserText,
     concurrent: false,
-    load: async () => (await import("./ask-user.ts")).askUserTool,
+    load: async () => (await import("./ask/ask-user.ts")).askUserTool,
   },
   {
     name: "ExitSpecMode",
@@ -102,7 +102,7 @@ export const builtinTools: readonly Tool[] = [
     description: exitSpecModeText,
     onlyIn: "spec",
     concurrent: false,
-    load: async () => (await import("./exit-spec-mode.ts")).exitSpecModeTool,
+    load: async () => (await import("./ask/exit-spec-mode.ts")).exitSpecModeTool,
   },
   {
     name: "FetchUrl",
@@ -110,6 +110,6 @@ export const builtinTools: readonly Tool[] = [
     title: "Read a web page",
     description: fetchUrlText,
     concurrent: true,
-    load: async () => (await import("./fetch-url.ts")).fetchUrlTool,
+    load: async () => (await import("./web/fetch-url.ts")).fetchUrlTool,
   },
 ];

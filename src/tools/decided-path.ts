@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
-import type { Access } from "../core/permission.ts";
-import type { ToolScope } from "../core/tool.ts";
+import type { Access } from "../engine/permission.ts";
+import type { ToolScope } from "../engine/tool.ts";
 import { meantName, shownName } from "../text/shown-name.ts";
 import { expandHome } from "../text/user-words.ts";
 import { halfCharacter } from "./outcome.ts";

@@ -1,4 +1,4 @@
-import type { Tool } from "../core/tool.ts";
+import type { Tool } from "../engine/tool.ts";
 import { z } from "./zod.ts";
 
 export async function derivedSchema(tool: Tool): Promise<unknown> {

@@ -1,4 +1,4 @@
-import type { Tool } from "../core/tool.ts";
+import type { Tool } from "../engine/tool.ts";
 import { builtinTools } from "./all.ts";
 import parameters from "./parameters.json" with { type: "json" };
 

@@ -1,4 +1,4 @@
-import type { ToolOutput } from "../core/tool.ts";
+import type { ToolOutput } from "../engine/tool.ts";
 import { shownName } from "../text/shown-name.ts";
 
 /** A call that was stopped; `partial` is what it had come to. */

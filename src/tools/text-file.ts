@@ -1,4 +1,4 @@
-import type { Files } from "../core/files.ts";
+import type { Files } from "../engine/files.ts";
 
 /** What an approver is shown of a file; larger ones are left out. */
 export const previewLimit = 1024 * 1024;

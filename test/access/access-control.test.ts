@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { AgentError } from "../../src/core/errors.ts";
-import type { ModelCatalog } from "../../src/core/ports.ts";
+import { AgentError } from "../../src/engine/errors.ts";
+import type { ModelCatalog } from "../../src/engine/ports.ts";
 import { fullStore } from "../fakes/full-store.ts";
 import { createKit, info, says, settings, until } from "../fakes/kit.ts";
 import { hangsAfter } from "../frontends/stream-jsonrpc/connection/served.ts";

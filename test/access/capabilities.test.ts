@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type Capability, can } from "../../src/access/capability.ts";
 import { type Role, roles } from "../../src/access/identity.ts";
 import { needs as needsOfWs } from "../../src/frontends/interactive/methods.ts";
-import { needsOf } from "../../src/frontends/stream-jsonrpc/needs.ts";
+import { needsOf } from "../../src/frontends/stream-jsonrpc/methods/needs.ts";
 import { type ClientMethod, clientParams } from "../../src/protocol/droid/params.ts";
 import { type InteractiveMethod, interactiveParams } from "../../src/protocol/interactive.ts";
 import { admin, ann, openServer, wires } from "./server.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Ceilings } from "../../src/access/identity.ts";
-import type { ModelCatalog } from "../../src/core/ports.ts";
+import type { ModelCatalog } from "../../src/engine/ports.ts";
 import { calls, createKit, info, says } from "../fakes/kit.ts";
 import { admin, ann, openServer, wires } from "./server.ts";
 

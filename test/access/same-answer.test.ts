@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Role } from "../../src/access/identity.ts";
-import { UnreadableLogError } from "../../src/core/errors.ts";
+import { UnreadableLogError } from "../../src/engine/errors.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { says } from "../fakes/kit.ts";
 import { openServer, type WireName, wires } from "./server.ts";

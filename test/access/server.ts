@@ -1,9 +1,9 @@
 import { onTestFinished } from "vitest";
 import type { AccessControl } from "../../src/access/access-control.ts";
 import type { Ceilings, Identity } from "../../src/access/identity.ts";
-import type { Session } from "../../src/core/session.ts";
-import type { SessionPool } from "../../src/core/session-pool.ts";
-import type { SessionSettings } from "../../src/core/settings.ts";
+import type { Session } from "../../src/engine/session/session.ts";
+import type { SessionPool } from "../../src/engine/session/session-pool.ts";
+import type { SessionSettings } from "../../src/engine/settings.ts";
 import { type FakeReply, type Kit, type KitOptions, settings as usual } from "../fakes/kit.ts";
 import { type ServerOptions, type Spoken, serve } from "../frontends/interactive/served.ts";
 import { type Served, serve as serveRpc, sessionIds } from "../frontends/stream-jsonrpc/connection/served.ts";

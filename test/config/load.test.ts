@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { withModels } from "../../src/config/add-models.ts";
 import { findHomes } from "../../src/config/home.ts";
 import { loadUserConfig, readDocument } from "../../src/config/load.ts";
+import { withModels } from "../../src/config/models/add-models.ts";
 import { ownHomes } from "../../src/config/own-homes.ts";
 
 let home: string;

@@ -2,9 +2,9 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { withModels, writeConfig } from "../../src/config/add-models.ts";
-import { readFactoryModels } from "../../src/config/factory-models.ts";
 import { loadUserConfig } from "../../src/config/load.ts";
+import { withModels, writeConfig } from "../../src/config/models/add-models.ts";
+import { readFactoryModels } from "../../src/config/models/factory-models.ts";
 
 let home: string;
 beforeEach(async () => {

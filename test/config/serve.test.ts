@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { roles } from "../../src/access/identity.ts";
 import { loadUserConfig } from "../../src/config/load.ts";
-import { interactiveSettings, serveSettings } from "../../src/config/serve-settings.ts";
-import { toolExecutions, userRoles } from "../../src/config/serve-words.ts";
+import { interactiveSettings, serveSettings } from "../../src/config/serve/serve-settings.ts";
+import { toolExecutions, userRoles } from "../../src/config/serve/serve-words.ts";
 import { toolExecutions as onTheWire } from "../../src/protocol/interactive.ts";
 
 let home: string;

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { expect, it } from "vitest";
-import { defineAcp } from "../../src/commands/acp-options.ts";
+import { defineAcp } from "../../src/commands/wires/acp-options.ts";
 import { sessionState } from "../../src/frontends/acp/modes.ts";
-import { advertised } from "../../src/frontends/acp/slash-commands.ts";
-import { viewOf } from "../../src/frontends/acp/tool-view.ts";
+import { advertised } from "../../src/frontends/acp/session/slash-commands.ts";
+import { viewOf } from "../../src/frontends/acp/view/tool-view.ts";
 import type { ModelInfo, Settings } from "../../src/sdk/types.ts";
 import { builtinTools } from "../../src/tools/all.ts";
 

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { expect, it } from "vitest";
-import { defineConnect } from "../../src/commands/connect-options.ts";
-import { commandHelp } from "../../src/frontends/connect/line.ts";
+import { defineConnect } from "../../src/commands/wires/connect-options.ts";
+import { commandHelp } from "../../src/connect/line.ts";
 import { blocksOf } from "./blocks.ts";
 
 const path = "docs/connect.md";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { type ErrorCode, errorCodes } from "../../src/core/errors.ts";
+import { type ErrorCode, errorCodes } from "../../src/engine/errors.ts";
 import { exitCodeOf, exitCodes } from "../../src/frontends/exit-codes.ts";
 
 /** The cells of the table rows whose first cell matches. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { isStored } from "../../src/core/event.ts";
+import { isStored } from "../../src/engine/event.ts";
 import { furtherSettings, neededSettings } from "../../src/store/listing/settings-guards.ts";
 
 const events = Object.entries(isStored);

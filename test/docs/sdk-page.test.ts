@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import ts from "typescript";
 import { expect, it } from "vitest";
 import { sdkTypes } from "../../src/protocol/sdk-types.ts";
-import { defaultLimits } from "../../src/sdk/limits.ts";
+import { defaultLimits } from "../../src/sdk/connection/limits.ts";
 import * as sdk from "../../src/sdk/node.ts";
 import { blocksOf } from "./blocks.ts";
 

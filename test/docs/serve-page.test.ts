@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { userConfigSchema } from "../../src/config/schema/user-config.ts";
-import { createMetrics } from "../../src/frontends/http/metrics.ts";
+import { createMetrics } from "../../src/server/metrics.ts";
 
 /** The ends of a schema's branches: `serve.limits.connections`. */
 function keysOf(schema: unknown, path: string): readonly string[] {

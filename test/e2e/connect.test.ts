@@ -4,9 +4,9 @@ import { createServer } from "node:net";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { closeAll, fakeServer, parrot } from "../connect/connected.ts";
+import type { FakeServer } from "../connect/fake-server.ts";
 import { pythonPath } from "../examples/python.ts";
-import { closeAll, fakeServer, parrot } from "../frontends/connect/connected.ts";
-import type { FakeServer } from "../frontends/connect/fake-server.ts";
 import { type Bench, createBench, mainFile } from "./tinman.ts";
 
 let bench: Bench;

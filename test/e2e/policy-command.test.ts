@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { testPolicy } from "../../src/commands/policy-test.ts";
+import { testPolicy } from "../../src/commands/policy/policy-test.ts";
 import { isFullRun } from "../full-run.ts";
 import type { Bench, RunOptions } from "./tinman.ts";
 import { createBench } from "./tinman.ts";

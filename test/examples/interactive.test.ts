@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { closeAll, fakeServer } from "../connect/connected.ts";
+import type { FakeServer, Turn } from "../connect/fake-server.ts";
 import { startServer } from "../e2e/serve/server.ts";
 import { type Bench, createBench, type Finished } from "../e2e/tinman.ts";
-import { closeAll, fakeServer } from "../frontends/connect/connected.ts";
-import type { FakeServer, Turn } from "../frontends/connect/fake-server.ts";
 import { pythonPath } from "./python.ts";
 
 const benches: Bench[] = [];

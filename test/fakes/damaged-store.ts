@@ -1,5 +1,5 @@
-import type { DurableEvent } from "../../src/core/event.ts";
-import type { SessionStore } from "../../src/core/ports.ts";
+import type { DurableEvent } from "../../src/engine/event.ts";
+import type { SessionStore } from "../../src/engine/ports.ts";
 
 /** A store that cannot read some records back, as if their lines were damaged. */
 export function damagedStore(store: SessionStore, isLost: (event: DurableEvent) => boolean): SessionStore {

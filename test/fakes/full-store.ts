@@ -1,6 +1,6 @@
-import { AgentError } from "../../src/core/errors.ts";
-import type { DurableEvent } from "../../src/core/event.ts";
-import type { SessionLog, SessionStore } from "../../src/core/ports.ts";
+import { AgentError } from "../../src/engine/errors.ts";
+import type { DurableEvent } from "../../src/engine/event.ts";
+import type { SessionLog, SessionStore } from "../../src/engine/ports.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 
 export interface FullStore {

@@ -1,8 +1,9 @@
-import { Engine } from "../../src/core/engine.ts";
-import type { EngineParts } from "../../src/core/engine-parts.ts";
-import { AgentError } from "../../src/core/errors.ts";
-import type { EngineEvent } from "../../src/core/event.ts";
-import type { CommandRules, PermissionPolicy } from "../../src/core/permission.ts";
+import { fixedTools, type ToolSource } from "../../src/engine/calls/tool-source.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import type { EngineParts } from "../../src/engine/engine-parts.ts";
+import { AgentError } from "../../src/engine/errors.ts";
+import type { EngineEvent } from "../../src/engine/event.ts";
+import type { CommandRules, PermissionPolicy } from "../../src/engine/permission.ts";
 import type {
   Clock,
   Ids,
@@ -11,11 +12,10 @@ import type {
   ModelInfo,
   ModelRequest,
   SessionStore,
-} from "../../src/core/ports.ts";
-import type { Session } from "../../src/core/session.ts";
-import type { SessionSettings } from "../../src/core/settings.ts";
-import type { Tool } from "../../src/core/tool.ts";
-import { fixedTools, type ToolSource } from "../../src/core/tool-source.ts";
+} from "../../src/engine/ports.ts";
+import type { Session } from "../../src/engine/session/session.ts";
+import type { SessionSettings } from "../../src/engine/settings.ts";
+import type { Tool } from "../../src/engine/tool.ts";
 import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { builtinTools } from "../../src/tools/all.ts";

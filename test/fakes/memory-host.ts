@@ -1,7 +1,7 @@
 import { posix } from "node:path";
-import type { DirectoryEntry, FileStat } from "../../src/core/files.ts";
-import type { Lookup, ProtectedPaths } from "../../src/core/permission.ts";
-import type { CommandResult, CommandSpec, Host, WebPage } from "../../src/core/ports.ts";
+import type { DirectoryEntry, FileStat } from "../../src/engine/files.ts";
+import type { Lookup, ProtectedPaths } from "../../src/engine/permission.ts";
+import type { CommandResult, CommandSpec, Host, WebPage } from "../../src/engine/ports.ts";
 import { readPdfPages } from "../../src/pdf/pages.ts";
 
 type Content = string | Uint8Array;

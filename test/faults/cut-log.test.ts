@@ -3,7 +3,7 @@ import { constants, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { foldLog } from "../../src/core/history.ts";
+import { foldLog } from "../../src/engine/log/history.ts";
 import { resultObject } from "../../src/protocol/stream-json.ts";
 import { createJsonlStore } from "../../src/store/jsonl-store.ts";
 import type { LogFile } from "../../src/store/log-writer.ts";

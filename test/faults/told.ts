@@ -1,6 +1,6 @@
-import { foldLog } from "../../src/core/history.ts";
-import type { Message } from "../../src/core/message.ts";
-import { callsOf, textOf } from "../../src/core/message.ts";
+import { foldLog } from "../../src/engine/log/history.ts";
+import type { Message } from "../../src/engine/message.ts";
+import { callsOf, textOf } from "../../src/engine/message.ts";
 import { createJsonlStore } from "../../src/store/jsonl-store.ts";
 import type { Wire } from "../fakes/rpc/wire.ts";
 import { noticesIn } from "../fakes/rpc/wire.ts";

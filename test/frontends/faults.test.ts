@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { AccessControl } from "../../src/access/access-control.ts";
-import { AgentError } from "../../src/core/errors.ts";
-import type { SessionStore } from "../../src/core/ports.ts";
-import { SessionPool } from "../../src/core/session-pool.ts";
+import { AgentError } from "../../src/engine/errors.ts";
+import type { SessionStore } from "../../src/engine/ports.ts";
+import { SessionPool } from "../../src/engine/session/session-pool.ts";
 import { type ExecOptions, runExec } from "../../src/frontends/exec/exec.ts";
 import { signalCodes } from "../../src/frontends/exit-codes.ts";
 import type { Io, Output } from "../../src/frontends/front-end.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { EndReason } from "../../src/core/event.ts";
-import { noUsage } from "../../src/core/message.ts";
-import type { TurnOutcome } from "../../src/core/turn-outcome.ts";
+import type { EndReason } from "../../src/engine/event.ts";
+import { noUsage } from "../../src/engine/message.ts";
+import type { TurnOutcome } from "../../src/engine/turn/turn-outcome.ts";
 import { reportOutcome } from "../../src/frontends/exec/report.ts";
 
 const outcome: TurnOutcome = {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { EngineEvent } from "../../src/core/event.ts";
-import type { AssistantMessage } from "../../src/core/message.ts";
+import type { EngineEvent } from "../../src/engine/event.ts";
+import type { AssistantMessage } from "../../src/engine/message.ts";
 import { StreamJsonTranslator } from "../../src/frontends/exec/stream-json.ts";
 
 const envelope = { at: 7, sessionId: "s", seq: 1 };

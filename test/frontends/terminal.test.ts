@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { EngineEvent } from "../../src/core/event.ts";
-import { noUsage } from "../../src/core/message.ts";
+import type { EngineEvent } from "../../src/engine/event.ts";
+import { noUsage } from "../../src/engine/message.ts";
 import { createLogger } from "../../src/frontends/exec/log.ts";
 import { type OutputFormat, printReport, type RunReport } from "../../src/frontends/exec/report.ts";
 import type { Output } from "../../src/frontends/front-end.ts";

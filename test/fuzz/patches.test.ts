@@ -1,6 +1,6 @@
 import { normalize } from "node:path/posix";
 import { expect, test } from "vitest";
-import { applyPatchTool } from "../../src/tools/apply-patch.ts";
+import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { randomFrom } from "../fakes/seeded-random.ts";
 import { isFullRun } from "../full-run.ts";

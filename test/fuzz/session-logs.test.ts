@@ -1,11 +1,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
-import { AgentError } from "../../src/core/errors.ts";
-import type { DurableEvent } from "../../src/core/event.ts";
-import { wireHistory } from "../../src/frontends/stream-jsonrpc/wire-messages.ts";
+import { AgentError } from "../../src/engine/errors.ts";
+import type { DurableEvent } from "../../src/engine/event.ts";
+import { wireHistory } from "../../src/frontends/stream-jsonrpc/notifications/wire-messages.ts";
 import { createJsonlStore } from "../../src/store/jsonl-store.ts";
-import { decodeRecord, encodeRecord } from "../../src/store/records.ts";
+import { decodeRecord, encodeRecord } from "../../src/store/records/records.ts";
 import { ask, calls, createKit, says } from "../fakes/kit.ts";
 import type { Random } from "../fakes/seeded-random.ts";
 import { randomFrom } from "../fakes/seeded-random.ts";

@@ -1,4 +1,4 @@
-import { createProcesses } from "../../src/host/processes.ts";
+import { createProcesses } from "../../src/host/processes/processes.ts";
 
 /** Run as a process of its own: starts one command in the background, says its process id, and ends. */
 const [command = "", cwd = ""] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { promises } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { createFiles } from "../../src/host/files.ts";
+import { createFiles } from "../../src/host/files/files.ts";
 
 /** Run as a process of its own: writes to a file, and is killed when half of the new text is in it. */
 const [path = "", unfinishedDir = "", text = ""] = process.argv.slice(2);

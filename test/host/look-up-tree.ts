@@ -1,6 +1,6 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Lookup } from "../../src/core/permission.ts";
+import type { Lookup } from "../../src/engine/permission.ts";
 import { createNodeHost } from "../../src/host/node-host.ts";
 import { tempFolder } from "./support.ts";
 

@@ -1,8 +1,8 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { withEvidence } from "../../src/core/evidence.ts";
-import type { DecisionContext } from "../../src/core/permission.ts";
+import { withEvidence } from "../../src/engine/calls/evidence.ts";
+import type { DecisionContext } from "../../src/engine/permission.ts";
 import { createNodeHost } from "../../src/host/node-host.ts";
 import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 import { tempFolder } from "./support.ts";

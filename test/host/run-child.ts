@@ -1,4 +1,4 @@
-import { createProcesses } from "../../src/host/processes.ts";
+import { createProcesses } from "../../src/host/processes/processes.ts";
 
 /** Run as a process of its own: runs one command, then says how it went and how much memory that took at most. */
 const [command = "", cwd = ""] = process.argv.slice(2);

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createProcesses } from "../../src/host/processes.ts";
+import { createProcesses } from "../../src/host/processes/processes.ts";
 import { runCommand, saying, tempFolder } from "./support.ts";
 
 describe("a command", () => {

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createSearch, locateRipgrep } from "../../src/host/ripgrep.ts";
+import { createSearch, locateRipgrep } from "../../src/host/search/ripgrep.ts";
 import { tempFolder } from "./support.ts";
 
 const signal = new AbortController().signal;

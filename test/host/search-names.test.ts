@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { GrepQuery, SearchResult } from "../../src/core/ports.ts";
-import { createSearch } from "../../src/host/ripgrep.ts";
+import type { GrepQuery, SearchResult } from "../../src/engine/ports.ts";
+import { createSearch } from "../../src/host/search/ripgrep.ts";
 import { nameOfBytes } from "../../src/text/shown-name.ts";
 import { tempFolder } from "./support.ts";
 

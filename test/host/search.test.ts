@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { GlobQuery, GrepQuery, SearchResult } from "../../src/core/ports.ts";
-import { createSearch, locateRipgrep } from "../../src/host/ripgrep.ts";
+import type { GlobQuery, GrepQuery, SearchResult } from "../../src/engine/ports.ts";
+import { createSearch, locateRipgrep } from "../../src/host/search/ripgrep.ts";
 import { eventually, longNap, processesWith, tempFolder } from "./support.ts";
 
 const ripgrep = createSearch();

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createProcesses } from "../../src/host/processes.ts";
+import { createProcesses } from "../../src/host/processes/processes.ts";
 import { everydayVariables, secretVariables } from "./environment-variables.ts";
 import { tempFolder } from "./support.ts";
 

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import type { CommandResult, CommandSpec } from "../../src/core/ports.ts";
-import { createProcesses } from "../../src/host/processes.ts";
+import type { CommandResult, CommandSpec } from "../../src/engine/ports.ts";
+import { createProcesses } from "../../src/host/processes/processes.ts";
 
 /** A fresh folder that is gone when the test is over. */
 export async function tempFolder(): Promise<string> {

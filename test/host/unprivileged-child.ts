@@ -1,6 +1,6 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createFiles } from "../../src/host/files.ts";
+import { createFiles } from "../../src/host/files/files.ts";
 
 /**
  * Run as a process of its own in a folder that holds `theirs` (another user's) and `open` (theirs, writable for all): gives

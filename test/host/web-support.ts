@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
-import type { WebPage } from "../../src/core/ports.ts";
-import { createWeb, type WebOptions } from "../../src/host/web.ts";
+import type { WebPage } from "../../src/engine/ports.ts";
+import { createWeb, type WebOptions } from "../../src/host/web/web.ts";
 import { patient, testNetwork } from "../net/support.ts";
 
 export const timeouts = { ...patient, overallMs: 25_000 };

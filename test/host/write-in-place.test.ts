@@ -3,8 +3,8 @@ import { chmod, chown, link, mkdir, open, readdir, readFile, stat, symlink, writ
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createFiles } from "../../src/host/files.ts";
-import { unfinishedWrites } from "../../src/host/unfinished-writes.ts";
+import { createFiles } from "../../src/host/files/files.ts";
+import { unfinishedWrites } from "../../src/host/files/unfinished-writes.ts";
 import { bundleForChild } from "../fakes/bundle-for-child.ts";
 import { tempFolder } from "./support.ts";
 

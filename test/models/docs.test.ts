@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { createOfflineModel } from "../../src/models/offline/offline-model.ts";
-import { parseScript, scriptJsonSchema } from "../../src/models/script-format.ts";
+import { parseScript, scriptJsonSchema } from "../../src/models/scripted/script-format.ts";
 import { createChat } from "./harness.ts";
 
 const page = (name: string) => readFile(new URL(`../../docs/${name}`, import.meta.url), "utf8");

@@ -6,8 +6,8 @@ import type {
   ToolResultBlock,
   ToolStatus,
   Usage,
-} from "../../src/core/message.ts";
-import type { Clock, ModelEvent, ModelPort, ModelRequest, ToolSpec } from "../../src/core/ports.ts";
+} from "../../src/engine/message.ts";
+import type { Clock, ModelEvent, ModelPort, ModelRequest, ToolSpec } from "../../src/engine/ports.ts";
 
 /** Fires timers at once and records their durations. */
 export function instantClock(): Clock & { readonly pauses: readonly number[] } {

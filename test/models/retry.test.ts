@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ModelEvent, ModelPort, ModelRequest } from "../../src/core/ports.ts";
+import type { ModelEvent, ModelPort, ModelRequest } from "../../src/engine/ports.ts";
 import { offlineInfo } from "../../src/models/offline/info.ts";
 import { withRetries } from "../../src/models/retry.ts";
 import { collect, instantClock, requestOf, stoppedClock, userMessage } from "./harness.ts";

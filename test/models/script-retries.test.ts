@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Message } from "../../src/core/message.ts";
-import type { ModelEvent, ModelPort } from "../../src/core/ports.ts";
+import type { Message } from "../../src/engine/message.ts";
+import type { ModelEvent, ModelPort } from "../../src/engine/ports.ts";
 import { withRetries } from "../../src/models/retry.ts";
-import { createScriptedModel } from "../../src/models/scripted.ts";
+import { createScriptedModel } from "../../src/models/scripted/scripted.ts";
 import { assistantMessage, collect, createChat, instantClock, requestOf, userMessage } from "./harness.ts";
 
 /** A model as one process has it, with retries and its own journal. */

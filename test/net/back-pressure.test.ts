@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGzip } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { createFetch } from "../../src/net/fetch.ts";
+import { createFetch } from "../../src/net/http/fetch.ts";
 import { ask, httpServer, patient, testNetwork } from "./support.ts";
 
 const megabyte = 1024 * 1024;

@@ -1,5 +1,5 @@
+import { request } from "../../src/net/http/request.ts";
 import { createNetwork } from "../../src/net/network.ts";
-import { request } from "../../src/net/request.ts";
 
 /** Requests each address of its command line, then ends without calling `process.exit`. */
 const { CA_FILE: caFile, ...env } = process.env;

@@ -1,4 +1,4 @@
-import { createFetch } from "../../src/net/fetch.ts";
+import { createFetch } from "../../src/net/http/fetch.ts";
 import { createNetwork } from "../../src/net/network.ts";
 
 /** Fetches the address of its command line and prints which modules of Node's `fetch`, TLS and compression were loaded. */

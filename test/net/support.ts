@@ -8,10 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import type { HttpRequest, Timeouts } from "../../src/net/http-request.ts";
+import type { HttpRequest, Timeouts } from "../../src/net/http/http-request.ts";
+import { type HttpResponse, request } from "../../src/net/http/request.ts";
 import { createNetwork, type Network, type NetworkOptions } from "../../src/net/network.ts";
 import { NetworkError } from "../../src/net/network-error.ts";
-import { type HttpResponse, request } from "../../src/net/request.ts";
 
 /** Long enough for a busy machine: reaching one of these is a failure. */
 export const patient: Timeouts = { connectMs: 20_000, firstByteMs: 20_000, idleMs: 20_000 };

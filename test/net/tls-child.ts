@@ -1,6 +1,6 @@
+import { request } from "../../src/net/http/request.ts";
 import { createNetwork } from "../../src/net/network.ts";
 import { NetworkError } from "../../src/net/network-error.ts";
-import { request } from "../../src/net/request.ts";
 
 /** Requests the address of its command line with a key, and prints the outcome. */
 const { CA_FILE: caFile, ...env } = process.env;

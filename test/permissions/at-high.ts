@@ -1,4 +1,4 @@
-import type { Access, DecisionContext } from "../../src/core/permission.ts";
+import type { Access, DecisionContext } from "../../src/engine/permission.ts";
 import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 
 /** Decisions at the highest level, without an approver. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { withEvidence } from "../../src/core/evidence.ts";
-import type { DecisionContext } from "../../src/core/permission.ts";
+import { withEvidence } from "../../src/engine/calls/evidence.ts";
+import type { DecisionContext } from "../../src/engine/permission.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { context as atHigh, closed, policy } from "./at-high.ts";
 

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { withEvidence } from "../../src/core/evidence.ts";
-import type { AccessClass, Decision, DecisionContext } from "../../src/core/permission.ts";
+import { withEvidence } from "../../src/engine/calls/evidence.ts";
+import type { AccessClass, Decision, DecisionContext } from "../../src/engine/permission.ts";
 import { createNodeHost } from "../../src/host/node-host.ts";
 import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 

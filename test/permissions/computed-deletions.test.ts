@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withEvidence } from "../../src/core/evidence.ts";
+import { withEvidence } from "../../src/engine/calls/evidence.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { context, policy } from "./at-high.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { parse } from "yaml";
-import { withEvidence } from "../../src/core/evidence.ts";
+import { withEvidence } from "../../src/engine/calls/evidence.ts";
 import { createNodeHost } from "../../src/host/node-host.ts";
 import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 import { context } from "./class-of.ts";

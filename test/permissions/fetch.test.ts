@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { DecisionContext } from "../../src/core/permission.ts";
-import { autonomyLevels } from "../../src/core/settings.ts";
+import type { DecisionContext } from "../../src/engine/permission.ts";
+import { autonomyLevels } from "../../src/engine/settings.ts";
 import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 
 const context: DecisionContext = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { withEvidence } from "../../src/core/evidence.ts";
-import type { Access, DecisionContext, ProtectedPaths } from "../../src/core/permission.ts";
-import { lookupKey } from "../../src/core/permission.ts";
+import { withEvidence } from "../../src/engine/calls/evidence.ts";
+import type { Access, DecisionContext, ProtectedPaths } from "../../src/engine/permission.ts";
+import { lookupKey } from "../../src/engine/permission.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { closed, context, policy, reading, rule, writing } from "./at-high.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { withEvidence } from "../../src/core/evidence.ts";
-import type { Access, DecisionContext, Lookup } from "../../src/core/permission.ts";
-import type { Host } from "../../src/core/ports.ts";
-import { autonomyLevels } from "../../src/core/settings.ts";
-import { isInside } from "../../src/permissions/path-names.ts";
-import { scopeOf } from "../../src/permissions/path-scope.ts";
+import { withEvidence } from "../../src/engine/calls/evidence.ts";
+import type { Access, DecisionContext, Lookup } from "../../src/engine/permission.ts";
+import type { Host } from "../../src/engine/ports.ts";
+import { autonomyLevels } from "../../src/engine/settings.ts";
+import { isInside } from "../../src/permissions/places/path-names.ts";
+import { scopeOf } from "../../src/permissions/places/path-scope.ts";
 import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 

@@ -15,10 +15,10 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { withEvidence } from "../../src/core/evidence.ts";
-import type { DecisionContext } from "../../src/core/permission.ts";
+import { withEvidence } from "../../src/engine/calls/evidence.ts";
+import type { DecisionContext } from "../../src/engine/permission.ts";
 import { createNodeHost } from "../../src/host/node-host.ts";
-import { createProcesses } from "../../src/host/processes.ts";
+import { createProcesses } from "../../src/host/processes/processes.ts";
 import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 import { context } from "./class-of.ts";
 

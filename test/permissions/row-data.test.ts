@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { CommandRow } from "../../src/permissions/command-row.ts";
-import { buildRows } from "../../src/permissions/commands/building.ts";
-import { gitRows } from "../../src/permissions/commands/git.ts";
-import { networkRows } from "../../src/permissions/commands/network.ts";
-import { packageRows } from "../../src/permissions/commands/packages.ts";
+import type { CommandRow } from "../../src/permissions/programs/command-row.ts";
+import { buildRows } from "../../src/permissions/programs/rows/building.ts";
+import { gitRows } from "../../src/permissions/programs/rows/git.ts";
+import { networkRows } from "../../src/permissions/programs/rows/network.ts";
+import { packageRows } from "../../src/permissions/programs/rows/packages.ts";
 
 const lists: Readonly<Record<string, readonly CommandRow[]>> = { gitRows, buildRows, packageRows, networkRows };
 const all = Object.values(lists).flat();

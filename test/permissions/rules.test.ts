@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { CommandPart, CommandRules } from "../../src/core/permission.ts";
-import { allowingRule, deniedBy, ruleText } from "../../src/permissions/rules.ts";
+import type { CommandPart, CommandRules } from "../../src/engine/permission.ts";
+import { allowingRule, deniedBy, ruleText } from "../../src/permissions/rules/rules.ts";
 
 type Word = string | undefined;
 

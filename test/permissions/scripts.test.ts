@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { awkProgram } from "../../src/permissions/scripts/awk.ts";
-import { sedScript } from "../../src/permissions/scripts/sed.ts";
+import { awkProgram } from "../../src/permissions/programs/scripts/awk.ts";
+import { sedScript } from "../../src/permissions/programs/scripts/sed.ts";
 import { harmfulAwk, harmlessAwk } from "./awk-programs.ts";
 import { harmfulSed, harmlessSed } from "./sed-scripts.ts";
 

@@ -1,4 +1,4 @@
-import { accessClasses } from "../../src/core/permission.ts";
+import { accessClasses } from "../../src/engine/permission.ts";
 import { type Random, randomFrom } from "../fakes/seeded-random.ts";
 import { pool, rowsOf } from "./shell-pool.ts";
 

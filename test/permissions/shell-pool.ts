@@ -1,4 +1,4 @@
-import { type AccessClass, accessClasses } from "../../src/core/permission.ts";
+import { type AccessClass, accessClasses } from "../../src/engine/permission.ts";
 
 export const rowsOf = (text: string): readonly string[] => text.split(/,\s+/);
 

@@ -1,4 +1,4 @@
-import type { AccessClass } from "../../src/core/permission.ts";
+import type { AccessClass } from "../../src/engine/permission.ts";
 
 export interface DangerousCommand {
   readonly text: string;

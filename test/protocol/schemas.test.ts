@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { configForms, configJsonSchema } from "../../scripts/config-schema.ts";
 import { typesOf } from "../../scripts/types-from-schema.ts";
-import { scriptJsonSchema } from "../../src/models/script-format.ts";
+import { scriptJsonSchema } from "../../src/models/scripted/script-format.ts";
 import { streamJsonRpcSchema } from "../../src/protocol/droid/json-schema.ts";
 import { interactiveSchema } from "../../src/protocol/interactive-schema.ts";
 import { sdkSchema } from "../../src/protocol/sdk-schema.ts";
@@ -42,8 +42,8 @@ test("src/sdk/types.ts is up to date", async () => {
   await expectUpToDate(name, formatted(name, text));
 });
 
-test("src/config/config-forms.json is up to date", async () => {
-  const name = "src/config/config-forms.json";
+test("src/config/check/config-forms.json is up to date", async () => {
+  const name = "src/config/check/config-forms.json";
   await expectUpToDate(name, formatted(name, JSON.stringify(configForms())));
 });
 

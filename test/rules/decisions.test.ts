@@ -5,10 +5,10 @@ import { programOf } from "./promise-handlers.ts";
 
 /** Additions that somebody forgets to decide about, each by its name and the line in front of it. */
 const planted = {
-  "durable.planted": ["src/core/event.ts", "export type DurableBody =", '| { readonly type: "durable.planted" }'],
-  "live.planted": ["src/core/event.ts", "export type LiveBody =", '| { readonly type: "live.planted" }'],
-  plantedField: ["src/core/message.ts", "export interface Usage {", "readonly plantedField?: number;"],
-  plantedSetting: ["src/core/settings.ts", "export interface SessionSettings {", "readonly plantedSetting?: string;"],
+  "durable.planted": ["src/engine/event.ts", "export type DurableBody =", '| { readonly type: "durable.planted" }'],
+  "live.planted": ["src/engine/event.ts", "export type LiveBody =", '| { readonly type: "live.planted" }'],
+  plantedField: ["src/engine/message.ts", "export interface Usage {", "readonly plantedField?: number;"],
+  plantedSetting: ["src/engine/settings.ts", "export interface SessionSettings {", "readonly plantedSetting?: string;"],
   planted_turn_event: ["src/sdk/types.ts", "export type TurnEvent =", '| { readonly type: "planted_turn_event" }'],
   planted_wish: ["src/sdk/api.ts", "export interface SettingsChange {", "readonly planted_wish?: string;"],
   planted_notification: [
@@ -24,27 +24,27 @@ const event: readonly Planted[] = ["durable.planted", "live.planted"];
 
 /** Who has to decide about what. */
 const decides: Readonly<Record<string, readonly Planted[]>> = {
-  "src/core/event.ts": event,
-  "src/core/history.ts": ["durable.planted"],
-  "src/core/forked-records.ts": ["durable.planted"],
-  "src/core/repair-log.ts": ["durable.planted"],
-  "src/store/record-guards.ts": ["durable.planted", "plantedField"],
+  "src/engine/event.ts": event,
+  "src/engine/log/history.ts": ["durable.planted"],
+  "src/engine/log/forked-records.ts": ["durable.planted"],
+  "src/engine/log/repair-log.ts": ["durable.planted"],
+  "src/store/records/record-guards.ts": ["durable.planted", "plantedField"],
   "src/store/listing/settings-guards.ts": ["plantedSetting"],
   "src/frontends/exec/stream-json.ts": event,
   "src/frontends/exec/log.ts": event,
   "src/frontends/exec/progress.ts": event,
-  "src/frontends/interactive/translate.ts": event,
-  "src/frontends/stream-jsonrpc/translate.ts": event,
-  "src/frontends/stream-jsonrpc/live-session.ts": event,
-  "src/frontends/stream-jsonrpc/settings.ts": ["plantedSetting"],
-  "src/commands/serve-observer.ts": event,
-  "src/commands/run-settings.ts": ["plantedSetting"],
-  "src/frontends/acp/translate.ts": ["planted_turn_event"],
-  "src/frontends/acp/session-news.ts": ["planted_turn_event"],
-  "src/sdk/turn-end.ts": ["planted_turn_event"],
-  "src/sdk/interrupt.ts": ["planted_turn_event"],
+  "src/frontends/interactive/interactive-notifications.ts": event,
+  "src/frontends/stream-jsonrpc/notifications/droid-notifications.ts": event,
+  "src/frontends/stream-jsonrpc/attached-session.ts": event,
+  "src/frontends/stream-jsonrpc/methods/droid-settings.ts": ["plantedSetting"],
+  "src/commands/serve/serve-observer.ts": event,
+  "src/commands/exec/run-settings.ts": ["plantedSetting"],
+  "src/frontends/acp/view/acp-updates.ts": ["planted_turn_event"],
+  "src/frontends/acp/session/session-news.ts": ["planted_turn_event"],
+  "src/sdk/turns/turn-end.ts": ["planted_turn_event"],
+  "src/sdk/turns/interrupt.ts": ["planted_turn_event"],
   "src/sdk/open.ts": ["planted_wish"],
-  "src/sdk/translate.ts": ["planted_notification"],
+  "src/sdk/turns/sdk-events.ts": ["planted_notification"],
 };
 
 function textsWithPlants(): ReadonlyMap<string, string> {

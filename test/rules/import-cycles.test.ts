@@ -39,7 +39,7 @@ describe("import cycles", () => {
 
   it("are not there in the program, not even of types", () => {
     const texts = sourceTexts();
-    expect(importGraph(texts).get("src/core/turn.ts")).toContain("src/core/turn-outcome.ts");
+    expect(importGraph(texts).get("src/engine/turn/turn.ts")).toContain("src/engine/turn/turn-outcome.ts");
     expect(cyclesIn(importGraph(texts)).filter((cycle) => !cycle.startsWith(stillThere))).toEqual([]);
   });
 });

@@ -7,9 +7,9 @@ import { importFaults, importsOf } from "./imports.ts";
 
 /** The rules once more, by hand and by example: who plants what, and whether it is legal. */
 const examples: readonly (readonly [file: string, legal: readonly string[], illegal: readonly string[]])[] = [
-  ["text/a.ts", ["./b.ts"], ["../core/event.ts", "../rpc/a.ts", "zod", "node:path"]],
+  ["text/a.ts", ["./b.ts"], ["../engine/event.ts", "../rpc/a.ts", "zod", "node:path"]],
   [
-    "core/a.ts",
+    "engine/a.ts",
     ["./b.ts", "./prompts/system.md", "../text/a.ts", "zod"],
     [
       "../tools/read.ts",
@@ -22,20 +22,20 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
       "diff",
     ],
   ],
-  ["core/nested/a.ts", ["../b.ts", "./b.ts", "zod"], ["../../tools/read.ts", "../../main.ts", "node:path"]],
+  ["engine/nested/a.ts", ["../b.ts", "./b.ts", "zod"], ["../../tools/read.ts", "../../main.ts", "node:path"]],
   [
     "permissions/a.ts",
-    ["./b.ts", "./commands/a.ts", "../core/tool.ts", "node:path"],
+    ["./b.ts", "./commands/a.ts", "../engine/tool.ts", "node:path"],
     ["../tools/a.ts", "../config/a.ts", "../host/a.ts", "zod", "unbash", "node:fs", "node:child_process"],
   ],
   [
-    "permissions/shell-risk.ts",
-    ["./b.ts", "../core/tool.ts", "unbash"],
-    ["../tools/a.ts", "../config/a.ts", "zod", "node:fs", "node:path"],
+    "permissions/shell/shell-risk.ts",
+    ["./b.ts", "../places/a.ts", "../../engine/tool.ts", "unbash"],
+    ["../../tools/a.ts", "../../config/a.ts", "zod", "node:fs", "node:path"],
   ],
   [
     "tools/a.ts",
-    ["./b.ts", "./descriptions/a.md", "../core/tool.ts", "diff", "zod", "node:path"],
+    ["./b.ts", "./descriptions/a.md", "../engine/tool.ts", "diff", "zod", "node:path"],
     [
       "../host/a.ts",
       "../permissions/a.ts",
@@ -50,46 +50,46 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
   ],
   [
     "pdf/a.ts",
-    ["./b.ts", "../core/ports.ts", "unpdf/pdfjs", "node:timers/promises"],
+    ["./b.ts", "../engine/ports.ts", "unpdf/pdfjs", "node:timers/promises"],
     ["../tools/a.ts", "../host/a.ts", "zod", "node:fs", "node:child_process", "node:worker_threads"],
   ],
   [
     "models/a.ts",
     [
       "./offline/a.ts",
-      "./ai-sdk.ts",
+      "./calls/ai-sdk.ts",
       "./ai-sdk-types.ts",
-      "../core/ports.ts",
+      "../engine/ports.ts",
       "../net/fetch.ts",
       "zod",
       "node:fs/promises",
     ],
     ["../store/a.ts", "../config/a.ts", "../tools/a.ts", "yaml", "commander", "@ai-sdk/openai", "@ai-sdk/provider"],
   ],
-  ["models/ai-sdk-types.ts", [], ["./prompt.ts", "../core/ports.ts", "zod", "node:http"]],
+  ["models/calls/ai-sdk-types.ts", [], ["./prompt.ts", "../../engine/ports.ts", "zod", "node:http"]],
   [
     "access/a.ts",
-    ["./b.ts", "../core/settings.ts"],
+    ["./b.ts", "../engine/settings.ts"],
     ["../config/a.ts", "../frontends/front-end.ts", "zod", "node:path"],
   ],
   [
-    "models/ai-sdk.ts",
-    ["./prompt.ts", "./ai-sdk-types.ts", "../core/ports.ts"],
-    ["../net/fetch.ts", "../tools/a.ts", "zod", "node:http", "node:path", "eventsource-parser"],
+    "models/calls/ai-sdk.ts",
+    ["./prompt.ts", "./ai-sdk-types.ts", "../../engine/ports.ts"],
+    ["../../net/fetch.ts", "../../tools/a.ts", "zod", "node:http", "node:path", "eventsource-parser"],
   ],
   [
     "net/a.ts",
-    ["./b.ts", "../core/errors.ts", "node:http", "node:tls"],
+    ["./b.ts", "../engine/errors.ts", "node:http", "node:tls"],
     ["../models/a.ts", "../host/a.ts", "../config/a.ts", "zod", "undici"],
   ],
   [
     "models/offline/a.ts",
-    ["./b.ts", "../catalog.ts", "../../core/ports.ts", "zod"],
+    ["./b.ts", "../catalog.ts", "../../engine/ports.ts", "zod"],
     ["../../store/a.ts", "../../tools/a.ts", "../../compose.ts", "diff"],
   ],
   [
     "store/a.ts",
-    ["./b.ts", "./listing/a.ts", "../core/event.ts", "node:fs"],
+    ["./b.ts", "./listing/a.ts", "../engine/event.ts", "node:fs"],
     ["../host/a.ts", "../models/a.ts", "../config/home.ts", "zod", "yaml"],
   ],
   [
@@ -99,28 +99,28 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
   ],
   [
     "host/a.ts",
-    ["./b.ts", "../core/ports.ts", "../net/request.ts", "@vscode/ripgrep", "./start-program.ts", "node:fs"],
+    ["./b.ts", "../engine/ports.ts", "../net/request.ts", "@vscode/ripgrep", "./processes/start-program.ts", "node:fs"],
     ["node:child_process", "../tools/a.ts", "../pdf/pages.ts", "../store/a.ts", "../models/a.ts", "zod", "diff"],
   ],
-  ["host/start-program.ts", ["node:child_process", "node:path"], ["./b.ts", "../core/ports.ts", "zod"]],
-  ["config/a.ts", ["./b.ts", "../core/settings.ts", "yaml"], ["../models/a.ts", "../host/a.ts", "diff"]],
+  ["host/processes/start-program.ts", ["node:child_process", "node:path"], ["./b.ts", "../../engine/ports.ts", "zod"]],
+  ["config/a.ts", ["./b.ts", "../engine/settings.ts", "yaml"], ["../models/a.ts", "../host/a.ts", "diff"]],
   [
     "config/schema/a.ts",
-    ["./b.ts", "../named-checks.ts", "../../core/settings.ts", "zod"],
+    ["./b.ts", "../named-checks.ts", "../../engine/settings.ts", "zod"],
     ["../../models/a.ts", "../home.ts", "yaml", "node:fs"],
   ],
-  ["config/home.ts", ["node:os"], ["./load.ts", "../core/errors.ts", "zod", "yaml"]],
-  ["protocol/a.ts", ["./b.ts", "zod"], ["../core/event.ts", "../text/a.ts", "../tools/a.ts", "node:path", "yaml"]],
-  ["protocol/droid/a.ts", ["../b.ts", "zod"], ["../../core/event.ts", "../../rpc/a.ts"]],
+  ["config/home.ts", ["node:os"], ["./load.ts", "../engine/errors.ts", "zod", "yaml"]],
+  ["protocol/a.ts", ["./b.ts", "zod"], ["../engine/event.ts", "../text/a.ts", "../tools/a.ts", "node:path", "yaml"]],
+  ["protocol/droid/a.ts", ["../b.ts", "zod"], ["../../engine/event.ts", "../../rpc/a.ts"]],
   [
     "rpc/a.ts",
     ["./b.ts", "../text/a.ts", "../protocol/a.ts", "../protocol/droid/a.ts"],
-    ["../core/event.ts", "../frontends/exec/a.ts", "../compose.ts", "zod", "ws", "node:stream", "node:fs"],
+    ["../engine/event.ts", "../frontends/exec/a.ts", "../compose.ts", "zod", "ws", "node:stream", "node:fs"],
   ],
   [
     "sdk/a.ts",
     ["./b.ts", "../text/a.ts", "../rpc/a.ts", "../protocol/a.ts", "../protocol/droid/a.ts"],
-    ["./node.ts", "./node/spawn.ts", "../core/event.ts", "../store/listing/a.ts", "zod", "ws", "node:fs"],
+    ["./node.ts", "./node/spawn.ts", "../engine/event.ts", "../store/listing/a.ts", "zod", "ws", "node:fs"],
   ],
   [
     "sdk/node/a.ts",
@@ -134,7 +134,7 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
     ],
     [
       "../node.ts",
-      "../../core/errors.ts",
+      "../../engine/errors.ts",
       "../../store/jsonl-store.ts",
       "../../config/load.ts",
       "../../main.ts",
@@ -144,16 +144,16 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
   [
     "sdk/node.ts",
     ["./b.ts", "./node/spawn.ts", "node:fs"],
-    ["../core/event.ts", "../store/listing/a.ts", "../compose.ts", "zod"],
+    ["../engine/event.ts", "../store/listing/a.ts", "../compose.ts", "zod"],
   ],
   [
     "frontends/front-end.ts",
-    ["../core/event.ts", "../access/identity.ts", "../protocol/a.ts"],
+    ["../engine/event.ts", "../access/identity.ts", "../protocol/a.ts"],
     ["./exec/a.ts", "../store/a.ts", "../compose.ts"],
   ],
   [
     "frontends/exec/a.ts",
-    ["./b.ts", "../front-end.ts", "../../core/event.ts", "../../protocol/a.ts", "../../rpc/a.ts", "node:stream"],
+    ["./b.ts", "../front-end.ts", "../../engine/event.ts", "../../protocol/a.ts", "../../rpc/a.ts", "node:stream"],
     [
       "../acp/a.ts",
       "../../tools/a.ts",
@@ -165,35 +165,40 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
     ],
   ],
   [
-    "frontends/connect/a.ts",
+    "connect/a.ts",
     [
       "./b.ts",
-      "../front-end.ts",
-      "../../text/terminal-text.ts",
-      "../../rpc/stdio.ts",
+      "../frontends/front-end.ts",
+      "../text/terminal-text.ts",
+      "../rpc/stdio.ts",
       "ws",
-      "../../host/start-program.ts",
+      "../host/processes/start-program.ts",
     ],
     [
       "node:child_process",
-      "../../host/a.ts",
-      "../exec/a.ts",
-      "../../protocol/a.ts",
-      "../../config/home.ts",
-      "../../compose.ts",
+      "../host/a.ts",
+      "../frontends/exec/a.ts",
+      "../protocol/a.ts",
+      "../config/home.ts",
+      "../compose.ts",
       "zod",
       "commander",
     ],
   ],
   [
+    "server/a.ts",
+    ["./b.ts", "../access/identity.ts", "../frontends/front-end.ts", "../rpc/web-socket.ts", "prom-client", "ws"],
+    ["../frontends/interactive/a.ts", "../host/a.ts", "../store/a.ts", "zod", "node:child_process"],
+  ],
+  [
     "commands/a.ts",
     [
       "./b.ts",
-      "../core/errors.ts",
+      "../engine/errors.ts",
       "../pdf/pages.ts",
       "../compose.ts",
       "../frontends/exec/a.ts",
-      "../frontends/connect/connect.ts",
+      "../connect/connect.ts",
       "../frontends/exit-codes.ts",
       "commander",
     ],
@@ -201,14 +206,14 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
   ],
   [
     "compose.ts",
-    ["./core/engine.ts", "./tools/a.ts", "./models/offline/a.ts", "./frontends/exec/a.ts", "./store/a.ts", "node:os"],
+    ["./engine/engine.ts", "./tools/a.ts", "./models/offline/a.ts", "./frontends/exec/a.ts", "./store/a.ts", "node:os"],
     ["./store/listing/a.ts", "zod", "./main.ts", "./commands/exec.ts", "../test/fakes/a.ts", "yaml", "commander"],
   ],
-  ["compile-cache.ts", ["node:module"], ["./core/errors.ts", "./main.ts", "zod"]],
+  ["compile-cache.ts", ["node:module"], ["./engine/errors.ts", "./main.ts", "zod"]],
   [
     "main.ts",
     ["./commands/program.ts", "./compile-cache.ts"],
-    ["./tools/a.ts", "./frontends/exec/a.ts", "./compose.ts", "./core/errors.ts", "commander", "zod", "node:fs"],
+    ["./tools/a.ts", "./frontends/exec/a.ts", "./compose.ts", "./engine/errors.ts", "commander", "zod", "node:fs"],
   ],
 ];
 
@@ -264,18 +269,18 @@ describe("the import rules", () => {
 
   it("keep floating promises an error", () => {
     const text = "async function work(): Promise<void> {}\nwork();\nexport {};\n";
-    const findings = lint(new Map([["src/core/planted.ts", text]]));
+    const findings = lint(new Map([["src/engine/planted.ts", text]]));
     expect(findings.filter(({ rule }) => rule === "lint/nursery/noFloatingPromises")).toEqual([
-      { path: "src/core/planted.ts", line: 2, rule: "lint/nursery/noFloatingPromises" },
+      { path: "src/engine/planted.ts", line: 2, rule: "lint/nursery/noFloatingPromises" },
     ]);
   });
 
   it.each([
     ["main.ts", 'import { exec } from "./commands/exec.ts";'],
     ["main.ts", 'export * from "./commands/exec.ts";'],
-    ["main.ts", 'import "./core/errors.ts";'],
-    ["store/listing/a.ts", 'import { AgentError } from "../../core/errors.ts";'],
-    ["tools/read.ts", 'import "../core/../host/files.ts";'],
+    ["main.ts", 'import "./engine/errors.ts";'],
+    ["store/listing/a.ts", 'import { AgentError } from "../../engine/errors.ts";'],
+    ["tools/read.ts", 'import "../engine/../host/files.ts";'],
     ["tools/read.ts", 'import "./../host/files.ts";'],
     ["tools/read.ts", 'type A = import("../host/files.ts").A;'],
     ["tools/read.ts", "await import(`../host/files.ts`);"],
@@ -283,7 +288,7 @@ describe("the import rules", () => {
     ["tools/read.ts", 'import fs from "fs";'],
     ["frontends/exec/a.ts", 'import "../exec/../acp/a.ts";'],
     ["newcomer/a.ts", ""],
-    ["core/a/b/c.ts", ""],
+    ["engine/a/b/c/d.ts", ""],
   ])("catch beside Biome, in src/%s: %s", (file, text) => {
     expect(importFaults(file, importsOf(text))).toHaveLength(1);
   });
@@ -292,9 +297,9 @@ describe("the import rules", () => {
     ["main.ts", 'const { exec } = await import("./commands/exec.ts");'],
     ["main.ts", 'import type { Exec } from "./commands/exec.ts";'],
     ["main.ts", 'import { enableCompileCache } from "./compile-cache.ts";'],
-    ["store/listing/a.ts", 'import type { SessionInfo } from "../../core/ports.ts";'],
+    ["store/listing/a.ts", 'import type { SessionInfo } from "../../engine/ports.ts";'],
     ["commands/exec.ts", 'import { compose } from "../compose.ts";'],
-    ["tools/read.ts", 'import { z } from "zod";\nimport { defineTool } from "../core/tool.ts";'],
+    ["tools/read.ts", 'import { z } from "zod";\nimport { defineTool } from "../engine/tool.ts";'],
     ["frontends/exec/a.ts", 'import "../exec/b.ts";'],
   ])("let pass, in src/%s: %s", (file, text) => {
     expect(importFaults(file, importsOf(text))).toEqual([]);
@@ -303,7 +308,7 @@ describe("the import rules", () => {
   it("hold for the source as it is", () => {
     const files = readdirSync("src", { recursive: true, encoding: "utf8" }).map((path) => path.replaceAll("\\", "/"));
     const sources = files.filter((path) => path.endsWith(".ts"));
-    expect(sources).toContain("core/event.ts");
+    expect(sources).toContain("engine/event.ts");
     const faults = sources.flatMap((path) => importFaults(path, importsOf(readFileSync(`src/${path}`, "utf8"))));
     expect(faults).toEqual([]);
   });

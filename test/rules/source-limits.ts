@@ -13,9 +13,9 @@ interface Limit {
 
 /** Other programs and libraries give no codes for what these look for. */
 const readsForeignProse: readonly string[] = [
-  "src/frontends/connect/socket-faults.ts",
+  "src/connect/socket-faults.ts",
   "src/main.ts",
-  "src/models/ai-sdk.ts",
+  "src/models/calls/ai-sdk.ts",
   "src/sdk/errors.ts",
   "src/sdk/open.ts",
 ];

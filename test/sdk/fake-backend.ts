@@ -3,7 +3,7 @@ import { createGate } from "../../src/rpc/gate.ts";
 import type { LinkedEnd } from "../../src/rpc/transport.ts";
 import type { CommonOptions, Connect } from "../../src/sdk/api.ts";
 import { createSession } from "../../src/sdk/browser.ts";
-import { linkedConnection } from "../../src/sdk/linked.ts";
+import { linkedConnection } from "../../src/sdk/connection/linked.ts";
 import type { Received } from "../fakes/rpc/wire.ts";
 
 export type Asked = Received & { readonly id: string; readonly method: string };

@@ -1,4 +1,4 @@
-import type { WebSocketEvent, WebSocketLike } from "../../src/sdk/socket-connection.ts";
+import type { WebSocketEvent, WebSocketLike } from "../../src/sdk/connection/socket-connection.ts";
 
 type Listener = (event: WebSocketEvent) => void;
 

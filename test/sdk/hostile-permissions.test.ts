@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CommonOptions } from "../../src/sdk/api.ts";
 import { createSession } from "../../src/sdk/browser.ts";
-import { linkedConnection } from "../../src/sdk/linked.ts";
+import { linkedConnection } from "../../src/sdk/connection/linked.ts";
 import { busy, createFakeBackend, delta, type FakeBackend, idle, openOver, says, settled } from "./fake-backend.ts";
 
 /* Backends that want more than they were allowed. */

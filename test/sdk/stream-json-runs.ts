@@ -1,5 +1,5 @@
-import type { StreamJsonSource } from "../../src/sdk/stream-json.ts";
-import { readStreamJson } from "../../src/sdk/stream-json.ts";
+import type { StreamJsonSource } from "../../src/sdk/stream-json/stream-json.ts";
+import { readStreamJson } from "../../src/sdk/stream-json/stream-json.ts";
 import type { StreamJsonEvent } from "../../src/sdk/types.ts";
 
 /** One run, told in every vocabulary: two calls of one tool side by side, of which one fails, and thoughts told twice. */

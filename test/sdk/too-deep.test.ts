@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readStreamJson } from "../../src/sdk/stream-json.ts";
+import { readStreamJson } from "../../src/sdk/stream-json/stream-json.ts";
 import { completed, createFakeBackend, obliging, openOver, says } from "./fake-backend.ts";
 
 /* What is nested more deeply than this program can follow. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Connect } from "../../src/sdk/api.ts";
-import { linkedConnection } from "../../src/sdk/linked.ts";
+import { linkedConnection } from "../../src/sdk/connection/linked.ts";
 import type { Received } from "../fakes/rpc/wire.ts";
 import { settled } from "./fake-backend.ts";
 import type { Awaited, Scene } from "./trace-script.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { DurableEvent } from "../../src/core/event.ts";
-import type { SessionStore } from "../../src/core/ports.ts";
+import type { DurableEvent } from "../../src/engine/event.ts";
+import type { SessionStore } from "../../src/engine/ports.ts";
 import { createJsonlStore } from "../../src/store/jsonl-store.ts";
 import { maxRecordBytes } from "../../src/store/listing/listed-records.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";

@@ -1,10 +1,10 @@
 import { appendFile, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import type { DurableEvent } from "../../src/core/event.ts";
-import type { SessionStore } from "../../src/core/ports.ts";
+import type { DurableEvent } from "../../src/engine/event.ts";
+import type { SessionStore } from "../../src/engine/ports.ts";
 import { createJsonlStore } from "../../src/store/jsonl-store.ts";
 import { maxRecordBytes } from "../../src/store/listing/listed-records.ts";
-import { encodeRecord } from "../../src/store/records.ts";
+import { encodeRecord } from "../../src/store/records/records.ts";
 import { everyEvent, opened, prompt, prompts, stored, titled } from "./sample-events.ts";
 import { tempHome } from "./temp-home.ts";
 

@@ -3,7 +3,7 @@ import { chmod, copyFile, mkdir, readdir, readFile, stat, symlink, utimes, write
 import { basename, dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createJsonlStore } from "../../src/store/jsonl-store.ts";
-import { encodeRecord } from "../../src/store/records.ts";
+import { encodeRecord } from "../../src/store/records/records.ts";
 import { opened, prompt, stored, titled } from "./sample-events.ts";
 import { locksIn, tempHome } from "./temp-home.ts";
 

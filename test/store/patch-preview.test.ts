@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Preview } from "../../src/core/permission.ts";
-import { decodeRecord } from "../../src/store/records.ts";
+import type { Preview } from "../../src/engine/permission.ts";
+import { decodeRecord } from "../../src/store/records/records.ts";
 
 const preview: Preview = {
   type: "patch",

@@ -1,7 +1,7 @@
-import type { DurableBody, DurableEvent } from "../../src/core/event.ts";
-import type { Usage } from "../../src/core/message.ts";
-import type { StoredLog } from "../../src/core/ports.ts";
-import type { SessionSettings } from "../../src/core/settings.ts";
+import type { DurableBody, DurableEvent } from "../../src/engine/event.ts";
+import type { Usage } from "../../src/engine/message.ts";
+import type { StoredLog } from "../../src/engine/ports.ts";
+import type { SessionSettings } from "../../src/engine/settings.ts";
 
 export const settings: SessionSettings = {
   modelId: "offline",

@@ -2,10 +2,10 @@ import { constants } from "node:fs";
 import { type FileHandle, open, readdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { SessionLog, SessionStore } from "../../src/core/ports.ts";
+import type { SessionLog, SessionStore } from "../../src/engine/ports.ts";
 import { createJsonlStore } from "../../src/store/jsonl-store.ts";
 import { createLogWriter, type LogFile } from "../../src/store/log-writer.ts";
-import { encodeRecord } from "../../src/store/records.ts";
+import { encodeRecord } from "../../src/store/records/records.ts";
 import { opened, prompt, prompts, stored } from "./sample-events.ts";
 import { locksIn, tempHome } from "./temp-home.ts";
 

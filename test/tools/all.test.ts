@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { Tool } from "../../src/core/tool.ts";
+import type { Tool } from "../../src/engine/tool.ts";
 import { builtinTools } from "../../src/tools/all.ts";
 import { toolJsonSchema } from "../../src/tools/json-schema.ts";
 import parameters from "../../src/tools/parameters.json" with { type: "json" };

@@ -1,4 +1,4 @@
-import { htmlToMarkdown } from "../../src/tools/html-to-markdown.ts";
+import { htmlToMarkdown } from "../../src/tools/web/html-to-markdown.ts";
 
 /** Pages that are almost all blanks, as Markdown. */
 const pages = [

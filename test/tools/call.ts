@@ -1,6 +1,6 @@
-import type { Answer, Interaction } from "../../src/core/interaction.ts";
-import type { Host } from "../../src/core/ports.ts";
-import type { ToolBody, ToolContext, ToolOutput } from "../../src/core/tool.ts";
+import type { Answer, Interaction } from "../../src/engine/interaction.ts";
+import type { Host } from "../../src/engine/ports.ts";
+import type { ToolBody, ToolContext, ToolOutput } from "../../src/engine/tool.ts";
 
 export interface TestContext extends ToolContext {
   readonly shown: string[];

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Answer } from "../../src/core/interaction.ts";
-import type { Host } from "../../src/core/ports.ts";
-import { askUserTool } from "../../src/tools/ask-user.ts";
-import { exitSpecModeTool } from "../../src/tools/exit-spec-mode.ts";
-import { todoWriteTool } from "../../src/tools/todo-write.ts";
+import type { Answer } from "../../src/engine/interaction.ts";
+import type { Host } from "../../src/engine/ports.ts";
+import { askUserTool } from "../../src/tools/ask/ask-user.ts";
+import { exitSpecModeTool } from "../../src/tools/ask/exit-spec-mode.ts";
+import { todoWriteTool } from "../../src/tools/ask/todo-write.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { call, createContext } from "./call.ts";
 

@@ -1,15 +1,15 @@
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Host } from "../../src/core/ports.ts";
-import type { ToolBody, ToolContext } from "../../src/core/tool.ts";
+import type { Host } from "../../src/engine/ports.ts";
+import type { ToolBody, ToolContext } from "../../src/engine/tool.ts";
 import { createNodeHost } from "../../src/host/node-host.ts";
-import { createTool } from "../../src/tools/create.ts";
-import { editTool } from "../../src/tools/edit.ts";
-import { globTool } from "../../src/tools/glob.ts";
-import { grepTool } from "../../src/tools/grep.ts";
-import { lsTool } from "../../src/tools/ls.ts";
-import { readTool } from "../../src/tools/read.ts";
+import { createTool } from "../../src/tools/edit/create.ts";
+import { editTool } from "../../src/tools/edit/edit.ts";
+import { readTool } from "../../src/tools/read/read.ts";
+import { globTool } from "../../src/tools/search/glob.ts";
+import { grepTool } from "../../src/tools/search/grep.ts";
+import { lsTool } from "../../src/tools/search/ls.ts";
 import { tempFolder } from "../host/support.ts";
 import { createContext } from "./call.ts";
 

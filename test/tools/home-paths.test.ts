@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { applyPatchTool } from "../../src/tools/apply-patch.ts";
-import { createTool } from "../../src/tools/create.ts";
-import { editTool } from "../../src/tools/edit.ts";
-import { globTool } from "../../src/tools/glob.ts";
-import { grepTool } from "../../src/tools/grep.ts";
-import { lsTool } from "../../src/tools/ls.ts";
-import { readTool } from "../../src/tools/read.ts";
+import { createTool } from "../../src/tools/edit/create.ts";
+import { editTool } from "../../src/tools/edit/edit.ts";
+import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
+import { readTool } from "../../src/tools/read/read.ts";
+import { globTool } from "../../src/tools/search/glob.ts";
+import { grepTool } from "../../src/tools/search/grep.ts";
+import { lsTool } from "../../src/tools/search/ls.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { call, createContext } from "./call.ts";
 import { contents, patch } from "./patch-support.ts";

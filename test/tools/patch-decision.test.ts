@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Host } from "../../src/core/ports.ts";
-import { applyPatchTool } from "../../src/tools/apply-patch.ts";
+import type { Host } from "../../src/engine/ports.ts";
 import { decidedPath, decidePath } from "../../src/tools/decided-path.ts";
+import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { createContext } from "./call.ts";
 import { patch } from "./patch-support.ts";

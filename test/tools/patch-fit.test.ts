@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { applyPatchTool } from "../../src/tools/apply-patch.ts";
+import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { call, createContext } from "./call.ts";
 import { patch } from "./patch-support.ts";

@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Files } from "../../src/core/files.ts";
+import type { Files } from "../../src/engine/files.ts";
 import { createNodeHost } from "../../src/host/node-host.ts";
-import { applyPatchTool } from "../../src/tools/apply-patch.ts";
+import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
 import { tempFolder } from "../host/support.ts";
 import { createContext } from "./call.ts";
 import { patch } from "./patch-support.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Files } from "../../src/core/files.ts";
-import type { ToolOutput } from "../../src/core/tool.ts";
-import { applyPatchTool } from "../../src/tools/apply-patch.ts";
+import type { Files } from "../../src/engine/files.ts";
+import type { ToolOutput } from "../../src/engine/tool.ts";
+import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { call, createContext } from "./call.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { jsonBytes, outputLimit } from "../../src/core/output.ts";
-import type { GlobQuery, GrepQuery, Host, SearchResult } from "../../src/core/ports.ts";
-import { globTool } from "../../src/tools/glob.ts";
-import { grepTool } from "../../src/tools/grep.ts";
+import type { GlobQuery, GrepQuery, Host, SearchResult } from "../../src/engine/ports.ts";
+import { jsonBytes, outputLimit } from "../../src/text/output.ts";
+import { globTool } from "../../src/tools/search/glob.ts";
+import { grepTool } from "../../src/tools/search/grep.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { call, createContext } from "./call.ts";
 

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createNodeHost } from "../../src/host/node-host.ts";
-import { editTool } from "../../src/tools/edit.ts";
-import { globTool } from "../../src/tools/glob.ts";
-import { grepTool } from "../../src/tools/grep.ts";
-import { lsTool } from "../../src/tools/ls.ts";
-import { readTool } from "../../src/tools/read.ts";
+import { editTool } from "../../src/tools/edit/edit.ts";
+import { readTool } from "../../src/tools/read/read.ts";
+import { globTool } from "../../src/tools/search/glob.ts";
+import { grepTool } from "../../src/tools/search/grep.ts";
+import { lsTool } from "../../src/tools/search/ls.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { call, createContext } from "./call.ts";
 

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import type { Files } from "../../src/core/files.ts";
-import type { ToolBody } from "../../src/core/tool.ts";
-import { applyPatchTool } from "../../src/tools/apply-patch.ts";
-import { createTool } from "../../src/tools/create.ts";
-import { editTool } from "../../src/tools/edit.ts";
+import type { Files } from "../../src/engine/files.ts";
+import type { ToolBody } from "../../src/engine/tool.ts";
+import { createTool } from "../../src/tools/edit/create.ts";
+import { editTool } from "../../src/tools/edit/edit.ts";
+import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
 import { createMemoryHost, type MemoryHost } from "../fakes/memory-host.ts";
 import { call, createContext } from "./call.ts";
 import { contents, patch } from "./patch-support.ts";

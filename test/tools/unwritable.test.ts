@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { createNodeHost } from "../../src/host/node-host.ts";
-import { applyPatchTool } from "../../src/tools/apply-patch.ts";
-import { createTool } from "../../src/tools/create.ts";
-import { editTool } from "../../src/tools/edit.ts";
-import { readTool } from "../../src/tools/read.ts";
+import { createTool } from "../../src/tools/edit/create.ts";
+import { editTool } from "../../src/tools/edit/edit.ts";
+import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
+import { readTool } from "../../src/tools/read/read.ts";
 import { call, createContext } from "./call.ts";
 import { patch } from "./patch-support.ts";
 

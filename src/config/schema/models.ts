@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { reasoningEfforts } from "../../core/settings.ts";
-import { wholeModels } from "../whole-models.ts";
+import { reasoningEfforts } from "../../engine/settings.ts";
+import { wholeModels } from "../models/whole-models.ts";
 import { named } from "./named-check.ts";
 
 const reasoningStyles = ["adaptive", "always-adaptive", "budget", "level", "word", "nested-word", "none"] as const;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type CheckName, namedChecks } from "../named-checks.ts";
+import { type CheckName, namedChecks } from "../check/named-checks.ts";
 
 /** The checks that take what a schema of this type has let through. */
 type CheckFor<T> = {

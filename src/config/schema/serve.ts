@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { autonomyLevels } from "../../core/settings.ts";
-import { rpcClients, toolExecutions, userRoles } from "../serve-words.ts";
+import { autonomyLevels } from "../../engine/settings.ts";
+import { rpcClients, toolExecutions, userRoles } from "../serve/serve-words.ts";
 import { named } from "./named-check.ts";
 
 const duration = named(z.union([z.string(), z.number()]), "duration");

@@ -5,7 +5,7 @@ import { createAgent } from "./agent.ts";
 import type { Backend } from "./backend.ts";
 import { type Client, createClient } from "./client.ts";
 import { messageStream } from "./message-stream.ts";
-import { createSessions } from "./sessions.ts";
+import { createSessions } from "./session/sessions.ts";
 
 const goodbyeMs = 5_000;
 

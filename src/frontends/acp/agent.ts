@@ -11,10 +11,10 @@ import {
 import { legacyMethods, newSessionParams, oldSessionParams, setModelParams } from "../../protocol/acp.ts";
 import type { SettingsChange } from "../../sdk/api.ts";
 import type { Backend } from "./backend.ts";
-import type { LiveSession } from "./live-session.ts";
 import { changeToMode, modeNames, optionIds, type SessionState } from "./modes.ts";
 import { authRequired, badParams, rpcError } from "./rpc-errors.ts";
-import type { Sessions } from "./sessions.ts";
+import type { LiveSession } from "./session/editor-session.ts";
+import type { Sessions } from "./session/sessions.ts";
 
 const authMethod = {
   id: "environment",

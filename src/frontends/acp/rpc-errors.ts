@@ -1,5 +1,5 @@
 import { RequestError } from "@agentclientprotocol/sdk";
-import { AgentError } from "../../core/errors.ts";
+import { AgentError } from "../../engine/errors.ts";
 import { errorCodes } from "../../protocol/droid/version.ts";
 import {
   RequestError as BackendError,

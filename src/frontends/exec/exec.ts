@@ -1,8 +1,8 @@
-import type { Engine, ResumedSession } from "../../core/engine.ts";
-import { AgentError, failureOf } from "../../core/errors.ts";
-import type { EngineEvent } from "../../core/event.ts";
-import type { Session } from "../../core/session.ts";
-import { type RunOptions, type SessionSettings, type TurnLimits, unaskedModel } from "../../core/settings.ts";
+import type { Engine, ResumedSession } from "../../engine/engine.ts";
+import { AgentError, failureOf } from "../../engine/errors.ts";
+import type { EngineEvent } from "../../engine/event.ts";
+import type { Session } from "../../engine/session/session.ts";
+import { type RunOptions, type SessionSettings, type TurnLimits, unaskedModel } from "../../engine/settings.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import type { FrontEnd, Io } from "../front-end.ts";
 import { onStop } from "../front-end.ts";

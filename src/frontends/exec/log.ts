@@ -1,5 +1,5 @@
-import type { EngineEvent } from "../../core/event.ts";
-import { type EventHandlers, handleEvent, ignored } from "../../core/event-handlers.ts";
+import type { EngineEvent } from "../../engine/event.ts";
+import { type EventHandlers, handleEvent, ignored } from "../../engine/event-handlers.ts";
 import { terminalLine } from "../../text/terminal-text.ts";
 import type { Output } from "../front-end.ts";
 

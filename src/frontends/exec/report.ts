@@ -1,8 +1,8 @@
-import type { Failure } from "../../core/errors.ts";
-import { noUsage, type Usage } from "../../core/message.ts";
-import { runFailure } from "../../core/run-failure.ts";
-import type { Denial } from "../../core/tool-calls.ts";
-import type { TurnOutcome } from "../../core/turn-outcome.ts";
+import type { Denial } from "../../engine/calls/tool-calls.ts";
+import type { Failure } from "../../engine/errors.ts";
+import { noUsage, type Usage } from "../../engine/message.ts";
+import { runFailure } from "../../engine/turn/run-failure.ts";
+import type { TurnOutcome } from "../../engine/turn/turn-outcome.ts";
 import type {
   CompletionLine,
   DenialEntry,

@@ -1,9 +1,9 @@
-import type { EngineEvent, EventOf } from "../../core/event.ts";
-import { type EventHandlers, handleEvent, ignored } from "../../core/event-handlers.ts";
-import type { PromptBlock } from "../../core/message.ts";
-import { callsOf, textOf } from "../../core/message.ts";
-import type { ModelInfo } from "../../core/ports.ts";
-import type { Session } from "../../core/session.ts";
+import type { EngineEvent, EventOf } from "../../engine/event.ts";
+import { type EventHandlers, handleEvent, ignored } from "../../engine/event-handlers.ts";
+import type { PromptBlock } from "../../engine/message.ts";
+import { callsOf, textOf } from "../../engine/message.ts";
+import type { ModelInfo } from "../../engine/ports.ts";
+import type { Session } from "../../engine/session/session.ts";
 import type { StreamJsonLine } from "../../protocol/stream-json.ts";
 import { streamJsonVersion } from "../../protocol/stream-json-version.ts";
 import { textStart } from "../../text/text-cut.ts";

@@ -1,7 +1,7 @@
 import type { Identity } from "../../access/identity.ts";
-import type { Client } from "./live-session.ts";
 import type { RequestId } from "./request-id.ts";
 import type { InteractiveServer, Seat } from "./server.ts";
+import type { Client } from "./shared-session.ts";
 
 /** The client that a request comes from, as the methods see it. */
 export interface Caller extends Client {

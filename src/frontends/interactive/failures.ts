@@ -1,6 +1,6 @@
 import { DeniedError } from "../../access/denied.ts";
-import type { ErrorCode } from "../../core/errors.ts";
-import { AgentError } from "../../core/errors.ts";
+import type { ErrorCode } from "../../engine/errors.ts";
+import { AgentError } from "../../engine/errors.ts";
 import { refusedCode, rpcErrors } from "../../protocol/interactive.ts";
 import type { RpcError } from "./frames.ts";
 

@@ -1,5 +1,5 @@
 import type { LimitOptions } from "../../access/limits.ts";
-import type { ReasoningEffort, RunOptions } from "../../core/settings.ts";
+import type { ReasoningEffort, RunOptions } from "../../engine/settings.ts";
 import type { ToolExecution } from "../../protocol/interactive.ts";
 
 /** How long the offline and scripted models, which do not bound their silence themselves, may say nothing. */

@@ -1,15 +1,15 @@
 import type { AccessControl } from "../../access/access-control.ts";
 import type { Identity } from "../../access/identity.ts";
 import type { Report } from "../../access/report.ts";
-import type { Engine } from "../../core/engine.ts";
-import type { Session } from "../../core/session.ts";
-import type { Hold } from "../../core/session-pool.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Session } from "../../engine/session/session.ts";
+import type { Hold } from "../../engine/session/session-pool.ts";
 import type { SessionParams } from "../../protocol/interactive.ts";
 import { modelRefusal } from "./failures.ts";
-import type { LiveSession } from "./live-session.ts";
-import { createLiveSessions, type LiveSessions } from "./live-sessions.ts";
 import type { InteractiveOptions, ServerLog } from "./options.ts";
 import { runOptionsOf, settingsOf } from "./session-settings.ts";
+import type { LiveSession } from "./shared-session.ts";
+import { createLiveSessions, type LiveSessions } from "./shared-sessions.ts";
 import { chosenExecution } from "./tool-execution.ts";
 
 export interface InteractiveParts {

@@ -1,4 +1,4 @@
-import type { ClientTool, RunOptions, SessionSettings } from "../../core/settings.ts";
+import type { ClientTool, RunOptions, SessionSettings } from "../../engine/settings.ts";
 import type { SessionParams, ToolExecution } from "../../protocol/interactive.ts";
 import { badParams } from "./failures.ts";
 import { type InteractiveOptions, ownSilenceMs } from "./options.ts";

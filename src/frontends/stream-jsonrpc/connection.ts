@@ -1,5 +1,5 @@
-import type { Engine } from "../../core/engine.ts";
-import { failureOf } from "../../core/errors.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { failureOf } from "../../engine/errors.ts";
 import type { ClientEnvelope, ClientRequest } from "../../protocol/droid/envelope.ts";
 import type { Frame } from "../../rpc/framing.ts";
 import type { Transport } from "../../rpc/transport.ts";
@@ -7,7 +7,7 @@ import type { ConnectionOptions, Context } from "./context.ts";
 import { decode } from "./decode.ts";
 import { dialectOf } from "./dialect.ts";
 import { createLines } from "./lines.ts";
-import { handleRequest } from "./methods.ts";
+import { handleRequest } from "./methods/methods.ts";
 import { rejection } from "./rpc-failure.ts";
 import { ownSessions, sharedSessions } from "./sessions.ts";
 

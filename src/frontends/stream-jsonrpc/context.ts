@@ -1,11 +1,11 @@
-import type { Engine } from "../../core/engine.ts";
-import type { EngineEvent } from "../../core/event.ts";
-import type { Autonomy, ReasoningEffort, RunOptions } from "../../core/settings.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { EngineEvent } from "../../engine/event.ts";
+import type { Autonomy, ReasoningEffort, RunOptions } from "../../engine/settings.ts";
 import type { GitRepo } from "../../protocol/droid/results.ts";
 import type { Transport } from "../../rpc/transport.ts";
+import type { LiveSession } from "./attached-session.ts";
 import type { Dialect } from "./dialect.ts";
 import type { Lines } from "./lines.ts";
-import type { LiveSession } from "./live-session.ts";
 import type { Sessions, Shared } from "./sessions.ts";
 
 /** What the sessions of a connection begin with where the client says nothing. */

@@ -1,4 +1,4 @@
-import { AgentError } from "../../core/errors.ts";
+import { AgentError } from "../../engine/errors.ts";
 import type { RpcError } from "../../protocol/droid/envelope.ts";
 import type { Notification } from "../../protocol/droid/notifications.ts";
 import type { WireSettings } from "../../protocol/droid/settings.ts";

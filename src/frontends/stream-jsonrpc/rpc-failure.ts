@@ -1,5 +1,5 @@
-import type { ErrorCode } from "../../core/errors.ts";
-import { AgentError } from "../../core/errors.ts";
+import type { ErrorCode } from "../../engine/errors.ts";
+import { AgentError } from "../../engine/errors.ts";
 import type { RpcError } from "../../protocol/droid/envelope.ts";
 import { errorCodes } from "../../protocol/droid/version.ts";
 import type { Dialect } from "./dialect.ts";

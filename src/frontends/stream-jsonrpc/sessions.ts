@@ -2,13 +2,13 @@ import type { AccessControl } from "../../access/access-control.ts";
 import { can, checkCan } from "../../access/capability.ts";
 import { bounds } from "../../access/ceilings.ts";
 import type { Identity } from "../../access/identity.ts";
-import type { Engine, NewSession } from "../../core/engine.ts";
-import type { SettingsChanges } from "../../core/event.ts";
-import type { ModelInfo } from "../../core/ports.ts";
-import type { Session } from "../../core/session.ts";
-import type { Hold } from "../../core/session-pool.ts";
-import type { Autonomy, RunOptions } from "../../core/settings.ts";
-import type { Need } from "./needs.ts";
+import type { Engine, NewSession } from "../../engine/engine.ts";
+import type { SettingsChanges } from "../../engine/event.ts";
+import type { ModelInfo } from "../../engine/ports.ts";
+import type { Session } from "../../engine/session/session.ts";
+import type { Hold } from "../../engine/session/session-pool.ts";
+import type { Autonomy, RunOptions } from "../../engine/settings.ts";
+import type { Need } from "./methods/needs.ts";
 
 /** A connection's sessions are shared with other connections, and `access` decides what this client can do in them. */
 export interface Shared {

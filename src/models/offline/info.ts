@@ -1,4 +1,4 @@
-import type { ModelInfo } from "../../core/ports.ts";
+import type { ModelInfo } from "../../engine/ports.ts";
 
 export const offlineInfo: ModelInfo = {
   id: "offline",

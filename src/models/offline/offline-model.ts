@@ -1,7 +1,7 @@
-import { failureOf } from "../../core/errors.ts";
-import type { ModelEvent, ModelPort, ModelRequest } from "../../core/ports.ts";
-import { estimateTokens, textTokens } from "../../core/tokens.ts";
-import { nextCallId } from "../call-ids.ts";
+import { failureOf } from "../../engine/errors.ts";
+import type { ModelEvent, ModelPort, ModelRequest } from "../../engine/ports.ts";
+import { estimateTokens, textTokens } from "../../engine/turn/tokens.ts";
+import { nextCallId } from "../scripted/call-ids.ts";
 import { offlineInfo } from "./info.ts";
 import { nextReply } from "./reply.ts";
 

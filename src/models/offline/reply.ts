@@ -1,6 +1,6 @@
 /** A conversation -> the next thing to say or to call. */
-import { callsOf, type Message, type ToolResultBlock, textOf, type UserMessage } from "../../core/message.ts";
-import type { ModelRequest } from "../../core/ports.ts";
+import { callsOf, type Message, type ToolResultBlock, textOf, type UserMessage } from "../../engine/message.ts";
+import type { ModelRequest } from "../../engine/ports.ts";
 import { type Action, act, type Report, reportOf, trouble } from "./steps.ts";
 import { introduced } from "./talk.ts";
 import { capital, hasHan, type Say, shorten, type Words } from "./texts.ts";

@@ -1,4 +1,4 @@
-import type { ToolCause, ToolResultBlock } from "../../core/message.ts";
+import type { ToolCause, ToolResultBlock } from "../../engine/message.ts";
 
 /** Foreign prose: shells, and tools of a client, say it in words alone. */
 const foreignWords: readonly (readonly [ToolCause, RegExp, ToolResultBlock["status"]])[] = [

@@ -1,6 +1,6 @@
 /** What can be done: words to say, and actions. An action is a tool call, words for it, and what its result leads to. */
-import type { ToolCause, ToolResultBlock } from "../../core/message.ts";
-import { headAndTail } from "../../core/output.ts";
+import type { ToolCause, ToolResultBlock } from "../../engine/message.ts";
+import { headAndTail } from "../../text/output.ts";
 import { causeOf } from "./result-cause.ts";
 import type { Talk } from "./talk.ts";
 import { riskOf, type Say, shorten, type Words } from "./texts.ts";

@@ -2,8 +2,8 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Stream } from "node:stream";
 import { createStdioTransport } from "../../rpc/stdio.ts";
 import type { Connection, ConnectionEnd } from "../api.ts";
-import { settlesWithin } from "../settles-within.ts";
-import { watchIncoming } from "../watched-incoming.ts";
+import { settlesWithin } from "../connection/settles-within.ts";
+import { watchIncoming } from "../connection/watched-incoming.ts";
 import { keepTail, pullOutput } from "./child-output.ts";
 
 export interface ChildConnectionOptions {

@@ -1,4 +1,4 @@
-import type { DurableEvent, EventOf } from "../../core/event.ts";
+import type { DurableEvent, EventOf } from "../../engine/event.ts";
 import { type Fields, isText, parsedJson, recordOf } from "../../text/values.ts";
 import { isAbsolutePath, isNumber, isPositiveInteger, listOf, optional, shape } from "./guards.ts";
 import { isSettings } from "./settings-guards.ts";

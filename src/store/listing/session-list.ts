@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { SessionInfo } from "../../core/ports.ts";
-import type { SessionSettings } from "../../core/settings.ts";
+import type { SessionInfo } from "../../engine/ports.ts";
+import type { SessionSettings } from "../../engine/settings.ts";
 import { isMissing } from "./file-errors.ts";
 import { cwdSlug, isSessionId, logSuffix } from "./layout.ts";
 import { scanLines } from "./line-scanner.ts";

@@ -6,7 +6,7 @@ import type {
   SessionSettings,
   SettingKey,
   Tag,
-} from "../../core/settings.ts";
+} from "../../engine/settings.ts";
 import { isRecord, isText } from "../../text/values.ts";
 import { each, everyOneOf, type FieldGuards, isFlag, listOf, optional, shape } from "./guards.ts";
 

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { askPermission, optionsOf } from "../../../src/frontends/acp/permissions.ts";
-import { fenced, plainLine } from "../../../src/frontends/acp/shown-text.ts";
-import { textIn } from "../../../src/frontends/acp/text-in.ts";
-import { viewOf } from "../../../src/frontends/acp/tool-view.ts";
-import { createTranslator } from "../../../src/frontends/acp/translate.ts";
+import { askPermission, optionsOf } from "../../../src/frontends/acp/requests/permissions.ts";
+import { textIn } from "../../../src/frontends/acp/session/text-in.ts";
+import { createTranslator } from "../../../src/frontends/acp/view/acp-updates.ts";
+import { fenced, plainLine } from "../../../src/frontends/acp/view/shown-text.ts";
+import { viewOf } from "../../../src/frontends/acp/view/tool-view.ts";
 import type { PermissionCall } from "../../../src/sdk/types.ts";
 
 /* What somebody decides by is what would happen, whatever a model or a backend says it is. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ModelEvent, SessionStore } from "../../../src/core/ports.ts";
+import type { ModelEvent, SessionStore } from "../../../src/engine/ports.ts";
 import { createMemoryStore } from "../../../src/store/memory-store.ts";
 import { damagedStore } from "../../fakes/damaged-store.ts";
 import { calls, says } from "../../fakes/kit.ts";

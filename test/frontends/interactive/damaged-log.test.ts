@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { UnreadableLogError } from "../../../src/core/errors.ts";
-import type { DurableEvent } from "../../../src/core/event.ts";
+import { UnreadableLogError } from "../../../src/engine/errors.ts";
+import type { DurableEvent } from "../../../src/engine/event.ts";
 import { createMemoryStore } from "../../../src/store/memory-store.ts";
 import { damagedStore } from "../../fakes/damaged-store.ts";
 import { calls, says } from "../../fakes/kit.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ModelEvent } from "../../../src/core/ports.ts";
+import type { ModelEvent } from "../../../src/engine/ports.ts";
 import { fullStore } from "../../fakes/full-store.ts";
 import { says } from "../../fakes/kit.ts";
 import { type Frame, isFinal, type Spoken, serve } from "./served.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { AgentError } from "../../../src/core/errors.ts";
-import type { ModelEvent } from "../../../src/core/ports.ts";
+import { AgentError } from "../../../src/engine/errors.ts";
+import type { ModelEvent } from "../../../src/engine/ports.ts";
 import { InteractiveConnection } from "../../../src/frontends/interactive/connection.ts";
 import { createLinkedPair } from "../../../src/rpc/transport.ts";
 import { calls, says } from "../../fakes/kit.ts";

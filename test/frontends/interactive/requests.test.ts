@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { AgentError } from "../../../src/core/errors.ts";
-import type { ModelCatalog } from "../../../src/core/ports.ts";
+import { AgentError } from "../../../src/engine/errors.ts";
+import type { ModelCatalog } from "../../../src/engine/ports.ts";
 import { calls, info, says, until } from "../../fakes/kit.ts";
 import { ann, isFinal, serve, textIn } from "./served.ts";
 

@@ -1,6 +1,6 @@
 import { setImmediate as soon } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { ModelEvent } from "../../../src/core/ports.ts";
+import type { ModelEvent } from "../../../src/engine/ports.ts";
 import type { FakeReply } from "../../fakes/kit.ts";
 import { type Random, randomFrom } from "../../fakes/seeded-random.ts";
 import { Follower } from "../../fakes/ws/follower.ts";

@@ -1,8 +1,8 @@
 import { AccessControl, type AccessOptions } from "../../../src/access/access-control.ts";
 import type { Identity } from "../../../src/access/identity.ts";
 import { createReport } from "../../../src/access/report.ts";
-import type { SessionPool } from "../../../src/core/session-pool.ts";
-import { SessionPool as Pool } from "../../../src/core/session-pool.ts";
+import type { SessionPool } from "../../../src/engine/session/session-pool.ts";
+import { SessionPool as Pool } from "../../../src/engine/session/session-pool.ts";
 import { InteractiveConnection } from "../../../src/frontends/interactive/connection.ts";
 import type { InteractiveOptions } from "../../../src/frontends/interactive/options.ts";
 import { InteractiveServer } from "../../../src/frontends/interactive/server.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ModelEvent } from "../../../src/core/ports.ts";
+import type { ModelEvent } from "../../../src/engine/ports.ts";
 import { calls, says, until } from "../../fakes/kit.ts";
 import { ann, isFinal, serve, textIn } from "./served.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { AgentError } from "../../../src/core/errors.ts";
-import type { ModelEvent, SessionStore } from "../../../src/core/ports.ts";
+import { AgentError } from "../../../src/engine/errors.ts";
+import type { ModelEvent, SessionStore } from "../../../src/engine/ports.ts";
 import { createMemoryStore } from "../../../src/store/memory-store.ts";
 import { createKit, type FakeReply, says, until } from "../../fakes/kit.ts";
 import { isFinal, options, type Served, type Spoken, serve, textIn } from "./served.ts";

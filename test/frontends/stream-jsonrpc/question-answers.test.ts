@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Answer, PersonalInteraction } from "../../../src/core/interaction.ts";
-import { answerOf } from "../../../src/frontends/stream-jsonrpc/answers.ts";
+import type { Answer, PersonalInteraction } from "../../../src/engine/interaction.ts";
+import { answerOf } from "../../../src/frontends/stream-jsonrpc/requests/answers.ts";
 
 const asking = (...texts: readonly string[]): PersonalInteraction => ({
   kind: "question",

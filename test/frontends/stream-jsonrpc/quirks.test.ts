@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { AgentError } from "../../../src/core/errors.ts";
-import type { ModelEvent } from "../../../src/core/ports.ts";
+import { AgentError } from "../../../src/engine/errors.ts";
+import type { ModelEvent } from "../../../src/engine/ports.ts";
 import { Connection } from "../../../src/frontends/stream-jsonrpc/connection.ts";
 import { createQuirks } from "../../../src/frontends/stream-jsonrpc/quirks.ts";
 import type { Frame } from "../../../src/rpc/framing.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { SessionSettings } from "../../../src/core/settings.ts";
+import type { SessionSettings } from "../../../src/engine/settings.ts";
 import type { Dialect } from "../../../src/frontends/stream-jsonrpc/dialect.ts";
 import { calls, createKit, says, until } from "../../fakes/kit.ts";
 import { checked, entered, fresh, listenTranslated, type Response, turnCompleted, usageTold } from "./translated.ts";

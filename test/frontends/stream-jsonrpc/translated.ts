@@ -1,13 +1,16 @@
-import type { Interaction } from "../../../src/core/interaction.ts";
-import type { PromptBlock } from "../../../src/core/message.ts";
-import { noUsage } from "../../../src/core/message.ts";
-import type { PromptHandle, PromptOptions } from "../../../src/core/sent-prompts.ts";
-import type { Session } from "../../../src/core/session.ts";
-import { answerOf } from "../../../src/frontends/stream-jsonrpc/answers.ts";
+import type { Interaction } from "../../../src/engine/interaction.ts";
+import type { PromptBlock } from "../../../src/engine/message.ts";
+import { noUsage } from "../../../src/engine/message.ts";
+import type { PromptHandle, PromptOptions } from "../../../src/engine/session/sent-prompts.ts";
+import type { Session } from "../../../src/engine/session/session.ts";
 import type { Dialect } from "../../../src/frontends/stream-jsonrpc/dialect.ts";
+import type {
+  Translator,
+  TranslatorStart,
+} from "../../../src/frontends/stream-jsonrpc/notifications/droid-notifications.ts";
+import { createTranslator } from "../../../src/frontends/stream-jsonrpc/notifications/droid-notifications.ts";
 import type { Outgoing } from "../../../src/frontends/stream-jsonrpc/outbox.ts";
-import type { Translator, TranslatorStart } from "../../../src/frontends/stream-jsonrpc/translate.ts";
-import { createTranslator } from "../../../src/frontends/stream-jsonrpc/translate.ts";
+import { answerOf } from "../../../src/frontends/stream-jsonrpc/requests/answers.ts";
 import { notification } from "../../../src/protocol/droid/notifications.ts";
 import { serverRequests } from "../../../src/protocol/droid/server-requests.ts";
 import { settings } from "../../fakes/kit.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { PromptBlock } from "../../../src/core/message.ts";
+import type { PromptBlock } from "../../../src/engine/message.ts";
 import { ask, listen, until } from "../../fakes/kit.ts";
 import type { Turn } from "../../fakes/providers/base.ts";
 import { expectGolden } from "./golden.ts";

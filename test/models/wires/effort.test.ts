@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import type { ReasoningEffort } from "../../../src/core/settings.ts";
-import { reasoningEfforts } from "../../../src/core/settings.ts";
+import type { ReasoningEffort } from "../../../src/engine/settings.ts";
+import { reasoningEfforts } from "../../../src/engine/settings.ts";
 import { ask } from "../../fakes/kit.ts";
 import { anthropicModels } from "../../fakes/providers/anthropic-models.ts";
 import { googleModels } from "../../fakes/providers/google-models.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { FailureCause } from "../../../src/core/errors.ts";
-import type { EngineEvent } from "../../../src/core/event.ts";
+import type { FailureCause } from "../../../src/engine/errors.ts";
+import type { EngineEvent } from "../../../src/engine/event.ts";
 import { ask } from "../../fakes/kit.ts";
 import type { Fault, Turn } from "../../fakes/providers/base.ts";
 import type { WireName } from "./wire.ts";

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import type { ModelEntry } from "../../../src/models/model-entry.ts";
+import type { ModelEntry } from "../../../src/models/providers/model-entry.ts";
 import { ask, createKit } from "../../fakes/kit.ts";
 import { catalogOf } from "./wire.ts";
 

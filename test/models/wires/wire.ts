@@ -1,10 +1,10 @@
-import type { EngineEvent } from "../../../src/core/event.ts";
-import type { Clock } from "../../../src/core/ports.ts";
-import type { Session } from "../../../src/core/session.ts";
-import type { SessionSettings } from "../../../src/core/settings.ts";
+import type { EngineEvent } from "../../../src/engine/event.ts";
+import type { Clock } from "../../../src/engine/ports.ts";
+import type { Session } from "../../../src/engine/session/session.ts";
+import type { SessionSettings } from "../../../src/engine/settings.ts";
 import { createModelCatalog } from "../../../src/models/catalog.ts";
-import type { ModelEntry } from "../../../src/models/model-entry.ts";
-import { createFetch } from "../../../src/net/fetch.ts";
+import type { ModelEntry } from "../../../src/models/providers/model-entry.ts";
+import { createFetch } from "../../../src/net/http/fetch.ts";
 import { createNetwork } from "../../../src/net/network.ts";
 import type { Kit, KitOptions } from "../../fakes/kit.ts";
 import { createKit, listen } from "../../fakes/kit.ts";

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
-import { failureOf } from "../../../src/core/errors.ts";
-import type { SessionLog } from "../../../src/core/ports.ts";
+import { failureOf } from "../../../src/engine/errors.ts";
+import type { SessionLog } from "../../../src/engine/ports.ts";
 import { createJsonlStore } from "../../../src/store/jsonl-store.ts";
 
 /** Acquires and releases session `s1` of the home in its first argument, as commands on stdin say, and answers each. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ModelEvent } from "../../../../src/core/ports.ts";
+import type { ModelEvent } from "../../../../src/engine/ports.ts";
 import type { FakeReply } from "../../../fakes/kit.ts";
 import { calls, says, usage } from "../../../fakes/kit.ts";
 import { storyOf } from "../../../fakes/rpc/linked-client.ts";

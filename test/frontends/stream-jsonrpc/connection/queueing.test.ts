@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Message } from "../../../../src/core/message.ts";
-import type { ModelRequest } from "../../../../src/core/ports.ts";
+import type { Message } from "../../../../src/engine/message.ts";
+import type { ModelRequest } from "../../../../src/engine/ports.ts";
 import { calls, says } from "../../../fakes/kit.ts";
 import { createMemoryHost } from "../../../fakes/memory-host.ts";
 import type { LinkedClient } from "../../../fakes/rpc/linked-client.ts";

@@ -1,7 +1,7 @@
 import { afterEach, expect } from "vitest";
-import { AgentError } from "../../../../src/core/errors.ts";
-import type { EngineEvent } from "../../../../src/core/event.ts";
-import type { Ids, ModelEvent } from "../../../../src/core/ports.ts";
+import { AgentError } from "../../../../src/engine/errors.ts";
+import type { EngineEvent } from "../../../../src/engine/event.ts";
+import type { Ids, ModelEvent } from "../../../../src/engine/ports.ts";
 import { Connection } from "../../../../src/frontends/stream-jsonrpc/connection.ts";
 import type { ConnectionOptions } from "../../../../src/frontends/stream-jsonrpc/context.ts";
 import type { ClientMethod } from "../../../../src/protocol/droid/params.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ModelEvent } from "../../../../src/core/ports.ts";
+import type { ModelEvent } from "../../../../src/engine/ports.ts";
 import { says, until } from "../../../fakes/kit.ts";
 import { storyOf } from "../../../fakes/rpc/linked-client.ts";
 import { noticesIn } from "../../../fakes/rpc/wire.ts";

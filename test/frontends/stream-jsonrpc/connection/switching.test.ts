@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { AgentError } from "../../../../src/core/errors.ts";
-import type { SessionLog, SessionStore } from "../../../../src/core/ports.ts";
+import { AgentError } from "../../../../src/engine/errors.ts";
+import type { SessionLog, SessionStore } from "../../../../src/engine/ports.ts";
 import { createMemoryStore } from "../../../../src/store/memory-store.ts";
 import { says } from "../../../fakes/kit.ts";
 import { serve } from "./served.ts";

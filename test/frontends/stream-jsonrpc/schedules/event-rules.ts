@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import type { EngineEvent } from "../../../../src/core/event.ts";
-import { changeSettings } from "../../../../src/core/history.ts";
-import { callsOf } from "../../../../src/core/message.ts";
-import type { SessionSettings } from "../../../../src/core/settings.ts";
+import type { EngineEvent } from "../../../../src/engine/event.ts";
+import { changeSettings } from "../../../../src/engine/log/history.ts";
+import { callsOf } from "../../../../src/engine/message.ts";
+import type { SessionSettings } from "../../../../src/engine/settings.ts";
 import type { Played } from "./play.ts";
 import type { WatchedSession } from "./world.ts";
 

@@ -1,4 +1,4 @@
-import type { DurableEvent, EngineEvent } from "../../../../src/core/event.ts";
+import type { DurableEvent, EngineEvent } from "../../../../src/engine/event.ts";
 import type { Connection } from "../../../../src/frontends/stream-jsonrpc/connection.ts";
 import type { Transport } from "../../../../src/rpc/transport.ts";
 import { createLinkedPair } from "../../../../src/rpc/transport.ts";

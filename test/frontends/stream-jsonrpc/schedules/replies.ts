@@ -1,5 +1,5 @@
-import { AgentError } from "../../../../src/core/errors.ts";
-import type { ModelCatalog, ModelEvent, ModelPort } from "../../../../src/core/ports.ts";
+import { AgentError } from "../../../../src/engine/errors.ts";
+import type { ModelCatalog, ModelEvent, ModelPort } from "../../../../src/engine/ports.ts";
 import { withRetries } from "../../../../src/models/retry.ts";
 import type { FakeClock } from "../../../fakes/kit.ts";
 import { calls, info, says, usage } from "../../../fakes/kit.ts";

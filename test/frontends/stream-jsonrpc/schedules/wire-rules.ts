@@ -1,4 +1,4 @@
-import type { EngineEvent } from "../../../../src/core/event.ts";
+import type { EngineEvent } from "../../../../src/engine/event.ts";
 import { answeredId } from "../../../fakes/rpc/linked-client.ts";
 import type { Notice, Received } from "../../../fakes/rpc/wire.ts";
 import { noticesIn } from "../../../fakes/rpc/wire.ts";

@@ -2,7 +2,7 @@ import { afterEach } from "vitest";
 import { AccessControl, type AccessOptions } from "../../../../src/access/access-control.ts";
 import type { Identity } from "../../../../src/access/identity.ts";
 import { createReport } from "../../../../src/access/report.ts";
-import { SessionPool } from "../../../../src/core/session-pool.ts";
+import { SessionPool } from "../../../../src/engine/session/session-pool.ts";
 import type { FakeReply, Kit, KitOptions } from "../../../fakes/kit.ts";
 import { countingIds, createKit } from "../../../fakes/kit.ts";
 import type { Notice, Received } from "../../../fakes/rpc/wire.ts";

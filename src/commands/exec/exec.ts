@@ -1,0 +1,162 @@
+import { mkdirSync } from "node:fs";
+import type { Composition } from "../../compose.ts";
+import { compose } from "../../compose.ts";
+import { offeredTools } from "../../engine/calls/offered-tools.ts";
+import { AgentError, failureOf } from "../../engine/errors.ts";
+import { makeFolders } from "../../engine/make-folders.ts";
+import type { ExecOptions } from "../../frontends/exec/exec.ts";
+import { runExec } from "../../frontends/exec/exec.ts";
+import { createLogger } from "../../frontends/exec/log.ts";
+import type { OutputFormat } from "../../frontends/exec/report.ts";
+import { printReport, reportFailure } from "../../frontends/exec/report.ts";
+import type { ExitCode, HandledSignal } from "../../frontends/exit-codes.ts";
+import { signalCodes } from "../../frontends/exit-codes.ts";
+import type { Io } from "../../frontends/front-end.ts";
+import { workingFolder } from "../working-folder.ts";
+import { appendedPrompt } from "./appended-prompt.ts";
+import type { GivenExec } from "./exec-options.ts";
+import { requireArgument } from "./given-text.ts";
+import { offlineRunNotice, whyOffline } from "./offline-notice.ts";
+import { readPrompt, readsInput } from "./prompt-input.ts";
+import { runSettings } from "./run-settings.ts";
+import { listTools, toolNames } from "./tool-names.ts";
+import { hasWaitingInput } from "./waiting-input.ts";
+
+const inputNotUsed =
+  'Standard input was not used. To send it along with the prompt, add -: git diff | tinman exec "review this" -';
+
+/** `tinman exec`. `words` is what stood behind `--`. */
+export async function exec(given: GivenExec, words: readonly string[] | undefined, io: Io): Promise<number> {
+  const format = outputFormat(given);
+  if (format === "acp") return acp(given, words, io);
+  if (format === "stream-jsonrpc") {
+    return (await import("../wires/stream-jsonrpc.ts")).serveStreamJsonRpc(given, words, io);
+  }
+  let signalCode: ExitCode | undefined;
+  try {
+    const composition = await compose();
+    const { engine } = composition;
+    const disabledTools = toolNames(given.disabledTools ?? [], engine.tools);
+    const enabledTools = toolNames(given.enabledTools ?? [], engine.tools);
+    if (given.listTools === true) {
+      const { info } = await composition.models.resolve(given.model ?? composition.defaultModel);
+      const offered = offeredTools(engine.tools, info, given.useSpec === true ? "spec" : "auto");
+      await listTools(offered, { ...given, disabledTools, enabledTools }, io.stdout);
+      return 0;
+    }
+    const options = await unlessStopped(io, execOptions(given, words, format, composition, io), (signal) => {
+      signalCode = signalCodes[signal];
+    });
+    if (options.cwd !== undefined) composition.lookAround(options.cwd);
+    const run = { ...options.run, enabledTools, disabledTools };
+    const code = await runExec(engine, io, { ...options, run });
+    if (!readsInput(given, words) && (await hasWaitingInput())) await options.log.always(inputNotUsed);
+    return code;
+  } catch (error) {
+    const failed = reportFailure(failureOf(error), { durationMs: Math.round(process.uptime() * 1_000) });
+    const report = { ...failed, exitCode: signalCode ?? failed.exitCode };
+    await printReport(format, report, io, Date.now());
+    return report.exitCode;
+  }
+}
+
+/** As other agents are started by editors; the same as `tinman acp`. */
+async function acp(given: GivenExec, words: readonly string[] | undefined, io: Io): Promise<number> {
+  const [{ refuseOptionsOfOneRun }, front] = await Promise.all([import("./one-run.ts"), import("../wires/acp.ts")]);
+  refuseOptionsOfOneRun(given, words, "-o acp");
+  return front.acp(given, io);
+}
+
+/** Requests on one side and lines on the other are one protocol: the one is not there without the other. */
+function outputFormat({
+  inputFormat,
+  outputFormat: wanted,
+  quirks,
+}: GivenExec): NonNullable<GivenExec["outputFormat"]> {
+  if (inputFormat !== "stream-jsonrpc" && quirks !== undefined) {
+    throw new AgentError("usage", "--quirks goes with --input-format stream-jsonrpc only.");
+  }
+  if (inputFormat === "stream-jsonrpc" && (wanted ?? "stream-jsonrpc") !== "stream-jsonrpc") {
+    throw new AgentError("usage", "--input-format stream-jsonrpc goes with --output-format stream-jsonrpc only.");
+  }
+  if (inputFormat !== "stream-jsonrpc" && wanted === "stream-jsonrpc") {
+    throw new AgentError("usage", "--output-format stream-jsonrpc goes with --input-format stream-jsonrpc only.");
+  }
+  return inputFormat === "stream-jsonrpc" ? inputFormat : (wanted ?? "text");
+}
+
+/** A prompt may come from a pipe that nobody closes: a signal ends the waiting. */
+async function unlessStopped<T>(io: Io, work: Promise<T>, note: (signal: HandledSignal) => void): Promise<T> {
+  let ignoreSignals: () => void = () => undefined;
+  const stopped = new Promise<never>((_, reject) => {
+    ignoreSignals = io.onSignal((signal) => {
+      note(signal);
+      reject(new AgentError("interrupted", "The run was interrupted before it had its prompt."));
+    });
+  });
+  try {
+    return await Promise.race([work, stopped]);
+  } finally {
+    ignoreSignals();
+    work.catch(() => undefined);
+  }
+}
+
+async function execOptions(
+  given: GivenExec,
+  words: readonly string[] | undefined,
+  format: OutputFormat,
+  composition: Composition,
+  io: Io,
+): Promise<ExecOptions> {
+  const { homes, models, store, modelOverride, defaultModel, isOfflineNamed, namesOffline } = composition;
+  const id = given.sessionId ?? given.fork;
+  const cwd = given.cwd === undefined && id !== undefined ? undefined : workingFolder(given.cwd);
+  const appended = await appendedPrompt(given);
+  requireArgument(JSON.stringify(given.tag ?? []), "The text of --tag");
+  const modelId = modelOverride === undefined ? given.model : undefined;
+  // What can be known to be wrong is said before anything is waited for.
+  await models.resolve(modelId ?? defaultModel);
+  if (id !== undefined && readsInput(given, words)) await store.info(id);
+  const { text: prompt, warning } = await readPrompt(given, words);
+  const log = createLogger(io.stderr, given.logLevel);
+  if (warning !== undefined) await log.warn(warning);
+  await makeHome(homes.own);
+  const isModelNamed = modelId !== undefined && namesOffline(modelId);
+  const changes = runSettings(given, { modelId, isModelNamed, appended });
+  const named = given.useSpec === true ? (given.specModel ?? given.model) : given.model;
+  const isNamed = modelOverride === undefined && named !== undefined ? namesOffline(named) : isOfflineNamed;
+  const modelByDefault = isNamed ? undefined : await whyOffline(composition, named, id !== undefined);
+  return {
+    prompt,
+    format,
+    from: id === undefined ? { type: "new" } : { type: given.fork === undefined ? "continue" : "fork", id },
+    cwd,
+    settings: {
+      modelId: defaultModel,
+      reasoningEffort: "none",
+      autonomy: "off",
+      mode: "auto",
+      ...changes,
+    },
+    changes,
+    run: {
+      unsafe: given.skipPermissionsUnsafe ?? false,
+      onDenied: given.onDenied,
+      ...(modelByDefault && { modelByDefault }),
+    },
+    ...(modelByDefault && { offlineNotice: offlineRunNotice(modelByDefault) }),
+    limits: {
+      ...(given.maxTurns === undefined ? {} : { maxModelCalls: given.maxTurns }),
+      ...(given.maxTokens === undefined ? {} : { maxTokens: given.maxTokens }),
+    },
+    ...(given.timeout === undefined ? {} : { timeoutMs: given.timeout }),
+    log,
+  };
+}
+
+async function makeHome(path: string): Promise<void> {
+  await makeFolders(path, async (folder) => mkdirSync(folder, { mode: 0o700 })).catch((error: unknown) => {
+    throw new AgentError("storage_failed", `Tinman's home ${path} cannot be made: ${failureOf(error).message}`);
+  });
+}

@@ -1,0 +1,32 @@
+import type { SessionSettings } from "../../engine/settings.ts";
+import { changesOf, definite } from "../../engine/settings-changes.ts";
+import type { GivenExec } from "./exec-options.ts";
+
+/** What the options of `exec` say about the settings of its session. */
+export function runSettings(
+  given: GivenExec,
+  known: {
+    readonly modelId: string | undefined;
+    readonly isModelNamed: boolean;
+    readonly appended: string | undefined;
+  },
+): Partial<SessionSettings> {
+  const decisions = changesOf({
+    // A run gets what it was given: permissions of an earlier run do not come back by themselves.
+    autonomy: given.auto ?? "off",
+    mode: given.useSpec === true ? "spec" : "auto",
+    modelId: known.modelId,
+    isModelNamed: known.isModelNamed ? true : undefined,
+    reasoningEffort: given.reasoningEffort,
+    specModelId: given.specModel,
+    specReasoningEffort: given.specReasoningEffort,
+    systemPrompt: undefined,
+    appendSystemPrompt: known.appended,
+    tags: given.tag,
+    owner: undefined,
+    userId: undefined,
+    clientTools: undefined,
+    clientRunsTools: undefined,
+  });
+  return definite(decisions);
+}

@@ -1,0 +1,128 @@
+import { AgentError } from "../../engine/errors.ts";
+import type { JudgedPart } from "../../engine/permission.ts";
+import type { Autonomy } from "../../engine/settings.ts";
+import { exitCodes } from "../../frontends/exit-codes.ts";
+import type { Io } from "../../frontends/front-end.ts";
+import type { JudgedCommand, PolicyLevel, Verdict } from "./policy.ts";
+import { createJudge, policyLevels, shown } from "./policy.ts";
+
+const maxInputBytes = 1_000_000;
+const mostShown = 100;
+/** A command may hold a thousand parts that each hold the rest of it. */
+const mostSource = 4_000;
+
+export interface ExplainOptions {
+  readonly auto?: Autonomy;
+  readonly cwd?: string;
+  readonly json?: boolean;
+}
+
+/** `tinman policy explain`. `words` is what stood behind `--`. */
+export async function explainCommand(
+  given: string | undefined,
+  words: readonly string[] | undefined,
+  options: ExplainOptions,
+  io: Io,
+): Promise<number> {
+  const command = await commandOf(given, words ?? []);
+  const judge = await createJudge(options.cwd, io);
+  const judged = await judge(command);
+  const levels: readonly PolicyLevel[] = options.auto === undefined ? policyLevels : [options.auto];
+  const verdicts = levels.map((level) => [level, judged.at(level)] as const);
+  await io.stdout.write(
+    options.json === true ? `${JSON.stringify(asObject(command, judged, verdicts))}\n` : asText(judged, verdicts),
+  );
+  const [only] = verdicts;
+  return options.auto === undefined || only?.[1] === "runs" ? exitCodes.success : exitCodes.denied;
+}
+
+async function commandOf(given: string | undefined, words: readonly string[]): Promise<string> {
+  const all = given === undefined ? words : [given, ...words];
+  const [command] = all;
+  if (command === undefined) throw new AgentError("usage", "No command given. Try: tinman policy explain 'ls -la'");
+  // Joining words would lose the quotes that the shell has taken away, and so explain another command.
+  if (all.length > 1) throw new AgentError("usage", "Give the command as one argument: put it in quotes.");
+  const text = given === "-" ? await readStandardInput() : command;
+  if (text.trim() === "") throw new AgentError("usage", "The command is empty.");
+  return text;
+}
+
+/** Exactly the text, for it must be judged as it is; but the last line end is the pipe's, not the command's. */
+async function readStandardInput(): Promise<string> {
+  if (process.stdin.isTTY === true) throw new AgentError("usage", "Standard input is a terminal; pipe the command in.");
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+    if (bytes > maxInputBytes) throw new AgentError("usage", "The command is larger than 1 MB.");
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks)).replace(/\n$/, "");
+  } catch {
+    throw new AgentError("usage", "The command is not UTF-8 text.");
+  }
+}
+
+type Verdicts = readonly (readonly [PolicyLevel, Verdict])[];
+
+function asObject(command: string, judged: JudgedCommand, verdicts: Verdicts): object {
+  const { refused, denied } = judged;
+  return {
+    command,
+    class: judged.class,
+    impactLevel: judged.impactLevel,
+    programs: judged.programs,
+    protected: judged.protected,
+    rule: judged.rule,
+    because: judged.because,
+    tree: cutTree(judged.tree),
+    verdicts: Object.fromEntries(verdicts),
+    ...(refused === undefined ? {} : { refused }),
+    ...(denied === undefined ? {} : { denied }),
+  };
+}
+
+function cutTree(part: JudgedPart): JudgedPart {
+  const { source } = part;
+  return {
+    ...part,
+    source: source.length > mostSource ? `${source.slice(0, mostSource).toWellFormed()}…` : source,
+    parts: part.parts.map(cutTree),
+  };
+}
+
+function asText(judged: JudgedCommand, verdicts: Verdicts): string {
+  const { denied } = judged;
+  const facts = [
+    ["class", `${judged.class}, because ${shown(judged.because, 500)}`],
+    ["programs", judged.programs.length === 0 ? "none" : shown(judged.programs.join(", "), 500)],
+    ...(denied === undefined ? [] : [["denied", shown(denied, 500)]]),
+  ];
+  const table = verdicts.map(([level, verdict]) => [level, verdict === "asks" ? "asks (in exec: denied)" : verdict]);
+  const rows = [...facts, [], ...table].map(([name, value]) =>
+    name === undefined ? "" : `${name.padEnd(10)}${value}`,
+  );
+  // A text that is refused was not taken apart; why stands below.
+  const tree = judged.refused === undefined ? treeLines(judged.tree) : [shown(judged.tree.source, mostShown)];
+  return `${[...tree, "", ...rows].join("\n")}\n`;
+}
+
+/** A node takes a line for what it is, and one for what was decided on it; a node that only holds others, the first alone. */
+function treeLines(part: JudgedPart): readonly string[] {
+  const [only] = part.parts;
+  // What only wraps the same text says nothing.
+  if (part.rule === "parts" && part.parts.length === 1 && only?.source === part.source) return treeLines(only);
+  const lines = [`${part.kind}  ${shown(part.source, mostShown)}`];
+  const stem = part.parts.length === 0 ? "   " : "│  ";
+  if (part.rule !== "parts") {
+    const isProtected = part.protected ? ", protected" : "";
+    lines.push(`${stem}${part.class}${isProtected}: it ${shown(part.why, 500)} [${shown(part.rule, 80)}]`);
+  }
+  part.parts.forEach((inner, index) => {
+    const isLast = index === part.parts.length - 1;
+    const [first = "", ...rest] = treeLines(inner);
+    lines.push(`${isLast ? "└─ " : "├─ "}${first}`, ...rest.map((line) => `${isLast ? "   " : "│  "}${line}`));
+  });
+  return lines;
+}

@@ -1,0 +1,124 @@
+import { compose } from "../../compose.ts";
+import { printable } from "../../config/check/visible.ts";
+import { withEvidence } from "../../engine/calls/evidence.ts";
+import type { Access, AccessClass, Decision, DecisionContext, JudgedPart } from "../../engine/permission.ts";
+import { lookupKey } from "../../engine/permission.ts";
+import type { Host } from "../../engine/ports.ts";
+import { autonomyLevels } from "../../engine/settings.ts";
+import type { Io } from "../../frontends/front-end.ts";
+import { workingFolder } from "../working-folder.ts";
+
+export const policyLevels = [...autonomyLevels, "unsafe", "spec"] as const;
+export type PolicyLevel = (typeof policyLevels)[number];
+
+/** `asks` is a denial where nobody can be asked. `denied`: by a rule, which nobody's yes changes. */
+export type Verdict = "runs" | "asks" | "denied" | "refused";
+
+export interface JudgedCommand {
+  readonly class: AccessClass | "refused";
+  readonly impactLevel: Decision["impact"];
+  readonly programs: readonly string[];
+  /** Needs an explicit yes at every level. */
+  readonly protected: boolean;
+  readonly tree: JudgedPart;
+  /** Why the text must not run at all. */
+  readonly refused?: string;
+  /** That a rule of a configuration denies it, in a sentence. */
+  readonly denied?: string;
+  /** What decided on the class, as a stable name. */
+  readonly rule: string;
+  /** The same in words, to follow "because". */
+  readonly because: string;
+  at(level: PolicyLevel): Verdict;
+}
+
+/** Judges commands as a run in this folder would, with this machine and this configuration. Runs nothing. */
+export async function createJudge(
+  cwd: string | undefined,
+  io: Io,
+): Promise<(command: string) => Promise<JudgedCommand>> {
+  const folder = workingFolder(cwd);
+  const { policy, host, decisionContext } = await compose();
+  const { context, notices } = await decisionContext(folder);
+  for (const notice of notices) await io.stderr.write(`tinman: ${printable(notice)}\n`);
+  const machine = lookingOnce(host);
+  return async (command) => {
+    // As Execute has it, a blank command runs nothing, so that there is nothing to decide.
+    const access: Access = { type: "command", command, background: false };
+    const accesses = await withEvidence(command.trim() === "" ? [] : [access], policy, machine, context);
+    const evidence = accesses.flatMap((one) => (one.type === "command" ? (one.evidence ?? []) : []))[0];
+    const decide = (level: PolicyLevel): Decision => policy.decide(accesses, { ...context, ...contextAt(level) });
+    const tree = evidence === undefined ? { ...blank, source: command } : policy.explain(evidence, context);
+    const refused = evidence?.reading.refused;
+    return judgedCommand(decide, tree, refused === undefined ? undefined : `it ${refused}`);
+  };
+}
+
+const blank = {
+  kind: "script",
+  class: "read",
+  protected: false,
+  rule: "no-access",
+  why: "runs nothing",
+  parts: [],
+} as const;
+
+function judgedCommand(
+  decide: (level: PolicyLevel) => Decision,
+  tree: JudgedPart,
+  refused: string | undefined,
+): JudgedCommand {
+  const decision = decide("off");
+  const nodes = nodesOf(tree).filter(({ rule }) => rule !== "parts");
+  const decisive = nodes.find((node) => node.protected) ?? nodes.find((node) => node.class === decision.class);
+  const isAllRead = decision.class === "read" && nodes.length > 1;
+  const because = isAllRead ? "all of its parts are" : `it ${decisive?.why ?? blank.why}`;
+  return {
+    class: refused === undefined ? decision.class : "refused",
+    impactLevel: decision.impact,
+    programs: decision.extractedCommands,
+    protected: nodes.some((node) => node.protected),
+    tree,
+    ...(refused === undefined ? {} : { refused }),
+    ...(decision.verdict === "deny" ? { denied: decision.why } : {}),
+    rule: refused === undefined ? (decisive?.rule ?? blank.rule) : decision.rule,
+    because: refused ?? because,
+    at: (level) => verdictWords[decide(level).verdict],
+  };
+}
+
+const verdictWords = { allow: "runs", ask: "asks", deny: "denied", refuse: "refused" } as const;
+
+function contextAt(level: PolicyLevel): Partial<DecisionContext> {
+  if (level === "unsafe") return { unsafe: true };
+  return level === "spec" ? { mode: "spec" } : { autonomy: level };
+}
+
+function nodesOf(part: JudgedPart): readonly JudgedPart[] {
+  return [part, ...part.parts.flatMap(nodesOf)];
+}
+
+/** Many commands ask the same of the machine, and it is taken to stay as it is meanwhile. */
+function lookingOnce(host: Host): Host {
+  const answers = new Map<string, ReturnType<Host["lookUp"]>>();
+  return {
+    ...host,
+    lookUp(lookup) {
+      const key = lookupKey(lookup);
+      const answer = answers.get(key) ?? host.lookUp(lookup);
+      answers.set(key, answer);
+      return answer;
+    },
+  };
+}
+
+/** Others' text on one line of a terminal, cut. */
+export function shown(text: string, most: number): string {
+  const start = text
+    .slice(0, most * 2)
+    .toWellFormed()
+    .replace(/\n/g, "↵");
+  const characters = [...start];
+  const isCut = text.length > start.length || characters.length > most;
+  return `${printable(characters.slice(0, most).join(""))}${isCut ? "…" : ""}`;
+}

@@ -1,0 +1,58 @@
+import type { Composition } from "../../compose.ts";
+import { createLogger } from "../../frontends/exec/log.ts";
+import type { Io } from "../../frontends/front-end.ts";
+import type { ConnectionOptions } from "../../frontends/stream-jsonrpc/context.ts";
+import { appendedPrompt } from "../exec/appended-prompt.ts";
+import type { GivenSettings } from "../exec/exec-options.ts";
+import { noticeOf, offlineServerNotice } from "../exec/offline-notice.ts";
+import { toolNames } from "../exec/tool-names.ts";
+import { workingFolder } from "../working-folder.ts";
+
+/** What the command line says is what the sessions of a connection begin with. Rejects with `usage` or `model_unknown`. */
+export async function connectionOptions(
+  given: GivenSettings & { readonly cwd?: string; readonly onDenied?: "stop" | "continue" },
+  composition: Composition,
+  io: Io,
+): Promise<ConnectionOptions> {
+  const { engine, defaultModel, modelOverride, repositoryName } = composition;
+  const appendSystemPrompt = await appendedPrompt(given);
+  const { reasoningEffort, specModel, specReasoningEffort, auto, useSpec, onDenied } = given;
+  const cwd = given.cwd === undefined ? undefined : workingFolder(given.cwd);
+  const modelId = modelOverride === undefined ? (given.model ?? defaultModel) : defaultModel;
+  await engine.checkModels({ modelId, ...(specModel === undefined ? {} : { specModelId: specModel }) });
+  const log = createLogger(io.stderr, given.logLevel);
+  const notice = await offlineServerNotice(given, composition);
+  let isTold = false;
+  return {
+    defaults: {
+      modelId,
+      reasoningEffort: reasoningEffort ?? "none",
+      ...(specModel === undefined ? {} : { specModelId: specModel }),
+      ...(specReasoningEffort === undefined ? {} : { specReasoningEffort }),
+      ...(appendSystemPrompt === undefined ? {} : { appendSystemPrompt }),
+      ...(auto === undefined ? {} : { autonomy: auto }),
+      ...(useSpec === undefined ? {} : { spec: useSpec }),
+      ...(cwd === undefined ? {} : { cwd }),
+    },
+    run: {
+      unsafe: given.skipPermissionsUnsafe ?? false,
+      ...(onDenied === undefined ? {} : { onDenied }),
+      enabledTools: toolNames(given.enabledTools ?? [], engine.tools),
+      disabledTools: toolNames(given.disabledTools ?? [], engine.tools),
+      ...noticeOf(notice),
+    },
+    folder: workingFolder,
+    repository: repositoryName,
+    log: {
+      warn: log.warn,
+      // Clients are told with the first turn; here it stood when the session was opened.
+      event: async (event) =>
+        isTold && event.type === "notice" && event.code === "unasked_model" ? undefined : log.event(event),
+    },
+    onDefaultModel: async () => {
+      if (notice === undefined || isTold) return;
+      isTold = true;
+      await log.always(notice.text);
+    },
+  };
+}

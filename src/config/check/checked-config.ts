@@ -1,0 +1,46 @@
+import type { z } from "zod";
+import { wholeModels } from "../models/whole-models.ts";
+import type { modelEntrySchema } from "../schema/models.ts";
+import type { adminConfigSchema, repositoryConfigSchema, userConfigSchema } from "../schema/user-config.ts";
+import { invalid } from "./config-fault.ts";
+import forms from "./config-forms.json" with { type: "json" };
+import type { Fault, Form } from "./form.ts";
+import { faultOf, faultText, isMap } from "./form.ts";
+import { namedChecks } from "./named-checks.ts";
+import { parseConfig } from "./yaml-document.ts";
+
+/** `config.yaml` as its schema describes it. The forms are made from the schema: a run loads neither it nor zod. */
+export type UserConfig = z.infer<typeof userConfigSchema>;
+/** An entry of `models` in config.yaml. */
+export type ModelEntryConfig = z.infer<typeof modelEntrySchema>;
+
+/* What a file says. Each throws `config_invalid` with the first fault, in one line that names the file and the place. */
+
+export function readUserConfig(text: string, path: string): UserConfig {
+  return checkedUserConfig(parseConfig(text, path), path);
+}
+
+export function readAdminConfig(text: string, path: string): z.infer<typeof adminConfigSchema> {
+  return checked(forms.admin, parseConfig(text, path), path);
+}
+
+/** Keys that are not used are still there. */
+export function readRepositoryConfig(text: string, path: string): z.infer<typeof repositoryConfigSchema> {
+  return checked(forms.repository, parseConfig(text, path), path);
+}
+
+export function checkedUserConfig(value: unknown, path: string): UserConfig {
+  const hasModels = isMap(value) && Object.hasOwn(value, "models");
+  return checked<UserConfig>(forms.user, hasModels ? { ...value, models: wholeModels(value.models) } : value, path);
+}
+
+export function modelEntryFault(value: unknown): Fault | undefined {
+  return faultOf(forms.user.properties.models.properties.entries.items, value, namedChecks);
+}
+
+function checked<T>(form: Form, given: unknown, path: string): T {
+  const value = given ?? {};
+  const fault = faultOf(form, value, namedChecks);
+  if (fault !== undefined) throw invalid(path, faultText(fault));
+  return value as T;
+}

@@ -1,0 +1,28 @@
+import { AgentError } from "../engine/errors.ts";
+
+export const defaultAddress = "ws://127.0.0.1:8000/ws";
+
+const schemes: Readonly<Record<string, string>> = { "ws:": "ws:", "wss:": "wss:", "http:": "ws:", "https:": "wss:" };
+
+/** Where to connect. `http` is taken for `ws`, a host alone gets the scheme, and no path is `/ws`. */
+export function parseAddress(given: string): URL {
+  const text = given.includes("://") ? given : `ws://${given}`;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || url.hostname === "")
+    throw new AgentError("usage", `"${given}" is no address such as ${defaultAddress}.`);
+  const scheme = schemes[url.protocol];
+  if (scheme === undefined)
+    throw new AgentError("usage", `${url.protocol}// is not spoken here: an address begins with ws:// or wss://.`);
+  if (url.username !== "" || url.password !== "")
+    throw new AgentError(
+      "usage",
+      "No name and no password in the address, where others can read it: see --token-file.",
+    );
+  const path = url.pathname === "/" ? "/ws" : url.pathname;
+  return new URL(`${scheme}//${url.host}${path}${url.search}`);
+}
+
+/** Does the address lead nowhere but to this machine? */
+export function isLoopback({ hostname }: URL): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+}

@@ -1,0 +1,109 @@
+import { type ExitCode, exitCodes } from "../frontends/exit-codes.ts";
+import type { Frame } from "../rpc/framing.ts";
+import type { Call } from "./calls.ts";
+import type { Conversation } from "./conversation.ts";
+import { parseLine } from "./line.ts";
+import { runCommand } from "./run-command.ts";
+import type { Screen } from "./screen.ts";
+
+/** How an answer ended, for whoever started this. */
+const codeOfReason: Readonly<Record<string, ExitCode>> = {
+  completed: exitCodes.success,
+  timeout: exitCodes.limit,
+  limit: exitCodes.limit,
+  denied: exitCodes.denied,
+};
+
+export const nobodyRunsTools = "Nobody can run this tool: the client reads its messages from a pipe, and has no tools.";
+
+/** A program as the user: one line after the other, each after the answer to the one before. */
+export interface PipeInput {
+  /** Resolves with the exit code when all lines have been sent and answered. The session is stopped then. */
+  run(): Promise<ExitCode>;
+  /** The next line may be its result; else there is none. */
+  call(call: Call): void;
+  /** The session's own trouble. */
+  fault(reason: string): void;
+}
+
+export function createPipeInput(lines: AsyncIterable<Frame>, conversation: Conversation, screen: Screen): PipeInput {
+  const frames = lines[Symbol.asyncIterator]();
+  let ahead: Promise<IteratorResult<Frame, unknown>> | undefined;
+  let code: ExitCode = exitCodes.success;
+  let calls: Promise<void> = Promise.resolve();
+
+  /** The first thing that went wrong is the one that is told. */
+  const failed = (because: ExitCode): void => {
+    if (code === exitCodes.success) code = because;
+  };
+
+  function peek(): Promise<IteratorResult<Frame, unknown>> {
+    ahead ??= frames.next();
+    return ahead;
+  }
+
+  async function take(): Promise<IteratorResult<Frame, unknown>> {
+    for (;;) {
+      const next = peek();
+      const frame = await next;
+      // A result for a tool call that came meanwhile.
+      if (ahead !== next) continue;
+      ahead = undefined;
+      return frame;
+    }
+  }
+
+  async function answer(call: Call): Promise<void> {
+    const next = peek();
+    const { done, value } = await next;
+    const line = done !== true && value.type === "line" ? parseLine(value.text) : undefined;
+    if (call.over.aborted) return;
+    if (line?.kind !== "command" || (line.name !== "result" && line.name !== "error"))
+      return conversation.answer(call.toolCallId, nobodyRunsTools, true);
+    // Whoever reads the lines may have taken it already.
+    if (ahead !== next) return;
+    ahead = undefined;
+    await runCommand(line, conversation, screen);
+  }
+
+  /** False: no more. */
+  async function act(frame: Frame): Promise<boolean> {
+    if (frame.type === "too_long") {
+      screen.tell(`A line of ${frame.bytes} bytes is too long.`);
+      failed(exitCodes.failed);
+      return true;
+    }
+    if (frame.isMalformed === true) {
+      screen.tell("A line is not valid UTF-8 and was not sent.");
+      failed(exitCodes.failed);
+      return true;
+    }
+    const line = parseLine(frame.text);
+    if (line.kind === "message") failed(codeOfReason[await conversation.send(line.text)] ?? exitCodes.failed);
+    else if (line.kind === "unknown") {
+      screen.tell(`There is no /${line.word}; /help lists what there is.`);
+      failed(exitCodes.failed);
+    } else if (line.name === "quit") return false;
+    else if (!(await runCommand(line, conversation, screen))) failed(exitCodes.failed);
+    return true;
+  }
+
+  return {
+    async run() {
+      for (;;) {
+        const frame = await take();
+        if (frame.done === true) break;
+        if (!(await act(frame.value))) return code;
+      }
+      await conversation.settled();
+      await conversation.stop();
+      return code;
+    },
+    call(call) {
+      calls = calls.then(() => answer(call)).catch((error) => screen.tell(String(error)));
+    },
+    fault(reason) {
+      failed(codeOfReason[reason] ?? exitCodes.failed);
+    },
+  };
+}

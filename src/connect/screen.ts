@@ -1,0 +1,148 @@
+import type { Io, Output } from "../frontends/front-end.ts";
+import { createGate } from "../rpc/gate.ts";
+import { terminalJson, terminalLine } from "../text/terminal-text.ts";
+import { createSafeStream } from "./safe-stream.ts";
+
+/** A line that somebody is typing while words come. */
+export interface Prompt {
+  hide(): void;
+  /** Where there is something to be typed. */
+  show(): void;
+}
+
+/** Where everything that is said goes: answers to stdout, the rest to stderr. */
+export interface Screen {
+  /** The next piece of an answer. */
+  answer(text: string): void;
+  endAnswer(): void;
+  /** A tool was called between two pieces: at a terminal the next one begins a line; a pipe has the text as it came. */
+  breakAnswer(): void;
+  /** One line of ours. */
+  tell(words: string): void;
+  /** One line about something that the server sent; nothing where frames are printed. */
+  show(words: string): void;
+  frame(text: string): void;
+  usePrompt(prompt: Prompt | undefined): void;
+  /** Resolves when all has been written. */
+  drained(): Promise<void>;
+}
+
+/** A reader that is slow shall lose nothing; one that has stopped reading shall not fill the memory. */
+const maxWaiting = 64 * 1024 * 1024;
+
+export interface Flow {
+  pause(): void;
+  resume(): void;
+}
+
+export function createScreen(io: Io, { isJson, flow }: { readonly isJson: boolean; readonly flow: Flow }): Screen {
+  const stdout = createWriter(io.stdout, flow);
+  const safe = io.stdout.isTerminal ? createSafeStream() : undefined;
+  const isShared = io.stdout.isTerminal && io.stderr.isTerminal;
+  let notes: Promise<void> = Promise.resolve();
+  let prompt: Prompt | undefined;
+  /** The last answer's line is not ended. */
+  let isInLine = false;
+
+  function tell(words: string): void {
+    prompt?.hide();
+    const before = isShared && isInLine ? "\n" : "";
+    if (isShared) isInLine = false;
+    notes = io.stderr.write(`${before}[${terminalLine(words)}]\n`);
+    prompt?.show();
+  }
+
+  function print(text: string): void {
+    if (text === "") return;
+    stdout.write(text);
+    isInLine = !text.endsWith("\n");
+  }
+
+  function endLine(): void {
+    print(safe?.end() ?? "");
+    if (isInLine) print("\n");
+  }
+
+  return {
+    answer(text) {
+      if (isJson || text === "") return;
+      prompt?.hide();
+      print(safe?.push(text) ?? text);
+    },
+    endAnswer() {
+      endLine();
+      prompt?.show();
+    },
+    breakAnswer() {
+      if (io.stdout.isTerminal) endLine();
+    },
+    tell,
+    show(words) {
+      if (!isJson) tell(words);
+    },
+    frame(text) {
+      if (!isJson) return;
+      prompt?.hide();
+      const line = oneLine(text);
+      if (line !== undefined) stdout.write(`${io.stdout.isTerminal ? terminalJson(line) : line}\n`);
+      prompt?.show();
+    },
+    usePrompt(given) {
+      prompt?.hide();
+      prompt = given;
+    },
+    async drained() {
+      await stdout.drained();
+      await notes;
+    },
+  };
+}
+
+function oneLine(json: string): string | undefined {
+  try {
+    return JSON.stringify(JSON.parse(json));
+  } catch {
+    return undefined;
+  }
+}
+
+/** One write at a time; what comes during one goes out together in the next. */
+function createWriter(output: Output, flow: Flow) {
+  const allWritten = createGate();
+  let waiting = "";
+  let isWriting = false;
+  let isPaused = false;
+  let last: Promise<void> = Promise.resolve();
+
+  async function writeWaiting(): Promise<void> {
+    isWriting = true;
+    while (waiting !== "") {
+      const batch = waiting;
+      waiting = "";
+      await output.write(batch);
+      if (isPaused && waiting.length < maxWaiting) {
+        isPaused = false;
+        flow.resume();
+      }
+    }
+    isWriting = false;
+    allWritten.open();
+  }
+
+  return {
+    write(text: string): void {
+      // A terminal takes it at once, and what is typed is drawn on the same one right after it.
+      if (output.isTerminal) {
+        last = output.write(text);
+        return;
+      }
+      waiting += text;
+      if (!isWriting) void writeWaiting();
+      else if (waiting.length > maxWaiting && !isPaused) {
+        isPaused = true;
+        flow.pause();
+      }
+    },
+    drained: (): Promise<void> => (isWriting ? allWritten.wait() : last),
+  };
+}

@@ -1,0 +1,233 @@
+import { type ErrorCode, errorCodes } from "../engine/errors.ts";
+import { createGate } from "../rpc/gate.ts";
+import { textStart } from "../text/text-cut.ts";
+import { createAnswerText } from "./answer-text.ts";
+import { type Call, createOpenCalls, type OpenCalls } from "./calls.ts";
+import type { Params } from "./link.ts";
+import type { Screen } from "./screen.ts";
+
+/** A message of ours on its way to the end of its answer. */
+export interface Outgoing {
+  readonly message: string;
+  messageId?: string;
+  /** The connection was lost before the server said that it has the message. */
+  isInDoubt: boolean;
+  ended(reason: string): void;
+}
+
+/** What is known of the session, from what the server says about it. */
+export interface SessionState {
+  readonly calls: OpenCalls;
+  readonly outgoing: Set<Outgoing>;
+  sessionId: string | undefined;
+  /** The number of the last thing seen that has one. */
+  lastSeq: number | undefined;
+  /** Forgets everything: another session. */
+  begin(sessionId: string): void;
+  /** What `resumeSession` said about answers of others, or of an earlier connection. */
+  resumed(result: Params): void;
+  /** All that was to be played again has come. */
+  caughtUp(): void;
+  sawSeq(seq: unknown): void;
+  notification(method: string, params: Params): void;
+  isRunning(): boolean;
+  /** Resolves when no answer runs or waits. */
+  settled(): Promise<void>;
+  /** The session has come to its end: so have its answers. */
+  over(): void;
+}
+
+export interface StateEvents {
+  /** A call that this client is to answer. */
+  call(call: Call): void;
+  /** The session's own trouble: `timeout`, `error`. */
+  fault(reason: string): void;
+}
+
+const longestShown = 4_000;
+const printedAnew = "What was printed of this answer is not what the server has. Here it is anew:";
+const nothingKept = "What was printed of this answer is not what the server has. It has nothing of it.";
+
+export function createSessionState(screen: Screen, events: StateEvents): SessionState {
+  const answers = new Map<string, ReturnType<typeof createAnswerText>>();
+  const outgoing = new Set<Outgoing>();
+  const calls = createOpenCalls();
+  const idle = createGate();
+  /** Messages that are not of this connection, and are still to be answered. */
+  const others = new Set<string>();
+  let isOtherRunning = false;
+  /** Up to this number everything is played again. */
+  let resumedAt = 0;
+  /** Calls that are played again: whether they were answered is known when all has come. */
+  let replayed: Call[] = [];
+
+  const isRunning = (): boolean => outgoing.size > 0 || answers.size > 0 || others.size > 0 || isOtherRunning;
+  const isPast = (seq: unknown): boolean => typeof seq === "number" && seq <= resumedAt;
+  const looked = (): void => {
+    if (!isRunning()) idle.open();
+  };
+
+  function chunk(params: Params): void {
+    const { messageId, chunk: text, offset, isFinal, seq } = params;
+    const key = textOf(messageId ?? params.turnId);
+    const take = answers.get(key) ?? createAnswerText();
+    answers.set(key, take);
+    const step = take({
+      chunk: textOf(text),
+      isFinal: isFinal === true,
+      ...(typeof offset === "number" && { offset }),
+      isSnapshot: params.snapshot === true,
+    });
+    if (step.missing > 0) screen.show(`${step.missing} characters of the answer did not come.`);
+    if (step.isAnew) {
+      screen.endAnswer();
+      screen.show(step.print === "" ? nothingKept : printedAnew);
+    }
+    screen.answer(step.print);
+    if (isFinal === true) ended(key, messageId, endOf(params), seq);
+  }
+
+  function ended(key: string, messageId: unknown, { why, words }: AnswerEnd, seq: unknown): void {
+    answers.delete(key);
+    calls.drop(typeof messageId === "string" ? messageId : undefined);
+    // An old answer that is played again says nothing about the one that runs now.
+    if (!isPast(seq)) isOtherRunning = false;
+    others.delete(textOf(messageId));
+    // A server that names no message answers them in order.
+    const [oldest] = outgoing;
+    const mine = typeof messageId === "string" ? [...outgoing].find((one) => one.messageId === messageId) : oldest;
+    if (mine !== undefined) outgoing.delete(mine);
+    screen.endAnswer();
+    if (words !== undefined) screen.show(words);
+    mine?.ended(why);
+    looked();
+  }
+
+  function toolCall(params: Params): void {
+    const { toolCallId, toolName, execution, messageId } = params;
+    screen.breakAnswer();
+    const words = `${textOf(toolName)} ${cut(JSON.stringify(params.arguments) ?? "")}`;
+    if (execution === "server") {
+      screen.show(`The server runs ${words}`);
+      return;
+    }
+    const call = calls.add({
+      toolCallId: textOf(toolCallId),
+      toolName: textOf(toolName),
+      arguments: params.arguments,
+      messageId: typeof messageId === "string" ? messageId : undefined,
+    });
+    if (call === undefined) return;
+    screen.show(`Tool call ${call.toolCallId}: ${words}`);
+    if (isPast(params.seq)) replayed.push(call);
+    else events.call(call);
+  }
+
+  function status({ sessionId, status: number, reason, seq }: Params): void {
+    const why = typeof reason === "string" ? reason : "";
+    const word = { 0: "starting", 1: "active", 2: "stopped", 3: "error" }[Number(number)] ?? `status ${number}`;
+    screen.show(`Session ${textOf(sessionId)}: ${word}${why === "" ? "" : `, ${why}`}`);
+    if (isPast(seq)) return;
+    if (number === 3) events.fault(why);
+    if (number === 2) state.over();
+  }
+
+  function userMessage({ messageId, message }: Params): void {
+    const mine = [...outgoing].find(
+      (one) => one.isInDoubt && one.messageId === undefined && one.message === message && typeof messageId === "string",
+    );
+    if (mine !== undefined) mine.messageId = textOf(messageId);
+    else screen.show(`> ${cut(textOf(message))}`);
+  }
+
+  function toolResult({ toolCallId, toolName, status: number, result }: Params): void {
+    screen.breakAnswer();
+    if (calls.isOurs(textOf(toolCallId))) return;
+    calls.end(textOf(toolCallId));
+    screen.show(`${textOf(toolName)} ${number === 1 ? "failed" : "gave"}: ${cut(textOf(result))}`);
+  }
+
+  const readers: Readonly<Record<string, (params: Params) => void>> = {
+    AIMessageChunkNotification: chunk,
+    ToolCallNotification: toolCall,
+    SessionStatusNotification: status,
+    UserMessageNotification: userMessage,
+    ToolResultNotification: toolResult,
+    ErrorNotification: ({ message }) => screen.show(`The server says: ${textOf(message)}`),
+  };
+
+  const state: SessionState = {
+    calls,
+    outgoing,
+    sessionId: undefined,
+    lastSeq: undefined,
+    begin(sessionId) {
+      state.over();
+      resumedAt = 0;
+      replayed = [];
+      state.sessionId = sessionId;
+      state.lastSeq = undefined;
+      answers.clear();
+    },
+    resumed({ seq, running, waiting }) {
+      resumedAt = typeof seq === "number" ? seq : 0;
+      isOtherRunning = running === true && outgoing.size === 0;
+      const own = [...outgoing].map(({ messageId }) => messageId);
+      for (const id of Array.isArray(waiting) ? waiting : []) if (!own.includes(id)) others.add(String(id));
+    },
+    caughtUp() {
+      const still = replayed.filter(({ toolCallId }) => calls.isOpen(toolCallId));
+      replayed = [];
+      for (const call of still) events.call(call);
+    },
+    sawSeq(seq) {
+      if (typeof seq === "number" && seq > (state.lastSeq ?? 0)) state.lastSeq = seq;
+    },
+    notification(method, params) {
+      if (params.sessionId !== undefined && params.sessionId !== state.sessionId) return;
+      readers[method]?.(params);
+      state.sawSeq(params.seq);
+    },
+    isRunning,
+    async settled() {
+      while (isRunning()) await idle.wait();
+    },
+    over() {
+      calls.drop();
+      others.clear();
+      isOtherRunning = false;
+      if (answers.size > 0) screen.endAnswer();
+      answers.clear();
+      state.sessionId = undefined;
+      for (const one of outgoing) one.ended("stopped");
+      outgoing.clear();
+      looked();
+    },
+  };
+  return state;
+}
+
+interface AnswerEnd {
+  readonly why: string;
+  readonly words: string | undefined;
+}
+
+/** An answer that came to its end and has a code is none: the model said nothing, or did not understand. */
+function endOf({ reason, code }: Params): AnswerEnd {
+  const why = typeof reason === "string" ? reason : "completed";
+  if (why !== "completed") return { why, words: `The answer ended: ${why}.` };
+  if (typeof code !== "string") return { why, words: undefined };
+  return { why: code, words: isErrorCode(code) ? `${errorCodes[code]} (${code})` : `The answer ended: ${code}.` };
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCodes, code);
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value);
+}
+
+function cut(text: string): string {
+  return text.length > longestShown ? `${textStart(text, longestShown)}… (${text.length} characters)` : text;
+}

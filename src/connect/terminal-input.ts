@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ExitCode, exitCodes } from "../frontends/exit-codes.ts";
+import type { Conversation } from "./conversation.ts";
+import { parseLine } from "./line.ts";
+import { runCommand } from "./run-command.ts";
+import type { Screen } from "./screen.ts";
+
+const goodbyeMs = 1_000;
+
+export interface Terminal {
+  readonly input: NodeJS.ReadableStream;
+  /** Where what is typed is seen. */
+  readonly output: NodeJS.WritableStream;
+}
+
+export interface TerminalInput {
+  run(): Promise<ExitCode>;
+  close(): void;
+}
+
+/** A person at a terminal: a prompt where something can be typed, and everything else above it. */
+export async function createTerminalInput(
+  terminal: Terminal,
+  conversation: Conversation,
+  screen: Screen,
+): Promise<TerminalInput> {
+  const { clearScreenDown, createInterface, cursorTo } = await import("node:readline");
+  const reader = createInterface({ ...terminal, terminal: true, prompt: "> ", historySize: 1_000 });
+  let isShown = false;
+  let isClosed = false;
+  /** Ctrl-C was pressed, the answer that it meant has not ended yet, and nothing else was asked. */
+  let isCancelling = false;
+  let leave: (code: ExitCode) => void = () => undefined;
+  const left = new Promise<ExitCode>((resolve) => {
+    leave = resolve;
+  });
+
+  const prompt = {
+    hide() {
+      if (!isShown) return;
+      isShown = false;
+      cursorTo(terminal.output, 0);
+      clearScreenDown(terminal.output);
+    },
+    show() {
+      const isBusy = conversation.isRunning() && conversation.openCalls().length === 0;
+      if (isShown || isClosed || isBusy) return;
+      isShown = true;
+      reader.prompt(true);
+    },
+  };
+
+  async function act(typed: string): Promise<void> {
+    if (typed.trim() === "") return;
+    const line = parseLine(typed);
+    if (line.kind === "message") {
+      isCancelling = false;
+      await conversation.send(line.text);
+    } else if (line.kind === "unknown") screen.tell(`There is no /${line.word}; /help lists what there is.`);
+    else if (line.name === "quit") leave(exitCodes.success);
+    else await runCommand(line, conversation, screen);
+  }
+
+  reader.on("line", (typed) => {
+    isShown = false;
+    act(typed)
+      .catch((error) => screen.tell(error instanceof Error ? error.message : String(error)))
+      .finally(() => {
+        if (!conversation.isRunning()) isCancelling = false;
+        prompt.show();
+      });
+  });
+  reader.on("SIGINT", () => {
+    if (!conversation.isRunning() || isCancelling) return leave(exitCodes.interrupted);
+    isCancelling = true;
+    screen.tell("Cancelling the answer. Ctrl-C once more leaves.");
+    conversation.cancel().catch((error) => screen.tell(error instanceof Error ? error.message : String(error)));
+  });
+  reader.on("close", () => {
+    isClosed = true;
+    isShown = false;
+    // Ctrl-D is the end of input, as that of a pipe is. Nobody waits for a connection then.
+    Promise.race([conversation.stop(), sleep(goodbyeMs)]).then(
+      () => leave(exitCodes.success),
+      () => leave(exitCodes.failed),
+    );
+  });
+
+  return {
+    run() {
+      screen.usePrompt(prompt);
+      prompt.show();
+      return left;
+    },
+    close() {
+      screen.usePrompt(undefined);
+      reader.removeAllListeners("close");
+      isClosed = true;
+      reader.close();
+    },
+  };
+}

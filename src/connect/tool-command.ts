@@ -1,0 +1,90 @@
+import { type ChildProcessWithoutNullStreams, startProgram } from "../host/processes/start-program.ts";
+import { headAndTail } from "../text/output.ts";
+
+export interface ToolOutcome {
+  readonly result: string;
+  readonly isError: boolean;
+}
+
+const limitMs = 600_000;
+/** As JSON it fits into a frame of 1 MiB. */
+const maxResult = 512 * 1024;
+const maxKept = 2 * maxResult;
+
+/**
+ * Runs the user's command for one call, which it reads as JSON. Nothing of the call becomes part of the command. What it
+ * leaves running is ended with it, and so is all of it when the signal comes.
+ */
+export function runToolCommand(
+  command: string,
+  call: object,
+  signal: AbortSignal,
+  { timeoutMs = limitMs }: { readonly timeoutMs?: number } = {},
+): Promise<ToolOutcome> {
+  // The token is for the server, not for what the model's calls are given to.
+  const { TINMAN_TOKEN: _, ...env } = process.env;
+  return new Promise((resolve) => {
+    const child = startProgram<ChildProcessWithoutNullStreams>("/bin/sh", ["-c", command], {
+      env,
+      detached: true,
+      stdio: "pipe",
+    });
+    if (child.pid === undefined) {
+      // Without a free file descriptor there are no streams, whatever the types say.
+      child.once("error", (error) => {
+        resolve({ result: `The tool's command could not be started: ${error.message}.`, isError: true });
+      });
+      return;
+    }
+    const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+    let why: string | undefined;
+    const end = (words: string | undefined): void => {
+      why ??= words;
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+      } catch {
+        // Nothing of it is left.
+      }
+    };
+    const timer = setTimeout(() => end(`It was ended after ${timeoutMs / 1_000} s.`), timeoutMs);
+    const abort = (): void => end("It was ended: nobody waits for its result any more.");
+    signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) abort();
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(`${JSON.stringify(call)}\n`);
+    child.once("exit", () => end(undefined));
+    const settle = (fault: string | undefined): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", abort);
+      if (fault === undefined) resolve({ result: bounded(stdout()), isError: false });
+      else
+        resolve({
+          result: bounded([stdout(), stderr(), fault].filter((part) => part !== "").join("\n")),
+          isError: true,
+        });
+    };
+    child.once("error", (error) => settle(`The tool's command could not be started: ${error.message}.`));
+    child.once("close", (code, by) => {
+      if (why !== undefined) settle(why);
+      else settle(code === 0 ? undefined : `The tool's command ended with ${by ?? `exit code ${code}`}.`);
+    });
+  });
+}
+
+function collect(stream: NodeJS.ReadableStream): () => string {
+  const kept: Buffer[] = [];
+  let bytes = 0;
+  stream.on("data", (chunk: Buffer) => {
+    if (bytes < maxKept) kept.push(chunk);
+    bytes += chunk.length;
+  });
+  return () => {
+    const text = Buffer.concat(kept).toString("utf8");
+    const lost = bytes - kept.reduce((sum, { length }) => sum + length, 0);
+    return lost > 0 ? `${text}\n[${lost} more bytes]` : text;
+  };
+}
+
+function bounded(text: string): string {
+  return headAndTail(text, maxResult, (skipped) => `[${skipped} characters left out]`);
+}

@@ -1,0 +1,60 @@
+import type { Access, CommandPart, Evidence } from "../permission.ts";
+import { lookupKey } from "../permission.ts";
+import type { Host } from "../ports.ts";
+
+const mostPaths = 50;
+
+/** What a call did to the workspace, as far as later deletions depend on it. */
+export interface FileChanges {
+  /** Files and folders that it made. */
+  readonly created: readonly string[];
+  /** Where it may have put something that was elsewhere before. */
+  readonly moved: readonly string[];
+}
+
+type Seen = ReadonlyMap<string, boolean>;
+
+/** Which of the files that a call would write are there. */
+export async function writtenBefore(
+  accesses: readonly Access[],
+  cwd: string,
+  host: Pick<Host, "lookUp">,
+): Promise<Seen> {
+  const written = accesses.flatMap((access) => {
+    if (access.type === "command") return access.evidence === undefined ? [] : writtenBy(access.evidence);
+    return access.type === "write" ? [access.path] : [];
+  });
+  const paths = [...new Set(written)].filter((path) => path.startsWith(`${cwd}/`)).slice(0, mostPaths);
+  return look(paths, host);
+}
+
+/** A call after which something is gone may have moved it to any of the other places that it wrote. */
+export async function changesSince(before: Seen, host: Pick<Host, "lookUp">): Promise<FileChanges> {
+  const after = await look([...before.keys()], host);
+  const isThere = (path: string) => after.get(path) === true;
+  const isGone = [...before].some(([path, wasThere]) => wasThere && !isThere(path));
+  const there = [...before.keys()].filter(isThere);
+  return isGone
+    ? { created: [], moved: there }
+    : { created: there.filter((path) => before.get(path) === false), moved: [] };
+}
+
+function writtenBy({ reading, found }: Evidence): readonly string[] {
+  const written = touchesIn(reading.root).filter(({ use }) => use === "write");
+  return written.flatMap(({ lookup }) => found.get(lookupKey(lookup)) ?? []);
+}
+
+function touchesIn(part: CommandPart): CommandPart["touches"] {
+  return [...part.touches, ...part.parts.flatMap(touchesIn)];
+}
+
+/** Whatever cannot be told counts as there. */
+async function look(paths: readonly string[], { lookUp }: Pick<Host, "lookUp">): Promise<Seen> {
+  const found = await Promise.all(
+    paths.map(async (path) => {
+      const answer = await lookUp({ what: "existing", path }).catch(() => undefined);
+      return [path, answer?.length !== 0] as const;
+    }),
+  );
+  return new Map(found);
+}

@@ -1,0 +1,54 @@
+import { headAndTail, jsonBytes } from "../../text/output.ts";
+import type { Interaction } from "../interaction.ts";
+import type { FileChange, Preview } from "../permission.ts";
+
+type ShownCall = Extract<Interaction, { kind: "permission" }>["calls"][number];
+
+/** Of all previews of one request, and of all inputs: together they fit into one record of a log. */
+const mostPreviewBytes = 4 * 1024 * 1024;
+const mostInputBytes = 8 * 1024 * 1024;
+const longestCutBytes = 64 * 1024;
+const cut = (skipped: number): string => `[... ${skipped} characters are not shown ...]`;
+
+/** The same calls with as much of their previews as there is room for, the first ones first. */
+export function withinRequest(calls: readonly ShownCall[]): readonly ShownCall[] {
+  let left = mostPreviewBytes;
+  return calls.map((shown) => {
+    if (shown.preview === undefined) return shown;
+    const preview = jsonSize(shown.preview) <= left ? shown.preview : shortened(shown.preview);
+    left = Math.max(0, left - jsonSize(preview));
+    return { ...shown, preview };
+  });
+}
+
+/** Says of one call after the other whether its input still fits into the same request. */
+export function createInputBudget(): (input: unknown) => boolean {
+  let left = mostInputBytes;
+  return (input) => {
+    left -= jsonSize(input);
+    return left >= 0;
+  };
+}
+
+/** At least as much as its JSON text takes in a record. */
+function jsonSize(value: unknown): number {
+  return jsonBytes(JSON.stringify(value) ?? "");
+}
+
+function shortened(preview: Preview): Preview {
+  const short = (text: string): string => headAndTail(text, longestCutBytes, cut);
+  switch (preview.type) {
+    case "create":
+      return { type: "create", path: preview.path, content: short(preview.content) };
+    case "edit":
+      return { type: "edit", path: preview.path };
+    case "patch":
+      return { type: "patch", patch: short(preview.patch), files: preview.files.map(withoutContents) };
+    default:
+      return preview;
+  }
+}
+
+function withoutContents({ oldContent: _, newContent: __, ...file }: FileChange): FileChange {
+  return file;
+}

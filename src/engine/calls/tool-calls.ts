@@ -1,0 +1,359 @@
+import { headAndTail, outputLimit } from "../../text/output.ts";
+import type { EventBody } from "../event.ts";
+import type { ToolCallBlock, ToolResultBlock } from "../message.ts";
+import type { Access, AccessClass, Decision, DecisionContext, PermissionPolicy, Preview } from "../permission.ts";
+import type { Clock, Host } from "../ports.ts";
+import type { Interactions } from "../session/interactions.ts";
+import type { Mode } from "../settings.ts";
+import type { Tool, ToolBody, ToolOutput, ToolScope } from "../tool.ts";
+import { failed } from "../tool.ts";
+import { changedSince, isNoWorse, withEvidence } from "./evidence.ts";
+import { changesSince, type FileChanges, writtenBefore } from "./file-changes.ts";
+import { isOffered } from "./offered-tools.ts";
+import { createInputBudget, withinRequest } from "./shown-calls.ts";
+import { withProgress } from "./tool-progress.ts";
+
+export interface CallsContext {
+  readonly sessionId: string;
+  readonly cwd: string;
+  /** The id that all results of this reply share. */
+  readonly messageId: string;
+  /** Those of the model, in whatever mode it is offered them. */
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** False for one that went away since it was offered. */
+  isThere(tool: Tool): boolean;
+  /** The reply was cut at the output limit. */
+  readonly isCut: boolean;
+  readonly host: Host;
+  readonly clock: Clock;
+  readonly policy: PermissionPolicy;
+  readonly interactions: Interactions;
+  readonly seenFiles: Map<string, string>;
+  readonly signal: AbortSignal;
+  readonly onDenied: "stop" | "continue";
+  /** Asked anew for every reply: an answer may have raised the level. */
+  decisionContext(tool: string): DecisionContext;
+  emit(body: EventBody): Promise<void>;
+}
+
+export interface Denial {
+  readonly callId: string;
+  readonly tool: string;
+  readonly class: AccessClass;
+  readonly rule: string;
+  readonly why: string;
+}
+
+export interface CallsOutcome {
+  readonly results: readonly ToolResultBlock[];
+  readonly denials: readonly Denial[];
+  /** Set when the turn must end here. */
+  readonly end?:
+    | { readonly reason: "denied" | "cancelled" }
+    | { readonly reason: "planned"; readonly finalText: string };
+}
+
+/** One call on its way: unusable, refused, or ready to run. */
+interface Prepared {
+  readonly call: ToolCallBlock;
+  readonly tool?: Tool;
+  readonly body?: ToolBody;
+  readonly input?: unknown;
+  /** What was decided on. */
+  readonly accesses?: readonly Access[];
+  readonly decision?: Decision;
+  readonly preview?: Preview;
+  /** A result that stands already, so that the call does not run. */
+  readonly result?: ToolOutput;
+}
+
+const maxAtOnce = 8;
+
+/** All calls of one reply: parsed, decided together, asked for once, run, bounded; results in the order of the calls. */
+export async function runCalls(calls: readonly ToolCallBlock[], context: CallsContext): Promise<CallsOutcome> {
+  const prepared = await Promise.all(calls.map((call) => prepare(call, context)));
+  const denials = prepared.flatMap(({ call, decision }) =>
+    decision?.verdict === "deny" ? [denialOf(call, decision)] : [],
+  );
+  if (denials.length > 0 && context.onDenied === "stop") {
+    const { results } = await runAll(prepared.map(withhold), context);
+    return { results, denials, end: { reason: "denied" } };
+  }
+  const permitted = showable(prepared.map((entry) => (isForbidden(entry) ? withhold(entry) : entry)));
+  const asked = await askForThose(permitted, context);
+  const { results, end } = await runAll(asked.prepared, context);
+  const ending = asked.end === undefined ? end : { reason: asked.end };
+  return { results, denials: [...denials, ...asked.denials], ...(ending === undefined ? {} : { end: ending }) };
+}
+
+async function prepare(call: ToolCallBlock, context: CallsContext): Promise<Prepared> {
+  const tool = context.tools.get(call.name);
+  const { mode } = context.decisionContext(call.name);
+  if (tool === undefined) {
+    const names = [...context.tools.values()].filter((known) => isOffered(known, mode)).map(({ name }) => name);
+    return { call, result: failed(`Unknown tool: ${call.name}. Available tools: ${names.join(", ")}`) };
+  }
+  const misplaced = goneAway(tool, context) ?? outsideItsMode(tool, mode);
+  if (misplaced !== undefined) return { call, tool, result: misplaced };
+  if (call.malformedInput !== undefined) {
+    const why = context.isCut ? "were cut at the output limit. Write less at once" : "are not valid JSON";
+    return { call, tool, result: failed(`The arguments of ${call.name} ${why}.`) };
+  }
+  const body = await tool.load().catch((error: unknown) => {
+    if (context.isThere(tool)) throw error;
+  });
+  if (body === undefined) return { call, tool, result: gone(tool) };
+  const parsed = body.input.safeParse(call.input);
+  if (!parsed.success) {
+    const words = parsed.error.issues.map(({ path, message }) => {
+      const where = path.join(".");
+      return where === "" || message.includes(where) ? message : `${where}: ${message}`;
+    });
+    return { call, tool, result: failed(words.slice(0, 5).join("; ")) };
+  }
+  const places = context.decisionContext(tool.name);
+  const scope: ToolScope = { sessionId: context.sessionId, cwd: context.cwd, home: places.home, host: context.host };
+  try {
+    const accesses = await withEvidence(await body.access(parsed.data, scope), context.policy, context.host, places);
+    const decision = context.policy.decide(accesses, context.decisionContext(tool.name));
+    const shown = async () => (body.preview === undefined ? pathsOf(accesses) : await body.preview(parsed.data, scope));
+    const preview = decision.verdict === "ask" ? await shown() : undefined;
+    return { call, tool, body, input: parsed.data, accesses, decision, ...(preview === undefined ? {} : { preview }) };
+  } catch (error) {
+    return { call, tool, result: failed(error instanceof Error ? error.message : String(error)) };
+  }
+}
+
+function goneAway(tool: Tool, context: CallsContext): ToolOutput | undefined {
+  return context.isThere(tool) ? undefined : gone(tool);
+}
+
+function gone({ name }: Tool): ToolOutput {
+  return failed(`The tool ${name} is no longer available. Nothing was run.`);
+}
+
+function outsideItsMode(tool: Tool, mode: Mode): ToolOutput | undefined {
+  if (isOffered(tool, mode)) return undefined;
+  return failed(
+    `${tool.name} works in ${tool.onlyIn} mode only, and this session is in ${mode} mode. Nothing was done.`,
+  );
+}
+
+/** A path as the model wrote it may lead anywhere, so that an approver is shown the one that was decided on. */
+function pathsOf(accesses: readonly Access[]): Preview | undefined {
+  const paths = new Set(accesses.flatMap((access) => ("path" in access ? [access.path] : [])));
+  return paths.size === 0 ? undefined : { type: "paths", paths: [...paths] };
+}
+
+function isForbidden({ decision }: Prepared): boolean {
+  return decision?.verdict === "deny" || decision?.verdict === "refuse";
+}
+
+/** Gives a call that must not run its result; a harmless neighbour of a denied call is kept back as well. */
+function withhold(entry: Prepared): Prepared {
+  if (entry.result !== undefined) return entry;
+  const text =
+    entry.decision !== undefined && isForbidden(entry)
+      ? `Error: ${entry.decision.why}`
+      : "Error: Not run, because another call of the same reply was not allowed.";
+  // The mode is as the user wants it; any other refusal is a failure of the call.
+  const isFault = entry.decision?.verdict === "refuse" && entry.decision.rule !== "spec-mode";
+  return { ...entry, result: { text, status: isFault ? "failed" : "refused" } };
+}
+
+function denialOf(call: ToolCallBlock, { class: kind, rule, why }: Decision): Denial {
+  return { callId: call.id, tool: call.name, class: kind, rule, why };
+}
+
+/** Nobody can say yes to what is too much to be shown. */
+function showable(prepared: readonly Prepared[]): readonly Prepared[] {
+  const fits = createInputBudget();
+  return prepared.map((entry) => {
+    if (entry.result !== undefined || entry.decision?.verdict !== "ask") return entry;
+    return fits(entry.call.input) ? entry : { ...entry, result: failed(tooMuch) };
+  });
+}
+
+const tooMuch =
+  "Not run: the calls of this reply need a permission and are together too large to be shown. Make fewer or smaller ones.";
+
+interface Asked {
+  readonly prepared: readonly Prepared[];
+  readonly denials: readonly Denial[];
+  /** Set when somebody said no, or everybody who could have said yes has left. */
+  readonly end?: "cancelled" | "denied";
+}
+
+async function askForThose(prepared: readonly Prepared[], context: CallsContext): Promise<Asked> {
+  const asked = prepared.flatMap(({ call, decision, preview, accesses = [], result }) =>
+    result === undefined && decision?.verdict === "ask"
+      ? [{ accesses, shown: { call, decision, ...(preview === undefined ? {} : { preview }) } }]
+      : [],
+  );
+  if (asked.length === 0) return { prepared, denials: [] };
+  const calls = withinRequest(asked.map(({ shown }) => shown));
+  const answer = await context.interactions.ask({ kind: "permission", calls }, context.signal);
+  if (answer?.kind === "allow") return { prepared, denials: [] };
+  const isNobody = !context.signal.aborted && !context.interactions.canAsk("permission");
+  const why = answer?.kind === "cancel" && answer.why !== undefined ? `: ${answer.why}` : " by user";
+  const result: ToolOutput = { text: `Error: Tool execution cancelled${why}`, status: "refused" };
+  const cancelled = prepared.map((entry) => {
+    if (entry.result !== undefined || isHarmless(entry)) return entry;
+    return entry.decision?.verdict === "ask" ? { ...entry, result } : { ...entry, result: turnedDown };
+  });
+  if (!isNobody) return { prepared: cancelled, denials: [], end: "cancelled" };
+  // Decided anew, now that nobody is there: with the words for that.
+  const denials = asked.map(({ accesses, shown: { call } }) =>
+    denialOf(call, context.policy.decide(accesses, context.decisionContext(call.name))),
+  );
+  return { prepared: cancelled, denials, end: "denied" };
+}
+
+const turnedDown: ToolOutput = {
+  text: "Error: Not run, because another call of the same reply was turned down.",
+  status: "refused",
+};
+
+/** The turn ends here, so nobody is asked anything more, and nothing is changed that nobody will talk about. */
+function isHarmless({ tool, decision }: Prepared): boolean {
+  return decision?.verdict === "allow" && decision.class === "read" && tool?.kind === "read";
+}
+
+/** Neighbours that only read run together; everything else alone and in order. */
+async function runAll(
+  prepared: readonly Prepared[],
+  context: CallsContext,
+): Promise<{ results: readonly ToolResultBlock[]; end: ToolOutput["endTurn"] }> {
+  const results: ToolResultBlock[] = [];
+  let end: ToolOutput["endTurn"];
+  let next = 0;
+  while (next < prepared.length) {
+    const group = prepared.slice(next, next + groupLength(prepared, next)).map((entry) => {
+      const isStill = end === undefined || entry.result !== undefined || isHarmless(entry);
+      return isStill ? entry : { ...entry, result: turnedDown };
+    });
+    next += group.length;
+    const stop = new AbortController();
+    // One for each: a client may run hundreds of calls at once, and as many listeners of one signal look like a leak.
+    const signal = (): AbortSignal => AbortSignal.any([context.signal, stop.signal]);
+    const running = group.map((entry) => runOne(entry, { ...context, signal: signal() }));
+    // Awaited one by one, so that results are told in the order of the calls; a later one may fail meanwhile.
+    for (const output of running) output.catch(() => undefined);
+    try {
+      for (const output of running) {
+        const { block, endTurn, changes } = await output;
+        results.push(block);
+        end ??= endTurn;
+        const { created, moved } = changes;
+        const made = created.length === 0 ? {} : { created };
+        const put = moved.length === 0 ? {} : { moved };
+        await context.emit({ type: "tool.ended", messageId: context.messageId, result: block, ...made, ...put });
+      }
+    } catch (error) {
+      // What cannot be stored ends the turn, and nothing may go on behind its end.
+      stop.abort(error);
+      await Promise.allSettled(running);
+      throw error;
+    }
+  }
+  return { results, end };
+}
+
+function groupLength(prepared: readonly Prepared[], from: number): number {
+  let length = 0;
+  let own = 0;
+  while (prepared[from + length]?.tool?.concurrent === true) {
+    // What the client runs costs nothing here, and a client may wait until it has heard of all of them.
+    if (prepared[from + length]?.tool?.runBy !== "client") own += 1;
+    if (own > maxAtOnce) break;
+    length += 1;
+  }
+  return Math.max(1, length);
+}
+
+async function runOne(
+  entry: Prepared,
+  context: CallsContext,
+): Promise<{ block: ToolResultBlock; endTurn: ToolOutput["endTurn"]; changes: FileChanges }> {
+  const { call, body, input } = entry;
+  let before: Awaited<ReturnType<typeof writtenBefore>> = new Map();
+  const places = context.decisionContext(call.name);
+  const { unsafe, ...homes } = places;
+  let output = entry.result;
+  if (output === undefined && context.signal.aborted) {
+    output = { text: "Error: Tool execution cancelled by user", status: "interrupted" };
+  }
+  // An approved plan before it in the same reply may have ended the mode.
+  if (entry.tool !== undefined) output ??= goneAway(entry.tool, context) ?? outsideItsMode(entry.tool, places.mode);
+  output ??= overruled(entry, context);
+  const changed = output === undefined ? await changedSince(entry.accesses ?? [], context.host) : undefined;
+  // Calls of the same reply may change what a later one finds; what matters is whether it may still run.
+  if (
+    changed !== undefined &&
+    entry.decision !== undefined &&
+    !isNoWorse(entry.decision, context.policy.decide(changed.accesses, places))
+  ) {
+    output = failed(`${changed.path} is not what it was when this call was decided on. Nothing was run.`);
+  }
+  if (output === undefined && body !== undefined) {
+    await context.emit({ type: "tool.started", callId: call.id, name: call.name });
+    // Settings may have been on their way to the log before this.
+    output = overruled(entry, context);
+    if (output === undefined) before = await writtenBefore(entry.accesses ?? [], context.cwd, context.host);
+    output ??= await withProgress(call, context, (progress) =>
+      body.run(input, {
+        sessionId: context.sessionId,
+        cwd: context.cwd,
+        home: places.home,
+        host: context.host,
+        callId: call.id,
+        signal: context.signal,
+        mode: places.mode,
+        seenFiles: context.seenFiles,
+        protectedPlaces: unsafe ? [] : context.policy.protectedPlaces(homes),
+        progress,
+        ask: (interaction, withinMs) => context.interactions.ask(interaction, context.signal, withinMs),
+      }),
+    );
+  }
+  const bounded = await bound(call, output ?? failed("The tool gave no result."), context);
+  const block: ToolResultBlock = {
+    type: "tool_result",
+    callId: call.id,
+    name: call.name,
+    status: bounded.status,
+    text: bounded.text,
+    ...(bounded.exitCode === undefined ? {} : { exitCode: bounded.exitCode }),
+    ...(bounded.media === undefined ? {} : { media: bounded.media }),
+    ...(bounded.fullTextPath === undefined ? {} : { fullTextPath: bounded.fullTextPath }),
+    ...(bounded.cause === undefined ? {} : { cause: bounded.cause }),
+  };
+  return { block, endTurn: bounded.endTurn, changes: await changesSince(before, context.host) };
+}
+
+/** A level that was lowered, or spec mode, also holds for what has not begun yet; a yes still counts. */
+function overruled({ call, accesses = [], decision }: Prepared, context: CallsContext): ToolOutput | undefined {
+  if (decision === undefined) return undefined;
+  const now = context.policy.decide(accesses, context.decisionContext(call.name));
+  if (now.verdict === "allow" || (now.verdict !== "refuse" && decision.verdict !== "allow")) return undefined;
+  return { text: `Error: Not run, because the settings were changed meanwhile. ${now.why}`, status: "refused" };
+}
+
+/** Long output is cut to head and tail, and the whole of it goes to a file that the result names. */
+async function bound(call: ToolCallBlock, output: ToolOutput, context: CallsContext): Promise<ToolOutput> {
+  let fullTextPath = output.fullTextPath;
+  const uncut = headAndTail(output.text, outputLimit, () => "");
+  if (uncut === output.text) return output;
+  // A model that works where the client is could not read a file that is here.
+  if (fullTextPath === undefined && context.tools.get(call.name)?.runBy !== "client") {
+    try {
+      fullTextPath = await context.host.outputPath(context.sessionId, call.name);
+      await context.host.files.write(fullTextPath, output.text);
+    } catch {
+      fullTextPath = undefined;
+    }
+  }
+  const where = fullTextPath === undefined ? "" : ` The whole output is in ${fullTextPath}`;
+  const text = headAndTail(output.text, outputLimit, (skipped) => `[... ${skipped} characters skipped ...]${where}`);
+  return { ...output, text, ...(fullTextPath === undefined ? {} : { fullTextPath }) };
+}

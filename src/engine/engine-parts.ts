@@ -1,0 +1,27 @@
+import type { ToolSource } from "./calls/tool-source.ts";
+import type { EngineEvent } from "./event.ts";
+import type { CommandRules, DecisionContext, PermissionPolicy } from "./permission.ts";
+import type { Clock, ContextSource, Host, Ids, ModelCatalog, SessionStore } from "./ports.ts";
+import type { Tool } from "./tool.ts";
+
+/** Everything the engine stands on. Built once, by `compose`. */
+export interface EngineParts {
+  readonly store: SessionStore;
+  readonly models: ModelCatalog;
+  readonly policy: PermissionPolicy;
+  readonly tools: ToolSource;
+  readonly host: Host;
+  readonly context: ContextSource;
+  /** The rules on commands in a folder, and what to tell the user of them. Rejects with `config_invalid`. */
+  rules(cwd: string): Promise<{ readonly rules: CommandRules; readonly notices: readonly string[] }>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Canonical folders that decisions depend on. */
+  readonly places: Pick<DecisionContext, "home" | "ownHome" | "ownConfig" | "loginHome" | "temp" | "foldsCase"> & {
+    readonly outputs: (sessionId: string) => string;
+  };
+  /** Reads along in every session, whoever is attached. Never throws. */
+  readonly observe?: (event: EngineEvent) => void;
+  /** JSON Schema of a tool's arguments. */
+  toolSchema(tool: Tool): Promise<unknown>;
+}

@@ -1,0 +1,279 @@
+import { headAndTail, recordTextLimit } from "../../text/output.ts";
+import type { Failure } from "../errors.ts";
+import type { DurableBody, DurableEvent, EndReason, SettingsChanges } from "../event.ts";
+import type { Interaction } from "../interaction.ts";
+import type { AssistantMessage, Message, PromptBlock, ReplyBlock, ToolCallBlock, Usage } from "../message.ts";
+import { callsOf, noUsage } from "../message.ts";
+import type { Ids } from "../ports.ts";
+import type { SessionSettings } from "../settings.ts";
+
+/** Everything a session is: the fold of its durable events, and nothing else. */
+export interface SessionState {
+  readonly id: string;
+  readonly createdAt: number;
+  updatedAt: number;
+  seq: number;
+  /** The sessions whose conversations this one began with, the nearest first. */
+  readonly origins: readonly string[];
+  cwd: string;
+  settings: SessionSettings;
+  title: string;
+  /** Grows at the end only; a message object never changes, its place may be taken by a longer version. */
+  readonly messages: Message[];
+  /** Accepted prompts that are not part of the conversation yet, oldest first. */
+  readonly waiting: Map<string, { readonly content: readonly PromptBlock[]; readonly at: number }>;
+  usage: Usage;
+  /** The turn that has not ended. `prompts`: those that it is for. `promptId`: what it answers, the last prompt that it took before it had a reply. */
+  turn:
+    | {
+        readonly id: string;
+        readonly startedAt: number;
+        readonly model: string;
+        readonly prompts: readonly string[];
+        readonly promptId?: string;
+        readonly hasReply?: boolean;
+      }
+    | undefined;
+  /** The numbers of the first and the last event of each turn so far. */
+  readonly turns: { readonly from: number; readonly to?: number }[];
+  /** How the last turn ended. */
+  lastEnd: EndReason | undefined;
+  /** A reply that was being streamed. */
+  partial: { readonly messageId: string; readonly blocks: ReplyBlock[]; readonly at: number } | undefined;
+  /** Calls of the last reply that have no result yet, in its order. */
+  readonly openCalls: Map<string, { readonly call: ToolCallBlock; started: boolean }>;
+  readonly openRequests: Map<string, Interaction>;
+  /** What its calls have made in the workspace, and where they have moved something. */
+  readonly created: Set<string>;
+  readonly moved: Set<string>;
+}
+
+/** Replays a log. Throws when its first event does not open a session: stores never hand out such a log. */
+export function foldLog(events: readonly DurableEvent[], lastSeq = 0): SessionState {
+  const [first, ...rest] = events;
+  if (first?.type !== "session.opened") throw new Error("a session log begins with session.opened");
+  const state: SessionState = {
+    id: first.sessionId,
+    createdAt: first.at,
+    updatedAt: first.at,
+    seq: first.seq,
+    origins: first.forkOf === undefined ? [] : [first.forkOf.sessionId, ...(first.forkOf.before ?? [])],
+    cwd: first.cwd,
+    settings: first.settings,
+    title: "",
+    messages: [],
+    waiting: new Map(),
+    usage: noUsage,
+    turn: undefined,
+    turns: [],
+    lastEnd: undefined,
+    partial: undefined,
+    openCalls: new Map(),
+    openRequests: new Map(),
+    created: new Set(),
+    moved: new Set(),
+  };
+  for (const event of rest) applyEvent(state, event);
+  state.seq = Math.max(state.seq, lastSeq);
+  return state;
+}
+
+/** Another one that is the same now, and becomes what is applied to it. */
+export function copyState(state: SessionState): SessionState {
+  return {
+    ...state,
+    messages: [...state.messages],
+    turns: [...state.turns],
+    waiting: new Map(state.waiting),
+    partial: state.partial && { ...state.partial, blocks: [...state.partial.blocks] },
+    openCalls: new Map([...state.openCalls].map(([id, open]) => [id, { ...open }])),
+    openRequests: new Map(state.openRequests),
+    created: new Set(state.created),
+    moved: new Set(state.moved),
+  };
+}
+
+export function applyEvent(state: SessionState, event: DurableEvent): void {
+  state.seq = event.seq;
+  state.updatedAt = event.at;
+  switch (event.type) {
+    case "session.opened":
+      break;
+    case "session.updated":
+      state.settings = changeSettings(state.settings, event.changes);
+      if (event.cwd !== undefined) state.cwd = event.cwd;
+      break;
+    case "session.titled":
+      state.title = event.title;
+      break;
+    case "prompt.accepted":
+      state.waiting.set(event.messageId, { content: event.content, at: event.at });
+      break;
+    case "prompt.discarded":
+      state.waiting.delete(event.messageId);
+      break;
+    case "turn.started":
+      state.turn = { id: event.turnId, startedAt: event.at, model: event.model, prompts: event.prompts ?? [] };
+      state.turns.push({ from: event.seq });
+      break;
+    case "prompt.taken":
+      takePrompt(state, event.messageId, event.reminders);
+      break;
+    case "message.checkpoint":
+      extendPartial(state, event);
+      break;
+    case "message.ended":
+      if (state.turn !== undefined) state.turn = { ...state.turn, hasReply: true };
+      endReply(state, event.message);
+      break;
+    case "usage.updated":
+      state.usage = event.total;
+      break;
+    case "tool.started": {
+      const open = state.openCalls.get(event.callId);
+      if (open !== undefined) open.started = true;
+      break;
+    }
+    case "tool.ended":
+      addResult(state, event);
+      break;
+    case "request.opened":
+      state.openRequests.set(event.requestId, event.interaction);
+      break;
+    case "request.closed":
+      state.openRequests.delete(event.requestId);
+      if (event.changes !== undefined) state.settings = changeSettings(state.settings, event.changes);
+      break;
+    case "turn.ended":
+      // What was answered is not asked again, also when a damaged log lost the record that took it up.
+      if (state.turn?.hasReply === true) for (const prompt of state.turn.prompts) state.waiting.delete(prompt);
+      for (const prompt of event.joined ?? []) state.waiting.delete(prompt);
+      state.turn = undefined;
+      endTurn(state.turns, event.seq);
+      state.lastEnd = event.reason;
+      state.partial = undefined;
+      state.openCalls.clear();
+      // All closed already, unless a damaged log lost the record that says so.
+      state.openRequests.clear();
+      for (const messageId of event.untaken ?? []) state.waiting.delete(messageId);
+      break;
+    default:
+      event satisfies never;
+  }
+}
+
+function endTurn(turns: SessionState["turns"], seq: number): void {
+  const last = turns.pop();
+  if (last !== undefined) turns.push({ ...last, to: seq });
+}
+
+/** `null` removes a key. */
+export function changeSettings(settings: SessionSettings, changes: SettingsChanges): SessionSettings {
+  const next: Record<string, unknown> = { ...settings };
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === null) delete next[key];
+    else if (value !== undefined) next[key] = value;
+  }
+  return next as unknown as SessionSettings;
+}
+
+/** Of a turn whose process ended before it did. */
+export const processEnded: Failure = { code: "interrupted", message: "The process that ran this turn ended." };
+
+/**
+ * What must be added to a log whose process ended in the middle of a turn: the text that had come, a result for every call
+ * that has none, and the turn's end. Nothing that was begun is ever run again by itself.
+ */
+export function closingEvents(state: SessionState, ids: Ids): readonly DurableBody[] {
+  if (state.turn === undefined) return [];
+  const bodies: DurableBody[] = [];
+  if (state.partial !== undefined) {
+    const { messageId, blocks, at } = state.partial;
+    const message: AssistantMessage = {
+      id: messageId,
+      role: "assistant",
+      content: withinRecord(blocks),
+      createdAt: at,
+      stop: "interrupted",
+      model: state.turn.model,
+    };
+    bodies.push({ type: "message.ended", message });
+  }
+  for (const requestId of state.openRequests.keys()) {
+    bodies.push({ type: "request.closed", requestId, answer: { kind: "cancel", why: "the process ended" } });
+  }
+  const last = state.messages.at(-1);
+  const messageId = last?.role === "tool" ? last.id : ids.next();
+  for (const { call, started } of state.openCalls.values()) {
+    const text = started
+      ? "Error: Tool execution was interrupted because the process ended. It may have been partly done; look before you try again."
+      : "Error: Tool was not run because the process ended.";
+    bodies.push({
+      type: "tool.ended",
+      messageId,
+      result: { type: "tool_result", callId: call.id, name: call.name, status: "interrupted", text },
+    });
+  }
+  bodies.push({
+    type: "turn.ended",
+    turnId: state.turn.id,
+    reason: "interrupted",
+    failure: processEnded,
+    cause: "process_ended",
+    usage: noUsage,
+    durationMs: Math.max(0, state.updatedAt - state.turn.startedAt),
+  });
+  return bodies;
+}
+
+/** Pieces that each had their record may be too much for one together: then the beginning and the end are kept. */
+function withinRecord(blocks: readonly ReplyBlock[]): ReplyBlock[] {
+  const texts = blocks.filter((block) => block.type !== "tool_call");
+  const most = Math.floor(recordTextLimit / Math.max(1, texts.length));
+  return blocks.map((block) =>
+    block.type === "tool_call" ? block : { ...block, text: headAndTail(block.text, most, cutShort) },
+  );
+}
+
+const cutShort = (skipped: number): string => `[... ${skipped} characters were lost when the process ended ...]`;
+
+function takePrompt(state: SessionState, messageId: string, reminders: readonly string[]): void {
+  const waiting = state.waiting.get(messageId);
+  if (waiting === undefined) return;
+  state.waiting.delete(messageId);
+  if (state.turn !== undefined && state.turn.hasReply !== true) state.turn = { ...state.turn, promptId: messageId };
+  const told = reminders.map((text) => ({ type: "reminder", text }) as const);
+  state.messages.push({ id: messageId, role: "user", content: [...told, ...waiting.content], createdAt: waiting.at });
+}
+
+function extendPartial(state: SessionState, event: DurableEvent & { type: "message.checkpoint" }): void {
+  if (state.partial?.messageId !== event.messageId) {
+    state.partial = { messageId: event.messageId, blocks: [], at: event.at };
+  }
+  const { blocks } = state.partial;
+  const block = blocks[event.block];
+  if (block === undefined) blocks.push({ type: event.kind, text: event.text });
+  else if (block.type !== "tool_call") {
+    blocks[event.block] = { ...block, text: block.text.slice(0, event.from) + event.text };
+  }
+}
+
+function endReply(state: SessionState, message: AssistantMessage): void {
+  state.partial = undefined;
+  state.openCalls.clear();
+  if (message.content.length === 0) return;
+  state.messages.push(message);
+  for (const call of callsOf(message)) state.openCalls.set(call.id, { call, started: false });
+}
+
+function addResult(state: SessionState, event: DurableEvent & { type: "tool.ended" }): void {
+  for (const path of event.created ?? []) state.created.add(path);
+  for (const path of event.moved ?? []) state.moved.add(path);
+  state.openCalls.delete(event.result.callId);
+  const last = state.messages.at(-1);
+  if (last?.role === "tool" && last.id === event.messageId) {
+    state.messages[state.messages.length - 1] = { ...last, content: [...last.content, event.result] };
+  } else {
+    state.messages.push({ id: event.messageId, role: "tool", content: [event.result], createdAt: event.at });
+  }
+}

@@ -1,0 +1,121 @@
+import { textStart } from "../../text/text-cut.ts";
+import { AgentError } from "../errors.ts";
+import type { PromptBlock } from "../message.ts";
+import { noUsage, textOf } from "../message.ts";
+import type { TurnLimits } from "../settings.ts";
+import type { TurnOutcome } from "../turn/turn-outcome.ts";
+
+export interface QueuedPrompt {
+  readonly messageId: string;
+  readonly limits: TurnLimits;
+  /** In characters. */
+  readonly size: number;
+  /** Of an earlier process: it joins the next turn instead of getting its own. */
+  leftover: boolean;
+  /** It came while calls of the live turn ran, and may become part of that turn. */
+  readonly joins: boolean;
+  /** In the log. */
+  stored: boolean;
+  settle(outcome: TurnOutcome): void;
+}
+
+const most = { waiting: 100, characters: 10_000_000, waitingCharacters: 50_000_000 };
+
+/** Accepted prompts that no turn has taken up yet, in the order in which they came. */
+export class PromptQueue {
+  private entries: QueuedPrompt[] = [];
+  private readonly maxWaiting: number;
+
+  constructor(maxWaiting = most.waiting) {
+    this.maxWaiting = maxWaiting;
+  }
+
+  /** How many wait, without those of an earlier process, of which nobody here is the author. */
+  get length(): number {
+    return this.entries.filter((entry) => !entry.leftover).length;
+  }
+
+  /** Throws when a prompt is too large, or too much waits already. */
+  checkRoomFor({ size }: QueuedPrompt): void {
+    const waiting = this.entries.reduce((sum, entry) => sum + entry.size, 0);
+    const isCrowded = this.length >= this.maxWaiting;
+    if (!isCrowded && size > most.characters) {
+      const words = `The prompt has ${size} characters; at most ${most.characters / 1_000_000} million are taken.`;
+      throw new AgentError("input_too_large", words);
+    }
+    if (!isCrowded && waiting + size <= most.waitingCharacters) return;
+    const words = isCrowded ? `${this.maxWaiting} prompts are` : `${waiting} characters are`;
+    throw new AgentError("queue_full", `${words} waiting already; wait for one to end.`);
+  }
+
+  add(entry: QueuedPrompt): void {
+    this.entries.push(entry);
+  }
+
+  remove(entry: QueuedPrompt): void {
+    this.entries = this.entries.filter((other) => other !== entry);
+  }
+
+  /** Counts from 1; 0 when it is not waiting any more. */
+  position(entry: QueuedPrompt): number {
+    return this.entries.indexOf(entry) + 1;
+  }
+
+  /** The next prompt that gets a turn, behind the leftovers before it. Empty when there is none. */
+  takeForTurn(): readonly QueuedPrompt[] {
+    const own = this.entries.findIndex((entry) => !entry.leftover);
+    // What is not in the log may yet turn out to be too large for it.
+    return this.entries[own]?.stored === true ? this.entries.splice(0, own + 1) : [];
+  }
+
+  /** Those of an earlier process are as if they had come just now. */
+  adopt(): void {
+    for (const entry of this.entries) entry.leftover = false;
+  }
+
+  takeJoining(): readonly QueuedPrompt[] {
+    return this.takeWhere((entry) => entry.joins && entry.stored);
+  }
+
+  /** All but the leftovers. */
+  drop(): readonly QueuedPrompt[] {
+    return this.takeWhere((entry) => !entry.leftover);
+  }
+
+  private takeWhere(isTaken: (entry: QueuedPrompt) => boolean): readonly QueuedPrompt[] {
+    const taken = this.entries.filter(isTaken);
+    this.entries = this.entries.filter((entry) => !isTaken(entry));
+    return taken;
+  }
+}
+
+/** A prompt that an earlier process accepted. No caller in this process waits for its outcome. */
+export function leftoverPrompt(messageId: string): QueuedPrompt {
+  const settle = (): void => undefined;
+  return { messageId, limits: {}, size: 0, leftover: true, joins: false, stored: true, settle };
+}
+
+export function sizeOf(content: readonly PromptBlock[]): number {
+  return content.reduce((sum, block) => sum + ("text" in block ? block.text.length : block.data.length), 0);
+}
+
+/** How a prompt ends that no turn took up. */
+export function notRun(cause?: AgentError): TurnOutcome {
+  const nothing = { turnId: "", finalText: "", usage: noUsage, modelCalls: 0, denials: [], durationMs: 0 };
+  if (cause?.code === "timeout") return { ...nothing, reason: "limit", failure: cause.failure };
+  const message = "The prompt was dropped before it was run.";
+  return { ...nothing, reason: "interrupted", failure: { code: "interrupted", message } };
+}
+
+const maxTitleCharacters = 150;
+
+/** What a session is called after its first prompt. */
+export function titleFrom(content: readonly PromptBlock[]): string {
+  const line = textOf(content).replace(/\s+/g, " ").trim();
+  return line === "" ? "(no text)" : shortTitle(line);
+}
+
+export function shortTitle(line: string): string {
+  if (line.length <= maxTitleCharacters) return line;
+  return `${textStart(line, maxTitleCharacters)}...`;
+}

@@ -1,0 +1,391 @@
+import { callableTools } from "../calls/client-tools.ts";
+import { seenPlaces } from "../calls/evidence.ts";
+import { runCalls } from "../calls/tool-calls.ts";
+import type { EngineParts } from "../engine-parts.ts";
+import { AgentError } from "../errors.ts";
+import type { DurableBody, DurableEvent, EngineEvent, EventBody, SettingsChanges } from "../event.ts";
+import type { Interaction } from "../interaction.ts";
+import { copyState, type SessionState } from "../log/history.ts";
+import { Journal } from "../log/journal.ts";
+import type { Message, PromptBlock, Usage } from "../message.ts";
+import type { LogDamage, ModelInfo, SessionLog, ToolSpec } from "../ports.ts";
+import { type Autonomy, type RunOptions, type SessionSettings, unaskedModel } from "../settings.ts";
+import { Briefing } from "../turn/briefing.ts";
+import { buildRequest, chosenModel } from "../turn/context.ts";
+import { estimateTokens } from "../turn/tokens.ts";
+import { runTurn } from "../turn/turn.ts";
+import type { TurnOutcome } from "../turn/turn-outcome.ts";
+import type { Abilities, Attachment } from "./attachment.ts";
+import { Audience } from "./audience.ts";
+import { Interactions } from "./interactions.ts";
+import type { QueuedPrompt } from "./prompt-queue.ts";
+import { leftoverPrompt, notRun, PromptQueue, shortTitle, sizeOf, titleFrom } from "./prompt-queue.ts";
+import { type PromptHandle, type PromptOptions, SentPrompts } from "./sent-prompts.ts";
+import { SessionPast } from "./session-past.ts";
+import { SessionTools } from "./session-tools.ts";
+
+/** One session: its prompt queue, its live turn, and who is attached. */
+export class Session {
+  private readonly parts: EngineParts;
+  private readonly log: SessionLog;
+  private readonly run: RunOptions;
+  private readonly pastEvents: SessionPast;
+  private readonly journal: Journal;
+  private readonly briefing: Briefing;
+  private readonly interactions: Interactions;
+  private readonly audience: Audience;
+  private readonly tools: SessionTools;
+  private readonly seenFiles = new Map<string, string>();
+  private readonly queue: PromptQueue;
+  private readonly sent: SentPrompts;
+  private callsRun = false;
+  private isNamed: boolean;
+  private live: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
+  private closed = false;
+  highestAutonomy: Autonomy = "high";
+  private tellEnd = (): void => undefined;
+  /** Resolves when it was closed, by whomever, and its log is free. */
+  readonly ended = new Promise<void>((resolve) => {
+    this.tellEnd = resolve;
+  });
+
+  constructor(
+    parts: EngineParts,
+    log: SessionLog,
+    state: SessionState,
+    run: RunOptions,
+    { owed, damage }: { readonly owed: readonly DurableBody[]; readonly damage: LogDamage },
+  ) {
+    this.parts = parts;
+    this.log = log;
+    this.run = run;
+    this.queue = new PromptQueue(run.maxWaiting);
+    this.sent = new SentPrompts(state, parts.ids);
+    this.audience = new Audience(parts.clock, parts.observe);
+    this.journal = new Journal({ state, log, clock: parts.clock, publish: (event) => this.audience.publish(event) });
+    this.journal.owe(owed);
+    this.pastEvents = new SessionPast(parts, this.journal, damage);
+    this.briefing = new Briefing(parts, this.journal);
+    this.interactions = new Interactions({
+      present: () => this.audience.present(),
+      emit: (body) => this.journal.emit(body),
+      settings: () => state.settings,
+      highestAutonomy: () => this.highestAutonomy,
+      ids: parts.ids,
+      clock: parts.clock,
+    });
+    this.isNamed = state.title !== "" || state.messages.length > 0;
+    this.tools = new SessionTools(parts.tools, state.settings, run, (tool) => parts.toolSchema(tool));
+    for (const messageId of state.waiting.keys()) this.queue.add(leftoverPrompt(messageId));
+  }
+
+  get id(): string {
+    return this.journal.state.id;
+  }
+
+  get cwd(): string {
+    return this.journal.state.cwd;
+  }
+
+  get settings(): SessionSettings {
+    return this.journal.state.settings;
+  }
+
+  get title(): string {
+    return this.journal.state.title;
+  }
+
+  /** Tokens of all model calls. */
+  get usage(): Usage {
+    return this.journal.state.usage;
+  }
+
+  /** Requests that nobody has answered yet, by their ids. */
+  openRequests(): ReadonlyMap<string, Interaction> {
+    return this.journal.state.openRequests;
+  }
+
+  /** From the next model call on, no other tools are offered than these, and those that the client brought. */
+  limitTools(isWanted: (name: string) => boolean): void {
+    this.tools.limit(isWanted);
+  }
+
+  /** The tools that a model is offered. */
+  toolSpecs(model: ModelInfo): readonly ToolSpec[] {
+    return this.tools.offer(model, this.settings.mode).specs;
+  }
+
+  /** The number of the last thing that happened. */
+  get seq(): number {
+    return this.journal.state.seq;
+  }
+
+  get isClosed(): boolean {
+    return this.closed;
+  }
+
+  get isWorking(): boolean {
+    return this.live !== undefined;
+  }
+
+  /** `undefined` when no turn runs and no prompt is on its way to one; otherwise resolves when that may have changed. */
+  busy(): Promise<unknown> | undefined {
+    return this.live?.done ?? this.sent.storing();
+  }
+
+  /** Resolves when a client is asked for something. */
+  nextRequest(): Promise<void> {
+    return this.audience.nextRequest();
+  }
+
+  /** The model that the next call goes to. */
+  async model(): Promise<ModelInfo> {
+    return (await this.parts.models.resolve(chosenModel(this.settings).id)).info;
+  }
+
+  /** How much of the model's window the next call would take, guessed. Rejects with `model_unknown`. */
+  async contextUse(): Promise<{ readonly tokens: number; readonly window: number }> {
+    const model = await this.model();
+    const request = buildRequest(this.settings, this.history(), this.toolSpecs(model));
+    return { tokens: estimateTokens(request), window: model.contextWindow };
+  }
+
+  history(): readonly Message[] {
+    return this.journal.state.messages;
+  }
+
+  /** What the session is in this moment: whoever attaches now, and applies the events as they come, can say what it was then. */
+  snapshot(): SessionState {
+    const state = copyState(this.journal.state);
+    return { ...state, partial: this.audience.reply.partial() ?? state.partial };
+  }
+
+  /** What has happened behind a number: what is stored, and what a dead process owes and nobody has written yet. */
+  past(after = 0): Promise<readonly DurableEvent[]> {
+    return this.pastEvents.after(after);
+  }
+
+  /** The number behind which to read to know what was under way at `seq`: that before its turn, or `seq` between turns. */
+  readFrom(seq: number): number {
+    return this.pastEvents.from(seq);
+  }
+
+  /** What every client should know that opens the session: its log was damaged. */
+  notices(): readonly EngineEvent[] {
+    return this.pastEvents.notices();
+  }
+
+  /** Accepted prompts that no turn has taken up yet. */
+  waiting(): readonly { readonly messageId: string; readonly content: readonly PromptBlock[]; readonly at: number }[] {
+    return [...this.journal.state.waiting].map(([messageId, { content, at }]) => ({ messageId, content, at }));
+  }
+
+  attach(abilities: Abilities): Attachment {
+    return this.audience.attach(abilities, this.interactions, (after) => this.past(after));
+  }
+
+  /** Takes a prompt in. Turns run one after the other, in the order of the prompts. */
+  prompt(content: readonly PromptBlock[], options: PromptOptions = {}): PromptHandle {
+    const repeated = this.sent.repeated(options.messageId, content);
+    if (repeated !== undefined) return repeated;
+    const messageId = this.sent.idFor(options.messageId);
+    let settle: (outcome: TurnOutcome) => void = () => undefined;
+    const ended = new Promise<TurnOutcome>((resolve) => {
+      settle = resolve;
+    });
+    const joins = options.joins === true && this.callsRun;
+    const own = { messageId, limits: options.limits ?? {}, size: sizeOf(content) };
+    const entry = { ...own, leftover: false, joins, stored: false, settle };
+    const accepted = this.accept(entry, content).then(() => ({ messageId }));
+    const handle = { messageId, accepted, outcome: accepted.then(() => ended) };
+    this.sent.add(content, handle);
+    return handle;
+  }
+
+  /** Prompts that an earlier process has left get turns of their own now, instead of joining the next one. */
+  takeUpWaiting(): void {
+    this.queue.adopt();
+    this.startNext();
+  }
+
+  /**
+   * Stops the live turn and drops the prompts that wait behind it. Resolves when all of it has ended. `cause` has the code
+   * `timeout` for a deadline, and `interrupted` when the process ends. Prompts left over from an earlier process go on waiting: nobody meant them.
+   */
+  async interrupt(cause?: AgentError): Promise<void> {
+    const { live } = this;
+    const failures: unknown[] = [];
+    // Told before the turn hears of it, so that its end is the last thing that happens.
+    const discarded = this.queue.drop().map(async (entry) => {
+      const told = this.journal.emit({ type: "prompt.discarded", messageId: entry.messageId });
+      // Whoever waits for the prompt's end gets it, also when it cannot be written down.
+      await told.catch((error: unknown) => failures.push(error));
+      entry.settle(notRun(cause));
+    });
+    live?.abort.abort(cause);
+    await Promise.all(discarded);
+    await live?.done;
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /** Changes settings that are kept with the session; `null` removes one. Takes effect with the next model call or decision. */
+  async update(changes: SettingsChanges): Promise<void> {
+    const current: Readonly<Record<string, unknown>> = { ...this.settings };
+    // What is on its way may change them yet.
+    const isSure = !this.journal.isBusy;
+    const changed = Object.entries(changes).filter(([key, value]) => !isSure || (value ?? undefined) !== current[key]);
+    if (changed.length === 0) return;
+    await this.journal.emit({ type: "session.updated", changes: Object.fromEntries(changed) });
+  }
+
+  /** Gives the session another title. */
+  async rename(title: string): Promise<void> {
+    const line = shortTitle(title.replace(/\s+/g, " ").trim());
+    if (line === "") throw new AgentError("usage", "A title needs some text.");
+    this.isNamed = true;
+    if (line !== this.title) await this.journal.emit({ type: "session.titled", title: line });
+  }
+
+  /** Ends what runs, gives the log back and ends every event stream. `cause`: see `interrupt`. A second call waits for the first. */
+  async close(cause?: AgentError): Promise<void> {
+    if (this.closed) return this.ended;
+    this.closed = true;
+    for (const entry of this.queue.drop()) entry.settle(notRun());
+    this.live?.abort.abort(cause);
+    await this.live?.done;
+    await this.journal.catchUp();
+    await this.journal.emit({ type: "session.closed" });
+    this.audience.close();
+    await this.log.release().finally(this.tellEnd);
+  }
+
+  private async accept(entry: QueuedPrompt, content: readonly PromptBlock[]): Promise<void> {
+    if (this.closed) throw new AgentError("session_closed", "The session is closed.");
+    this.queue.checkRoomFor(entry);
+    // In the queue before it is in the log, so that an interrupt that comes meanwhile finds it.
+    this.queue.add(entry);
+    try {
+      await this.journal.emit({ type: "prompt.accepted", messageId: entry.messageId, content });
+      entry.stored = true;
+    } catch (error) {
+      this.queue.remove(entry);
+      // Those behind it do not wait for it any more.
+      this.startNext();
+      throw error;
+    }
+    this.startNext();
+    const position = this.queue.position(entry);
+    if (position > 0) await this.journal.emit({ type: "prompt.queued", messageId: entry.messageId, position });
+  }
+
+  private startNext(): void {
+    if (this.closed || this.live !== undefined) return;
+    const taken = this.queue.takeForTurn();
+    if (taken.length === 0) return;
+    const abort = new AbortController();
+    const done = this.runNext(taken, abort.signal).finally(() => {
+      this.live = undefined;
+      this.startNext();
+    });
+    this.live = { abort, done };
+  }
+
+  private async runNext(first: readonly QueuedPrompt[], signal: AbortSignal): Promise<void> {
+    const taken = [...first];
+    const { parts, journal } = this;
+    const { outputs, ...places } = parts.places;
+    const turnId = parts.ids.next();
+    const outcome = await runTurn({
+      turnId,
+      state: journal.state,
+      promptIds: first.map((entry) => entry.messageId),
+      limits: first.at(-1)?.limits ?? {},
+      models: parts.models,
+      clock: parts.clock,
+      ids: parts.ids,
+      modelByDefault: unaskedModel(this.settings, this.run),
+      ...(this.run.modelSilence === undefined ? {} : { silence: this.run.modelSilence }),
+      signal,
+      offer: (model) => this.tools.offer(model, this.settings.mode),
+      takeJoining: () => {
+        const joining = this.queue.takeJoining();
+        taken.push(...joining);
+        return joining.map((entry) => entry.messageId);
+      },
+      runCalls: (calls, offered, isCut) =>
+        this.whileCallsRun(async () => {
+          const rules = await this.briefing.rules();
+          const own = [this.id, ...journal.state.origins].map(outputs);
+          const looked = this.briefing.isHere && (await seenPlaces(parts, { ...places, cwd: this.cwd }, own));
+          const seen = { readable: [], made: journal.state, ...looked };
+          return runCalls(calls, {
+            sessionId: this.id,
+            cwd: this.cwd,
+            messageId: parts.ids.next(),
+            tools: callableTools(offered.tools, calls, this.settings, this.run),
+            isThere: (tool) => this.tools.isThere(tool),
+            isCut,
+            host: parts.host,
+            clock: parts.clock,
+            policy: parts.policy,
+            interactions: this.interactions,
+            seenFiles: this.seenFiles,
+            signal,
+            onDenied: this.run.onDenied ?? "stop",
+            decisionContext: (tool) => ({
+              tool,
+              autonomy: this.settings.autonomy,
+              mode: this.settings.mode,
+              cwd: this.cwd,
+              ...places,
+              ...seen,
+              approver: this.interactions.canAsk("permission"),
+              unsafe: this.run.unsafe ?? false,
+              rules,
+              enabledTools: this.run.enabledTools ?? [],
+            }),
+            emit: (body) => journal.emit(body),
+          });
+        }),
+      reminders: async () => {
+        await this.tellUnaskedModel();
+        return this.briefing.reminders();
+      },
+      emit: (body: EventBody) => {
+        if (body.type === "notice") return this.briefing.notice(body);
+        return body.type === "prompt.taken" ? this.take(body) : journal.emit(body);
+      },
+      room: () => this.audience.room(),
+    });
+    for (const entry of taken) entry.settle(outcome);
+  }
+
+  private async tellUnaskedModel(): Promise<void> {
+    const { unaskedModelNotice: notice } = this.run;
+    if (notice === undefined || this.settings.isModelNamed === true) return;
+    const model = await this.model().catch(() => undefined);
+    if (model?.id === notice.modelId)
+      await this.briefing.notice({ type: "notice", level: "warning", text: notice.text, code: "unasked_model" });
+  }
+
+  /** The first prompt that becomes part of the conversation names the session. */
+  private async take(body: EventBody & { type: "prompt.taken" }): Promise<void> {
+    const { content = [] } = this.journal.state.waiting.get(body.messageId) ?? {};
+    const taken = this.journal.emit(body);
+    if (!this.isNamed && content.length > 0) {
+      this.isNamed = true;
+      // A title that cannot be stored is no reason to lose the prompt.
+      this.journal.emit({ type: "session.titled", title: titleFrom(content) }).catch(() => undefined);
+    }
+    await Promise.all([taken, this.briefing.heard(content)]);
+  }
+
+  private async whileCallsRun<T>(run: () => Promise<T>): Promise<T> {
+    this.callsRun = true;
+    try {
+      return await run();
+    } finally {
+      this.callsRun = false;
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import type { EngineParts } from "../engine-parts.ts";
+import type { EventBody } from "../event.ts";
+import type { Journal } from "../log/journal.ts";
+import type { Message, PromptBlock } from "../message.ts";
+import type { CommandRules } from "../permission.ts";
+
+const noRules: CommandRules = { allow: [], deny: [], alwaysDeny: [] };
+
+/** What a session tells its model beside the prompts, and its user once. */
+export class Briefing {
+  private readonly parts: EngineParts;
+  private readonly journal: Journal;
+  private readonly noticed = new Set<string>();
+  private readonly denied = new Map<string, CommandRules["deny"][number]>();
+  private oriented = false;
+
+  constructor(parts: EngineParts, journal: Journal) {
+    this.parts = parts;
+    this.journal = journal;
+  }
+
+  /** A model whose tools the client runs works there: this folder and its rules are nothing to it. */
+  get isHere(): boolean {
+    return this.journal.state.settings.clientRunsTools !== true;
+  }
+
+  /**
+   * Read again for every reply, because the file can change. A rule that denies holds as long as the session is open: the model
+   * must not get rid of it by going to a branch without the file.
+   */
+  async rules(): Promise<CommandRules> {
+    if (!this.isHere) return noRules;
+    const { rules, notices } = await this.parts.rules(this.journal.state.cwd);
+    for (const text of notices) await this.notice({ type: "notice", level: "warning", text });
+    for (const rule of rules.deny) this.denied.set(JSON.stringify(rule), rule);
+    return this.denied.size === rules.deny.length ? rules : { ...rules, deny: [...this.denied.values()] };
+  }
+
+  async notice(body: EventBody & { type: "notice" }): Promise<void> {
+    if (this.noticed.has(body.text)) return;
+    this.noticed.add(body.text);
+    await this.journal.emit(body);
+  }
+
+  /** No provider takes half of a character, so that something else is sent; its author should know. */
+  async heard(prompt: readonly PromptBlock[]): Promise<void> {
+    if (prompt.every((block) => block.type !== "text" || block.text.isWellFormed())) return;
+    const text = "The prompt holds half of a character (a lone surrogate). The model is sent \ufffd in its place.";
+    await this.notice({ type: "notice", level: "warning", text });
+  }
+
+  /** Where the model works, once per process; texts that stand in the conversation already are not repeated. */
+  async reminders(): Promise<readonly string[]> {
+    const { state } = this.journal;
+    const news: string[] = [];
+    // A broken rule is told before anything else is done.
+    await this.rules();
+    if (this.isHere && !this.oriented) {
+      this.oriented = true;
+      const told = new Set(state.messages.flatMap(remindersOf));
+      news.push(...(await this.parts.context.reminders(state.cwd)).filter((text) => !told.has(text)));
+    }
+    if (state.lastEnd === "failed" && state.messages.at(-1)?.role === "assistant") {
+      news.push("Your last answer broke off because the connection to you failed.");
+    }
+    if (state.lastEnd === "interrupted") news.push("The previous turn was interrupted before it was finished.");
+    return news;
+  }
+}
+
+function remindersOf(message: Message): readonly string[] {
+  if (message.role !== "user") return [];
+  return message.content.flatMap((block) => (block.type === "reminder" ? [block.text] : []));
+}

@@ -1,0 +1,47 @@
+import type { Message } from "../message.ts";
+import type { ModelInfo, ModelRequest, ToolSpec } from "../ports.ts";
+import type { ReasoningEffort, SessionSettings } from "../settings.ts";
+import specModePrompt from "./prompts/spec-mode.md";
+import systemPrompt from "./prompts/system.md";
+import { estimateTokens } from "./tokens.ts";
+
+/** The model and effort that the session's mode calls for. */
+export function chosenModel(settings: SessionSettings): { id: string; effort: ReasoningEffort } {
+  if (settings.mode !== "spec") return { id: settings.modelId, effort: settings.reasoningEffort };
+  return {
+    id: settings.specModelId ?? settings.modelId,
+    effort: settings.specReasoningEffort ?? settings.reasoningEffort,
+  };
+}
+
+export function buildRequest(
+  settings: SessionSettings,
+  messages: readonly Message[],
+  tools: readonly ToolSpec[],
+): ModelRequest {
+  const parts = [settings.systemPrompt ?? systemPrompt.trim()];
+  if (settings.mode === "spec") parts.push(specModePrompt.trim());
+  if (settings.appendSystemPrompt !== undefined) parts.push(settings.appendSystemPrompt);
+  const system = parts.join("\n\n");
+  const { effort: reasoningEffort } = chosenModel(settings);
+  return { system, messages: withContinuations(messages), tools, reasoningEffort, mode: settings.mode };
+}
+
+/** After an answer that was cut at the output limit, the model is told to go on; the conversation itself keeps no such words. */
+function withContinuations(messages: readonly Message[]): readonly Message[] {
+  const isCut = (message: Message | undefined, next: Message | undefined): boolean =>
+    message?.role === "assistant" && message.stop === "length" && next?.role !== "user" && next?.role !== "tool";
+  if (!messages.some((message, index) => isCut(message, messages[index + 1]))) return messages;
+  return messages.flatMap((message, index): Message[] => {
+    if (!isCut(message, messages[index + 1])) return [message];
+    const text = "Your answer was cut at the output limit. Go on exactly where it stopped, without repeating anything.";
+    const goOn = { id: `${message.id}-continue`, role: "user", content: [{ type: "reminder", text }] } as const;
+    return [message, { ...goOn, createdAt: message.createdAt }];
+  });
+}
+
+/** Room that is kept free for the answer. */
+export function fitsWindow(request: ModelRequest, model: ModelInfo): boolean {
+  const answer = Math.min(model.maxOutputTokens, Math.floor(model.contextWindow / 4));
+  return estimateTokens(request) <= model.contextWindow - answer;
+}

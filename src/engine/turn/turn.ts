@@ -1,0 +1,263 @@
+import type { CallsOutcome, Denial } from "../calls/tool-calls.ts";
+import type { Failure } from "../errors.ts";
+import { AgentError, failureOf } from "../errors.ts";
+import type { EndCause, EndReason, EventBody } from "../event.ts";
+import type { SessionState } from "../log/history.ts";
+import type { ToolCallBlock, ToolResultBlock, Usage } from "../message.ts";
+import { addUsage, callsOf, noUsage, textOf, totalTokens } from "../message.ts";
+import type { Clock, Ids, ModelCatalog, ModelInfo } from "../ports.ts";
+import { sizeOf } from "../session/prompt-queue.ts";
+import type { OfferedTools } from "../session/session-tools.ts";
+import type { ModelByDefault, ModelSilence, TurnLimits } from "../settings.ts";
+import { buildRequest, chosenModel, fitsWindow } from "./context.ts";
+import { costOf } from "./cost.ts";
+import { notSilentFor } from "./model-silence.ts";
+import { readReply } from "./reply.ts";
+import { isToolError } from "./run-failure.ts";
+import type { TurnOutcome } from "./turn-outcome.ts";
+
+/** What a turn needs of its session. */
+export interface TurnParts {
+  readonly turnId: string;
+  readonly state: SessionState;
+  /** Waiting prompts that this turn takes up, in order. */
+  readonly promptIds: readonly string[];
+  readonly limits: TurnLimits;
+  readonly models: ModelCatalog;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** The user named no model: a prompt that the offline model does not understand fails. */
+  readonly modelByDefault: ModelByDefault | undefined;
+  readonly silence?: ModelSilence;
+  /** Aborted by an interrupt; its reason may be an AgentError that says more than that. */
+  readonly signal: AbortSignal;
+  offer(model: ModelInfo): OfferedTools;
+  /** Of a reply that was offered these. `isCut`: it ended at the output limit, maybe in the middle of a call. */
+  runCalls(calls: readonly ToolCallBlock[], offered: OfferedTools, isCut: boolean): Promise<CallsOutcome>;
+  reminders(): Promise<readonly string[]>;
+  /** Prompts that came while calls ran and belong to this turn. */
+  takeJoining(): readonly string[];
+  emit(body: EventBody): Promise<void>;
+  room(): Promise<void> | undefined;
+}
+
+interface End {
+  readonly reason: EndReason;
+  readonly failure?: Failure;
+  readonly cause?: EndCause;
+  readonly finalText?: string;
+}
+
+const nothingSaid: Failure = {
+  code: "model_empty",
+  message: "The model answered with nothing.",
+  cause: "empty_response",
+};
+
+function noModel({ reason, remedy }: ModelByDefault): Failure {
+  return { code: "no_model", message: `${reason}, and the offline model did not understand the prompt. ${remedy}` };
+}
+
+/** An answer that was cut at the output limit is continued this often. */
+const maxContinuations = 3;
+
+/** THE LOOP: ask the model, run its calls, until it stops. Exactly one `turn.ended` follows `turn.started`. */
+export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
+  const { turnId, state, clock, ids, signal, emit, limits } = parts;
+  const startedAt = clock.monotonic();
+  let usage = noUsage;
+  let cost: number | undefined;
+  let isPriced = true;
+  let modelCalls = 0;
+  let finalText = "";
+  let continuations = 0;
+  const denials: Denial[] = [];
+  let failedTool: ToolResultBlock | undefined;
+  const promptIds = [...parts.promptIds];
+
+  const step = async (): Promise<End | undefined> => {
+    if (signal.aborted) return interrupted(signal);
+    const spent = overLimit(limits, modelCalls, usage);
+    if (spent !== undefined) return { reason: "limit", failure: spent };
+    const model = await parts.models.resolve(chosenModel(state.settings).id);
+    const offered = parts.offer(model.info);
+    const request = buildRequest(state.settings, state.messages, offered.specs);
+    if (!fitsWindow(request, model.info)) return contextFull(model.info.contextWindow);
+
+    modelCalls += 1;
+    const messageId = ids.next();
+    await emit({ type: "model.called", messageId, model: model.info.id });
+    const { silence } = parts;
+    const isWatched = silence !== undefined && (silence.isChosen || model.boundsSilence !== true);
+    const stream = isWatched
+      ? notSilentFor(silence, clock, signal, (own, heard) => model.stream(request, own, heard))
+      : model.stream(request, signal);
+    const reply = await readReply(stream, { messageId, model: model.info.id, clock, signal, emit, room: parts.room });
+    const told = [emit({ type: "message.ended", message: reply.message })];
+    if (reply.usage !== undefined) {
+      usage = addUsage(usage, reply.usage);
+      const paid = model.info.prices && costOf(reply.usage, model.info.prices);
+      if (paid === undefined) isPriced = false;
+      else cost = (cost ?? 0) + paid;
+      const total = addUsage(state.usage, reply.usage);
+      told.push(
+        emit({ type: "usage.updated", call: reply.usage, total, ...(paid === undefined ? {} : { cost: paid }) }),
+      );
+    }
+    await Promise.all(told);
+    const { stop } = reply.message;
+    const text = textOf(reply.message.content);
+    if (text.trim() !== "") finalText = continuations > 0 ? finalText + text : text;
+    if (reply.usage === undefined) isPriced = false;
+    if (stop === "interrupted") return interrupted(signal);
+    if (reply.failure !== undefined) return failedWith(reply.failure);
+
+    const calls = callsOf(reply.message);
+    const isContinued = continuations > 0;
+    continuations = stop === "length" ? continuations + 1 : 0;
+    const isOver = continuations > maxContinuations;
+    if (calls.length > 0) {
+      const outcome = await parts.runCalls(calls, offered, stop === "length");
+      denials.push(...outcome.denials);
+      failedTool = outcome.results.find(isToolError);
+      if (signal.aborted) return interrupted(signal);
+      if (outcome.end !== undefined) return endOf(outcome.end, outcome.denials);
+      const joining = parts.takeJoining();
+      promptIds.push(...joining);
+      for (const messageId of joining) await emit({ type: "prompt.taken", messageId, reminders: [] });
+      return isOver ? outputLimit() : undefined;
+    }
+    if (isOver) return outputLimit();
+    if (stop === "length") return undefined;
+    if (stop === "refusal") return refused(text);
+    // Words before a call announce the work; only what comes after it is the answer.
+    if (text.trim() === "" && (finalText === "" || !isContinued)) return failedWith(nothingSaid);
+    if (!reply.understood && parts.modelByDefault !== undefined) return failedWith(noModel(parts.modelByDefault));
+    return { reason: "completed" };
+  };
+
+  /** Once it is part of the conversation, no later turn could be run either. */
+  const isTooLarge = (id: string, model: ModelInfo): boolean => {
+    const { content = [], at = 0 } = state.waiting.get(id) ?? {};
+    // A token has a character at least: most prompts need not be counted.
+    if (sizeOf(content) <= model.contextWindow / 4) return false;
+    const message = { id, role: "user", content, createdAt: at } as const;
+    return !fitsWindow(buildRequest(state.settings, [message], parts.offer(model).specs), model);
+  };
+
+  let end: End | undefined;
+  try {
+    // What the model is told is looked up while the beginning is written.
+    const begun = emit({
+      type: "turn.started",
+      turnId,
+      model: chosenModel(state.settings).id,
+      prompts: parts.promptIds,
+    });
+    // One that is not known fails when it is called, with its prompt in the conversation.
+    const resolved = parts.models.resolve(chosenModel(state.settings).id).catch(() => undefined);
+    let [reminders, model] = await Promise.all([parts.reminders(), resolved, begun]);
+    for (const messageId of parts.promptIds) {
+      if (model !== undefined && isTooLarge(messageId, model.info)) {
+        end = promptTooLarge(model.info.contextWindow);
+        break;
+      }
+      await emit({ type: "prompt.taken", messageId, reminders });
+      reminders = [];
+    }
+    while (end === undefined) end = await step();
+  } catch (error) {
+    end = failedWith(failureOf(error));
+  }
+
+  const durationMs = Math.round(clock.monotonic() - startedAt);
+  const facts = ({
+    reason,
+    failure,
+  }: End): Pick<TurnOutcome, "turnId" | "reason" | "failure" | "usage" | "durationMs"> => {
+    return { turnId, reason, usage, durationMs, ...(failure === undefined ? {} : { failure }) };
+  };
+  // Nobody else will take them up, and who sent them is told that they have failed.
+  const untaken = promptIds.filter((messageId) => state.waiting.has(messageId));
+  const joined = promptIds.slice(parts.promptIds.length).filter((messageId) => !untaken.includes(messageId));
+  const prompts = { ...(untaken.length === 0 ? {} : { untaken }), ...(joined.length === 0 ? {} : { joined }) };
+  try {
+    const cause = end.cause === undefined ? {} : { cause: end.cause };
+    await emit({ type: "turn.ended", ...facts(end), ...cause, ...prompts });
+  } catch (error) {
+    end = failedWith(failureOf(error));
+  }
+  return {
+    ...facts(end),
+    finalText: trimmed(end.finalText ?? finalText),
+    ...(cost === undefined || !isPriced ? {} : { cost }),
+    modelCalls,
+    denials,
+    ...(failedTool === undefined ? {} : { failedTool }),
+  };
+}
+
+/** Without blank lines before it and space behind it; the indentation of its first line is part of it. */
+function trimmed(text: string): string {
+  return text.replace(/^(?:[^\S\n]*\n)+/, "").trimEnd();
+}
+
+function overLimit(limits: TurnLimits, modelCalls: number, usage: Usage): Failure | undefined {
+  if (limits.maxModelCalls !== undefined && modelCalls >= limits.maxModelCalls) {
+    return {
+      code: "limit_turns",
+      message: `Stopped after ${modelCalls} model ${modelCalls === 1 ? "call" : "calls"}, as the limit says.`,
+    };
+  }
+  const tokens = totalTokens(usage);
+  if (limits.maxTokens !== undefined && tokens >= limits.maxTokens) {
+    return { code: "limit_tokens", message: `Stopped after ${tokens} tokens; the limit is ${limits.maxTokens}.` };
+  }
+  return undefined;
+}
+
+/** A deadline interrupts with its own error, and so does a process that ends; anything else is a plain interrupt. */
+function interrupted(signal: AbortSignal): End {
+  const cause: unknown = signal.reason;
+  if (cause instanceof AgentError && cause.code === "timeout") return { reason: "limit", failure: cause.failure };
+  if (cause instanceof AgentError && cause.code === "interrupted")
+    return { reason: "interrupted", failure: cause.failure, cause: "process_ended" };
+  return { reason: "interrupted", failure: { code: "interrupted", message: "The run was interrupted." } };
+}
+
+function failedWith(failure: Failure): End {
+  return { reason: failure.code === "context_full" ? "context_full" : "failed", failure };
+}
+
+function refused(text: string): End {
+  const message =
+    text.trim() === ""
+      ? "The model declined to answer."
+      : "The model, or its provider, declined to answer after some words.";
+  return { reason: "refused", failure: { code: "model_refused", message } };
+}
+
+function contextFull(window: number): End {
+  const message =
+    `The conversation no longer fits the model's window of ${window} tokens. ` +
+    "Start a new session, or go on with a model that has a larger one.";
+  return { reason: "context_full", failure: { code: "context_full", message } };
+}
+
+function promptTooLarge(window: number): End {
+  const message =
+    `The prompt alone does not fit the model's window of ${window} tokens, and was not taken into the conversation. ` +
+    "Send less, or go on with a model that has a larger one.";
+  return { reason: "context_full", failure: { code: "context_full", message } };
+}
+
+function outputLimit(): End {
+  const message = `The answer was cut at the model's output limit ${maxContinuations + 1} times in a row.`;
+  return { reason: "length", failure: { code: "output_limit", message } };
+}
+
+function endOf(end: NonNullable<CallsOutcome["end"]>, denials: readonly Denial[]): End {
+  if (end.reason === "planned") return { reason: "planned", finalText: end.finalText };
+  if (end.reason === "cancelled") return { reason: "cancelled" };
+  return { reason: "denied", failure: { code: "denied", message: denials.map((denial) => denial.why).join(" ") } };
+}

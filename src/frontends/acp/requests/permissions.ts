@@ -1,0 +1,119 @@
+import type { PermissionOption, ToolCallContent } from "@agentclientprotocol/sdk";
+import type { PermissionRequest, PlanRequest } from "../../../sdk/api.ts";
+import type { PermissionOption as BackendOption, PermissionCall } from "../../../sdk/types.ts";
+import type { Client } from "../client.ts";
+import type { Translator } from "../view/acp-updates.ts";
+import { fenced, plainLine, shownTitle, textContent } from "../view/shown-text.ts";
+
+/*
+ * Who is asked decides, and nobody else: the policy is the backend's. What is not an offered option is a no, and so is
+ * whatever goes wrong on the way, because a handler that throws is answered `cancel`.
+ */
+
+const cancel = "cancel";
+
+const lasting = /^proceed_(always|auto_run)(_|$)/;
+
+/** They need a text that no option can carry, or lead to a session that the client does not know. */
+const unusable = /^proceed_(edit|new_session)(_|$)/;
+
+/** Clients may choose by kind alone, so of an option that is not known nobody can say whether it is a yes. */
+function kindOf(value: string): PermissionOption["kind"] | undefined {
+  if (value === "proceed_once") return "allow_once";
+  if (value === cancel) return "reject_once";
+  return lasting.test(value) && !unusable.test(value) ? "allow_always" : undefined;
+}
+
+/** Those that are known, each once, and always a no. */
+export function optionsOf(options: readonly BackendOption[]): readonly PermissionOption[] {
+  const offered = new Map<string, PermissionOption>();
+  for (const { value, label } of [...options, { value: cancel, label: "No" }]) {
+    const kind = kindOf(value);
+    if (kind !== undefined && !offered.has(value))
+      offered.set(value, { optionId: value, name: shownTitle(label), kind });
+  }
+  return [...offered.values()];
+}
+
+/** One of several calls is allowed for itself: what is allowed for good, an answer to all of them would have to say. */
+function optionsOfOne(options: readonly PermissionOption[], nth: number, count: number): readonly PermissionOption[] {
+  if (count === 1) return options;
+  return options
+    .filter(({ kind }) => kind !== "allow_always")
+    .map((option) =>
+      option.kind === "allow_once" ? { ...option, name: `Yes, allow this one (${nth} of ${count})` } : option,
+    );
+}
+
+/** One request for each call, so that each is seen where it stands. They run when all of them are allowed. */
+export async function askPermission(
+  request: PermissionRequest,
+  { client, translator, sessionId }: Asking,
+): Promise<string> {
+  const { calls } = request;
+  const all = optionsOf(request.options);
+  let answer = cancel;
+  // Two calls under one id could not be told apart.
+  if (new Set(calls.map(({ id }) => id)).size < calls.length) return cancel;
+  for (const [index, call] of calls.entries()) {
+    const options = optionsOfOne(all, index + 1, calls.length);
+    const { content: view = [], ...toolCall } = translator.asked(call);
+    const content = [...(view ?? []), ...explained(call)];
+    request.signal.throwIfAborted();
+    const chosen = await client.choose(sessionId, { ...toolCall, content }, options, request.signal);
+    answer = options.find(({ optionId }) => optionId === chosen)?.optionId ?? cancel;
+    if (answer === cancel) return cancel;
+  }
+  return answer;
+}
+
+export async function askForPlan(
+  { id, plan, title, alternatives, options, signal }: PlanRequest,
+  { client, translator, sessionId }: Asking,
+): Promise<string> {
+  const offered = optionsOf(options);
+  const content = [
+    textContent(plan),
+    ...(alternatives.length === 0
+      ? []
+      : [textContent(`Alternatives:\n${alternatives.map((name) => `- ${plainLine(name)}`).join("\n")}`)]),
+  ];
+  const toolCall = {
+    toolCallId: translator.openCallOf("ExitSpecMode") ?? id,
+    title: shownTitle(title ?? "Proposed plan"),
+    kind: "switch_mode",
+    status: "pending",
+    content,
+  } as const;
+  const answer = await client.choose(sessionId, toolCall, offered, signal);
+  return offered.some(({ optionId }) => optionId === answer) ? (answer ?? cancel) : cancel;
+}
+
+export interface Asking {
+  readonly client: Client;
+  readonly translator: Translator;
+  readonly sessionId: string;
+}
+
+/** What a diff does not show: the whole command, and why it is asked about. */
+function explained({ name, input, details }: PermissionCall): readonly ToolCallContent[] {
+  switch (details.type) {
+    case "exec": {
+      const { fullCommand, riskLevelReason } = details;
+      const { command } = input;
+      const isOther = name === "Execute" && typeof command === "string" && command !== fullCommand;
+      return [
+        textContent(fenced(fullCommand)),
+        ...(isOther ? [textContent(`The call itself says something else:\n${fenced(command)}`)] : []),
+        ...(riskLevelReason === undefined ? [] : [textContent(plainLine(riskLevelReason))]),
+      ];
+    }
+    case "create":
+    case "edit":
+    case "apply_patch":
+    case "exit_spec_mode":
+      return [];
+    default:
+      return [textContent(fenced(JSON.stringify(details, null, 2)))];
+  }
+}

@@ -1,0 +1,213 @@
+import type { NoticeSeverity, SessionUpdate } from "@agentclientprotocol/sdk";
+import type { Session } from "../../../sdk/api.ts";
+import {
+  handleTurnEvent,
+  ignored,
+  type TurnEventHandlers,
+  type TurnEventOf,
+} from "../../../sdk/turns/turn-event-handlers.ts";
+import type { ModelInfo, TokenUsage, TurnEvent } from "../../../sdk/types.ts";
+import { askBackend } from "../ask-backend.ts";
+import type { Client } from "../client.ts";
+import { mcpFailures } from "../mcp-servers.ts";
+import { configOptions, modeOf } from "../modes.ts";
+import type { Translator } from "../view/acp-updates.ts";
+import { shownTitle } from "../view/shown-text.ts";
+
+/** Whether an event belongs to a turn, and to nobody once that is over. */
+const isOfTurn: { readonly [Type in TurnEvent["type"]]: boolean } = {
+  text: true,
+  text_reset: true,
+  thinking: true,
+  message: false,
+  tool_input: true,
+  tool_call: true,
+  tool_progress: true,
+  tool_result: true,
+  state: true,
+  usage: false,
+  settings: false,
+  title: false,
+  retry: false,
+  notice: false,
+  error: false,
+  other: false,
+  end: false,
+};
+
+/** How much news may wait for a client that does not read. Of what comes then the latest of each kind is kept. */
+const mostUnread = 100;
+
+export interface NewsParts {
+  readonly sessionId: string;
+  readonly client: Client;
+  readonly translator: Translator;
+  readonly models: readonly ModelInfo[];
+  /** `undefined` while there is none. */
+  session(): Session | undefined;
+  isTurnRunning(): boolean;
+  /** Words for people, where the client has no place for them. */
+  warn(words: string): void;
+}
+
+/** What a client is told of a session, in the order in which it happens. */
+export interface SessionNews {
+  tell(updates: Iterable<SessionUpdate>): void;
+  /** Resolves when the client has room for more. */
+  room(): Promise<void>;
+  notice(severity: NoticeSeverity, title: string, description?: string): void;
+  happened(event: TurnEvent): void;
+  /** Mode and options, if they are others than were told. */
+  tellSettings(): void;
+  /** Asks the backend how large the model's window is, and tells how full, unless nothing was said yet. */
+  measure(): Promise<void>;
+}
+
+export function createSessionNews(parts: NewsParts): SessionNews {
+  const { client, sessionId } = parts;
+  let told: Promise<void> = Promise.resolve();
+  let shown = settingsNow();
+  /** The model's window in tokens, where the backend tells. */
+  let windowSize: number | undefined;
+  let isMeasuring = false;
+  let unread = 0;
+  const latest = new Map<SessionUpdate["sessionUpdate"], SessionUpdate>();
+  let mayHaveBegun = false;
+
+  function settingsNow() {
+    const settings = parts.session()?.settings;
+    if (settings === undefined) return undefined;
+    return { mode: modeOf(settings), options: configOptions(settings, parts.models) };
+  }
+
+  function tell(updates: Iterable<SessionUpdate>): void {
+    for (const update of updates) told = client.update(sessionId, update);
+  }
+
+  /** For what comes outside of turns, too, where nothing keeps the backend from running ahead. */
+  function tellLatest(update: SessionUpdate): void {
+    if (unread >= mostUnread || latest.size > 0) {
+      latest.set(update.sessionUpdate, update);
+      return;
+    }
+    unread += 1;
+    tell([update]);
+    void told.then(() => {
+      unread -= 1;
+      if (unread > 0) return;
+      const waiting = [...latest.values()];
+      latest.clear();
+      for (const each of waiting) tellLatest(each);
+    });
+  }
+
+  function notice(severity: NoticeSeverity, title: string, description = ""): void {
+    const more = description === "" ? {} : { description };
+    if (client.capabilities.session?.notices) tellLatest({ sessionUpdate: "notice", severity, title, ...more });
+    else parts.warn([title, description].join("\n").trim());
+  }
+
+  function tellSettings(): void {
+    const now = settingsNow();
+    if (now === undefined || JSON.stringify(now) === JSON.stringify(shown)) return;
+    const before = shown;
+    shown = now;
+    if (now.mode !== before?.mode) tellLatest({ sessionUpdate: "current_mode_update", currentModeId: now.mode });
+    tellLatest({ sessionUpdate: "config_option_update", configOptions: now.options });
+    // Another model may have another window.
+    measure().catch(() => undefined);
+  }
+
+  async function measure(): Promise<void> {
+    const session = parts.session();
+    if (isMeasuring || session === undefined) return;
+    isMeasuring = true;
+    const { used, limit } = await askBackend(session, "get_context_stats");
+    isMeasuring = false;
+    if (!isCount(limit) || limit === 0) return;
+    windowSize = limit;
+    const isBegun = session.history.length > 0 || session.usage !== undefined;
+    if (isBegun) tellFilling(used, limit);
+  }
+
+  /** What the last call had in it, and what came of it, is what the next one begins with. */
+  function tellUsage(lastCall: TokenUsage | undefined): void {
+    if (windowSize === undefined || lastCall === undefined) {
+      measure().catch(() => undefined);
+      return;
+    }
+    const { inputTokens, cacheReadTokens, cacheCreationTokens, outputTokens } = lastCall;
+    const used = inputTokens + cacheReadTokens + cacheCreationTokens + outputTokens;
+    tellFilling(used, windowSize);
+  }
+
+  function tellFilling(used: unknown, size: number): void {
+    if (isCount(used)) tellLatest({ sessionUpdate: "usage_update", used, size });
+  }
+
+  /**
+   * Backends say that they execute a call also right before they ask whether they may. So it has begun when anything comes
+   * behind that but the question; at the latest when it is said that the call is silent.
+   */
+  function watchBeginning(event?: TurnEvent): void {
+    if (event?.type === "state") mayHaveBegun = event.state === "executing_tool";
+    else if (mayHaveBegun) {
+      mayHaveBegun = false;
+      tell(parts.translator.begin());
+    }
+  }
+
+  function seeOther({ name, given }: TurnEventOf<"other">): void {
+    if (name === "tool_execution_heartbeat") watchBeginning();
+    if (name !== "mcp_status_changed") return;
+    for (const words of mcpFailures(given)) notice("warning", words);
+  }
+
+  const translated = (event: TurnEvent): void => tell(parts.translator.take(event));
+
+  const handlers: TurnEventHandlers = {
+    text: translated,
+    text_reset: translated,
+    thinking: translated,
+    message: ignored,
+    tool_input: translated,
+    tool_call: translated,
+    tool_progress: translated,
+    tool_result: translated,
+    // Seen by `watchBeginning`.
+    state: ignored,
+    usage: ({ lastCall }) => tellUsage(lastCall),
+    settings: tellSettings,
+    title: ({ title }) =>
+      tellLatest({
+        sessionUpdate: "session_info_update",
+        title: shownTitle(title),
+        updatedAt: new Date().toISOString(),
+      }),
+    retry: ({ reason, attempt }) => notice("info", `The model is asked again (${reason}, retry ${attempt}).`),
+    notice: ({ level, message }) => notice(level, message),
+    // Told with the end of the turn.
+    error: ignored,
+    other: seeOther,
+    end: ignored,
+  };
+
+  return {
+    tell,
+    room: () => told,
+    notice,
+    tellSettings,
+    measure,
+    happened(event) {
+      if (isOfTurn[event.type]) {
+        if (!parts.isTurnRunning()) return;
+        watchBeginning(event);
+      }
+      handleTurnEvent(handlers, event);
+    },
+  };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}

@@ -1,0 +1,214 @@
+import { realpath, stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import type { ListSessionsResponse } from "@agentclientprotocol/sdk";
+import { createSession, resumeSession } from "../../../sdk/browser.ts";
+import type { Backend } from "../backend.ts";
+import type { Client } from "../client.ts";
+import { wantedServers } from "../mcp-servers.ts";
+import { boundsOf } from "../modes.ts";
+import { badParams, failed, notOpen, rpcError } from "../rpc-errors.ts";
+import { shownTitle } from "../view/shown-text.ts";
+import { type LiveSession, openLive } from "./editor-session.ts";
+import { createRows } from "./rows.ts";
+
+export interface Wanted {
+  readonly cwd: string;
+  readonly mcpServers?: unknown;
+  readonly additionalDirectories?: readonly string[] | null | undefined;
+}
+
+/** Those that are open in this process. They know nothing of each other. */
+export interface Sessions {
+  /** Throws when it is not open. */
+  of(sessionId: string): LiveSession;
+  /** Without effect when it is not open: nobody waits for an answer. */
+  cancel(sessionId: string): void;
+  /** The signal gives up opening one, here and below. */
+  create(wanted: Wanted, signal: AbortSignal): Promise<LiveSession>;
+  /** As it was left; one that is open here is opened anew, after whatever else is being done with it. */
+  open(sessionId: string, wanted: Wanted, signal: AbortSignal): Promise<LiveSession>;
+  fork(sessionId: string, wanted: Wanted, signal: AbortSignal): Promise<LiveSession>;
+  list(query: {
+    readonly cwd?: string | null | undefined;
+    readonly cursor?: string | null | undefined;
+  }): Promise<ListSessionsResponse>;
+  close(sessionId: string): Promise<void>;
+  remove(sessionId: string): Promise<void>;
+  closeAll(): Promise<void>;
+}
+
+const pageSize = 100;
+
+export function createSessions(backend: Backend, client: () => Client, warn: (words: string) => void): Sessions {
+  const live = new Map<string, LiveSession>();
+  /** The ids of those that are open, or almost. */
+  const taken = new Set<string>();
+  const rows = createRows();
+  const opening = new Set<Promise<unknown>>();
+  const leaving = new AbortController();
+
+  function start(sessionId: string | undefined, wanted: Wanted, signal: AbortSignal): Promise<LiveSession> {
+    const started = startNow(sessionId, wanted, AbortSignal.any([signal, leaving.signal]));
+    opening.add(started);
+    return started.finally(() => opening.delete(started));
+  }
+
+  async function startNow(sessionId: string | undefined, wanted: Wanted, signal: AbortSignal): Promise<LiveSession> {
+    const cwd = await folderOf(wanted);
+    const { servers, problems } = wantedServers(wanted.mcpServers);
+    const common = { connect: backend.connect(cwd) };
+    let claimed: string | undefined;
+    const session = await openLive({
+      client: client(),
+      cwd,
+      signal,
+      servers,
+      problems,
+      warn,
+      claim: (id) => {
+        if (taken.has(id)) throw notIts(id);
+        taken.add(id);
+        claimed = id;
+      },
+      open: async (handlers, mcpServers, again, unwanted) => {
+        const id = again ?? sessionId;
+        const asked = mcpServers.length === 0 ? {} : { mcpServers };
+        const how = { ...common, ...asked, ...handlers, signal: unwanted };
+        if (id === undefined) return createSession({ ...how, ...backend.settings, cwd });
+        const opened = await resumeSession(id, how);
+        try {
+          await mustBeSame(id, opened.cwd ?? cwd, cwd);
+          const bounds = boundsOf(opened.settings, backend.settings);
+          if (Object.keys(bounds).length > 0) await opened.updateSettings(bounds);
+          return opened;
+        } catch (error) {
+          await opened.close();
+          throw error;
+        }
+      },
+    }).catch((error: unknown) => {
+      if (claimed !== undefined) taken.delete(claimed);
+      throw rpcError(error, sessionId);
+    });
+    live.set(session.id, session);
+    return session;
+  }
+
+  function of(sessionId: string): LiveSession {
+    const session = live.get(sessionId);
+    if (session === undefined) throw notOpen(sessionId);
+    return session;
+  }
+
+  async function close(sessionId: string): Promise<void> {
+    const session = live.get(sessionId);
+    if (session === undefined) return;
+    live.delete(sessionId);
+    await session.close();
+    taken.delete(sessionId);
+  }
+
+  async function openNow(sessionId: string, wanted: Wanted, signal: AbortSignal): Promise<LiveSession> {
+    // What can be known to be wrong costs nobody the session that is open.
+    const cwd = await folderOf(wanted);
+    await live.get(sessionId)?.replayed();
+    await mustBeSame(sessionId, live.get(sessionId)?.cwd ?? cwd, cwd);
+    if (live.get(sessionId)?.isBusy === true) throw badParams("A turn runs in this session: cancel it first.");
+    await close(sessionId);
+    return start(sessionId, wanted, signal);
+  }
+
+  const open: Sessions["open"] = (sessionId, wanted, signal) =>
+    rows.run(sessionId, () => openNow(sessionId, wanted, signal));
+
+  return {
+    of,
+    cancel: (sessionId) => live.get(sessionId)?.cancel(),
+    create: (wanted, signal) => start(undefined, wanted, signal),
+    open,
+    fork: (sessionId, wanted, signal) =>
+      rows.run(sessionId, async () => {
+        await folderOf(wanted);
+        const isOpen = live.has(sessionId);
+        const source = live.get(sessionId) ?? (await openNow(sessionId, wanted, signal));
+        try {
+          const copy = await source.fork();
+          if (taken.has(copy) || rows.has(copy)) throw notIts(copy);
+          return await open(copy, wanted, signal);
+        } catch (error) {
+          throw rpcError(error, sessionId);
+        } finally {
+          if (!isOpen) await close(sessionId);
+        }
+      }),
+    async list({ cwd, cursor }) {
+      if (cwd && !isAbsolute(cwd)) throw badParams(`The folder ${cwd} must be an absolute path.`);
+      const listing = backend.list?.(cwd ? { cwd } : {}).catch((error: unknown) => {
+        throw rpcError(error);
+      });
+      const all = (await listing) ?? [];
+      const from = cursor ? placeBehind(all, cursor) : 0;
+      const page = all.slice(from, from + pageSize);
+      const last = page.at(-1);
+      return {
+        sessions: page.map(({ id, cwd: folder = "/", title, updatedAt }) => ({
+          sessionId: id,
+          cwd: folder,
+          ...(title === "" ? {} : { title: shownTitle(title) }),
+          updatedAt: new Date(updatedAt).toISOString(),
+        })),
+        ...(last !== undefined && from + pageSize < all.length ? { nextCursor: `${last.updatedAt}:${last.id}` } : {}),
+      };
+    },
+    async close(sessionId) {
+      if (!live.has(sessionId)) throw notOpen(sessionId);
+      const closing = close(sessionId);
+      // It waits for nobody; who opens it again waits for it.
+      void rows.run(sessionId, () => closing).catch(() => undefined);
+      await closing;
+    },
+    remove: (sessionId) =>
+      rows.run(sessionId, async () => {
+        await close(sessionId);
+        await backend.remove?.(sessionId).catch((error: unknown) => {
+          throw rpcError(error, sessionId);
+        });
+      }),
+    async closeAll() {
+      const all = [...live.values()];
+      live.clear();
+      leaving.abort(failed("The agent ends.", "session_closed"));
+      await Promise.allSettled([...opening, ...all.map((session) => session.close())]);
+    },
+  };
+}
+
+function notIts(id: string): Error {
+  return failed(`The backend opened ${id}, which is open already.`, "backend_failed");
+}
+
+/** A session that has changed since then stands further up, and was not seen: what comes after it in time goes on. */
+function placeBehind(all: readonly { readonly id: string; readonly updatedAt: number }[], cursor: string): number {
+  const [, time, id] = /^(\d+):(.+)$/.exec(cursor) ?? [];
+  if (time === undefined) throw badParams("The cursor is not one of ours.");
+  const at = all.findIndex((each) => each.id === id);
+  if (at >= 0) return at + 1;
+  const next = all.findIndex(({ updatedAt }) => updatedAt < Number(time));
+  return next < 0 ? all.length : next;
+}
+
+async function folderOf({ cwd, additionalDirectories }: Wanted): Promise<string> {
+  if (!isAbsolute(cwd))
+    throw badParams(`The folder (cwd) must be an absolute path, and ${JSON.stringify(cwd)} is none.`);
+  const found = await stat(cwd).catch(() => undefined);
+  if (found === undefined) throw badParams(`There is no folder ${cwd}.`);
+  if (!found.isDirectory()) throw badParams(`${cwd} is not a folder.`);
+  if ((additionalDirectories ?? []).length > 0)
+    throw badParams("Additional directories are not supported: a session works in one folder.");
+  return cwd;
+}
+
+async function mustBeSame(sessionId: string, place: string, wanted: string): Promise<void> {
+  const [first, second] = await Promise.all([place, wanted].map((path) => realpath(path).catch(() => path)));
+  if (first !== second) throw badParams(`The session ${sessionId} works in ${place}, and not in ${wanted}.`);
+}

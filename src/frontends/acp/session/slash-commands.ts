@@ -1,0 +1,140 @@
+import type { Session } from "../../../sdk/api.ts";
+import type { ModelInfo } from "../../../sdk/types.ts";
+import { terminalLine } from "../../../text/terminal-text.ts";
+import { textStart } from "../../../text/text-cut.ts";
+import { askBackend } from "../ask-backend.ts";
+import { changeToMode, effortOf, effortsOf, modeNames, modeOf } from "../modes.ts";
+
+interface Around {
+  readonly session: Session;
+  readonly models: readonly ModelInfo[];
+  readonly cwd: string;
+  readonly id: string;
+}
+
+export interface SlashCommand {
+  readonly name: string;
+  readonly description: string;
+  readonly hint?: string;
+  /** Answers in words without the model. Without it, the text goes to the backend as it was typed. */
+  run?(around: Around, rest: string): Promise<string>;
+}
+
+/* They work with every backend, cost no tokens, and are no part of the conversation. */
+const own: readonly SlashCommand[] = [
+  {
+    name: "status",
+    description: "Show the session, its model, its mode and how full the model's window is",
+    run: async ({ session, cwd, id }) => {
+      const { settings, usage, title } = session;
+      const { used, limit } = await askBackend(session, "get_context_stats");
+      const rows = [
+        ["Session", title ? `${title} (${id})` : id],
+        ["Folder", cwd],
+        ["Model", settings.modelId],
+        ["Thinking", effortOf(settings)],
+        ["Mode", modeOf(settings)],
+        ...(used === undefined || limit === undefined ? [] : [["Window", `${used} of ${limit} tokens used`]]),
+        ...(usage === undefined
+          ? []
+          : [
+              [
+                "Tokens",
+                `${usage.inputTokens + usage.cacheReadTokens + usage.cacheCreationTokens} in, ${usage.outputTokens} out`,
+              ],
+            ]),
+      ];
+      return rows.map(([name, value]) => `- ${name}: ${value}`).join("\n");
+    },
+  },
+  {
+    name: "model",
+    description: "Show the models, or change to one",
+    hint: "the id of a model",
+    run: async ({ session, models }, id) => {
+      const now = session.settings.modelId;
+      if (id === "") return models.map((model) => `- ${model.id}${model.id === now ? " (in use)" : ""}`).join("\n");
+      if (models.length > 0 && !models.some((model) => model.id === id)) return `There is no model ${id}.`;
+      await session.updateSettings({ modelId: id });
+      return `The model is ${session.settings.modelId} now.`;
+    },
+  },
+  {
+    name: "mode",
+    description: "Show the mode, or change it",
+    hint: modeNames(),
+    run: async ({ session }, name) => {
+      if (name === "") return `The mode is ${modeOf(session.settings)}. There are ${modeNames()}.`;
+      const change = changeToMode(name);
+      if (change === undefined) return `There is no mode ${name}. There are ${modeNames()}.`;
+      await session.updateSettings(change);
+      return `The mode is ${modeOf(session.settings)} now.`;
+    },
+  },
+  {
+    name: "effort",
+    description: "Show how hard the model thinks, or change it",
+    hint: "none, low, medium, high …",
+    run: async ({ session, models }, effort) => {
+      const known = effortsOf(session.settings, models);
+      if (effort === "") return `It is ${effortOf(session.settings)}. There are ${known.join(", ")}.`;
+      if (!known.includes(effort)) return `There is no effort ${effort} here. There are ${known.join(", ")}.`;
+      await session.updateSettings({ reasoningEffort: effort });
+      return `It is ${effortOf(session.settings)} now.`;
+    },
+  },
+  {
+    name: "rename",
+    description: "Give the session another title",
+    hint: "the new title",
+    run: async ({ session }, title) => {
+      if (title === "") return "Say what it shall be called: /rename <title>";
+      await session.rename(title);
+      return `The session is called ${title} now.`;
+    },
+  },
+  {
+    name: "tools",
+    description: "List the tools that the model is offered",
+    run: async ({ session }) => {
+      const tools = (await session.tools()).filter(({ isAllowed }) => isAllowed);
+      return tools.map(({ name, description }) => `- ${name}: ${description.split("\n")[0]}`).join("\n");
+    },
+  },
+];
+
+/** Of a command's name, and of what is said of it. */
+const longest = 200;
+
+/** The backend's own, which go before ours, and ours. */
+export async function advertised(session: Session | undefined): Promise<readonly SlashCommand[]> {
+  const { commands } = await askBackend(session, "list_commands");
+  const theirs = (Array.isArray(commands) ? commands : []).flatMap((each: unknown) => {
+    const { name, description } = Object(each) as { name?: unknown; description?: unknown };
+    const word = typeof name === "string" ? name.replace(/^\//, "") : "";
+    return canBeTyped(word)
+      ? [{ name: word, description: short(typeof description === "string" ? description : word) }]
+      : [];
+  });
+  return [...theirs, ...own.filter(({ name }) => !theirs.some((each) => each.name === name))];
+}
+
+/** As one word: cut, or cleaned, it would be another command. */
+function canBeTyped(name: string): boolean {
+  return name !== "" && name.length <= longest && !/\s/.test(name) && terminalLine(name) === name;
+}
+
+function short(text: string): string {
+  const start = textStart(text, longest);
+  return terminalLine(text.length > longest ? `${start}…` : text);
+}
+
+/** The command that a text begins with, and what follows it. */
+export function findCommand(
+  commands: readonly SlashCommand[],
+  text: string,
+): (SlashCommand & { readonly rest: string }) | undefined {
+  const [, name, rest = ""] = /^\/(\S+)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
+  const found = commands.find((command) => command.name === name);
+  return found && { ...found, rest: rest.trim() };
+}

@@ -1,0 +1,186 @@
+import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "@agentclientprotocol/sdk";
+import { forgetOldest } from "../../../sdk/turns/forget-oldest.ts";
+import {
+  handleTurnEvent,
+  ignored,
+  type TurnEventHandlers,
+  type TurnEventOf,
+} from "../../../sdk/turns/turn-event-handlers.ts";
+import type { Block, PermissionCall, TurnEvent } from "../../../sdk/types.ts";
+import { wholeFileOf } from "./diffs.ts";
+import { planEntries } from "./plan-entries.ts";
+import { textContent } from "./shown-text.ts";
+import { askedView, type ToolView, viewOf } from "./tool-view.ts";
+
+type Input = Readonly<Record<string, unknown>>;
+type ToolResult = Pick<TurnEvent & { type: "tool_result" }, "id" | "content" | "text" | "isError">;
+
+/** What happens in a session, as the updates that a client of ACP gets. Holds state, does nothing else. */
+export interface Translator {
+  take(event: TurnEvent): readonly SessionUpdate[];
+  /** A call that somebody is asked about, with all that is known of it now. */
+  asked(call: PermissionCall): ToolCallUpdate;
+  /** The calls that have no result run now. */
+  begin(): readonly SessionUpdate[];
+  /** The last call of a tool that has no result yet. */
+  openCallOf(name: string): string | undefined;
+  /** What has no result gets none any more. */
+  closeCalls(): readonly SessionUpdate[];
+}
+
+interface Call {
+  readonly name: string;
+  readonly input: Input;
+  status: "pending" | "in_progress";
+  view: ToolView;
+  /** What was in the file that it writes as a whole, once somebody has looked. */
+  readonly replaced?: { readonly text: string | undefined };
+}
+
+/** A reply has few calls; whoever begins more without an end to any is not followed. */
+const mostCalls = 500;
+const mostRestarts = 500;
+
+/** `textIn` is what a file holds now. It is asked when a call is announced, which is before it runs. */
+export function createTranslator(
+  cwd: string,
+  textIn: (path: string) => string | undefined = () => undefined,
+): Translator {
+  const calls = new Map<string, Call>();
+  /** How often a message was begun again: what was shown cannot be taken back, so it goes on as another one. */
+  const restarts = new Map<string, number>();
+
+  const shownId = (messageId: string): string => {
+    const times = restarts.get(messageId) ?? 0;
+    return times === 0 ? messageId : `${messageId}-${times + 1}`;
+  };
+
+  function keep(id: string, call: Call): void {
+    calls.set(id, call);
+    forgetOldest(calls, mostCalls);
+  }
+
+  function replacedBy(name: string, input: Input): Call["replaced"] {
+    const path = wholeFileOf(name, input, cwd);
+    return path === undefined ? undefined : { text: textIn(path) };
+  }
+
+  /** Announced with the first words of its input, and again when they have changed. */
+  function call(id: string, name: string, input: Input): readonly SessionUpdate[] {
+    const before = calls.get(id);
+    const isSamePlace = before !== undefined && before.name === name && before.input.file_path === input.file_path;
+    const replaced = (isSamePlace ? before.replaced : undefined) ?? replacedBy(name, input);
+    const view = viewOf(name, input, cwd, replaced?.text);
+    const known = { name, input, view, ...(replaced === undefined ? {} : { replaced }) };
+    if (before === undefined) {
+      keep(id, { ...known, status: "pending" });
+      return [{ sessionUpdate: "tool_call", toolCallId: id, name, status: "pending", ...view, rawInput: input }];
+    }
+    if (before.name === name && JSON.stringify(before.input) === JSON.stringify(input)) return [];
+    keep(id, { ...known, status: before.status });
+    return [{ sessionUpdate: "tool_call_update", toolCallId: id, name, ...view, rawInput: input }];
+  }
+
+  function begins(id: string): readonly SessionUpdate[] {
+    const known = calls.get(id);
+    if (known === undefined || known.status === "in_progress") return [];
+    known.status = "in_progress";
+    return [{ sessionUpdate: "tool_call_update", toolCallId: id, status: "in_progress" }];
+  }
+
+  function progress(id: string, text: string): readonly SessionUpdate[] {
+    const known = calls.get(id);
+    if (known === undefined || text === "") return [];
+    known.status = "in_progress";
+    const content = [...known.view.content, textContent(text)];
+    return [{ sessionUpdate: "tool_call_update", toolCallId: id, status: "in_progress", content }];
+  }
+
+  function result({ id, content, text, isError }: ToolResult): readonly SessionUpdate[] {
+    const known = calls.get(id);
+    calls.delete(id);
+    if (known === undefined) return [];
+    // The diff, or the plan, says it better than the tool's own words.
+    const isSaid = known.view.content.length > 0 && !isError;
+    return [
+      {
+        sessionUpdate: "tool_call_update",
+        toolCallId: id,
+        status: isError ? "failed" : "completed",
+        content: [...known.view.content, ...(isSaid ? [] : shown(content))],
+        rawOutput: { text },
+      },
+    ];
+  }
+
+  function restarted({ messageId }: TurnEventOf<"text_reset">): readonly SessionUpdate[] {
+    restarts.set(messageId, (restarts.get(messageId) ?? 0) + 1);
+    forgetOldest(restarts, mostRestarts);
+    return [];
+  }
+
+  const handlers: TurnEventHandlers<readonly SessionUpdate[]> = {
+    text: ({ messageId, text }) => [chunk("agent_message_chunk", shownId(messageId), text)],
+    text_reset: restarted,
+    thinking: ({ messageId, text }) => [chunk("agent_thought_chunk", shownId(messageId), text)],
+    message: ignored,
+    tool_input: ({ id, name, input }) =>
+      name === "TodoWrite" || Object.keys(input).length === 0 ? [] : call(id, name, input),
+    tool_call: ({ id, name, input }) => (name === "TodoWrite" ? plan(input) : call(id, name, input)),
+    tool_progress: ({ id, text }) => progress(id, text),
+    tool_result: result,
+    // For the session's news, or of no use to an editor.
+    state: ignored,
+    usage: ignored,
+    settings: ignored,
+    title: ignored,
+    retry: ignored,
+    notice: ignored,
+    error: ignored,
+    other: ignored,
+    end: ignored,
+  };
+
+  return {
+    take: (event) => handleTurnEvent(handlers, event) ?? [],
+    asked(request) {
+      const { id, name, input } = request;
+      const view = askedView(request, cwd);
+      keep(id, { name, input, status: "pending", view });
+      return { toolCallId: id, name, status: "pending", ...view, rawInput: input };
+    },
+    begin: () => [...calls.keys()].flatMap(begins),
+    openCallOf: (name) => [...calls].filter(([, each]) => each.name === name).at(-1)?.[0],
+    closeCalls() {
+      const left = [...calls.keys()];
+      calls.clear();
+      restarts.clear();
+      return left.map((toolCallId) => ({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" }));
+    },
+  };
+}
+
+function chunk(
+  sessionUpdate: "agent_message_chunk" | "agent_thought_chunk",
+  messageId: string,
+  text: string,
+): SessionUpdate {
+  return { sessionUpdate, content: { type: "text", text }, ...(messageId === "" ? {} : { messageId }) };
+}
+
+function plan({ todos }: Input): readonly SessionUpdate[] {
+  const entries = planEntries(todos);
+  return entries === undefined ? [] : [{ sessionUpdate: "plan", entries }];
+}
+
+function shown(content: Extract<Block, { type: "tool_result" }>["content"]): readonly ToolCallContent[] {
+  if (typeof content === "string") return content === "" ? [] : [textContent(content)];
+  return content.map((block) =>
+    block.type === "text"
+      ? textContent(block.text)
+      : {
+          type: "content",
+          content: { type: "image", mimeType: block.source.mediaType, data: block.source.data },
+        },
+  );
+}

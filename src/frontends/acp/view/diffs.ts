@@ -1,0 +1,160 @@
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import type { ToolCallContent } from "@agentclientprotocol/sdk";
+import type { PermissionCall } from "../../../sdk/types.ts";
+import { expandHome } from "../../../text/user-words.ts";
+import { isText } from "../../../text/values.ts";
+import { type PatchHunk, type PatchSection, parsePatch } from "../../../text/patch-parse.ts";
+import { fenced, plainLine, textContent } from "./shown-text.ts";
+
+/* What a call changes, as an editor shows it: by diffs, and in words where a diff cannot say it. */
+
+type Details = PermissionCall["details"];
+type Input = Readonly<Record<string, unknown>>;
+
+export interface Changes {
+  /** Every file that is touched, as it is written. */
+  readonly paths: readonly string[];
+  readonly content: readonly ToolCallContent[];
+}
+
+const none: Changes = { paths: [], content: [] };
+
+/** From a permission request, which has whole files. `undefined` when it says nothing of them. */
+export function changesOfDetails(details: Details, cwd: string): Changes | undefined {
+  switch (details.type) {
+    case "create": {
+      const { filePath, oldContent, content } = details;
+      return { paths: [filePath], content: [diff(cwd, filePath, oldContent, content)] };
+    }
+    case "edit":
+      return { paths: [details.filePath], content: contentOfFile({ ...details, change: "update" }, cwd) };
+    case "apply_patch": {
+      const { files = [{ ...details, change: "update" as const }], patchContent } = details;
+      const isWhole = files.every((file) => file.oldContent !== undefined || file.newContent !== undefined);
+      return {
+        paths: files.flatMap(({ filePath, movedTo }) => (movedTo === undefined ? [filePath] : [filePath, movedTo])),
+        content: [
+          ...files.flatMap((file) => contentOfFile(file, cwd)),
+          ...(isWhole ? [] : [textContent(fenced(patchContent))]),
+        ],
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+interface ChangedFile {
+  readonly filePath: string;
+  readonly change: "add" | "update" | "delete";
+  readonly movedTo?: string;
+  readonly oldContent?: string;
+  readonly newContent?: string;
+}
+
+/** That a file goes, or goes elsewhere, no diff can say; nor what is too large to be shown, or not there yet. */
+function contentOfFile(file: ChangedFile, cwd: string): readonly ToolCallContent[] {
+  const { filePath, change, movedTo, oldContent, newContent } = file;
+  const isShown = oldContent !== undefined || newContent !== undefined;
+  return [
+    ...(isShown ? [diff(cwd, movedTo ?? filePath, oldContent, newContent ?? "")] : []),
+    ...inWords(change, filePath, movedTo),
+    ...(isShown || change === "delete" ? [] : [textContent(`${plainLine(filePath)} is not shown whole.`)]),
+  ];
+}
+
+function inWords(change: ChangedFile["change"], path: string, movedTo: string | undefined): readonly ToolCallContent[] {
+  return [
+    ...(change === "delete" ? [textContent(`${plainLine(path)} is deleted.`)] : []),
+    ...(movedTo === undefined ? [] : [textContent(`${plainLine(path)} is moved to ${plainLine(movedTo)}.`)]),
+  ];
+}
+
+/**
+ * From a call's own input: the pieces that it names, because nobody knows the rest of the file. `replaced` is what was in
+ * the file that it writes as a whole.
+ */
+export function changesOfInput(name: string, input: Input, cwd: string, replaced?: string): Changes {
+  const { file_path: path, content, old_str: before, new_str: after, edits } = input;
+  if (name === "ApplyPatch") return changesOfPatch(input, cwd);
+  if (!isText(path)) return none;
+  const of = (...diffs: readonly ToolCallContent[]): Changes => ({ paths: [path], content: diffs });
+  switch (name) {
+    case "Create":
+    case "Write":
+      // The same text may be the new one already: then nobody knows what was there.
+      return isText(content) ? of(diff(cwd, path, replaced === content ? undefined : replaced, content)) : of();
+    case "Edit":
+      return isText(before) && isText(after) ? of(diff(cwd, path, before, after)) : of();
+    case "MultiEdit":
+      return of(
+        ...(Array.isArray(edits) ? edits : []).flatMap((edit: unknown) => {
+          return changesOfInput("Edit", { ...Object(edit), file_path: path }, cwd).content;
+        }),
+      );
+    default:
+      return none;
+  }
+}
+
+/** Where a path of a call leads, as far as that can be told here. */
+export function placeOf(path: string, cwd: string): string {
+  try {
+    return resolve(cwd, expandHome(path, homedir()));
+  } catch {
+    return resolve(cwd, path);
+  }
+}
+
+/** The file that a call writes as a whole, once its path is known to its end. */
+export function wholeFileOf(name: string, { file_path: path, content }: Input, cwd: string): string | undefined {
+  const isWhole = (name === "Create" || name === "Write") && isText(path) && isText(content);
+  return isWhole ? placeOf(path, cwd) : undefined;
+}
+
+/** Read as the tool reads it. One that is no patch, or none yet, changes nothing that could be named. */
+function changesOfPatch(input: Input, cwd: string): Changes {
+  const sections = sectionsIn(input.input ?? input.patch);
+  return {
+    paths: sections.flatMap((section) =>
+      section.change === "update" && section.movedTo !== undefined ? [section.path, section.movedTo] : [section.path],
+    ),
+    content: sections.flatMap((section) => contentOfSection(section, cwd)),
+  };
+}
+
+function sectionsIn(patch: unknown): readonly PatchSection[] {
+  try {
+    return isText(patch) ? parsePatch(patch) : [];
+  } catch {
+    return [];
+  }
+}
+
+function contentOfSection(section: PatchSection, cwd: string): readonly ToolCallContent[] {
+  const { change, path } = section;
+  if (change === "delete") return inWords(change, path, undefined);
+  if (change === "add") return [diff(cwd, path, undefined, section.content)];
+  const { hunks, movedTo } = section;
+  const side = (sign: string): string => hunks.map((hunk) => linesOf(hunk, sign)).join("\n…\n");
+  const changed = hunks.length === 0 ? [] : [diff(cwd, movedTo ?? path, side("-"), side("+"))];
+  return [...changed, ...inWords(change, path, movedTo)];
+}
+
+function linesOf({ lines }: PatchHunk, sign: string): string {
+  return lines
+    .filter((line) => line.startsWith(" ") || line.startsWith(sign))
+    .map((line) => line.slice(1))
+    .join("\n");
+}
+
+/** Texts of a backend may be anything. */
+function diff(cwd: string, path: string, oldText: unknown, newText: unknown): ToolCallContent {
+  return {
+    type: "diff",
+    path: placeOf(path, cwd),
+    oldText: isText(oldText) ? oldText : null,
+    newText: isText(newText) ? newText : "",
+  };
+}

@@ -1,0 +1,243 @@
+import type { EngineEvent, EventOf } from "../../engine/event.ts";
+import { type EventHandlers, handleEvent, ignored } from "../../engine/event-handlers.ts";
+import { answerLost } from "../../engine/log/repair-log.ts";
+import type { ToolCallBlock, ToolResultBlock } from "../../engine/message.ts";
+import { callsOf, textOf } from "../../engine/message.ts";
+import {
+  type AnswerEnd,
+  type InteractiveNotification,
+  type NotificationParams,
+  refusedCode,
+  sessionStatus,
+  toolResultStatus,
+} from "../../protocol/interactive.ts";
+import { compact } from "../../text/text-cut.ts";
+
+/** Who is to hear of something: everybody, or only those who follow a session that others work with, too. */
+export interface Outgoing {
+  readonly notification: InteractiveNotification;
+  readonly to: "all" | "followers";
+}
+
+export interface Translator {
+  translate(event: EngineEvent): readonly Outgoing[];
+  /** So much of the reply that is being written was told before. */
+  goOnFrom(text: string): void;
+  /** The answer that is being written, as far as it was told; for whoever begins to listen now. */
+  snapshot(): Outgoing | undefined;
+}
+
+type EndOfTurn = Pick<EventOf<"turn.ended">, "reason" | "failure" | "cause" | "seq" | "turnId" | "untaken">;
+
+export interface TranslatorOptions {
+  readonly sessionId: string;
+  /** Past events are told from the log, which has replies as a whole and no pieces of them. */
+  readonly isPast: boolean;
+  /** Whether the client runs the calls of a tool. */
+  isClients(toolName: string): boolean;
+}
+
+interface Answer {
+  readonly turnId: string;
+  /** Of the message that is answered; the last one, when several came to be answered together. */
+  messageId: string | undefined;
+  readonly others: string[];
+  /** Of the replies that are whole. */
+  length: number;
+  /** Of the reply that is being written. */
+  text: string;
+  readonly calls: Map<string, ToolCallBlock>;
+  /** Calls that were told, by the ids that they have on this wire. */
+  readonly told: Map<string, string>;
+}
+
+/** Engine events -> notifications. Holds what later events refer to; does no I/O, reads no clock and decides nothing. */
+export function createTranslator({ sessionId, isPast, isClients }: TranslatorOptions): Translator {
+  let answer: Answer | undefined;
+  let out: Outgoing[] = [];
+
+  const tell = (notification: InteractiveNotification, to: Outgoing["to"] = "all"): void => {
+    out.push({ notification, to });
+  };
+  const ids = (): Pick<NotificationParams<"ToolCallNotification">, "messageId" | "turnId"> => ({
+    ...(answer?.messageId === undefined ? {} : { messageId: answer.messageId }),
+    ...(answer === undefined ? {} : { turnId: answer.turnId }),
+  });
+  const chunkOf = (
+    chunk: string,
+    more: Partial<NotificationParams<"AIMessageChunkNotification">> & { readonly offset: number },
+  ): InteractiveNotification => ({
+    method: "AIMessageChunkNotification",
+    params: { sessionId, chunk, isFinal: false, ...ids(), ...more },
+  });
+  const tellCall = (toolCallId: string, call: ToolCallBlock, seq: number, execution: "client" | "server"): void => {
+    answer?.told.set(call.id, toolCallId);
+    tell({
+      method: "ToolCallNotification",
+      params: {
+        sessionId,
+        toolCallId,
+        toolName: call.name,
+        arguments: call.input === undefined ? {} : call.input,
+        ...ids(),
+        seq,
+        execution,
+      },
+    });
+  };
+  const warn = (message: string, data: NonNullable<NotificationParams<"ErrorNotification">["data"]>): void =>
+    tell({ method: "ErrorNotification", params: { sessionId, code: refusedCode, message, data } });
+
+  const endReply = ({ message, seq }: EventOf<"message.ended">): void => {
+    if (answer === undefined) return;
+    for (const call of callsOf(message)) answer.calls.set(call.id, call);
+    const text = textOf(message.content);
+    const offset = answer.length;
+    if (isPast && text !== "") tell(chunkOf(text, { offset, snapshot: true, seq }));
+    // What was not streamed is told now, so that the chunks are the answer.
+    const rest = isPast ? "" : text.slice(answer.text.length);
+    if (rest !== "") tell(chunkOf(rest, { offset: offset + answer.text.length }));
+    answer.length += Math.max(text.length, isPast ? 0 : answer.text.length);
+    answer.text = "";
+  };
+
+  const endCall = ({ result, seq }: EventOf<"tool.ended">): void => {
+    const call = answer?.calls.get(result.callId);
+    const isByClient = isClients(result.name);
+    let toolCallId = answer?.told.get(result.callId);
+    if (toolCallId === undefined) {
+      // It was not allowed to run, or could not.
+      if (call === undefined || isByClient) return;
+      toolCallId = `call-${seq}`;
+      tellCall(toolCallId, call, seq, "server");
+    }
+    tell(
+      {
+        method: "ToolResultNotification",
+        params: {
+          sessionId,
+          toolCallId,
+          toolName: result.name,
+          status: statusOf(result),
+          result: result.text,
+          ...ids(),
+          seq,
+        },
+      },
+      isByClient ? "followers" : "all",
+    );
+    answer?.told.delete(result.callId);
+  };
+
+  const endAnswer = (end: EndOfTurn): void => {
+    const { failure, seq, turnId, untaken = [] } = end;
+    const ended = answerEnd(end);
+    const offset = (answer?.length ?? 0) + (answer?.text.length ?? 0);
+    const code = failure === undefined || ended === "cancelled" ? {} : { code: failure.code };
+    // Of an answer that broke off, what was not written yet is lost with its process: what was shown of that does not hold.
+    const isCut = isPast && ended !== "completed" ? ({ snapshot: true } as const) : {};
+    const tellEnd = (of: { readonly messageId?: string }, at: number): void => {
+      tell(chunkOf("", { ...of, turnId, isFinal: true, offset: at, ...isCut, seq, reason: ended, ...code }));
+      if (ended !== "timeout" && ended !== "error") return;
+      const params = { sessionId, status: sessionStatus.error, reason: ended, ...of, ...code, errorId: turnId, seq };
+      tell({ method: "SessionStatusNotification", params });
+    };
+    const { messageId } = ids();
+    if (messageId !== undefined) tellEnd({ messageId }, offset);
+    else if (untaken.length === 0) tellEnd({}, offset);
+    // Each message has its end, also when another one's answer is its own, or when none could be begun.
+    for (const id of [...(answer?.others ?? []), ...untaken]) tellEnd({ messageId: id }, 0);
+    answer = undefined;
+  };
+
+  const handlers: EventHandlers = {
+    "session.opened": ignored,
+    "session.updated": ignored,
+    "session.titled": ignored,
+    "prompt.accepted": ({ messageId, content, seq }) =>
+      tell(
+        { method: "UserMessageNotification", params: { sessionId, messageId, message: textOf(content), seq } },
+        "followers",
+      ),
+    "prompt.discarded": ({ messageId, seq }) => {
+      const params = { sessionId, chunk: "", isFinal: true, messageId, offset: 0, seq, reason: "cancelled" } as const;
+      tell({ method: "AIMessageChunkNotification", params });
+    },
+    "prompt.queued": ignored,
+    "turn.started": ({ turnId, seq }) => {
+      // A damaged log may have lost the end of the turn before.
+      if (answer !== undefined) endAnswer({ reason: "failed", failure: answerLost, turnId: answer.turnId, seq });
+      answer = { turnId, messageId: undefined, others: [], length: 0, text: "", calls: new Map(), told: new Map() };
+    },
+    "prompt.taken": ({ messageId }) => {
+      if (answer?.messageId !== undefined) answer.others.push(answer.messageId);
+      if (answer !== undefined) answer.messageId = messageId;
+    },
+    "model.called": ignored,
+    "message.started": ignored,
+    "message.delta": ({ kind, text }) => {
+      if (answer === undefined || kind !== "text" || text === "") return;
+      const offset = answer.length + answer.text.length;
+      answer.text += text;
+      tell(chunkOf(text, { offset }));
+    },
+    "message.checkpoint": () => compact(answer?.text ?? ""),
+    "message.ended": endReply,
+    "usage.updated": ignored,
+    "request.opened": ({ requestId, interaction, seq }) => {
+      if (interaction.kind === "tool") tellCall(requestId, interaction.call, seq, "client");
+    },
+    "request.closed": ignored,
+    "tool.input": ignored,
+    "tool.started": ({ callId, name, seq }) => {
+      const call = answer?.calls.get(callId);
+      if (call !== undefined && !isClients(name)) tellCall(`call-${seq}`, call, seq, "server");
+    },
+    "tool.progress": ignored,
+    "tool.heartbeat": ignored,
+    "tool.ended": endCall,
+    "turn.ended": endAnswer,
+    notice: ({ level, text }) => warn(text, { reason: "notice", level }),
+    "retry.scheduled": ({ attempt, delayMs, failure }) =>
+      warn("The model is asked again.", { reason: "retry", attempt, delayMs, code: failure.code }),
+    "session.closed": ignored,
+  };
+
+  return {
+    translate(event) {
+      out = [];
+      handleEvent(handlers, event);
+      return out;
+    },
+    goOnFrom(text) {
+      if (answer !== undefined) answer.text = text;
+    },
+    snapshot() {
+      if (answer === undefined || answer.text === "") return undefined;
+      return { notification: chunkOf(answer.text, { offset: answer.length, snapshot: true }), to: "all" };
+    },
+  };
+}
+
+function statusOf({ status }: ToolResultBlock): 0 | 1 {
+  return status === "ok" ? toolResultStatus.ok : toolResultStatus.error;
+}
+
+/** An empty answer and one of rules that did not understand are answers; their codes tell. Whoever said no has not failed. */
+function answerEnd({ reason, failure, cause }: EndOfTurn): AnswerEnd {
+  // Of the server's own limit, or of the model's.
+  if (failure?.code === "timeout" || failure?.cause === "timeout") return "timeout";
+  if (failure?.code === "model_empty" || failure?.code === "no_model") return "completed";
+  switch (reason) {
+    case "completed":
+    case "planned":
+      return "completed";
+    case "interrupted":
+      return cause === "process_ended" ? "interrupted" : "cancelled";
+    case "cancelled":
+    case "denied":
+      return "cancelled";
+    default:
+      return "error";
+  }
+}

@@ -1,0 +1,176 @@
+import { AgentError } from "../../../engine/errors.ts";
+import type { SettingsChanges } from "../../../engine/event.ts";
+import type { Autonomy, Mode, SessionSettings, Tag } from "../../../engine/settings.ts";
+import { changesOf, type SettingDecisions } from "../../../engine/settings-changes.ts";
+import type { InitializeParams, UpdateSettingsParams } from "../../../protocol/droid/params.ts";
+import type { EarlySettings, LaterSettings, WireSettings, WireTag } from "../../../protocol/droid/settings.ts";
+import type { EarlyLevel, LaterLevel } from "../../../protocol/droid/words.ts";
+import type { Dialect } from "../dialect.ts";
+import { filtersIn, type ToolFilters } from "./tool-filters.ts";
+
+type LevelWord = LaterLevel | EarlyLevel;
+/** What parameters of a client may say about the settings of a session. */
+type SettingsParams = UpdateSettingsParams & Pick<InitializeParams, "systemPrompt">;
+
+const modeOfAutonomy = {
+  off: "normal",
+  low: "auto-low",
+  medium: "auto-medium",
+  high: "auto-high",
+} as const satisfies Record<Autonomy, EarlyLevel>;
+
+/** Both in one word. */
+function modeAndLevel({ mode, autonomy }: SessionSettings): EarlyLevel {
+  return mode === "spec" ? "spec" : modeOfAutonomy[autonomy];
+}
+
+export function wireSettings(settings: SessionSettings, dialect: Dialect, filters: ToolFilters = {}): WireSettings {
+  return dialect === "early" ? earlySettings(settings) : laterSettings(settings, filters);
+}
+
+function earlySettings(settings: SessionSettings): EarlySettings {
+  return {
+    modelId: settings.modelId,
+    reasoningEffort: settings.reasoningEffort,
+    autonomyLevel: modeAndLevel(settings),
+    specModeReasoningEffort: settings.specReasoningEffort ?? "none",
+  };
+}
+
+function laterSettings(settings: SessionSettings, filters: ToolFilters): LaterSettings {
+  const { modelId, reasoningEffort, mode, autonomy, specModelId, specReasoningEffort, ...others } = settings;
+  const { systemPrompt, appendSystemPrompt: append, tags, ...hidden } = others;
+  const { isModelNamed: _named, owner: _owner, userId: _user, clientTools: _tools, ...more } = hidden;
+  const { clientRunsTools: _runs, ...undecided } = more;
+  // A new setting does not compile until it is shown to clients, or named among the hidden ones.
+  undecided satisfies Readonly<Record<string, never>>;
+  const preset = append === undefined ? undefined : ({ type: "preset", preset: "droid", append } as const);
+  const prompt = systemPrompt ?? preset;
+  return {
+    modelId,
+    reasoningEffort,
+    interactionMode: mode,
+    autonomyLevel: autonomy,
+    autonomyMode: modeAndLevel(settings),
+    ...(specModelId === undefined ? {} : { specModeModelId: specModelId }),
+    ...(specReasoningEffort === undefined ? {} : { specModeReasoningEffort: specReasoningEffort }),
+    ...(prompt === undefined ? {} : { systemPrompt: prompt }),
+    ...(tags === undefined ? {} : { tags: tags.map(wireTag) }),
+    ...filtersIn(filters),
+  };
+}
+
+type OptionalKey<T> = { [Key in keyof T]-?: undefined extends T[Key] ? Key : never }[keyof T];
+
+/** Which optional settings the wire can take back with `null`. */
+const isClearable = {
+  specModeModelId: true,
+  specModeReasoningEffort: true,
+  systemPrompt: false,
+  tags: false,
+  enabledToolIds: false,
+  disabledToolIds: false,
+  additionalToolIds: false,
+  restrictToolIds: false,
+} as const satisfies Readonly<Record<OptionalKey<LaterSettings>, boolean>>;
+
+type Clearable = {
+  [Key in keyof typeof isClearable]: (typeof isClearable)[Key] extends true ? Key : never;
+}[keyof typeof isClearable];
+
+/** What was told before and is not there any more: clients keep a setting that is merely not named. */
+export function clearedSettings(before: WireSettings, now: WireSettings): { readonly [Key in Clearable]?: null } {
+  const isGone = (key: string): boolean => key in before && !(key in now);
+  const gone = Object.entries(isClearable).filter(([key, can]) => can && isGone(key));
+  return Object.fromEntries(gone.map(([key]) => [key, null]));
+}
+
+/** Clients take texts alone in a tag; the session may hold more, by other ways. */
+function wireTag({ name, metadata }: Tag): WireTag {
+  if (metadata === undefined) return { name };
+  const texts = Object.entries(metadata).flatMap(([key, value]): [string, string][] => {
+    const text = typeof value === "string" ? value : jsonOf(value);
+    return text === undefined ? [] : [[key, text]];
+  });
+  return { name, metadata: Object.fromEntries(texts) };
+}
+
+/** `undefined` for what is nested deeper than can be written; it could be read all the same. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value) ?? "";
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The settings that parameters name, and no others. Mode and level each win over `autonomyMode`, which says both. Throws
+ * `usage` for unsupported modes.
+ */
+export function engineSettings(params: SettingsParams, dialect: Dialect): SettingsChanges {
+  const { modelId, interactionMode, tags } = params;
+  const said = { ...saidBy(params.autonomyMode), ...saidBy(levelIn(dialect, params.autonomyLevel)) };
+  return changesOf({
+    modelId,
+    isModelNamed: modelId === "offline" ? true : undefined,
+    reasoningEffort: params.reasoningEffort,
+    autonomy: said.autonomy,
+    mode: interactionMode === undefined ? said.mode : modeOf(interactionMode),
+    specModelId: params.specModeModelId,
+    specReasoningEffort: params.specModeReasoningEffort,
+    ...promptChanges(params.systemPrompt),
+    tags: tags?.map(({ name, metadata }) => (metadata === undefined ? { name } : { name, metadata })),
+    // Not for clients of this wire to change.
+    owner: undefined,
+    userId: undefined,
+    clientTools: undefined,
+    clientRunsTools: undefined,
+  });
+}
+
+/** Early sessions know one word for mode and level, so a level of the later vocabulary ends spec mode there as its own does. */
+function levelIn(dialect: Dialect, word: LevelWord | undefined): LevelWord | undefined {
+  return dialect === "early" && isAutonomy(word) ? modeOfAutonomy[word] : word;
+}
+
+function isAutonomy(word: LevelWord | undefined): word is Autonomy {
+  return word !== undefined && Object.hasOwn(modeOfAutonomy, word);
+}
+
+/** The words of the one vocabulary say the mode, too; those of the other leave it as it is. */
+function saidBy(word: LevelWord | undefined): { autonomy?: Autonomy; mode?: Mode } {
+  switch (word) {
+    case undefined:
+      return {};
+    case "off":
+    case "low":
+    case "medium":
+    case "high":
+      return { autonomy: word };
+    case "spec":
+      return { autonomy: "off", mode: "spec" };
+    case "normal":
+      return { autonomy: "off", mode: "auto" };
+    case "auto-low":
+      return { autonomy: "low", mode: "auto" };
+    case "auto-medium":
+      return { autonomy: "medium", mode: "auto" };
+    case "auto-high":
+      return { autonomy: "high", mode: "auto" };
+  }
+}
+
+function modeOf(word: string): Mode {
+  if (word === "auto" || word === "spec") return word;
+  throw new AgentError("usage", `interactionMode ${JSON.stringify(word)} is not supported; use "auto" or "spec"`);
+}
+
+/** There is one text on the wire: it replaces ours, or follows it. */
+function promptChanges(
+  prompt: SettingsParams["systemPrompt"],
+): Pick<SettingDecisions, "systemPrompt" | "appendSystemPrompt"> {
+  if (prompt === undefined) return { systemPrompt: undefined, appendSystemPrompt: undefined };
+  if (typeof prompt === "string") return { systemPrompt: prompt, appendSystemPrompt: null };
+  return { systemPrompt: null, appendSystemPrompt: prompt.append };
+}

@@ -1,0 +1,76 @@
+import { isOffered, toolsOf } from "../../../engine/calls/offered-tools.ts";
+import type { ModelInfo } from "../../../engine/ports.ts";
+import type { Session } from "../../../engine/session/session.ts";
+import type { AvailableModel } from "../../../protocol/droid/models.ts";
+import type { ListModelsParams, ListToolsParams } from "../../../protocol/droid/params.ts";
+import type { ContextStatsResult, ListModelsResult, ListToolsResult } from "../../../protocol/droid/results.ts";
+import type { ModelProvider } from "../../../protocol/droid/words.ts";
+import type { Context } from "../context.ts";
+import type { Sessions } from "../sessions.ts";
+import { filtersIn, isAllowedUnder } from "./tool-filters.ts";
+
+/** Before any session, too; `modelId` because some models are offered other tools. */
+export async function listTools(params: ListToolsParams, context: Context): Promise<ListToolsResult> {
+  const { engine, live, options } = context;
+  const modelId = params.modelId ?? live?.session.settings.modelId ?? options.defaults.modelId;
+  const tools = toolsOf(engine.tools, await engine.model(modelId));
+  const mode = live?.session.settings.mode;
+  const offered = mode === undefined ? tools : tools.filter((tool) => isOffered(tool, mode));
+  const isAllowed = isAllowedUnder({ ...live?.filters, ...filtersIn(params) }, options.run);
+  const listed = offered.map(({ name, title, description, kind }) => ({
+    id: name,
+    llmId: name,
+    displayName: title,
+    description,
+    category: kind,
+    defaultAllowed: true,
+    currentlyAllowed: isAllowed(name),
+  }));
+  return { tools: listed };
+}
+
+export async function listModels({ includeDisabled }: ListModelsParams, context: Context): Promise<ListModelsResult> {
+  const models = await availableModels(context.sessions);
+  if (includeDisabled !== true) return { models };
+  const unusable = await context.engine.unusableModels();
+  const disabled = unusable.map(({ info, problem }) => {
+    return { ...availableModel(info), disabled: true, disabledReason: problem };
+  });
+  return { models: [...models, ...disabled] };
+}
+
+export async function availableModels(sessions: Sessions): Promise<AvailableModel[]> {
+  return (await sessions.models()).map(availableModel);
+}
+
+const knownProviders: readonly ModelProvider[] = ["anthropic", "openai", "google", "xai"];
+
+function availableModel(model: ModelInfo): AvailableModel {
+  const { id, displayName, provider } = model;
+  const [firstEffort = "none"] = model.reasoningEfforts;
+  return {
+    id,
+    modelId: id,
+    modelProvider: knownProviders.find((known) => known === provider) ?? "generic-chat-completion-api",
+    displayName,
+    shortDisplayName: displayName,
+    supportedReasoningEfforts: model.reasoningEfforts.length === 0 ? ["none"] : [...model.reasoningEfforts],
+    defaultReasoningEffort: model.reasoningEfforts.includes("none") ? "none" : firstEffort,
+    deprecated: false,
+    noImageSupport: !model.images,
+    supportsPDFs: model.documents ?? false,
+    tokenMultiplier: 1,
+    isCustom: false,
+  };
+}
+
+export async function contextStats(session: Session): Promise<ContextStatsResult> {
+  const { tokens, window } = await session.contextUse();
+  return {
+    used: tokens,
+    remaining: Math.max(0, window - tokens),
+    limit: window,
+    accuracy: "estimated",
+    updatedAt: new Date().toISOString(),
+  };
+}

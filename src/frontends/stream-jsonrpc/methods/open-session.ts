@@ -1,0 +1,266 @@
+import type { NewSession } from "../../../engine/engine.ts";
+import { AgentError, failureOf } from "../../../engine/errors.ts";
+import type { SessionState } from "../../../engine/log/history.ts";
+import { changeSettings } from "../../../engine/log/history.ts";
+import { textOf } from "../../../engine/message.ts";
+import type { SessionSettings } from "../../../engine/settings.ts";
+import type { ClientRequest } from "../../../protocol/droid/envelope.ts";
+import type { McpStatusChanged, Notification } from "../../../protocol/droid/notifications.ts";
+import type { InitializeParams, LoadParams, McpServerParams } from "../../../protocol/droid/params.ts";
+import type { GitRepo, InitializeResult, LoadResult } from "../../../protocol/droid/results.ts";
+import { LiveSession } from "../attached-session.ts";
+import type { Context } from "../context.ts";
+import { type Dialect, dialectOf } from "../dialect.ts";
+import { wireHistory, wireUsage } from "../notifications/wire-messages.ts";
+import { permissionParams, questionParams } from "../requests/permission-request.ts";
+import { BadRequest, valid } from "../rpc-failure.ts";
+import type { Held } from "../sessions.ts";
+import { engineSettings, wireSettings } from "./droid-settings.ts";
+import { availableModels } from "./listings.ts";
+import { filtersIn, filterTools } from "./tool-filters.ts";
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Always an empty session; what ran before in this connection is ended first. */
+export async function initializeSession(
+  params: InitializeParams,
+  context: Context,
+  request: ClientRequest,
+): Promise<InitializeResult> {
+  const dialect = dialectFor(context, request);
+  const { options } = context;
+  const settings = firstSettings(params, context, dialect);
+  const cwd = folderFor(params, context);
+  const mcpServers = echoed(params);
+  const run = { ...options.run, ...(params.skipPermissionsUnsafe === true ? { unsafe: true } : {}) };
+  const wanted = params.sessionId === "" ? undefined : params.sessionId;
+  const { held, models, gitRepo } = await withFacts(create(context, { cwd, settings, run }, wanted), context, cwd);
+  const live = await switchTo(context, held, dialect, params);
+  announce(live, context, dialect);
+  if (params.modelId === undefined) await options.onDefaultModel?.();
+  return {
+    sessionId: live.session.id,
+    session: { messages: [] },
+    settings: wireSettings(live.session.settings, dialect, live.filters),
+    availableModels: models,
+    ...(gitRepo === undefined ? {} : { gitRepo }),
+    ...(mcpServers === undefined ? {} : { mcpServers }),
+  };
+}
+
+/** A session as it was left, or as it is right now when this connection works with it, or another one does. */
+export async function loadSession(params: LoadParams, context: Context, request: ClientRequest): Promise<undefined> {
+  const { sessions, options } = context;
+  const { sessionId } = params;
+  const dialect = dialectToLoad(sessionId, context, request);
+  const mcpServers = echoed(params);
+  let { live } = context;
+  const isOther = live?.session.id !== sessionId || live.session.isClosed;
+  let facts: Facts;
+  if (live === undefined || isOther) {
+    const held = await sessions.open(sessionId, options.run);
+    facts = await withFacts(Promise.resolve(held), context, held.session.cwd);
+    live = await switchTo(context, held, dialect, params);
+    announce(live, context, dialect);
+    live.tellNotices();
+    // Whoever else works with it is told of filters that came along.
+    live.tellSettings();
+  } else {
+    sessions.readAgain();
+    const { autoRejectPermissionRequests: isRejecting } = params;
+    if (isRejecting !== undefined) live.setApprover(!isRejecting);
+    filterTools(live.session, params, context.options.run);
+    facts = await factsOf(context, live.session.cwd);
+    live.tellSettings();
+  }
+  const { models, gitRepo } = facts;
+  const { told } = live;
+  const result: LoadResult = {
+    session: { messages: wireHistory(told.messages), ...(told.title === "" ? {} : { title: told.title }) },
+    settings: wireSettings(told.settings, dialect, live.filters),
+    availableModels: models,
+    isAgentLoopInProgress: told.turn !== undefined,
+    ...(gitRepo === undefined ? {} : { gitRepo }),
+    cwd: told.cwd,
+    tokenUsage: wireUsage(told.usage),
+    ...pending(told),
+    ...queued(told),
+    ...(mcpServers === undefined ? {} : { mcpServers }),
+  };
+  // Here and now: what is told before it is part of it, and what comes behind it is not.
+  context.transport.send(context.lines.result(request.id, result));
+  if (isOther) live.tellUnderWay();
+  return undefined;
+}
+
+interface Facts {
+  readonly models: Awaited<ReturnType<typeof availableModels>>;
+  readonly gitRepo: GitRepo | undefined;
+}
+
+async function factsOf({ sessions, options }: Context, cwd: string): Promise<Facts> {
+  const [models, gitRepo] = await Promise.all([availableModels(sessions), options.repository(cwd)]);
+  return { models, gitRepo };
+}
+
+/** Looked up while the session is opened. One that cannot be answered for is not kept. */
+async function withFacts(
+  opening: Promise<Held>,
+  context: Context,
+  cwd: string,
+): Promise<Facts & { readonly held: Held }> {
+  try {
+    const [held, facts] = await Promise.all([opening, factsOf(context, cwd)]);
+    return { held, ...facts };
+  } catch (error) {
+    const held = await opening.catch(() => undefined);
+    await held?.release();
+    throw error;
+  }
+}
+
+function dialectFor({ dialect, hasProtocolVersion }: Context, { params }: ClientRequest): Dialect {
+  return dialect ?? dialectOf({ hasProtocolVersion, params });
+}
+
+/** The early dialect finds no session that a client named itself; a connection that has not begun in it speaks the later one. */
+function dialectToLoad(sessionId: string, context: Context, request: ClientRequest): Dialect {
+  const dialect = dialectFor(context, request);
+  if (dialect === "later" || uuid.test(sessionId)) return dialect;
+  if (context.dialect === "early") throw new AgentError("session_not_found", sessionId);
+  return "later";
+}
+
+/** What the client says, before what the command line says, before what is usual. */
+function firstSettings(params: InitializeParams, { options }: Context, dialect: Dialect): SessionSettings {
+  const { autonomy, spec, cwd: _, ...defaults } = options.defaults;
+  // A word of the later vocabulary says no mode, but whoever names a level does not want to plan.
+  const namesLevel = (params.autonomyLevel ?? params.autonomyMode) !== undefined;
+  const isPlanning = spec ?? (autonomy === undefined && dialect === "early" && !namesLevel);
+  const usual: SessionSettings = { ...defaults, autonomy: autonomy ?? "off", mode: isPlanning ? "spec" : "auto" };
+  return changeSettings(
+    usual,
+    valid(() => engineSettings(params, dialect)),
+  );
+}
+
+function folderFor({ cwd }: InitializeParams, { options }: Context): string {
+  const path = cwd ?? options.defaults.cwd;
+  if (path === undefined) throw new BadRequest("params", "cwd is required and must be a string");
+  try {
+    if (path === "") throw new AgentError("usage", "It is empty.");
+    return options.folder(path);
+  } catch (error) {
+    throw new AgentError("usage", `The working directory (cwd) cannot be used. ${(error as Error).message}`);
+  }
+}
+
+/** An id that is in use is left alone: the answer says which one the session got instead. */
+async function create({ sessions }: Context, options: NewSession, wanted: string | undefined): Promise<Held> {
+  if (wanted === undefined) return sessions.create(options);
+  try {
+    return await sessions.create({ ...options, id: wanted });
+  } catch (error) {
+    const code = error instanceof AgentError ? error.code : undefined;
+    if (code === "usage") throw new BadRequest("params", (error as AgentError).message);
+    if (code !== "session_exists" && code !== "session_in_use") throw error;
+    return sessions.create(options);
+  }
+}
+
+/** The session before it is left, or ended, and everything about it told, before the first word about the new one. */
+async function switchTo(
+  context: Context,
+  held: Held,
+  dialect: Dialect,
+  params: InitializeParams | LoadParams,
+): Promise<LiveSession> {
+  const { options, transport, lines, live: before } = context;
+  context.live = undefined;
+  // A log that cannot be given back is no reason to refuse the next session.
+  await before?.leave().catch((error: unknown) => options.log.warn(failureOf(error).message));
+  try {
+    context.dialect = dialect;
+    // Who names none takes the session as it is.
+    if (!held.wasOpen || Object.keys(filtersIn(params)).length > 0) filterTools(held.session, params, options.run);
+    context.live = new LiveSession({
+      held,
+      dialect,
+      transport,
+      lines,
+      mcpServers: params.mcpServers ?? [],
+      approve: params.autoRejectPermissionRequests !== true,
+      onEvent: (event) => void options.log.event(event),
+      onFault: context.fail,
+    });
+    return context.live;
+  } catch (error) {
+    await held.release();
+    throw error;
+  }
+}
+
+function announce(
+  { session, filters, mcpServers }: LiveSession,
+  { transport, lines }: Context,
+  dialect: Dialect,
+): void {
+  const news: Notification[] = [
+    { type: "settings_updated", settings: wireSettings(session.settings, dialect, filters) },
+  ];
+  if (session.title !== "") news.push({ type: "session_title_updated", title: session.title });
+  news.push(mcpStatus(mcpServers));
+  for (const notification of news) transport.send(lines.notification(notification));
+}
+
+/** Nothing is connected yet, and nobody is made to believe it. */
+function mcpStatus(servers: readonly McpServerParams[]): McpStatusChanged {
+  const failed = servers.map(
+    ({ name, type, url }) =>
+      ({
+        name,
+        source: "dynamic",
+        isManaged: false,
+        status: "failed",
+        serverType: type ?? (url === undefined ? "stdio" : "http"),
+        ...(url === undefined ? {} : { hasAuthTokens: false }),
+        error: "MCP servers are not supported yet.",
+      }) as const,
+  );
+  const summary = { total: failed.length, connected: 0, connecting: 0, failed: failed.length, disabled: 0 };
+  return { type: "mcp_status_changed", servers: failed, summary };
+}
+
+/** Found out before anything is done: what is nested without end cannot be sent back. */
+function echoed({ mcpServers }: Pick<InitializeParams, "mcpServers">): Record<string, unknown>[] | undefined {
+  try {
+    JSON.stringify(mcpServers);
+  } catch {
+    throw new BadRequest("params", "mcpServers is nested too deeply");
+  }
+  return mcpServers?.map(({ type: _, ...server }) => server);
+}
+
+/** Accepted, and without a turn so far: also those that a process which died had not come to. */
+function queued({ waiting }: SessionState): Pick<LoadResult, "queuedMessages"> {
+  const queuedMessages = [...waiting].map(([messageId, { content }]) => {
+    return { messageId, text: textOf(content), requestId: messageId };
+  });
+  return queuedMessages.length === 0 ? {} : { queuedMessages };
+}
+
+function pending({ openRequests }: SessionState): Pick<LoadResult, "pendingPermissions" | "pendingAskUserRequests"> {
+  const open = [...openRequests];
+  const pendingPermissions = open.flatMap(([requestId, interaction]) =>
+    interaction.kind === "question" || interaction.kind === "tool"
+      ? []
+      : [{ requestId, ...permissionParams(interaction) }],
+  );
+  const pendingAskUserRequests = open.flatMap(([requestId, interaction]) =>
+    interaction.kind === "question" ? [{ requestId, ...questionParams(interaction) }] : [],
+  );
+  return {
+    ...(pendingPermissions.length === 0 ? {} : { pendingPermissions }),
+    ...(pendingAskUserRequests.length === 0 ? {} : { pendingAskUserRequests }),
+  };
+}

@@ -1,0 +1,134 @@
+import type { ToolUseBlock } from "../../../protocol/droid/content.ts";
+import { recordOf } from "../../../text/values.ts";
+
+/** Arguments are an object on this wire, whatever the model wrote. */
+export function objectInput(input: unknown): Record<string, unknown> {
+  return recordOf(input) ?? {};
+}
+
+/**
+ * Every update shows all of the arguments so far. This many characters of one call are shown before it is whole; a model
+ * that writes more waits for its end, so that thousands of arguments do not cost their square.
+ */
+const mostShownEarly = 1_000_000;
+
+/** Deeper arguments are of no use to any tool, and the engine takes them as malformed. */
+const mostDepth = 500;
+
+/** The arguments of one call while they come in. */
+interface Growing {
+  /** Takes what came; true when an argument more is complete. */
+  add(text: string): boolean;
+  input(): Record<string, unknown>;
+}
+
+/** Calls of one reply whose arguments are streamed, and what was last shown of each. */
+export interface StreamedCalls {
+  /** The arguments of a call, each time that one more is complete, and once, empty, when the call begins. */
+  add(callId: string, name: string, text: string): readonly ToolUseBlock[];
+  /** Whether the call was shown with just these arguments. */
+  hasShown(call: ToolUseBlock): boolean;
+  /** What was streamed is void: the model begins again. What was shown stays shown. */
+  restart(): void;
+  /** Forgets all of them. The ids of those that were shown. */
+  clear(): readonly string[];
+}
+
+export function createStreamedCalls(): StreamedCalls {
+  const growing = new Map<string, Growing>();
+  const shown = new Map<string, ToolUseBlock>();
+
+  const hasShown = (call: ToolUseBlock): boolean => {
+    const last = shown.get(call.id);
+    return last?.name === call.name && JSON.stringify(last.input) === JSON.stringify(call.input);
+  };
+
+  return {
+    add(callId, name, text) {
+      const updates: ToolUseBlock[] = [];
+      const show = (input: Record<string, unknown>): void => {
+        const call: ToolUseBlock = { type: "tool_use", id: callId, name, input };
+        if (hasShown(call)) return;
+        shown.set(callId, call);
+        updates.push(call);
+      };
+      let call = growing.get(callId);
+      if (call === undefined) {
+        call = growingInput();
+        growing.set(callId, call);
+        if (!shown.has(callId)) show({});
+      }
+      if (call.add(text)) show(call.input());
+      return updates;
+    },
+    hasShown,
+    restart: () => growing.clear(),
+    clear: () => {
+      const ids = [...shown.keys()];
+      growing.clear();
+      shown.clear();
+      return ids;
+    },
+  };
+}
+
+/** Reads each character once. Text that is no JSON object completes nothing. */
+function growingInput(): Growing {
+  const members = new Map<string, unknown>();
+  let isOver = false;
+  let depth = 0;
+  let inText = false;
+  let isEscaped = false;
+  /** The argument that is not complete yet, without the comma before it. */
+  let member = "";
+  let length = 0;
+  let shownEarly = 0;
+
+  const complete = (): boolean => {
+    if (member.trim() === "") return false;
+    try {
+      for (const [name, value] of Object.entries(JSON.parse(`{${member}}`) as object)) members.set(name, value);
+      member = "";
+      return true;
+    } catch {
+      isOver = true;
+      return false;
+    }
+  };
+
+  return {
+    input: () => Object.fromEntries(members),
+    add(text) {
+      let from = 0;
+      let hasMore = false;
+      for (let index = 0; index < text.length && !isOver; index += 1) {
+        const character = text[index];
+        if (inText) {
+          if (isEscaped) isEscaped = false;
+          else if (character === "\\") isEscaped = true;
+          else if (character === '"') inText = false;
+        } else if (depth === 0) {
+          if (character === "{") depth = 1;
+          else if (character?.trim() !== "") isOver = true;
+          from = index + 1;
+        } else if (character === '"') {
+          inText = true;
+        } else if (character === "{" || character === "[") {
+          depth += 1;
+          if (depth > mostDepth) isOver = true;
+        } else if ((character === "," && depth === 1) || ((character === "}" || character === "]") && --depth === 0)) {
+          member += text.slice(from, index);
+          from = index + 1;
+          if (complete()) hasMore = true;
+          if (depth === 0) isOver = true;
+        }
+      }
+      if (isOver) member = "";
+      else member += text.slice(from);
+      length += text.length;
+      if (!hasMore || shownEarly + length > mostShownEarly) return false;
+      shownEarly += length;
+      return true;
+    },
+  };
+}

@@ -1,0 +1,163 @@
+import type { Answer, Interaction, PersonalInteraction, Question } from "../../../engine/interaction.ts";
+import type { OfferedOutcome } from "../../../protocol/droid/words.ts";
+import { textStart } from "../../../text/text-cut.ts";
+import { recordOf } from "../../../text/values.ts";
+import { offersAlways } from "./permission-request.ts";
+
+/** A client's words go to the model; this many of its characters are enough. */
+const maxComment = 10_000;
+const maxQuoted = 200;
+
+/** What a client's response means. Never throws: whatever cannot be understood is a no, in words. */
+export function answerOf(
+  interaction: PersonalInteraction,
+  response: { readonly result?: unknown; readonly error?: unknown },
+): Answer {
+  // Some clients write both keys, and `null` for the one that does not hold.
+  const error = response.error ?? undefined;
+  if (error !== undefined) return no(`the client answered with an error${messageIn(error)}`);
+  const result = recordOf(response.result);
+  if (result === undefined) return no("the client's answer is not an object");
+  if (interaction.kind === "question") return questionAnswer(interaction.questions, result);
+  const { selectedOption, comment } = result;
+  if (typeof selectedOption !== "string") return no("the client's answer has no selectedOption");
+  if (selectedOption === "cancel") {
+    return typeof comment === "string" && comment.trim() !== ""
+      ? no(textStart(comment, maxComment))
+      : { kind: "cancel" };
+  }
+  const answer = interaction.kind === "plan" ? planAnswer(selectedOption) : callAnswer(interaction, selectedOption);
+  return answer ?? no(`the client chose ${quoted(selectedOption)}, which was not offered`);
+}
+
+/** What a client was told that it, or another one, had chosen. */
+export function optionOf(answer: Answer): OfferedOutcome {
+  if (answer.kind === "allow") return answer.always === true ? "proceed_always" : "proceed_once";
+  if (answer.kind !== "approve") return "cancel";
+  return answer.autonomy === "off" ? "proceed_once" : `proceed_auto_run_${answer.autonomy}`;
+}
+
+function callAnswer({ calls }: Interaction & { kind: "permission" }, option: string): Answer | undefined {
+  switch (option) {
+    case "proceed_always":
+      return offersAlways(calls) ? { kind: "allow", always: true } : { kind: "allow" };
+    case "proceed_once":
+    case "proceed_auto_run":
+    case "proceed_auto_run_low":
+    case "proceed_auto_run_medium":
+    case "proceed_auto_run_high":
+      return { kind: "allow" };
+    default:
+      return undefined;
+  }
+}
+
+function planAnswer(option: string): Answer | undefined {
+  switch (option) {
+    case "proceed_once":
+      return { kind: "approve", autonomy: "off" };
+    case "proceed_auto_run_low":
+      return { kind: "approve", autonomy: "low" };
+    case "proceed_auto_run_medium":
+      return { kind: "approve", autonomy: "medium" };
+    case "proceed_auto_run_high":
+      return { kind: "approve", autonomy: "high" };
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * An answer goes to the question that it names by `index`, else by its text; an object that names none goes to the one in its
+ * place, and plain texts take those that are left, in order. What fits nowhere is not given to another question.
+ */
+function questionAnswer(questions: readonly Question[], result: Readonly<Record<string, unknown>>): Answer {
+  if (result.cancelled === true) return { kind: "cancel" };
+  if (!Array.isArray(result.answers)) return no("the client's answer has no list of answers");
+  const given = result.answers.flatMap((entry) => givenAnswer(entry) ?? []);
+  const count = result.answers.length;
+  if (given.length < count) return no("the client's answers are neither texts nor objects with an answer");
+  if (count > questions.length) return unfit(`there are ${count} answers and ${questions.length} questions`);
+
+  const free = new Map(questions.map((question) => [question.index, question]));
+  const chosen = new Map<GivenAnswer, number>();
+  for (const kind of ["index", "question", "place", "text"] as const) {
+    for (const [place, entry] of given.entries()) {
+      if (entry.by !== kind) continue;
+      const index = indexFor(entry, place, questions, [...free.values()]);
+      if (index === undefined) return unfit(`there is no question ${nameIn(entry)}`);
+      if (!free.delete(index)) return unfit(`question ${index} is answered twice`);
+      chosen.set(entry, index);
+    }
+  }
+  const answers = given.flatMap((entry) => {
+    const index = chosen.get(entry);
+    return index === undefined ? [] : [{ index, answer: entry.answer }];
+  });
+  return { kind: "answers", answers };
+}
+
+type GivenAnswer = { readonly answer: string } & (
+  | { readonly by: "index" | "question"; readonly name: unknown }
+  | { readonly by: "place" | "text" }
+);
+
+function givenAnswer(entry: unknown): GivenAnswer | undefined {
+  if (typeof entry === "string") return { answer: entry, by: "text" };
+  const { index, question, answer: said } = recordOf(entry) ?? {};
+  const isList = Array.isArray(said) && said.every((part) => typeof part === "string");
+  const answer = isList ? said.join(", ") : said;
+  if (typeof answer !== "string") return undefined;
+  if (isThere(index)) return { answer, by: "index", name: index };
+  return isThere(question) ? { answer, by: "question", name: question } : { answer, by: "place" };
+}
+
+/** Some clients write every key, and `null` for what they do not say. */
+function isThere(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** Questions may have the same text: the first that is free is meant. */
+function indexFor(
+  entry: GivenAnswer,
+  place: number,
+  questions: readonly Question[],
+  free: readonly Question[],
+): number | undefined {
+  switch (entry.by) {
+    case "index":
+      return questions.find(({ index }) => index === entry.name)?.index;
+    case "question": {
+      const isMeant = ({ question }: Question): boolean => question === entry.name;
+      return (free.find(isMeant) ?? questions.find(isMeant))?.index;
+    }
+    case "place":
+      return questions[place]?.index;
+    case "text":
+      return free[0]?.index;
+  }
+}
+
+/** As the client wrote it, if it is something that can name a question at all. */
+function nameIn(entry: GivenAnswer): string {
+  const name = "name" in entry ? entry.name : undefined;
+  if (typeof name === "number") return String(name);
+  return typeof name === "string" ? quoted(name) : "of that name";
+}
+
+function unfit(why: string): Answer {
+  return no(`the client's answers do not fit the questions: ${why}`);
+}
+
+function no(why: string): Answer {
+  return { kind: "cancel", why: why.toWellFormed() };
+}
+
+function messageIn(error: unknown): string {
+  const message = recordOf(error)?.message;
+  return typeof message === "string" && message !== "" ? `: ${textStart(message, maxQuoted)}` : "";
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > maxQuoted ? `${textStart(text, maxQuoted)}…` : text);
+}

@@ -1,0 +1,125 @@
+import type { Dirent } from "node:fs";
+import { lstat, opendir, readdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { isBuildFolder } from "../../engine/build-folders.ts";
+import { isMissing, liesBelow, sortedUnique, whereItLeads } from "./where-it-leads.ts";
+
+const mostEntries = 20_000;
+/** A name that a program which splits its input would not take for one word, or would take for a flag. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const oddName = /^-|[\s'"`\\\u0000-\u001f\u007f-\u009f]/u;
+
+/** Whether a name, or a path, is surely one plain word and no flag for every program that takes lines apart. */
+export function isPlainName(name: string): boolean {
+  return !oddName.test(name) && !name.includes("\uFFFD");
+}
+
+/**
+ * Where the symbolic links below a folder lead that leave it; with `plainNames` no answer when a name below is not surely one
+ * plain word. No answer either for a folder that is too large to be walked. Rejects when something in it cannot be read.
+ */
+export async function linksBelow(folder: string, plainNames: boolean): Promise<readonly string[] | undefined> {
+  const outside = new Set<string>();
+  const isWalked = await walkBelow(folder, async (entry, path, root) => {
+    if (plainNames && !isPlainName(entry.name)) return false;
+    if (!entry.isSymbolicLink()) return true;
+    for (const target of await whereItLeads(path)) if (!liesBelow(target, root)) outside.add(target);
+    return true;
+  });
+  return isWalked ? sortedUnique(outside) : undefined;
+}
+
+/** What is called like a place that is protected wherever it lies, in or below a folder. The same holds as above. */
+export async function repositoriesBelow(folder: string): Promise<readonly string[] | undefined> {
+  const isRepository = (name: string): boolean => /^\.(git|tinman)$/i.test(name);
+  const found: string[] = [];
+  const [root = folder] = await whereItLeads(folder);
+  if (isRepository(basename(root))) found.push(root);
+  const isWalked = await walkBelow(folder, async (entry, path) => {
+    if (isRepository(entry.name)) found.push(path);
+    return true;
+  });
+  return isWalked ? sortedUnique(found) : undefined;
+}
+
+/** What git runs by itself when it finds it among a repository's hooks. */
+const hookName =
+  /^(applypatch-msg|pre-applypatch|post-applypatch|pre-commit|pre-merge-commit|prepare-commit-msg|commit-msg|post-commit|pre-rebase|post-checkout|post-merge|pre-push|pre-receive|update|proc-receive|post-receive|post-update|reference-transaction|push-to-checkout|pre-auto-gc|post-rewrite|sendemail-validate|fsmonitor-watchman|p4-\w+|p4-\w+-\w+|post-index-change)$/i;
+
+/** Folders in or below a folder that hold a file which git would take for a hook. The same holds as above. */
+export async function hooksBelow(folder: string): Promise<readonly string[] | undefined> {
+  const found: string[] = [];
+  const isWalked = await walkBelow(folder, async (entry, path) => {
+    if (!entry.isDirectory() && hookName.test(entry.name)) found.push(dirname(path));
+    return true;
+  });
+  return isWalked ? sortedUnique(found) : undefined;
+}
+
+/** False when there is too much to be walked, or when `visit` says so. */
+async function walkBelow(
+  folder: string,
+  visit: (entry: Dirent, path: string, root: string) => Promise<boolean>,
+): Promise<boolean> {
+  const [root] = await whereItLeads(folder);
+  // In `/proc` every process has other links.
+  if (root === undefined || root === "/" || liesBelow(root, "/proc")) return false;
+  const folders = [root];
+  let entries = 0;
+  for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
+    try {
+      for await (const entry of await opendir(at, { bufferSize: 512 })) {
+        entries += 1;
+        if (entries > mostEntries || entry.name.includes("\uFFFD")) return false;
+        const path = join(at, entry.name);
+        if (entry.isDirectory()) folders.push(path);
+        if (!(await visit(entry, path, root))) return false;
+      }
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  }
+  return true;
+}
+
+const mostOutputs = 5_000;
+const deepestOutput = 3;
+
+/**
+ * Where links lead that take the place of folders which builds fill, in a folder and a few levels below it. What builds have
+ * filled is not looked into; in a very large project not all of it is looked through.
+ */
+export async function outputLinks(folder: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  let level = [folder];
+  let entries = 0;
+  for (let depth = 0; depth <= deepestOutput && level.length > 0; depth += 1) {
+    const next: string[] = [];
+    for (const at of level) {
+      const inside = await readdir(at, { withFileTypes: true }).catch(() => []);
+      entries += inside.length;
+      for (const entry of inside) {
+        const path = join(at, entry.name);
+        if (entry.isSymbolicLink() && isBuildFolder(entry.name)) found.push(...(await whereItLeads(path)));
+        if (entry.isDirectory() && entry.name !== ".git" && !isBuildFolder(entry.name)) next.push(path);
+      }
+      if (entries > mostOutputs) return sortedUnique(found);
+    }
+    level = next;
+  }
+  return sortedUnique(found);
+}
+
+const ignoreFiles = [".ignore", ".rgignore", ".gitignore"];
+
+/** Where links lead that take the place of ignore files, in a folder and above it. Programs print lines of such files. */
+export async function ignoreLinks(folder: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (let at = folder; ; at = dirname(at)) {
+    for (const path of ignoreFiles.map((name) => join(at, name))) {
+      const stats = await lstat(path).catch(() => undefined);
+      if (stats?.isSymbolicLink() === true) found.push(...(await whereItLeads(path)));
+    }
+    if (at === dirname(at)) return sortedUnique(found);
+  }
+}

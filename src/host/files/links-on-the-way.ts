@@ -1,0 +1,76 @@
+import { lstatSync, readlinkSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+import { nameOfBytes } from "../../text/shown-name.ts";
+import { longestPath } from "./canonical-path.ts";
+import { onDisk } from "./system-path.ts";
+import { liesBelow } from "./where-it-leads.ts";
+
+/** As many as Linux follows in one path. */
+const maxLinks = 40;
+
+export interface Way {
+  /** Where it leads; behind a loop, the link at which it does not go on. */
+  readonly end: string;
+  /** The links that were followed, each by its canonical folder and its own name. */
+  readonly links: readonly string[];
+  /** Whether there is something at its end. */
+  readonly isThere: boolean;
+}
+
+type Seen = { readonly target: string } | "plain" | "missing";
+
+function look(path: string): Seen {
+  try {
+    const place = onDisk(path);
+    const stats = lstatSync(place, { throwIfNoEntry: false });
+    if (stats === undefined) return "missing";
+    return stats.isSymbolicLink() ? { target: nameOfBytes(readlinkSync(place, { encoding: "buffer" })) } : "plain";
+  } catch {
+    // What cannot be looked at is kept by its name: whoever uses it cannot get further either.
+    return "plain";
+  }
+}
+
+/**
+ * Walks absolute paths as the system does, and looks at each part of them once. Without waiting in between, because that is
+ * done for many paths at once and each look takes microseconds. Links of `/proc` are left alone: they lead elsewhere for every
+ * process.
+ */
+export function createWalk(): (path: string) => Way {
+  const known = new Map<string, Seen>();
+  const seenAt = (path: string): Seen => {
+    let seen = known.get(path);
+    if (seen !== undefined) return seen;
+    if (liesBelow(path, "/proc")) seen = "plain";
+    else seen = known.get(dirname(path)) === "missing" ? "missing" : look(path);
+    known.set(path, seen);
+    return seen;
+  };
+  return (path) => {
+    // The system opens no path that is longer, so no link can be followed on it.
+    if (path.length > longestPath) return { end: path, links: [], isThere: false };
+    const names = path.split("/").reverse();
+    const links: string[] = [];
+    let end = "/";
+    let isThere = true;
+    for (let name = names.pop(); name !== undefined; name = names.pop()) {
+      if (name === "" || name === ".") continue;
+      if (name === "..") {
+        end = dirname(end);
+        continue;
+      }
+      const next = join(end, name);
+      const seen = seenAt(next);
+      isThere = seen !== "missing";
+      if (typeof seen === "string") {
+        end = next;
+        continue;
+      }
+      links.push(next);
+      if (links.length > maxLinks) return { end: next, links: [...new Set(links)], isThere };
+      if (isAbsolute(seen.target)) end = "/";
+      names.push(...seen.target.split("/").reverse());
+    }
+    return { end, links, isThere };
+  };
+}

@@ -1,0 +1,17 @@
+import { byteOfCharacter } from "../../text/shown-name.ts";
+
+/** Whether a path has bytes that are not UTF-8, which no text can hand to a program. */
+export function isBeyondText(path: string): boolean {
+  return /[\u{10fe00}-\u{10feff}]/u.test(path);
+}
+
+/** A path of ours as the system takes it: with the bytes for which characters stand. */
+export function onDisk(path: string): string | Buffer {
+  if (!isBeyondText(path)) return path;
+  return Buffer.concat(
+    Array.from(path, (character) => {
+      const byte = byteOfCharacter(character);
+      return byte === undefined ? Buffer.from(character) : Buffer.of(byte);
+    }),
+  );
+}

@@ -1,0 +1,85 @@
+import type { Dirent } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { isMissing, sortedUnique, whereItLeads } from "../files/where-it-leads.ts";
+import type { Setting } from "./git-settings.ts";
+import { isThere, readSmall, repositoryIn } from "./repository.ts";
+
+const mostFolders = 2000;
+
+/** `scheme://user:password@host`. */
+const passwordInUrl = /[a-z][a-z0-9+.-]*:\/\/[^/?#\s@:]*:[^/?#\n]+@/i;
+/** A user part alone may be a token where there is no other reason to have one: not `ssh://git@host`. */
+const userInWebUrl = /https?:\/\/[^/?#\n]+@/i;
+/** It may be written without a scheme. */
+const userOfProxy = /proxy\s*=\s*[^/?#\n]+@/i;
+/** Settings whose value is a credential, by how their names end. `askPass` is a program. */
+const secretSetting =
+  /(?:^|[\s\]])[a-z0-9-]*(?:extraheader|(?<!ask)pass|password|passwd|passphrase|token|secret|api-?key)\s*=\s*\S/im;
+/** A helper that is written out in the settings, with the answer in it. */
+const speakingHelper = /helper\s*=\s*!.*(?:password|token|secret)/i;
+const inclusion = /\[\s*include/i;
+
+/** Whether git's settings hold a credential. Says yes rather than no; `undefined` when they go on in another file. */
+function configHoldsCredential(config: string): boolean | undefined {
+  // As git joins them: a backslash at the end of a line is no end, and quotes and other backslashes do not count.
+  const text = config.replace(/\\\r?\n/g, "").replace(/["\\]/g, "");
+  const signs = [passwordInUrl, userInWebUrl, userOfProxy, secretSetting, speakingHelper];
+  if (signs.some((pattern) => pattern.test(text))) return true;
+  return inclusion.test(text) ? undefined : false;
+}
+
+/** Whether the user's settings put a credential into addresses of remotes: `url.https://token@host/.insteadOf`. */
+export function addressesHoldCredential(settings: readonly Setting[]): boolean {
+  return settings.some(({ section, sub = "", key, value = "" }) => {
+    const isRewritten = section === "url" && /^(push)?insteadof$/.test(key);
+    const isRemote = section === "remote" && /^(push)?url$/.test(key);
+    return (isRewritten || isRemote) && configHoldsCredential(isRewritten ? sub : value) !== false;
+  });
+}
+
+async function foldersIn(folder: string): Promise<readonly string[]> {
+  try {
+    const entries: Dirent[] = await readdir(folder, { withFileTypes: true });
+    return entries.filter((entry) => !entry.isFile()).map((entry) => join(folder, entry.name));
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/** Folders of a repository that may hold settings: its own, and those of its submodules and further working trees. */
+async function settingFolders(repository: readonly string[]): Promise<readonly string[] | undefined> {
+  const found: string[] = [];
+  const waiting = [...repository];
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    if (found.push(folder) > mostFolders) return undefined;
+    // A submodule's name may have slashes in it, so what is no repository may hold some.
+    const inside = isThere(join(folder, "HEAD"))
+      ? await Promise.all([foldersIn(join(folder, "modules")), foldersIn(join(folder, "worktrees"))])
+      : [await foldersIn(folder)];
+    waiting.push(...inside.flat());
+  }
+  return found;
+}
+
+/**
+ * The settings of git in a folder, with those of its submodules and working trees, that hold a credential. No answer when
+ * some of them cannot be read, or are too many.
+ */
+export async function gitCredentials(folder: string): Promise<readonly string[] | undefined> {
+  const repository = await repositoryIn(folder);
+  if (repository === undefined) return [];
+  if (repository === "unclear") return undefined;
+  const folders = await settingFolders([...new Set([repository.folder, repository.common])]);
+  if (folders === undefined) return undefined;
+  const files = folders.flatMap((at) => [join(at, "config"), join(at, "config.worktree")]).filter(isThere);
+  const found: string[] = [];
+  for (const file of files) {
+    const text = await readSmall(file);
+    const holds = text === undefined ? undefined : configHoldsCredential(text);
+    if (holds === undefined) return undefined;
+    if (holds) found.push(...(await whereItLeads(file)));
+  }
+  return sortedUnique(found);
+}

@@ -1,0 +1,196 @@
+import { type Dir, lstatSync, opendirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Guards } from "../engine/ports.ts";
+import { createWalk } from "./files/links-on-the-way.ts";
+import { liesBelow, sortedUnique } from "./files/where-it-leads.ts";
+import { namedHookFolders } from "./git/git-config.ts";
+import { expandHome, hookFoldersOf, userSettings } from "./git/git-user-settings.ts";
+import { isThere, looksLikeGit, type Repository, readSmall, repositoryAt, repositoryIn } from "./git/repository.ts";
+
+type Walk = ReturnType<typeof createWalk>;
+
+const mostEntries = 300;
+const deepest = 2;
+const mostFoldersBelow = 200;
+
+/** What is in a folder, as far as there are not too many; nothing when it is none, or cannot be read. */
+function entriesOf(folder: string, most: number): readonly { readonly name: string; readonly kind: string }[] {
+  let dir: Dir;
+  try {
+    if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
+    dir = opendirSync(folder, { bufferSize: 64 });
+  } catch {
+    return [];
+  }
+  const found: { name: string; kind: string }[] = [];
+  try {
+    for (let entry = dir.readSync(); entry !== null && found.length < most; entry = dir.readSync()) {
+      const kind = entry.isSymbolicLink() ? "link" : entry.isDirectory() ? "folder" : "other";
+      found.push({ name: entry.name, kind });
+    }
+  } catch {
+    // What was read so far is what there is.
+  } finally {
+    dir.closeSync();
+  }
+  return found;
+}
+
+/** The links in a folder and in those below it. */
+function linksIn(place: string): readonly string[] {
+  const links: string[] = [];
+  let level = [place];
+  let left = mostEntries;
+  for (let depth = 0; depth < deepest; depth += 1) {
+    const next: string[] = [];
+    for (const folder of level) {
+      const entries = entriesOf(folder, left);
+      left -= entries.length;
+      links.push(...entries.filter(({ kind }) => kind === "link").map(({ name }) => join(folder, name)));
+      next.push(...entries.filter(({ kind }) => kind === "folder").map(({ name }) => join(folder, name)));
+    }
+    level = next;
+  }
+  return links;
+}
+
+/** Devices are everybody's, and what holds the place itself holds too much to be meant by it. */
+function isMeant(target: string, place: string): boolean {
+  return !liesBelow(target, "/dev") && !liesBelow(target, "/proc") && !liesBelow(place, target);
+}
+
+/** Where one place leads: its targets, and links on the way that somebody could turn elsewhere. */
+function reachedFrom(
+  place: string,
+  inside: boolean,
+  walk: Walk,
+): { readonly ends: readonly string[]; readonly turns: readonly string[] } {
+  const ends: string[] = [];
+  const turns: string[] = [];
+  const follow = (path: string, within: string): ReturnType<Walk> => {
+    const way = walk(path);
+    const { end, links } = way;
+    if (isMeant(end, within) && !liesBelow(end, within)) ends.push(end);
+    // The links in the root belong to the system.
+    turns.push(...links.filter((link) => dirname(link) !== "/" && !liesBelow(link, within)));
+    return way;
+  };
+  const { end, isThere } = follow(place, place);
+  if (inside && isThere && (end === place || isMeant(end, place))) for (const link of linksIn(end)) follow(link, end);
+  return { ends, turns };
+}
+
+/** A port's promise; see there. */
+export const leadTo: Guards["leadTo"] = async (places) => {
+  const walk = createWalk();
+  const closed = places.closed.map((place) => reachedFrom(place, true, walk));
+  const kept = places.kept.map((place) => reachedFrom(place, true, walk));
+  const programs = places.programs.map((place) => reachedFrom(place, false, walk));
+  return {
+    closed: sortedUnique(closed.flatMap(({ ends }) => ends)),
+    kept: sortedUnique(kept.flatMap(({ ends }) => ends)),
+    programs: sortedUnique(programs.flatMap(({ ends }) => ends)),
+    links: sortedUnique([...closed, ...kept, ...programs].flatMap(({ turns }) => turns)),
+  };
+};
+
+/** A port's promise; see there. */
+export const way: Guards["way"] = async (path) => {
+  const { links, end } = createWalk()(path);
+  return [...links, end];
+};
+
+interface Found {
+  readonly closed: Set<string>;
+  readonly kept: Set<string>;
+  /** Folders of hooks that the user's own settings name for every repository. */
+  readonly everywhere: readonly string[];
+  readonly walk: Walk;
+}
+
+async function settingsIn(paths: readonly string[]): Promise<string> {
+  const texts = await Promise.all(paths.filter(isThere).map(readSmall));
+  return texts.map((text) => text ?? "").join("\n");
+}
+
+/** Where hooks are that are named; for a folder that is not there, the first that is missing on the way. */
+function hookFolder(path: string, base: string, walk: Walk): string {
+  const expanded = expandHome(path);
+  let { end } = walk(expanded.startsWith("/") ? expanded : `${base}/${expanded}`);
+  // A well-known tool for hooks has them beside the folder that git is told of.
+  if (end.endsWith("/_")) end = dirname(end);
+  while (!isThere(end) && !isThere(dirname(end))) end = dirname(end);
+  return end;
+}
+
+async function addRepository({ root, folder, common }: Repository, found: Found): Promise<void> {
+  const own = [...new Set([folder, common].flatMap((path) => [path, found.walk(path).end]))];
+  for (const path of own) {
+    found.kept.add(path);
+    for (const name of ["hooks", "config", "config.worktree"]) {
+      const place = join(path, name);
+      const { end } = found.walk(place);
+      found.closed.add(place);
+      if (isMeant(end, place)) found.closed.add(end);
+    }
+  }
+  const settings = await settingsIn([join(common, "config"), join(folder, "config.worktree")]);
+  for (const name of [...namedHookFolders(settings), ...found.everywhere]) {
+    for (const base of new Set([root, folder])) {
+      const hooks = hookFolder(name, base, found.walk);
+      if (isMeant(hooks, root)) found.kept.add(hooks);
+    }
+  }
+}
+
+/** What a canonical folder is for git, and where its `.tinman` leads. */
+async function addFolder(folder: string, found: Found): Promise<void> {
+  const has = (name: string): boolean => isThere(join(folder, name));
+  const isGit = has("HEAD") && looksLikeGit(folder);
+  if (isGit) found.kept.add(folder);
+  for (const repository of [
+    has(".git") ? await repositoryIn(folder) : undefined,
+    isGit ? await repositoryAt(folder, folder) : undefined,
+  ]) {
+    if (repository !== undefined && repository !== "unclear") await addRepository(repository, found);
+  }
+  const own = join(folder, ".tinman");
+  if (!has(".tinman")) return;
+  for (const place of [own, join(own, "config.yaml")]) {
+    for (const end of reachedFrom(place, false, found.walk).ends) found.closed.add(end);
+  }
+}
+
+/** A canonical path and the folders above it, as far as they exist. */
+function existing(path: string): readonly string[] {
+  const folders = ["/"];
+  for (let end = path.indexOf("/", 1); path !== "/"; end = path.indexOf("/", end + 1)) {
+    const folder = end < 0 ? path : path.slice(0, end);
+    if (!isThere(folder)) break;
+    folders.push(folder);
+    if (end < 0) break;
+  }
+  return folders;
+}
+
+/** A port's promise; see there. */
+export const repositories: Guards["repositories"] = async (paths, { below = false } = {}) => {
+  const everywhere = hookFoldersOf((await userSettings()) ?? []);
+  const found: Found = { closed: new Set(), kept: new Set(), everywhere, walk: createWalk() };
+  const plain = paths.filter((path) => path.startsWith("/") && !path.includes("\0") && !liesBelow(path, "/proc"));
+  const folders = new Set(plain.flatMap(existing));
+  if (below) {
+    for (const path of plain) {
+      for (const { name, kind } of entriesOf(path, mostFoldersBelow))
+        if (kind === "folder") folders.add(join(path, name));
+    }
+  }
+  for (const folder of folders) {
+    try {
+      await addFolder(folder, found);
+    } catch {
+      // Nobody who cannot look into a folder can have git run something from there.
+    }
+  }
+  return { closed: sortedUnique(found.closed), kept: sortedUnique(found.kept), programs: [], links: [] };
+};

@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { tooManyFiles } from "../../engine/errors.ts";
+import type { CommandResult, CommandSpec, Processes } from "../../engine/ports.ts";
+import { commandEnvironment } from "../environment/command-environment.ts";
+import { quietRipgrep } from "../search/quiet-ripgrep.ts";
+import { type CommandOutput, createCommandOutput } from "./command-output.ts";
+import { createProgress, type Progress } from "./command-progress.ts";
+import { endTree } from "./process-tree.ts";
+import { folderProblem, type StartedCommand, startCommand, startDetached } from "./shell-start.ts";
+
+/** The longest delay that a timer of Node can have. */
+const longestTimerMs = 2 ** 31 - 1;
+/** How long a pipe that something still holds open may be silent before we stop reading. */
+const quietMs = 200;
+/** And how long in all, when it is not silent. */
+const drainLimitMs = 3000;
+/** Nothing is waited for that even SIGKILL does not end. */
+const exitLimitMs = 2000;
+
+export interface ProcessesOptions {
+  /** Variables that commands get although their names or values look like credentials. */
+  readonly passEnvironment?: readonly string[];
+  /** Variables that commands never get unless they are passed. */
+  readonly hideEnvironment?: readonly string[];
+  /** Where the variables come from: `process.env` unless said. */
+  readonly environment?: NodeJS.ProcessEnv;
+  /** A file of ours for the settings of the ripgrep that commands run. */
+  readonly ripgrepSettings?: string;
+}
+
+type Stop = { readonly type: "timeout" } | { readonly type: "aborted" };
+
+/** Settles when the command has to stop; `release` lets go of timer and signal. */
+function watchForStop(timeoutMs: number, signal: AbortSignal): { stop: Promise<Stop>; release(): void } {
+  let release = () => {};
+  const stop = new Promise<Stop>((resolve) => {
+    const timer = setTimeout(() => resolve({ type: "timeout" }), Math.min(Math.max(timeoutMs, 0), longestTimerMs));
+    const onAbort = () => resolve({ type: "aborted" });
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    release = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+    };
+  });
+  return { stop, release };
+}
+
+interface Reading {
+  readonly done: Promise<void>;
+  /** Whether bytes that were read are still on their way to the disk. */
+  isStoring(): boolean;
+}
+
+function readAll(command: StartedCommand, output: CommandOutput, progress: Progress): Reading {
+  let storing = false;
+  async function read(): Promise<void> {
+    try {
+      for await (const bytes of command.output) {
+        storing = true;
+        await output.push(bytes as Buffer);
+        storing = false;
+        progress.changed();
+      }
+    } catch {
+      // Reading ends early only when we let go of the pipe.
+    }
+  }
+  return { done: read(), isStoring: () => storing };
+}
+
+/** Waits for the rest of what was written. Something that we could not end may hold the pipe open: then until it is quiet. */
+async function drain(reading: Reading, output: CommandOutput): Promise<void> {
+  const ended = reading.done.then(() => true);
+  const deadline = performance.now() + drainLimitMs;
+  let seen = -1;
+  while (reading.isStoring() || (seen !== output.totalBytes() && performance.now() < deadline)) {
+    seen = output.totalBytes();
+    const waiting = new AbortController();
+    const quiet = sleep(quietMs, false, { signal: waiting.signal }).catch(() => false);
+    const done = await Promise.race([ended, quiet]);
+    waiting.abort();
+    if (done) return;
+  }
+}
+
+async function endOf(command: StartedCommand, stop: Promise<Stop>): Promise<CommandResult["end"]> {
+  const exit = command.exit.then(({ code, signal }) =>
+    signal === null ? ({ type: "exit", code: code ?? 0 } as const) : ({ type: "signal", signal } as const),
+  );
+  const end = await Promise.race([exit, stop]);
+  await endTree(command.tree);
+  await Promise.race([Promise.all([exit, command.unwatched]), sleep(exitLimitMs, undefined, { ref: false })]);
+  return end;
+}
+
+function nothingRan(end: CommandResult["end"]): CommandResult {
+  return { end, head: "", tail: "", skippedBytes: 0, skippedLines: 0, totalBytes: 0 };
+}
+
+function unstartable(error: unknown): CommandResult {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const words = error instanceof Error ? error.message : String(error);
+  const known = {
+    E2BIG: "The command is too long for the system. Put the text into a file.",
+    EMFILE: tooManyFiles("EMFILE"),
+    ENFILE: tooManyFiles("ENFILE"),
+  };
+  const message = known[String(code) as keyof typeof known] ?? words;
+  return nothingRan({ type: "unstartable", message });
+}
+
+async function run(
+  spec: CommandSpec,
+  signal: AbortSignal,
+  environment: Readonly<Record<string, string>>,
+): Promise<CommandResult> {
+  if (signal.aborted) return nothingRan({ type: "aborted" });
+  const problem = await folderProblem(spec.cwd);
+  if (problem !== undefined) return nothingRan({ type: "unstartable", message: problem });
+
+  let command: StartedCommand;
+  try {
+    command = await startCommand(spec.command, spec.cwd, environment);
+  } catch (error) {
+    return unstartable(error);
+  }
+  const output = createCommandOutput(spec);
+  const progress = createProgress(output, (tail) => spec.onProgress(tail));
+  const reading = readAll(command, output, progress);
+  const { stop, release } = watchForStop(spec.timeoutMs, signal);
+  const end = await endOf(command, stop);
+  release();
+  await drain(reading, output);
+  progress.stop();
+  command.release();
+  await reading.done;
+  return { end, ...(await output.finish()) };
+}
+
+export function createProcesses(options: ProcessesOptions = {}): Processes {
+  const { passEnvironment = [], hideEnvironment = [] } = options;
+  let ripgrep: Promise<Readonly<Record<string, string>>> | undefined;
+  const environment = async (): Promise<Record<string, string>> => {
+    if (options.ripgrepSettings !== undefined) ripgrep ??= quietRipgrep(options.ripgrepSettings);
+    const passed = commandEnvironment(options.environment ?? process.env, passEnvironment, hideEnvironment);
+    return { ...passed, ...(await ripgrep) };
+  };
+  return {
+    run: async (spec, signal) => run(spec, signal, await environment()),
+    async startBackground(spec) {
+      const problem = await folderProblem(spec.cwd);
+      if (problem !== undefined) throw new Error(problem);
+      return { pid: await startDetached(spec.command, spec.cwd, spec.outputPath, await environment()) };
+    },
+  };
+}

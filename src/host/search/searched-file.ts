@@ -1,0 +1,21 @@
+import { readFile, stat } from "node:fs/promises";
+import { onDisk } from "../files/system-path.ts";
+import { isMissing } from "../files/where-it-leads.ts";
+
+const binarySample = 8192;
+
+/**
+ * The bytes of a file that can be searched; `undefined` for one that is not there, for a large or binary one, and for a
+ * pipe, which may never end. Rejects when reading fails.
+ */
+export async function searchableBytes(path: string, largest: number): Promise<Buffer | undefined> {
+  try {
+    const stats = await stat(onDisk(path));
+    if (!stats.isFile() || stats.size > largest) return undefined;
+    const bytes = await readFile(onDisk(path));
+    return bytes.subarray(0, binarySample).includes(0) ? undefined : bytes;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}

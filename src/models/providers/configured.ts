@@ -1,0 +1,87 @@
+import type { ModelInfo } from "../../engine/ports.ts";
+import { shownUrl } from "../calls/redact.ts";
+import { keyedModels, namedModels } from "./known-models.ts";
+import type { ModelChoices } from "./model-entry.ts";
+import type { ModelSpec } from "./model-spec.ts";
+import { providers } from "./providers.ts";
+import { type FaultyModel, movedFault, readEntry, readName, specOfEntry, specOfName } from "./spec-of.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A model known to the configuration or by name. `problem`: why it can't be used. */
+export interface ModelStatus {
+  readonly info: ModelInfo;
+  /** `configuration`: an entry of config.yaml. `name`: known by name. `own`: built in, or a script. */
+  readonly from: "configuration" | "name" | "own";
+  /** Its address without secrets. Absent if it runs in this process. */
+  readonly address?: string;
+  /** Where its key comes from. Absent without a key. */
+  readonly key?: string;
+  readonly problem?: string;
+}
+
+/** A provider known by name. `problem`: why its models can't be used. */
+export interface ProviderStatus {
+  readonly id: string;
+  readonly name: string;
+  /** It runs on this machine. */
+  readonly isLocal: boolean;
+  /** The listing names its best models. */
+  readonly isListed: boolean;
+  /** The variable that holds its key. */
+  readonly key?: string;
+  readonly problem?: string;
+}
+
+/** How to call a model that isn't built in. Throws `config_invalid` for an invalid entry. */
+export function specFor(id: string, choices: ModelChoices, env: Environment): ModelSpec | undefined {
+  const entry = choices.entries?.find((candidate) => candidate.id === id);
+  return entry === undefined ? specOfName(id, env) : specOfEntry(entry, env);
+}
+
+/** Like `specFor`, but reports an invalid entry as the model's problem. */
+export function statusFor(id: string, choices: ModelChoices, env: Environment): ModelStatus | undefined {
+  const entry = choices.entries?.find((candidate) => candidate.id === id);
+  if (entry !== undefined) return statusOf(readEntry(entry, env), "configuration");
+  const found = readName(id, env);
+  return found === undefined ? undefined : statusOf(found, "name");
+}
+
+/** Configured entries first, then models known by name. */
+export function modelStatuses(choices: ModelChoices, env: Environment): readonly ModelStatus[] {
+  const own = (choices.entries ?? []).map((entry) => statusOf(readEntry(entry, env), "configuration"));
+  const taken = new Set(own.map(({ info }) => info.id));
+  const named = [namedModels, keyedModels]
+    .flatMap((table) => Object.values(table).flat())
+    .filter((name) => !taken.has(name))
+    .flatMap((name) => readName(name, env) ?? [])
+    .map((found) => statusOf(found, "name"));
+  return [...own, ...named];
+}
+
+function statusOf(spec: ModelSpec | FaultyModel, from: ModelStatus["from"]): ModelStatus {
+  if ("fault" in spec) return { info: spec.info, from, problem: spec.fault };
+  const { info, missing } = spec;
+  return {
+    info,
+    from,
+    address: shownUrl(spec.baseUrl),
+    ...(spec.apiKey === undefined ? {} : { key: spec.keyPlace }),
+    ...(missing === undefined ? {} : { problem: missing }),
+  };
+}
+
+/** All providers with a default address. */
+export function providerStatuses(env: Environment): readonly ProviderStatus[] {
+  return providers.flatMap((provider) => {
+    const { id, name, baseUrl, keyVariables, isLocal = false } = provider;
+    if (baseUrl === "") return [];
+    const key = keyVariables.find((variable) => (env[variable] ?? "") !== "");
+    const isListed = Object.hasOwn(namedModels, id);
+    const unset =
+      keyVariables.length === 1 ? `${keyVariables[0]} is not set` : `none of ${keyVariables.join(", ")} is set`;
+    const problem = key === undefined && !isLocal ? unset : movedFault(provider, env);
+    const state = { ...(key === undefined ? {} : { key }), ...(problem === undefined ? {} : { problem }) };
+    return [{ id, name, isLocal, isListed, ...state }];
+  });
+}

@@ -1,0 +1,50 @@
+import type { DecisionContext, ProtectedPaths } from "../../engine/permission.ts";
+import { folded, plain } from "./path-names.ts";
+import { placesByKind } from "./places-by-kind.ts";
+
+export type Homes = Pick<DecisionContext, "home" | "ownHome" | "ownConfig" | "loginHome">;
+
+export interface NamedPlaces extends ProtectedPaths {
+  /** The `closed` places that a session can work in. */
+  readonly agents: ReadonlySet<string>;
+  /** The user's homes, in comparison form. */
+  readonly homes: readonly string[];
+}
+
+function namesOf(use: (typeof placesByKind)[number]["use"], where: "home" | "system"): readonly string[] {
+  return placesByKind
+    .filter((group) => group.use === use)
+    .flatMap((group) => group[where]?.split(",") ?? [])
+    .map((name) => name.trim());
+}
+
+/** Cached: a process's homes do not change, and every path of every command is compared with these. */
+let last: { readonly of: Homes; readonly places: NamedPlaces } | undefined;
+
+/** The protected places known by name. Returns the same object for the same homes. */
+export function namedPlaces({ home, ownHome, ownConfig, loginHome }: Homes): NamedPlaces {
+  const { of } = last ?? {};
+  const isSame = of?.home === home && of.ownHome === ownHome && of.loginHome === loginHome;
+  if (last !== undefined && isSame && of?.ownConfig === ownConfig) return last.places;
+  const homes = loginHome === undefined || loginHome === home ? [home] : [home, loginHome];
+  const places = (use: (typeof placesByKind)[number]["use"]): readonly string[] => [
+    ...homes.flatMap((folder) => namesOf(use, "home").map((name) => plain(`${folder}/${name}`))),
+    ...namesOf(use, "system"),
+  ];
+  const own = [plain(ownHome), ...(ownConfig === undefined ? [] : [plain(ownConfig)])];
+  const agents = places("agents");
+  const made = {
+    closed: [...own, ...places("closed"), ...agents],
+    kept: places("kept"),
+    programs: places("programs"),
+    links: [],
+    agents: new Set(agents),
+    homes: homes.map((folder) => folded(plain(folder))),
+  };
+  const elsewhere = {
+    ...(loginHome === undefined ? {} : { loginHome }),
+    ...(ownConfig === undefined ? {} : { ownConfig }),
+  };
+  last = { of: { home, ownHome, ...elsewhere }, places: made };
+  return made;
+}

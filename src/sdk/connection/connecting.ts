@@ -1,0 +1,44 @@
+import type { CommonOptions, Connect, Connection } from "../api.ts";
+import { checkConnection } from "../check-options.ts";
+import { TimeoutError } from "../errors.ts";
+import { defaultLimits } from "./limits.ts";
+import { onAbort } from "./on-abort.ts";
+import { settlesWithin } from "./settles-within.ts";
+
+/** How long one that is given up has to let go of what it began. */
+const letGoMs = 1_000;
+
+/**
+ * A connection, unless it is given up before: by the signal, or because it took longer than `timeouts.open`. Both are told
+ * to `connect` by the signal that it is handed; whatever it does about that, nothing waits for it much longer, and what it
+ * gives too late is closed.
+ */
+export async function connected(connect: Connect, { signal, timeouts }: CommonOptions): Promise<Connection> {
+  signal?.throwIfAborted();
+  const givenUp = new AbortController();
+  const ms = timeouts?.open ?? defaultLimits.open;
+  const late = (): void => givenUp.abort(new TimeoutError(`There was no connection within ${ms} ms.`));
+  const timer = ms > 0 ? setTimeout(late, ms) : undefined;
+  const unheard = onAbort(signal, () => givenUp.abort(signal?.reason));
+  const connecting = (async () => connect(givenUp.signal))();
+  try {
+    const connection: unknown = await Promise.race([connecting, rejectedBy(givenUp.signal)]);
+    givenUp.signal.throwIfAborted();
+    checkConnection(connection);
+    return connection;
+  } catch (error) {
+    if (!givenUp.signal.aborted) throw error;
+    const closed = connecting.then((connection) => connection.close()).catch(() => {});
+    await settlesWithin(letGoMs, closed);
+    throw givenUp.signal.reason;
+  } finally {
+    clearTimeout(timer);
+    unheard();
+  }
+}
+
+function rejectedBy(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}

@@ -1,0 +1,182 @@
+import { createLineReader, type Frame } from "../../rpc/framing.ts";
+import { aNumberFrom, aSignal, type Check, type Checks, checkEach, checkOne } from "../checks.ts";
+import { onAbort } from "../connection/on-abort.ts";
+import type { StreamJsonEvent } from "../types.ts";
+import { createStreamJsonTranslator } from "./stream-json-lines.ts";
+
+type Chunk = Uint8Array | string;
+
+/** What is used of a web `ReadableStream`, which not every browser lets one iterate. */
+interface WebStream {
+  getReader(): {
+    read(): Promise<{ readonly done: boolean; readonly value?: Chunk | undefined }>;
+    cancel(reason?: unknown): Promise<void>;
+    releaseLock(): void;
+  };
+}
+
+/** A child's stdout, a file's stream, the body of a response, or the whole output at once. */
+export type StreamJsonSource = Chunk | AsyncIterable<Chunk> | WebStream;
+
+export interface ReadStreamJsonOptions {
+  /** A line with more bytes is passed over, and told as `other`; 256 MiB. */
+  readonly maxLineBytes?: number;
+  /** Ends the reading: the loop throws the signal's reason, and the source is let go. */
+  readonly signal?: AbortSignal;
+}
+
+const mebibyte = 1024 * 1024;
+/** However much comes at once, no more of it than this is in lines before they are asked for. */
+const pieceSize = 64 * 1024;
+
+/**
+ * Reads what `tinman exec -o stream-json` or `droid exec -o stream-json` prints, as it comes. The events are the same
+ * whether calls and results have lines of their own (`tool_call` and `tool_result` or `tool_return`) or are parts of
+ * messages (`toolUse`, or blocks of their `content`): each message, thought, call and result once, copies left out, a
+ * message without what is told as an event of its own.
+ *
+ * A call that came without an id is given one, so that its result can name it. What is not understood is `other`: a line
+ * of an unknown type under that type's name; a line that is no JSON object as text, named `text`; one that is too long by
+ * the number of its bytes, named `too_long`. No line makes it throw. What the source throws is thrown on.
+ *
+ * `end` is told for a `completion`, which is a good one unless it says otherwise, and for the object of `-o json`. Some
+ * programs print none when they fail: if the last that was said is an error of the run (of `cli` or `agent_loop`), an `end`
+ * with that error is told when the source ends. Without any `end`, the output was cut.
+ *
+ * Whoever leaves the loop early ends the source, as with any stream.
+ */
+export function readStreamJson(
+  source: StreamJsonSource,
+  options: ReadStreamJsonOptions = {},
+): AsyncGenerator<StreamJsonEvent, void, undefined> {
+  checkOne("What readStreamJson reads", source, aSource);
+  checkEach("readStreamJson", options, checks);
+  return read(source, options);
+}
+
+const aSource: Check = [
+  "text, bytes or a stream of them",
+  (value) =>
+    typeof value === "string" ||
+    value instanceof Uint8Array ||
+    (typeof value === "object" && value !== null && (Symbol.asyncIterator in value || "getReader" in value)),
+];
+const checks: Checks<keyof ReadStreamJsonOptions> = { maxLineBytes: aNumberFrom(1), signal: aSignal };
+
+async function* read(
+  source: StreamJsonSource,
+  { maxLineBytes = 256 * mebibyte, signal }: ReadStreamJsonOptions,
+): AsyncGenerator<StreamJsonEvent, void, undefined> {
+  const lines = createLineReader({ maxLineBytes });
+  const translator = createStreamJsonTranslator();
+  const eventsOf = (frame: Frame): readonly StreamJsonEvent[] =>
+    frame.type === "line"
+      ? translator.take(frame.text)
+      : [{ type: "other", name: "too_long", given: { bytes: frame.bytes } }];
+
+  for await (const bytes of bytesOf(source, signal)) {
+    for (const frame of lines.push(bytes)) {
+      signal?.throwIfAborted();
+      yield* eventsOf(frame);
+    }
+  }
+  signal?.throwIfAborted();
+  for (const frame of lines.end()) yield* eventsOf(frame);
+  yield* translator.finish();
+}
+
+async function* bytesOf(source: StreamJsonSource, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  /** The first half of a character whose second is in the next chunk. */
+  let half = "";
+  for await (const chunk of chunksOf(source, signal)) {
+    for (let start = 0; start < chunk.length; start += pieceSize) {
+      if (typeof chunk !== "string") {
+        yield chunk.subarray(start, start + pieceSize);
+        continue;
+      }
+      const text = half + chunk.slice(start, start + pieceSize);
+      half = /[\uD800-\uDBFF]$/.exec(text)?.[0] ?? "";
+      yield encoder.encode(half === "" ? text : text.slice(0, -1));
+    }
+  }
+  if (half !== "") yield encoder.encode(half);
+}
+
+interface Reading {
+  next(): Promise<{ readonly done?: boolean | undefined; readonly value?: Chunk | undefined }>;
+  leave(): Promise<unknown>;
+  /** At once, although it is still about to give something. */
+  abandon?(): void;
+}
+
+async function* chunksOf(source: StreamJsonSource, signal: AbortSignal | undefined): AsyncGenerator<Chunk> {
+  if (typeof source === "string" || source instanceof Uint8Array) {
+    signal?.throwIfAborted();
+    yield source;
+    return;
+  }
+  const reading = "getReader" in source ? readWebStream(source) : iterate(source);
+  // One that has ended, or failed, is not to be left any more.
+  let isOpen = true;
+  const next = async (): Promise<Chunk | undefined> => {
+    try {
+      const { done, value } = await reading.next();
+      isOpen = done !== true;
+      return isOpen ? (value ?? "") : undefined;
+    } catch (error) {
+      isOpen = false;
+      throw error;
+    }
+  };
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const chunk = await unlessAborted(next(), signal);
+      if (chunk === undefined) return;
+      yield chunk;
+    }
+  } finally {
+    if (isOpen) {
+      if (signal?.aborted === true) reading.abandon?.();
+      const left = reading.leave();
+      // A source that is still about to give something may take its time to be left.
+      if (signal?.aborted === true) left.catch(() => undefined);
+      else await left;
+    }
+  }
+}
+
+function readWebStream(stream: WebStream): Reading {
+  const reader = stream.getReader();
+  return {
+    next: async () => {
+      const step = await reader.read();
+      if (step.done) reader.releaseLock();
+      return step;
+    },
+    leave: async () => {
+      await reader.cancel();
+      reader.releaseLock();
+    },
+  };
+}
+
+function iterate(source: AsyncIterable<Chunk>): Reading {
+  const iterator = source[Symbol.asyncIterator]();
+  return {
+    next: () => iterator.next(),
+    leave: async () => iterator.return?.(),
+    abandon() {
+      // A stream of Node would stay open until it gave something.
+      if ("destroy" in source && typeof source.destroy === "function") source.destroy();
+    },
+  };
+}
+
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    promise.then(resolve, reject).finally(onAbort(signal, () => reject(signal.reason)));
+  });
+}

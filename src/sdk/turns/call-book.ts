@@ -1,0 +1,113 @@
+import { type Fields, fieldsOf, textOf } from "../../text/values.ts";
+import type { TurnEvent } from "../types.ts";
+import { type CallGiven, callOf, textOfContent, toolContentOf } from "../wire.ts";
+import { forgetOldest } from "./forget-oldest.ts";
+import { markOf } from "./mark.ts";
+
+/** The calls of a session's tools: each told once, and one result each. */
+export interface CallBook {
+  /** The call is being written. */
+  isWritten(toolUse: unknown): Iterable<TurnEvent>;
+  /** Its input is all there. */
+  isComplete(toolUse: unknown, messageId?: string): Iterable<TurnEvent>;
+  progress(given: Fields): Iterable<TurnEvent>;
+  result(given: Fields): Iterable<TurnEvent>;
+}
+
+interface Entry {
+  readonly name: string | undefined;
+  /** To know a repetition. */
+  readonly inputMark: string;
+  messageId: string | undefined;
+  readonly phase: "written" | "told" | "done";
+}
+
+/** Copies come close behind each other, so the oldest may be forgotten. */
+const mostCalls = 1_000;
+/** Of those that are being written, with their inputs, which can be long. */
+const mostUntold = 32;
+
+export function createCallBook(): CallBook {
+  const entries = new Map<string, Entry>();
+
+  const untold = new Map<string, CallGiven>();
+
+  function note(id: string, entry: Entry, call?: CallGiven): void {
+    putLast(entries, id, entry, mostCalls);
+    untold.delete(id);
+    if (call !== undefined) putLast(untold, id, call, mostUntold);
+  }
+
+  /** Whether something new is said of a call. An id may be used again, once its call has its result, by another message. */
+  function isNews(known: Entry | undefined, inputMark: string, messageId: string | undefined): boolean {
+    if (known === undefined || known.phase === "written") return true;
+    if (known.phase === "told" || messageId === undefined || known.messageId === messageId) return false;
+    // One that was told before its message is that of the first message that has it.
+    return known.messageId !== undefined || known.inputMark !== inputMark;
+  }
+
+  function* tell(call: CallGiven, messageId?: string): Generator<TurnEvent> {
+    const { id, name, input } = call;
+    note(id, { name, inputMark: inputMarkOf(input), messageId, phase: "told" });
+    yield messageId === undefined ? { type: "tool_call", ...call } : { type: "tool_call", ...call, messageId };
+  }
+
+  /** Whatever happens to a call, it is told first. */
+  function* toldFirst(id: string): Generator<TurnEvent> {
+    const call = untold.get(id);
+    if (call !== undefined) yield* tell(call);
+  }
+
+  return {
+    *isWritten(toolUse) {
+      const call = callOf(toolUse);
+      if (call === undefined) return;
+      const known = entries.get(call.id);
+      const inputMark = inputMarkOf(call.input);
+      // Right before and behind its result a call is often told again; with another input it is another call.
+      if (known !== undefined && (known.phase === "told" || known.inputMark === inputMark)) return;
+      note(call.id, { name: call.name, inputMark, messageId: undefined, phase: "written" }, call);
+      yield { type: "tool_input", ...call };
+    },
+    *isComplete(toolUse, messageId) {
+      const call = callOf(toolUse);
+      if (call === undefined) return;
+      const known = entries.get(call.id);
+      if (isNews(known, inputMarkOf(call.input), messageId)) yield* tell(call, messageId);
+      else if (known !== undefined) known.messageId ??= messageId;
+    },
+    *progress(given) {
+      const id = textOf(given.toolUseId) ?? "";
+      const update = fieldsOf(given.update);
+      const known = entries.get(id);
+      yield* toldFirst(id);
+      const name = known?.name ?? textOf(given.toolName);
+      const text = [update.text, update.status, update.details, update.error].find((each) => typeof each === "string");
+      yield { type: "tool_progress", id, ...(name !== undefined && { name }), text: textOf(text) ?? "" };
+    },
+    *result(given) {
+      const id = textOf(given.toolUseId) ?? textOf(given.tool_use_id) ?? "";
+      const known = entries.get(id);
+      if (known?.phase === "done") return;
+      const content = toolContentOf(given.content);
+      // One that can be told may come yet.
+      if (content === undefined) throw new RangeError("A result is nested too deeply.");
+      yield* toldFirst(id);
+      const { name, messageId, inputMark = inputMarkOf({}) } = known ?? {};
+      note(id, { name, inputMark, messageId, phase: "done" });
+      const isError = (given.isError ?? given.is_error) === true;
+      const text = textOfContent(content);
+      yield { type: "tool_result", id, ...(name !== undefined && { name }), content, text, isError };
+    },
+  };
+}
+
+function putLast<T>(map: Map<string, T>, key: string, value: T, most: number): void {
+  map.delete(key);
+  map.set(key, value);
+  forgetOldest(map, most);
+}
+
+function inputMarkOf(input: Fields): string {
+  return markOf(JSON.stringify(input));
+}

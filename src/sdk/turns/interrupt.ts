@@ -1,0 +1,55 @@
+import type { TurnEvent } from "../types.ts";
+import { handleTurnEvent, ignored, type TurnEventHandlers } from "./turn-event-handlers.ts";
+
+/** Interrupts one turn. */
+export interface Interrupt {
+  /** Resolves when the backend has acknowledged it. Rejects as `send` does. */
+  send(signal?: AbortSignal): Promise<void>;
+  /** Some backends acknowledge an early interrupt and ignore it: if the turn still works after a while, it is sent again. */
+  see(events: readonly TurnEvent[]): void;
+}
+
+export function createInterrupt(send: (signal?: AbortSignal) => Promise<void>, waitMs: number): Interrupt {
+  let acknowledgedAt: number | undefined;
+
+  async function sendNow(signal?: AbortSignal): Promise<void> {
+    acknowledgedAt = undefined;
+    await send(signal);
+    acknowledgedAt = performance.now();
+  }
+
+  return {
+    send: sendNow,
+    see(events) {
+      if (!events.some((event) => handleTurnEvent(isWork, event))) return;
+      if (acknowledgedAt === undefined || performance.now() - acknowledgedAt < waitMs) return;
+      sendNow().catch(() => {});
+    },
+  };
+}
+
+/** What only a turn that goes on brings. */
+const isWork: TurnEventHandlers<boolean> = {
+  text: always,
+  text_reset: ignored,
+  thinking: always,
+  // A user's message may be an echo.
+  message: ({ message }) => message.role !== "user" && message.role !== "system",
+  tool_input: always,
+  tool_call: always,
+  tool_progress: always,
+  tool_result: always,
+  state: ignored,
+  usage: ignored,
+  settings: ignored,
+  title: ignored,
+  retry: ignored,
+  notice: ignored,
+  error: ignored,
+  other: ignored,
+  end: ignored,
+};
+
+function always(): boolean {
+  return true;
+}

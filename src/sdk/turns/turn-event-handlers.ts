@@ -1,0 +1,16 @@
+import type { TurnEvent } from "../types.ts";
+
+export type TurnEventOf<Type extends TurnEvent["type"]> = TurnEvent & { readonly type: Type };
+
+/** What a reader makes of each event. A new event does not compile until every reader handles or ignores it. */
+export type TurnEventHandlers<Result = void> = {
+  readonly [Type in TurnEvent["type"]]: (event: TurnEventOf<Type>) => Result | undefined;
+};
+
+/** A reader's decision that an event is of no use to it. */
+export const ignored = (): undefined => undefined;
+
+export function handleTurnEvent<Result>(handlers: TurnEventHandlers<Result>, event: TurnEvent): Result | undefined {
+  const handler = handlers[event.type] as (event: TurnEvent) => Result | undefined;
+  return handler(event);
+}

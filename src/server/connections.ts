@@ -1,0 +1,210 @@
+import type { Duplex } from "node:stream";
+import type { WebSocket } from "ws";
+import type { ConnectionHandler, ServedConnection } from "../frontends/front-end.ts";
+import type { CutOff, WatchedSocket } from "../rpc/web-socket.ts";
+import { serveWebSocket } from "../rpc/web-socket.ts";
+import type { Credential } from "./credentials.ts";
+import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import { within } from "./within.ts";
+
+export interface Connections {
+  readonly count: number;
+  /** Of those, how many this user has. */
+  countOf(user: string): number;
+  /** Takes up a client that has been let in. Its socket leaves it to others to answer pings. */
+  add(socket: WebSocket, wire: Wire, route: string, handler: ConnectionHandler, credential: Credential): void;
+  /** Closes all that came in by this. */
+  revoke(credential: Credential): void;
+  /** Has all of them say that the server is about to stop. */
+  drain(): void;
+  /** Resolves when all are gone, and nothing of them is left; those that do not answer within `graceMs` are cut off. */
+  closeAll(code: number, reason: string, graceMs: number): Promise<void>;
+}
+
+/** What a WebSocket writes to. */
+export type Wire = Pick<Duplex, "cork" | "uncork">;
+
+export interface ConnectionsOptions {
+  readonly unsentBytes: number;
+  readonly stalledMs: number;
+  readonly pingMs: number;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+interface Live {
+  readonly socket: WebSocket;
+  readonly watched: WatchedSocket;
+  readonly credential: Credential;
+  readonly served: ServedConnection;
+  /** Has answered the last ping. */
+  hasAnswered: boolean;
+  signs: number;
+  isOver: boolean;
+  end(): void;
+}
+
+const policyViolation = 1008;
+const internalError = 1011;
+const isOpen = 1;
+/** A ping is answered while no more than this waits for its sender. */
+const mostPongs = 64 * 1024;
+/** So many are pinged before anything else gets its turn. */
+const batch = 100;
+
+export function createConnections(options: ConnectionsOptions): Connections {
+  const { log, metrics, pingMs } = options;
+  const all = new Set<Live>();
+  const endings = new Set<Promise<void>>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function add(socket: WebSocket, wire: Wire, route: string, handler: ConnectionHandler, credential: Credential): void {
+    const { user, role } = credential.identity;
+    const cutOff = (reason: CutOff): void => cut(reason, { route, user });
+    const watched = serveWebSocket(socket, { ...options, beforeSend: corkOnce(wire), onCutOff: cutOff });
+    metrics.connectionOpened(route);
+    log.debug("connection.opened", { route, user, role });
+    let live: Live | undefined;
+    // One that asks and does not listen would otherwise have answers pile up here.
+    socket.on("ping", (data) => {
+      if (socket.bufferedAmount < mostPongs) socket.pong(data);
+    });
+    socket.on("error", (error) => log.debug("connection.failed", { route, user, reason: error.message }));
+    socket.on("close", (code) => {
+      metrics.connectionClosed(route);
+      log.debug("connection.closed", { route, user, code });
+      if (live === undefined) return;
+      all.delete(live);
+      live.end();
+      if (all.size === 0) stopPinging();
+    });
+    const served = tryTo("connection.fault", () => handler(watched, credential.identity));
+    if (served === undefined) {
+      watched.close(internalError, "internal error");
+      return;
+    }
+    live = { socket, watched, credential, served, hasAnswered: true, signs: 0, isOver: false, end: () => end(live) };
+    socket.on("pong", () => {
+      if (live !== undefined) live.hasAnswered = true;
+    });
+    all.add(live);
+    timer ??= pingLater();
+  }
+
+  /** Once for each: what served it lets go of what it held. */
+  function end(live: Live | undefined): void {
+    if (live === undefined || live.isOver) return;
+    live.isOver = true;
+    const ending = (async () => live.served.closed())()
+      .catch((error: unknown) => log.error("connection.fault", { reason: wordsOf(error) }))
+      .finally(() => endings.delete(ending));
+    endings.add(ending);
+  }
+
+  function tryTo<T>(event: string, work: () => T): T | undefined {
+    try {
+      return work();
+    } catch (error) {
+      log.error(event, { reason: wordsOf(error) });
+      return undefined;
+    }
+  }
+
+  function cut(reason: string, fields: { readonly route?: string; readonly user: string }): void {
+    metrics.connectionCut(reason);
+    log.warn("connection.cut", { ...fields, reason });
+  }
+
+  function pingLater(): ReturnType<typeof setTimeout> {
+    const again = (): void => {
+      if (timer === mine) timer = all.size === 0 ? undefined : pingLater();
+    };
+    const failed = (error: unknown): void => log.error("connection.fault", { reason: wordsOf(error) });
+    const mine = setTimeout(() => void pingAll().catch(failed).finally(again), pingMs);
+    return mine.unref();
+  }
+
+  function stopPinging(): void {
+    clearTimeout(timer);
+    timer = undefined;
+  }
+
+  async function pingAll(): Promise<void> {
+    let count = 0;
+    for (const live of all) {
+      ping(live);
+      if (++count % batch === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  function ping(live: Live): void {
+    const { socket, watched } = live;
+    if (socket.readyState !== isOpen) return;
+    const signs = watched.signsOfLife();
+    // Nobody can hear the answer of one that is not being read.
+    if (!live.hasAnswered && signs === live.signs && !watched.isHeldUp()) {
+      cut("silent", { user: live.credential.identity.user });
+      socket.terminate();
+      return;
+    }
+    live.signs = signs;
+    live.hasAnswered = false;
+    socket.ping();
+  }
+
+  function close(live: Live, code: number, reason: string): void {
+    live.watched.close(code, reason);
+    live.end();
+  }
+
+  return {
+    get count() {
+      return all.size;
+    },
+    countOf: (user) => [...all].filter(({ credential }) => credential.identity.user === user).length,
+    add,
+    revoke(credential) {
+      for (const live of all) {
+        if (live.credential !== credential) continue;
+        cut("revoked", { user: credential.identity.user });
+        close(live, policyViolation, "token revoked");
+      }
+    },
+    drain() {
+      for (const live of all) tryTo("connection.fault", () => live.served.drain());
+    },
+    async closeAll(code, reason, graceMs) {
+      const gone = [...all].map(
+        ({ socket }) => new Promise<void>((resolve) => void socket.once("close", () => resolve())),
+      );
+      for (const live of all) close(live, code, reason);
+      await within(graceMs, Promise.all(gone));
+      for (const { socket } of all) socket.terminate();
+      await within(graceMs, Promise.all(endings));
+      stopPinging();
+    },
+  };
+}
+
+/**
+ * Has the frames of one moment leave together. For each the system would be called once more, and that costs more than all
+ * the rest of what a frame takes.
+ */
+function corkOnce(wire: Wire): () => void {
+  let isCorked = false;
+  const uncork = (): void => {
+    isCorked = false;
+    wire.uncork();
+  };
+  return () => {
+    if (isCorked) return;
+    isCorked = true;
+    wire.cork();
+    process.nextTick(uncork);
+  };
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,81 @@
+import type { IncomingMessage } from "node:http";
+import { can, holders } from "../access/capability.ts";
+import type { Cookies } from "./cookies.ts";
+import type { Credential } from "./credentials.ts";
+import type { Access } from "./origin-check.ts";
+import { valuesOf } from "./origin-check.ts";
+import type { Answer, Asked, Route } from "./routes.ts";
+import { unauthorized } from "./routes.ts";
+
+/** Why somebody was turned away. */
+export type Reason = "host" | "origin" | "token" | "role" | "path" | "method";
+
+export type Verdict =
+  | { readonly route: Route; readonly asked: Asked }
+  | { readonly refusal: Answer; readonly reason: Reason; readonly route?: Route };
+
+export interface Gatekeeper {
+  /** The same for requests and upgrades, and in this order: Host, Origin, token, path, role, method. */
+  judge(request: Pick<IncomingMessage, "rawHeaders" | "url" | "method">): Verdict;
+}
+
+export function createGatekeeper(parts: {
+  readonly routes: readonly Route[];
+  readonly access: Access;
+  /** `undefined`: nobody is asked for a token, and everybody is this. */
+  readonly everybody?: Credential;
+  readonly byToken: (token: string) => Credential | undefined;
+  readonly cookies: Cookies;
+}): Gatekeeper {
+  const { access, everybody, byToken, cookies } = parts;
+  const routes = new Map(parts.routes.map((route) => [route.path, route]));
+
+  /** A token that is wrong is not made up for by a cookie that is right. */
+  function credentialOf(rawHeaders: readonly string[]): {
+    readonly found: Credential | undefined;
+    readonly by: string;
+  } {
+    const [given, another] = valuesOf(rawHeaders, "authorization");
+    if (given === undefined) return { found: cookies.find(valuesOf(rawHeaders, "cookie")), by: "cookie" };
+    const token = another === undefined ? /^Bearer +([\w.~+/-]+=*) *$/i.exec(given)?.[1] : undefined;
+    return { found: token === undefined ? undefined : byToken(token), by: "bearer" };
+  }
+
+  return {
+    judge({ rawHeaders, url = "", method = "" }) {
+      const host = access.host(rawHeaders);
+      if (host === undefined) return refuse(403, "host", "This server is not known by that name.");
+      // To name the server twice is the right of whoever asks a proxy. Names that differ are no request to this one.
+      const [, named = host, target = url] = /^https?:\/\/([^/?]*)(.*)$/is.exec(url) ?? [];
+      if (named.toLowerCase() !== host) return refuse(400, "host", "The address names another server than Host does.");
+      if (!access.mayAsk(rawHeaders, host)) return refuse(403, "origin", "Pages from there may not ask.");
+      const [path = "", query] = target.split(/\?(.*)/s, 2);
+      const route = routes.get(path || "/");
+      const { found, by } = everybody === undefined ? credentialOf(rawHeaders) : { found: everybody, by: "bearer" };
+      const needed = route?.by;
+      const isHead = method === "HEAD" && route?.method === "GET";
+      // Programs that look where a link leads, before anybody has followed it, must not use it up.
+      const isItsMethod = method === route?.method || (isHead && needed !== "code");
+      if (found === undefined && !(needed === "code" && (isItsMethod || isHead)))
+        return { refusal: unauthorized, reason: "token" };
+      // What it names is no path of this server, but whom to be connected with.
+      if (method === "CONNECT") return notAllowed("GET, POST");
+      if (route === undefined) return refuse(404, "path", "There is nothing here.");
+      if (needed === "bearer" && by !== needed)
+        return refuse(403, "role", "This needs the token itself, in the header Authorization.", route);
+      if (route.needs !== undefined && (found === undefined || !can(found.identity, route.needs)))
+        return refuse(403, "role", `Only for the role ${holders(route.needs)}.`, route);
+      if (!isItsMethod) return notAllowed(route.method, route);
+      return { route, asked: { credential: found, host, query: new URLSearchParams(query) } };
+    },
+  };
+}
+
+function refuse(code: number, reason: Reason, words: string, route?: Route): Verdict {
+  return { refusal: { code, body: `${words}\n` }, reason, ...(route === undefined ? {} : { route }) };
+}
+
+function notAllowed(allowed: string, route?: Route): Verdict {
+  const refusal = { code: 405, body: `Only ${allowed}.\n`, headers: { Allow: allowed } };
+  return { refusal, reason: "method", ...(route === undefined ? {} : { route }) };
+}

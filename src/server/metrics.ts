@@ -1,0 +1,140 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Usage } from "../engine/message.ts";
+
+/** What the parts that serve clients have counted. */
+export interface Meter {
+  sessionStarted(): void;
+  turnEnded(outcome: string, seconds: number): void;
+  /** From a prompt to the first piece of its answer. */
+  firstChunk(seconds: number): void;
+  tokens(usage: Usage): void;
+  toolCall(status: string): void;
+  error(kind: string): void;
+  /** Read whenever somebody asks. Whoever calls it last is asked. */
+  gauge(name: "sessions" | "queued_messages", read: () => number): void;
+}
+
+export interface Metrics {
+  readonly meter: Meter;
+  connectionOpened(route: string): void;
+  connectionClosed(route: string): void;
+  /** An upgrade that was turned down. */
+  connectionRefused(reason: string): void;
+  /** A connection that the server has ended, though nobody asked it to. */
+  connectionCut(reason: string): void;
+  request(route: string, code: number): void;
+  /** Everything, as Prometheus reads it. */
+  text(): Promise<{ readonly type: string; readonly body: string }>;
+  stop(): void;
+}
+
+const prefix = "tinman_";
+/** How long a turn takes depends on what it does, a first piece on the model. */
+const turnSeconds = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800];
+const firstChunkSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** How often the event loop is looked at. */
+const resolutionMs = 20;
+
+export function createMetrics({ version }: { readonly version: string }): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const counter = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Counter({ name: prefix + name, help, labelNames, registers });
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name: prefix + name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+
+  const connections = new Gauge({
+    name: `${prefix}connections`,
+    help: "WebSocket connections that are open.",
+    labelNames: ["route"],
+    registers,
+  });
+  const opened = counter("connections_total", "WebSocket connections that were opened.", ["route"]);
+  const refused = counter("connections_refused_total", "Upgrades that were turned down.", ["reason"]);
+  const cut = counter("connections_cut_total", "Connections that the server has cut off.", ["reason"]);
+  const requests = counter("http_requests_total", "HTTP requests, upgrades among them.", ["route", "code"]);
+  const started = counter("sessions_started_total", "Sessions that were started.");
+  const turns = counter("turns_total", "Turns that have ended.", ["outcome"]);
+  const turnTime = new Histogram({
+    name: `${prefix}turn_seconds`,
+    help: "How long turns took.",
+    buckets: turnSeconds,
+    registers,
+  });
+  const firstChunkTime = new Histogram({
+    name: `${prefix}first_chunk_seconds`,
+    help: "From a prompt to the first piece of its answer.",
+    buckets: firstChunkSeconds,
+    registers,
+  });
+  const tokens = counter("tokens_total", "Tokens, as models count them.", ["kind"]);
+  const errors = counter("errors_total", "Failures.", ["kind"]);
+  const toolCalls = counter("tool_calls_total", "Tool calls that have ended.", ["status"]);
+
+  const read = { sessions: () => 0, queued_messages: () => 0 };
+  gauge("sessions", "Sessions that are open.", () => read.sessions());
+  gauge("queued_messages", "Messages that wait for a turn.", () => read.queued_messages());
+
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs });
+  delay.enable();
+  // What is measured is the time between two looks, and that is never shorter than it is meant to be.
+  const seconds = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e9 - resolutionMs / 1e3) || 0;
+  const late = "How late the event loop was, since this was asked last";
+  gauge("event_loop_delay_p50_seconds", `${late}: half of the time less than this.`, () =>
+    seconds(delay.percentile(50)),
+  );
+  gauge("event_loop_delay_p99_seconds", `${late}: nearly always less than this.`, () => seconds(delay.percentile(99)));
+  gauge("event_loop_delay_max_seconds", `${late}, at most.`, () => seconds(delay.max));
+  gauge("resident_memory_bytes", "Memory of this process.", () => process.memoryUsage.rss());
+  gauge("start_time_seconds", "When this process was started, since 1970.", () =>
+    Math.round(Date.now() / 1_000 - process.uptime()),
+  );
+  new Gauge({ name: `${prefix}build_info`, help: "1.", labelNames: ["version", "node"], registers }).set(
+    { version, node: process.version },
+    1,
+  );
+
+  return {
+    meter: {
+      sessionStarted: () => started.inc(),
+      turnEnded(outcome, took) {
+        turns.inc({ outcome });
+        turnTime.observe(took);
+      },
+      firstChunk: (took) => firstChunkTime.observe(took),
+      tokens({ input, output, cacheRead, cacheWrite }) {
+        tokens.inc({ kind: "input" }, input);
+        tokens.inc({ kind: "output" }, output);
+        tokens.inc({ kind: "cache_read" }, cacheRead);
+        tokens.inc({ kind: "cache_write" }, cacheWrite);
+      },
+      toolCall: (status) => toolCalls.inc({ status }),
+      error: (kind) => errors.inc({ kind }),
+      gauge(name, newRead) {
+        read[name] = newRead;
+      },
+    },
+    connectionOpened(route) {
+      connections.inc({ route });
+      opened.inc({ route });
+    },
+    connectionClosed: (route) => connections.dec({ route }),
+    connectionRefused: (reason) => refused.inc({ reason }),
+    connectionCut: (reason) => cut.inc({ reason }),
+    request: (route, code) => requests.inc({ route, code }),
+    async text() {
+      const body = await registry.metrics();
+      delay.reset();
+      return { type: registry.contentType, body };
+    },
+    stop: () => void delay.disable(),
+  };
+}

@@ -1,0 +1,119 @@
+import type { Capability } from "../access/capability.ts";
+import type { Cookies } from "./cookies.ts";
+import type { Credential } from "./credentials.ts";
+import type { Metrics } from "./metrics.ts";
+
+export interface Answer {
+  readonly code: number;
+  readonly body: string;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Why it turns somebody away whom the gatekeeper has let pass. */
+  readonly refused?: "code";
+}
+
+/** A request that may be answered. */
+export interface Asked {
+  /** `undefined` only where a code is asked for instead of a token. */
+  readonly credential: Credential | undefined;
+  /** What the client calls this server. */
+  readonly host: string;
+  readonly query: URLSearchParams;
+}
+
+export interface Route {
+  readonly path: string;
+  readonly method: "GET" | "POST";
+  /** What a client must be able to do; nothing but have a token when left out. */
+  readonly needs?: Capability;
+  /** `bearer`: a cookie does not do. `code`: a code takes the place of the token, and the route looks at it. */
+  readonly by?: "bearer" | "code";
+  /** A WebSocket is to be opened there. */
+  readonly upgrades?: true;
+  answer(asked: Asked): Answer | Promise<Answer>;
+}
+
+export const json = (code: number, value: object, headers: Readonly<Record<string, string>> = {}): Answer => ({
+  code,
+  body: `${JSON.stringify(value)}\n`,
+  type: "application/json",
+  headers,
+});
+
+/** Everything that this server answers. Nothing is answered that has no row here. */
+export function createRoutes(parts: {
+  readonly mounted: readonly string[];
+  readonly needs: Readonly<Record<string, Capability>>;
+  readonly cookies: Cookies;
+  readonly metrics: Metrics;
+  readonly origins: readonly string[];
+  readonly isDraining: () => boolean;
+}): readonly Route[] {
+  const { mounted, needs, cookies, metrics, origins, isDraining } = parts;
+  const about = `tinman serve ${TINMAN_VERSION}\n\nWebSocket: ${mounted.join(", ")}\nAlso: /healthz /readyz /metrics\n`;
+  return [
+    { path: "/", method: "GET", answer: () => ({ code: 200, body: about }) },
+    { path: "/healthz", method: "GET", answer: () => json(200, { status: "ok" }) },
+    {
+      path: "/readyz",
+      method: "GET",
+      answer: () => (isDraining() ? json(503, { status: "draining" }) : json(200, { status: "ok" })),
+    },
+    {
+      path: "/metrics",
+      method: "GET",
+      needs: "metrics",
+      answer: async () => ({ code: 200, ...(await metrics.text()) }),
+    },
+    {
+      path: "/links",
+      method: "POST",
+      by: "bearer",
+      answer({ credential, host }) {
+        if (credential === undefined) return unauthorized;
+        const origin = origins.find((one) => new URL(one).host === host) ?? `http://${host}`;
+        return json(200, { url: `${origin}/enter?code=${cookies.link(credential, origin)}` });
+      },
+    },
+    {
+      path: "/enter",
+      method: "GET",
+      by: "code",
+      answer({ query }) {
+        const cookie = cookies.enter(query.get("code") ?? "");
+        if (cookie === undefined)
+          return { ...unauthorized, body: "This link was used already, or is too old.\n", refused: "code" };
+        return { code: 200, body: entered, type: "text/html; charset=utf-8", headers: { "Set-Cookie": cookie } };
+      },
+    },
+    ...mounted.map(
+      (path): Route => ({
+        path,
+        method: "GET",
+        ...(needs[path] === undefined ? {} : { needs: needs[path] }),
+        upgrades: true,
+        answer: () => ({
+          code: 426,
+          body: "A WebSocket is spoken here.\n",
+          headers: { Upgrade: "websocket", Connection: "Upgrade" },
+        }),
+      }),
+    ),
+  ];
+}
+
+/**
+ * A page, and not a redirect: behind a link on another site, a browser withholds a strict cookie from all of the redirects,
+ * and sends it only where a page of this server leads.
+ */
+const entered = `<!doctype html>
+<meta http-equiv="refresh" content="0;url=/">
+<title>tinman serve</title>
+<a href="/">Continue</a>
+`;
+
+export const unauthorized: Answer = {
+  code: 401,
+  body: "A token is needed.\n",
+  headers: { "WWW-Authenticate": "Bearer" },
+};

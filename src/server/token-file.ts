@@ -1,0 +1,110 @@
+import { constants } from "node:fs";
+import { link, mkdir, open, unlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { getSystemErrorMap } from "node:util";
+import { AgentError } from "../engine/errors.ts";
+import { newToken } from "./tokens.ts";
+
+const mostBytes = 1_024;
+
+export function tokenFile(ownHome: string): string {
+  return join(ownHome, "serve-token");
+}
+
+/** This machine's own token. It is made when there is none yet. Rejects as `readToken` does. */
+export async function ownToken(path: string): Promise<string> {
+  return (await readToken(path)) ?? (await makeToken(path));
+}
+
+/**
+ * `undefined` when there is no file. Rejects with `config_invalid` for one that others can read or could have written: what
+ * is in it is no secret. With `storage_failed` when it could not be read, which says nothing about the file.
+ */
+export async function readToken(path: string): Promise<string | undefined> {
+  let text: string;
+  try {
+    text = await readPrivate(path);
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw tokenFault(path, error);
+  }
+  const token = text.trim();
+  if (!/^[\w-]{32,}$/.test(token)) throw refused(path, "holds no token");
+  return token;
+}
+
+/** What can be wrong with the file itself. Every other failure may pass, and then the file is as it was. */
+const faultsOfFile: Readonly<Record<string, string>> = {
+  ELOOP: "is a link, and the token must not lie elsewhere",
+  EACCES: "may not be read by this user",
+  EPERM: "may not be read by this user",
+  ENXIO: "is not a file with a token",
+};
+
+/** `config_invalid` for what is wrong with the file, `storage_failed` for a failure to find that out. */
+export function tokenFault(path: string, error: unknown): AgentError {
+  if (error instanceof AgentError) return error;
+  const fault = faultsOfFile[codeOf(error) ?? ""];
+  return fault === undefined
+    ? new AgentError("storage_failed", `${path} could not be read: ${wordsOf(error)}.`, { cause: error })
+    : refused(path, fault);
+}
+
+async function readPrivate(path: string): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile() || stats.size > mostBytes) throw refused(path, "is not a file with a token");
+    if (stats.uid !== process.getuid?.()) throw refused(path, "belongs to somebody else");
+    const mode = stats.mode & 0o777;
+    if ((mode & 0o077) !== 0) {
+      throw refused(path, `can be read by others (mode ${mode.toString(8).padStart(4, "0")})`);
+    }
+    return await file.readFile("utf8");
+  } finally {
+    await file.close();
+  }
+}
+
+async function makeToken(path: string): Promise<string> {
+  try {
+    await writeToken(path);
+  } catch (error) {
+    throw new AgentError("storage_failed", `${path} could not be made: ${wordsOf(error)}.`, { cause: error });
+  }
+  const token = await readToken(path);
+  if (token === undefined) throw refused(path, "was taken away at once");
+  return token;
+}
+
+async function writeToken(path: string): Promise<void> {
+  const draft = `${path}.${process.pid}-${newToken().slice(0, 8)}`;
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await writeFile(draft, `${newToken()}\n`, { mode: 0o600, flag: "wx" });
+  try {
+    // Whole or not at all; and of two servers that start at the same time, the first one's is the token of both.
+    await link(draft, path);
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+  } finally {
+    await unlink(draft);
+  }
+}
+
+function refused(path: string, why: string): AgentError {
+  return new AgentError("config_invalid", `${path} ${why}. Delete it to have a new one made.`);
+}
+
+function isGone(error: unknown): boolean {
+  return codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR";
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}
+
+/** As the system says it, without the name of the call and what it was called with. */
+function wordsOf(error: unknown): string {
+  const { errno, message } = error as NodeJS.ErrnoException;
+  return getSystemErrorMap().get(errno ?? 0)?.[1] ?? message;
+}

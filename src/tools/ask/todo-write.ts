@@ -1,0 +1,16 @@
+import { defineTool, failed, succeeded } from "../../engine/tool.ts";
+import { z } from "../zod.ts";
+
+export const todoWriteTool = defineTool({
+  input: z.strictObject({ todos: z.string("todos is required and must be a string") }),
+
+  async access() {
+    return [];
+  },
+
+  /** The list is the call itself: it stays in the conversation, and front ends show it from there. */
+  async run(input) {
+    if (input.todos.trim() === "") return failed("todos is required: one task a line");
+    return succeeded("TODO List Updated");
+  },
+});

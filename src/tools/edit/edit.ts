@@ -1,0 +1,86 @@
+import type { Preview } from "../../engine/permission.ts";
+import { defineTool, failed, succeeded, type ToolContext, type ToolOutput, type ToolScope } from "../../engine/tool.ts";
+import { decidedPath, decideUse } from "../decided-path.ts";
+import { halfCharacter, interrupted, isStopped, messageOf } from "../outcome.ts";
+import { createPace } from "../pace.ts";
+import { decodeExactly, previewLimit, previewText, readWhole } from "../text-file.ts";
+import { z } from "../zod.ts";
+import { editReport } from "./edit-report.ts";
+import { replaceText } from "./edit-text.ts";
+
+const mostBytes = 10 * 1024 * 1024;
+
+const input = z.strictObject({
+  file_path: z.string("file_path is required and must be a string"),
+  old_str: z.string("old_str is required and must be a string"),
+  new_str: z.string("new_str is required and must be a string"),
+  change_all: z.boolean("change_all must be true or false").optional(),
+});
+type Input = z.infer<typeof input>;
+
+export const editTool = defineTool({
+  input,
+
+  async access(input, scope) {
+    const read = await decideUse("read", input, input.file_path, scope);
+    return [read, { ...read, type: "write" }];
+  },
+
+  preview,
+
+  async run(input, context) {
+    if (input.file_path.trim() === "") return failed("file_path is required and must be a string");
+    if (input.old_str === "")
+      return failed("old_str is empty. To make a new file, or to replace a whole one, use Create.");
+    if (input.old_str === input.new_str) return failed("old_str and new_str are the same: there is nothing to change.");
+    for (const name of ["old_str", "new_str"] as const) {
+      const broken = halfCharacter(input[name]);
+      if (broken !== undefined) return failed(`Cannot edit file: ${name} ${broken}`);
+    }
+    try {
+      return await edit(input, context);
+    } catch (error) {
+      if (isStopped(error)) return interrupted();
+      return failed(`Cannot edit file: ${messageOf(error)}`);
+    }
+  },
+});
+
+async function edit(input: Input, context: ToolContext): Promise<ToolOutput> {
+  const { files } = context.host;
+  const path = await decidedPath(input, input.file_path, context);
+  const stat = await files.stat(path);
+  if (stat === undefined) return failed(`Cannot edit file that does not exist: ${path}. Use Create to make it.`);
+  if (stat.kind !== "file") return failed(`Cannot edit ${path}: it is not a regular file.`);
+  if (stat.notWritable !== undefined) return failed(`Cannot edit ${path}: it ${stat.notWritable}.`);
+  const seen = context.seenFiles.get(path);
+  if (seen === undefined)
+    return failed(`Cannot edit file that has not been read first: ${path}. Read it, then edit it.`);
+  const changed = `Cannot edit file that has changed since it was read: ${path}. Read it again, then edit it.`;
+  if (seen !== stat.version) return failed(changed);
+
+  const bytes = stat.size > mostBytes ? undefined : await readWhole(files, path, mostBytes);
+  if (bytes === undefined)
+    return failed(`Cannot edit ${path}: it is larger than 10 MiB. Use Execute for such a change.`);
+  const before = decodeExactly(bytes);
+  if (before === undefined) return failed(`Cannot edit ${path}: it is not UTF-8 text. Use Execute for such a change.`);
+  const replacement = replaceText(before, input.old_str, input.new_str, input.change_all ?? false);
+  if (!replacement.ok) return failed(replacement.message);
+
+  const breathe = createPace(context.signal);
+  await breathe();
+  const report = await editReport(path, before, replacement.text, breathe);
+  if ((await files.stat(path))?.version !== seen) return failed(changed);
+  context.seenFiles.set(path, await files.write(path, replacement.text, { signal: context.signal }));
+  return succeeded(report);
+}
+
+async function preview(input: Input, scope: ToolScope): Promise<Preview> {
+  const path = await decidedPath(input, input.file_path, scope).catch(() => input.file_path);
+  const oldContent = await previewText(scope.host.files, path).catch(() => undefined);
+  if (oldContent === undefined) return { type: "edit", path };
+  if (input.old_str === "") return { type: "edit", path, oldContent };
+  const replacement = replaceText(oldContent, input.old_str, input.new_str, input.change_all ?? false);
+  if (!replacement.ok || replacement.text.length > previewLimit) return { type: "edit", path, oldContent };
+  return { type: "edit", path, oldContent, newContent: replacement.text };
+}

@@ -1,0 +1,166 @@
+import { textStart } from "../../text/text-cut.ts";
+import type { Breathe } from "../pace.ts";
+import { type Budget, createFinder, type Finder } from "./patch-match.ts";
+import { nearestPlace } from "./patch-nearest.ts";
+import type { PatchHunk } from "../../text/patch-parse.ts";
+
+const mostLines = 1_000_000;
+const shownWanted = 20;
+const shownNearest = 5;
+const shownCharacters = 160;
+
+/** Throws an error with words for the model when a hunk does not fit. Line ends and a byte order mark are kept. */
+export async function applyHunks(text: string, hunks: readonly PatchHunk[], budget: Budget): Promise<string> {
+  budget.spend(text.length);
+  await budget.breathe();
+  const file = splitText(text);
+  const finder = createFinder(file.lines, budget);
+  const result: string[] = [];
+  const appended: string[] = [];
+  let done = 0;
+  for (const [index, hunk] of hunks.entries()) {
+    const name = nameOf(hunk, index, hunks.length);
+    const placed = await placeHunk(hunk, { file, finder, from: done, name, breathe: budget.breathe });
+    if (placed.at === undefined) {
+      for (const line of placed.lines) appended.push(line.slice(1) + file.lineEnd);
+      continue;
+    }
+    while (done < placed.at) result.push(file.lines[done++] ?? "");
+    for (const line of placed.lines) {
+      if (line.startsWith("+")) result.push(line.slice(1) + file.lineEnd);
+      // The file's own line is kept: what the patch calls its context may differ from it in white space.
+      else if (line.startsWith(" ")) result.push(file.lines[done++] ?? "");
+      else done += 1;
+    }
+  }
+  while (done < file.lines.length) result.push(file.lines[done++] ?? "");
+  for (const line of appended) result.push(line);
+  return joinText(file, result);
+}
+
+interface FileText {
+  readonly mark: string;
+  /** Without line feeds; a carriage return before one is part of the line. */
+  readonly lines: readonly string[];
+  /** What a new line needs behind it, before its line feed. */
+  readonly lineEnd: "" | "\r";
+  readonly hasFinalNewline: boolean;
+}
+
+function splitText(text: string): FileText {
+  const mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
+  const lines = text.slice(mark.length).split("\n");
+  const last = lines.pop() ?? "";
+  if (lines.length > mostLines) throw new Error(`it has more than ${mostLines} lines. Use Execute for such a change.`);
+  const returns = lines.reduce((count, line) => count + (line.endsWith("\r") ? 1 : 0), 0);
+  const lineEnd = returns * 2 > lines.length ? "\r" : "";
+  const hasFinalNewline = last === "";
+  if (!hasFinalNewline) lines.push(last + lineEnd);
+  return { mark, lines, lineEnd, hasFinalNewline };
+}
+
+function joinText({ mark, lineEnd, hasFinalNewline }: FileText, lines: readonly string[]): string {
+  if (lines.length === 0) return mark;
+  const text = `${mark}${lines.join("\n")}`;
+  if (hasFinalNewline) return `${text}\n`;
+  return lineEnd !== "" && text.endsWith(lineEnd) ? text.slice(0, -1) : text;
+}
+
+interface Place {
+  readonly file: FileText;
+  readonly finder: Finder;
+  /** Where the hunk before ended. */
+  readonly from: number;
+  readonly name: string;
+  readonly breathe: Breathe;
+}
+
+interface Placed {
+  /** `undefined`: behind everything. */
+  readonly at: number | undefined;
+  readonly lines: readonly string[];
+}
+
+async function placeHunk(hunk: PatchHunk, place: Place): Promise<Placed> {
+  const { finder, from } = place;
+  const header = await findHeaders(hunk, place);
+  // A hunk may repeat its header as context; and one may name the function again that the hunk before was in.
+  const starts = header === undefined ? [from] : [header.below, ...(header.at === undefined ? [] : [header.at])];
+  if (header?.isAbove) starts.push(from);
+  for (const lines of [hunk.lines, withoutOuterBlanks(hunk.lines)]) {
+    const wanted = oldSide(lines);
+    if (wanted.length === 0) return { at: hunk.atEnd || header === undefined ? undefined : header.below, lines };
+    for (const start of starts) {
+      const at = await finder.find(wanted, start, hunk.atEnd);
+      if (at !== undefined) return { at, lines };
+    }
+  }
+  const where = hunk.atEnd ? "at the end of the file" : from === 0 ? "in the file" : `from line ${from + 1} on`;
+  throw await misfit(`These lines were looked for ${where}`, oldSide(hunk.lines), place);
+}
+
+interface FoundHeader {
+  /** `undefined` when it is only above, where an earlier hunk has been. */
+  readonly at: number | undefined;
+  readonly below: number;
+  /** Whether it stands, perhaps also, above. */
+  readonly isAbove: boolean;
+}
+
+async function findHeaders(hunk: PatchHunk, place: Place): Promise<FoundHeader | undefined> {
+  const { finder, from } = place;
+  let found: FoundHeader | undefined;
+  for (const header of hunk.headers) {
+    const below = found?.below ?? from;
+    const at = await finder.find([header], below, false);
+    const above = from === 0 ? undefined : await finder.find([header], 0, false);
+    const isAbove = above !== undefined && above < from;
+    if (at === undefined && !(isAbove && oldSide(hunk.lines).length > 0))
+      throw await misfit(`This line, given behind @@, was looked for from line ${below + 1} on`, [header], place);
+    found = { at, below: at === undefined ? below : at + 1, isAbove };
+  }
+  return found;
+}
+
+function oldSide(lines: readonly string[]): readonly string[] {
+  return lines.filter((line) => !line.startsWith("+")).map((line) => line.slice(1));
+}
+
+/** Blank lines around a hunk may only set it apart. */
+function withoutOuterBlanks(lines: readonly string[]): readonly string[] {
+  let [start, end] = [0, lines.length];
+  while (start < end && isBlankContext(lines[start])) start += 1;
+  while (end > start && isBlankContext(lines[end - 1])) end -= 1;
+  return lines.slice(start, end);
+}
+
+function isBlankContext(line: string | undefined): boolean {
+  return line?.startsWith(" ") === true && line.trim() === "";
+}
+
+function nameOf(hunk: PatchHunk, index: number, count: number): string {
+  return `hunk ${index + 1} of ${count} (line ${hunk.patchLine} of the patch)`;
+}
+
+async function misfit(intro: string, wanted: readonly string[], place: Place): Promise<Error> {
+  const { file, from, name } = place;
+  const left = wanted.length - shownWanted;
+  const shown = wanted.slice(0, shownWanted).map((line) => `  ${cut(line)}`);
+  if (left > 0) shown.push(`  (and ${left} more lines)`);
+  const nearest = await nearestPlace(file.lines, wanted, from, place.breathe);
+  const words = [`${name} does not fit. ${intro}:`, ...shown];
+  if (nearest === undefined) words.push("Nothing in the file resembles them.");
+  else {
+    const order =
+      nearest < from ? ", above the end of the hunk before it (hunks must be in the order of the file)" : "";
+    words.push(`The nearest place that resembles them is line ${nearest + 1}${order}:`);
+    const lines = file.lines.slice(nearest, nearest + Math.min(wanted.length, shownNearest));
+    words.push(...lines.map((line, index) => `${nearest + index + 1}  ${cut(line)}`));
+  }
+  return new Error(words.join("\n"));
+}
+
+function cut(line: string): string {
+  const text = line.replace(/\r$/, "");
+  return text.length > shownCharacters ? `${textStart(text, shownCharacters)}…` : text;
+}

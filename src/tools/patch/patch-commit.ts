@@ -1,0 +1,137 @@
+import type { Files } from "../../engine/files.ts";
+import { isStopped, messageOf } from "../outcome.ts";
+import type { PlannedFile } from "./patch-plan.ts";
+
+/** What was done to one file, so that it can be undone. */
+interface Done {
+  readonly file: PlannedFile;
+  /** Absent when it was removed. */
+  version?: string;
+  /** The file that it was before it was moved. */
+  readonly source?: PlannedFile;
+}
+
+/**
+ * Moves and writes what was planned, removals last, so that at every moment each text is on the disk. When one fails, those
+ * before it are put back, and so are they at a stop. Returns words on what went wrong, or `undefined` when all is done. Never
+ * rejects.
+ */
+export async function commitPatch(
+  planned: readonly PlannedFile[],
+  files: Files,
+  seenFiles: Map<string, string>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const changed = planned.filter(isChanged);
+  const done: Done[] = [];
+  /** In words: "write a.txt". */
+  let doing = "";
+  const isMoved = (file: PlannedFile): boolean => done.some(({ source }) => source === file);
+
+  async function write(file: PlannedFile, after: string): Promise<void> {
+    const source = sourceOf(file, changed);
+    if (source !== undefined) doing = `move ${source.name} to ${file.name}`;
+    const version = source && (await moved(source, file, files, signal));
+    doing = `write ${file.name}`;
+    if (source !== undefined && version !== undefined) {
+      const entry: Done = { file, version, source };
+      done.push(entry);
+      if (source.before?.text !== after) entry.version = await files.write(file.path, after, { signal });
+      return;
+    }
+    const mode = file.movedFrom === undefined ? {} : { mode: file.movedFrom.mode };
+    done.push({ file, version: await files.write(file.path, after, { signal, ...mode }) });
+  }
+
+  const writes = changed.filter((file) => file.after !== undefined);
+  const removals = changed.filter((file) => file.after === undefined);
+  for (const file of [...writes, ...removals]) {
+    if (isMoved(file)) continue;
+    doing = `${file.after === undefined ? "remove" : "write"} ${file.name}`;
+    try {
+      await requireUntouched(file, files);
+      if (file.after !== undefined) await write(file, file.after);
+      else {
+        await files.remove(file.path, { signal });
+        done.push({ file });
+      }
+    } catch (error) {
+      const words = isStopped(error) ? "" : `Cannot ${doing}: ${sentence(messageOf(error))} `;
+      return `${words}${await putBack(done, files, seenFiles)}`;
+    }
+  }
+  for (const { file, version, source } of done) {
+    if (source !== undefined) seenFiles.delete(source.path);
+    if (version === undefined) seenFiles.delete(file.path);
+    else seenFiles.set(file.path, version);
+  }
+  return undefined;
+}
+
+/** The file that this one was, when it can simply be given its new name. */
+function sourceOf({ name, before, movedFrom }: PlannedFile, changed: readonly PlannedFile[]): PlannedFile | undefined {
+  if (before !== undefined || movedFrom === undefined) return undefined;
+  return changed.find(({ path, after, movedTo }) => {
+    return path === movedFrom.path && after === undefined && movedTo === name;
+  });
+}
+
+/** The new version; `undefined` where the system cannot move, and a copy is needed. */
+async function moved(
+  source: PlannedFile,
+  { path }: PlannedFile,
+  files: Files,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  await requireUntouched(source, files);
+  return files.move(source.path, path, { signal }).catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && (error.code === "EXDEV" || error.code === "EBUSY"))
+      return undefined;
+    throw error;
+  });
+}
+
+export function isChanged({ before, after }: PlannedFile): boolean {
+  return before?.text !== after;
+}
+
+/** Somebody else may have been at the file since it was read. */
+async function requireUntouched({ path, before }: PlannedFile, files: Files): Promise<void> {
+  const version = (await files.stat(path))?.version;
+  if (version === before?.version) return;
+  throw new Error(before === undefined ? "it has come to be meanwhile" : "it was changed meanwhile");
+}
+
+/** In words: what was put back, and what could not be. */
+async function putBack(done: readonly Done[], files: Files, seenFiles: Map<string, string>): Promise<string> {
+  if (done.length === 0) return "Nothing was changed.";
+  const failures: string[] = [];
+  for (const one of done) {
+    try {
+      await undo(one, files, seenFiles);
+    } catch (error) {
+      failures.push(`${one.file.name} was not put back: ${sentence(messageOf(error))}`);
+    }
+  }
+  const madeFiles = done.some(({ file }) => file.before === undefined);
+  const folders = madeFiles ? " Folders that were made for new files may be left, empty." : "";
+  if (failures.length === 0) return `What had been changed before it was put back, so nothing is changed.${folders}`;
+  const others = failures.length < done.length ? "The others are as before." : "";
+  return `Before it other files had been changed, and not all are as they were! ${failures.join(" ")} ${others}${folders}`.trim();
+}
+
+async function undo({ file, version, source }: Done, files: Files, seenFiles: Map<string, string>): Promise<void> {
+  const { path, before } = source ?? file;
+  if ((await files.stat(file.path))?.version !== version) throw new Error("somebody else has changed it since");
+  if (before === undefined) return files.remove(path);
+  const isSame = source !== undefined && file.after === before.text;
+  if (!isSame) await files.write(file.path, before.text, { mode: before.mode });
+  if (source !== undefined) await files.move(file.path, path);
+  // The model knows this text, so it still has seen the file.
+  const restored = (await files.stat(path))?.version;
+  if (restored !== undefined && seenFiles.get(path) === before.version) seenFiles.set(path, restored);
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

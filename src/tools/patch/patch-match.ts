@@ -1,0 +1,152 @@
+import { type Breathe, createPace } from "../pace.ts";
+
+/** Bounds the work of one patch, whatever it and the files are like. */
+export interface Budget {
+  /** Throws when nothing is left. */
+  spend(steps: number): void;
+  readonly breathe: Breathe;
+}
+
+const mostSteps = 200_000_000;
+
+/** Lines that are looked at between two breaths. */
+export const stretch = 4096;
+
+export function createBudget(breathe: Breathe = createPace()): Budget {
+  let left = mostSteps;
+  return {
+    breathe,
+    spend(steps) {
+      left -= steps;
+      if (left < 0)
+        throw new Error(
+          "it takes too much searching: lines repeat too often, or large files come up too many times. Give less at once, with context lines that are rare in the file.",
+        );
+    },
+  };
+}
+
+/** Finds lines in a file. */
+export interface Finder {
+  /**
+   * The first place at or behind `from` where the wanted lines stand, `atEnd` only at the end of the file. Exact places win
+   * over those that differ in white space, and these over those that differ in typography.
+   */
+  find(wanted: readonly string[], from: number, atEnd: boolean): Promise<number | undefined>;
+}
+
+/** From strict to lenient: lines are the same when their keys are. */
+const keys: readonly ((line: string) => string)[] = [
+  (line) => (line.endsWith("\r") ? line.slice(0, -1) : line),
+  (line) => line.trimEnd(),
+  (line) => line.trim(),
+  lenientKey,
+];
+
+const typography: readonly (readonly [RegExp, string])[] = [
+  [/[\u2010-\u2015\u2212]/g, "-"],
+  [/[\u2018-\u201b]/g, "'"],
+  [/[\u201c-\u201f]/g, '"'],
+  [/[\u00a0\u2002-\u200a\u202f\u205f\u3000]/g, " "],
+];
+
+/** What is left of a line when white space around it and typographic quotes, dashes and spaces do not count. */
+export function lenientKey(line: string): string {
+  let key = line.trim();
+  // Almost every line is plain, and nothing is to be replaced in it.
+  if (!/[\u00a0\u2000-\u3000]/.test(key)) return key;
+  for (const [pattern, plain] of typography) key = key.replace(pattern, plain);
+  return key;
+}
+
+export function createFinder(lines: readonly string[], budget: Budget): Finder {
+  const indexes: (LineIndex | undefined)[] = [];
+  return {
+    async find(wanted, from, atEnd) {
+      for (const [level, key] of keys.entries()) {
+        const index = indexes[level] ?? (await createIndex(lines, key, budget));
+        indexes[level] = index;
+        const place = await index.find(wanted.map(key), from, atEnd);
+        if (place !== undefined) return place;
+      }
+      return undefined;
+    },
+  };
+}
+
+interface LineIndex {
+  find(wanted: readonly string[], from: number, atEnd: boolean): Promise<number | undefined>;
+}
+
+/** Gives every distinct line a number and knows where each stands, so that a search tries only the places of its rarest line. */
+async function createIndex(
+  lines: readonly string[],
+  key: (line: string) => string,
+  budget: Budget,
+): Promise<LineIndex> {
+  const ids = new Map<string, number>();
+  const idAt = new Int32Array(lines.length);
+  let characters = lines.length;
+  for (const [place, line] of lines.entries()) {
+    const text = key(line);
+    const id = ids.get(text) ?? ids.size;
+    if (id === ids.size) ids.set(text, id);
+    idAt[place] = id;
+    characters += line.length;
+    if (place % stretch === 0) await budget.breathe();
+  }
+  budget.spend(characters);
+  /** The places of line `id` are `places[firsts[id]]` up to `places[firsts[id + 1]]`. */
+  const firsts = new Int32Array(ids.size + 1);
+  for (const id of idAt) firsts[id + 1] = (firsts[id + 1] ?? 0) + 1;
+  for (let id = 0; id < ids.size; id += 1) firsts[id + 1] = (firsts[id + 1] ?? 0) + (firsts[id] ?? 0);
+  const filled = firsts.slice();
+  const places = new Int32Array(lines.length);
+  for (const [place, id] of idAt.entries()) {
+    const slot = filled[id] ?? 0;
+    places[slot] = place;
+    filled[id] = slot + 1;
+    if (place % stretch === 0) await budget.breathe();
+  }
+
+  const stands = (wanted: Int32Array, at: number): boolean => {
+    let same = 0;
+    while (same < wanted.length && idAt[at + same] === wanted[same]) same += 1;
+    budget.spend(same + 1);
+    return same === wanted.length;
+  };
+
+  /** The first of the places from `low` to `high` that is not before `place`. */
+  const slotFrom = (place: number, low: number, high: number): number => {
+    let [start, end] = [low, high];
+    while (start < end) {
+      const middle = (start + end) >>> 1;
+      if ((places[middle] ?? 0) < place) start = middle + 1;
+      else end = middle;
+    }
+    return start;
+  };
+
+  return {
+    async find(texts, from, atEnd) {
+      const wanted = new Int32Array(texts.length);
+      let rarest = { offset: 0, low: 0, high: Number.POSITIVE_INFINITY };
+      for (const [offset, text] of texts.entries()) {
+        const id = ids.get(text);
+        if (id === undefined) return undefined;
+        wanted[offset] = id;
+        const [low, high] = [firsts[id] ?? 0, firsts[id + 1] ?? 0];
+        if (high - low < rarest.high - rarest.low) rarest = { offset, low, high };
+      }
+      const last = lines.length - texts.length;
+      if (atEnd) return last >= from && stands(wanted, last) ? last : undefined;
+      const { offset, low, high } = rarest;
+      for (let slot = slotFrom(from + offset, low, high); slot < high; slot += 1) {
+        const place = (places[slot] ?? 0) - offset;
+        if (stands(wanted, place)) return place;
+        if (slot % stretch === 0) await budget.breathe();
+      }
+      return undefined;
+    },
+  };
+}

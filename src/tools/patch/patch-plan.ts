@@ -1,0 +1,210 @@
+import { basename, dirname, join } from "node:path";
+import type { FileStat } from "../../engine/files.ts";
+import type { FileChange } from "../../engine/permission.ts";
+import type { ToolScope } from "../../engine/tool.ts";
+import { shownName } from "../../text/shown-name.ts";
+import { canonicalOf } from "../decided-path.ts";
+import { isStopped, messageOf } from "../outcome.ts";
+import type { Breathe } from "../pace.ts";
+import { decodeExactly, readWhole } from "../text-file.ts";
+import { applyHunks } from "./patch-apply.ts";
+import { createBudget } from "./patch-match.ts";
+import type { PatchHunk, PatchSection } from "../../text/patch-parse.ts";
+
+const mostBytes = 10 * 1024 * 1024;
+/** Of all files together: they are held in memory until the last one is written. */
+const mostBytesTogether = 32 * 1024 * 1024;
+
+/** What becomes of one file, all sections taken together. */
+export interface PlannedFile {
+  /** Canonical. */
+  readonly path: string;
+  /** As the patch names it. */
+  readonly name: string;
+  /** What is on the disk; absent when there is nothing. */
+  readonly before?: { readonly text: string; readonly version: string; readonly mode: number };
+  /** Absent when the file goes away. */
+  readonly after?: string;
+  readonly movedFrom?: { readonly path: string; readonly name: string; readonly text: string; readonly mode: number };
+  readonly movedTo?: string;
+}
+
+export interface PlanOptions {
+  readonly scope: ToolScope;
+  /** The canonical path of one that the patch names. */
+  resolve(path: string): Promise<string>;
+  /** Told of each section with what it finds and leaves, in order. */
+  onSection?(change: FileChange): void;
+  readonly breathe?: Breathe;
+}
+
+/** A file as the sections so far leave it. */
+interface State {
+  readonly path: string;
+  readonly name: string;
+  readonly stat: FileStat | undefined;
+  disk?: { readonly text: string; readonly version: string; readonly mode: number };
+  isThere: boolean;
+  text: string;
+  /** Why it is not there any more. */
+  gone: "deleted" | "moved" | undefined;
+  /** Where its text was on the disk, or came to be. */
+  movedFrom: State | undefined;
+  movedTo: State | undefined;
+}
+
+/**
+ * Reads what the patch is about and computes what it makes of it, in the order of its sections. Writes nothing. Rejects with
+ * words for the model when something does not fit.
+ */
+export async function planPatch(
+  sections: readonly PatchSection[],
+  options: PlanOptions,
+): Promise<readonly PlannedFile[]> {
+  const { files } = options.scope.host;
+  const budget = createBudget(options.breathe);
+  const states = new Map<string, State>();
+  const stateByName = new Map<string, State>();
+  let bytesTogether = 0;
+
+  async function look(name: string): Promise<State> {
+    const known = stateByName.get(name);
+    if (known !== undefined) return known;
+    const path = await options.resolve(name);
+    let state = states.get(path);
+    if (state === undefined) {
+      const stat = await files.stat(path);
+      if (stat?.kind === "directory") throw new Error(`${name} is a directory.`);
+      if (stat?.kind === "other") throw new Error(`${name} is not a regular file.`);
+      const fresh = { text: "", gone: undefined, movedFrom: undefined, movedTo: undefined };
+      state = { path, name, stat, isThere: stat !== undefined, ...fresh };
+      states.set(path, state);
+    }
+    stateByName.set(name, state);
+    return state;
+  }
+
+  /** A file whose text is needed. */
+  async function open(name: string, mark: string): Promise<State> {
+    const state = await look(name);
+    if (!state.isThere) {
+      const why = state.gone === undefined ? "does not exist" : `was ${state.gone} by an earlier section`;
+      throw new Error(`${name} ${why}, so "${mark}" cannot be done.${mark === "*** Update File" ? addHint : ""}`);
+    }
+    if (state.stat === undefined || state.disk !== undefined) return state;
+    if (state.stat.notWritable !== undefined) throw new Error(`${name} ${state.stat.notWritable}.`);
+    const bytes = state.stat.size > mostBytes ? undefined : await readWhole(files, state.path, mostBytes);
+    if (bytes === undefined) throw new Error(`${name} is larger than 10 MiB. Use Execute for such a change.`);
+    bytesTogether += bytes.length;
+    if (bytesTogether > mostBytesTogether)
+      throw new Error("The files of the patch are larger than 32 MiB together. Give it in several patches.");
+    const text = decodeExactly(bytes);
+    if (text === undefined || text.includes("\0"))
+      throw new Error(`${name} is not UTF-8 text. Use Execute for such a change.`);
+    state.disk = { text, version: state.stat.version, mode: state.stat.mode };
+    state.text = text;
+    return state;
+  }
+
+  async function requireNoLink(name: string, path: string, what: string): Promise<void> {
+    if ([".", "..", ""].includes(basename(name))) return;
+    const own = join(await canonicalOf(dirname(name), options.scope), basename(name));
+    if (own !== path)
+      throw new Error(`${name} is a link to ${shownName(path)}, so it cannot be ${what}. Use Execute for the link.`);
+  }
+
+  async function add(section: PatchSection & { change: "add" }): Promise<void> {
+    const state = await look(section.path);
+    if (state.isThere) {
+      const since = state.stat === undefined ? "by an earlier section" : "already";
+      throw new Error(`${section.path} is there ${since}. Use "*** Update File" to change it.`);
+    }
+    state.isThere = true;
+    state.text = section.content;
+    options.onSection?.({ path: state.path, change: "add", newContent: section.content });
+  }
+
+  async function remove(section: PatchSection & { change: "delete" }): Promise<void> {
+    const state = await open(section.path, "*** Delete File");
+    if (state.disk === undefined)
+      throw new Error(`${section.path} is made by an earlier section: deleting it makes no sense.`);
+    await requireNoLink(section.path, state.path, "deleted");
+    options.onSection?.({ path: state.path, change: "delete", oldContent: state.text });
+    leave(state, "deleted");
+  }
+
+  async function update({ path: name, movedTo, hunks }: PatchSection & { change: "update" }): Promise<void> {
+    const state = await open(name, "*** Update File");
+    const oldContent = state.text;
+    const newContent = hunks.length === 0 ? oldContent : await changedText(name, oldContent, hunks);
+    const target = movedTo === undefined ? state : await look(movedTo);
+    const moves = target === state ? {} : { movedTo: target.path };
+    if (target !== state) {
+      if (target.isThere) throw new Error(`${name} cannot be moved to ${target.name}: that is there already.`);
+      await requireNoLink(name, state.path, "moved");
+      target.movedFrom = state.movedFrom ?? state;
+      target.movedFrom.movedTo = target;
+      target.isThere = true;
+      leave(state, "moved");
+    }
+    target.text = newContent;
+    options.onSection?.({ path: state.path, ...moves, change: "update", oldContent, newContent });
+  }
+
+  async function changedText(name: string, text: string, hunks: readonly PatchHunk[]): Promise<string> {
+    try {
+      return await applyHunks(text, hunks, budget);
+    } catch (error) {
+      if (isStopped(error)) throw error;
+      throw new Error(`In ${name}: ${messageOf(error)}`);
+    }
+  }
+
+  for (const section of sections) {
+    if (section.change === "add") await add(section);
+    else if (section.change === "delete") await remove(section);
+    else await update(section);
+  }
+  requireNoFolders(states);
+  return [...states.values()].map(plannedOf);
+}
+
+function leave(state: State, how: "deleted" | "moved"): void {
+  state.isThere = false;
+  state.gone = how;
+  state.movedFrom = undefined;
+}
+
+const addHint = ' Use "*** Add File" to make it.';
+
+/** The same name cannot be a file and a folder, and a file that makes room for a folder could not be put back. */
+function requireNoFolders(states: ReadonlyMap<string, State>): void {
+  for (const { path, name, isThere } of states.values()) {
+    if (!isThere) continue;
+    for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+      const file = states.get(folder);
+      if (file !== undefined)
+        throw new Error(`${name} lies below ${file.name}, which the patch takes for a file. Give it in two patches.`);
+    }
+  }
+}
+
+function plannedOf({ path, name, disk, isThere, text, movedFrom, movedTo }: State): PlannedFile {
+  return {
+    path,
+    name,
+    ...(disk === undefined ? {} : { before: disk }),
+    ...(isThere ? { after: text } : {}),
+    ...(movedFrom?.disk === undefined
+      ? {}
+      : {
+          movedFrom: {
+            path: movedFrom.path,
+            name: movedFrom.name,
+            text: movedFrom.disk.text,
+            mode: movedFrom.disk.mode,
+          },
+        }),
+    ...(!isThere && movedTo?.isThere ? { movedTo: movedTo.name } : {}),
+  };
+}

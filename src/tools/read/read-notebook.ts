@@ -1,0 +1,95 @@
+import { setImmediate } from "node:timers/promises";
+import type { Files } from "../../engine/files.ts";
+import type { ImageBlock } from "../../engine/message.ts";
+import { hasMoreOf } from "../../text/json-size.ts";
+import { decodeExactly, readWhole } from "../text-file.ts";
+import type { LineWindow } from "./line-window.ts";
+import { type NotebookPicture, renderNotebook } from "./notebook.ts";
+import { checkImage } from "./read-image.ts";
+import { sizeWords } from "./size-words.ts";
+
+/**
+ * All of it is parsed at once, and everything else waits meanwhile. It also keeps the pictures of a result within one record
+ * of the log, which may have 16 MiB.
+ */
+const mostBytes = 10 * 1024 * 1024;
+const mostParts = 200_000;
+const pieceCharacters = 16 * 1024;
+const mostPictures = 4;
+
+export interface NotebookText {
+  readonly header: string;
+  readonly pieces: AsyncIterable<Uint8Array>;
+  /** The pictures that the lines of this window name, as many as may go with one result, and words about the others. */
+  picturesIn(
+    window: LineWindow,
+    skip: number,
+  ): { readonly media: readonly ImageBlock[]; readonly notes: readonly string[] };
+}
+
+/** A notebook as text. Words say why it is none: then it is a text file like any other. */
+export async function openNotebook(files: Files, path: string): Promise<NotebookText | string> {
+  const bytes = await readWhole(files, path, mostBytes);
+  if (bytes === undefined) return `it has more than ${sizeWords(mostBytes)}`;
+  const json = decodeExactly(bytes);
+  if (json === undefined) return "it is not UTF-8";
+  await setImmediate();
+  // What is only separated by commas takes little beyond its own text.
+  if (hasMoreOf("{[:", json, mostParts)) return `its JSON has more than ${mostParts} parts`;
+  const notebook = renderNotebook(json.startsWith("\uFEFF") ? json.slice(1) : json);
+  if (typeof notebook === "string") return notebook;
+  const { cells, shownCells, language, lines, pictures } = notebook;
+  const about = `${cells === 1 ? "1 cell" : `${cells} cells`}${language === "" ? "" : `, ${language}`}`;
+  const part = shownCells < cells ? ` Only its first ${shownCells} cells are shown.` : "";
+  return {
+    header: `[Notebook, ${about}: rendered, not the file's own text. Edit changes the raw JSON, which Grep and Execute show.${part}]`,
+    pieces: inPieces(lines),
+    picturesIn: (window, skip) => choosePictures(pictures, skip, skip + window.lines.length),
+  };
+}
+
+async function* inPieces(lines: Iterable<string>): AsyncGenerator<Uint8Array> {
+  let piece = "";
+  for (const line of lines) {
+    piece += `${line}\n`;
+    if (piece.length < pieceCharacters) continue;
+    yield Buffer.from(piece);
+    piece = "";
+    // Otherwise no timer and no interrupt would come through before the last line.
+    await setImmediate();
+  }
+  yield Buffer.from(piece);
+}
+
+function choosePictures(
+  pictures: readonly NotebookPicture[],
+  from: number,
+  to: number,
+): { readonly media: readonly ImageBlock[]; readonly notes: readonly string[] } {
+  const media: ImageBlock[] = [];
+  const labels: string[] = [];
+  const damaged: string[] = [];
+  let left = 0;
+  let firstLeft = 0;
+  for (const { line, label, data } of pictures) {
+    if (line < from || line >= to) continue;
+    if (media.length === mostPictures) {
+      if (left === 0) firstLeft = line;
+      left += 1;
+      continue;
+    }
+    const image = checkImage(Buffer.from(data, "base64"));
+    if ("why" in image) {
+      damaged.push(`${label} (${image.why})`);
+      continue;
+    }
+    labels.push(label);
+    media.push(image.block);
+  }
+  const notes: string[] = [];
+  if (media.length > 0) notes.push(`[With this: ${labels.join(", ")}.]`);
+  if (damaged.length > 0)
+    notes.push(`[Not shown: ${damaged.slice(0, 5).join("; ")}${damaged.length > 5 ? "; …" : ""}.]`);
+  if (left > 0) notes.push(`[${left} more of these images are left out: Read with offset ${firstLeft} to see them.]`);
+  return { media, notes };
+}

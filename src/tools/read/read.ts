@@ -1,0 +1,160 @@
+import { extname } from "node:path";
+import type { FileStat } from "../../engine/files.ts";
+import type { ImageBlock } from "../../engine/message.ts";
+import { defineTool, failed, type ToolContext, type ToolOutput } from "../../engine/tool.ts";
+import { outputLimit } from "../../text/output.ts";
+import { shownName } from "../../text/shown-name.ts";
+import { decidedPath, decideUse } from "../decided-path.ts";
+import { interrupted, messageOf } from "../outcome.ts";
+import { z } from "../zod.ts";
+import { type LineWindow, piecesOf, readLineWindow } from "./line-window.ts";
+import { fromUtf16, utf16Of } from "./utf16.ts";
+
+const defaultLines = 2400;
+const sniffedBytes = 8192;
+const spaceForNotes = 1000;
+/** Enough to leave text alone; what these files are is told by what reads them. */
+const imageSigns = ["\x89PNG", "\xff\xd8\xff", "GIF8", "RIFF"];
+
+export const readTool = defineTool({
+  input: z.strictObject({
+    file_path: z.string("file_path is required and must be a string"),
+    offset: z.number("offset must be a number of lines").optional(),
+    limit: z.number("limit must be a number of lines").optional(),
+    image_quality: z.enum(["default", "high"]).optional(),
+  }),
+
+  async access(input, scope) {
+    return [await decideUse("read", input, input.file_path, scope)];
+  },
+
+  async run(input, context) {
+    if (input.file_path.trim() === "") return failed("file_path is required and must be a string");
+    const skip = Math.floor(input.offset ?? 0);
+    const limit = Math.floor(input.limit ?? defaultLines);
+    if (skip < 0) return failed("offset is the number of lines to skip: 0 or more");
+    if (limit < 1) return failed("limit is the number of lines to return: 1 or more");
+    try {
+      const path = await decidedPath(input, input.file_path, context);
+      const stat = await context.host.files.stat(path);
+      if (stat === undefined) return failed(`Error reading file: ENOENT: there is no file ${shownName(path)}`);
+      if (stat.kind === "directory")
+        return failed(`Error reading file: ${shownName(path)} is a directory. Use LS to list it.`, "is_directory");
+      if (stat.kind === "other") return failed(`Error reading file: ${shownName(path)} is not a regular file.`);
+      return await readFile({ path, stat, skip, limit, context });
+    } catch (error) {
+      return context.signal.aborted ? interrupted() : failed(`Error reading file: ${messageOf(error)}`);
+    }
+  },
+});
+
+interface Reading {
+  readonly path: string;
+  readonly stat: FileStat;
+  readonly skip: number;
+  readonly limit: number;
+  readonly context: ToolContext;
+}
+
+/** By what its bytes say it is; only a notebook, being JSON, is known by its name. */
+async function readFile(reading: Reading): Promise<ToolOutput> {
+  const { path, context } = reading;
+  const { files } = context.host;
+  const start = await files.read(path, { maxBytes: sniffedBytes });
+  if (beginsWith(start, imageSigns)) {
+    const { readImage } = await import("./read-image.ts");
+    const image = await readImage(files, path, start);
+    if (image !== undefined) return image;
+  }
+  if (beginsWith(start, ["%PDF-"])) {
+    const { openPdf } = await import("./read-pdf.ts");
+    const { pieces, ...frame } = await openPdf(context.host, path, context.signal);
+    return show(reading, pieces, { subject: "text", ...frame });
+  }
+  if (extname(path).toLowerCase() === ".ipynb") return readNotebook(reading, start);
+  const encoding = utf16Of(start);
+  if (encoding !== undefined) {
+    const notes = () => ["[The file is UTF-16, which Edit cannot change.]"];
+    return show(reading, fromUtf16(piecesOf(files, path), encoding), { subject: "file", notes });
+  }
+  return readText(reading, start);
+}
+
+function beginsWith(start: Uint8Array, signs: readonly string[]): boolean {
+  const first = Buffer.from(start.buffer, start.byteOffset, start.byteLength).toString("latin1", 0, 8);
+  return signs.some((sign) => first.startsWith(sign));
+}
+
+async function readText(reading: Reading, start: Uint8Array, note?: string): Promise<ToolOutput> {
+  const { path, stat, context } = reading;
+  if (start.includes(0)) {
+    const { whyNoImage } = await import("./read-image.ts");
+    const why = "is a binary file (or text that is not UTF-8). Use Execute with a program that understands it.";
+    return failed(`Error reading file: ${shownName(path)} ${whyNoImage(path, start) ?? why}`);
+  }
+  const notes = () => (note === undefined ? [] : [note]);
+  const output = await show(reading, piecesOf(context.host.files, path), { subject: "file", notes });
+  if (output.status === "ok") context.seenFiles.set(path, stat.version);
+  return output;
+}
+
+async function readNotebook(reading: Reading, start: Uint8Array): Promise<ToolOutput> {
+  const { path, stat, skip, context } = reading;
+  const { openNotebook } = await import("./read-notebook.ts");
+  const notebook = await openNotebook(context.host.files, path);
+  if (typeof notebook === "string") return readText(reading, start, `[Not shown as a notebook: ${notebook}.]`);
+  let media: readonly ImageBlock[] = [];
+  const output = await show(reading, notebook.pieces, {
+    subject: "text",
+    header: notebook.header,
+    notes(window) {
+      const pictures = notebook.picturesIn(window, skip);
+      media = pictures.media;
+      return pictures.notes;
+    },
+  });
+  // Edit goes by the exact raw text, so that it fails where the rendering misleads, and does no harm.
+  if (output.status === "ok") context.seenFiles.set(path, stat.version);
+  return media.length === 0 ? output : { ...output, media };
+}
+
+interface Frame {
+  /** What the lines are lines of. */
+  readonly subject: "file" | "text";
+  readonly header?: string;
+  /** Why the lines end before the subject does; `undefined` when they do not. */
+  unread?(): string | undefined;
+  notes(window: LineWindow): readonly string[];
+}
+
+async function show(reading: Reading, pieces: AsyncIterable<Uint8Array>, frame: Frame): Promise<ToolOutput> {
+  const { path, skip, limit, context } = reading;
+  const request = { skip, limit, maxJsonBytes: outputLimit - spaceForNotes };
+  const window = await readLineWindow(pieces, request, context.signal);
+  if (skip > 0 && window.lines.length === 0) {
+    const unread = frame.unread?.();
+    const end = unread === undefined ? `${shownName(path)} has` : `of ${shownName(path)} could be read`;
+    const why = unread === undefined ? "" : ` ${unread}`;
+    return failed(`Error reading file: offset ${skip} is past the end: ${end} ${window.passed} lines.${why}`);
+  }
+  const head = frame.header === undefined ? "" : `${frame.header}\n`;
+  return { status: "ok", text: head + render(window, skip, frame) };
+}
+
+function render(window: LineWindow, skip: number, frame: Frame): string {
+  const text = window.lines.join("\n") + (window.finalNewline && window.lines.length > 0 ? "\n" : "");
+  const notes: string[] = [];
+  const last = skip + window.lines.length;
+  const { subject } = frame;
+  const unread = frame.unread?.();
+  if (window.more)
+    notes.push(`[Lines ${skip + 1}-${last}. The ${subject} goes on: Read it with offset ${last} for what follows.]`);
+  else if (unread !== undefined) notes.push(unread);
+  else if (skip > 0) notes.push(`[Lines ${skip + 1}-${last}, the last of the ${subject}.]`);
+  else if (text === "") notes.push(`[The ${subject} is empty.]`);
+  if (window.invalid) notes.push("[Some bytes are not UTF-8 and are shown as \uFFFD.]");
+  notes.push(...frame.notes(window));
+  if (notes.length === 0) return text;
+  const gap = text === "" ? "" : text.endsWith("\n") ? "\n" : "\n\n";
+  return text + gap + notes.join("\n");
+}

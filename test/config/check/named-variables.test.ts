@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { namedVariables } from "../../../src/config/check/named-variables.ts";
+
+const reference = (name: string): string => `\${${name}}`;
+
+test("the variables of every entry's address, key and headers are named, once", () => {
+  const entries = [
+    {
+      id: "a",
+      provider: "openai-compatible",
+      baseUrl: `https://${reference("HOST")}/${reference("PATH_1")}`,
+      apiKey: `x-${reference("SESAME")}`,
+      headers: { A: `Bearer ${reference("SESAME")}`, B: reference("_b") },
+      model: reference("NOT_FILLED_IN"),
+    },
+    { id: "b", provider: "ollama", apiKey: reference("OTHER") },
+    { id: "c", provider: "ollama", apiKey: "$NOT_ONE", headers: { A: "{NOR_THIS}" } },
+  ];
+  expect(namedVariables({ models: { entries } })).toEqual(["HOST", "PATH_1", "SESAME", "_b", "OTHER"]);
+  expect([namedVariables({}), namedVariables({ models: {} })]).toEqual([[], []]);
+});

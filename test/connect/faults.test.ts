@@ -1,0 +1,115 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer as createHttps } from "node:https";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { socketTo } from "../../src/connect/socket.ts";
+import { faultOfError } from "../../src/connect/socket-faults.ts";
+import { closeAll, fakeServer, parrot } from "./connected.ts";
+
+const servers: Server[] = [];
+
+afterEach(async () => {
+  await closeAll();
+  await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+});
+
+async function listening(server: Server): Promise<number> {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+/** What a person reads, with the address left out. */
+async function faultAt(address: string): Promise<unknown> {
+  const open = socketTo({ url: new URL(address), token: undefined, tokenWords: "Here it comes from." });
+  const events = { text: () => undefined, closed: () => undefined };
+  const fault = await open(events).then(
+    () => "it is open",
+    (error: Error) => error.message,
+  );
+  return fault.replace(address, "A");
+}
+
+/** Says this to whoever comes, and hangs up. */
+const saying = (text: string) =>
+  listening(
+    createServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.once("data", () => socket.end(text));
+    }),
+  );
+
+describe("the first connection", () => {
+  test("that is refused says how a server is started", async () => {
+    const server = createServer();
+    const port = await listening(server);
+    await new Promise((resolve) => servers.pop()?.close(resolve));
+    expect(await faultAt(`ws://127.0.0.1:${port}/ws`)).toBe(
+      "A could not be reached: nothing listens there. Is the server running? tinman serve starts one.",
+    );
+  });
+
+  test.each([
+    [401, "A wants a token that it knows (401). Here it comes from."],
+    [403, "A does not allow this (403): its host may be missing in serve.hosts, or the token's role is not enough."],
+    [404, "There is nothing at A (404). The API of tinman serve is at /ws."],
+    [503, "A takes no connections now (503): it is stopping, or has too many."],
+    [200, "A is no WebSocket: it answered with HTTP 200."],
+    [302, "A is no WebSocket: it answered with HTTP 302."],
+  ])("that is answered with %i", async (status, words) => {
+    const server = await fakeServer(parrot);
+    server.refuse(status);
+    expect(await faultAt(server.url)).toBe(words);
+  });
+
+  test.each([
+    ["something that is not HTTP", "220 mail.example.org\r\n", "A could not be reached: it is no WebSocket."],
+    [
+      "a handshake that is none",
+      "HTTP/1.1 101 Yes\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n",
+      "A could not be reached: it is no WebSocket.",
+    ],
+    ["nothing", "", "A could not be reached: the other side hung up."],
+  ])("that is answered with %s", async (_, text, words) => {
+    const port = await saying(text);
+    expect(await faultAt(`ws://127.0.0.1:${port}/ws`)).toBe(words);
+  });
+
+  test("with TLS to a server without it", async () => {
+    const port = await saying("HTTP/1.1 400 Bad Request\r\n\r\n");
+    expect(await faultAt(`wss://127.0.0.1:${port}/ws`)).toBe(
+      "A could not be reached: it does not speak TLS: an address without TLS begins with ws://.",
+    );
+  });
+
+  test("with TLS to a server that nobody vouches for", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tinman-tls-"));
+    try {
+      const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+      const words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost";
+      execFileSync("openssl", [...words.split(" "), "-keyout", key, "-out", cert], { stdio: "ignore" });
+      const port = await listening(createHttps({ key: readFileSync(key), cert: readFileSync(cert) }));
+      expect(await faultAt(`wss://127.0.0.1:${port}/ws`)).toBe(
+        "A could not be reached: its certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT). " +
+          "NODE_EXTRA_CA_CERTS names a file with more of them.",
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test.each([
+    ["ENOTFOUND", "there is no such host"],
+    ["EAI_AGAIN", "the host's name could not be looked up"],
+    ["EHOSTUNREACH", "there is no way to that host"],
+    ["EMFILE", "what the system says"],
+  ])("that fails with %s", (code, words) => {
+    const error = Object.assign(new Error("what the system says"), { code });
+    const fault = `A could not be reached: ${words}.`;
+    expect(faultOfError(error, "A").message).toBe(fault);
+    expect(faultOfError(new AggregateError([error, error]), "A").message).toBe(fault);
+  });
+});

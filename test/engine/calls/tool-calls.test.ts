@@ -1,0 +1,374 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { Answer } from "../../../src/engine/interaction.ts";
+import type { Session } from "../../../src/engine/session/session.ts";
+import type { Tool, ToolOutput } from "../../../src/engine/tool.ts";
+import { defineTool, succeeded } from "../../../src/engine/tool.ts";
+import { builtinTools } from "../../../src/tools/all.ts";
+import { ask, calls, createKit, info, listen, says, settings, until } from "../../fakes/kit.ts";
+import { createMemoryHost } from "../../fakes/memory-host.ts";
+
+/** A client that answers every request in the same way, and notes what it was asked. */
+function attachApprover(session: Session, answer: Answer) {
+  const attachment = session.attach({ approve: true, answer: true, onDetach: "cancel" });
+  const asked: unknown[] = [];
+  void (async () => {
+    for await (const event of attachment.events()) {
+      if (event.type !== "request.opened") continue;
+      asked.push(event.interaction);
+      attachment.answer(event.requestId, answer);
+    }
+  })();
+  return { asked, attachment };
+}
+
+/** A tool that needs no decision. */
+function simpleTool(name: string, concurrent: boolean, run: () => Promise<ToolOutput>): Tool {
+  const body = defineTool({ input: z.object({}), access: async () => [], run });
+  return { name, kind: "read", title: name, description: name, concurrent, load: async () => body };
+}
+
+/** A tool that only reads and finishes when it is told to. */
+function gated(name: string, gates: Map<string, () => void>, log: string[]): Tool {
+  return simpleTool(name, true, async () => {
+    log.push(`${name} started`);
+    await new Promise<void>((resolve) => gates.set(name, resolve));
+    log.push(`${name} ended`);
+    return succeeded(name);
+  });
+}
+
+const results = (session: Session) =>
+  session
+    .history()
+    .filter(({ role }) => role === "tool")
+    .at(-1)?.content;
+
+describe("running", () => {
+  test("calls that only read run together; results are told in the order of the calls", async () => {
+    const gates = new Map<string, () => void>();
+    const log: string[] = [];
+    const tools = ["A", "B", "C"].map((name) => gated(name, gates, log));
+    const kit = createKit([calls(["A", {}], ["B", {}], ["C", {}]), says("done")], { tools });
+    const session = await kit.open();
+    const heard = listen(session);
+    const outcome = ask(session, "go");
+    await until(() => gates.size === 3);
+    for (const name of ["C", "A", "B"]) {
+      gates.get(name)?.();
+      await until(() => log.includes(`${name} ended`));
+    }
+    await outcome;
+    await heard.stop();
+    const told = heard.events.flatMap((event) => (event.type === "tool.ended" ? [event.result.name] : []));
+    expect(told).toEqual(["A", "B", "C"]);
+  });
+
+  test("a call that writes waits for those before it, and those after it wait for it", async () => {
+    const host = createMemoryHost({ "/ws/a.txt": "old" });
+    const kit = createKit(
+      [
+        calls(
+          ["Read", { file_path: "a.txt" }],
+          ["Create", { file_path: "a.txt", content: "new" }],
+          ["Read", { file_path: "a.txt" }],
+        ),
+        says("done"),
+      ],
+      { host },
+    );
+    const session = await kit.open();
+    await ask(session, "go");
+    expect(results(session)).toMatchObject([{ text: "old" }, { text: "File created successfully" }, { text: "new" }]);
+  });
+
+  test("long output is cut to head and tail, and the whole of it is in a file that the result names", async () => {
+    const long = `${"a".repeat(60_000)}${"z".repeat(60_000)}`;
+    const tool = simpleTool("Big", false, async () => succeeded(long));
+    const kit = createKit([calls(["Big", {}]), says("ok")], { tools: [tool] });
+    const session = await kit.open();
+    await ask(session, "go");
+    const [block] = results(session) ?? [];
+    if (block?.type !== "tool_result") throw new Error("no result");
+    expect(Buffer.byteLength(JSON.stringify(block.text))).toBeLessThanOrEqual(40_002);
+    expect(block.text.startsWith("aaa")).toBe(true);
+    expect(block.text.endsWith("zzz")).toBe(true);
+    expect(block.text).toContain(`characters skipped ...] The whole output is in ${block.fullTextPath}`);
+    expect(kit.host.text(block.fullTextPath ?? "")).toBe(long);
+  });
+
+  test("a tool that throws has failed, and the turn goes on", async () => {
+    const tool = simpleTool("Bad", false, () => Promise.reject(new Error("boom")));
+    const session = await createKit([calls(["Bad", {}]), says("ok")], { tools: [tool] }).open();
+    const outcome = await ask(session, "go");
+    expect(outcome).toMatchObject({ reason: "completed", failedTool: { status: "failed", text: "Error: boom" } });
+  });
+
+  test("a silent tool is heard of by its heartbeat", async () => {
+    const gates = new Map<string, () => void>();
+    const kit = createKit([calls(["A", {}]), says("done")], { tools: [gated("A", gates, [])] });
+    const session = await kit.open();
+    const heard = listen(session);
+    const outcome = ask(session, "go");
+    await until(() => gates.size === 1);
+    kit.clock.advance(25_000);
+    gates.get("A")?.();
+    await outcome;
+    kit.clock.advance(60_000);
+    await heard.stop();
+    expect(heard.events.flatMap((event) => (event.type === "tool.heartbeat" ? [event.elapsedMs] : []))).toEqual([
+      10_000, 20_000,
+    ]);
+  });
+});
+
+describe("permission", () => {
+  const change = ["Create", { file_path: "new.txt", content: "x" }] as const;
+  const look = ["LS", {}] as const;
+
+  test("all calls of one reply are decided together and asked for once", async () => {
+    const kit = createKit([calls(look, change, ["Execute", { command: "rm x", riskLevel: "low" }]), says("done")]);
+    const session = await kit.open({ autonomy: "off" });
+    const { asked } = attachApprover(session, { kind: "allow" });
+    await ask(session, "go");
+    expect(asked).toMatchObject([
+      {
+        kind: "permission",
+        calls: [
+          {
+            call: { name: "Create" },
+            decision: { verdict: "ask", impact: "low" },
+            preview: { type: "create", content: "x" },
+          },
+          {
+            call: { name: "Execute" },
+            decision: { verdict: "ask", impact: "high" },
+            preview: { type: "command", command: "rm x" },
+          },
+        ],
+      },
+    ]);
+    expect(kit.host.text("/ws/new.txt")).toBe("x");
+  });
+
+  test("always raises the level to what was asked for, and no further", async () => {
+    const kit = createKit([calls(change), calls(change), calls(["Execute", { command: "rm x" }]), says("done")]);
+    const session = await kit.open({ autonomy: "off" });
+    const { asked } = attachApprover(session, { kind: "allow", always: true });
+    await ask(session, "go");
+    expect(asked).toHaveLength(2);
+    expect(session.settings.autonomy).toBe("high");
+  });
+
+  test.each([
+    ["raises by our own class, whatever the model calls the risk", "off", "touch a", "low"],
+    ["raises nothing where only the model's word made it a question", "low", "touch a", "low"],
+    ["raises nothing for a protected place", "medium", "cat /home/u/.ssh/id_rsa", "medium"],
+  ] as const)("always %s", async (_, autonomy, command, after) => {
+    const risky = calls(["Execute", { command, riskLevel: "high" }]);
+    const session = await createKit([risky, says("done")]).open({ autonomy });
+    const { asked } = attachApprover(session, { kind: "allow", always: true });
+    await ask(session, "go");
+    expect(asked).toHaveLength(1);
+    expect(session.settings.autonomy).toBe(after);
+  });
+
+  test("one call that a yes for good would not help keeps the level where it is", async () => {
+    const both = calls(["Execute", { command: "touch a", riskLevel: "high" }], ["Execute", { command: "git push" }]);
+    const session = await createKit([both, says("done")]).open({ autonomy: "low" });
+    const { asked } = attachApprover(session, { kind: "allow", always: true });
+    await ask(session, "go");
+    expect(asked).toMatchObject([{ calls: [{ decision: { impact: "high" } }, { decision: { always: "high" } }] }]);
+    expect(session.settings.autonomy).toBe("low");
+  });
+
+  test("who is asked about a tool without a preview sees where its paths lead", async () => {
+    const host = createMemoryHost({ "/etc/hostname": "box", "/ws/a.txt": "a" });
+    host.link("/ws/notes.txt", "/etc/hostname");
+    const wanted = calls(["Read", { file_path: "notes.txt" }], ["Read", { file_path: "a.txt" }], ["Many", {}]);
+    const body = defineTool({
+      input: z.object({}),
+      access: async () => [
+        { type: "write", path: "/ws/b" },
+        { type: "read", path: "/ws/b" },
+        { type: "fetch", url: "https://a.example/" },
+        { type: "read", path: "/etc" },
+      ],
+      run: async () => succeeded("ok"),
+    });
+    const tool: Tool = { ...simpleTool("Many", false, async () => succeeded("ok")), load: async () => body };
+    const tools = [...builtinTools, tool];
+    const session = await createKit([wanted, says("done")], { host, tools }).open({ autonomy: "off" });
+    const { asked } = attachApprover(session, { kind: "allow" });
+    await ask(session, "go");
+    expect(asked).toMatchObject([
+      {
+        calls: [
+          { call: { name: "Read" }, preview: { type: "paths", paths: ["/etc/hostname"] } },
+          { call: { name: "Many" }, preview: { type: "paths", paths: ["/ws/b", "/etc"] } },
+        ],
+      },
+    ]);
+  });
+
+  test("a no ends the turn without asking the model again; what needed no yes still ran", async () => {
+    const kit = createKit([calls(look, change), says("never")]);
+    const session = await kit.open({ autonomy: "off" });
+    attachApprover(session, { kind: "cancel" });
+    const outcome = await ask(session, "go");
+    expect(outcome.reason).toBe("cancelled");
+    expect(results(session)).toMatchObject([
+      { status: "ok" },
+      { status: "refused", text: "Error: Tool execution cancelled by user" },
+    ]);
+    expect(kit.requests).toHaveLength(1);
+    expect(kit.host.text("/ws/new.txt")).toBeUndefined();
+  });
+
+  test("nobody there means no, at once, and nothing of that reply is done", async () => {
+    const kit = createKit([calls(look, change), says("never")]);
+    const session = await kit.open({ autonomy: "off" });
+    const outcome = await ask(session, "go");
+    expect(outcome).toMatchObject({
+      reason: "denied",
+      failure: { code: "denied" },
+      denials: [{ callId: "call_2", tool: "Create", class: "low", rule: "write-workspace" }],
+    });
+    expect(results(session)).toMatchObject([
+      { status: "refused", text: "Error: Not run, because another call of the same reply was not allowed." },
+      { status: "refused" },
+    ]);
+    expect(kit.host.text("/ws/new.txt")).toBeUndefined();
+    expect(kit.requests).toHaveLength(1);
+  });
+
+  test("with onDenied continue the rest runs and the model may go on", async () => {
+    const kit = createKit([calls(look, change), says("I could not write")]);
+    const session = await kit.engine.create({
+      cwd: "/ws",
+      settings: { ...settings, autonomy: "off" },
+      run: { onDenied: "continue" },
+    });
+    const outcome = await ask(session, "go");
+    expect(outcome).toMatchObject({
+      reason: "completed",
+      finalText: "I could not write",
+      denials: [{ tool: "Create" }],
+    });
+    expect(results(session)).toMatchObject([{ status: "ok" }, { status: "refused" }]);
+  });
+
+  test("the last approver leaving is a no", async () => {
+    const kit = createKit([calls(change), says("never")]);
+    const session = await kit.open({ autonomy: "off" });
+    const attachment = session.attach({ approve: true, answer: true, onDetach: "cancel" });
+    const heard = listen(session);
+    const outcome = ask(session, "go");
+    await until(() => heard.types().includes("request.opened"));
+    attachment.detach();
+    expect((await outcome).reason).toBe("denied");
+    await heard.stop();
+    expect(heard.types().filter((type) => type === "request.closed")).toHaveLength(1);
+  });
+
+  test("the first answer wins, and an interrupt closes the request once", async () => {
+    const kit = createKit([calls(change), says("ok"), calls(change)]);
+    const session = await kit.open({ autonomy: "off" });
+    const one = session.attach({ approve: true, answer: true, onDetach: "cancel" });
+    const two = session.attach({ approve: true, answer: true, onDetach: "cancel" });
+    const heard = listen(session);
+    const opened = () => heard.events.flatMap((event) => (event.type === "request.opened" ? [event.requestId] : []));
+    const first = ask(session, "go");
+    await until(() => opened().length === 1);
+    const [id = ""] = opened();
+    expect([one.answer(id, { kind: "allow" }), two.answer(id, { kind: "cancel" })]).toEqual([true, false]);
+    expect((await first).reason).toBe("completed");
+
+    const second = ask(session, "again");
+    await until(() => opened().length === 2);
+    await session.interrupt();
+    expect((await second).reason).toBe("interrupted");
+    expect(two.answer(opened()[1] ?? "", { kind: "allow" })).toBe(false);
+    await heard.stop();
+    expect(heard.types().filter((type) => type === "request.closed")).toHaveLength(2);
+  });
+
+  test("a disabled tool is unknown, an enabled one runs at any level", async () => {
+    const kit = createKit([calls(look, change), says("ok")]);
+    const run = { disabledTools: ["LS"], enabledTools: ["Create"] };
+    const session = await kit.engine.create({ cwd: "/ws", settings: { ...settings, autonomy: "off" }, run });
+    await ask(session, "go");
+    expect(results(session)).toMatchObject([
+      { status: "failed", text: expect.stringContaining("Unknown tool: LS") },
+      { status: "ok" },
+    ]);
+    expect(session.toolSpecs(info).map(({ name }) => name)).not.toContain("LS");
+  });
+});
+
+describe("spec mode", () => {
+  test("refuses changes with words and goes on", async () => {
+    const kit = createKit([calls(["Create", { file_path: "x", content: "" }]), says("A plan then")]);
+    const session = await kit.open({ mode: "spec", autonomy: "high" });
+    const outcome = await ask(session, "go");
+    expect(outcome).toMatchObject({ reason: "completed", denials: [], finalText: "A plan then" });
+    expect(results(session)).toMatchObject([
+      { status: "refused", text: expect.stringContaining("Spec mode is active") },
+    ]);
+  });
+
+  test("with nobody to approve it, the plan is the answer", async () => {
+    const kit = createKit([calls(["ExitSpecMode", { plan: "1. Do it" }]), says("never")]);
+    const outcome = await ask(await kit.open({ mode: "spec" }), "plan");
+    expect(outcome).toMatchObject({ reason: "planned", finalText: "1. Do it" });
+    expect(kit.requests).toHaveLength(1);
+  });
+
+  test("approval switches the mode and the level, in one event", async () => {
+    const kit = createKit([
+      calls(["ExitSpecMode", { plan: "p" }]),
+      calls(["Create", { file_path: "x", content: "y" }]),
+      says("done"),
+    ]);
+    const session = await kit.open({ mode: "spec", autonomy: "off" });
+    attachApprover(session, { kind: "approve", autonomy: "low" });
+    const outcome = await ask(session, "plan");
+    expect(outcome.reason).toBe("completed");
+    expect(session.settings).toMatchObject({ mode: "auto", autonomy: "low" });
+    expect(kit.host.text("/ws/x")).toBe("y");
+  });
+});
+
+describe("a tool of one mode", () => {
+  const plan = ["ExitSpecMode", { plan: "1. Do it" }] as const;
+  const refusal = "Error: ExitSpecMode works in spec mode only, and this session is in auto mode. Nothing was done.";
+
+  test("is offered in this mode only", async () => {
+    const kit = createKit([says("ok"), says("ok")]);
+    for (const mode of ["auto", "spec"] as const) await ask(await kit.open({ mode }), "go");
+    const offered = kit.requests.map(({ tools }) => tools.some(({ name }) => name === "ExitSpecMode"));
+    expect(offered).toEqual([false, true]);
+  });
+
+  test("fails with words when it is called in another one, and the turn goes on", async () => {
+    const kit = createKit([calls(plan), says("I will do it now."), calls(["Fly", {}]), says("ok")]);
+    const session = await kit.open();
+    expect(await ask(session, "go")).toMatchObject({
+      reason: "completed",
+      finalText: "I will do it now.",
+      failedTool: { name: "ExitSpecMode" },
+    });
+    expect(results(session)).toMatchObject([{ status: "failed", text: refusal }]);
+    await ask(session, "go");
+    expect(results(session)).toMatchObject([{ text: expect.not.stringContaining("ExitSpecMode") }]);
+  });
+
+  test("fails when an approval before it in the same reply has ended the mode", async () => {
+    const kit = createKit([calls(plan, plan), says("Done.")]);
+    const session = await kit.open({ mode: "spec" });
+    const { asked } = attachApprover(session, { kind: "approve", autonomy: "low" });
+    expect(await ask(session, "go")).toMatchObject({ reason: "completed", finalText: "Done." });
+    expect(asked).toHaveLength(1);
+    expect(results(session)).toMatchObject([{ status: "ok" }, { status: "failed", text: refusal }]);
+  });
+});

@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import type { ProtectedPaths } from "../../src/engine/permission.ts";
+import { ask, calls, createKit, says } from "../fakes/kit.ts";
+import { createMemoryHost, type MemoryHostOptions } from "../fakes/memory-host.ts";
+
+const patch = (path: string) => ({ input: `*** Begin Patch\n*** Add File: ${path}\n+x\n*** End Patch\n` });
+
+/** How the calls of one reply end, and what was written. */
+async function run(
+  steps: ReturnType<typeof calls>,
+  options: MemoryHostOptions,
+  path: string,
+  model: { readonly prefersPatch?: boolean } = {},
+) {
+  const host = createMemoryHost({ "/ws/a.txt": "a\n" }, options);
+  const kit = createKit([steps, says("done")], { host, model });
+  const session = await kit.open({ autonomy: "high" });
+  const { denials } = await ask(session, "go");
+  return { rules: denials.map(({ rule }) => rule), text: host.text(path), told: JSON.stringify(session.history()) };
+}
+
+test("a file that a protected place leads to is written only with a yes, by any tool", async () => {
+  const links = { "/home/u/.bashrc": "/ws/bashrc", "/home/u/.vim": "/ws/vim" };
+  const create = (file_path: string) => calls(["Create", { file_path, content: "x" }]);
+  for (const path of ["/ws/bashrc", "bashrc", "/home/u/.bashrc"])
+    expect(await run(create(path), { links }, "/ws/bashrc")).toMatchObject({
+      rules: ["protected-place"],
+      text: undefined,
+    });
+  const patching = await run(calls(["ApplyPatch", patch("vim/a.vim")]), { links }, "/ws/vim/a.vim", {
+    prefersPatch: true,
+  });
+  expect(patching).toMatchObject({ rules: ["protected-place"], text: undefined });
+  expect(await run(create("other"), { links }, "/ws/other")).toMatchObject({ rules: [], text: "x" });
+});
+
+test("a place that the environment names is protected, also where it leads", async () => {
+  const environment = { closed: ["/srv/kube"], kept: ["/srv/rc"], programs: ["/srv/tools", "/ws/.venv/bin"] };
+  const links = { "/srv/rc": "/ws/rc" };
+  const create = (file_path: string) => calls(["Create", { file_path, content: "x" }]);
+  for (const path of ["/srv/kube", "/srv/tools/git", "/srv/rc", "/ws/rc"])
+    expect(await run(create(path), { environment, links }, path)).toMatchObject({ rules: ["protected-place"] });
+  // A project's own folder of programs is part of the project, and a place around the project cannot be closed to it.
+  for (const path of ["/ws/.venv/bin/a", "/ws/b"])
+    expect(await run(create(path), { environment: { ...environment, closed: ["/ws"] } }, path)).toMatchObject({
+      rules: [],
+      text: "x",
+    });
+});
+
+test("what git keeps is looked at again just before a file is written", async () => {
+  let kept: readonly string[] = [];
+  const repositories = (): Partial<ProtectedPaths> => ({ kept });
+  const onCommand = () => {
+    kept = ["/ws/store"];
+    return {};
+  };
+  const steps = calls(
+    ["Execute", { command: "git init --separate-git-dir=store wt" }],
+    ["Create", { file_path: "store/hooks/pre-commit", content: "x" }],
+    ["Create", { file_path: "b.txt", content: "x" }],
+  );
+  const { text, told } = await run(steps, { repositories, onCommand }, "/ws/store/hooks/pre-commit");
+  expect(text).toBeUndefined();
+  expect(told).toContain("/ws/store/hooks/pre-commit is not what it was when this call was decided on");
+  expect(told).toContain("File created successfully");
+});

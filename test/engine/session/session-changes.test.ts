@@ -1,0 +1,151 @@
+import { expect, test } from "vitest";
+import { AgentError } from "../../../src/engine/errors.ts";
+import type { SessionStore } from "../../../src/engine/ports.ts";
+import { createMemoryStore } from "../../../src/store/memory-store.ts";
+import { ask, calls, createKit, info, listen, says, settings, until } from "../../fakes/kit.ts";
+
+test("a system prompt of the user's takes the place of ours, and what is appended still follows", async () => {
+  const kit = createKit([says("ok")]);
+  const session = await kit.open({ systemPrompt: "You are a poet.", appendSystemPrompt: "In rhymes." });
+  await ask(session, "hello");
+
+  expect(kit.requests[0]?.system).toBe("You are a poet.\n\nIn rhymes.");
+});
+
+test("a session can be renamed, and keeps its title when it is opened again", async () => {
+  const kit = createKit([says("ok")]);
+  const session = await kit.open();
+  await ask(session, "hello");
+  await session.rename("  Two\n words ");
+  expect(session.title).toBe("Two words");
+  await expect(session.rename(" \n")).rejects.toMatchObject({ code: "usage" });
+  await session.close();
+
+  const again = await kit.engine.resume(session.id);
+  expect(again.session.title).toBe("Two words");
+});
+
+test("a fork can have a title of its own", async () => {
+  const kit = createKit([says("ok")]);
+  const session = await kit.open();
+  await ask(session, "hello");
+  const { session: fork } = await kit.engine.fork(session.id, { title: "Another way" });
+
+  expect([session.title, fork.title]).toEqual(["hello", "Another way"]);
+});
+
+test("tools can be taken away between two model calls", async () => {
+  const kit = createKit([says("a"), says("b")]);
+  const session = await kit.open();
+  await ask(session, "one");
+  session.limitTools((name) => name === "Read" || name === "LS");
+  await ask(session, "two");
+
+  expect(kit.requests[1]?.tools.map(({ name }) => name)).toEqual(["Read", "LS"]);
+});
+
+test("a client that stops answering has its open request cancelled, and goes on listening", async () => {
+  const kit = createKit([calls(["Create", { file_path: "/ws/a.txt", content: "a" }]), says("unreached")]);
+  const session = await kit.open({ autonomy: "off" });
+  const attachment = session.attach({ approve: true, answer: true, onDetach: "cancel" });
+  const types: string[] = [];
+  const heard = (async () => {
+    for await (const event of attachment.events()) types.push(event.type);
+  })();
+  const handle = session.prompt([{ type: "text", text: "create it" }]);
+  await until(() => session.openRequests().size === 1);
+  attachment.change({ approve: false, answer: false });
+
+  expect((await handle.outcome).reason).toBe("denied");
+  await session.close();
+  await heard;
+  expect(types.slice(-3)).toEqual(["tool.ended", "turn.ended", "session.closed"]);
+});
+
+test("how full the window is can be asked", async () => {
+  const kit = createKit([says("ok")]);
+  const session = await kit.open();
+  const before = await session.contextUse();
+  await ask(session, "x".repeat(4_000));
+  const after = await session.contextUse();
+
+  expect(before.window).toBe(info.contextWindow);
+  expect(after.tokens - before.tokens).toBeGreaterThan(1_000);
+});
+
+test("a session whose model is not known any more can still be opened to be read", async () => {
+  let isKnown = true;
+  const unknown = Object.assign(new Error("Unknown model"), { code: "model_unknown" });
+  const port = { info, stream: () => (async function* () {})() };
+  const models = {
+    list: async () => [info],
+    unusable: async () => [],
+    resolve: async () => {
+      if (!isKnown) throw unknown;
+      return port;
+    },
+  };
+  const kit = createKit([], { models });
+  const session = await kit.open();
+  await session.close();
+  isKnown = false;
+
+  await expect(kit.engine.resume(session.id)).rejects.toBe(unknown);
+  expect((await kit.engine.resume(session.id, { toRead: true })).session.id).toBe(session.id);
+});
+
+test("every model call is announced before it is made", async () => {
+  const kit = createKit([calls(["LS", {}]), says("done")]);
+  const session = await kit.open();
+  const heard = listen(session);
+  await ask(session, "look");
+  await heard.stop();
+
+  const order = heard.types().filter((type) => ["model.called", "message.started", "tool.ended"].includes(type));
+  expect(order).toEqual(["model.called", "message.started", "tool.ended", "model.called", "message.started"]);
+});
+
+test("of two prompts that come at once the first one names the session", async () => {
+  const kit = createKit([says("a"), says("b")]);
+  const session = await kit.open();
+  const heard = listen(session);
+  const first = session.prompt([{ type: "text", text: "one" }]);
+  const second = session.prompt([{ type: "text", text: "two" }]);
+  await Promise.all([first.outcome, second.outcome]);
+  await heard.stop();
+
+  expect(heard.events.flatMap((event) => (event.type === "session.titled" ? [event.title] : []))).toEqual(["one"]);
+});
+
+test("a session whose folder is gone can still be opened to be read", async () => {
+  const kit = createKit([says("ok")]);
+  const session = await kit.engine.create({ cwd: "/gone", settings });
+  await session.close();
+
+  await expect(kit.engine.resume(session.id)).rejects.toMatchObject({ code: "usage" });
+  expect((await kit.engine.resume(session.id, { toRead: true })).session.cwd).toBe("/gone");
+});
+
+test("a request that could not be stored is not closed either, whoever leaves meanwhile", async () => {
+  const store = createMemoryStore();
+  let leave = (): void => undefined;
+  const create: SessionStore["create"] = async (first) => {
+    const log = await store.create(first);
+    return {
+      ...log,
+      append: async (events, options) => {
+        if (!events.some(({ type }) => type === "request.opened")) return log.append(events, options);
+        leave();
+        throw new AgentError("storage_failed", "The disk is full.");
+      },
+    };
+  };
+  const push = calls(["Execute", { command: "git push", riskLevel: "high" }]);
+  const session = await createKit([push], { store: { ...store, create } }).open({ autonomy: "off" });
+  const attachment = session.attach({ approve: true, answer: true, onDetach: "cancel" });
+  leave = () => attachment.detach();
+  const { reason, failure } = await ask(session, "go");
+  expect([reason, failure?.code]).toEqual(["failed", "storage_failed"]);
+  const types = (await store.read(session.id)).events.map(({ type }) => type);
+  expect(types.filter((type) => type.startsWith("request."))).toEqual([]);
+});

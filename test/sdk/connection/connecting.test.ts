@@ -1,0 +1,95 @@
+import { getEventListeners } from "node:events";
+import { describe, expect, it } from "vitest";
+import {
+  type Connection,
+  createSession,
+  linkedConnection,
+  resumeSession,
+  TimeoutError,
+} from "../../../src/sdk/node.ts";
+import { createFakeBackend, settled } from "../fake-backend.ts";
+
+describe("a connect that never settles", () => {
+  const never = () => new Promise<never>(() => {});
+
+  it("is given up by the signal", async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const reason = new Error("enough");
+    const opening = [createSession({ connect: never, signal }), resumeSession("s-1", { connect: never, signal })];
+    const seen = Promise.allSettled(opening);
+    await settled();
+    controller.abort(reason);
+    const rejected = { status: "rejected", reason };
+    expect(await seen).toEqual([rejected, rejected]);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+
+  it("is given up after the time to open", async () => {
+    await expect(createSession({ connect: never, timeouts: { open: 10 } })).rejects.toEqual(
+      new TimeoutError("There was no connection within 10 ms."),
+    );
+  });
+
+  it("is not begun when opening was given up before", async () => {
+    const reason = new Error("enough");
+    const connect = () => Promise.reject(new Error("It was called."));
+    await expect(createSession({ connect, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  });
+});
+
+describe("a connect that is given up", () => {
+  it("hears of it, and is waited for while it lets go", async () => {
+    const controller = new AbortController();
+    const reason = new Error("enough");
+    const told: string[] = [];
+    const opening = createSession({
+      signal: controller.signal,
+      connect: (signal) =>
+        new Promise((_, reject) => {
+          signal?.addEventListener("abort", async () => {
+            told.push(String(signal.reason));
+            await settled();
+            told.push("has let go");
+            reject(new Error("its own"));
+          });
+        }),
+    });
+    controller.abort(reason);
+    await expect(opening).rejects.toBe(reason);
+    expect(told).toEqual(["Error: enough", "has let go"]);
+  });
+
+  it("has what it gives too late closed", async () => {
+    const controller = new AbortController();
+    let give: (connection: Connection) => void = () => {};
+    const connect = () =>
+      new Promise<Connection>((resolve) => {
+        give = resolve;
+      });
+    const opening = createSession({ connect, signal: controller.signal }).catch(({ message }: Error) => message);
+    controller.abort(new Error("enough"));
+    expect(await opening).toBe("enough");
+    const [connection] = linkedConnection();
+    give(connection);
+    expect(await connection.ended).toEqual({ reason: "The connection was closed." });
+  });
+
+  it("is not told of what comes after it", async () => {
+    const controller = new AbortController();
+    const backend = createFakeBackend();
+    let handed: AbortSignal | undefined;
+    const session = await createSession({
+      signal: controller.signal,
+      timeouts: { open: 50 },
+      connect(signal) {
+        handed = signal;
+        return backend.connect();
+      },
+    });
+    controller.abort();
+    await new Promise((resolve) => setTimeout(resolve, 80));
+    expect(handed?.aborted).toBe(false);
+    await session.close();
+  });
+});

@@ -1,0 +1,80 @@
+import { createServer } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { checkBinding } from "../../src/server/origin-check.ts";
+import { serve } from "./served.ts";
+
+/** Nothing is offered to other machines because somebody forgot to say no. */
+
+const bind = (host: string, { allowRemote = false, auth = true } = {}): string =>
+  checkBinding({ host, allowRemote, auth });
+
+test.each([
+  ["127.0.0.1", "127.0.0.1"],
+  ["127.8.9.1", "127.8.9.1"],
+  ["localhost", "127.0.0.1"],
+  ["::1", "::1"],
+  ["[::1]", "::1"],
+])("%s can be reached from this machine alone", (host, address) => {
+  expect([bind(host), bind(host, { auth: false }), bind(host, { allowRemote: true })]).toEqual([
+    address,
+    address,
+    address,
+  ]);
+});
+
+test.each([
+  "0.0.0.0",
+  "::",
+  "192.168.1.5",
+  "agent.example.org",
+  "127.1",
+  "0",
+  "localhost.evil.example",
+  "127.evil.example",
+  "::ffff:127.0.0.1",
+])("%s needs a flag", (host) => {
+  expect(() => bind(host)).toThrow(
+    expect.objectContaining({
+      code: "usage",
+      message: `--host ${host} can be reached from other machines. Add --allow-remote if that is what you want.`,
+    }),
+  );
+  expect(bind(host, { allowRemote: true })).toBe(host);
+  expect(() => bind(host, { auth: false })).toThrow(expect.objectContaining({ code: "usage" }));
+});
+
+test("an empty host means every address, and needs the flag, too", () => {
+  expect(() => bind("")).toThrow(expect.objectContaining({ code: "usage" }));
+});
+
+test.each(["127.0.0.1", "0.0.0.0"])("no authentication and --allow-remote are refused together for %s", (host) => {
+  expect(() => bind(host, { allowRemote: true, auth: false })).toThrow(
+    expect.objectContaining({
+      code: "usage",
+      message: "--no-auth lets everybody in, so it cannot be used together with --allow-remote.",
+    }),
+  );
+});
+
+test("a port in use is one clear line", async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => void other.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void other.close());
+  const { port } = other.address() as { port: number };
+  await expect(serve({ port })).rejects.toMatchObject({
+    code: "usage",
+    message: `Port ${port} of 127.0.0.1 is in use already. Choose another one with --port; 0 is any that is free.`,
+  });
+});
+
+test("an address that is not ours is one clear line", async () => {
+  await expect(serve({ host: "192.0.2.1" })).rejects.toMatchObject({
+    code: "usage",
+    message: "192.0.2.1 is no address of this machine.",
+  });
+});
+
+test("it says where it listens", async () => {
+  const { server, port } = await serve();
+  expect(server.address()).toEqual({ host: "127.0.0.1", port, url: `http://127.0.0.1:${port}` });
+});

@@ -1,0 +1,46 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { loadUserConfig } from "../../src/config/load.ts";
+import { serveSettings } from "../../src/config/serve/serve-settings.ts";
+import { watchCredentials } from "../../src/server/credentials.ts";
+import { hashOf } from "../../src/server/tokens.ts";
+import { newHome } from "./served.ts";
+
+async function watched() {
+  const home = await newHome();
+  const file = join(home, "config.yaml");
+  const users = [{ name: "ann", role: "user", tokens: [hashOf("one")] }];
+  const save = (): Promise<void> => writeFile(file, JSON.stringify({ serve: { users } }));
+  await save();
+  const say = (): void => undefined;
+  const revoked: string[] = [];
+  const credentials = await watchCredentials({
+    tokenFile: join(home, "serve-token"),
+    users: { file, load: async () => serveSettings(await loadUserConfig(home, { file })).users },
+    log: { error: say, warn: say, info: say, debug: say },
+    // Only when the test says so.
+    everyMs: 3_600_000,
+    onRevoked: ({ identity }) => void revoked.push(identity.user),
+  });
+  onTestFinished(() => credentials.stop());
+  return { ...credentials, file, save, revoked };
+}
+
+test.each([
+  ["gone", (file: string) => rm(file)],
+  ["empty", (file: string) => writeFile(file, "")],
+])("a configuration that is %s for a moment, while it is saved, revokes nobody", async (_, spoil) => {
+  const { look, find, file, save, revoked } = await watched();
+  for (let nth = 0; nth < 3; nth += 1) {
+    await spoil(file);
+    await look();
+    await save();
+    await look();
+  }
+  expect([revoked, find("one")?.identity.user]).toEqual([[], "ann"]);
+  await spoil(file);
+  await look();
+  await look();
+  expect([revoked, find("one")]).toEqual([["ann"], undefined]);
+});

@@ -1,0 +1,187 @@
+import { describe, expect, test } from "vitest";
+import { createAccess } from "../../src/server/origin-check.ts";
+import { bearer, type Served, serve, upgradeCode } from "./served.ts";
+
+/** A page can have its own name lead to this machine, and any page can open a WebSocket to it: neither gets anywhere. */
+
+const upgradeHead =
+  "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEC==\r\n";
+
+/** The code for a request with exactly these header lines, as a request and as an upgrade, each with a token that is right. */
+async function codes({ raw, token }: Served, headers: readonly string[], version = "1.1"): Promise<readonly string[]> {
+  const lines = [...headers, `Authorization: Bearer ${token}`].map((line) => `${line}\r\n`).join("");
+  const answers = await Promise.all([
+    raw(`GET /healthz HTTP/${version}\r\n${lines}Connection: close\r\n\r\n`),
+    raw(`GET /ws HTTP/${version}\r\n${lines}${upgradeHead}\r\n`),
+  ]);
+  return answers.map((answer) => answer.split(" ", 2)[1] ?? "");
+}
+
+test.each([
+  ["a name of somebody else", ["Host: evil.example"]],
+  ["one that begins like ours", ["Host: localhost.evil.example"]],
+  ["one that begins like our address", ["Host: 127.0.0.1.nip.io"]],
+  ["one that ends like ours", ["Host: evil.localhost"]],
+  ["one with a dot at its end", ["Host: localhost."]],
+  ["none", []],
+  ["an empty one", ["Host:"]],
+  ["two", ["Host: localhost", "Host: localhost"]],
+  ["two, the second foreign", ["Host: localhost", "Host: evil.example"]],
+  ["a user before it", ["Host: localhost@evil.example"]],
+  ["a user before ours", ["Host: evil.example@localhost"]],
+  ["a path behind it", ["Host: localhost/evil.example"]],
+  ["two in one", ["Host: localhost, evil.example"]],
+  ["an address that means the same", ["Host: 127.1"]],
+  ["an address as a number", ["Host: 2130706433"]],
+  ["another address", ["Host: 192.0.2.1"]],
+  ["everything", ["Host: 0.0.0.0"]],
+  ["a port that is none", ["Host: localhost:80x"]],
+  ["an address without brackets", ["Host: ::1"]],
+])("as Host, %s is turned away", async (_, headers) => {
+  const served = await serve();
+  expect(await codes(served, headers)).toEqual(["403", "403"]);
+  expect(served.seen).toEqual([]);
+});
+
+test("no Host is turned away in HTTP/1.0, too", async () => {
+  const served = await serve();
+  expect(await served.raw(`GET /healthz HTTP/1.0\r\nAuthorization: Bearer ${served.token}\r\n\r\n`)).toMatch(
+    /^HTTP\/1\.1 403 /,
+  );
+});
+
+test("a foreign Host or Origin is turned away before a token is looked at, and is not told that it was missing", async () => {
+  const { ask } = await serve();
+  expect((await ask("/healthz", { headers: { Host: "evil.example" } })).code).toBe(403);
+  expect((await ask("/healthz", { headers: { Origin: "http://evil.example" } })).code).toBe(403);
+});
+
+test("the address in a request line does not make up for a wrong Host", async () => {
+  const { raw, token } = await serve();
+  const rest = `Authorization: Bearer ${token}\r\nConnection: close\r\n\r\n`;
+  const target = "http://localhost/healthz";
+  expect(await raw(`GET ${target} HTTP/1.1\r\nHost: evil.example\r\n${rest}`)).toMatch(/^HTTP\/1\.1 403 /);
+});
+
+test.each(["localhost", "LocalHost:1", "127.0.0.1", "127.0.0.1:65535", "[::1]", "[::1]:8000", "agent.example.org:443"])(
+  "as Host, %s is us",
+  async (host) => {
+    const { ask, token } = await serve({ hosts: ["agent.example.org"] });
+    expect((await ask("/healthz", { headers: { ...bearer(token), Host: host } })).code).toBe(200);
+  },
+);
+
+test.each([
+  "null",
+  "",
+  "http://evil.example",
+  "https://localhost.evil.example",
+  "http://localhost:9999",
+  "http://localhost",
+  "HTTP://LOCALHOST:8000",
+  "http://LOCALHOST:8000",
+  "http://127.0.0.1:8000",
+  "http://localhost:8000/",
+  "http://evil.example@localhost:8000",
+  "http://localhost:8000 http://evil.example",
+  "ws://localhost:8000",
+  "chrome-extension://abcdef",
+  "https://agent.example.org:444",
+  "http://agent.example.org",
+])("a page from %j is turned away", async (origin) => {
+  const served = await serve({ origins: ["https://agent.example.org"] });
+  expect(await codes(served, ["Host: localhost:8000", `Origin: ${origin}`])).toEqual(["403", "403"]);
+  expect(served.seen).toEqual([]);
+});
+
+test("two origins are turned away", async () => {
+  const served = await serve();
+  const origin = "Origin: http://localhost:8000";
+  expect(await codes(served, ["Host: localhost:8000", origin, origin])).toEqual(["403", "403"]);
+});
+
+test("the server's own pages, those of the configuration, and programs may ask", async () => {
+  const served = await serve({ origins: ["https://app.example.org"] });
+  const Host = "localhost:8000";
+  for (const Origin of ["http://localhost:8000", "https://localhost:8000", "https://app.example.org", undefined]) {
+    const headers = { ...bearer(served.token), Host, ...(Origin === undefined ? {} : { Origin }) };
+    expect([Origin, (await served.ask("/healthz", { headers })).code]).toEqual([Origin, 200]);
+    expect([Origin, await upgradeCode(served, "/ws", headers)]).toEqual([Origin, 101]);
+  }
+});
+
+test("without authentication, Host and Origin are looked at all the same", async () => {
+  const served = await serve({ noAuth: true });
+  expect([
+    (await served.ask("/healthz")).code,
+    (await served.ask("/healthz", { headers: { Host: "evil.example" } })).code,
+    (await served.ask("/healthz", { headers: { Origin: "http://evil.example" } })).code,
+    await upgradeCode(served, "/ws", { Origin: "http://evil.example" }),
+    await upgradeCode(served, "/ws", { Host: "evil.example" }),
+    await upgradeCode(served, "/ws", {}),
+  ]).toEqual([200, 403, 403, 403, 403, 101]);
+});
+
+describe("the names of a server", () => {
+  const named = (boundTo: string, host: string): string | undefined =>
+    createAccess({ boundTo, hosts: [], origins: [], ownAddresses: () => ["192.0.2.7", "fe80::1"] }).host([
+      "Host",
+      host,
+    ]);
+
+  test("are the address that it is bound to", () => {
+    expect([named("192.0.2.7", "192.0.2.7:80"), named("192.0.2.7", "192.0.2.8")]).toEqual(["192.0.2.7:80", undefined]);
+    expect([named("::1", "[::1]:1"), named("fd00::1", "[FD00::1]")]).toEqual(["[::1]:1", "[fd00::1]"]);
+  });
+
+  test.each(["0.0.0.0", "::"])(
+    "are all addresses of the machine when it is bound to %s, and no other name",
+    (boundTo) => {
+      const hosts = ["192.0.2.7", "[fe80::1]:8000", "192.0.2.8", "machine.example", "0.0.0.0"];
+      expect(hosts.map((host) => named(boundTo, host))).toEqual([
+        "192.0.2.7",
+        "[fe80::1]:8000",
+        undefined,
+        undefined,
+        undefined,
+      ]);
+    },
+  );
+});
+
+test.each(["100-continue", "something-else"])(
+  "a request that expects %s is looked at like any other",
+  async (expected) => {
+    const served = await serve();
+    const answer = (...lines: readonly string[]): Promise<string> =>
+      served.raw(["POST /links HTTP/1.1", `Expect: ${expected}`, "Content-Length: 2", ...lines, "", ""].join("\r\n"));
+    const token = `Authorization: Bearer ${served.token}`;
+    expect(await answer("Host: evil.example", token)).toMatch(/^HTTP\/1\.1 403 /);
+    expect(await answer("Host: localhost", "Origin: http://evil.example", token)).toMatch(/^HTTP\/1\.1 403 /);
+    expect(await answer("Host: localhost")).toMatch(/^HTTP\/1\.1 401 /);
+    expect(await answer("Host: localhost", token)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(served.log().map(({ event, reason }) => [event, reason])).toEqual([
+      ["access.refused", "host"],
+      ["access.refused", "origin"],
+      ["access.refused", "token"],
+    ]);
+  },
+);
+
+test("a whole address is as good as its path, when it names the server that Host does", async () => {
+  const served = await serve();
+  const codes = async (address: string, ...lines: readonly string[]): Promise<number[]> => {
+    const head = [`GET ${address} HTTP/1.1`, "Host: localhost:80", "Connection: close"];
+    const answers = [[], [`Authorization: Bearer ${served.token}`]].map((token) =>
+      served.raw([...head, ...token, ...lines, "", ""].join("\r\n")),
+    );
+    return (await Promise.all(answers)).map((answer) => Number(/^HTTP\/1\.1 (\d+) /.exec(answer)?.[1]));
+  };
+  expect(await codes("http://localhost:80/healthz?x=1")).toEqual([401, 200]);
+  expect(await codes("HTTPS://LocalHost:80/healthz")).toEqual([401, 200]);
+  expect(await codes("http://localhost:80")).toEqual([401, 200]);
+  expect(await codes("http://localhost:80/nothing")).toEqual([401, 404]);
+  for (const other of ["localhost", "127.0.0.1:80", "evil.example:80", "localhost:80@evil.example", "a@localhost:80"])
+    expect([other, await codes(`http://${other}/healthz`)]).toEqual([other, [400, 400]]);
+  expect(await codes("http://localhost:80/healthz", "Origin: http://evil.example")).toEqual([403, 403]);
+});

@@ -1,0 +1,257 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Host } from "../../../src/engine/ports.ts";
+import { jsonBytes, outputLimit } from "../../../src/text/output.ts";
+import { editTool } from "../../../src/tools/edit/edit.ts";
+import { replaceText } from "../../../src/tools/edit/edit-text.ts";
+import { readTool } from "../../../src/tools/read/read.ts";
+import { createMemoryHost, type MemoryHost } from "../../fakes/memory-host.ts";
+import { call, createContext } from "../call.ts";
+
+interface Change {
+  readonly old_str: string;
+  readonly new_str: string;
+  readonly change_all?: boolean;
+}
+
+/** Edits a file that holds `content` and has been read. */
+async function edit(content: string | Uint8Array, change: Change) {
+  const host = createMemoryHost({ "/project/f.txt": content });
+  const context = createContext(host);
+  context.seenFiles.set("/project/f.txt", "v1");
+  const output = await call(editTool, { file_path: "f.txt", ...change }, context);
+  return { ...output, after: host.text("/project/f.txt"), seen: context.seenFiles.get("/project/f.txt") };
+}
+
+const lines = (count: number, text = "line") =>
+  Array.from({ length: count }, (_, index) => `${text} ${index + 1}\n`).join("");
+
+describe("Edit", () => {
+  it("replaces the text, remembers the new version and returns the changed lines", async () => {
+    const { text, ...rest } = await edit("line1\nline2\n", { old_str: "line1", new_str: "edited" });
+    expect(rest).toEqual({ status: "ok", after: "edited\nline2\n", seen: "v2" });
+    expect(text).toBe(
+      JSON.stringify({
+        file_path: "/project/f.txt",
+        diffLines: [
+          { type: "removed", content: "line1", lineNumber: { old: 1 } },
+          { type: "added", content: "edited", lineNumber: { new: 1 } },
+          { type: "unchanged", content: "line2", lineNumber: { old: 2, new: 2 } },
+        ],
+        content: "edited\nline2\n",
+      }),
+    );
+  });
+
+  it("shows three lines around each change", async () => {
+    const { text } = await edit(lines(40), { old_str: "line 20\n", new_str: "a\nb\n" });
+    const shown = JSON.parse(text).diffLines.map(
+      (line: { type: string; lineNumber: object }) => `${line.type} ${Object.values(line.lineNumber).join("/")}`,
+    );
+    expect(shown).toEqual([
+      "unchanged 17/17",
+      "unchanged 18/18",
+      "unchanged 19/19",
+      "removed 20",
+      "added 20",
+      "added 21",
+      "unchanged 21/22",
+      "unchanged 22/23",
+      "unchanged 23/24",
+    ]);
+  });
+
+  it("works on a file that was read or edited before in the session", async () => {
+    const host = createMemoryHost({ "/project/f.txt": "a b" });
+    const context = createContext(host);
+    await call(readTool, { file_path: "f.txt" }, context);
+    await call(editTool, { file_path: "f.txt", old_str: "a", new_str: "c" }, context);
+    await call(editTool, { file_path: "/project/f.txt", old_str: "b", new_str: "d" }, context);
+    expect(host.text("/project/f.txt")).toBe("c d");
+  });
+
+  it("takes new_str literally", async () => {
+    expect((await edit("price", { old_str: "price", new_str: "$& $1 $$ $`" })).after).toBe("$& $1 $$ $`");
+    expect((await edit("aXbX", { old_str: "X", new_str: "$&", change_all: true })).after).toBe("a$&b$&");
+  });
+
+  it("wants one place, or change_all", async () => {
+    expect(await edit("x = 1\ny = x\n", { old_str: "x", new_str: "z" })).toEqual({
+      status: "failed",
+      text: "Error: The text to replace is in the file 2 times. Give more of the lines around it so that it is unique, or set change_all to replace every one.",
+      after: "x = 1\ny = x\n",
+      seen: "v1",
+    });
+    expect((await edit("aaa", { old_str: "aa", new_str: "b" })).text).toContain("2 times");
+    expect((await edit("x = 1\ny = x\n", { old_str: "x", new_str: "z", change_all: true })).after).toBe(
+      "z = 1\ny = z\n",
+    );
+  });
+
+  it("says why a text was not found", async () => {
+    const found = async (content: string, old_str: string) => (await edit(content, { old_str, new_str: "new" })).text;
+    expect([
+      await found("one\n", "two"),
+      await found("a\n\tif (x) {\n\t  y\n}\n", "if (x) {\n    y\n}"),
+      await found("a\nb\nc\n", "b\r\nc"),
+      await found("x\n", " \n "),
+    ]).toEqual([
+      "Error: The text to replace was not found in the file. It must match exactly, with every space and line break. Read the file again and copy it from there.",
+      "Error: The text to replace was not found in the file. It is there with other spaces, tabs or line breaks, at line 2: copy it exactly from Read.",
+      "Error: The text to replace was not found in the file. Only its line endings differ (LF or CRLF): give it in the file's own.",
+      "Error: The text to replace was not found in the file. It must match exactly, with every space and line break. Read the file again and copy it from there.",
+    ]);
+  });
+
+  it("keeps CRLF line endings and a byte order mark", async () => {
+    const { after, text } = await edit("\uFEFFa\r\nb\r\nc\r\n", { old_str: "a\nb", new_str: "a\nx\ny" });
+    expect(after).toBe("\uFEFFa\r\nx\r\ny\r\nc\r\n");
+    expect(JSON.parse(text).diffLines[1]).toEqual({ type: "removed", content: "b", lineNumber: { old: 2 } });
+    expect((await edit("a\r\nb\r\n", { old_str: "b", new_str: "c\nd" })).after).toBe("a\r\nc\r\nd\r\n");
+    expect((await edit("a\nb\r\nc\r\n", { old_str: "b\nc", new_str: "x\ny" })).after).toBe("a\nx\r\ny\r\n");
+    expect((await edit("a\nb\r\n", { old_str: "a", new_str: "x\ny" })).after).toBe("x\ny\nb\r\n");
+  });
+
+  it("refuses what would change nothing or has nothing to look for", async () => {
+    expect([
+      (await edit("a", { old_str: "a", new_str: "a" })).text,
+      (await edit("a", { old_str: "", new_str: "b" })).text,
+    ]).toEqual([
+      "Error: old_str and new_str are the same: there is nothing to change.",
+      "Error: old_str is empty. To make a new file, or to replace a whole one, use Create.",
+    ]);
+  });
+
+  it("refuses a file that was not read, has changed, is missing or is no text", async () => {
+    const host = createMemoryHost(
+      {
+        "/project/f": "a",
+        "/project/latin": Buffer.from("a\xe9", "latin1"),
+        "/project/d/x": "",
+        "/project/huge": Buffer.alloc(10 * 1024 * 1024 + 1, "a"),
+      },
+      { others: ["/project/pipe"] },
+    );
+    const context = createContext(host);
+    for (const name of ["latin", "huge"]) await call(readTool, { file_path: name, limit: 1 }, context);
+    const results = [];
+    const change = { old_str: "a", new_str: "b" };
+    for (const file_path of ["f", "none", "d", "pipe", "latin", "huge", " "])
+      results.push(await call(editTool, { file_path, ...change }, context));
+    await call(readTool, { file_path: "f" }, context);
+    host.put("/project/f", "a and more");
+    results.push(await call(editTool, { file_path: "f", ...change }, context));
+    expect(results).toEqual(
+      [
+        "Error: Cannot edit file that has not been read first: /project/f. Read it, then edit it.",
+        "Error: Cannot edit file that does not exist: /project/none. Use Create to make it.",
+        "Error: Cannot edit /project/d: it is not a regular file.",
+        "Error: Cannot edit /project/pipe: it is not a regular file.",
+        "Error: Cannot edit /project/latin: it is not UTF-8 text. Use Execute for such a change.",
+        "Error: Cannot edit /project/huge: it is larger than 10 MiB. Use Execute for such a change.",
+        "Error: file_path is required and must be a string",
+        "Error: Cannot edit file that has changed since it was read: /project/f. Read it again, then edit it.",
+      ].map((text) => ({ status: "failed", text })),
+    );
+    expect(host.text("/project/f")).toBe("a and more");
+  });
+
+  it("does not overwrite what somebody wrote while it was reading", async () => {
+    const memory: MemoryHost = createMemoryHost({ "/project/f": "a" });
+    const host: Host = {
+      ...memory,
+      files: {
+        ...memory.files,
+        async read(path, range) {
+          const bytes = await memory.files.read(path, range);
+          memory.put("/project/f", "theirs");
+          return bytes;
+        },
+      },
+    };
+    const context = createContext(host);
+    context.seenFiles.set("/project/f", "v1");
+    expect((await call(editTool, { file_path: "f", old_str: "a", new_str: "b" }, context)).status).toBe("failed");
+    expect(memory.text("/project/f")).toBe("theirs");
+  });
+
+  it("returns only the changed part of a large file", async () => {
+    const { text } = await edit(lines(5000), { old_str: "line 2500\n", new_str: "changed\n" });
+    const result = JSON.parse(text);
+    expect(result.content).toBe("line 2497\nline 2498\nline 2499\nchanged\nline 2501\nline 2502\nline 2503");
+    expect(result.note).toBe("content is only the changed part of the file.");
+  });
+
+  it("stays small and valid JSON whatever is replaced", async () => {
+    const everywhere = await edit(lines(9000, 'say "line"'), {
+      old_str: '"line"',
+      new_str: '"汉\u0001"',
+      change_all: true,
+    });
+    expect(everywhere.status).toBe("ok");
+    expect(jsonBytes(everywhere.text)).toBeLessThanOrEqual(outputLimit);
+    const { diffLines, note } = JSON.parse(everywhere.text);
+    expect(diffLines[0]).toEqual({ type: "removed", content: 'say "line" 1', lineNumber: { old: 1 } });
+    expect(note).toBe("More lines of the diff are left out. content is only the changed part of the file.");
+
+    const oneLine = await edit("x", { old_str: "x", new_str: "😀\u0001".repeat(100_000) });
+    expect(jsonBytes(oneLine.text)).toBeLessThanOrEqual(outputLimit);
+    const { content } = JSON.parse(oneLine.text);
+    expect(content.length).toBeGreaterThan(1000);
+    expect(content.replaceAll("😀", "").replaceAll("\u0001", "")).toBe("…");
+  });
+
+  it("does not build a file beyond reason", async () => {
+    const { text, after } = await edit("a".repeat(5000), { old_str: "a", new_str: "b".repeat(5000), change_all: true });
+    expect(text).toBe("Error: The edited file would be too large. Use Execute for such a change.");
+    expect(after).toBe("a".repeat(5000));
+  });
+
+  it("shows an approver the whole file before and after", async () => {
+    const host = createMemoryHost({ "/project/f": "one two", "/project/big": "x".repeat(1024 * 1024 + 1) });
+    const preview = (given: object) =>
+      editTool.preview?.(editTool.input.parse({ old_str: "two", new_str: "2", ...given }), createContext(host));
+    expect([
+      await preview({ file_path: "f" }),
+      await preview({ file_path: "f", old_str: "three" }),
+      await preview({ file_path: "f", old_str: "" }),
+      await preview({ file_path: "none" }),
+      await preview({ file_path: "big" }),
+    ]).toEqual([
+      { type: "edit", path: "/project/f", oldContent: "one two", newContent: "one 2" },
+      { type: "edit", path: "/project/f", oldContent: "one two" },
+      { type: "edit", path: "/project/f", oldContent: "one two" },
+      { type: "edit", path: "/project/none" },
+      { type: "edit", path: "/project/big" },
+    ]);
+  });
+});
+
+describe("replaceText", () => {
+  const word = fc.string({ unit: fc.constantFrom("a", "b", "\n", "\r\n", " ", "$"), maxLength: 12 });
+
+  it("changes the one place it was given and nothing else, or nothing", () => {
+    fc.assert(
+      fc.property(word, word, word, word, (before, wanted, after, substitute) => {
+        fc.pre(wanted !== "");
+        const text = before + wanted + after;
+        const result = replaceText(text, wanted, substitute, false);
+        const unique = text.indexOf(wanted) === text.lastIndexOf(wanted);
+        const crlf = /\r\n/.test(text) && !/(?<!\r)\n/.test(text);
+        if (unique && !crlf) expect(result).toEqual({ ok: true, text: before + substitute + after });
+        if (!unique) expect(result.ok).toBe(false);
+      }),
+    );
+  });
+
+  it("leaves no lone line feed in a file that had none", () => {
+    fc.assert(
+      fc.property(word, word, word, (content, wanted, substitute) => {
+        fc.pre(wanted !== "");
+        const text = `${content.replace(/\r?\n/g, "\r\n")}\r\n`;
+        const result = replaceText(text, wanted, substitute, true);
+        if (result.ok) expect(result.text).not.toMatch(/(?<!\r)\n/);
+      }),
+    );
+  });
+});

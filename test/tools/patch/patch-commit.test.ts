@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import type { Files } from "../../../src/engine/files.ts";
+import { applyPatchTool } from "../../../src/tools/patch/apply-patch.ts";
+import { createMemoryHost, type MemoryHost } from "../../fakes/memory-host.ts";
+import { call, createContext } from "../call.ts";
+import { contents, patch } from "../patch-support.ts";
+
+describe("a write that fails in the middle", () => {
+  const files = { "/project/a": "1\n", "/project/b": "2\n", "/project/c": "3\n", "/project/d": "4\n" };
+  const input = patch(
+    ...["*** Delete File: d", "*** Update File: a", "-1", "+one", "*** Add File: n/n", "+n"],
+    ...["*** Update File: b", "-2", "+two", "*** Delete File: c"],
+  );
+
+  /** Runs the patch on a host whose files behave as `change` says, and tells how it ends. */
+  async function run(change: (host: MemoryHost) => Partial<Files>) {
+    const host = createMemoryHost(files);
+    const context = createContext({ ...host, files: { ...host.files, ...change(host) } });
+    context.seenFiles.set("/project/a", "v1");
+    context.seenFiles.set("/project/b", "an older version");
+    const output = await call(applyPatchTool, { input }, context);
+    const stat = await host.files.stat("/project/a");
+    expect(context.seenFiles.get("/project/b")).toBe("an older version");
+    return { ...output, after: await contents(host), stillSeen: context.seenFiles.get("/project/a") === stat?.version };
+  }
+  const before = { a: "1\n", b: "2\n", c: "3\n", d: "4\n" };
+
+  /** Fails when a path is written or removed for the first time. */
+  const failingOnce = (host: MemoryHost, path: string): Partial<Files> => {
+    let isFirst = true;
+    const fail = (at: string) => {
+      if (at !== path || !isFirst) return;
+      isFirst = false;
+      throw new Error("ENOSPC: no space left on device");
+    };
+    return {
+      async write(at, text) {
+        fail(at);
+        return host.files.write(at, text);
+      },
+      async remove(at) {
+        fail(at);
+        return host.files.remove(at);
+      },
+    };
+  };
+
+  const back = "What had been changed before it was put back, so nothing is changed.";
+  const folders = "Folders that were made for new files may be left, empty.";
+  it.each([
+    ["a", `Cannot write a: ENOSPC: no space left on device. Nothing was changed.`],
+    ["n/n", `Cannot write n/n: ENOSPC: no space left on device. ${back}`],
+    ["b", `Cannot write b: ENOSPC: no space left on device. ${back} ${folders}`],
+    ["d", `Cannot remove d: ENOSPC: no space left on device. ${back} ${folders}`],
+    ["c", `Cannot remove c: ENOSPC: no space left on device. ${back} ${folders}`],
+  ])("puts back what was changed before: %s", async (name, words) => {
+    expect(await run((host) => failingOnce(host, `/project/${name}`))).toEqual({
+      status: "failed",
+      text: `Error: ${words}`,
+      after: before,
+      stillSeen: true,
+    });
+  });
+
+  it("says what could not be put back", async () => {
+    const output = await run((host) => ({
+      async write(path, text) {
+        if (path === "/project/b" || text === "1\n") throw new Error("EROFS: read-only file system");
+        return host.files.write(path, text);
+      },
+    }));
+    expect(output).toEqual({
+      status: "failed",
+      text: `Error: Cannot write b: EROFS: read-only file system. Before it other files had been changed, and not all are as they were! a was not put back: EROFS: read-only file system. The others are as before. ${folders}`,
+      after: { ...before, a: "one\n" },
+      stillSeen: false,
+    });
+  });
+
+  it("leaves alone what somebody else has changed since", async () => {
+    const output = await run((host) => ({
+      async write(path, text) {
+        if (path !== "/project/b") return host.files.write(path, text);
+        host.put("/project/a", "theirs\n");
+        throw new Error("no");
+      },
+    }));
+    expect(output).toEqual({
+      status: "failed",
+      text: `Error: Cannot write b: no. Before it other files had been changed, and not all are as they were! a was not put back: somebody else has changed it since. The others are as before. ${folders}`,
+      after: { ...before, a: "theirs\n" },
+      stillSeen: false,
+    });
+  });
+
+  it("is also one by which somebody else's change would be lost", async () => {
+    const changing = (path: string, at: string) =>
+      run((host) => ({
+        async write(written, text) {
+          const version = await host.files.write(written, text);
+          if (written === at) host.put(path, "theirs\n");
+          return version;
+        },
+      }));
+    expect(await changing("/project/b", "/project/a")).toEqual({
+      status: "failed",
+      text: `Error: Cannot write b: it was changed meanwhile. ${back} ${folders}`,
+      after: { ...before, b: "theirs\n" },
+      stillSeen: true,
+    });
+    expect(await changing("/project/n/n", "/project/a")).toEqual({
+      status: "failed",
+      text: `Error: Cannot write n/n: it has come to be meanwhile. ${back}`,
+      after: { ...before, "n/n": "theirs\n" },
+      stillSeen: true,
+    });
+  });
+
+  it("is not begun when the call was stopped", async () => {
+    const host = createMemoryHost(files);
+    const context = createContext(host, { signal: AbortSignal.abort() });
+    expect(await call(applyPatchTool, { input }, context)).toEqual({
+      status: "interrupted",
+      text: "Error: Tool execution cancelled by user",
+    });
+    expect(await contents(host)).toEqual(before);
+  });
+});
