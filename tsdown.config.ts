@@ -35,7 +35,12 @@ function neededBy(...roots: readonly string[]): (id: string, modules: Modules) =
 const everyRun = neededBy("commands/program.ts", "commands/exec/exec.ts");
 const everyListing = neededBy("models/providers/configured.ts");
 const everyConfig = neededBy("config/check/checked-config.ts");
-const everyProvider = neededBy("models/calls/provider-model.ts", "net/http/fetch.ts", "net/network.ts", "tools/json-schema.ts");
+const everyProvider = neededBy(
+  "models/calls/provider-model.ts",
+  "net/http/fetch.ts",
+  "net/network.ts",
+  "tools/json-schema.ts",
+);
 const yamlModules = fileURLToPath(new URL("node_modules/yaml/browser/index.js", import.meta.url));
 const sharedBySdk = /\/node_modules\/(@ai-sdk\/provider|@ai-sdk\/provider-utils|eventsource-parser)\//;
 

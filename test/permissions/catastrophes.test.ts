@@ -308,6 +308,21 @@ describe("commands that must never run unasked", () => {
     },
   );
 
+  test.each(["diff -N e ~", "diff .npmrc ~", "diff config .git", "diff d .git"])(
+    "%s shows what lies in the folder, a protected place among it",
+    async (command) => {
+      expect(await verdict(command, at("low"))).toMatch(/^deny protected-place$/);
+    },
+  );
+
+  test.each(["tar -xf x.tar -C e -C ../../home", "tar -C e -xf x.tar --directory=../../home"])(
+    "%s does not run at medium: its folders add up",
+    async (command) => {
+      expect(await verdict(command, at("medium"))).toMatch(/^deny /);
+      expect(await verdict("tar -xf x.tar -C e", at("medium"))).toMatch(/^allow /);
+    },
+  );
+
   test("a patch can write the hooks and the rules of the repository", async () => {
     const repositories = { closed: [], kept: ["/home/u/code/ws/.githooks"], programs: [], links: [] };
     expect(await verdict("git apply x.patch", { ...at("medium"), repositories })).toBe("deny protected-place");

@@ -1,3 +1,4 @@
+import { createPace } from "../../async/pace.ts";
 import type {
   Access,
   AccessClass,
@@ -15,18 +16,24 @@ import { accessClasses, lookupKey } from "../permission.ts";
 import type { Host } from "../ports.ts";
 
 /** Parses the commands among the accesses, and looks up what the decision depends on. */
-export function withEvidence(
+export async function withEvidence(
   accesses: readonly Access[],
   policy: PermissionPolicy,
   host: Host,
   places: Pick<DecisionContext, "cwd" | "home">,
+  signal?: AbortSignal,
 ): Promise<readonly Access[]> {
-  return Promise.all(
-    accesses.map(async (access) => {
-      if (access.type !== "command") return lookedAt(access, host);
-      return lookedAt({ ...access, evidence: await evidenceOf(await policy.read(access.command, places), host) }, host);
-    }),
-  );
+  const pace = createPace(signal);
+  const known: Access[] = [];
+  for (const access of accesses) {
+    if (access.type !== "command") known.push(await lookedAt(access, host));
+    else {
+      const evidence = await evidenceOf(await policy.read(access.command, places), host);
+      known.push(await lookedAt({ ...access, evidence }, host));
+    }
+    await pace.rest();
+  }
+  return known;
 }
 
 async function evidenceOf(reading: CommandReading, host: Host): Promise<Evidence> {

@@ -1,3 +1,4 @@
+import { createPace } from "../../async/pace.ts";
 import { headAndTail, outputLimit } from "../../text/output.ts";
 import type { EventBody } from "../event.ts";
 import type { ToolCallBlock, ToolResultBlock } from "../message.ts";
@@ -71,7 +72,12 @@ const maxAtOnce = 8;
 
 /** All calls of one reply: parsed, decided together, asked for once, run, bounded; results in the order of the calls. */
 export async function runCalls(calls: readonly ToolCallBlock[], context: CallsContext): Promise<CallsOutcome> {
-  const prepared = await Promise.all(calls.map((call) => prepare(call, context)));
+  const pace = createPace();
+  const prepared: Prepared[] = [];
+  for (const call of calls) {
+    prepared.push(await prepare(call, context));
+    await pace.rest();
+  }
   const denials = prepared.flatMap(({ call, decision }) =>
     decision?.verdict === "deny" ? [denialOf(call, decision)] : [],
   );
@@ -93,6 +99,8 @@ async function prepare(call: ToolCallBlock, context: CallsContext): Promise<Prep
     const names = [...context.tools.values()].filter((known) => isOffered(known, mode)).map(({ name }) => name);
     return { call, result: failed(`Unknown tool: ${call.name}. Available tools: ${names.join(", ")}`) };
   }
+  // An interrupt does not wait until all other calls are decided on.
+  if (context.signal.aborted) return { call, tool };
   const misplaced = goneAway(tool, context) ?? outsideItsMode(tool, mode);
   if (misplaced !== undefined) return { call, tool, result: misplaced };
   if (call.malformedInput !== undefined) {
@@ -114,12 +122,19 @@ async function prepare(call: ToolCallBlock, context: CallsContext): Promise<Prep
   const places = context.decisionContext(tool.name);
   const scope: ToolScope = { sessionId: context.sessionId, cwd: context.cwd, home: places.home, host: context.host };
   try {
-    const accesses = await withEvidence(await body.access(parsed.data, scope), context.policy, context.host, places);
+    const accesses = await withEvidence(
+      await body.access(parsed.data, scope),
+      context.policy,
+      context.host,
+      places,
+      context.signal,
+    );
     const decision = context.policy.decide(accesses, context.decisionContext(tool.name));
     const shown = async () => (body.preview === undefined ? pathsOf(accesses) : await body.preview(parsed.data, scope));
     const preview = decision.verdict === "ask" ? await shown() : undefined;
     return { call, tool, body, input: parsed.data, accesses, decision, ...(preview === undefined ? {} : { preview }) };
   } catch (error) {
+    if (context.signal.aborted) return { call, tool };
     return { call, tool, result: failed(error instanceof Error ? error.message : String(error)) };
   }
 }

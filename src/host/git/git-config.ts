@@ -1,6 +1,6 @@
 const programSections = /\[\s*(filter|includeif|include|diff|merge|gpg|credential|protocol|trailer|pager|hook)\b/i;
 const programKeys =
-  /\b(sshcommand|gitproxy|askpass|pager|editor|uploadpack|receivepack|showsignature|textconv|external|driver|program|command|cmd|helper|process|clean|smudge|alternaterefscommand|virtualfilesystem|vcs|difffilter|\w+hook)\s*=/i;
+  /\b(sshcommand|gitproxy|askpass|pager|editor|uploadpack|receivepack|showsignature|textconv|external|driver|program|command|cmd|helper|process|clean|smudge|mergeoptions|alternaterefscommand|virtualfilesystem|vcs|difffilter|\w+hook)\s*=/i;
 const fsmonitorValues = /\bfsmonitor\s*=\s*(\S*)/gi;
 
 /** Placeholders and sort keys by which git has signatures checked; quotes and backslashes in between do not count. */

@@ -114,6 +114,14 @@ async function isEmbedded(repositories: readonly Repository[]): Promise<boolean>
   return false;
 }
 
+/** Whether a rebase that stopped halfway has commands among its next steps. `git rebase --continue` would run them. */
+async function runsPreparedSteps({ folder }: Repository): Promise<boolean> {
+  const path = join(folder, "rebase-merge", "git-rebase-todo");
+  if (!isThere(path)) return false;
+  const steps = await readSmall(path);
+  return steps === undefined || /^[ \t]*(?:x|exec)\b/m.test(steps);
+}
+
 /**
  * Where git in this folder takes what it shows from, besides the repository. `undefined` when it might run a program that the
  * repository's own files name, or show any other file; also when that cannot be found out. Never rejects.
@@ -134,6 +142,7 @@ export async function shownPlaces(cwd: string): Promise<readonly string[] | unde
       const ofModules = await settingsBelow(join(repository.common, "modules"));
       if (settings === undefined || ofModules === undefined) return undefined;
       if (configRunsProgramsUnhindered(settings) || configRunsPrograms(ofModules)) return undefined;
+      if (await runsPreparedSteps(repository)) return undefined;
       const borrowed = await placesElsewhere(repository, plainValues(settings, "worktree") ?? []);
       if (borrowed === undefined || settingsNameFilesElsewhere(repository, settings)) return undefined;
       places.push(...borrowed);

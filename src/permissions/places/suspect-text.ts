@@ -11,7 +11,7 @@ const deleting =
   /(?:^|[^\w.-])(?:rm|rmdir|unlink|shred|mv|truncate|dd|wipefs|chown|chmod|rsync|clean|rimraf|remove_directory|delete|delete-directory|destroy|wipe|erase|srm|trash(?:-put)?|gvfs-trash|u?mount)(?![\w-])|\s-delete\b|--remove-files|--delete\b|--clear\b/;
 /** Programs that may replace anything in the folder they work in. */
 const replacingAll =
-  /(?:^|[^\w.-])(?:tar|bsdtar|unzip|cpio|unrar|7z[az]?)(?![\w-])|--work-tree\b|\bGIT_WORK_TREE=|\bworktree (?:remove|move)\b/;
+  /(?:^|[^\w.-])(?:tar|bsdtar|unzip|cpio|unrar|7z[az]?)(?![\w-])|--work-tree\b|--git-dir\b|\bGIT_(?:WORK_TREE|DIR)=|\bworktree (?:remove|move)\b/;
 /** The same in code: `fs.rmSync(…)`, `shutil.rmtree(…)`, `os.RemoveAll(…)`. */
 const deletingCall = /\b(?:rm|rmdir|unlink|remove|delete)\w*\s*\(/i;
 const writingCall = /\b(?:write|append|copy|create|rename|symlink|link|move|replace|open|save|dump)\w*\s*\(/i;
@@ -43,6 +43,7 @@ export function suspectIn(text: string, places: Places): Suspect | undefined {
   if (deletesHere(text)) words.add(cwd);
   if (/\/proc\b/.test(text) && /\benviron\b/.test(text)) words.add("/proc/self/environ");
   if (/\bsed\b/.test(text)) for (const file of sedFiles(resolved)) words.add(file);
+  if (deletes && /\bdirname\b/.test(text)) for (const word of [...words]) words.add(posix.dirname(word));
   for (const word of words) {
     for (const { path, isGuess } of pathsOf(word, { cwd, home, mentionsHome })) {
       if (isProtected(path, places, isGuess ? "read" : use)) {
@@ -122,25 +123,32 @@ function sedFiles(text: string): readonly string[] {
 
 /** Replaces the usual spellings of the home and the working directory with their paths. */
 function withKnownValues(text: string, { cwd, home }: Places): string {
-  return text
-    .replace(/[ \t]+/g, " ")
-    .replace(/\$\{HOME\b[^}\s]*\}|\$HOME\b/g, home)
-    .replace(
-      /process\.env(?:\.HOME|\[["']HOME["']\])|\bhomedir\(\)|\bPath\.home\(\)|\bUserHomeDir\(\)|\bDir\.home\b/g,
-      ` ${home}`,
-    )
-    .replace(/(?:environ|ENV|getenv|Getenv)\W{1,2}["']HOME["']\W/g, ` ${home}`)
-    .replace(/\$\{(?:OLD)?PWD\b[^}\s]*\}|\$(?:OLD)?PWD\b/g, cwd)
-    .replace(printsFolder, ` ${cwd} `)
-    .replace(/git rev-parse --(?:absolute-git-dir|git-dir|git-common-dir)/g, `$& ${cwd}/.git `)
-    .replace(/(^|[\s'"=:({,;|&])~[\w-]*/g, (_, before: string) => `${before}${home}`);
+  return (
+    text
+      .replace(/[ \t]+/g, " ")
+      // What is cut off or put in its place can leave the folder itself, or one above it.
+      .replace(/\$\{HOME[%#:/^,@][^}]*\}/g, `$& ${home} `)
+      .replace(/\$\{HOME\}|\$HOME\b/g, home)
+      .replace(
+        /process\.env(?:\.HOME|\[["']HOME["']\])|\bhomedir\(\)|\bPath\.home\(\)|\bUserHomeDir\(\)|\bDir\.home\b/g,
+        ` ${home}`,
+      )
+      .replace(/(?:environ|ENV|getenv|Getenv)\W{1,2}["']HOME["']\W/g, ` ${home}`)
+      .replace(/\$\{(?:OLD)?PWD[%#:/^,@][^}]*\}/g, `$& ${cwd} `)
+      .replace(/\$\{(?:OLD)?PWD\}|\$(?:OLD)?PWD\b/g, cwd)
+      .replace(printsFolder, ` ${cwd} `)
+      .replace(/git rev-parse --(?:absolute-git-dir|git-dir|git-common-dir)/g, `$& ${cwd}/.git `)
+      .replace(/(^|[\s'"=:({,;|&])~[\w-]*/g, (_, before: string) => `${before}${home}`)
+  );
 }
 
 /** Whether dotfiles are among the files deleted. */
 function reachesHidden(text: string, words: ReadonlySet<string>): boolean {
   const parts = text.split(/[|;&]/).map((part) => part.trimStart());
   const listsHidden = parts.some(
-    (part, at) => /^ls\s(?:.*\s)?-\w*[aA]/.test(part) && /^(?:xargs|while|parallel)\b/.test(parts[at + 1] ?? ""),
+    (part, at) =>
+      /^ls\s(?:.*\s)?-\w*[aA]/.test(part) &&
+      parts.slice(at + 1).some((later) => /^(?:xargs|while|parallel)\b/.test(later)),
   );
   if (listsHidden || /\b(?:dotglob|nocaseglob|extglob|globstar)\b/.test(text)) return true;
   return [...words].some((word) => /^(?:\.\/)?\.(?:g(?:it?)?)?[*?[]/.test(word));
@@ -153,7 +161,8 @@ function pathsOf(
 ): readonly { readonly path: string; readonly isGuess: boolean }[] {
   const found: { path: string; isGuess: boolean }[] = [];
   if (word.startsWith("/")) found.push({ path: posix.normalize(word), isGuess: false });
-  else if (/^\.{1,2}(\/|$)|^\.\w/.test(word)) found.push({ path: posix.normalize(`${cwd}/${word}`), isGuess: false });
+  else if (/^\.{1,2}(\/|$)|^\.\w|\/\.\.(?:\/|$)/.test(word))
+    found.push({ path: posix.normalize(`${cwd}/${word}`), isGuess: false });
   const behind =
     /^(?:\$[\w{}?@-]*)?(\/\.\w.*)$/.exec(word)?.[1] ?? (mentionsHome && /^\.\w/.test(word) ? `/${word}` : "");
   // A variable or pattern may expand to nothing, or to everything in the folder.

@@ -121,6 +121,8 @@ export function fitted(row: CommandRow, args: readonly Arg[]): Fit | undefined {
     } else if (row.anyFlag === true && word.kind === "unknown" && takesTexts) operands.push(word);
     else return undefined;
   }
+  // Several folders to fill add up or replace each other, depending on the program.
+  if (row.picksNames !== undefined && values.filter(({ kind }) => kind === "write").length > 1) return undefined;
   const hasScript = scriptFlags.some((flag) => given.has(flag));
   const wanted = hasScript && kinds[0] === "text" ? kinds.slice(1) : kinds;
   const placed = place(operands, wanted);

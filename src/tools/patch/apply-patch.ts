@@ -1,5 +1,6 @@
 import type { Access, FileChange, Preview } from "../../engine/permission.ts";
 import { defineTool, failed, succeeded, type ToolContext, type ToolOutput, type ToolScope } from "../../engine/tool.ts";
+import { type PatchSection, parsePatch } from "../../text/patch-parse.ts";
 import { textStart } from "../../text/text-cut.ts";
 import { decidedPath, decideUse } from "../decided-path.ts";
 import { halfCharacter, interrupted, isStopped, messageOf } from "../outcome.ts";
@@ -7,7 +8,6 @@ import { createPace } from "../pace.ts";
 import { previewLimit } from "../text-file.ts";
 import { z } from "../zod.ts";
 import { commitPatch, isChanged } from "./patch-commit.ts";
-import { type PatchSection, parsePatch } from "../../text/patch-parse.ts";
 import { planPatch } from "./patch-plan.ts";
 import { patchReport } from "./patch-report.ts";
 

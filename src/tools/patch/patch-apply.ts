@@ -1,8 +1,8 @@
+import type { PatchHunk } from "../../text/patch-parse.ts";
 import { textStart } from "../../text/text-cut.ts";
 import type { Breathe } from "../pace.ts";
 import { type Budget, createFinder, type Finder } from "./patch-match.ts";
 import { nearestPlace } from "./patch-nearest.ts";
-import type { PatchHunk } from "../../text/patch-parse.ts";
 
 const mostLines = 1_000_000;
 const shownWanted = 20;

@@ -2,6 +2,7 @@ import { basename, dirname, join } from "node:path";
 import type { FileStat } from "../../engine/files.ts";
 import type { FileChange } from "../../engine/permission.ts";
 import type { ToolScope } from "../../engine/tool.ts";
+import type { PatchHunk, PatchSection } from "../../text/patch-parse.ts";
 import { shownName } from "../../text/shown-name.ts";
 import { canonicalOf } from "../decided-path.ts";
 import { isStopped, messageOf } from "../outcome.ts";
@@ -9,7 +10,6 @@ import type { Breathe } from "../pace.ts";
 import { decodeExactly, readWhole } from "../text-file.ts";
 import { applyHunks } from "./patch-apply.ts";
 import { createBudget } from "./patch-match.ts";
-import type { PatchHunk, PatchSection } from "../../text/patch-parse.ts";
 
 const mostBytes = 10 * 1024 * 1024;
 /** Of all files together: they are held in memory until the last one is written. */

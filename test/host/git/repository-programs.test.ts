@@ -102,6 +102,8 @@ describe("git in a folder", () => {
     ["a file for cookies that does not exist", "git config http.cookieFile '~/.bash_profile'"],
     ["a file for cookies among its own", "git config http.http://127.0.0.1/.cookieFile .git/config"],
     ["folders that are too deep", `mkdir -p .git/logs/$(printf 'a/%.0s' {1..40})`],
+    ["options of merges", "git config branch.main.mergeOptions '--no-ff -F ~/.npmrc'"],
+    ["a prepared rebase", "mkdir .git/rebase-merge; echo 'exec ./x' > .git/rebase-merge/git-rebase-todo"],
     ["a common folder in two lines", "printf '../.git\\nx\\n' > .git/commondir"],
     ["a common folder that is not there", "echo nowhere > .git/commondir"],
   ])("may run programs with %s", async (_, setup) => {

@@ -2,9 +2,9 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import type { ToolCallContent } from "@agentclientprotocol/sdk";
 import type { PermissionCall } from "../../../sdk/types.ts";
+import { type PatchHunk, type PatchSection, parsePatch } from "../../../text/patch-parse.ts";
 import { expandHome } from "../../../text/user-words.ts";
 import { isText } from "../../../text/values.ts";
-import { type PatchHunk, type PatchSection, parsePatch } from "../../../text/patch-parse.ts";
 import { fenced, plainLine, textContent } from "./shown-text.ts";
 
 /* What a call changes, as an editor shows it: by diffs, and in words where a diff cannot say it. */

@@ -292,6 +292,8 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     program: "diff",
     flags: diffFlags,
     operands: "read read",
+    // Of a folder it compares the files in it.
+    recursive: true,
     followsLinks: true,
     why: "compares files",
   },
@@ -299,7 +301,7 @@ const reading: readonly Omit<CommandRow, "class">[] = [
     program: "diff",
     flags: `${diffFlags} -r --recursive`,
     operands: "read read",
-    recursive: "-r --recursive",
+    recursive: true,
     followsLinks: "-r --recursive",
     why: "compares folders",
   },
