@@ -71,7 +71,7 @@ test("no file of the SDK needs anything that is not in the package", async () =>
 test("a comment on a field stands above it, where editors look for it", async () => {
   const types = await bench.read("node_modules/tinman/dist/sdk/shared.d.ts");
   expect(types.split("\n").filter((line) => /\S.*\/\*\* .* \*\/$/.test(line))).toEqual([]);
-  expect(types).toMatch(/^ +\/\*\* Of its text blocks\. \*\/\n +readonly text: string;$/m);
+  expect(types).toMatch(/^ +\/\*\* Text of its text blocks\. \*\/\n +readonly text: string;$/m);
 });
 
 // Each takes seconds: for the full run.
