@@ -36,7 +36,7 @@ test.each([
   `ruby -e 'require "fileutils"; FileUtils.rm_rf Dir.pwd' && ruby -e 'FileUtils.rm_rf(Dir.pwd)'`,
   `emacs --batch --eval '(delete-directory ".git" t)'`,
   'rm -rf $(dirname "$PWD/x")',
-  "rm -rf ${PWD%/w}/w",
+  `rm -rf \${PWD%/w}/w`,
   "ls -a | grep git | xargs rm -rf",
   'ls -A | awk "{print}" | xargs rm -rf',
   "git worktree remove -f sub/..",
