@@ -33,12 +33,12 @@ test("every metric has its row", async () => {
 
 test("every event of the log has its row", () => {
   const files = [
-    "commands/serve.ts",
-    "commands/serve-observer.ts",
-    "commands/serve-rpc.ts",
+    "commands/serve/serve.ts",
+    "commands/serve/serve-observer.ts",
+    "commands/serve/serve-rpc.ts",
     "access/report.ts",
     "frontends/interactive/server.ts",
-    ...["connections", "credentials", "server", "log"].map((name) => `frontends/http/${name}.ts`),
+    ...["connections", "credentials", "server", "log"].map((name) => `server/${name}.ts`),
   ];
   const source = files.map((file) => readFileSync(`src/${file}`, "utf8")).join("\n");
   const said = Array.from(

@@ -87,7 +87,7 @@ test.each([
   expect((await client.request("startSession", params)).error).toMatchObject({
     code: -32602,
     message: "Invalid params",
-    data: { reason: "params", detail: expect.stringMatching(`^${name} is too long`) },
+    data: { reason: "params", detail: expect.stringMatching(`^${name} exceeds the limit of \\d+$`) },
   });
   await client.close();
 });

@@ -8,7 +8,7 @@ import { isFullRun } from "../../full-run.ts";
 import { busyPdf, drawn, packedStream, pagesPdf, vastPagePdf, vastTablePdf } from "../../tools/pdf-file.ts";
 import { eventually, processesWith, tempFolder } from "../support.ts";
 
-const mainFile = fileURLToPath(new URL("../../dist/main.cjs", import.meta.url));
+const mainFile = fileURLToPath(new URL("../../../dist/main.cjs", import.meta.url));
 const megabyte = 1024 * 1024;
 const opened = (pages: number): PdfPart => ({ type: "opened", pages });
 const page = (text: string): PdfPart => ({ type: "page", text, lacksTables: false });

@@ -8,7 +8,7 @@ import { eventsOf } from "../stream-json-runs.ts";
 
 /* What our own program prints: as the golden files have it, and live. */
 
-const goldens = new URL("../golden/", import.meta.url);
+const goldens = new URL("../../golden/", import.meta.url);
 const scenarios = readdirSync(goldens, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);

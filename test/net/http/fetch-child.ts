@@ -1,5 +1,5 @@
-import { createFetch } from "../../src/net/http/fetch.ts";
-import { createNetwork } from "../../src/net/network.ts";
+import { createFetch } from "../../../src/net/http/fetch.ts";
+import { createNetwork } from "../../../src/net/network.ts";
 
 /** Fetches the address of its command line and prints which modules of Node's `fetch`, TLS and compression were loaded. */
 const timeouts = { connectMs: 20_000, firstByteMs: 20_000, idleMs: 20_000 };

@@ -1,5 +1,5 @@
-import { webSocketConnection } from "../../src/sdk/connection/web-socket.ts";
-import { createFakeWebSocket } from "./fake-web-socket.ts";
+import { webSocketConnection } from "../../../src/sdk/connection/web-socket.ts";
+import { createFakeWebSocket } from "../fake-web-socket.ts";
 
 /* Run as a program of its own, which has little memory. */
 

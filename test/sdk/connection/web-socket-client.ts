@@ -1,4 +1,4 @@
-import { webSocketConnection } from "../../src/sdk/connection/web-socket.ts";
+import { webSocketConnection } from "../../../src/sdk/connection/web-socket.ts";
 
 /* Run as a program of its own, with Node's own WebSocket. It must end by itself. */
 
