@@ -66,13 +66,21 @@ export interface ToolResultBlock {
   readonly callId: string;
   readonly name: string;
   readonly status: ToolStatus;
+  /** For clients, hooks and history. */
   readonly text: string;
+  /** For the model, where a shorter or different text serves it better than `text`. */
+  readonly forModel?: string;
   /** Set when a command ran to its end and exited non-zero. */
   readonly exitCode?: number;
   readonly media?: readonly ImageBlock[];
   /** A file with the whole text, when `text` is only its head and tail. */
   readonly fullTextPath?: string;
   readonly cause?: ToolCause;
+}
+
+/** The text of a result that the model reads. */
+export function modelText({ text, forModel = text }: ToolResultBlock): string {
+  return forModel;
 }
 
 /** What a client may put into a prompt. */

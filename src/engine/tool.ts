@@ -35,8 +35,10 @@ export interface ToolContext extends ToolScope {
 }
 
 export interface ToolOutput {
-  /** What the model reads. The engine bounds it. */
+  /** What clients read. The engine bounds it. */
   readonly text: string;
+  /** What the model reads instead of `text`. The engine bounds it. */
+  readonly forModel?: string;
   readonly status: ToolStatus;
   /** Set when a command ran to its end and exited non-zero. */
   readonly exitCode?: number;

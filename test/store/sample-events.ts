@@ -79,6 +79,7 @@ export const everyBody: readonly Exclude<DurableBody, { type: "session.opened" }
       name: "Read",
       status: "ok",
       text: "content",
+      forModel: "     1→content",
       media: [{ type: "image", mediaType: "image/png", data: "AAAA" }],
       fullTextPath: "/outputs/1",
     },

@@ -338,6 +338,7 @@ async function runOne(
     name: call.name,
     status: bounded.status,
     text: bounded.text,
+    ...(bounded.forModel === undefined ? {} : { forModel: bounded.forModel }),
     ...(bounded.exitCode === undefined ? {} : { exitCode: bounded.exitCode }),
     ...(bounded.media === undefined ? {} : { media: bounded.media }),
     ...(bounded.fullTextPath === undefined ? {} : { fullTextPath: bounded.fullTextPath }),
@@ -356,19 +357,26 @@ function overruled({ call, accesses = [], decision }: Prepared, context: CallsCo
 
 /** Long output is cut to head and tail, and the whole of it goes to a file that the result names. */
 async function bound(call: ToolCallBlock, output: ToolOutput, context: CallsContext): Promise<ToolOutput> {
-  let fullTextPath = output.fullTextPath;
-  const uncut = headAndTail(output.text, outputLimit, () => "");
-  if (uncut === output.text) return output;
+  const { text, forModel } = output;
+  let { fullTextPath } = output;
+  const long = [text, forModel ?? ""].find((whole) => headAndTail(whole, outputLimit, () => "") !== whole);
+  if (long === undefined) return output;
   // A model that works where the client is could not read a file that is here.
   if (fullTextPath === undefined && context.tools.get(call.name)?.runBy !== "client") {
     try {
       fullTextPath = await context.host.outputPath(context.sessionId, call.name);
-      await context.host.files.write(fullTextPath, output.text);
+      await context.host.files.write(fullTextPath, long);
     } catch {
       fullTextPath = undefined;
     }
   }
   const where = fullTextPath === undefined ? "" : ` The whole output is in ${fullTextPath}`;
-  const text = headAndTail(output.text, outputLimit, (skipped) => `[... ${skipped} characters skipped ...]${where}`);
-  return { ...output, text, ...(fullTextPath === undefined ? {} : { fullTextPath }) };
+  const cut = (whole: string) =>
+    headAndTail(whole, outputLimit, (skipped) => `[... ${skipped} characters skipped ...]${where}`);
+  return {
+    ...output,
+    text: cut(text),
+    ...(forModel === undefined ? {} : { forModel: cut(forModel) }),
+    ...(fullTextPath === undefined ? {} : { fullTextPath }),
+  };
 }

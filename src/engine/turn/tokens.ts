@@ -1,4 +1,4 @@
-import type { Message } from "../message.ts";
+import { type Message, modelText, type ToolResultBlock } from "../message.ts";
 import type { ModelRequest } from "../ports.ts";
 
 /**
@@ -17,7 +17,7 @@ const imageTokens = 1_600;
 /** Message objects never change, so each is counted once. */
 const counted = new WeakMap<Message, number>();
 
-function messageTokens(message: Message): number {
+export function messageTokens(message: Message): number {
   const known = counted.get(message);
   if (known !== undefined) return known;
   let tokens = 8;
@@ -33,7 +33,7 @@ function messageTokens(message: Message): number {
         tokens += 20 + textTokens(block.malformedInput ?? JSON.stringify(block.input ?? {}));
         break;
       case "tool_result":
-        tokens += 20 + textTokens(block.text) + (block.media?.length ?? 0) * imageTokens;
+        tokens += resultTokens(block);
         break;
       default:
         tokens += textTokens(block.text);
@@ -41,6 +41,10 @@ function messageTokens(message: Message): number {
   }
   counted.set(message, tokens);
   return tokens;
+}
+
+export function resultTokens(result: ToolResultBlock): number {
+  return 20 + textTokens(modelText(result)) + (result.media?.length ?? 0) * imageTokens;
 }
 
 export function textTokens(text: string): number {

@@ -11,7 +11,7 @@ import type {
   ToolMessage,
   ToolResultBlock,
 } from "../../engine/message.ts";
-import { callsOf } from "../../engine/message.ts";
+import { callsOf, modelText } from "../../engine/message.ts";
 import type { ModelRequest } from "../../engine/ports.ts";
 import { isRecord } from "../../text/values.ts";
 import type { ModelSpec, Wire } from "../providers/model-spec.ts";
@@ -231,7 +231,8 @@ function wellFormed(value: unknown): unknown {
 
 function resultPart(result: ToolResultBlock, spec: ModelSpec, idOf: IdOf): ToolPart {
   const media = spec.wire === "openai-chat" ? [] : (result.media ?? []);
-  const text = result.text.trim() === "" ? "(no output)" : sound(result.text);
+  const said = modelText(result);
+  const text = said.trim() === "" ? "(no output)" : sound(said);
   const part = { type: "tool-result", toolCallId: idOf(result.callId), toolName: result.name } as const;
   if (media.length === 0) {
     return { ...part, output: { type: result.status === "ok" ? "text" : "error-text", value: text } };

@@ -98,6 +98,7 @@ const isToolResult = shape<ToolResultBlock>({
   name: isText,
   status: everyOneOf<ToolStatus>({ ok: true, failed: true, refused: true, interrupted: true }),
   text: isText,
+  forModel: optional(isText),
   exitCode: optional(isNumber),
   media: optional(listOf(isImage)),
   fullTextPath: optional(isText),

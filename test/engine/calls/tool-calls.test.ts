@@ -97,6 +97,29 @@ describe("running", () => {
     expect(kit.host.text(block.fullTextPath ?? "")).toBe(long);
   });
 
+  test("a result keeps what clients read and what the model reads, and bounds both", async () => {
+    const short: ToolOutput = { status: "ok", text: "for clients", forModel: "for the model" };
+    const long: ToolOutput = { status: "ok", text: "for clients", forModel: "m".repeat(50_000) };
+    const tools = [simpleTool("Short", false, async () => short), simpleTool("Long", false, async () => long)];
+    const kit = createKit([calls(["Short", {}], ["Long", {}]), says("ok")], { tools });
+    const session = await kit.open();
+    await ask(session, "go");
+    const block = { type: "tool_result", status: "ok", text: "for clients" };
+    expect(results(session)).toEqual([
+      { ...block, callId: "call_1", name: "Short", forModel: "for the model" },
+      {
+        ...block,
+        callId: "call_2",
+        name: "Long",
+        forModel: expect.stringMatching(/^m+\n\[\.\.\. \d+ characters skipped \.\.\.\] The whole output is in .*\nm+$/),
+        fullTextPath: expect.any(String),
+      },
+    ]);
+    const [, cut] = results(session) ?? [];
+    if (cut?.type !== "tool_result") throw new Error("no result");
+    expect(kit.host.text(cut.fullTextPath ?? "")).toBe("m".repeat(50_000));
+  });
+
   test("a tool that throws has failed, and the turn goes on", async () => {
     const tool = simpleTool("Bad", false, () => Promise.reject(new Error("boom")));
     const session = await createKit([calls(["Bad", {}]), says("ok")], { tools: [tool] }).open();

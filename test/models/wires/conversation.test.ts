@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { z } from "zod";
 import type { PromptBlock } from "../../../src/engine/message.ts";
+import { defineTool, type Tool } from "../../../src/engine/tool.ts";
 import { ask, listen, until } from "../../fakes/kit.ts";
 import type { Turn } from "../../fakes/providers/base.ts";
 import { expectGolden } from "./golden.ts";
@@ -62,6 +64,22 @@ describe.each(wireNames)("%s", (name) => {
     const events = await eventsOf(session, () => session.prompt(content).outcome);
     expect(server.requests.map(({ faults }) => faults)).toEqual(turns.map(() => []));
     expectGolden(file, alike(events));
+  });
+
+  test("sends the model's text of a tool result, and nothing of the clients' text", async () => {
+    const body = defineTool({
+      input: z.object({}),
+      access: async () => [],
+      run: async () => ({ status: "ok", text: "for clients", forModel: "for the model" }),
+    });
+    const about = { name: "Two", kind: "read", title: "", description: "", inputSchema: '{"type":"object"}' } as const;
+    const two: Tool = { ...about, concurrent: true, load: async () => body };
+    const { server, open } = await openWire(name, { tools: [two] });
+    server.enqueue({ calls: [{ name: "Two", input: {}, id: "call_a" }], usage }, { text: ["Done."], usage });
+    await ask(await open(), "go");
+    expect(server.requests.map(({ faults }) => faults)).toEqual([[], []]);
+    expect(server.requests[1]?.rawBody).toContain("for the model");
+    expect(server.requests[1]?.rawBody).not.toContain("for clients");
   });
 
   test("sends images, PDF files and text documents", async () => {
