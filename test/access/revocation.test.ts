@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { says, until } from "../fakes/kit.ts";
+import { createMemoryStore } from "../fakes/memory-store.ts";
 import { hangsAfter } from "../frontends/stream-jsonrpc/connection/served.ts";
 import { admin, ann, openServer, wires } from "./server.ts";
 

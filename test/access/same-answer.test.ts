@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Role } from "../../src/access/identity.ts";
 import { UnreadableLogError } from "../../src/engine/errors.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { says } from "../fakes/kit.ts";
+import { createMemoryStore } from "../fakes/memory-store.ts";
 import { openServer, type WireName, wires } from "./server.ts";
 
 /** The same user gets the same answer for the same session, whichever wire they ask over. */

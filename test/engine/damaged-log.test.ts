@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { DurableEvent, EngineEvent } from "../../src/engine/event.ts";
 import type { ModelEvent } from "../../src/engine/ports.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { damagedStore } from "../fakes/damaged-store.ts";
 import { ask, calls, createKit, says } from "../fakes/kit.ts";
+import { createMemoryStore } from "../fakes/memory-store.ts";
 
 /** Text long enough for a checkpoint before the reply ends. */
 const long = "x".repeat(5_000);

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { DurableEvent, EngineEvent } from "../../src/engine/event.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { damagedStore } from "../fakes/damaged-store.ts";
 import { fullStore } from "../fakes/full-store.ts";
 import { ask, calls, createKit, listen, says, until } from "../fakes/kit.ts";
+import { createMemoryStore } from "../fakes/memory-store.ts";
 
 const mebibyte = 1024 * 1024;
 const text = (words: string) => [{ type: "text", text: words }] as const;

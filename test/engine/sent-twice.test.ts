@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { SessionLog, SessionStore } from "../../src/engine/ports.ts";
 import { SessionPool } from "../../src/engine/session/session-pool.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { ask, createKit, says, settings } from "../fakes/kit.ts";
+import { createMemoryStore } from "../fakes/memory-store.ts";
 
 const text = (words: string) => [{ type: "text", text: words }] as const;
 

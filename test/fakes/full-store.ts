@@ -1,7 +1,7 @@
 import { AgentError } from "../../src/engine/errors.ts";
 import type { DurableEvent } from "../../src/engine/event.ts";
 import type { SessionLog, SessionStore } from "../../src/engine/ports.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { createMemoryStore } from "./memory-store.ts";
 
 export interface FullStore {
   readonly store: SessionStore;

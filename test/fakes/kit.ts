@@ -17,11 +17,11 @@ import type { Session } from "../../src/engine/session/session.ts";
 import type { SessionSettings } from "../../src/engine/settings.ts";
 import type { Tool } from "../../src/engine/tool.ts";
 import { createPermissionPolicy } from "../../src/permissions/policy.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { builtinTools } from "../../src/tools/all.ts";
 import { toolJsonSchema } from "../../src/tools/json-schema.ts";
 import type { MemoryHost } from "./memory-host.ts";
 import { createMemoryHost } from "./memory-host.ts";
+import { createMemoryStore } from "./memory-store.ts";
 
 /** One model call: the events it streams, or a function that makes them from the request. */
 export type FakeReply =

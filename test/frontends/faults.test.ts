@@ -8,9 +8,9 @@ import { signalCodes } from "../../src/frontends/exit-codes.ts";
 import type { Io, Output } from "../../src/frontends/front-end.ts";
 import { InteractiveConnection } from "../../src/frontends/interactive/connection.ts";
 import { createLinkedPair, type LinkedEnd } from "../../src/rpc/transport.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { fullStore } from "../fakes/full-store.ts";
 import { createKit, type FakeReply, says, until } from "../fakes/kit.ts";
+import { createMemoryStore } from "../fakes/memory-store.ts";
 import { createLinkedClient } from "../fakes/rpc/linked-client.ts";
 import {
   ann,

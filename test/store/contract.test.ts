@@ -4,7 +4,7 @@ import type { DurableEvent } from "../../src/engine/event.ts";
 import type { SessionStore } from "../../src/engine/ports.ts";
 import { createJsonlStore } from "../../src/store/jsonl-store.ts";
 import { maxRecordBytes } from "../../src/store/listing/listed-records.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { createMemoryStore } from "../fakes/memory-store.ts";
 import { everyEvent, opened, prompt, prompts, stored, titled } from "./sample-events.ts";
 import { tempHome } from "./temp-home.ts";
 

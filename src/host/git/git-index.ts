@@ -3,20 +3,11 @@ const sparseFolder = 0o040000;
 const fixedFields = 40;
 
 /**
- * The paths of the submodules in git's index. `undefined` when the index is not one that is wholly understood: damaged,
- * split into two files, or with folders that stand for what is in them.
+ * The paths of the submodules in git's index. `undefined` if the index is not fully understood: damaged, split into two
+ * files, or with folders that represent their contents.
  */
 export function submodulePaths(index: Buffer, idBytes: number): readonly string[] | undefined {
-  return pathsInIndex(index, idBytes, (mode) => mode === gitlink);
-}
-
-/** The paths of the entries with a fitting mode; `undefined` as above. */
-export function pathsInIndex(
-  index: Buffer,
-  idBytes: number,
-  isWanted: (mode: number) => boolean,
-): readonly string[] | undefined {
-  return entriesInIndex(index, idBytes, isWanted)?.map(({ path }) => path);
+  return entriesInIndex(index, idBytes, (mode) => mode === gitlink)?.map(({ path }) => path);
 }
 
 export interface IndexEntry {

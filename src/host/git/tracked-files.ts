@@ -1,16 +1,17 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { isPlainName } from "../files/links-below.ts";
 import { entriesInIndex, type IndexEntry } from "./git-index.ts";
-import { isThere, type Repository, readSmall } from "./repository.ts";
+import { isThere, type Repository, readSmall, repositoriesAround } from "./repository.ts";
 
 const largestIndex = 64 * 1024 * 1024;
 
-export interface TrackedFiles {
+interface TrackedFiles {
   readonly entries: readonly IndexEntry[];
   readonly algorithm: "sha1" | "sha256";
 }
 
-/** What git tracks in a repository; `undefined` when its index is not wholly understood. */
+/** What git tracks in a repository; `undefined` if its index is not fully understood. */
 export async function trackedFiles({ folder, common }: Repository): Promise<TrackedFiles | undefined> {
   const settings = (await readSmall(join(common, "config"))) ?? "";
   const algorithm = /\bobjectformat\s*=\s*"?sha256/i.test(settings) ? "sha256" : "sha1";
@@ -20,4 +21,15 @@ export async function trackedFiles({ folder, common }: Repository): Promise<Trac
   if (!stats.isFile() || stats.size > largestIndex) return undefined;
   const entries = entriesInIndex(await readFile(index), algorithm === "sha256" ? 32 : 20, () => true);
   return entries && { entries, algorithm };
+}
+
+/** Empty if every name that git tracks around a folder is one plain word and not a flag; otherwise `undefined`. */
+export async function trackedNames(folder: string): Promise<readonly string[] | undefined> {
+  const { repositories, unclear } = await repositoriesAround(folder);
+  if (unclear) return undefined;
+  for (const repository of repositories) {
+    const tracked = await trackedFiles(repository);
+    if (tracked?.entries.every(({ path }) => isPlainName(path)) !== true) return undefined;
+  }
+  return [];
 }

@@ -1,7 +1,6 @@
 import { high, type Judgement, judged, setting } from "../judgement.ts";
 import { type Arg, knownStart, textOf } from "../programs/arg.ts";
 import { type Judge, prefixing } from "../programs/wrappers.ts";
-import { formatRisk } from "./printf-format.ts";
 import { judgeTest } from "./test-command.ts";
 import { variableRisk } from "./variables.ts";
 
@@ -52,6 +51,24 @@ function judgePrintf(args: readonly Arg[]): Judgement {
   const risk = text.startsWith("-") && text === textOf(first) ? "may set a variable with printf" : formatRisk(text);
   if (risk !== undefined) return high("sets-variable", risk);
   return isSetting ? assigning(args.slice(1, 2)) : judged("read", "shell builtin", "prints its arguments");
+}
+
+/** A directive with a small literal width and precision. A huge width would exhaust memory. */
+const directive = /^%[-+ #0']*\d{0,4}(?:\.\d{0,4})?(?:hh|[hljztLq]|ll)?([diouxXeEfFgGaAcsbqQ]|\([^()]{0,100}\)T)/;
+
+/**
+ * Why a `printf` format may do more than print; `undefined` if it only prints. `%n` sets the variable that its argument
+ * names, and `*` takes a width from an argument.
+ */
+function formatRisk(format: string): string | undefined {
+  for (let at = format.indexOf("%"); at !== -1; at = format.indexOf("%", at)) {
+    const rest = format.slice(at, at + 130);
+    const known = /^%%/.exec(rest) ?? directive.exec(rest);
+    if (known === null)
+      return /^%[^a-zA-Z]*n/.test(rest) ? "sets a variable with printf" : "prints with an unknown format";
+    at += known[0].length;
+  }
+  return undefined;
 }
 
 function judgeWait(args: readonly Arg[]): Judgement {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { AgentError } from "../../../src/engine/errors.ts";
 import type { SessionStore } from "../../../src/engine/ports.ts";
-import { createMemoryStore } from "../../../src/store/memory-store.ts";
 import { ask, calls, createKit, info, listen, says, settings, until } from "../../fakes/kit.ts";
+import { createMemoryStore } from "../../fakes/memory-store.ts";
 
 test("a system prompt of the user's takes the place of ours, and what is appended still follows", async () => {
   const kit = createKit([says("ok")]);

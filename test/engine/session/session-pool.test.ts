@@ -3,9 +3,9 @@ import { AgentError } from "../../../src/engine/errors.ts";
 import type { ModelEvent, SessionLog, SessionStore } from "../../../src/engine/ports.ts";
 import type { Session } from "../../../src/engine/session/session.ts";
 import { SessionPool } from "../../../src/engine/session/session-pool.ts";
-import { createMemoryStore } from "../../../src/store/memory-store.ts";
 import type { FakeReply } from "../../fakes/kit.ts";
 import { ask, calls, createKit, says, settings, until } from "../../fakes/kit.ts";
+import { createMemoryStore } from "../../fakes/memory-store.ts";
 
 const idleMs = 60_000;
 const fresh = { cwd: "/ws", settings };

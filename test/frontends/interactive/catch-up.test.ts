@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { ModelEvent, SessionStore } from "../../../src/engine/ports.ts";
-import { createMemoryStore } from "../../../src/store/memory-store.ts";
 import { damagedStore } from "../../fakes/damaged-store.ts";
 import { calls, says } from "../../fakes/kit.ts";
+import { createMemoryStore } from "../../fakes/memory-store.ts";
 import { type Frame, isFinal, type Served, serve } from "./served.ts";
 
 /** Notes behind which number logs are read. */

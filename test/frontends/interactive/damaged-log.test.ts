@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { UnreadableLogError } from "../../../src/engine/errors.ts";
 import type { DurableEvent } from "../../../src/engine/event.ts";
-import { createMemoryStore } from "../../../src/store/memory-store.ts";
 import { damagedStore } from "../../fakes/damaged-store.ts";
 import { calls, says } from "../../fakes/kit.ts";
+import { createMemoryStore } from "../../fakes/memory-store.ts";
 import { type Frame, isFinal, serve } from "./served.ts";
 
 const options = { toolExecution: "server" } as const;

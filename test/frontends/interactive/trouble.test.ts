@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { AgentError } from "../../../src/engine/errors.ts";
 import type { ModelEvent, SessionStore } from "../../../src/engine/ports.ts";
-import { createMemoryStore } from "../../../src/store/memory-store.ts";
 import { createKit, type FakeReply, says, until } from "../../fakes/kit.ts";
+import { createMemoryStore } from "../../fakes/memory-store.ts";
 import { isFinal, options, type Served, type Spoken, serve, textIn } from "./served.ts";
 
 /** A store whose logs cannot be read while `isBroken`. */

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { createMemoryStore } from "../../../src/store/memory-store.ts";
 import { ask, countingIds, createKit, until } from "../../fakes/kit.ts";
 import { createMemoryHost } from "../../fakes/memory-host.ts";
+import { createMemoryStore } from "../../fakes/memory-store.ts";
 import type { ProviderServer, Turn } from "../../fakes/providers/base.ts";
 import { expectGolden } from "./golden.ts";
 import { catalogOf, closeServers, entryOf, openServer, openWire, wireNames } from "./wire.ts";

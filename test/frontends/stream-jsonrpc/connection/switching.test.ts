@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { AgentError } from "../../../../src/engine/errors.ts";
 import type { SessionLog, SessionStore } from "../../../../src/engine/ports.ts";
-import { createMemoryStore } from "../../../../src/store/memory-store.ts";
 import { says } from "../../../fakes/kit.ts";
+import { createMemoryStore } from "../../../fakes/memory-store.ts";
 import { serve } from "./served.ts";
 
 test("a session whose log cannot be given back does not keep its client from the next one", async () => {

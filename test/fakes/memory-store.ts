@@ -1,11 +1,11 @@
-import { AgentError } from "../engine/errors.ts";
-import type { DurableEvent } from "../engine/event.ts";
-import type { SessionInfo, SessionLog, SessionStore } from "../engine/ports.ts";
-import { isSessionId } from "./listing/layout.ts";
-import { decodeStart } from "./listing/listed-records.ts";
-import { ownerOf } from "./listing/session-list.ts";
-import { decodeRecord, encodeRecord } from "./records/records.ts";
-import { invalidId, notFound } from "./session-errors.ts";
+import { AgentError } from "../../src/engine/errors.ts";
+import type { DurableEvent } from "../../src/engine/event.ts";
+import type { SessionInfo, SessionLog, SessionStore } from "../../src/engine/ports.ts";
+import { isSessionId } from "../../src/store/listing/layout.ts";
+import { decodeStart } from "../../src/store/listing/listed-records.ts";
+import { ownerOf } from "../../src/store/listing/session-list.ts";
+import { decodeRecord, encodeRecord } from "../../src/store/records/records.ts";
+import { invalidId, notFound } from "../../src/store/session-errors.ts";
 
 interface MemorySession {
   /** Encoded, so that events take the same path as through a file. */
@@ -21,7 +21,7 @@ interface MemorySession {
   holder: SessionLog | undefined;
 }
 
-/** Same contract as the store on disk, for tests and for programs that persist nothing. */
+/** Same contract as the store on disk. */
 export function createMemoryStore(options: { readonly now?: () => number } = {}): SessionStore {
   const now = options.now ?? Date.now;
   const sessions = new Map<string, MemorySession>();
