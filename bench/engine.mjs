@@ -18,13 +18,13 @@ import { loadBundled } from "./bundle.mjs";
 async function loadEngine(folder) {
   const { engine, context, store, policy } = await loadBundled(folder, {
     engine: "engine/engine.ts",
-    context: "engine/turn/context.ts",
+    context: "engine/context/request.ts",
     store: "store/jsonl-store.ts",
     policy: "permissions/policy.ts",
   });
   return {
     /** @type {typeof import("../src/engine/engine.ts").Engine} */ Engine: engine.Engine,
-    /** @type {typeof import("../src/engine/turn/context.ts")} */ context,
+    /** @type {typeof import("../src/engine/context/request.ts")} */ context,
     /** @type {typeof import("../src/store/jsonl-store.ts").createJsonlStore} */ createJsonlStore:
       store.createJsonlStore,
     /** @type {typeof import("../src/permissions/policy.ts").createPermissionPolicy} */

@@ -1,4 +1,5 @@
 import type { CallsOutcome, Denial } from "../calls/tool-calls.ts";
+import { buildRequest, chosenModel, fitsWindow } from "../context/request.ts";
 import type { Failure } from "../errors.ts";
 import { AgentError, failureOf } from "../errors.ts";
 import type { EndCause, EndReason, EventBody } from "../event.ts";
@@ -9,7 +10,6 @@ import type { Clock, Ids, ModelCatalog, ModelInfo } from "../ports.ts";
 import { sizeOf } from "../session/prompt-queue.ts";
 import type { OfferedTools } from "../session/session-tools.ts";
 import type { ModelByDefault, ModelSilence, TurnLimits } from "../settings.ts";
-import { buildRequest, chosenModel, fitsWindow } from "./context.ts";
 import { costOf } from "./cost.ts";
 import { notSilentFor } from "./model-silence.ts";
 import { readReply } from "./reply.ts";

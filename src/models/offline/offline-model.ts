@@ -1,6 +1,6 @@
+import { estimateTokens, textTokens } from "../../engine/context/tokens.ts";
 import { failureOf } from "../../engine/errors.ts";
 import type { ModelEvent, ModelPort, ModelRequest } from "../../engine/ports.ts";
-import { estimateTokens, textTokens } from "../../engine/turn/tokens.ts";
 import { nextCallId } from "../scripted/call-ids.ts";
 import { offlineInfo } from "./info.ts";
 import { nextReply } from "./reply.ts";

@@ -1,7 +1,7 @@
+import { estimateTokens, textTokens } from "../../engine/context/tokens.ts";
 import { failureOf } from "../../engine/errors.ts";
 import type { Message, Usage } from "../../engine/message.ts";
 import type { Clock, ModelEvent, ModelPort, ModelRequest } from "../../engine/ports.ts";
-import { estimateTokens, textTokens } from "../../engine/turn/tokens.ts";
 import { textStart } from "../../text/text-cut.ts";
 import { withoutContinuation } from "../retry.ts";
 import { nextCallId } from "./call-ids.ts";
