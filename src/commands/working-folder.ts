@@ -2,6 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import { ownHomes } from "../config/own-homes.ts";
 import { AgentError } from "../engine/errors.ts";
 import { expandHome } from "../text/user-words.ts";
+import { errorMessage } from "../text/values.ts";
 
 /** Canonical, and a folder that is there: the one of `--cwd`, or the current one. */
 export function workingFolder(path: string | undefined): string {
@@ -25,6 +26,6 @@ export function fromHome(path: string): string {
     return expandHome(path, ownHomes(process.env).user);
   } catch (error) {
     if (error instanceof AgentError) throw error;
-    throw new AgentError("usage", error instanceof Error ? error.message : String(error));
+    throw new AgentError("usage", errorMessage(error));
   }
 }

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { deferred } from "../async/promises.ts";
 import { type ExitCode, exitCodes } from "../frontends/exit-codes.ts";
 import { type Io, onStop } from "../frontends/front-end.ts";
 import { type ByteSource, createStdioTransport } from "../rpc/stdio.ts";
 import { terminalLine } from "../text/terminal-text.ts";
+import { errorMessage } from "../text/values.ts";
 import type { Call } from "./calls.ts";
 import { createConversation, type StartParams } from "./conversation.ts";
 import { createLink } from "./link.ts";
@@ -88,23 +90,17 @@ export async function runConnect(io: Io, options: ConnectOptions): Promise<numbe
     return input.run();
   }
 
-  let stop: (code: ExitCode) => void = () => undefined;
-  const stopped = new Promise<ExitCode>((resolve) => {
-    stop = resolve;
-  });
-  const stopListening = onStop(io, stop);
-  const running = work().catch(async (error: unknown) => {
+  const tellFailure = async (error: unknown): Promise<ExitCode> => {
     await screen.drained();
-    await io.stderr.write(`tinman: ${terminalLine(error instanceof Error ? error.message : String(error))}\n`);
+    await io.stderr.write(`tinman: ${terminalLine(errorMessage(error))}\n`);
     return exitCodes.failed;
-  });
-  const failed = link.failed.catch(async (error: Error) => {
-    await screen.drained();
-    await io.stderr.write(`tinman: ${terminalLine(error.message)}\n`);
-    return exitCodes.failed;
-  });
+  };
+
+  const stopped = deferred<ExitCode>();
+  const stopListening = onStop(io, stopped.resolve);
+  const ends = [work().catch(tellFailure), link.failed.catch(tellFailure), stopped.promise];
   try {
-    const code = await Promise.race([running, failed, stopped]);
+    const code = await Promise.race(ends);
     leaving.abort();
     input?.close();
     const { sessionId, lastSeq } = conversation;

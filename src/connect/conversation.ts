@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { errorMessage } from "../text/values.ts";
 import { ConnectionLost, type Link, type Params, type Request, RpcFault } from "./link.ts";
 import type { Screen } from "./screen.ts";
 import { createSessionState, type Outgoing, type StateEvents, textOf } from "./session-state.ts";
@@ -115,7 +116,7 @@ export function createConversation({ link, screen, start, events }: Conversation
         state.outgoing.add(mine);
         deliver(mine).catch((error) => {
           state.outgoing.delete(mine);
-          screen.tell(`The message was not taken: ${error instanceof Error ? error.message : error}`);
+          screen.tell(`The message was not taken: ${errorMessage(error)}`);
           resolve("error");
         });
       });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { deferred } from "../async/promises.ts";
 import { createGate } from "../rpc/gate.ts";
 import { type Fields, parsedJson, recordOf } from "../text/values.ts";
 import type { OpenSocket, Socket } from "./socket.ts";
@@ -79,14 +80,13 @@ export function createLink(parts: LinkParts): Link {
   let tried = 0;
   let opened = 0;
   let openedAt = 0;
-  let fail: (error: Error) => void = () => undefined;
-  const failed = new Promise<never>((_, reject) => {
-    fail = (error) => {
-      leaving.abort();
-      reject(error);
-    };
-  });
-  failed.catch(() => undefined);
+  const failed = deferred<never>();
+  failed.promise.catch(() => undefined);
+
+  function fail(error: unknown): void {
+    leaving.abort();
+    failed.reject(error);
+  }
 
   function read(text: string): void {
     parts.frame(text);
@@ -187,7 +187,7 @@ export function createLink(parts: LinkParts): Link {
   }
 
   return {
-    failed,
+    failed: failed.promise,
     get isUp() {
       return isUp;
     },

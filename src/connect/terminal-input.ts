@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { deferred } from "../async/promises.ts";
 import { type ExitCode, exitCodes } from "../frontends/exit-codes.ts";
+import { errorMessage } from "../text/values.ts";
 import type { Conversation } from "./conversation.ts";
 import { parseLine } from "./line.ts";
 import { runCommand } from "./run-command.ts";
@@ -30,10 +32,7 @@ export async function createTerminalInput(
   let isClosed = false;
   /** Ctrl-C was pressed, the answer that it meant has not ended yet, and nothing else was asked. */
   let isCancelling = false;
-  let leave: (code: ExitCode) => void = () => undefined;
-  const left = new Promise<ExitCode>((resolve) => {
-    leave = resolve;
-  });
+  const { promise: left, resolve: leave } = deferred<ExitCode>();
 
   const prompt = {
     hide() {
@@ -64,7 +63,7 @@ export async function createTerminalInput(
   reader.on("line", (typed) => {
     isShown = false;
     act(typed)
-      .catch((error) => screen.tell(error instanceof Error ? error.message : String(error)))
+      .catch((error) => screen.tell(errorMessage(error)))
       .finally(() => {
         if (!conversation.isRunning()) isCancelling = false;
         prompt.show();
@@ -74,7 +73,7 @@ export async function createTerminalInput(
     if (!conversation.isRunning() || isCancelling) return leave(exitCodes.interrupted);
     isCancelling = true;
     screen.tell("Cancelling the answer. Ctrl-C once more leaves.");
-    conversation.cancel().catch((error) => screen.tell(error instanceof Error ? error.message : String(error)));
+    conversation.cancel().catch((error) => screen.tell(errorMessage(error)));
   });
   reader.on("close", () => {
     isClosed = true;

@@ -1,4 +1,5 @@
 import type { Identity } from "../access/identity.ts";
+import { deferred } from "../async/promises.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { ServedSocket } from "../rpc/web-socket.ts";
 import { type ExitCode, exitCodes, type HandledSignal, signalCodes } from "./exit-codes.ts";
@@ -41,16 +42,13 @@ export type FrontEnd<Options> = (engine: Engine, io: Io, options: Options) => Pr
  */
 export async function runStoppable(io: Io, work: (stopped: Promise<void>) => Promise<void>): Promise<ExitCode> {
   let code: ExitCode = exitCodes.success;
-  let stop: (code: ExitCode) => void = () => undefined;
-  const stopped = new Promise<void>((resolve) => {
-    stop = (because) => {
-      if (code === exitCodes.success) code = because;
-      resolve();
-    };
+  const stopped = deferred();
+  const stopListening = onStop(io, (because) => {
+    if (code === exitCodes.success) code = because;
+    stopped.resolve();
   });
-  const stopListening = onStop(io, stop);
   try {
-    await work(stopped);
+    await work(stopped.promise);
     return code;
   } finally {
     stopListening();

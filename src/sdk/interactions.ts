@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, isRecord, listOf, numberOf, textOf, textsOf } from "../text/values.ts";
+import { errorMessage, type Fields, fieldsOf, isRecord, listOf, numberOf, textOf, textsOf } from "../text/values.ts";
 import type { Handlers, PermissionAnswer, PermissionRequest, QuestionAnswer } from "./api.ts";
 import type { PermissionCall, PermissionOption, Question } from "./types.ts";
 import { callOf, given, jsonOf, type RequestId } from "./wire.ts";
@@ -91,7 +91,7 @@ export function createInteractions(parts: Parts): Interactions {
       if (isClosed()) return;
       reply = replyTo(answer, true);
     } catch (error) {
-      warning(`The handler of a request failed: ${error instanceof Error ? error.message : String(error)}`);
+      warning(`The handler of a request failed: ${errorMessage(error)}`);
     }
     if (isClosed()) return;
     open.delete(id);

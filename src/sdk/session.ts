@@ -1,5 +1,5 @@
 import { errorCodes } from "../protocol/droid/version.ts";
-import { type Fields, fieldsOf, listOf, textOf } from "../text/values.ts";
+import { errorMessage, type Fields, fieldsOf, listOf, textOf } from "../text/values.ts";
 import type { CallOptions, CommonOptions, Connection, Session, SettingsChange } from "./api.ts";
 import { callOptions, checkCall, checkSettings, checkText, promptOptions } from "./check-options.ts";
 import { defaultLimits, type Limits } from "./connection/limits.ts";
@@ -254,8 +254,7 @@ export function isFormat(error: unknown): boolean {
 
 /** What the caller or the backend gave must not break what goes on, also where it takes its time to fail. */
 function safely(what: string, act: () => unknown, warning?: (words: string) => void): void {
-  const failed = (error: unknown): void =>
-    warning?.(`${what} failed: ${error instanceof Error ? error.message : String(error)}`);
+  const failed = (error: unknown): void => warning?.(`${what} failed: ${errorMessage(error)}`);
   try {
     const outcome = act();
     if (outcome instanceof Promise) outcome.catch(failed);

@@ -1,12 +1,13 @@
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
+import { settlesWithin } from "../async/promises.ts";
 import type { ConnectionHandler, ServedConnection } from "../frontends/front-end.ts";
 import type { CutOff, WatchedSocket } from "../rpc/web-socket.ts";
 import { serveWebSocket } from "../rpc/web-socket.ts";
+import { errorMessage } from "../text/values.ts";
 import type { Credential } from "./credentials.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import { within } from "./within.ts";
 
 export interface Connections {
   readonly count: number;
@@ -179,9 +180,9 @@ export function createConnections(options: ConnectionsOptions): Connections {
         ({ socket }) => new Promise<void>((resolve) => void socket.once("close", () => resolve())),
       );
       for (const live of all) close(live, code, reason);
-      await within(graceMs, Promise.all(gone));
+      await settlesWithin(graceMs, Promise.all(gone));
       for (const { socket } of all) socket.terminate();
-      await within(graceMs, Promise.all(endings));
+      await settlesWithin(graceMs, Promise.all(endings));
       stopPinging();
     },
   };
@@ -206,5 +207,5 @@ function corkOnce(wire: Wire): () => void {
 }
 
 function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return errorMessage(error);
 }

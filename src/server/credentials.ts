@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type Ceilings, type Identity, type Role, roles } from "../access/identity.ts";
+import { errorMessage } from "../text/values.ts";
 import type { Log } from "./log.ts";
 import { ownToken, readToken, tokenFault } from "./token-file.ts";
 import { hashOf } from "./tokens.ts";
@@ -195,5 +196,5 @@ async function markOf(
 }
 
 function words(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return errorMessage(error);
 }

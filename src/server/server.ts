@@ -4,8 +4,10 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Capability } from "../access/capability.ts";
 import type { Identity } from "../access/identity.ts";
+import { settlesWithin } from "../async/promises.ts";
 import { AgentError } from "../engine/errors.ts";
 import type { ConnectionHandler } from "../frontends/front-end.ts";
+import { errorMessage } from "../text/values.ts";
 import { answer, answerRaw } from "./answers.ts";
 import { createConnections } from "./connections.ts";
 import { createCookies } from "./cookies.ts";
@@ -15,7 +17,6 @@ import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { asHost, createAccess } from "./origin-check.ts";
 import { type Answer, createRoutes, type Route, unauthorized } from "./routes.ts";
-import { within } from "./within.ts";
 
 export interface HttpServerOptions {
   /** An address that `checkBinding` has passed. */
@@ -219,7 +220,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   }
 
   function giveUp(asker: ServerResponse | Duplex, error: unknown): void {
-    log.error("request.fault", { reason: error instanceof Error ? error.message : String(error) });
+    log.error("request.fault", { reason: errorMessage(error) });
     asker.destroy();
   }
 
@@ -275,7 +276,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     async drain(idle) {
       isDraining = true;
       connections.drain();
-      await within(timeouts.drainMs, idle);
+      await settlesWithin(timeouts.drainMs, idle);
       stopping ??= stop();
       await stopping;
     },

@@ -46,3 +46,8 @@ export function parsedJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** What was thrown, in words. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

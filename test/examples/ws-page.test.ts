@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, describe, expect, it } from "vitest";
+import { interactiveSchema } from "../../scripts/interactive-schema.ts";
 import { denialReasons } from "../../src/access/denied.ts";
 import {
   answerEnds,
@@ -10,7 +11,6 @@ import {
   refusedCode,
   rpcErrors,
 } from "../../src/protocol/interactive.ts";
-import { interactiveSchema } from "../../src/protocol/interactive-schema.ts";
 import type { Server } from "../e2e/serve/server.ts";
 import { resembles } from "./resembles.ts";
 import { conversations, serverOf } from "./ws-conversations.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { anyServerSchema } from "../../src/protocol/droid/any-server.ts";
 import type { Received } from "../fakes/rpc/wire.ts";
+import { anyServerSchema } from "./any-server.ts";
 import type { Run } from "./trace.ts";
 import { clientMessages, readTrace, traceNames } from "./trace.ts";
 

@@ -33,7 +33,6 @@ const neverReject: Readonly<Record<string, string>> = {
   "src/sdk/node/child-connection.ts void transport.drained().then(() => stdin.end())": "draining only resolves",
   "src/sdk/connection/peer.ts void held.then(readOn.open)": "a hold only resolves",
   "src/sdk/turns/prompts.ts void standStill()": "a hold only resolves",
-  "src/sdk/connection/settles-within.ts void promise.then(() => {": "its parameter never rejects, by contract",
   "src/sdk/connection/socket-connection.ts void room.then(() => {": "room only resolves",
   "src/store/lease.ts void giveBack(path, retryMs)": "it catches what goes wrong",
 };

@@ -78,7 +78,15 @@ test("no library is in it, for Node neither", async () => {
     const modules = output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
     const folders = new Set(modules.map((id) => id.replace(root, "").split("/").slice(0, 2).join("/")));
     // Of the store, how sessions are listed; of the configuration, where home is.
-    expect([...folders].sort()).toEqual(["src/config", "src/protocol", "src/rpc", "src/sdk", "src/store", "src/text"]);
+    expect([...folders].sort()).toEqual([
+      "src/async",
+      "src/config",
+      "src/protocol",
+      "src/rpc",
+      "src/sdk",
+      "src/store",
+      "src/text",
+    ]);
   } finally {
     await bundle.close();
   }

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { fstatSync } from "node:fs";
 import { readBounded } from "../../config/bounded-file.ts";
 import { AgentError } from "../../engine/errors.ts";
+import { errorMessage } from "../../text/values.ts";
 import { decodeGiven, requireArgument, utf16Of } from "./given-text.ts";
 
 const maxPromptBytes = 10_000_000;
@@ -128,7 +129,7 @@ async function inputBytes(most: number): Promise<{ readonly bytes: Buffer; reado
     }
     return { bytes: Buffer.concat(chunks) };
   } catch (error) {
-    return { bytes: Buffer.concat(chunks), problem: error instanceof Error ? error.message : String(error) };
+    return { bytes: Buffer.concat(chunks), problem: errorMessage(error) };
   }
 }
 

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { AccessControl } from "../../access/access-control.ts";
 import { createReport } from "../../access/report.ts";
+import { settlesWithin } from "../../async/promises.ts";
 import { type Composition, compose } from "../../compose.ts";
 import { interactiveSettings, serveSettings } from "../../config/serve/serve-settings.ts";
 import { AgentError } from "../../engine/errors.ts";
@@ -15,7 +16,6 @@ import { createMetrics } from "../../server/metrics.ts";
 import { checkBinding } from "../../server/origin-check.ts";
 import { createHttpServer } from "../../server/server.ts";
 import { tokenFile } from "../../server/token-file.ts";
-import { within } from "../../server/within.ts";
 import { noticeOf, offlineServerNotice } from "../exec/offline-notice.ts";
 import { workingFolder } from "../working-folder.ts";
 import { createObserver } from "./serve-observer.ts";
@@ -102,7 +102,7 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
   const stopped = untilStopped(io, log, async () => {
     access.drain();
     const ended = new AgentError("interrupted", processEnded.message);
-    await server.drain(within(drainMs, pool.idle()).then(() => pool.close(ended)));
+    await server.drain(settlesWithin(drainMs, pool.idle()).then(() => pool.close(ended)));
     await engine.close();
   });
   const warning = given.auth ? "" : " - NO TOKEN IS ASKED FOR";

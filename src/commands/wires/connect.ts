@@ -7,6 +7,7 @@ import { type ConnectOptions, runConnect } from "../../connect/connect.ts";
 import type { Target } from "../../connect/socket.ts";
 import { AgentError } from "../../engine/errors.ts";
 import type { Io } from "../../frontends/front-end.ts";
+import { errorMessage } from "../../text/values.ts";
 import type { GivenConnect } from "./connect-options.ts";
 
 /** `tinman connect`. */
@@ -62,7 +63,7 @@ async function readText(path: string, option: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw new AgentError("usage", `${option}: ${error instanceof Error ? error.message : error}`);
+    throw new AgentError("usage", `${option}: ${errorMessage(error)}`);
   }
 }
 

@@ -10,7 +10,7 @@ import {
   TimeoutError,
 } from "../../sdk/errors.ts";
 import { textStart } from "../../text/text-cut.ts";
-import { type Fields, isRecord } from "../../text/values.ts";
+import { errorMessage, type Fields, isRecord } from "../../text/values.ts";
 
 /*
  * What goes wrong, as the client is told of it: always with words, because editors show the message alone, and always with
@@ -102,5 +102,5 @@ function codeIn(data: unknown): string | undefined {
 function wordsOf(error: unknown): string {
   // The client did not call the backend's method, and need not know its name.
   if (error instanceof BackendError) return error.detail;
-  return error instanceof Error ? error.message : String(error);
+  return errorMessage(error);
 }

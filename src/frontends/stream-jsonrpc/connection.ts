@@ -1,3 +1,4 @@
+import { deferred } from "../../async/promises.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { failureOf } from "../../engine/errors.ts";
 import type { ClientEnvelope, ClientRequest } from "../../protocol/droid/envelope.ts";
@@ -22,18 +23,14 @@ export class Connection {
   private unread = 0;
   private isClosing = false;
   private isWarned = false;
-  private readonly faulted: Promise<never>;
+  private readonly faulted = deferred<never>();
 
   constructor(engine: Engine, transport: Transport, options: ConnectionOptions) {
-    let fail = (_: unknown): void => undefined;
-    this.faulted = new Promise((_, reject) => {
-      fail = reject;
-    });
     // `run` may not be waiting for it yet.
-    this.faulted.catch(() => undefined);
+    this.faulted.promise.catch(() => undefined);
     this.context = {
       engine,
-      fail,
+      fail: this.faulted.reject,
       sessions: options.shared === undefined ? ownSessions(engine, options.defaults) : sharedSessions(options.shared),
       transport,
       options,
@@ -47,7 +44,7 @@ export class Connection {
   /** Until the client sends no more, and what it asked for is done. Rejects with a fault of ours, after it has left the session. */
   async run(): Promise<void> {
     try {
-      await Promise.race([this.serve(), this.faulted]);
+      await Promise.race([this.serve(), this.faulted.promise]);
     } finally {
       await this.close();
     }

@@ -2,6 +2,7 @@ import type { ErrorCode } from "../../engine/errors.ts";
 import { AgentError } from "../../engine/errors.ts";
 import type { RpcError } from "../../protocol/droid/envelope.ts";
 import { errorCodes } from "../../protocol/droid/version.ts";
+import { errorMessage } from "../../text/values.ts";
 import type { Dialect } from "./dialect.ts";
 
 /** A request that cannot be taken as it is: its method or its params. */
@@ -57,7 +58,7 @@ export function rejection(
 
 function failureOfHandler(error: unknown): RpcError {
   if (!(error instanceof AgentError)) {
-    return { code: errorCodes.internal, message: error instanceof Error ? error.message : String(error) };
+    return { code: errorCodes.internal, message: errorMessage(error) };
   }
   if (error.code === "session_not_found") return { code: errorCodes.notFound, message: "Session not found" };
   return { code: rpcCodes[error.code] ?? errorCodes.internal, message: error.message, data: { code: error.code } };

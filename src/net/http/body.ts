@@ -1,10 +1,10 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
+import { onAbort } from "../../async/on-abort.ts";
 import { aborted, brokenOff, exchangeFailure, timedOut } from "../failure.ts";
 import { NetworkError } from "../network-error.ts";
 import { after } from "./after.ts";
 import { type Coding, createDecompressor } from "./decompress.ts";
-import { onAbort } from "./on-abort.ts";
 
 /** Receives the chunks. `end` or `fail` is the last call. */
 export interface Sink {

@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import { onAbort } from "../../async/on-abort.ts";
 import { connect } from "../connect/connect.ts";
 import type { Pool } from "../connect/pool.ts";
 import { describeRoute, type Route, routeTo } from "../connect/route.ts";
@@ -10,7 +11,6 @@ import { after } from "./after.ts";
 import { type Body, openBody } from "./body.ts";
 import { codingOf } from "./decompress.ts";
 import type { HttpRequest } from "./http-request.ts";
-import { onAbort } from "./on-abort.ts";
 import { checkRequest, type Outgoing, outgoing } from "./outgoing.ts";
 
 /** A response with its headers, and a body still to be read. */

@@ -1,9 +1,9 @@
+import { onAbort } from "../../async/on-abort.ts";
+import { settlesWithin } from "../../async/promises.ts";
 import type { CommonOptions, Connect, Connection } from "../api.ts";
 import { checkConnection } from "../check-options.ts";
 import { TimeoutError } from "../errors.ts";
 import { defaultLimits } from "./limits.ts";
-import { onAbort } from "./on-abort.ts";
-import { settlesWithin } from "./settles-within.ts";
 
 /** How long one that is given up has to let go of what it began. */
 const letGoMs = 1_000;

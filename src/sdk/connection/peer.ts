@@ -1,3 +1,5 @@
+import { onAbort } from "../../async/on-abort.ts";
+import { settlesWithin } from "../../async/promises.ts";
 import {
   errorCodes,
   factoryApiVersion,
@@ -8,7 +10,16 @@ import {
 import type { Frame } from "../../rpc/framing.ts";
 import { createGate } from "../../rpc/gate.ts";
 import { textStart } from "../../text/text-cut.ts";
-import { type Fields, fieldsOf, isRecord, numberOf, parsedJson, recordOf, textOf } from "../../text/values.ts";
+import {
+  errorMessage,
+  type Fields,
+  fieldsOf,
+  isRecord,
+  numberOf,
+  parsedJson,
+  recordOf,
+  textOf,
+} from "../../text/values.ts";
 import type { Connection } from "../api.ts";
 import {
   BackendGoneError,
@@ -21,8 +32,6 @@ import {
 import { forgetOldest } from "../turns/forget-oldest.ts";
 import { type RequestId, requestIdOf } from "../wire.ts";
 import { methodWords } from "./method-words.ts";
-import { onAbort } from "./on-abort.ts";
-import { settlesWithin } from "./settles-within.ts";
 
 export interface PeerEvents {
   /** What stands in `params.notification`; of another method, one whose type is that method. With the length of its line. */
@@ -280,7 +289,7 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
         take(frame);
       } catch (error) {
         // What is nested too deeply, for instance.
-        events.warning(`A line could not be taken: ${error instanceof Error ? error.message : String(error)}`);
+        events.warning(`A line could not be taken: ${errorMessage(error)}`);
       }
       for (let held = hold(); held !== undefined && end === undefined; held = hold()) {
         // No race of the two: the loser would keep what every wait leaves with it until it is opened.
@@ -298,7 +307,7 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
   read().catch((error: unknown) => {
     giveUp(
       new BackendGoneError({
-        reason: `The connection failed: ${error instanceof Error ? error.message : String(error)}`,
+        reason: `The connection failed: ${errorMessage(error)}`,
       }),
     );
   });

@@ -1,9 +1,9 @@
+import { deferred, settlesWithin } from "../../async/promises.ts";
 import { createLineReader, type Frame } from "../../rpc/framing.ts";
 import { createGate, type Gate } from "../../rpc/gate.ts";
 import type { LineWriter } from "../../rpc/line-writer.ts";
 import { createLane } from "../../rpc/transport.ts";
 import type { Connection } from "../api.ts";
-import { settlesWithin } from "./settles-within.ts";
 import { watchIncoming } from "./watched-incoming.ts";
 
 export interface WebSocketEvent {
@@ -59,10 +59,7 @@ export function overSocket(
   let isPaused = false;
   let reason = "The connection was closed.";
   let closing: Promise<void> | undefined;
-  let socketClosed = (): void => {};
-  const closed = new Promise<void>((resolve) => {
-    socketClosed = resolve;
-  });
+  const closed = deferred();
 
   // Only `ws` can be paused. What comes to any other socket faster than it is read waits here, without a bound: their
   // interface has no way to hold the other side up.
@@ -97,7 +94,7 @@ export function overSocket(
   function finish(): void {
     lane.sender.end();
     outgoing.giveUp();
-    socketClosed();
+    closed.resolve();
   }
 
   // Binary messages as blobs could not be read in time for those behind them.
@@ -111,7 +108,7 @@ export function overSocket(
     socket.close(normalClosure);
     // One that was never open, or says that it is closed, has nobody to wait for.
     const hasOtherSide = readyState === states.open || readyState === states.closing;
-    if (hasOtherSide && (await settlesWithin(patienceMs, closed))) return;
+    if (hasOtherSide && (await settlesWithin(patienceMs, closed.promise))) return;
     // Whatever it still says finds its listeners, and nobody else.
     socket.terminate?.();
     finish();
@@ -125,7 +122,7 @@ export function overSocket(
     send(line) {
       if (closing === undefined) outgoing.send(line);
     },
-    ended: Promise.all([over, closed]).then(() => ({ reason })),
+    ended: Promise.all([over, closed.promise]).then(() => ({ reason })),
     close() {
       closing ??= closeNow();
       return closing;

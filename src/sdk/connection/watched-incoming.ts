@@ -1,3 +1,4 @@
+import { deferred } from "../../async/promises.ts";
 import type { Frame } from "../../rpc/framing.ts";
 
 export interface WatchedIncoming {
@@ -12,10 +13,7 @@ export interface WatchedIncoming {
 /** Tells when a reader has taken everything, which the source of the frames cannot know. */
 export function watchIncoming(frames: AsyncIterable<Frame>): WatchedIncoming {
   const iterator = frames[Symbol.asyncIterator]();
-  let giveUp = (): void => {};
-  const over = new Promise<void>((resolve) => {
-    giveUp = resolve;
-  });
+  const { promise: over, resolve: giveUp } = deferred();
 
   async function next(): Promise<IteratorResult<Frame, undefined>> {
     const result = await iterator.next();

@@ -1,5 +1,6 @@
+import { onAbort } from "../../async/on-abort.ts";
 import { defaultMaxWaiting } from "../../rpc/transport.ts";
-import { isRecord } from "../../text/values.ts";
+import { errorMessage, isRecord } from "../../text/values.ts";
 import type { Connect } from "../api.ts";
 import {
   aFunction,
@@ -13,7 +14,6 @@ import {
 } from "../checks.ts";
 import { SdkError } from "../errors.ts";
 import { defaultMaxLineBytes } from "./max-line-bytes.ts";
-import { onAbort } from "./on-abort.ts";
 import {
   closeOf,
   listen,
@@ -127,7 +127,7 @@ function socketTo(
       ? new WebSocket(address, protocols)
       : new WebSocket(address, [...protocols]);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorMessage(error);
     throw new SdkError(`The WebSocket${addressOf(address)} could not be opened: ${why}.`, { cause: error });
   }
 }

@@ -1,8 +1,8 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Stream } from "node:stream";
+import { settlesWithin } from "../../async/promises.ts";
 import { createStdioTransport } from "../../rpc/stdio.ts";
 import type { Connection, ConnectionEnd } from "../api.ts";
-import { settlesWithin } from "../connection/settles-within.ts";
 import { watchIncoming } from "../connection/watched-incoming.ts";
 import { keepTail, pullOutput } from "./child-output.ts";
 

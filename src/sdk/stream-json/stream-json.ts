@@ -1,6 +1,6 @@
+import { onAbort } from "../../async/on-abort.ts";
 import { createLineReader, type Frame } from "../../rpc/framing.ts";
 import { aNumberFrom, aSignal, type Check, type Checks, checkEach, checkOne } from "../checks.ts";
-import { onAbort } from "../connection/on-abort.ts";
 import type { StreamJsonEvent } from "../types.ts";
 import { createStreamJsonTranslator } from "./stream-json-lines.ts";
 

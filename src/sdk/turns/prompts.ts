@@ -1,8 +1,8 @@
+import { onAbort } from "../../async/on-abort.ts";
 import { createGate, type Gate } from "../../rpc/gate.ts";
 import type { Fields } from "../../text/values.ts";
 import type { PromptOptions, Turn } from "../api.ts";
 import type { Limits } from "../connection/limits.ts";
-import { onAbort } from "../connection/on-abort.ts";
 import type { RequestOptions, RpcFailure } from "../connection/peer.ts";
 import { createTimers } from "../connection/timers.ts";
 import { BackendGoneError, BusyError, ClosedError, TimeoutError } from "../errors.ts";

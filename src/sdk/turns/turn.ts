@@ -1,3 +1,4 @@
+import { deferred } from "../../async/promises.ts";
 import { createGate } from "../../rpc/gate.ts";
 import type { Turn } from "../api.ts";
 import type { TurnEvent, TurnResult } from "../types.ts";
@@ -39,14 +40,9 @@ export function createTurn(id: string, interrupt: () => Promise<void>, abandoned
   let isDropped = false;
   let failure: { readonly error: unknown } | undefined;
   let isSettled = false;
-  let resolve: (result: TurnResult) => void = () => {};
-  let reject: (error: unknown) => void = () => {};
-  const result = new Promise<TurnResult>((onResult, onError) => {
-    resolve = onResult;
-    reject = onError;
-  });
-  // Who iterates hears of it there.
-  result.catch(() => {});
+  const result = deferred<TurnResult>();
+  // The iterator throws it as well.
+  result.promise.catch(() => {});
 
   function settle(): void {
     isSettled = true;
@@ -96,7 +92,7 @@ export function createTurn(id: string, interrupt: () => Promise<void>, abandoned
       get result() {
         isResultWanted = true;
         runOn();
-        return result;
+        return result.promise;
       },
       interrupt,
       [Symbol.asyncIterator]() {
@@ -116,12 +112,12 @@ export function createTurn(id: string, interrupt: () => Promise<void>, abandoned
       arrival.open();
     },
     end(value) {
-      resolve(value);
+      result.resolve(value);
       settle();
     },
     fail(error) {
       failure = { error };
-      reject(error);
+      result.reject(error);
       settle();
     },
     runOn,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { streamJsonRpcSchema } from "../../../scripts/stream-jsonrpc-schema.ts";
 import { check } from "../../../src/protocol/check.ts";
 import { clientEnvelope } from "../../../src/protocol/droid/envelope.ts";
-import { streamJsonRpcSchema } from "../../../src/protocol/droid/json-schema.ts";
 import { clientParams } from "../../../src/protocol/droid/params.ts";
 import { clientResults } from "../../../src/protocol/droid/results.ts";
 import {

@@ -1,5 +1,5 @@
-import { definitions } from "./definitions.ts";
-import { sdkTypes } from "./sdk-types.ts";
+import { sdkTypes } from "../src/protocol/sdk-types.ts";
+import { definitions } from "./schema-definitions.ts";
 
 /** One document for the client SDK's data, with `$defs` named as in TypeScript. */
 export function sdkSchema() {

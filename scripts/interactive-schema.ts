@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { definitions, type Named, refOf } from "./definitions.ts";
 import {
   interactiveNotifications,
   interactiveParams,
@@ -7,7 +6,8 @@ import {
   jsonRpcVersion,
   refusedCode,
   rpcErrors,
-} from "./interactive.ts";
+} from "../src/protocol/interactive.ts";
+import { definitions, type Named, refOf } from "./schema-definitions.ts";
 
 const jsonrpc = z.literal(jsonRpcVersion);
 /** Any JSON value. The response repeats it. */

@@ -1,4 +1,4 @@
-import { z } from "./droid/zod.ts";
+import { z } from "../src/protocol/droid/zod.ts";
 
 export type Named = readonly (readonly [name: string, schema: z.core.$ZodType])[];
 

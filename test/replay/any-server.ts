@@ -7,20 +7,35 @@ import {
   thinkingBlock,
   toolResultBlock,
   toolUseBlock,
-} from "./content.ts";
-import { createMessage, mcpStatusChanged, notification, settingsUpdated } from "./notifications.ts";
-import { clientResults, initializeResult, loadResult, pendingPermission } from "./results.ts";
+} from "../../src/protocol/droid/content.ts";
+import {
+  createMessage,
+  mcpStatusChanged,
+  notification,
+  settingsUpdated,
+} from "../../src/protocol/droid/notifications.ts";
+import { clientResults, initializeResult, loadResult, pendingPermission } from "../../src/protocol/droid/results.ts";
 import {
   errorResponse,
   notificationEnvelopeOf,
   resultResponse,
   serverRequestOf,
   traceMeta,
-} from "./server-envelope.ts";
-import { permissionDetails, permissionToolUse, requestPermissionParams, serverRequests } from "./server-requests.ts";
-import { changedSettings, earlySettings, laterSettings } from "./settings.ts";
-import { interactionModes, mcpServerTypes, otherInteractionModes, reasoningEfforts } from "./words.ts";
-import { z } from "./zod.ts";
+} from "../../src/protocol/droid/server-envelope.ts";
+import {
+  permissionDetails,
+  permissionToolUse,
+  requestPermissionParams,
+  serverRequests,
+} from "../../src/protocol/droid/server-requests.ts";
+import { changedSettings, earlySettings, laterSettings } from "../../src/protocol/droid/settings.ts";
+import {
+  interactionModes,
+  mcpServerTypes,
+  otherInteractionModes,
+  reasoningEfforts,
+} from "../../src/protocol/droid/words.ts";
+import { z } from "../../src/protocol/droid/zod.ts";
 
 /*
  * The protocol as any server may send it. The other schemas are exact for what we send. These extend them with whatever else

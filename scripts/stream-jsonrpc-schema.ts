@@ -1,4 +1,3 @@
-import { definitions, type Named, refOf } from "../definitions.ts";
 import {
   block,
   documentBlock,
@@ -11,12 +10,12 @@ import {
   tokenUsage,
   toolResultBlock,
   toolUseBlock,
-} from "./content.ts";
-import { clientNotification, clientRequest, clientResponse } from "./envelope.ts";
-import { availableModel, listedModel, toolInfo } from "./models.ts";
-import { notification } from "./notifications.ts";
-import { clientParams } from "./params.ts";
-import { clientResults } from "./results.ts";
+} from "../src/protocol/droid/content.ts";
+import { clientNotification, clientRequest, clientResponse } from "../src/protocol/droid/envelope.ts";
+import { availableModel, listedModel, toolInfo } from "../src/protocol/droid/models.ts";
+import { notification } from "../src/protocol/droid/notifications.ts";
+import { clientParams } from "../src/protocol/droid/params.ts";
+import { clientResults } from "../src/protocol/droid/results.ts";
 import {
   errorResponse,
   notificationEnvelopeOf,
@@ -24,7 +23,7 @@ import {
   rpcError,
   serverRequestOf,
   traceMeta,
-} from "./server-envelope.ts";
+} from "../src/protocol/droid/server-envelope.ts";
 import {
   askUserAnswer,
   permissionAnswer,
@@ -32,9 +31,10 @@ import {
   permissionOption,
   permissionToolUse,
   serverRequests,
-} from "./server-requests.ts";
-import { earlySettings, laterSettings } from "./settings.ts";
-import { z } from "./zod.ts";
+} from "../src/protocol/droid/server-requests.ts";
+import { earlySettings, laterSettings } from "../src/protocol/droid/settings.ts";
+import { z } from "../src/protocol/droid/zod.ts";
+import { definitions, type Named, refOf } from "./schema-definitions.ts";
 
 /** The method without its prefix. */
 const short = (method: string): string => method.replace("droid.", "");
