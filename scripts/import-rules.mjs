@@ -37,7 +37,7 @@ export const machineBuiltins = [
 ];
 
 /** Pure helpers: they import nothing, and every row without `alone` may import them. */
-const helpers = ["text", "async"];
+export const helpers = ["text", "async"];
 
 /** @type {readonly Row[]} */
 const rows = [
@@ -49,7 +49,7 @@ const rows = [
   { room: "permissions", may: ["engine", "permissions/shell/shell-risk.ts"], builtins: "no-machine" },
   { room: "tools", may: ["engine"], libraries: ["diff", "htmlparser2", "zod"], builtins: "no-machine" },
   { room: "pdf", may: ["engine"], lazily: ["unpdf"], builtins: "no-machine" },
-  { room: "net", may: ["engine"], builtins: "all" },
+  { room: "net", may: [], builtins: "all" },
   { room: "models/calls/ai-sdk-types.ts", may: [], lazily: ["@ai-sdk/provider"], builtins: "none" },
   {
     room: "models/calls/ai-sdk.ts",
@@ -59,7 +59,7 @@ const rows = [
   },
   {
     room: "models",
-    may: ["engine", "net", "models/calls/ai-sdk.ts", "models/calls/ai-sdk-types.ts"],
+    may: ["engine", "models/calls/ai-sdk.ts", "models/calls/ai-sdk-types.ts"],
     libraries: ["zod"],
     builtins: "all",
   },
@@ -83,10 +83,10 @@ const rows = [
     builtins: "all",
   },
   { room: "protocol", may: [], libraries: ["zod"], builtins: "none", alone: true },
-  { room: "rpc", may: ["protocol"], builtins: "none" },
+  { room: "rpc", may: [], builtins: "none" },
   {
     room: "sdk/node",
-    may: ["protocol", "rpc", "sdk", "store/listing", "config/home.ts"],
+    may: ["rpc", "sdk", "store/listing", "config/home.ts"],
     builtins: "all",
     startsPrograms: true,
   },
@@ -95,12 +95,12 @@ const rows = [
   { room: "frontends/exit-codes.ts", may: ["engine"], builtins: "none" },
   {
     room: "frontends/front-end.ts",
-    may: ["engine", "access", "protocol", "rpc", "frontends/exit-codes.ts"],
+    may: ["engine", "access", "rpc", "frontends/exit-codes.ts"],
     builtins: "all",
   },
   {
     room: "frontends/acp",
-    may: ["engine", "access", "protocol", "rpc", "sdk", "frontends/exit-codes.ts", "frontends/front-end.ts"],
+    may: ["engine", "access", "protocol", "rpc", "sdk", "frontends/front-end.ts"],
     libraries: ["@agentclientprotocol/sdk"],
     builtins: "all",
   },
@@ -123,21 +123,7 @@ const rows = [
   },
   {
     room: "compose.ts",
-    may: [
-      "engine",
-      "permissions",
-      "tools",
-      "models",
-      "net",
-      "store",
-      "host",
-      "config",
-      "config/home.ts",
-      "protocol",
-      "rpc",
-      "frontends/front-end.ts",
-      "frontends/*",
-    ],
+    may: ["engine", "permissions", "tools", "models", "net", "store", "host", "config", "config/home.ts"],
     builtins: "all",
   },
   {
@@ -146,7 +132,6 @@ const rows = [
       "engine",
       "access",
       "config",
-      "config/home.ts",
       "host/processes/start-program.ts",
       "pdf",
       "sdk",

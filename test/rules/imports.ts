@@ -3,6 +3,7 @@ import { posix } from "node:path";
 import ts from "typescript";
 import {
   deepestLevel,
+  helpers,
   importRules,
   isFile,
   machineBuiltins,
@@ -47,7 +48,7 @@ export function importFaults(path: string, imports: readonly Import[]): readonly
   const row = rowOf(path);
   if (!row) return [`src/${path} has no row in scripts/import-rules.mjs`];
   if (!isFile(row.room) && depth(path) - depth(`${row.room}/x`) > deepestLevel)
-    return [`src/${path} lies deeper than one folder below src/${row.room}`];
+    return [`src/${path} lies more than ${deepestLevel} folders below src/${row.room}`];
   return imports
     .filter((one) => !isAllowed(row, path, one))
     .map((one) => `${one.specifier ?? "a computed import"} (${one.how}) in src/${path}: ${messageOf(row)}`);
@@ -67,8 +68,28 @@ function isAllowed(row: Row, path: string, { specifier, how }: Import): boolean 
   if (specifier.startsWith("node:"))
     return row.builtins === "all" || (row.builtins === "no-machine" && !machineBuiltins.includes(specifier));
   if (isBuiltin(specifier)) return false;
-  const library = specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
+  const library = libraryOf(specifier);
   return (row.libraries ?? []).includes(library) || lazily.includes(library);
+}
+
+/** What the table allows and no file uses. The helpers count as used. */
+export function unusedAllowances(imports: ReadonlyMap<string, readonly Import[]>): readonly string[] {
+  const used = new Set<string>();
+  for (const [path, found] of imports) {
+    for (const { specifier = "" } of found) {
+      const what = specifier.startsWith(".")
+        ? rowOf(posix.join(posix.dirname(path), specifier))?.room
+        : libraryOf(specifier);
+      used.add(`src/${rowOf(path)?.room} needs no ${what}`);
+    }
+  }
+  return importRules
+    .flatMap(({ room, may, lazily = [], libraries = [] }) =>
+      [...may, ...lazily, ...libraries]
+        .filter((name) => !helpers.includes(name))
+        .map((name) => `src/${room} needs no ${name}`),
+    )
+    .filter((fault) => !used.has(fault));
 }
 
 /** Rows for a file come before rows for the folder it lies in. */
@@ -80,6 +101,10 @@ function matchesFolder(room: string, path: string): boolean {
   const names = path.split("/");
   const wanted = room.split("/");
   return names.length > wanted.length && wanted.every((name, i) => name === "*" || name === names[i]);
+}
+
+function libraryOf(specifier: string): string {
+  return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
 }
 
 /** Tells `frontends/exec` from `frontends/acp`, which share a row. */
