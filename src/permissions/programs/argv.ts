@@ -1,4 +1,4 @@
-import { type Arg, knownStart, mayBeFlag, text } from "./arg.ts";
+import { type Arg, knownStart, mayBeFlag, text, textOf } from "./arg.ts";
 import type { CommandRow } from "./command-row.ts";
 
 type Takes = "nothing" | "text" | "texts" | "read" | "write" | "attached";
@@ -17,41 +17,47 @@ export interface Fit {
 
 const suffixes: Readonly<Record<string, Takes>> = { ":": "text", "<": "read", ">": "write", "?": "attached" };
 
-/** A row's lists, parsed. */
-interface Form {
+/** A row with its lists parsed. */
+export interface ParsedRow {
+  readonly row: CommandRow;
+  /** The words of each sub-command; `undefined` for a row without. */
+  readonly subs: readonly (readonly string[])[] | undefined;
   readonly flags: ReadonlyMap<string, Takes>;
   readonly operands: readonly string[];
   readonly scriptFlags: readonly string[];
 }
 
-const forms = new WeakMap<CommandRow, Form>();
-
-function formOf(row: CommandRow): Form {
-  const known = forms.get(row);
-  if (known !== undefined) return known;
-  const words = (list: string | undefined): readonly string[] => (list ?? "").split(" ").filter((word) => word !== "");
-  const form = { flags: flagsOf(row), operands: words(row.operands), scriptFlags: words(row.scriptFlags) };
-  forms.set(row, form);
-  return form;
+export function parsedRow(row: CommandRow): ParsedRow {
+  return {
+    row,
+    subs: row.sub?.split("|").map((words) => words.split(" ")),
+    flags: flagsOf(row),
+    operands: row.operands?.split(" ") ?? [],
+    scriptFlags: row.scriptFlags?.split(" ") ?? [],
+  };
 }
 
-/** A row's flags by name. */
-export function flagsOf(row: CommandRow): ReadonlyMap<string, Takes> {
+/** The sub-command's words at the start of a call, none for a row without; `undefined` if the call has another one. */
+export function matchingSub({ subs }: ParsedRow, args: readonly Arg[]): readonly string[] | undefined {
+  if (subs === undefined) return [];
+  return subs.find((words) => words.every((word, index) => textOf(args[index]) === word));
+}
+
+function flagsOf(row: CommandRow): ReadonlyMap<string, Takes> {
   const flags = new Map<string, Takes>();
-  for (const token of (row.flags ?? "").split(/\s+/).filter((part) => part !== "")) {
+  for (const token of row.flags?.match(/\S+/g) ?? []) {
     const takes = token.endsWith("::") ? "texts" : suffixes[token.at(-1) ?? ""];
-    const name = takes === undefined || token === "-?" ? token : token.replace(/::?$|.$/, "");
+    const name = takes === undefined ? token : token.replace(/::?$|.$/, "");
     const group = /^-\[(.+)\]$/.exec(name)?.[1];
     for (const flag of group === undefined ? [name] : [...group].map((letter) => `-${letter}`)) {
-      flags.set(flag, takes === undefined || token === "-?" ? "nothing" : takes);
+      flags.set(flag, takes ?? "nothing");
     }
   }
   return flags;
 }
 
 /** How a call's words fit a row: every flag known, every operand in its place. `undefined` if they do not fit. */
-export function fitted(row: CommandRow, args: readonly Arg[]): Fit | undefined {
-  const { flags, operands: kinds, scriptFlags } = formOf(row);
+export function fitted({ row, flags, operands: kinds, scriptFlags }: ParsedRow, args: readonly Arg[]): Fit | undefined {
   const values: Fit["values"][number][] = [];
   const given = new Set<string>();
   const operands: Arg[] = [];

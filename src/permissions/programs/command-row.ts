@@ -2,7 +2,7 @@ import type { AccessClass } from "../../engine/permission.ts";
 
 /**
  * A known way to call a program: with these flags and operands, it has this class. A call that fits no row of its
- * program is unknown, and so `high`. A program's rows are tried in order.
+ * program is unknown, and so `high`. A program's rows are tried in order. `readTable` reads rows from text.
  */
 export interface CommandRow {
   /** One or more similar programs, separated by spaces. */
@@ -26,7 +26,7 @@ export interface CommandRow {
   readonly operands?: string;
   /** Flags, separated by spaces, whose value replaces the first `text` operand. */
   readonly scriptFlags?: string;
-  /** Flags besides the `scriptFlags` whose values `script` checks. */
+  /** Flags besides the `scriptFlags` whose values `script` checks; `*` for all. */
   readonly checkedFlags?: string;
   /** Why a text (an operand, or the value of a flag above) is not harmless; `undefined` if it is. */
   readonly script?: (text: string) => string | undefined;

@@ -1,3 +1,4 @@
+import { type ParsedRow, parsedRow } from "./argv.ts";
 import type { CommandRow } from "./command-row.ts";
 import { buildRows } from "./rows/building.ts";
 import { fileRows } from "./rows/files.ts";
@@ -20,13 +21,6 @@ export const commandRows: readonly CommandRow[] = [
   ...harmfulRows,
 ];
 
-interface ProgramRows {
-  /** Rows without a sub-command. */
-  readonly plain: readonly CommandRow[];
-  /** By the sub-command's first word: the rows that may fit, in order. */
-  readonly bySub: ReadonlyMap<string, readonly CommandRow[]>;
-}
-
 /**
  * Programs that no variable affects in a way that matters, except those dangerous for every program. What they read,
  * write and run depends on their words only.
@@ -45,21 +39,18 @@ export function ignoresVariables(program: string): boolean {
   return readsNoVariables.has(program);
 }
 
-let byProgram: ReadonlyMap<string, ProgramRows> | undefined;
+let byProgram: ReadonlyMap<string, readonly CommandRow[]> | undefined;
+const parsed = new Map<string, readonly ParsedRow[]>();
 
-export function isKnownProgram(program: string): boolean {
+/** A program's rows that may fit a call with this first word; `undefined` if the program is unknown. */
+export function rowsOf(program: string, first: string | undefined): readonly ParsedRow[] | undefined {
   byProgram ??= grouped();
-  return byProgram.has(program);
+  const rows = parsed.get(program) ?? byProgram.get(program)?.map(parsedRow);
+  if (rows !== undefined) parsed.set(program, rows);
+  return rows?.filter(({ subs }) => subs?.some((words) => words[0] === first) ?? true);
 }
 
-/** A program's rows that may fit a call with this first word. */
-export function rowsOf(program: string, first: string | undefined): readonly CommandRow[] {
-  byProgram ??= grouped();
-  const rows = byProgram.get(program);
-  return rows?.bySub.get(first ?? "") ?? rows?.plain ?? [];
-}
-
-function grouped(): ReadonlyMap<string, ProgramRows> {
+function grouped(): ReadonlyMap<string, readonly CommandRow[]> {
   const groups = new Map<string, CommandRow[]>();
   for (const row of commandRows) {
     for (const program of row.program.split(" ")) {
@@ -68,17 +59,5 @@ function grouped(): ReadonlyMap<string, ProgramRows> {
       else rows.push(row);
     }
   }
-  return new Map([...groups].map(([program, all]) => [program, indexed(all)]));
-}
-
-function indexed(all: readonly CommandRow[]): ProgramRows {
-  const firstWords = (row: CommandRow): readonly string[] =>
-    row.sub?.split("|").map((words) => words.trim().split(" ")[0] ?? "") ?? [];
-  const bySub = new Map<string, CommandRow[]>();
-  for (const first of new Set(all.flatMap(firstWords))) bySub.set(first, []);
-  for (const row of all) {
-    const firsts = row.sub === undefined ? bySub.keys() : new Set(firstWords(row));
-    for (const first of firsts) bySub.get(first)?.push(row);
-  }
-  return { plain: all.filter((row) => row.sub === undefined), bySub };
+  return groups;
 }

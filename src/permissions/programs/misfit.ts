@@ -1,5 +1,5 @@
 import { type Arg, textOf } from "./arg.ts";
-import { type Fit, fitted, flagsOf } from "./argv.ts";
+import { type Fit, fitted, matchingSub, type ParsedRow } from "./argv.ts";
 import type { CommandRow } from "./command-row.ts";
 
 /** The first text of a call that its row does not accept as harmless, and why. */
@@ -8,7 +8,7 @@ export function harmfulText(row: CommandRow, found: Fit): { readonly text: strin
   const flags = `${row.scriptFlags ?? ""} ${row.checkedFlags ?? ""}`.split(" ");
   const scripts = [
     ...operands.filter(({ kind }) => kind === "text"),
-    ...values.filter(({ flag, kind }) => kind === "text" && flags.includes(flag)),
+    ...values.filter(({ flag, kind }) => kind === "text" && (row.checkedFlags === "*" || flags.includes(flag))),
   ];
   const files = [...operands, ...values].filter(({ kind }) => kind === "read" || kind === "write");
   const attached = row.attached === undefined ? [] : values.filter(({ kind }) => kind === "attached");
@@ -34,14 +34,17 @@ function firstFault(
 }
 
 /** Completes "uses … ": why a call fits none of its program's rows. */
-export function whyNot(rows: readonly CommandRow[], args: readonly Arg[], subOf: (row: CommandRow) => number): string {
+export function whyNot(rows: readonly ParsedRow[], args: readonly Arg[]): string {
   if (args.some(({ kind }) => kind === "unknown")) return "with words that are not known in advance";
+  const known: ParsedRow["flags"][] = [];
   for (const row of rows) {
-    const found = subOf(row) < 0 ? undefined : fitted(row, args.slice(subOf(row)));
-    const fault = found && harmfulText(row, found);
+    const sub = matchingSub(row, args);
+    if (sub === undefined) continue;
+    known.push(row.flags);
+    const found = fitted(row, args.slice(sub.length));
+    const fault = found && harmfulText(row.row, found);
     if (fault !== undefined) return `with ${shown(fault.text)}, which ${fault.why}`;
   }
-  const known = rows.filter((row) => subOf(row) >= 0).map(flagsOf);
   const flag = args.map(textOf).find((word) => word !== undefined && isUnknownFlag(word, known));
   return flag === undefined ? "in an unknown way" : `with ${shown(flag)}, which is not known to be harmless`;
 }

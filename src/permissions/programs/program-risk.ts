@@ -2,9 +2,9 @@ import type { AccessClass, Touch } from "../../engine/permission.ts";
 import { high, type Judgement, judged, type Surroundings } from "../judgement.ts";
 import { builtins } from "../shell/shell-builtins.ts";
 import { type Arg, escaped, knownStart, text, textOf } from "./arg.ts";
-import { type Fit, fitted } from "./argv.ts";
+import { type Fit, fitted, matchingSub, type ParsedRow } from "./argv.ts";
 import type { CommandRow } from "./command-row.ts";
-import { ignoresVariables, isKnownProgram, rowsOf } from "./commands.ts";
+import { ignoresVariables, rowsOf } from "./commands.ts";
 import { judgeGit } from "./git-options.ts";
 import { harmfulText, shown, whyNot } from "./misfit.ts";
 import { printedBy } from "./printed-paths.ts";
@@ -140,35 +140,33 @@ function judgeExternal(name: string, args: readonly Arg[], around: Surroundings)
 
 function judgeByRows(name: string, args: readonly Arg[], around: Surroundings): RowJudgement {
   const rows = rowsOf(name, textOf(args[0]));
-  if (!isKnownProgram(name)) return high("unknown-program", `runs ${shown(name)}, which is an unknown program`);
+  if (rows === undefined) return high("unknown-program", `runs ${shown(name)}, which is an unknown program`);
   for (const row of rows) {
-    const sub = row.class === "high" ? matchingSub(row, args) : undefined;
-    if (sub !== undefined) {
-      const written = (row.writes ?? "").split(" ").map(text);
-      const touches = suspects(written, around, "write");
-      return high(`row ${[name, ...sub].join(" ")}`, row.why, { touches });
-    }
     const judgement = judgeByRow(name, row, args, around);
     if (judgement !== undefined) return judgement;
   }
-  const why = whyNot(rows, args, (row) => matchingSub(row, args)?.length ?? -1);
-  return high("unknown-use", `uses ${shown(name)} ${why}`);
+  return high("unknown-use", `uses ${shown(name)} ${whyNot(rows, args)}`);
 }
 
 /** `undefined` if the call does not fit this row. */
 function judgeByRow(
   name: string,
-  row: CommandRow,
+  parsed: ParsedRow,
   args: readonly Arg[],
   around: Surroundings,
 ): RowJudgement | undefined {
-  const sub = matchingSub(row, args);
+  const { row } = parsed;
+  const sub = matchingSub(parsed, args);
   if (sub === undefined) return undefined;
-  const found = fitted(row, args.slice(sub.length));
+  const rule = `row ${[name, ...sub].join(" ")}`;
+  if (row.class === "high") {
+    const touches = suspects((row.writes ?? "").split(" ").map(text), around, "write");
+    return high(rule, row.why, { touches });
+  }
+  const found = fitted(parsed, args.slice(sub.length));
   if (found === undefined || harmfulText(row, found) !== undefined) return undefined;
   if (row.needs !== undefined && !isGiven(found, row.needs)) return undefined;
   if (row.knownWords === true && args.some((arg) => arg.kind === "unknown" || arg.kind === "input")) return undefined;
-  const rule = `row ${[name, ...sub].join(" ")}`;
   const recursive = row.recursive === true || isGiven(found, row.recursive);
   if (row.git === true && around.folders === undefined) {
     return high("unknown-path", "uses git in a folder that is not known in advance");
@@ -238,18 +236,6 @@ function projectTouches(row: CommandRow, { operands, values }: Fit, around: Surr
     ...outputs.map((touch): Touch => ({ ...touch, recursive: true, moves: true })),
     ...lost,
   ];
-}
-
-const subCommands = new WeakMap<CommandRow, readonly (readonly string[])[]>();
-
-function matchingSub(row: CommandRow, args: readonly Arg[]): readonly string[] | undefined {
-  if (row.sub === undefined) return [];
-  let alternatives = subCommands.get(row);
-  if (alternatives === undefined) {
-    alternatives = row.sub.split("|").map((words) => words.trim().split(" "));
-    subCommands.set(row, alternatives);
-  }
-  return alternatives.find((words) => words.every((word, index) => textOf(args[index]) === word));
 }
 
 function isGiven({ given }: Fit, flags: string | true | undefined): boolean {

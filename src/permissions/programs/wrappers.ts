@@ -1,7 +1,7 @@
 import { high, type Judgement, judged, type Surroundings } from "../judgement.ts";
 import { variableRisk } from "../shell/variables.ts";
 import { type Arg, knownStart, text, textOf, unknownWords } from "./arg.ts";
-import { fitted } from "./argv.ts";
+import { fitted, parsedRow } from "./argv.ts";
 import { judgeFind } from "./find.ts";
 import { touchesOf } from "./touches.ts";
 
@@ -51,10 +51,11 @@ function leadingFlags(
   | undefined {
   const first = args.findIndex((arg) => !knownStart(arg).startsWith("-"));
   const last = Math.min(args.length, mostFlags);
+  const row = parsedRow({ program, class: "read", flags, why: "" });
   for (let end = first === -1 ? args.length : first; end <= last; end += 1) {
     const next = args[end];
     if (next !== undefined && knownStart(next).startsWith("-")) continue;
-    const found = fitted({ program, class: "read", flags, why: "" }, args.slice(0, end));
+    const found = fitted(row, args.slice(0, end));
     if (found === undefined) continue;
     const values = new Map(found.values.map(({ flag, arg }) => [flag, textOf(arg) ?? ""]));
     return { given: found.given, values, rest: args.slice(end) };

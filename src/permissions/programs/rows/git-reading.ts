@@ -1,4 +1,5 @@
 import type { CommandRow } from "../command-row.ts";
+import { readTable } from "../command-table.ts";
 
 /*
  * Git takes some values only from the same word (`--pretty=x`) and others also from the next. Confusing the two would let a
@@ -65,272 +66,130 @@ function plainKey(text: string): string | undefined {
   return isKey && !secretKey.test(text) ? undefined : "may be a secret setting";
 }
 
-const checked = { checkedFlags: "--format --sort", script: refText };
 const branchFlags = "-a -r -v --all --remotes --verbose --abbrev? --no-abbrev";
 
-const history = "prints the history of the repository";
-const changes = "prints differences between states of the repository";
-const names = "prints names in the repository";
-const settings = "prints a git setting that is not secret";
+const rows = readTable(
+  `
+  read git: prints its version
+    needs=--version --version
+  read git [version]: prints its version
+    --build-options
+  read git [status] (text*): prints changes in the working directory
+    -s -b -v -z --short --branch --show-stash --porcelain? --long --verbose -u? --untracked-files? --ignored?
+    --ignore-submodules? --column? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?
+  read git [log|show|reflog show] (text*): prints the history of the repository
+    showsCommits ${logFlags}
+  read git [log|show|reflog show] (read*): prints the history of the repository
+    showsCommits checkedFlags=(--format --pretty) script=shownFormat ${logFlags} --format: --pretty:
+  read git [reflog]: prints the history of the repository
+    showsCommits -# -n: --date: --oneline --no-abbrev-commit --abbrev-commit --decorate? --all
+  # Outside a repository it compares any two files.
+  # Outside a repository, or with a folder outside of it, it compares whole folders.
+  read git [diff] (read*): prints differences between states of the repository
+    recursive ${diffFlags} --cached --staged --merge-base -1 -2 -3 --base --ours --theirs
+  read git [range-diff] (text*): prints differences between states of the repository
+    showsCommits ${diffFlags} --creation-factor: --no-dual-color
+  read git [diff-tree|diff-index|diff-files] (text*): prints differences between states of the repository
+    ${diffFlags} --cached --root --no-commit-id --always --merge-base -v
+  read git [cherry] (text*): prints the history of the repository
+    -v --verbose --abbrev?
+  read git [rev-list] (text*): prints the history of the repository
+    ${commitFlags} --count --objects --timestamp --header --no-commit-header --abbrev? --disk-usage?
+  read git [shortlog] (text*): prints the history of the repository
+    ${shortlogFlags}
+  read git [shortlog] (read*): prints the history of the repository
+    checkedFlags=--group script=shownFormat ${shortlogFlags} --group:
+  read git [blame|annotate] (text*): prints who last changed each line of a file
+    -b -s -e -t -f -n -p -l -c -w -M? -C? -L: -S< --root --show-email --show-name --show-number --porcelain
+    --line-porcelain --incremental --date: --since: --first-parent --color-lines --color-by-age --abbrev? --ignore-rev:
+    --ignore-revs-file< --contents<
+  read git [grep] (text*): searches files in the repository
+    -# -a -i -w -v -h -H -E -G -P -F -n -l -L -c -o -p -W -q -z -I -r -e: -f< -A: -B: -C: -m: --text --ignore-case
+    --word-regexp --invert-match --extended-regexp --basic-regexp --fixed-strings --perl-regexp --line-number --column
+    --files-with-matches --name-only --files-without-match --count --only-matching --show-function --function-context
+    --color? --no-color --break --heading --all-match --and --or --not --after-context: --before-context: --context:
+    --max-depth: --max-count: --threads: --cached --exclude-standard --full-name --quiet --null --no-textconv
+  read git [ls-files] (text*): prints names in the repository
+    -c -d -m -o -i -s -u -k -z -t -v -f -x: -X< --cached --deleted --modified --others --ignored --stage --unmerged
+    --killed --directory --no-empty-directory --eol --exclude: --exclude-from< --exclude-per-directory:
+    --exclude-standard --error-unmatch --with-tree: --full-name --abbrev? --deduplicate --format:
+  read git [ls-tree] (text*): prints names in the repository
+    -d -r -t -l -z --long --name-only --name-status --object-only --full-name --full-tree --abbrev? --format:
+  read git [rev-parse] (text*): prints names in the repository
+    -q --quiet --verify --short? --abbrev-ref? --symbolic --symbolic-full-name --all --branches? --tags? --remotes?
+    --glob? --show-toplevel --show-prefix --show-cdup --show-superproject-working-tree --git-dir --absolute-git-dir
+    --git-common-dir --git-path: --path-format? --is-inside-work-tree --is-inside-git-dir --is-bare-repository
+    --is-shallow-repository --show-object-format? --show-ref-format --revs-only --no-revs --flags --no-flags --default:
+    --since? --until? --not
+  read git [describe] (text*): prints names in the repository
+    --all --tags --contains --abbrev? --candidates: --exact-match --debug --long --match: --exclude: --always
+    --first-parent --dirty? --broken?
+  read git [name-rev] (text*): prints names in the repository
+    --name-only --tags --refs: --exclude: --all --no-undefined --always
+  read git [cat-file] (text*): prints objects of the repository
+    -t -s -e -p -z --batch? --batch-check? --batch-all-objects --unordered --buffer --follow-symlinks
+  read git [branch]: prints names in the repository
+    checkedFlags=(--format --sort) script=refText ${branchFlags} --show-current --list ${refFlags}
+  # --merged and the like take the next word, but can also be the last. Nothing here can name a branch to create.
+  read git [branch]: prints names in the repository
+    ${branchFlags} --merged --no-merged --contains
+  read git [branch] (read*): prints names in the repository
+    needs=--list checkedFlags=(--format --sort) script=refText ${branchFlags} --list ${refFlags}
+  read git [tag]: prints names in the repository
+    checkedFlags=(--format --sort) script=refText -l -n? --list ${refFlags}
+  read git [tag]: prints names in the repository
+    -n? --merged --no-merged --contains
+  read git [tag] (read*): prints names in the repository
+    needs=(-l --list) checkedFlags=(--format --sort) script=refText -l -n? --list ${refFlags}
+  read git [for-each-ref] (read*): prints names in the repository
+    checkedFlags=(--format --sort) script=refText ${refFlags} --count: --shell -s
+  read git [show-ref] (text*): prints names in the repository
+    -d -s -q --head --heads --branches --tags --dereference --hash? --abbrev? --verify --quiet
+  read git [show-branch] (text*): prints names in the repository
+    -a -r --all --remotes --current --list --independent --merge-base --topics --sha1-name --no-name --no-color
+  # A second operand would be written.
+  read git [symbolic-ref] (text): prints names in the repository
+    -q --quiet --short
+  read git [merge-base] (text*): prints the history of the repository
+    -a --all --octopus --independent --is-ancestor --fork-point
+  read git [remote]: prints the repository's remotes
+    showsRemotes -v --verbose
+  read git [remote get-url] (text): prints the repository's remotes
+    showsRemotes --push --all
+  read git [stash list]: prints the history of the repository
+    showsCommits -# -n: -p --patch --oneline --stat --name-only --date:
+  read git [stash show] (text?): prints differences between states of the repository
+    -p -u --patch --stat --numstat --shortstat --name-only --name-status --include-untracked --only-untracked
+  read git [notes]: prints the history of the repository
+  read git [notes list|notes show] (text?): prints the history of the repository
+  read git [worktree list]: prints the repository's working directories
+    -v -z --verbose --porcelain
+  read git [submodule]: prints the status of submodules
+  read git [submodule status] (text*): prints the status of submodules
+    --cached
+  read git [bisect log]: prints the history of the repository
+  read git [check-ignore] (text*): prints names in the repository
+    -q -v -n -z --stdin --quiet --verbose --non-matching --no-index
+  read git [hash-object] (read*): prints the object id of content
+    -t: --stdin --no-filters
+  read git [check-attr] (text*): prints names in the repository
+    -a -z --all --cached --stdin
+  read git [check-ref-format] (text): checks whether a name is valid
+    --branch --normalize --allow-onelevel
+  read git [count-objects]: prints how large the repository is
+    -v -H --verbose --human-readable
+  read git [fsck]: checks the objects of the repository
+    --full --no-full --strict --unreachable --dangling --no-dangling --connectivity-only --no-progress --no-reflogs
+    --verbose
+  read git [apply] (read*): prints what a patch would change
+    needs=(--check --stat --numstat --summary) -R -p: -v --reverse --check --stat --numstat --summary --cached
+  read git [clean] (text*): prints what it would remove
+    needs=(-n --dry-run) -n -d -x -X -q -e: --dry-run --exclude: --quiet
+  read git [config get|config] (text): prints a git setting that is not secret
+    script=plainKey showsRemotes --get --get-all --all --global --local --system --bool --int --path --type:
+    --show-origin --show-scope
+`,
+  { shownFormat, refText, plainKey },
+);
 
-const rows: readonly (Pick<CommandRow, "why"> & Partial<CommandRow>)[] = [
-  { flags: "--version", needs: "--version", why: "prints its version" },
-  { sub: "version", flags: "--build-options", why: "prints its version" },
-  {
-    sub: "status",
-    flags: `-s -b -v -z --short --branch --show-stash --porcelain? --long --verbose -u? --untracked-files?
-      --ignored? --ignore-submodules? --column? --no-column --ahead-behind --no-ahead-behind --renames --no-renames
-      --find-renames?`,
-    operands: "text*",
-    why: "prints changes in the working directory",
-  },
-  { sub: "log|show|reflog show", flags: logFlags, operands: "text*", showsCommits: true, why: history },
-  {
-    sub: "log|show|reflog show",
-    showsCommits: true,
-    flags: `${logFlags} --format: --pretty:`,
-    operands: "read*",
-    checkedFlags: "--format --pretty",
-    script: shownFormat,
-    why: history,
-  },
-  {
-    sub: "reflog",
-    flags: "-# -n: --date: --oneline --no-abbrev-commit --abbrev-commit --decorate? --all",
-    showsCommits: true,
-    why: history,
-  },
-  // Outside a repository it compares any two files.
-  {
-    sub: "diff",
-    flags: `${diffFlags} --cached --staged --merge-base -1 -2 -3 --base --ours --theirs`,
-    operands: "read*",
-    // Outside a repository, or with a folder outside of it, it compares whole folders.
-    recursive: true,
-    why: changes,
-  },
-  {
-    sub: "range-diff",
-    flags: `${diffFlags} --creation-factor: --no-dual-color`,
-    operands: "text*",
-    showsCommits: true,
-    why: changes,
-  },
-  {
-    sub: "diff-tree|diff-index|diff-files",
-    flags: `${diffFlags} --cached --root --no-commit-id --always --merge-base -v`,
-    operands: "text*",
-    why: changes,
-  },
-  { sub: "cherry", flags: "-v --verbose --abbrev?", operands: "text*", why: history },
-  {
-    sub: "rev-list",
-    flags: `${commitFlags} --count --objects --timestamp --header --no-commit-header --abbrev? --disk-usage?`,
-    operands: "text*",
-    why: history,
-  },
-  { sub: "shortlog", flags: shortlogFlags, operands: "text*", why: history },
-  {
-    sub: "shortlog",
-    flags: `${shortlogFlags} --group:`,
-    operands: "read*",
-    checkedFlags: "--group",
-    script: shownFormat,
-    why: history,
-  },
-  {
-    sub: "blame|annotate",
-    flags: `-b -s -e -t -f -n -p -l -c -w -M? -C? -L: -S< --root --show-email --show-name --show-number
-      --porcelain --line-porcelain --incremental --date: --since: --first-parent --color-lines --color-by-age
-      --abbrev? --ignore-rev: --ignore-revs-file< --contents<`,
-    operands: "text*",
-    why: "prints who last changed each line of a file",
-  },
-  {
-    sub: "grep",
-    flags: `-# -a -i -w -v -h -H -E -G -P -F -n -l -L -c -o -p -W -q -z -I -r -e: -f< -A: -B: -C: -m: --text
-      --ignore-case --word-regexp --invert-match --extended-regexp --basic-regexp --fixed-strings --perl-regexp
-      --line-number --column --files-with-matches --name-only --files-without-match --count --only-matching
-      --show-function --function-context --color? --no-color --break --heading --all-match --and --or --not
-      --after-context: --before-context: --context: --max-depth: --max-count: --threads: --cached
-      --exclude-standard --full-name --quiet --null --no-textconv`,
-    operands: "text*",
-    why: "searches files in the repository",
-  },
-  {
-    sub: "ls-files",
-    flags: `-c -d -m -o -i -s -u -k -z -t -v -f -x: -X< --cached --deleted --modified --others --ignored
-      --stage --unmerged --killed --directory --no-empty-directory --eol --exclude: --exclude-from<
-      --exclude-per-directory: --exclude-standard --error-unmatch --with-tree: --full-name --abbrev? --deduplicate
-      --format:`,
-    operands: "text*",
-    why: names,
-  },
-  {
-    sub: "ls-tree",
-    flags: `-d -r -t -l -z --long --name-only --name-status --object-only --full-name --full-tree --abbrev?
-      --format:`,
-    operands: "text*",
-    why: names,
-  },
-  {
-    sub: "rev-parse",
-    flags: `-q --quiet --verify --short? --abbrev-ref? --symbolic --symbolic-full-name --all --branches?
-      --tags? --remotes? --glob? --show-toplevel --show-prefix --show-cdup --show-superproject-working-tree
-      --git-dir --absolute-git-dir --git-common-dir --git-path: --path-format? --is-inside-work-tree
-      --is-inside-git-dir --is-bare-repository --is-shallow-repository --show-object-format? --show-ref-format
-      --revs-only --no-revs --flags --no-flags --default: --since? --until? --not`,
-    operands: "text*",
-    why: names,
-  },
-  {
-    sub: "describe",
-    flags: `--all --tags --contains --abbrev? --candidates: --exact-match --debug --long --match: --exclude:
-      --always --first-parent --dirty? --broken?`,
-    operands: "text*",
-    why: names,
-  },
-  {
-    sub: "name-rev",
-    flags: "--name-only --tags --refs: --exclude: --all --no-undefined --always",
-    operands: "text*",
-    why: names,
-  },
-  {
-    sub: "cat-file",
-    flags: "-t -s -e -p -z --batch? --batch-check? --batch-all-objects --unordered --buffer --follow-symlinks",
-    operands: "text*",
-    why: "prints objects of the repository",
-  },
-  {
-    sub: "branch",
-    flags: `${branchFlags} --show-current --list ${refFlags}`,
-    ...checked,
-    why: names,
-  },
-  // `--merged` and the like take the next word, but can also be the last. Nothing here can name a branch to create.
-  { sub: "branch", flags: `${branchFlags} --merged --no-merged --contains`, why: names },
-  {
-    sub: "branch",
-    flags: `${branchFlags} --list ${refFlags}`,
-    needs: "--list",
-    operands: "read*",
-    ...checked,
-    why: names,
-  },
-  { sub: "tag", flags: `-l -n? --list ${refFlags}`, ...checked, why: names },
-  { sub: "tag", flags: "-n? --merged --no-merged --contains", why: names },
-  {
-    sub: "tag",
-    flags: `-l -n? --list ${refFlags}`,
-    needs: "-l --list",
-    operands: "read*",
-    ...checked,
-    why: names,
-  },
-  { sub: "for-each-ref", flags: `${refFlags} --count: --shell -s`, operands: "read*", ...checked, why: names },
-  {
-    sub: "show-ref",
-    flags: "-d -s -q --head --heads --branches --tags --dereference --hash? --abbrev? --verify --quiet",
-    operands: "text*",
-    why: names,
-  },
-  {
-    sub: "show-branch",
-    flags: `-a -r --all --remotes --current --list --independent --merge-base --topics --sha1-name --no-name
-      --no-color`,
-    operands: "text*",
-    why: names,
-  },
-  // A second operand would be written.
-  { sub: "symbolic-ref", flags: "-q --quiet --short", operands: "text", why: names },
-  {
-    sub: "merge-base",
-    flags: "-a --all --octopus --independent --is-ancestor --fork-point",
-    operands: "text*",
-    why: history,
-  },
-  { sub: "remote", flags: "-v --verbose", showsRemotes: true, why: "prints the repository's remotes" },
-  {
-    sub: "remote get-url",
-    flags: "--push --all",
-    operands: "text",
-    showsRemotes: true,
-    why: "prints the repository's remotes",
-  },
-  {
-    sub: "stash list",
-    flags: "-# -n: -p --patch --oneline --stat --name-only --date:",
-    showsCommits: true,
-    why: history,
-  },
-  {
-    sub: "stash show",
-    flags: `-p -u --patch --stat --numstat --shortstat --name-only --name-status --include-untracked
-      --only-untracked`,
-    operands: "text?",
-    why: changes,
-  },
-  { sub: "notes", why: history },
-  { sub: "notes list|notes show", operands: "text?", why: history },
-  {
-    sub: "worktree list",
-    flags: "-v -z --verbose --porcelain",
-    why: "prints the repository's working directories",
-  },
-  { sub: "submodule", why: "prints the status of submodules" },
-  { sub: "submodule status", flags: "--cached", operands: "text*", why: "prints the status of submodules" },
-  { sub: "bisect log", why: history },
-  {
-    sub: "check-ignore",
-    flags: "-q -v -n -z --stdin --quiet --verbose --non-matching --no-index",
-    operands: "text*",
-    why: names,
-  },
-  {
-    sub: "hash-object",
-    flags: "-t: --stdin --no-filters",
-    operands: "read*",
-    why: "prints the object id of content",
-  },
-  { sub: "check-attr", flags: "-a -z --all --cached --stdin", operands: "text*", why: names },
-  {
-    sub: "check-ref-format",
-    flags: "--branch --normalize --allow-onelevel",
-    operands: "text",
-    why: "checks whether a name is valid",
-  },
-  { sub: "count-objects", flags: "-v -H --verbose --human-readable", why: "prints how large the repository is" },
-  {
-    sub: "fsck",
-    flags: `--full --no-full --strict --unreachable --dangling --no-dangling --connectivity-only --no-progress
-      --no-reflogs --verbose`,
-    why: "checks the objects of the repository",
-  },
-  {
-    sub: "apply",
-    needs: "--check --stat --numstat --summary",
-    flags: "-R -p: -v --reverse --check --stat --numstat --summary --cached",
-    operands: "read*",
-    why: "prints what a patch would change",
-  },
-  {
-    sub: "clean",
-    needs: "-n --dry-run",
-    flags: "-n -d -x -X -q -e: --dry-run --exclude: --quiet",
-    operands: "text*",
-    why: "prints what it would remove",
-  },
-  {
-    sub: "config get|config",
-    flags: "--get --get-all --all --global --local --system --bool --int --path --type: --show-origin --show-scope",
-    operands: "text",
-    script: plainKey,
-    showsRemotes: true,
-    why: settings,
-  },
-];
-
-export const gitReadingRows: readonly CommandRow[] = rows.map((row) => {
-  return { program: "git", class: "read", git: true, folder: true, ...row };
-});
+export const gitReadingRows: readonly CommandRow[] = rows.map((row) => ({ ...row, git: true, folder: true }));

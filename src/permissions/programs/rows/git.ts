@@ -1,5 +1,6 @@
 import { withoutTrailingSlashes } from "../../../text/text-cut.ts";
 import type { CommandRow } from "../command-row.ts";
+import { readTable } from "../command-table.ts";
 import { gitReadingRows } from "./git-reading.ts";
 
 /*
@@ -47,243 +48,101 @@ const pickFlags = `
   -n -x -m: --no-commit --mainline: -s --signoff --continue --quit -X: --strategy-option: --no-edit --allow-empty
   --allow-empty-message --keep-redundant-commits --ff`;
 
-const joins = "combines or moves commits, which the reflog can undo";
-const branches = "creates, renames or removes branches, which the reflog can undo";
-
-const writing: readonly (Pick<CommandRow, "sub" | "why"> & Partial<CommandRow>)[] = [
-  {
-    sub: "add|stage",
-    flags: `-A -u -v -n -N --all --no-all --update --verbose --dry-run --intent-to-add --chmod: --renormalize
-      --ignore-errors --refresh --sparse --pathspec-from-file<`,
-    operands: "text*",
-    why: "stages changes",
-  },
-  {
-    sub: "commit",
-    flags: `-m: -F< -t< -C: -a -v -q -s -n -i -o -u? --message: --file< --template< --reuse-message: --all
-      --verbose --quiet --signoff --no-signoff --no-verify --include --only --amend --no-edit --allow-empty
-      --allow-empty-message --author: --date: --reset-author --fixup: --squash: --no-gpg-sign --cleanup: --dry-run
-      --short --long --porcelain --branch --status --no-status --untracked-files? --no-post-rewrite --trailer:`,
-    operands: "text*",
-    why: "creates a commit, which the reflog can undo",
-  },
-  {
-    sub: "checkout",
-    flags: "-b: -q -t --quiet --track --no-track --progress --no-progress",
-    needs: "-b",
-    operands: "text?",
-    why: branches,
-  },
-  {
-    sub: "checkout",
-    flags: "-q -t -d --quiet --track --no-track --detach --guess --no-guess --progress --no-progress",
-    operands: "text",
-    script: branchName,
-    textMayBeFile: true,
-    why: "switches branches, and refuses if changes would be lost",
-  },
-  {
-    sub: "switch",
-    flags: `-c: -d -q -t --create: --orphan: --detach --quiet --track --no-track --guess --no-guess --progress
-      --no-progress --no-recurse-submodules`,
-    operands: "text?",
-    why: "switches branches, and refuses if changes would be lost",
-  },
-  {
-    sub: "branch",
-    flags: `-m -d -c -t -q -u: --move --delete --copy --track --no-track --quiet --set-upstream-to:
-      --unset-upstream -r --remotes`,
-    operands: "text*",
-    why: branches,
-  },
-  {
-    sub: "merge",
-    flags: `${mergeFlags} -m: -F< -q -v -n --message: --file< --quiet --verbose --log? --no-log --continue
-      --quit --no-progress`,
-    operands: "text*",
-    why: joins,
-  },
-  {
-    sub: "rebase",
-    flags: `-q -v -n -r -m -X: --quiet --verbose --stat --no-stat --onto: --keep-base --fork-point
-      --no-fork-point --root --autostash --no-autostash --autosquash --no-autosquash --rebase-merges?
-      --no-rebase-merges --merge --apply --empty: --reapply-cherry-picks --no-reapply-cherry-picks --signoff
-      --update-refs --no-update-refs --continue --quit --committer-date-is-author-date --ignore-date
-      --reset-author-date --strategy-option: --whitespace: --ignore-whitespace`,
-    operands: "text? text?",
-    why: joins,
-  },
-  { sub: "cherry-pick|revert", flags: pickFlags, operands: "text*", why: joins },
-  {
-    sub: "stash push",
-    flags: `-m: -u -a -k -q -S --message: --include-untracked --all --keep-index --no-keep-index --quiet
-      --staged --pathspec-from-file<`,
-    operands: "text*",
-    why: "stashes changes, which can be restored",
-  },
-  {
-    sub: "stash pop|stash apply",
-    flags: "-q --index --quiet",
-    operands: "text?",
-    why: "restores stashed changes",
-  },
-  {
-    sub: "stash save",
-    flags: "-u -a -k -q --include-untracked --all --keep-index --quiet",
-    operands: "text*",
-    why: "stashes changes",
-  },
-  { sub: "stash branch", operands: "text text?", why: branches },
-  {
-    sub: "stash",
-    flags: `-u -a -k -q -S -m: --include-untracked --all --keep-index --no-keep-index --quiet --staged
-      --message:`,
-    why: "stashes changes, which can be restored",
-  },
-  {
-    sub: "tag",
-    flags: "-a -m: -F< -d --annotate --message: --file< --delete --no-sign --cleanup: --create-reflog",
-    operands: "text*",
-    why: "creates or removes tags",
-  },
-  {
-    sub: "fetch",
-    flags: `${fetchFlags} --multiple`,
-    operands: "text*",
-    script: source,
-    why: "fetches commits over the network",
-  },
-  {
-    sub: "pull",
-    flags: `${fetchFlags} ${mergeFlags} -r --rebase --no-rebase`,
-    operands: "text*",
-    script: source,
-    why: "fetches commits over the network and merges them",
-  },
-  {
-    sub: "clone",
-    flags: `-b: -q -v -n -o: -j: --branch: --quiet --verbose --progress --no-checkout --origin: --jobs:
-      --depth: --single-branch --no-single-branch --bare --mirror --no-tags --filter: --shallow-since:
-      --shallow-submodules --no-shallow-submodules --recurse-submodules --recursive --sparse --no-hardlinks`,
-    operands: "text write?",
-    recursive: true,
-    script: source,
-    namedBy: cloneName,
-    why: "copies a repository over the network",
-  },
-  {
-    sub: "ls-remote",
-    flags: "-t -b -q --heads --branches --tags --refs --quiet --exit-code --symref --sort:",
-    operands: "text*",
-    script: source,
-    why: "queries a remote over the network",
-  },
-  {
-    sub: "remote show",
-    flags: "-n",
-    operands: "text*",
-    script: source,
-    showsRemotes: true,
-    why: "queries a remote over the network",
-  },
-  {
-    sub: "remote update",
-    flags: "-p --prune",
-    operands: "text*",
-    script: source,
-    why: "queries a remote over the network",
-  },
-  {
-    sub: "init",
-    flags: "-q -b: --quiet --bare --initial-branch: --object-format:",
-    operands: "write?",
-    recursive: true,
-    sparesGit: true,
-    why: "creates a repository",
-  },
-  { sub: "mv", flags: "-v -n -k --verbose --dry-run", operands: "write*", why: "moves files in the repository" },
-  {
-    sub: "rm",
-    flags: "-r -q -n --cached --dry-run --quiet --ignore-unmatch",
-    needs: "--cached -n --dry-run",
-    operands: "text*",
-    why: "removes files from the next commit and keeps them on disk",
-  },
-  // It deletes a submodule's whole folder, without checking ignored files.
-  {
-    sub: "rm",
-    flags: "-r -q --quiet --ignore-unmatch",
-    operands: "write*",
-    deletes: true,
-    why: "deletes files in the repository, and refuses to delete changed ones",
-  },
-  {
-    sub: "restore",
-    flags: "-S -q -s: --staged --quiet --source:",
-    needs: "-S --staged",
-    operands: "text*",
-    why: "unstages changes and keeps the files as they are",
-  },
-  {
-    sub: "reset",
-    flags: "-q -N --quiet --soft --mixed --intent-to-add --refresh --no-refresh",
-    operands: "text*",
-    why: "moves the branch and keeps the files as they are",
-  },
-  {
-    sub: "apply",
-    flags: `-3 -R -p: -C: -v -q -N --index --cached --3way --reverse --reject --recount --unidiff-zero
-      --whitespace: --check --stat --numstat --summary --exclude: --include: --ignore-whitespace
-      --ignore-space-change --intent-to-add --allow-empty --verbose --quiet`,
-    operands: "read*",
-    picksNames: "patch",
-    why: "applies a patch to files",
-  },
-  {
-    sub: "am",
-    flags: `-3 -s -k -q -p: -C: --3way --signoff --keep --keep-cr --quiet --whitespace: --continue --quit
-      --no-gpg-sign`,
-    operands: "read*",
-    picksNames: "patch",
-    why: "creates commits from patches, which the reflog can undo",
-  },
-  {
-    sub: "format-patch",
-    flags: `-# -n -N -s -o> -v: --numbered --no-numbered --signoff --output-directory> --stdout --root
-      --cover-letter --subject-prefix: --start-number: --reroll-count: --no-signature --zero-commit`,
-    // Otherwise it writes files whose names the commits choose.
-    needs: "--stdout",
-    operands: "text*",
-    why: "prints commits as patches",
-  },
-  {
-    sub: "notes add|notes append",
-    flags: "-m: -F< --message: --file<",
-    operands: "text?",
-    why: "adds a note to a commit",
-  },
-  {
-    sub: "worktree add",
-    flags: "-b: -d -q --detach --quiet --checkout --no-checkout --track --no-track --guess-remote",
-    operands: "write text?",
-    recursive: true,
-    why: "creates another working directory",
-  },
-  {
-    sub: "submodule update",
-    flags: `-N -j: --init --recursive --remote --no-fetch --depth: --jobs: --recommend-shallow --progress
-      --single-branch`,
-    operands: "text*",
-    why: "fetches submodules",
-  },
-  { sub: "submodule init", operands: "text*", why: "registers submodules" },
-  {
-    sub: "bisect start|bisect good|bisect bad|bisect old|bisect new|bisect skip|bisect reset",
-    operands: "text*",
-    why: "checks out other commits, and refuses if changes would be lost",
-  },
-  { sub: "gc", flags: "-q --auto --quiet --no-prune --no-detach", why: "packs the objects of the repository" },
-];
+const writing = readTable(
+  `
+  medium git [add|stage] (text*): stages changes
+    -A -u -v -n -N --all --no-all --update --verbose --dry-run --intent-to-add --chmod: --renormalize --ignore-errors
+    --refresh --sparse --pathspec-from-file<
+  medium git [commit] (text*): creates a commit, which the reflog can undo
+    -m: -F< -t< -C: -a -v -q -s -n -i -o -u? --message: --file< --template< --reuse-message: --all --verbose --quiet
+    --signoff --no-signoff --no-verify --include --only --amend --no-edit --allow-empty --allow-empty-message --author:
+    --date: --reset-author --fixup: --squash: --no-gpg-sign --cleanup: --dry-run --short --long --porcelain --branch
+    --status --no-status --untracked-files? --no-post-rewrite --trailer:
+  medium git [checkout] (text?): creates, renames or removes branches, which the reflog can undo
+    needs=-b -b: -q -t --quiet --track --no-track --progress --no-progress
+  medium git [checkout] (text): switches branches, and refuses if changes would be lost
+    script=branchName textMayBeFile -q -t -d --quiet --track --no-track --detach --guess --no-guess --progress
+    --no-progress
+  medium git [switch] (text?): switches branches, and refuses if changes would be lost
+    -c: -d -q -t --create: --orphan: --detach --quiet --track --no-track --guess --no-guess --progress --no-progress
+    --no-recurse-submodules
+  medium git [branch] (text*): creates, renames or removes branches, which the reflog can undo
+    -m -d -c -t -q -u: --move --delete --copy --track --no-track --quiet --set-upstream-to: --unset-upstream -r
+    --remotes
+  medium git [merge] (text*): combines or moves commits, which the reflog can undo
+    ${mergeFlags} -m: -F< -q -v -n --message: --file< --quiet --verbose --log? --no-log --continue --quit --no-progress
+  medium git [rebase] (text? text?): combines or moves commits, which the reflog can undo
+    -q -v -n -r -m -X: --quiet --verbose --stat --no-stat --onto: --keep-base --fork-point --no-fork-point --root
+    --autostash --no-autostash --autosquash --no-autosquash --rebase-merges? --no-rebase-merges --merge --apply --empty:
+    --reapply-cherry-picks --no-reapply-cherry-picks --signoff --update-refs --no-update-refs --continue --quit
+    --committer-date-is-author-date --ignore-date --reset-author-date --strategy-option: --whitespace:
+    --ignore-whitespace
+  medium git [cherry-pick|revert] (text*): combines or moves commits, which the reflog can undo
+    ${pickFlags}
+  medium git [stash push] (text*): stashes changes, which can be restored
+    -m: -u -a -k -q -S --message: --include-untracked --all --keep-index --no-keep-index --quiet --staged
+    --pathspec-from-file<
+  medium git [stash pop|stash apply] (text?): restores stashed changes
+    -q --index --quiet
+  medium git [stash save] (text*): stashes changes
+    -u -a -k -q --include-untracked --all --keep-index --quiet
+  medium git [stash branch] (text text?): creates, renames or removes branches, which the reflog can undo
+  medium git [stash]: stashes changes, which can be restored
+    -u -a -k -q -S -m: --include-untracked --all --keep-index --no-keep-index --quiet --staged --message:
+  medium git [tag] (text*): creates or removes tags
+    -a -m: -F< -d --annotate --message: --file< --delete --no-sign --cleanup: --create-reflog
+  medium git [fetch] (text*): fetches commits over the network
+    script=source ${fetchFlags} --multiple
+  medium git [pull] (text*): fetches commits over the network and merges them
+    script=source ${fetchFlags} ${mergeFlags} -r --rebase --no-rebase
+  medium git [clone] (text write?): copies a repository over the network
+    recursive script=source namedBy=cloneName -b: -q -v -n -o: -j: --branch: --quiet --verbose --progress --no-checkout
+    --origin: --jobs: --depth: --single-branch --no-single-branch --bare --mirror --no-tags --filter: --shallow-since:
+    --shallow-submodules --no-shallow-submodules --recurse-submodules --recursive --sparse --no-hardlinks
+  medium git [ls-remote] (text*): queries a remote over the network
+    script=source -t -b -q --heads --branches --tags --refs --quiet --exit-code --symref --sort:
+  medium git [remote show] (text*): queries a remote over the network
+    script=source showsRemotes -n
+  medium git [remote update] (text*): queries a remote over the network
+    script=source -p --prune
+  medium git [init] (write?): creates a repository
+    recursive sparesGit -q -b: --quiet --bare --initial-branch: --object-format:
+  medium git [mv] (write*): moves files in the repository
+    -v -n -k --verbose --dry-run
+  medium git [rm] (text*): removes files from the next commit and keeps them on disk
+    needs=(--cached -n --dry-run) -r -q -n --cached --dry-run --quiet --ignore-unmatch
+  # It deletes a submodule's whole folder, without checking ignored files.
+  medium git [rm] (write*): deletes files in the repository, and refuses to delete changed ones
+    deletes -r -q --quiet --ignore-unmatch
+  medium git [restore] (text*): unstages changes and keeps the files as they are
+    needs=(-S --staged) -S -q -s: --staged --quiet --source:
+  medium git [reset] (text*): moves the branch and keeps the files as they are
+    -q -N --quiet --soft --mixed --intent-to-add --refresh --no-refresh
+  medium git [apply] (read*): applies a patch to files
+    picksNames=patch -3 -R -p: -C: -v -q -N --index --cached --3way --reverse --reject --recount --unidiff-zero
+    --whitespace: --check --stat --numstat --summary --exclude: --include: --ignore-whitespace --ignore-space-change
+    --intent-to-add --allow-empty --verbose --quiet
+  medium git [am] (read*): creates commits from patches, which the reflog can undo
+    picksNames=patch -3 -s -k -q -p: -C: --3way --signoff --keep --keep-cr --quiet --whitespace: --continue --quit
+    --no-gpg-sign
+  # Otherwise it writes files whose names the commits choose.
+  medium git [format-patch] (text*): prints commits as patches
+    needs=--stdout -# -n -N -s -o> -v: --numbered --no-numbered --signoff --output-directory> --stdout --root
+    --cover-letter --subject-prefix: --start-number: --reroll-count: --no-signature --zero-commit
+  medium git [notes add|notes append] (text?): adds a note to a commit
+    -m: -F< --message: --file<
+  medium git [worktree add] (write text?): creates another working directory
+    recursive -b: -d -q --detach --quiet --checkout --no-checkout --track --no-track --guess-remote
+  medium git [submodule update] (text*): fetches submodules
+    -N -j: --init --recursive --remote --no-fetch --depth: --jobs: --recommend-shallow --progress --single-branch
+  medium git [submodule init] (text*): registers submodules
+  medium git [bisect start|bisect good|bisect bad|bisect old|bisect new|bisect skip|
+    bisect reset] (text*): checks out other commits, and refuses if changes would be lost
+  medium git [gc]: packs the objects of the repository
+    -q --auto --quiet --no-prune --no-detach
+`,
+  { branchName, source, cloneName },
+);
 
 /** Sub-commands that write files from the repository into the working tree, possibly links. */
 const putsFiles =
@@ -296,6 +155,6 @@ export const gitRows: readonly CommandRow[] = [
     const knownWords = /^(fetch|pull|clone|ls-remote|submodule)\b/.test(row.sub ?? "")
       ? { knownWords: true as const }
       : {};
-    return { program: "git", class: "medium", git: true, folder: true, ...makesLinks, ...knownWords, ...row };
+    return { ...row, git: true, folder: true, ...makesLinks, ...knownWords };
   }),
 ];

@@ -1,12 +1,5 @@
 import type { CommandRow } from "../command-row.ts";
-
-const version = "prints its version";
-const fetches = "fetches something over the network";
-const looksUp = "queries other machines over the network";
-const daemon = "queries the container service";
-const cluster = "queries a cluster over the network";
-const hosting = "queries the hosting service over the network, in the user's name";
-const logs = "prints the status or logs of system services";
+import { readTable } from "../command-table.ts";
 
 /** A web or local address without a password. */
 function webAddress(text: string): string | undefined {
@@ -72,11 +65,6 @@ const curlFlags = `
   --max-time: --connect-timeout: --max-redirs: --max-filesize: --limit-rate: --retry: --retry-delay: --retry-max-time:
   --retry-connrefused --retry-all-errors --header: --request: --user-agent: --write-out: --continue-at: --range: --compressed
   --progress-bar --no-progress-meter --proto: --proto-redir: --tlsv1.2 --tlsv1.3 --http1.1 --http2`;
-const curlTexts = {
-  operands: "text*",
-  checkedFlags: "-H --header -X --request -w --write-out --proto --proto-redir",
-  script: curlText,
-};
 
 const wgetFlags = `
   -q -c -S -n? -4 -6 -T: -t: -w: -U: --quiet --continue --server-response --no-verbose --no-clobber
@@ -95,214 +83,105 @@ function noPlaceholder(text: string): string | undefined {
   return text.includes("#") ? "may include parts of the address" : undefined;
 }
 
-const webRows: readonly CommandRow[] = [
-  { program: "curl wget", class: "read", flags: "-V --version", needs: "-V --version", why: version },
-  { program: "ssh", class: "read", flags: "-V", needs: "-V", why: version },
-  { program: "curl", class: "medium", flags: curlFlags, ...curlTexts, path: noPlaceholder, why: fetches },
-  {
-    program: "wget",
-    class: "medium",
-    flags: `${wgetFlags} -O> --output-document>`,
-    needs: "-O --output-document",
-    operands: "text*",
-    checkedFlags: "--header",
-    script: wgetText,
-    why: fetches,
-  },
-  {
-    program: "wget",
-    class: "medium",
-    flags: `${wgetFlags} -P> --directory-prefix>`,
-    operands: "text*",
-    checkedFlags: "--header",
-    script: wgetName,
-    picksNames: "file",
-    why: fetches,
-  },
-];
+const webRows: readonly CommandRow[] = readTable(
+  `
+  read curl wget: prints its version
+    needs=(-V --version) -V --version
+  read ssh: prints its version
+    needs=-V -V
+  medium curl (text*): fetches something over the network
+    checkedFlags=(-H --header -X --request -w --write-out --proto --proto-redir) script=curlText path=noPlaceholder
+    ${curlFlags}
+  medium wget (text*): fetches something over the network
+    needs=(-O --output-document) checkedFlags=--header script=wgetText ${wgetFlags} -O> --output-document>
+  medium wget (text*): fetches something over the network
+    checkedFlags=--header script=wgetName picksNames=file ${wgetFlags} -P> --directory-prefix>
+`,
+  { curlText, noPlaceholder, wgetText, wgetName },
+);
 
-const lookUpRows: readonly CommandRow[] = [
-  {
-    program: "ping ping6",
-    class: "medium",
-    flags: "-c: -i: -W: -w: -s: -t: -n -q -4 -6",
-    operands: "text",
-    script: hostName,
-    why: looksUp,
-  },
-  {
-    program: "dig",
-    class: "medium",
-    flags: "-x: -t: -p: -4 -6",
-    operands: "text*",
-    script: digWord,
-    checkedFlags: "-x -t",
-    why: looksUp,
-  },
-  {
-    program: "nslookup",
-    class: "medium",
-    longDash: true,
-    flags: "-type? -query? -q? -debug -timeout?",
-    operands: "text text?",
-    script: hostName,
-    why: looksUp,
-  },
-  {
-    program: "host",
-    class: "medium",
-    flags: "-t: -a -v -4 -6 -W:",
-    operands: "text text?",
-    script: hostName,
-    why: looksUp,
-  },
-  {
-    program: "traceroute traceroute6 tracepath",
-    class: "medium",
-    flags: "-n -4 -6 -m: -q: -w:",
-    operands: "text",
-    script: hostName,
-    why: looksUp,
-  },
-  { program: "whois", class: "medium", operands: "text", script: hostName, why: looksUp },
-];
+const lookUpRows: readonly CommandRow[] = readTable(
+  `
+  medium ping ping6 (text): queries other machines over the network
+    script=hostName -c: -i: -W: -w: -s: -t: -n -q -4 -6
+  medium dig (text*): queries other machines over the network
+    script=digWord checkedFlags=(-x -t) -x: -t: -p: -4 -6
+  medium nslookup (text text?): queries other machines over the network
+    longDash script=hostName -type? -query? -q? -debug -timeout?
+  medium host (text text?): queries other machines over the network
+    script=hostName -t: -a -v -4 -6 -W:
+  medium traceroute traceroute6 tracepath (text): queries other machines over the network
+    script=hostName -n -4 -6 -m: -q: -w:
+  medium whois (text): queries other machines over the network
+    script=hostName
+`,
+  { hostName, digWord },
+);
 
-const containerRows: readonly CommandRow[] = [
-  { program: "docker podman", class: "read", flags: "-v --version", needs: "-v --version", why: version },
-  {
-    program: "docker podman",
-    class: "medium",
-    sub: `ps|container ls|container list|images|image ls|image list|volume ls|network ls|context ls|system df|version|info|compose ps|
-      compose ls|compose images|compose version`,
-    flags: `-a -q -l -s -n: -f: --all --quiet --latest --size --last: --filter: --format: --no-trunc --digests
-      --services --status: --verbose --short`,
-    operands: "text*",
-    why: daemon,
-  },
-  {
-    program: "docker podman",
-    class: "medium",
-    sub: "inspect|image inspect|container inspect|volume inspect|network inspect|history|top|port|diff|image history",
-    flags: "-f: -s --format: --size --type: --no-trunc -q -H --human",
-    operands: "text*",
-    why: daemon,
-  },
-  {
-    program: "docker podman",
-    class: "medium",
-    sub: "logs|container logs|compose logs",
-    flags: "-t -n: --timestamps --tail: --since: --until: --details --no-color --no-log-prefix",
-    operands: "text*",
-    why: daemon,
-  },
-  {
-    program: "docker podman",
-    class: "medium",
-    sub: "stats",
-    needs: "--no-stream",
-    flags: "--no-stream -a --all --format: --no-trunc",
-    operands: "text*",
-    why: daemon,
-  },
-  {
-    program: "kubectl",
-    class: "medium",
-    sub: `get|describe|logs|top pods|top pod|top nodes|top node|api-resources|api-versions|explain|version|cluster-info|rollout status|
-      rollout history|config current-context|config get-contexts`,
-    flags: `-n: -A -o: -l: -c: -p -L: --namespace: --all-namespaces --output: --selector: --field-selector:
-      --show-labels --no-headers --sort-by: --container: --all-containers --tail: --since: --previous --timestamps
-      --context: --limit-bytes: --label-columns: --show-kind --ignore-not-found --client --short --recursive
-      --containers --prefix`,
-    operands: "text*",
-    checkedFlags: "-o --output",
-    script: clusterText,
-    why: cluster,
-  },
-];
+const containerRows: readonly CommandRow[] = readTable(
+  `
+  read docker podman: prints its version
+    needs=(-v --version) -v --version
+  medium docker podman [ps|container ls|container list|images|image ls|image list|volume ls|network ls|context ls|
+    system df|version|info|compose ps|compose ls|compose images|compose version] (text*): queries the container service
+    -a -q -l -s -n: -f: --all --quiet --latest --size --last: --filter: --format: --no-trunc --digests --services
+    --status: --verbose --short
+  medium docker podman [inspect|image inspect|container inspect|volume inspect|network inspect|history|top|port|diff|
+    image history] (text*): queries the container service
+    -f: -s --format: --size --type: --no-trunc -q -H --human
+  medium docker podman [logs|container logs|compose logs] (text*): queries the container service
+    -t -n: --timestamps --tail: --since: --until: --details --no-color --no-log-prefix
+  medium docker podman [stats] (text*): queries the container service
+    needs=--no-stream --no-stream -a --all --format: --no-trunc
+  medium kubectl [get|describe|logs|top pods|top pod|top nodes|top node|api-resources|api-versions|explain|version|
+    cluster-info|rollout status|rollout history|config current-context|config get-contexts] (text*): queries a cluster over the network
+    checkedFlags=(-o --output) script=clusterText -n: -A -o: -l: -c: -p -L: --namespace: --all-namespaces --output:
+    --selector: --field-selector: --show-labels --no-headers --sort-by: --container: --all-containers --tail: --since:
+    --previous --timestamps --context: --limit-bytes: --label-columns: --show-kind --ignore-not-found --client --short
+    --recursive --containers --prefix
+`,
+  { clusterText },
+);
 
 /** Left out: --web, which opens a browser, and --watch. */
 const ghFlags = "-R: -q: -t: --repo: --json: --jq: --template:";
-const hostingRows: readonly CommandRow[] = [
-  { program: "gh", class: "medium", flags: "--version", needs: "--version", why: version },
-  {
-    program: "gh",
-    class: "medium",
-    sub: "pr list|issue list",
-    flags: `${ghFlags} -L: -s: -l: -a: -A: -S: -B: -H: -m: -d --limit: --state: --label: --assignee: --author:
-      --search: --base: --head: --milestone: --mention: --draft`,
-    why: hosting,
-  },
-  {
-    program: "gh",
-    class: "medium",
-    sub: "pr view|issue view|release view|repo view|run view|workflow view",
-    flags: `${ghFlags} -c -b: -j: -v --comments --branch: --log --log-failed --job: --verbose --exit-status
-      --yaml`,
-    operands: "text?",
-    why: hosting,
-  },
-  {
-    program: "gh",
-    class: "medium",
-    sub: "pr diff|pr checks|pr status|issue status",
-    flags: `${ghFlags} --name-only --patch --required --color:`,
-    operands: "text?",
-    why: hosting,
-  },
-  {
-    program: "gh",
-    class: "medium",
-    sub: "run list|release list|workflow list|label list|repo list",
-    flags: `${ghFlags} -L: -b: -s: -u: --limit: --branch: --status: --user: --workflow: --event:`,
-    operands: "text?",
-    why: hosting,
-  },
-  { program: "gh", class: "medium", sub: "auth status", why: hosting },
-];
+const hostingRows: readonly CommandRow[] = readTable(`
+  medium gh: prints its version
+    needs=--version --version
+  medium gh [pr list|issue list]: queries the hosting service over the network, in the user's name
+    ${ghFlags} -L: -s: -l: -a: -A: -S: -B: -H: -m: -d --limit: --state: --label: --assignee: --author: --search: --base:
+    --head: --milestone: --mention: --draft
+  medium gh [pr view|issue view|release view|repo view|run view|workflow view] (text?):
+    queries the hosting service over the network, in the user's name
+    ${ghFlags} -c -b: -j: -v --comments --branch: --log --log-failed --job: --verbose --exit-status --yaml
+  medium gh [pr diff|pr checks|pr status|issue status] (text?):
+    queries the hosting service over the network, in the user's name
+    ${ghFlags} --name-only --patch --required --color:
+  medium gh [run list|release list|workflow list|label list|repo list] (text?):
+    queries the hosting service over the network, in the user's name
+    ${ghFlags} -L: -b: -s: -u: --limit: --branch: --status: --user: --workflow: --event:
+  medium gh [auth status]: queries the hosting service over the network, in the user's name
+`);
 
 /** These read the system's own records, which are outside the workspace. */
-const systemRows: readonly CommandRow[] = [
-  {
-    program: "systemctl",
-    class: "low",
-    sub: "status|is-active|is-enabled|is-failed|list-units|list-unit-files|list-timers|list-sockets|list-dependencies",
-    flags: `-l -a -q -n: -t: -o: --full --all --quiet --no-pager --lines: --type: --state: --output: --user
-      --failed --no-legend --plain`,
-    operands: "text*",
-    why: logs,
-  },
-  {
-    program: "journalctl",
-    class: "low",
-    flags: `-# -u: -n: -p: -S: -U: -g: -o: -t: -b? -k -r -x -e -a -q --unit: --lines: --priority: --since:
-      --until: --grep: --output: --identifier: --boot? --dmesg --reverse --catalog --all --quiet --no-pager
-      --no-hostname --utc --user --system --list-boots --disk-usage --user-unit: --output-fields:`,
-    operands: "text*",
-    why: logs,
-  },
-  {
-    program: "ip",
-    class: "read",
-    sub: ipShows(),
-    operands: "text*",
-    why: "prints this machine's network settings",
-  },
-  {
-    program: "ip",
-    class: "read",
-    flags: "-4 -6 -s -d -j -o",
-    operands: "text",
-    script: ipObject,
-    why: "prints this machine's network settings",
-  },
-  {
-    program: "ifconfig",
-    class: "read",
-    flags: "-a -s",
-    operands: "text?",
-    why: "prints this machine's network settings",
-  },
-];
+const systemRows: readonly CommandRow[] = readTable(
+  `
+  low systemctl [status|is-active|is-enabled|is-failed|list-units|list-unit-files|list-timers|list-sockets|
+    list-dependencies] (text*): prints the status or logs of system services
+    -l -a -q -n: -t: -o: --full --all --quiet --no-pager --lines: --type: --state: --output: --user --failed --no-legend
+    --plain
+  low journalctl (text*): prints the status or logs of system services
+    -# -u: -n: -p: -S: -U: -g: -o: -t: -b? -k -r -x -e -a -q --unit: --lines: --priority: --since: --until: --grep:
+    --output: --identifier: --boot? --dmesg --reverse --catalog --all --quiet --no-pager --no-hostname --utc --user
+    --system --list-boots --disk-usage --user-unit: --output-fields:
+  read ip [${ipShows()}] (text*): prints this machine's network settings
+  read ip (text): prints this machine's network settings
+    script=ipObject -4 -6 -s -d -j -o
+  read ifconfig (text?): prints this machine's network settings
+    -a -s
+`,
+  { ipObject },
+);
 
 function ipShows(): string {
   const objects = "a addr address l link r route n neigh rule".split(" ");

@@ -1,130 +1,73 @@
 import type { CommandRow } from "../command-row.ts";
+import { readTable } from "../command-table.ts";
 import { javascriptPackageRows } from "./javascript-packages.ts";
 import { projectRows } from "./project-rows.ts";
 import { pythonPackageRows } from "./python-packages.ts";
 import { taskName } from "./task-names.ts";
-
-const installs = "changes the project's dependencies, with packages from the network";
-const asks = "looks up packages over the network";
-const lists = "prints installed packages";
-const known = "prints known packages";
-const runs = "runs a well-known task of the project";
 
 /** A package name. Excludes addresses and folders. */
 function packageName(text: string): string | undefined {
   return /^\w[\w.@+-]*$/.test(text) ? undefined : "is not the name of a package";
 }
 
-const rubyAndPhpRows = projectRows([
-  {
-    program: "gem",
-    sub: "install|update",
-    flags: "-v: -N --version: --no-document --user-install --conservative",
-    operands: "text*",
-    script: packageName,
-    checkedFlags: "",
-    why: installs,
-  },
-  { program: "gem", sub: "search|info|outdated", flags: "-r --remote -e --exact", operands: "text*", why: asks },
-  {
-    program: "bundle bundler",
-    sub: "install|check|list|show|outdated|update|lock|add|info|config get path",
-    flags: `-j: -q --jobs: --quiet --local --path: --without: --deployment --gemfile: --group: --conservative
-      --patch --minor --major --all`,
-    operands: "text*",
-    script: packageName,
-    checkedFlags: "",
-    why: installs,
-  },
-  {
-    program: "bundle bundler",
-    flags: "-v --version",
-    needs: "-v --version",
-    why: "prints the version of the copy that the project chooses",
-  },
-  ...["rspec", "rubocop", "standardrb"].map((tool) => ({
-    program: "bundle",
-    sub: `exec ${tool}`,
-    flags: `-a -A -f: --autocorrect --autocorrect-all --format: --only: --parallel --fail-fast --tag: -e:
-      --example: --seed:`,
-    operands: "text*",
-    why: "runs the project's tests or checks",
-  })),
-  { program: "bundle", sub: "exec rake|exec rails", operands: "text*", script: taskName, why: runs },
-  {
-    program: "composer",
-    sub: "install|update|require|remove|dump-autoload|validate|show|outdated|audit|why|why-not|licenses|diagnose|check-platform-reqs",
-    flags: `-n -q -v -o -W -D --dev --no-dev --no-interaction --no-progress --prefer-dist --no-scripts
-      --no-plugins --optimize-autoloader --dry-run --with-dependencies --with-all-dependencies --direct --tree
-      --latest --strict --format: --ignore-platform-reqs`,
-    operands: "text*",
-    script: vendorPackage,
-    checkedFlags: "",
-    why: installs,
-  },
-  { program: "composer", flags: "-V --version", needs: "-V --version", why: "prints its version" },
-  { program: "composer", sub: "run|run-script", operands: "text", script: taskName, why: runs },
-  { program: "composer", sub: "test|lint|format|check|analyse|analyze|cs|stan", why: runs },
-]);
+const rubyAndPhpRows = projectRows(
+  `
+  medium gem [install|update] (text*): changes the project's dependencies, with packages from the network
+    script=packageName checkedFlags=() -v: -N --version: --no-document --user-install --conservative
+  medium gem [search|info|outdated] (text*): looks up packages over the network
+    -r --remote -e --exact
+  medium bundle bundler [install|check|list|show|outdated|update|lock|add|info|config get path] (text*):
+    changes the project's dependencies, with packages from the network
+    script=packageName checkedFlags=() -j: -q --jobs: --quiet --local --path: --without: --deployment --gemfile: --group:
+    --conservative --patch --minor --major --all
+  medium bundle bundler: prints the version of the copy that the project chooses
+    needs=(-v --version) -v --version
+  medium bundle [exec rspec|exec rubocop|exec standardrb] (text*): runs the project's tests or checks
+    -a -A -f: --autocorrect --autocorrect-all --format: --only: --parallel --fail-fast --tag: -e: --example: --seed:
+  medium bundle [exec rake|exec rails] (text*): runs a well-known task of the project
+    script=taskName
+  medium composer [install|update|require|remove|dump-autoload|validate|show|outdated|audit|why|why-not|licenses|
+    diagnose|check-platform-reqs] (text*): changes the project's dependencies, with packages from the network
+    script=vendorPackage checkedFlags=() -n -q -v -o -W -D --dev --no-dev --no-interaction --no-progress --prefer-dist
+    --no-scripts --no-plugins --optimize-autoloader --dry-run --with-dependencies --with-all-dependencies --direct
+    --tree --latest --strict --format: --ignore-platform-reqs
+  medium composer: prints its version
+    needs=(-V --version) -V --version
+  medium composer [run|run-script] (text): runs a well-known task of the project
+    script=taskName
+  medium composer [test|lint|format|check|analyse|analyze|cs|stan]: runs a well-known task of the project
+`,
+  { packageName, vendorPackage, taskName },
+);
 
 function vendorPackage(text: string): string | undefined {
   return /^([\w.-]+\/)?[\w.*-]+([:=@][\w.^~<>=*|@-]+)?$/.test(text) ? undefined : "is not the name of a package";
 }
 
 /** Queries of system packages. Installing them needs administrator rights, and so is left out. */
-const systemRows: readonly CommandRow[] = [
-  { program: "gem", class: "read", flags: "-v --version", needs: "-v --version", why: "prints its version" },
-  {
-    program: "gem",
-    class: "read",
-    sub: "list",
-    flags: "-l -d -a -i --local --details --all --installed --versions",
-    operands: "text*",
-    why: lists,
-  },
-  {
-    program: "dpkg",
-    class: "read",
-    sub: "-l|-L|-s|-S|--list|--listfiles|--status|--search|--print-architecture",
-    operands: "text*",
-    why: lists,
-  },
-  {
-    program: "dpkg-query",
-    class: "read",
-    flags: "-W -l -L -s -S -f: --show --list --listfiles --status --search --showformat:",
-    operands: "text*",
-    why: lists,
-  },
-  {
-    program: "apt-cache",
-    class: "read",
-    sub: "policy|show|showpkg|search|depends|rdepends|madison|pkgnames",
-    flags: "-n --names-only --installed --recurse",
-    operands: "text*",
-    why: known,
-  },
-  {
-    program: "apt",
-    class: "read",
-    sub: "list|show|search|policy|depends|rdepends",
-    flags: "-a --installed --upgradable --all-versions --names-only",
-    operands: "text*",
-    why: known,
-  },
-  { program: "rpm", class: "read", sub: "-q|-qa|-qi|-ql|-qf", operands: "text*", why: lists },
-  { program: "pacman", class: "read", sub: "-Q|-Qi|-Ql|-Qs|-Qo|-Qe", operands: "text*", why: lists },
-  { program: "apk", class: "read", sub: "info|list --installed", flags: "-v -L", operands: "text*", why: lists },
-  {
-    program: "brew",
-    class: "medium",
-    sub: "list|ls|info|outdated|search|deps|leaves|config|--prefix|--version",
-    flags: "--versions --cask --formula --json? --tree --installed",
-    operands: "text*",
-    script: packageName,
-    why: asks,
-  },
-];
+const systemRows: readonly CommandRow[] = readTable(
+  `
+  read gem: prints its version
+    needs=(-v --version) -v --version
+  read gem [list] (text*): prints installed packages
+    -l -d -a -i --local --details --all --installed --versions
+  read dpkg [-l|-L|-s|-S|--list|--listfiles|--status|--search|--print-architecture] (text*): prints installed packages
+  read dpkg-query (text*): prints installed packages
+    -W -l -L -s -S -f: --show --list --listfiles --status --search --showformat:
+  read apt-cache [policy|show|showpkg|search|depends|rdepends|madison|pkgnames] (text*): prints known packages
+    -n --names-only --installed --recurse
+  read apt [list|show|search|policy|depends|rdepends] (text*): prints known packages
+    -a --installed --upgradable --all-versions --names-only
+  read rpm [-q|-qa|-qi|-ql|-qf] (text*): prints installed packages
+  read pacman [-Q|-Qi|-Ql|-Qs|-Qo|-Qe] (text*): prints installed packages
+  read apk [info|list --installed] (text*): prints installed packages
+    -v -L
+  medium brew [list|ls|info|outdated|search|deps|leaves|config|--prefix|--version] (text*):
+    looks up packages over the network
+    script=packageName --versions --cask --formula --json? --tree --installed
+`,
+  { packageName },
+);
 
 export const packageRows: readonly CommandRow[] = [
   ...javascriptPackageRows,

@@ -1,4 +1,5 @@
 import type { CommandRow } from "../command-row.ts";
+import { type Check, readTable } from "../command-table.ts";
 
 /**
  * Checks a text for a program that runs project code: it must be a name, a pattern, or a file clearly in the project. A
@@ -14,30 +15,17 @@ export function projectText(text: string): string | undefined {
   return isProtected ? "may be a protected place" : undefined;
 }
 
-type Draft = Pick<CommandRow, "program" | "why"> & Partial<CommandRow>;
-
 /** Rows of programs that run project code. `projectText` checks their texts and the values of their flags. */
-export function projectRows(drafts: readonly Draft[]): readonly CommandRow[] {
-  return drafts.map((draft) => ({
-    class: "medium",
+export function projectRows(table: string, checks: Readonly<Record<string, Check>> = {}): readonly CommandRow[] {
+  return readTable(table, checks).map((row) => ({
     folder: true,
     // They change everything in a folder they are given, except `.git`.
-    ...(/write/.test(draft.operands ?? "") ? ({ recursive: true, sparesGit: true } as const) : {}),
+    ...(/write/.test(row.operands ?? "") ? ({ recursive: true, sparesGit: true } as const) : {}),
     script: projectText,
     attached: projectText,
     writesValues: true,
-    checkedFlags: (draft.flags ?? "")
-      .split(/\s+/)
-      .filter((flag) => flag.endsWith(":"))
-      .flatMap(
-        (flag) =>
-          /^-\[(.+)\]:$/
-            .exec(flag)?.[1]
-            ?.split("")
-            .map((letter) => `-${letter}`) ?? [flag.slice(0, -1)],
-      )
-      .join(" "),
-    ...draft,
+    checkedFlags: "*",
+    ...row,
   }));
 }
 

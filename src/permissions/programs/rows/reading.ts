@@ -1,12 +1,9 @@
 import type { CommandRow } from "../command-row.ts";
+import { readTable, withHelp } from "../command-table.ts";
 import { packedEndings } from "./files.ts";
 import { machineRows } from "./machine.ts";
 
 /* As in `text.ts`: a flag has `:` only if every version of a program takes the next word as its value. */
-
-const names = "prints file names";
-const place = "prints a path in another form";
-const searching = "searches files for a pattern";
 
 const grepFlags = `
   -[abcEFGhHiILlnoPqsTuUvVwxyzZ] -# -A: -B: -C: -e: -f< -m: -D: --regexp: --file< --max-count: --after-context:
@@ -48,217 +45,102 @@ const yqPath = (text: string) =>
 
 const onlyNever = (text: string) => (text === "never" ? undefined : "starts a pager");
 
-const reading: readonly Omit<CommandRow, "class">[] = [
-  {
-    program: "ls dir vdir",
-    // -I, -T and -w take a value only in some versions, so their value counts as a file.
-    flags: `-[aAbBcCdeFfgGhHiIklLmnNoOpPqQrRsStTuUvwxXZ1@] --all --almost-all --author --escape --block-size: --ignore-backups
-      --color? --directory --dired --classify? --file-type --format: --full-time --group-directories-first --no-group
-      --human-readable --si --dereference-command-line --dereference-command-line-symlink-to-dir --hide: --hyperlink?
-      --indicator-style: --inode --ignore: --kibibytes --dereference --numeric-uid-gid --literal --hide-control-chars
-      --show-control-chars --quote-name --quoting-style: --reverse --recursive --size --sort: --time: --time-style:
-      --tabsize: --width: --context --zero`,
-    operands: "read*",
-    anyFlag: true,
-    folder: true,
-    recursive: "-R --recursive",
-    sparesGit: true,
-    followsLinks: "-L --dereference",
-    why: "lists file names",
-  },
-  {
-    program: "eza exa",
-    flags: `-[1aAbBdDfFgGhHiImMnNOrRSTuUxXlZ@] -L: -s: -t: -w: --all --almost-all --oneline --long --grid --across --recurse
-      --tree --classify? --color: --colour: --icons? --no-icons --hyperlink --sort: --level: --ignore-glob: --git
-      --git-ignore --no-git --group-directories-first --group-directories-last --only-dirs --only-files --list-dirs --reverse
-      --binary --bytes --group --smart-group --header --links --inode --modified --accessed --created --changed --time:
-      --time-style: --no-permissions --no-filesize --no-user --no-time --numeric --octal-permissions --blocksize --total-size
-      --width: --absolute? --dereference --follow-symlinks --git-repos --git-repos-no-status`,
-    operands: "read*",
-    folder: true,
-    recursive: "-R -T --recurse --tree",
-    sparesGit: true,
-    followsLinks: "-X --dereference --follow-symlinks",
-    why: "lists file names",
-  },
-  // Each of several bundled letters may take a following word, and some of these words are output files.
-  {
-    program: "tree",
-    longDash: true,
-    flags: `-a -d -l -f -x -q -N -Q -p -u -g -s -h -D -F -i -A -S -n -C -r -t -c -v -U -X -J -L: -P: -I: -H: -T: -aL: -dL:
-      -adL: -daL: -fL: -CL: -ad -da -af -fa -fi -if -ah -sh -hs -aC -Ca -dC -ugp -pug --noreport --gitignore --dirsfirst
-      --filesfirst --prune --matchdirs --ignore-case --filelimit: --timefmt: --sort: --du --si --inodes --device --charset:
-      --metafirst --nolinks`,
-    operands: "read*",
-    folder: true,
-    recursive: true,
-    sparesGit: true,
-    followsLinks: "-l",
-    why: "prints a tree of folders",
-  },
-  {
-    program: "stat",
-    // -f and -t take a value only in some versions, so their value counts as a file.
-    flags: "-[fFlLnqrstx] -c: --format: --printf: --dereference --file-system --terse --cached:",
-    operands: "read*",
-    anyFlag: true,
-    why: "prints the size, times and owner of files",
-  },
-  {
-    program: "file",
-    flags: `-[bhiIkLlnNr0] -e: -F: -P: --brief --mime --mime-type --mime-encoding --extension --apple --dereference
-      --no-dereference --keep-going --list --no-buffer --no-pad --raw --print0 --separator: --exclude: --exclude-quiet:
-      --parameter:`,
-    operands: "read*",
-    why: "detects the type of files",
-  },
-  {
-    program: "du",
-    flags: `-[0abcDghHIklLmnPrsSx] -d: -B: -t: -X< --max-depth: --all --apparent-size --block-size: --bytes --count-links
-      --total --dereference --dereference-args --no-dereference --exclude: --exclude-from< --human-readable --si --inodes
-      --null --one-file-system --separate-dirs --summarize --threshold: --time? --time-style:`,
-    operands: "read*",
-    anyFlag: true,
-    folder: true,
-    followsLinks: "-L --dereference",
-    why: "prints the disk usage of files",
-  },
-  {
-    program: "df",
-    flags: `-[abghHiIklmnPTY] -B: -t: -x: --all --block-size: --human-readable --si --inodes --local --portability
-      --print-type --total --type: --exclude-type: --output? --no-sync`,
-    operands: "read*",
-    anyFlag: true,
-    why: "prints free disk space",
-  },
-  {
-    program: "basename dirname",
-    flags: "-a -z -s: --multiple --suffix: --zero",
-    operands: "text*",
-    anyFlag: true,
-    why: place,
-  },
-  {
-    program: "realpath readlink",
-    flags: `-[eEfLmnPqsvz] --relative-to< --relative-base< --canonicalize --canonicalize-existing --canonicalize-missing
-      --logical --physical --quiet --silent --strip --no-symlinks --no-newline --verbose --zero`,
-    operands: "read*",
-    anyFlag: true,
-    why: place,
-  },
-  { program: "pathchk", flags: "-p -P --portability", operands: "text*", anyFlag: true, why: "checks file names" },
-  { program: "pwd", flags: "-L -P --logical --physical", why: "prints the working directory" },
-  {
-    program: "which type whereis",
-    flags: "-[abfmPpsStu] --all --skip-alias --skip-functions --skip-dot --skip-tilde",
-    operands: "text*",
-    anyFlag: true,
-    why: "prints where programs are",
-  },
-
-  {
-    program: "grep egrep fgrep",
-    flags: grepFlags,
-    operands: "text read*",
-    scriptFlags: "-e -f --regexp --file",
-    why: searching,
-  },
-  {
-    program: "grep egrep fgrep",
-    flags: `${grepFlags} -r -R -d: --recursive --dereference-recursive --directories:`,
-    operands: "text read*",
-    scriptFlags: "-e -f --regexp --file",
-    folder: true,
-    recursive: "-r -R -d --recursive --dereference-recursive --directories",
-    followsLinks: "-R --dereference-recursive",
-    why: searching,
-  },
-  // Files in the folder decide what it skips, so it may show the content of .git.
-  {
-    program: "rg",
-    obeysIgnoreFiles: true,
-    flags: rgFlags,
-    operands: "text read*",
-    scriptFlags: "-e -f --regexp --file --files --type-list --pcre2-version",
-    folder: true,
-    recursive: true,
-    followsLinks: "-L --follow",
-    why: searching,
-  },
-  {
-    program: "ag",
-    flags: `-[acfFgHilLnoQqsStuUvwW0] -A? -B? -C? -G: -m? --after? --before? --context? --ackmate --all-types --case-sensitive
-      --color --nocolor --column --count --depth: --file-search-regex: --files-with-matches --files-without-matches --filename
-      --nofilename --fixed-strings --follow --group --nogroup --heading --noheading --hidden --ignore: --ignore-case
-      --ignore-dir: --invert-match --literal --max-count? --null --numbers --nonumbers --only-matching --silent --skip-vcs-ignores
-      --smart-case --stats --unrestricted --vimgrep --width: --word-regexp`,
-    operands: "text read*",
-    folder: true,
-    recursive: true,
-    followsLinks: "-f --follow",
-    why: searching,
-  },
-  {
-    program: "fd fdfind",
-    flags: fdFlags,
-    operands: "text? read*",
-    folder: true,
-    recursive: true,
-    sparesGit: true,
-    followsLinks: "-L --follow",
-    why: names,
-  },
-  {
-    program: "tokei",
-    flags: `-[CfvV] -c: -e: -n: -o: -s: -t: --columns: --compact --exclude: --files --hidden --languages --no-ignore
-      --no-ignore-dot --no-ignore-parent --no-ignore-vcs --num-format: --output: --sort: --types: --type: --verbose`,
-    operands: "read*",
-    folder: true,
-    recursive: true,
-    sparesGit: true,
-    why: "counts lines of code",
-  },
-  {
-    program: "bat batcat",
-    flags: `-[Anpu] -l: -m: -r: -H: --show-all --number --plain --unbuffered --language: --map-syntax: --line-range:
-      --highlight-line: --color: --decorations: --italic-text: --style: --tabs: --theme: --terminal-width: --wrap: --paging:
-      --file-name: --squeeze-blank --no-config --no-lessopen --list-languages --list-themes`,
-    operands: "read*",
-    scriptFlags: "--paging",
-    script: onlyNever,
-    why: "prints files with syntax highlighting",
-  },
-  {
-    program: "yq",
-    flags:
-      "-[CMNPjre] -o: -p: --colors --no-colors --no-doc --prettyPrint --output-format: --input-format: --exit-status",
-    operands: "text read*",
-    script: yqPath,
-    why: "prints values from files",
-  },
-  {
-    program: "zcat gzcat bzcat xzcat zstdcat lz4cat",
-    flags: "-q",
-    operands: "read*",
-    suffixes: packedEndings,
-    why: "prints compressed files",
-  },
-];
-
-const programs = new Set(reading.flatMap(({ program }) => program.split(" ")));
+const reading = readTable(
+  `
+  # -I, -T and -w take a value only in some versions, so their value counts as a file.
+  read ls dir vdir (read*): lists file names
+    anyFlag folder recursive=(-R --recursive) sparesGit followsLinks=(-L --dereference)
+    -[aAbBcCdeFfgGhHiIklLmnNoOpPqQrRsStTuUvwxXZ1@] --all --almost-all --author --escape --block-size: --ignore-backups
+    --color? --directory --dired --classify? --file-type --format: --full-time --group-directories-first --no-group
+    --human-readable --si --dereference-command-line --dereference-command-line-symlink-to-dir --hide: --hyperlink?
+    --indicator-style: --inode --ignore: --kibibytes --dereference --numeric-uid-gid --literal --hide-control-chars
+    --show-control-chars --quote-name --quoting-style: --reverse --recursive --size --sort: --time: --time-style:
+    --tabsize: --width: --context --zero
+  read eza exa (read*): lists file names
+    folder recursive=(-R -T --recurse --tree) sparesGit followsLinks=(-X --dereference --follow-symlinks)
+    -[1aAbBdDfFgGhHiImMnNOrRSTuUxXlZ@] -L: -s: -t: -w: --all --almost-all --oneline --long --grid --across --recurse
+    --tree --classify? --color: --colour: --icons? --no-icons --hyperlink --sort: --level: --ignore-glob: --git
+    --git-ignore --no-git --group-directories-first --group-directories-last --only-dirs --only-files --list-dirs
+    --reverse --binary --bytes --group --smart-group --header --links --inode --modified --accessed --created --changed
+    --time: --time-style: --no-permissions --no-filesize --no-user --no-time --numeric --octal-permissions --blocksize
+    --total-size --width: --absolute? --dereference --follow-symlinks --git-repos --git-repos-no-status
+  # Each of several bundled letters may take a following word, and some of these words are output files.
+  read tree (read*): prints a tree of folders
+    longDash folder recursive sparesGit followsLinks=-l -a -d -l -f -x -q -N -Q -p -u -g -s -h -D -F -i -A -S -n -C -r
+    -t -c -v -U -X -J -L: -P: -I: -H: -T: -aL: -dL: -adL: -daL: -fL: -CL: -ad -da -af -fa -fi -if -ah -sh -hs -aC -Ca
+    -dC -ugp -pug --noreport --gitignore --dirsfirst --filesfirst --prune --matchdirs --ignore-case --filelimit:
+    --timefmt: --sort: --du --si --inodes --device --charset: --metafirst --nolinks
+  # -f and -t take a value only in some versions, so their value counts as a file.
+  read stat (read*): prints the size, times and owner of files
+    anyFlag -[fFlLnqrstx] -c: --format: --printf: --dereference --file-system --terse --cached:
+  read file (read*): detects the type of files
+    -[bhiIkLlnNr0] -e: -F: -P: --brief --mime --mime-type --mime-encoding --extension --apple --dereference
+    --no-dereference --keep-going --list --no-buffer --no-pad --raw --print0 --separator: --exclude: --exclude-quiet:
+    --parameter:
+  read du (read*): prints the disk usage of files
+    anyFlag folder followsLinks=(-L --dereference) -[0abcDghHIklLmnPrsSx] -d: -B: -t: -X< --max-depth: --all
+    --apparent-size --block-size: --bytes --count-links --total --dereference --dereference-args --no-dereference
+    --exclude: --exclude-from< --human-readable --si --inodes --null --one-file-system --separate-dirs --summarize
+    --threshold: --time? --time-style:
+  read df (read*): prints free disk space
+    anyFlag -[abghHiIklmnPTY] -B: -t: -x: --all --block-size: --human-readable --si --inodes --local --portability
+    --print-type --total --type: --exclude-type: --output? --no-sync
+  read basename dirname (text*): prints a path in another form
+    anyFlag -a -z -s: --multiple --suffix: --zero
+  read realpath readlink (read*): prints a path in another form
+    anyFlag -[eEfLmnPqsvz] --relative-to< --relative-base< --canonicalize --canonicalize-existing --canonicalize-missing
+    --logical --physical --quiet --silent --strip --no-symlinks --no-newline --verbose --zero
+  read pathchk (text*): checks file names
+    anyFlag -p -P --portability
+  read pwd: prints the working directory
+    -L -P --logical --physical
+  read which type whereis (text*): prints where programs are
+    anyFlag -[abfmPpsStu] --all --skip-alias --skip-functions --skip-dot --skip-tilde
+  read grep egrep fgrep (text read*): searches files for a pattern
+    scriptFlags=(-e -f --regexp --file) ${grepFlags}
+  read grep egrep fgrep (text read*): searches files for a pattern
+    scriptFlags=(-e -f --regexp --file) folder recursive=(-r -R -d --recursive --dereference-recursive --directories)
+    followsLinks=(-R --dereference-recursive) ${grepFlags} -r -R -d: --recursive --dereference-recursive --directories:
+  # Files in the folder decide what it skips, so it may show the content of .git.
+  read rg (text read*): searches files for a pattern
+    obeysIgnoreFiles scriptFlags=(-e -f --regexp --file --files --type-list --pcre2-version) folder recursive
+    followsLinks=(-L --follow) ${rgFlags}
+  read ag (text read*): searches files for a pattern
+    folder recursive followsLinks=(-f --follow) -[acfFgHilLnoQqsStuUvwW0] -A? -B? -C? -G: -m? --after? --before?
+    --context? --ackmate --all-types --case-sensitive --color --nocolor --column --count --depth: --file-search-regex:
+    --files-with-matches --files-without-matches --filename --nofilename --fixed-strings --follow --group --nogroup
+    --heading --noheading --hidden --ignore: --ignore-case --ignore-dir: --invert-match --literal --max-count? --null
+    --numbers --nonumbers --only-matching --silent --skip-vcs-ignores --smart-case --stats --unrestricted --vimgrep
+    --width: --word-regexp
+  read fd fdfind (text? read*): prints file names
+    folder recursive sparesGit followsLinks=(-L --follow) ${fdFlags}
+  read tokei (read*): counts lines of code
+    folder recursive sparesGit -[CfvV] -c: -e: -n: -o: -s: -t: --columns: --compact --exclude: --files --hidden
+    --languages --no-ignore --no-ignore-dot --no-ignore-parent --no-ignore-vcs --num-format: --output: --sort: --types:
+    --type: --verbose
+  read bat batcat (read*): prints files with syntax highlighting
+    scriptFlags=--paging script=onlyNever -[Anpu] -l: -m: -r: -H: --show-all --number --plain --unbuffered --language:
+    --map-syntax: --line-range: --highlight-line: --color: --decorations: --italic-text: --style: --tabs: --theme:
+    --terminal-width: --wrap: --paging: --file-name: --squeeze-blank --no-config --no-lessopen --list-languages
+    --list-themes
+  read yq (text read*): prints values from files
+    script=yqPath -[CMNPjre] -o: -p: --colors --no-colors --no-doc --prettyPrint --output-format: --input-format:
+    --exit-status
+  read zcat gzcat bzcat xzcat zstdcat lz4cat (read*): prints compressed files
+    suffixes=(${packedEndings}) -q
+`,
+  { onlyNever, yqPath },
+);
 
 export const readingRows: readonly CommandRow[] = [
-  { program: [...programs].join(" "), class: "read", sub: "--help|--version", why: "prints its help or version" },
-  ...reading.map((row): CommandRow => ({ ...row, class: "read" })),
+  ...withHelp(reading),
   ...machineRows,
-  // It is a shell script, and crafted file names have made it write other files.
-  {
-    program: "zgrep",
-    class: "low",
-    flags: "-[cEFhHilnoqsvwx] -A: -B: -C: -e: -m:",
-    operands: "text read",
-    scriptFlags: "-e",
-    path: plainName,
-    why: "searches a compressed file",
-  },
+  ...readTable(
+    `
+  # It is a shell script, and crafted file names have made it write other files.
+  low zgrep (text read): searches a compressed file
+    scriptFlags=-e path=plainName -[cEFhHilnoqsvwx] -A: -B: -C: -e: -m:
+`,
+    { plainName },
+  ),
 ];
