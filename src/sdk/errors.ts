@@ -1,5 +1,9 @@
 import type { ConnectionEnd } from "./api.ts";
-import { methodWords } from "./connection/method-words.ts";
+
+/** A method as people read it: `droid.load_session` is "load session". */
+export function methodWords(method: string): string {
+  return method.replace(/^droid\./, "").replaceAll("_", " ");
+}
 
 /** Whatever the SDK throws on its own account. */
 export class SdkError extends Error {

@@ -16,7 +16,7 @@ import { checkText, countable } from "./check-options.ts";
 import { connected } from "./connection/connecting.ts";
 import { ClosedError, RequestError, SdkError, SessionNotFoundError } from "./errors.ts";
 import { isFormat, openSession } from "./session.ts";
-import { newId } from "./turns/new-id.ts";
+import { newId, notRun } from "./turns/prompt-params.ts";
 import { onceOnly } from "./turns/turn.ts";
 import type { TurnEvent, TurnResult } from "./types.ts";
 import { given } from "./wire.ts";
@@ -175,7 +175,7 @@ function isForWantOfSession(error: unknown): boolean {
 export function queryOver(open: () => Promise<Session>, prompt: string, options: PromptOptions): Query {
   checkText("A prompt", prompt);
   const { id = newId() } = options;
-  const interrupted: TurnResult = { status: "interrupted", reason: "interrupted", text: "", turnId: id };
+  const interrupted = notRun(id);
   let isCancelled = false;
   let begun: Promise<{ readonly session: Session; readonly turn: Turn }> | undefined;
   let result: Promise<TurnResult> | undefined;

@@ -3,11 +3,10 @@ import { errorMessage, type Fields, fieldsOf, listOf, textOf } from "../text/val
 import type { CallOptions, CommonOptions, Connection, Session, SettingsChange } from "./api.ts";
 import { callOptions, checkCall, checkSettings, checkText, promptOptions } from "./check-options.ts";
 import { defaultLimits, type Limits } from "./connection/limits.ts";
-import { methodWords } from "./connection/method-words.ts";
 import { createPeer, type Peer } from "./connection/peer.ts";
-import { BusyError, RequestError, type SdkError } from "./errors.ts";
+import { BusyError, methodWords, RequestError, type SdkError } from "./errors.ts";
 import { createInteractions, mostCalls } from "./interactions.ts";
-import { createPrompts } from "./turns/prompts.ts";
+import { Prompts } from "./turns/prompts.ts";
 import { createTranslator, type Known } from "./turns/sdk-events.ts";
 import type { Message, TurnEvent } from "./types.ts";
 import { messageOf, modelsOf, requestIdOf, toolsOf, usageOf } from "./wire.ts";
@@ -44,7 +43,7 @@ export async function openSession(connection: Connection, options: CommonOptions
     }
   };
 
-  const prompts = createPrompts({
+  const prompts = new Prompts({
     limits,
     whenBusy: options.whenBusy ?? "queue",
     request: (method, params, how) => peer.request(method, params, how),

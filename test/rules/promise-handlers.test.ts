@@ -32,7 +32,7 @@ const neverReject: Readonly<Record<string, string>> = {
     "it catches the handler",
   "src/sdk/node/child-connection.ts void transport.drained().then(() => stdin.end())": "draining only resolves",
   "src/sdk/connection/peer.ts void held.then(readOn.open)": "a hold only resolves",
-  "src/sdk/turns/prompts.ts void standStill()": "a hold only resolves",
+  "src/sdk/turns/prompts.ts void this.standStill()": "a hold only resolves",
   "src/sdk/connection/socket-connection.ts void room.then(() => {": "room only resolves",
   "src/store/lease.ts void giveBack(path, retryMs)": "it catches what goes wrong",
 };

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { CommonOptions } from "../../src/sdk/api.ts";
 import { resumeSession } from "../../src/sdk/browser.ts";
-import { markOf } from "../../src/sdk/turns/mark.ts";
+import { markOf } from "../../src/sdk/turns/repeats.ts";
 import type { TurnEvent } from "../../src/sdk/types.ts";
 import {
   busy,

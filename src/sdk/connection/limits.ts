@@ -3,6 +3,9 @@ import type { Timeouts } from "../api.ts";
 /** Milliseconds; 0 means no limit. */
 export type Limits = Required<Timeouts>;
 
+/** Bytes of a line from a backend. A session's history is one line, and V8 has no longer strings. */
+export const defaultMaxLineBytes = 0x1fff_ffe8;
+
 export const defaultLimits: Limits = {
   request: 30_000,
   open: 60_000,

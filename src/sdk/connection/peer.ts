@@ -24,14 +24,14 @@ import type { Connection } from "../api.ts";
 import {
   BackendGoneError,
   ClosedError,
+  methodWords,
   RequestError,
   type SdkError,
   SessionNotFoundError,
   TimeoutError,
 } from "../errors.ts";
-import { forgetOldest } from "../turns/forget-oldest.ts";
+import { forgetOldest } from "../turns/repeats.ts";
 import { type RequestId, requestIdOf } from "../wire.ts";
-import { methodWords } from "./method-words.ts";
 
 export interface PeerEvents {
   /** What stands in `params.notification`; of another method, one whose type is that method. With the length of its line. */

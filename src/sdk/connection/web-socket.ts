@@ -13,7 +13,7 @@ import {
   checkOne,
 } from "../checks.ts";
 import { SdkError } from "../errors.ts";
-import { defaultMaxLineBytes } from "./max-line-bytes.ts";
+import { defaultMaxLineBytes } from "./limits.ts";
 import {
   closeOf,
   listen,

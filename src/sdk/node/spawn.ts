@@ -3,7 +3,7 @@ import { basename, isAbsolute, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Connect, Connection } from "../api.ts";
 import { aListOfStrings, aNumberFrom, anObject, aString, type Checks, checkEach } from "../checks.ts";
-import { defaultMaxLineBytes } from "../connection/max-line-bytes.ts";
+import { defaultMaxLineBytes } from "../connection/limits.ts";
 import { SdkError } from "../errors.ts";
 import { type ChildConnectionOptions, childConnection } from "./child-connection.ts";
 

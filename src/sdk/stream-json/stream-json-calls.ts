@@ -1,5 +1,5 @@
 import { type Fields, fieldsOf, parsedJson, textOf } from "../../text/values.ts";
-import { forgetOldest } from "../turns/forget-oldest.ts";
+import { forgetOldest } from "../turns/repeats.ts";
 import type { StreamJsonEvent } from "../types.ts";
 import { given, textOfContent, toolContentOf } from "../wire.ts";
 

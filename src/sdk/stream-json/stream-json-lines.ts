@@ -1,7 +1,6 @@
 import type { StreamJsonLine } from "../../protocol/stream-json.ts";
 import { type Fields, fieldsOf, isRecord, listOf, numberOf, textOf, textsOf } from "../../text/values.ts";
-import { forgetOldest } from "../turns/forget-oldest.ts";
-import { markOf } from "../turns/mark.ts";
+import { forgetOldest, markOf } from "../turns/repeats.ts";
 import type { Message, StreamJsonEvent, TokenUsage, TurnError } from "../types.ts";
 import { given, messageOf, noticeOf, textOfBlocks, usageOf } from "../wire.ts";
 import { createStreamJsonCalls } from "./stream-json-calls.ts";

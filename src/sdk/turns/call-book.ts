@@ -1,18 +1,7 @@
 import { type Fields, fieldsOf, textOf } from "../../text/values.ts";
 import type { TurnEvent } from "../types.ts";
 import { type CallGiven, callOf, textOfContent, toolContentOf } from "../wire.ts";
-import { forgetOldest } from "./forget-oldest.ts";
-import { markOf } from "./mark.ts";
-
-/** The calls of a session's tools: each told once, and one result each. */
-export interface CallBook {
-  /** The call is being written. */
-  isWritten(toolUse: unknown): Iterable<TurnEvent>;
-  /** Its input is all there. */
-  isComplete(toolUse: unknown, messageId?: string): Iterable<TurnEvent>;
-  progress(given: Fields): Iterable<TurnEvent>;
-  result(given: Fields): Iterable<TurnEvent>;
-}
+import { forgetOldest, markOf } from "./repeats.ts";
 
 interface Entry {
   readonly name: string | undefined;
@@ -22,14 +11,14 @@ interface Entry {
   readonly phase: "written" | "told" | "done";
 }
 
-/** Copies come close behind each other, so the oldest may be forgotten. */
+/** Copies arrive close together, so the oldest calls can be forgotten. */
 const mostCalls = 1_000;
-/** Of those that are being written, with their inputs, which can be long. */
+/** Calls that are still streaming, whose inputs can be long. */
 const mostUntold = 32;
 
-export function createCallBook(): CallBook {
+/** The tool calls of a session: each reported once, with one result. */
+export function createCallBook() {
   const entries = new Map<string, Entry>();
-
   const untold = new Map<string, CallGiven>();
 
   function note(id: string, entry: Entry, call?: CallGiven): void {
@@ -38,11 +27,11 @@ export function createCallBook(): CallBook {
     if (call !== undefined) putLast(untold, id, call, mostUntold);
   }
 
-  /** Whether something new is said of a call. An id may be used again, once its call has its result, by another message. */
+  /** Whether this is not a repetition. An id can be reused by another message once its call has a result. */
   function isNews(known: Entry | undefined, inputMark: string, messageId: string | undefined): boolean {
     if (known === undefined || known.phase === "written") return true;
     if (known.phase === "told" || messageId === undefined || known.messageId === messageId) return false;
-    // One that was told before its message is that of the first message that has it.
+    // A call reported before its message belongs to the first message that has it.
     return known.messageId !== undefined || known.inputMark !== inputMark;
   }
 
@@ -52,31 +41,32 @@ export function createCallBook(): CallBook {
     yield messageId === undefined ? { type: "tool_call", ...call } : { type: "tool_call", ...call, messageId };
   }
 
-  /** Whatever happens to a call, it is told first. */
+  /** A call is reported before anything that happens to it. */
   function* toldFirst(id: string): Generator<TurnEvent> {
     const call = untold.get(id);
     if (call !== undefined) yield* tell(call);
   }
 
   return {
-    *isWritten(toolUse) {
+    /** The call's input is still streaming. */
+    *isWritten(toolUse: unknown): Generator<TurnEvent> {
       const call = callOf(toolUse);
       if (call === undefined) return;
       const known = entries.get(call.id);
       const inputMark = inputMarkOf(call.input);
-      // Right before and behind its result a call is often told again; with another input it is another call.
+      // Backends often repeat a call around its result; with another input it is another call.
       if (known !== undefined && (known.phase === "told" || known.inputMark === inputMark)) return;
       note(call.id, { name: call.name, inputMark, messageId: undefined, phase: "written" }, call);
       yield { type: "tool_input", ...call };
     },
-    *isComplete(toolUse, messageId) {
+    *isComplete(toolUse: unknown, messageId?: string): Generator<TurnEvent> {
       const call = callOf(toolUse);
       if (call === undefined) return;
       const known = entries.get(call.id);
       if (isNews(known, inputMarkOf(call.input), messageId)) yield* tell(call, messageId);
       else if (known !== undefined) known.messageId ??= messageId;
     },
-    *progress(given) {
+    *progress(given: Fields): Generator<TurnEvent> {
       const id = textOf(given.toolUseId) ?? "";
       const update = fieldsOf(given.update);
       const known = entries.get(id);
@@ -85,12 +75,12 @@ export function createCallBook(): CallBook {
       const text = [update.text, update.status, update.details, update.error].find((each) => typeof each === "string");
       yield { type: "tool_progress", id, ...(name !== undefined && { name }), text: textOf(text) ?? "" };
     },
-    *result(given) {
+    *result(given: Fields): Generator<TurnEvent> {
       const id = textOf(given.toolUseId) ?? textOf(given.tool_use_id) ?? "";
       const known = entries.get(id);
       if (known?.phase === "done") return;
       const content = toolContentOf(given.content);
-      // One that can be told may come yet.
+      // A readable result may follow.
       if (content === undefined) throw new RangeError("A result is nested too deeply.");
       yield* toldFirst(id);
       const { name, messageId, inputMark = inputMarkOf({}) } = known ?? {};

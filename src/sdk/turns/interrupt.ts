@@ -1,15 +1,10 @@
 import type { TurnEvent } from "../types.ts";
 import { handleTurnEvent, ignored, type TurnEventHandlers } from "./turn-event-handlers.ts";
 
-/** Interrupts one turn. */
-export interface Interrupt {
-  /** Resolves when the backend has acknowledged it. Rejects as `send` does. */
-  send(signal?: AbortSignal): Promise<void>;
-  /** Some backends acknowledge an early interrupt and ignore it: if the turn still works after a while, it is sent again. */
-  see(events: readonly TurnEvent[]): void;
-}
+export type Interrupt = ReturnType<typeof createInterrupt>;
 
-export function createInterrupt(send: (signal?: AbortSignal) => Promise<void>, waitMs: number): Interrupt {
+/** Interrupts one turn. `send` resolves when the backend has acknowledged it. */
+export function createInterrupt(send: (signal?: AbortSignal) => Promise<void>, waitMs: number) {
   let acknowledgedAt: number | undefined;
 
   async function sendNow(signal?: AbortSignal): Promise<void> {
@@ -20,7 +15,8 @@ export function createInterrupt(send: (signal?: AbortSignal) => Promise<void>, w
 
   return {
     send: sendNow,
-    see(events) {
+    /** Some backends acknowledge an early interrupt and ignore it: if the turn still works after a while, it is sent again. */
+    see(events: readonly TurnEvent[]): void {
       if (!events.some((event) => handleTurnEvent(isWork, event))) return;
       if (acknowledgedAt === undefined || performance.now() - acknowledgedAt < waitMs) return;
       sendNow().catch(() => {});
@@ -28,7 +24,7 @@ export function createInterrupt(send: (signal?: AbortSignal) => Promise<void>, w
   };
 }
 
-/** What only a turn that goes on brings. */
+/** Events that prove that the turn goes on. */
 const isWork: TurnEventHandlers<boolean> = {
   text: always,
   text_reset: ignored,

@@ -1,23 +1,16 @@
 import type { TurnEvent } from "../types.ts";
-import { forgetOldest } from "./forget-oldest.ts";
+import { forgetOldest } from "./repeats.ts";
 import type { TurnWatch } from "./turn-end.ts";
-
-/** What turns have begun and not finished: when the rest of it comes, it is not of the turn that runs by then. */
-export interface Leftovers {
-  /** A turn is over. */
-  note(watch: Pick<TurnWatch, "unfinished" | "openCalls">): void;
-  /** Those of the running turn, among what one notification tells. */
-  without(events: readonly TurnEvent[]): readonly TurnEvent[];
-}
 
 /** Of each kind. */
 const mostKept = 64;
 
-export function createLeftovers(): Leftovers {
+/** What earlier turns left unfinished: the rest of it must not be taken for part of the running turn. */
+export function createLeftovers() {
   const messages = new Set<string>();
   const calls = new Set<string>();
 
-  /** What names no message belongs to the turn that runs. */
+  /** Events that name no message belong to the running turn. */
   const isOfMessage = (id: string | undefined): boolean => Boolean(id) && messages.has(id ?? "");
 
   /** An id may be used again by a call of this turn. */
@@ -27,16 +20,18 @@ export function createLeftovers(): Leftovers {
   }
 
   return {
-    note({ unfinished, openCalls }) {
+    /** A turn is over. */
+    note({ unfinished, openCalls }: Pick<TurnWatch, "unfinished" | "openCalls">): void {
       for (const id of unfinished) messages.add(id);
       for (const id of openCalls) calls.add(id);
       forgetOldest(messages, mostKept);
       forgetOldest(calls, mostKept);
     },
-    without(events) {
+    /** Of the events of one notification, those of the running turn. */
+    without(events: readonly TurnEvent[]): readonly TurnEvent[] {
       if (messages.size + calls.size === 0) return events;
       for (const event of events) noteCalls(event);
-      // The call itself may be told with it.
+      // The call itself may come with its result.
       const lateCalls = events.flatMap((event) =>
         (event.type === "tool_result" || event.type === "tool_progress") && calls.has(event.id) ? [event.id] : [],
       );

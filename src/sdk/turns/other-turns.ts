@@ -1,44 +1,27 @@
 import { type Fields, fieldsOf, textOf } from "../../text/values.ts";
-import { forgetOldest } from "./forget-oldest.ts";
+import { forgetOldest } from "./repeats.ts";
 
-/** A turn of somebody else, who wants it; or one that was ours, and that nobody wants any more. */
-export type OtherTurn = "foreign" | "left behind";
+/** Another client's turn, or one of ours that its caller has abandoned. */
+type OtherTurn = "foreign" | "left behind";
 
-/** Turns that are none of ours. At most one is at work; a prompt of ours that was sent waits behind it. */
-export interface OtherTurns {
-  /** A prompt that may be run yet, by the id of its message, or of its request. */
-  note(name: string | undefined, whose: OtherTurn): void;
-  begin(whose: OtherTurn): void;
-  /** There was none of these, after all. */
-  forget(whose: OtherTurn): void;
-  /** A turn of ours has ended: in the end, somebody wanted it. */
-  noteWanted(): void;
-  /** Nobody wants that prompt of ours any more; whether its turn goes on. */
-  leave(prompt: SentPrompt, isAtWork: boolean): void;
-  /** Whether this is said within one of them, with that prompt of ours waiting. */
-  see(notification: Fields, waiting: SentPrompt | undefined): boolean;
-  readonly atWork: OtherTurn | undefined;
-  /** What is asked when no prompt of ours is out, or one waits, is asked by the turn that was at work last. */
-  readonly isLastUnwanted: boolean;
-}
-
-/** A prompt of ours that went out. */
+/** A prompt of ours that was sent. */
 export interface SentPrompt {
   readonly id: string;
-  /** Of the request that it went out with. */
   readonly requestId: string | undefined;
   isPromptSeen: boolean;
-  /** What was seen of its turn until now was not of it. */
+  /** Its turn begins only now: what was seen of it before belongs to another one. */
   begin(): void;
 }
 
 const mostRemembered = 64;
 
-export function createOtherTurns(): OtherTurns {
+/** Turns that are not ours. At most one runs; a prompt of ours that was sent waits behind it. */
+export function createOtherTurns() {
   const names = new Map<string, OtherTurn>();
   let last: OtherTurn | "ours" = "ours";
   let atWork: OtherTurn | undefined;
 
+  /** A prompt that can still be run, by the id of its message or request. */
   function note(name: string | undefined, whose: OtherTurn): void {
     if (name !== undefined) names.set(name, whose);
     forgetOldest(names, mostRemembered);
@@ -52,33 +35,36 @@ export function createOtherTurns(): OtherTurns {
   function seePrompt(prompt: readonly unknown[], isExpected: boolean): void {
     const whose = prompt.map((name) => names.get(textOf(name) ?? "")).find((each) => each !== undefined);
     if (whose !== undefined) begin(whose);
-    // Of somebody at another end of the session, perhaps.
+    // Possibly another client of the session.
     else if (!isExpected && atWork === undefined) last = "foreign";
   }
 
   return {
     note,
     begin,
-    forget(whose) {
+    forget(whose: OtherTurn): void {
       if (atWork === whose) atWork = undefined;
     },
-    noteWanted() {
+    /** A turn of ours has ended as its caller wanted. */
+    noteWanted(): void {
       last = "ours";
     },
-    leave({ id, requestId }, isAtWork) {
+    /** A prompt of ours is abandoned. */
+    leave({ id, requestId }: SentPrompt, isAtWork: boolean): void {
       note(id, "left behind");
       note(requestId, "left behind");
       last = "left behind";
       if (isAtWork) atWork = last;
     },
-    see(notification, waiting) {
+    /** Whether a notification belongs to one of them, while `waiting` is a sent prompt of ours. */
+    see(notification: Fields, waiting: SentPrompt | undefined): boolean {
       const { id, role } = fieldsOf(notification.message);
       const { requestId, turnId } = notification;
       const isPrompt = notification.type === "create_message" && role === "user";
       const isOfRequest = isPrompt && requestId !== undefined && requestId === waiting?.requestId;
       const isOwn = waiting !== undefined && (id === waiting.id || turnId === waiting.id || isOfRequest);
       if (isOwn) waiting.isPromptSeen = true;
-      // One that is said into our turn is part of it.
+      // A prompt that joins our turn is part of it.
       if (isPrompt && waiting?.isPromptSeen !== true) seePrompt([id, requestId], waiting !== undefined);
       if (atWork === undefined) return false;
       if (isOwn || isIdle(notification) || notification.type === "agent_turn_completed") {
@@ -90,6 +76,7 @@ export function createOtherTurns(): OtherTurns {
     get atWork() {
       return atWork;
     },
+    /** Without a running prompt of ours, questions come from the turn that ran last. */
     get isLastUnwanted() {
       return last === "left behind";
     },

@@ -6,54 +6,26 @@ import type { Limits } from "../connection/limits.ts";
 import type { RequestOptions, RpcFailure } from "../connection/peer.ts";
 import { createTimers } from "../connection/timers.ts";
 import { BackendGoneError, BusyError, ClosedError, TimeoutError } from "../errors.ts";
-import type { TurnEvent, TurnResult } from "../types.ts";
+import type { TurnEvent } from "../types.ts";
 import { createInterrupt, type Interrupt } from "./interrupt.ts";
 import { createLeftovers } from "./leftovers.ts";
-import { newId } from "./new-id.ts";
 import { createOtherTurns, type SentPrompt } from "./other-turns.ts";
-import { promptParams } from "./prompt-params.ts";
+import { newId, notRun, promptParams } from "./prompt-params.ts";
 import { createTurn, type RunningTurn } from "./turn.ts";
 import { createTurnWatch, type TurnWatch } from "./turn-end.ts";
-
-/** The prompts of a session: one turn at a time, each with one end. */
-export interface Prompts {
-  stream(text: string, options: PromptOptions): Turn;
-  /** What was said in a line of so many characters. */
-  see(notification: Fields, events: readonly TurnEvent[], characters: number): void;
-  /** An error for nobody that waits; whether it is the running prompt's. */
-  strayError(error: RpcFailure, requestId: string | undefined): boolean;
-  /** A no was given to the running turn. */
-  noteRefusal(): void;
-  /** The backend asks something: whatever it said, the turn runs. */
-  noteQuestion(): void;
-  /** Whether nobody wants the turn any more that is at work, or was last. */
-  readonly isUnwanted: boolean;
-  /** The backend got what it waited for. */
-  noteAnswer(): void;
-  /** A turn that none of these prompts began is running; `idle` ends it. */
-  noteForeignTurn(): void;
-  /** There was none, after all. */
-  forgetForeignTurn(): void;
-  /** A prompt that is none of these, by the id of its message or of its request: its turn is not one of theirs. */
-  noteOther(name: string | undefined): void;
-  interrupt(options: { readonly signal?: AbortSignal | undefined }): Promise<void>;
-  fail(error: unknown): void;
-  hold(): Promise<void> | undefined;
-  readonly isBusy: boolean;
-}
 
 interface Parts {
   readonly limits: Limits;
   readonly whenBusy: "queue" | "refuse";
   request(method: string, params: object, options: RequestOptions): Promise<Fields>;
   takeUnfinishedText(): string | undefined;
-  /** The backend waits for an answer of this side: it need not say anything. */
+  /** The backend waits for an answer of this side, so its silence is no fault. */
   isAnswerDue(): boolean;
-  /** The end of a turn, for those who listen to all events. */
+  /** A turn has ended: for those who listen to all events. */
   ended(event: TurnEvent): void;
-  /** A prompt goes out: what was told before is not of its turn. */
+  /** A prompt goes out: nothing shown before belongs to its turn. */
   begins(): void;
-  /** No turn runs any more, or nobody wants it: nobody waits for what it asked. */
+  /** No turn runs, or the running one is unwanted: its questions can go. */
   over(): void;
 }
 
@@ -61,336 +33,367 @@ interface Entry extends SentPrompt {
   readonly params: object;
   readonly running: RunningTurn;
   watch: TurnWatch;
-  /** What was not sent has none, and cannot be alive. */
+  /** Set when the prompt is sent. */
   requestId: string | undefined;
-  /** Ends whatever was set up for it. */
-  readonly release: (() => void)[];
-  /** Whether the backend has taken the prompt, or refused it. */
+  /** Opens when the backend has accepted or refused the prompt. */
   readonly answered: Gate;
-  /** Aborted when its answer is not waited for any more. */
+  /** Aborted when the backend's answer is no longer awaited. */
   readonly leftBehind: AbortController;
+  readonly interrupt: Interrupt;
   isAnswered: boolean;
   isStopped: boolean;
-  readonly interrupt: Interrupt;
+  ignoreSignal(): void;
 }
 
-/** These wait for the backend, and the turn's own time does not care for what. */
+/** The timers that stand still while the caller holds the backend up. The one for the whole turn does not. */
 type TimerName = "others" | "begin" | "silence" | "grace" | "drain";
 
-/** How long the end of a turn is waited for that nobody wants any more. */
+/** How long to wait for the end of an unwanted turn. */
 const drainMs = 10_000;
 
-export function createPrompts(parts: Parts): Prompts {
-  const { limits } = parts;
-  const queue: Entry[] = [];
-  const timers = createTimers<TimerName>();
-  const wholeTurn = createTimers<"turn">();
-  const leftovers = createLeftovers();
-  const others = createOtherTurns();
-  let current: Entry | undefined;
-  let isHeldUp = false;
-  let failure: { readonly error: unknown } | undefined;
+/** The prompts of a session: one turn at a time, each with one end. */
+export class Prompts {
+  private readonly parts: Parts;
+  private readonly limits: Limits;
+  private readonly queue: Entry[] = [];
+  private readonly timers = createTimers<TimerName>();
+  private readonly wholeTurn = createTimers<"turn">();
+  private readonly leftovers = createLeftovers();
+  private readonly others = createOtherTurns();
+  private current: Entry | undefined;
+  private isHeldUp = false;
+  private failure: { readonly error: unknown } | undefined;
 
-  /** While the caller takes his time, what the backend says lies unread: it cannot be late. */
-  async function standStill(): Promise<void> {
-    isHeldUp = true;
-    timers.stop();
-    for (let hold = current?.running.hold(); hold !== undefined; hold = current?.running.hold()) await hold;
-    isHeldUp = false;
-    timers.goOn();
+  constructor(parts: Parts) {
+    this.parts = parts;
+    this.limits = parts.limits;
   }
 
-  const sent = (): Entry | undefined => (current?.requestId === undefined ? undefined : current);
-  /** The prompt whose turn is at work, as far as can be known. */
-  const atWork = (): Entry | undefined => (others.atWork === undefined ? sent() : undefined);
-
-  function disarmAll(): void {
-    timers.disarmAll();
-    wholeTurn.disarmAll();
-  }
-
-  function startNext(): void {
-    if (current !== undefined) return;
-    if (others.atWork === "foreign") {
-      waitForOthers();
-      return;
+  stream(text: string, options: PromptOptions): Turn {
+    if (typeof text !== "string") throw new TypeError("A prompt must be a string.");
+    const { current, failure } = this;
+    const entry = this.entryOf(text, options);
+    // After a stopped or abandoned turn a prompt always waits.
+    const isOver = current?.isStopped === true || current?.running.isSettled === true;
+    const isBusy = (current !== undefined && !isOver) || this.others.atWork === "foreign" || this.queue.length > 0;
+    const refusal = failure ?? (options.signal?.aborted === true ? { error: options.signal.reason } : undefined);
+    if (refusal !== undefined || (isBusy && this.parts.whenBusy === "refuse")) {
+      entry.ignoreSignal();
+      entry.running.fail(refusal === undefined ? new BusyError("A turn is running already.") : refusal.error);
+      return entry.running.turn;
     }
-    timers.disarm("others");
-    const entry = queue.shift();
-    if (entry !== undefined) start(entry);
+    this.queue.push(entry);
+    current?.running.runOn();
+    this.startNext();
+    return entry.running.turn;
   }
 
-  function start(entry: Entry): void {
-    current = entry;
-    parts.begins();
-    const begun = (): void => {
-      if (current !== entry) return;
-      entry.isAnswered = true;
-      entry.answered.open();
-      if (entry.isStopped) return;
-      if (!entry.watch.isAlive) waitForBegin(entry);
-      listen(entry);
+  /** `characters`: the length of the line that the events came in. */
+  see(notification: Fields, events: readonly TurnEvent[], characters: number) {
+    const entry = this.sent();
+    if (this.others.see(notification, entry)) return this.startNext();
+    if (entry === undefined) return;
+    const own = this.leftovers.without(events);
+    // The turn goes on although it had said that it was over.
+    if (own.some(({ type }) => type === "text" || type === "thinking")) this.timers.disarm("grace");
+    entry.interrupt.see(own);
+    entry.watch.see(notification, own);
+    if (entry.watch.isAlive) entry.answered.open();
+    for (const event of own) if (!entry.running.isSettled) entry.running.push(event, characters);
+    if (entry.watch.isAlive) this.timers.disarm("begin");
+    if (this.timers.has("silence")) this.watchSilence(entry);
+    this.check(entry);
+  }
+
+  /** An error that no request waits for. True if it belongs to the running prompt. */
+  strayError(error: RpcFailure, requestId: string | undefined): boolean {
+    const entry = this.sent();
+    if (entry === undefined || entry.watch.isAlive) return false;
+    if (requestId !== undefined && requestId !== entry.requestId) return false;
+    entry.watch.noteFailure({ message: error.message });
+    this.check(entry);
+    return true;
+  }
+
+  /** A permission was refused in the running turn. */
+  noteRefusal(): void {
+    this.atWork()?.watch.noteRefusal();
+  }
+
+  /** The backend asks something, so the turn runs, whatever it said. */
+  noteQuestion() {
+    const entry = this.atWork();
+    if (entry === undefined) return this.startNext();
+    entry.watch.noteQuestion();
+    this.timers.disarm("grace", "begin");
+  }
+
+  /** The turn that runs, or ran last, was stopped or left behind. */
+  get isUnwanted(): boolean {
+    return this.atWork()?.isStopped ?? this.others.isLastUnwanted;
+  }
+
+  /** The backend got the answer that it waited for. */
+  noteAnswer(): void {
+    if (this.current === undefined) this.startNext();
+    else if (this.timers.has("silence")) this.watchSilence(this.current);
+  }
+
+  /** A turn runs that none of these prompts began; `idle` ends it. */
+  noteForeignTurn(): void {
+    this.others.begin("foreign");
+  }
+
+  forgetForeignTurn(): void {
+    this.others.forget("foreign");
+    this.startNext();
+  }
+
+  /** A prompt sent by other means, by the id of its message or request. */
+  noteOther(name: string | undefined): void {
+    this.others.note(name, "foreign");
+  }
+
+  async interrupt({ signal }: { readonly signal?: AbortSignal | undefined }): Promise<void> {
+    for (const entry of this.queue.splice(0)) this.end(entry);
+    if (this.current !== undefined) await this.stop(this.current, signal);
+    else if (this.others.atWork === "foreign") await this.interruptBackend(signal, false);
+  }
+
+  fail(error: unknown): void {
+    const { current } = this;
+    this.failure ??= { error };
+    current?.answered.open();
+    for (const entry of [...(current === undefined ? [] : [current]), ...this.queue.splice(0)]) {
+      entry.ignoreSignal();
+      entry.running.fail(error);
+    }
+    this.current = undefined;
+    this.disarmAll();
+  }
+
+  hold(): Promise<void> | undefined {
+    const hold = this.current?.running.hold();
+    if (hold !== undefined && !this.isHeldUp) void this.standStill();
+    return hold;
+  }
+
+  get isBusy(): boolean {
+    return this.current !== undefined || this.others.atWork === "foreign" || this.queue.length > 0;
+  }
+
+  /** While the caller holds the backend up, its messages lie unread and cannot be late. */
+  private async standStill(): Promise<void> {
+    this.isHeldUp = true;
+    this.timers.stop();
+    const held = () => this.current?.running.hold();
+    for (let hold = held(); hold !== undefined; hold = held()) await hold;
+    this.isHeldUp = false;
+    this.timers.goOn();
+  }
+
+  private sent(): Entry | undefined {
+    return this.current?.requestId === undefined ? undefined : this.current;
+  }
+
+  /** The prompt whose turn runs, as far as can be known. */
+  private atWork(): Entry | undefined {
+    return this.others.atWork === undefined ? this.sent() : undefined;
+  }
+
+  private disarmAll(): void {
+    this.timers.disarmAll();
+    this.wholeTurn.disarmAll();
+  }
+
+  private startNext() {
+    if (this.current !== undefined) return;
+    if (this.others.atWork === "foreign") return this.waitForOthers();
+    this.timers.disarm("others");
+    const entry = this.queue.shift();
+    if (entry !== undefined) this.start(entry);
+  }
+
+  private start(entry: Entry): void {
+    this.current = entry;
+    this.parts.begins();
+    this.wholeTurn.arm("turn", this.limits.turn, () => this.giveUp(entry, "did not come to an end", this.limits.turn));
+    const how: RequestOptions = {
+      timeoutMs: this.limits.request,
+      signal: entry.leftBehind.signal,
+      onSent: (id) => {
+        entry.requestId = id;
+      },
+      isPatient: () => entry.watch.isAlive,
     };
-    const onSent = (id: string): void => {
-      entry.requestId = id;
-    };
-    const isPatient = (): boolean => entry.watch.isAlive;
-    const { signal } = entry.leftBehind;
-    wholeTurn.arm("turn", limits.turn, () => giveUp(entry, "did not come to an end", limits.turn));
-    parts
-      .request("droid.add_user_message", entry.params, { timeoutMs: limits.request, signal, onSent, isPatient })
-      .then(begun, (error: unknown) => {
-        if (current !== entry) return;
-        // Some answer late or never, and work all the same.
-        if (error instanceof TimeoutError && entry.watch.isAlive) return begun();
-        if (error instanceof TimeoutError || entry.watch.isAlive) leaveBehind(entry);
-        finishWith(entry, () => entry.running.fail(error));
-      })
+    this.parts
+      .request("droid.add_user_message", entry.params, how)
+      .then(
+        () => this.accepted(entry),
+        (error: unknown) => this.refused(entry, error),
+      )
       .finally(() => entry.answered.open());
   }
 
-  /** As long as the backend says anything of the turn that is not one of ours, or waits for an answer to it. */
-  function waitForOthers(): void {
-    if (queue.length === 0) return;
-    timers.arm("others", limits.begin, () => {
-      const [first] = parts.isAnswerDue() ? [] : queue;
+  private accepted(entry: Entry): void {
+    if (this.current !== entry) return;
+    entry.isAnswered = true;
+    entry.answered.open();
+    if (entry.isStopped) return;
+    if (!entry.watch.isAlive) this.waitForBegin(entry);
+    this.watchSilence(entry);
+  }
+
+  private refused(entry: Entry, error: unknown) {
+    if (this.current !== entry) return;
+    // Some backends answer late or never, and work all the same.
+    if (error instanceof TimeoutError && entry.watch.isAlive) return this.accepted(entry);
+    if (error instanceof TimeoutError || entry.watch.isAlive) this.leaveBehind(entry);
+    this.finishWith(entry, () => entry.running.fail(error));
+  }
+
+  /** As long as a foreign turn says something, or waits for an answer. */
+  private waitForOthers(): void {
+    if (this.queue.length === 0) return;
+    const { begin } = this.limits;
+    this.timers.arm("others", begin, () => {
+      const [first] = this.parts.isAnswerDue() ? [] : this.queue;
       if (first !== undefined) {
-        abandon(first, new TimeoutError(`The turn that ran before did not end within ${limits.begin} ms.`));
+        this.abandon(first, new TimeoutError(`The turn that ran before did not end within ${begin} ms.`));
       }
-      startNext();
+      this.startNext();
     });
   }
 
-  function waitForBegin(entry: Entry): void {
-    timers.arm("begin", limits.begin, () => giveUp(entry, "began nothing", limits.begin));
+  private waitForBegin(entry: Entry): void {
+    this.timers.arm("begin", this.limits.begin, () => this.giveUp(entry, "began nothing", this.limits.begin));
   }
 
-  /** It may be run yet, when the backend comes to it: nobody wants that, and its turn is nobody's. */
-  function leaveBehind(entry: Entry): void {
+  private watchSilence(entry: Entry): void {
+    this.timers.arm("silence", this.limits.silence, () => {
+      if (this.parts.isAnswerDue()) this.watchSilence(entry);
+      else this.giveUp(entry, "said nothing", this.limits.silence);
+    });
+  }
+
+  /** The backend may still run it later: that turn is unwanted. */
+  private leaveBehind(entry: Entry): void {
     entry.leftBehind.abort();
-    const how = { timeoutMs: limits.request, isUrgent: true };
-    parts.request("droid.interrupt_session", {}, how).catch(() => {});
+    this.interruptBackend(undefined, true).catch(() => {});
   }
 
-  function listen(entry: Entry): void {
-    timers.arm("silence", limits.silence, () => {
-      if (parts.isAnswerDue()) listen(entry);
-      else giveUp(entry, "said nothing", limits.silence);
-    });
+  private giveUp(entry: Entry, what: string, ms: number): void {
+    this.abandon(entry, new TimeoutError(`The backend ${what} within ${ms} ms.`));
   }
 
-  function giveUp(entry: Entry, what: string, ms: number): void {
-    abandon(entry, new TimeoutError(`The backend ${what} within ${ms} ms.`));
-  }
-
-  /** Its caller hears at once; the next prompt waits until the backend has ended it, too. */
-  function abandon(entry: Entry, error: unknown): void {
+  /** Its caller is told at once; the next prompt waits until the backend has ended it. */
+  private abandon(entry: Entry, error: unknown): void {
     entry.running.fail(error);
-    void stop(entry).catch(() => {});
+    void this.stop(entry).catch(() => {});
   }
 
-  async function stop(entry: Entry, signal?: AbortSignal): Promise<void> {
-    const at = queue.indexOf(entry);
+  private async stop(entry: Entry, signal?: AbortSignal): Promise<void> {
+    const at = this.queue.indexOf(entry);
     if (at !== -1) {
-      queue.splice(at, 1);
-      end(entry);
+      this.queue.splice(at, 1);
+      this.end(entry);
       return;
     }
-    if (current !== entry) return;
+    if (this.current !== entry) return;
     entry.isStopped = true;
     if (entry.requestId === undefined) {
       entry.leftBehind.abort();
-      finishWith(entry, () => end(entry));
+      this.finishWith(entry, () => this.end(entry));
       return;
     }
     entry.watch.noteInterrupt();
-    parts.over();
-    check(entry);
-    if (current !== entry) return;
-    timers.disarm("begin", "silence");
-    wholeTurn.disarm("turn");
-    // However often it is stopped, its end has been waited for since the first time.
-    if (!timers.has("drain")) {
-      timers.arm("drain", drainMs, () => {
-        leaveBehind(entry);
-        finish(entry);
+    this.parts.over();
+    this.check(entry);
+    if (this.current !== entry) return;
+    this.timers.disarm("begin", "silence");
+    this.wholeTurn.disarm("turn");
+    // A second stop does not restart the wait.
+    if (!this.timers.has("drain")) {
+      this.timers.arm("drain", drainMs, () => {
+        this.leaveBehind(entry);
+        this.finish(entry);
       });
     }
-    // What has not been taken cannot be interrupted.
+    // A prompt that was not accepted yet cannot be interrupted.
     if (!entry.isAnswered && !entry.watch.isAlive) await entry.answered.wait();
-    if (current !== entry) return;
+    if (this.current !== entry) return;
     await entry.interrupt.send(signal);
   }
 
-  async function interruptBackend(signal?: AbortSignal): Promise<void> {
-    const how = { timeoutMs: limits.request, signal, isUrgent: true };
-    await parts.request("droid.interrupt_session", {}, how).catch(unlessGone);
+  /** Resolves if the backend is gone: then nothing runs, as wished. */
+  private async interruptBackend(signal: AbortSignal | undefined, isUrgent: boolean): Promise<void> {
+    const how = { timeoutMs: this.limits.request, signal, isUrgent };
+    await this.parts.request("droid.interrupt_session", {}, how).catch((error: unknown) => {
+      if (!(error instanceof BackendGoneError || error instanceof ClosedError)) throw error;
+    });
   }
 
-  function check(entry: Entry): void {
+  private check(entry: Entry): void {
     const { phase } = entry.watch;
-    if (phase === "over") finish(entry);
-    else if (phase === "running") timers.disarm("grace");
-    else if (!timers.has("grace")) timers.arm("grace", Math.max(1, limits.grace), () => finish(entry));
+    if (phase === "over") this.finish(entry);
+    else if (phase === "running") this.timers.disarm("grace");
+    else if (!this.timers.has("grace")) {
+      this.timers.arm("grace", Math.max(1, this.limits.grace), () => this.finish(entry));
+    }
   }
 
-  function finish(entry: Entry): void {
-    const unfinished = parts.takeUnfinishedText();
-    finishWith(entry, () => end(entry, entry.watch.result(unfinished)));
+  private finish(entry: Entry): void {
+    const unfinished = this.parts.takeUnfinishedText();
+    this.finishWith(entry, () => this.end(entry, entry.watch.result(unfinished)));
   }
 
-  function end(entry: Entry, result: TurnResult = notRun(entry.id)): void {
-    for (const each of entry.release.splice(0)) each();
+  private end(entry: Entry, result = notRun(entry.id)): void {
+    entry.ignoreSignal();
     const event: TurnEvent = { type: "end", result };
     if (!entry.running.isSettled) entry.running.push(event, 0);
     entry.running.end(result);
-    parts.ended(event);
+    this.parts.ended(event);
   }
 
-  function finishWith(entry: Entry, how: () => void): void {
-    if (current !== entry) return;
-    disarmAll();
-    for (const each of entry.release.splice(0)) each();
-    current = undefined;
+  private finishWith(entry: Entry, how: () => void): void {
+    if (this.current !== entry) return;
+    this.disarmAll();
+    entry.ignoreSignal();
+    this.current = undefined;
     entry.answered.open();
-    leftovers.note(entry.watch);
-    if (!entry.isStopped && !entry.leftBehind.signal.aborted) others.noteWanted();
+    this.leftovers.note(entry.watch);
+    if (!entry.isStopped && !entry.leftBehind.signal.aborted) this.others.noteWanted();
     else if (entry.requestId !== undefined) {
-      others.leave(entry, entry.watch.isAlive && entry.watch.phase === "running");
+      this.others.leave(entry, entry.watch.isAlive && entry.watch.phase === "running");
     }
-    parts.over();
+    this.parts.over();
     how();
-    startNext();
+    this.startNext();
   }
 
-  function entryOf(text: string, options: PromptOptions): Entry {
+  private entryOf(text: string, options: PromptOptions): Entry {
     const { id = newId(), signal } = options;
-    const params = promptParams(text, id, options);
-    const running = createTurn(
-      id,
-      () => stop(entry),
-      () => void stop(entry).catch(() => {}),
-    );
-    const watch = createTurnWatch(id);
-    const answered = createGate();
+    const stop = (): Promise<void> => this.stop(entry);
     const entry: Entry = {
       id,
-      params,
-      running,
-      watch,
+      params: promptParams(text, id, options),
+      running: createTurn(id, stop, () => void stop().catch(() => {})),
+      watch: createTurnWatch(id),
       requestId: undefined,
-      release: [],
-      answered,
+      answered: createGate(),
       leftBehind: new AbortController(),
+      interrupt: createInterrupt((given) => this.interruptBackend(given, true), this.limits.grace),
       isAnswered: false,
       isPromptSeen: false,
+      isStopped: false,
+      ignoreSignal: onAbort(signal, () => this.abandon(entry, signal?.reason)),
       begin: () => {
-        leftovers.note(entry.watch);
+        this.leftovers.note(entry.watch);
         entry.watch = createTurnWatch(id);
         if (entry.isStopped) entry.watch.noteInterrupt();
-        else if (entry.isAnswered) waitForBegin(entry);
+        else if (entry.isAnswered) this.waitForBegin(entry);
       },
-      isStopped: false,
-      interrupt: createInterrupt(interruptBackend, limits.grace),
     };
-    entry.release.push(onAbort(signal, () => abandon(entry, signal?.reason)));
     return entry;
   }
-
-  return {
-    stream(text, options) {
-      if (typeof text !== "string") throw new TypeError("A prompt must be a string.");
-      const entry = entryOf(text, options);
-      const { running } = entry;
-      // Behind a turn that its caller has stopped, or given up, a prompt waits in any case.
-      const isOver = current?.isStopped === true || current?.running.isSettled === true;
-      const isBusy = (current !== undefined && !isOver) || others.atWork === "foreign" || queue.length > 0;
-      const refusal = failure ?? (options.signal?.aborted === true ? { error: options.signal.reason } : undefined);
-      if (refusal !== undefined || (isBusy && parts.whenBusy === "refuse")) {
-        for (const each of entry.release.splice(0)) each();
-        running.fail(refusal === undefined ? new BusyError("A turn is running already.") : refusal.error);
-        return running.turn;
-      }
-      queue.push(entry);
-      current?.running.runOn();
-      startNext();
-      return running.turn;
-    },
-    see(notification, events, characters) {
-      const entry = sent();
-      if (others.see(notification, entry)) return startNext();
-      if (entry === undefined) return;
-      const own = leftovers.without(events);
-      // It goes on with what it had said to be done with.
-      if (own.some(({ type }) => type === "text" || type === "thinking")) timers.disarm("grace");
-      entry.interrupt.see(own);
-      entry.watch.see(notification, own);
-      if (entry.watch.isAlive) entry.answered.open();
-      for (const event of own) if (!entry.running.isSettled) entry.running.push(event, characters);
-      if (entry.watch.isAlive) timers.disarm("begin");
-      if (timers.has("silence")) listen(entry);
-      check(entry);
-    },
-    strayError(error, requestId) {
-      const entry = sent();
-      if (entry === undefined || entry.watch.isAlive) return false;
-      if (requestId !== undefined && requestId !== entry.requestId) return false;
-      entry.watch.noteFailure({ message: error.message });
-      check(entry);
-      return true;
-    },
-    noteRefusal: () => atWork()?.watch.noteRefusal(),
-    noteQuestion() {
-      const entry = atWork();
-      if (entry === undefined) return startNext();
-      entry.watch.noteQuestion();
-      timers.disarm("grace", "begin");
-    },
-    get isUnwanted() {
-      return atWork()?.isStopped ?? others.isLastUnwanted;
-    },
-    noteAnswer() {
-      if (current === undefined) startNext();
-      else if (timers.has("silence")) listen(current);
-    },
-    noteForeignTurn: () => others.begin("foreign"),
-    forgetForeignTurn() {
-      others.forget("foreign");
-      startNext();
-    },
-    noteOther: (name) => others.note(name, "foreign"),
-    async interrupt({ signal }) {
-      for (const entry of queue.splice(0)) end(entry);
-      if (current !== undefined) await stop(current, signal);
-      else if (others.atWork === "foreign")
-        await parts.request("droid.interrupt_session", {}, { timeoutMs: limits.request, signal }).catch(unlessGone);
-    },
-    fail(error) {
-      failure ??= { error };
-      current?.answered.open();
-      for (const entry of [...(current === undefined ? [] : [current]), ...queue.splice(0)]) {
-        for (const each of entry.release.splice(0)) each();
-        entry.running.fail(error);
-      }
-      current = undefined;
-      disarmAll();
-    },
-    hold() {
-      const hold = current?.running.hold();
-      if (hold !== undefined && !isHeldUp) void standStill();
-      return hold;
-    },
-    get isBusy() {
-      return current !== undefined || others.atWork === "foreign" || queue.length > 0;
-    },
-  };
-}
-
-/** With a backend that is gone, nothing runs any more, and that was the wish. */
-function unlessGone(error: unknown): void {
-  if (!(error instanceof BackendGoneError || error instanceof ClosedError)) throw error;
-}
-
-function notRun(turnId: string): TurnResult {
-  return { status: "interrupted", reason: "interrupted", text: "", turnId };
 }

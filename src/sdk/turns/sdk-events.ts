@@ -4,8 +4,7 @@ import type { Message, Settings, TokenUsage, TurnError, TurnEvent } from "../typ
 import { given, messageOf, noticeOf, textOfBlocks, usageOf } from "../wire.ts";
 import { mergedSettings } from "../wire-settings.ts";
 import { createCallBook } from "./call-book.ts";
-import { forgetOldest } from "./forget-oldest.ts";
-import { markOf } from "./mark.ts";
+import { forgetOldest, markOf } from "./repeats.ts";
 
 /** What is known of a session from what its backend has told. */
 export interface Known {
@@ -14,27 +13,13 @@ export interface Known {
   usage: TokenUsage | undefined;
 }
 
-/**
- * Notifications to events, each thing once. Backends repeat messages, results, states and calls, begin a reply again under the
- * same id, and send types that nobody knows: what comes out is the same as from one that does none of it.
- */
-export interface Translator {
-  take(notification: Fields): readonly TurnEvent[];
-  /** A call that is about to be decided on is complete, even if its message has not come. */
-  callIsComplete(toolUse: unknown): readonly TurnEvent[];
-  /** What was shown until now is not of the turn that begins. */
-  giveUpShown(): void;
-  /** Text that was shown of messages that have not come, and will not: the last one of them. */
-  takeUnfinishedText(): string | undefined;
-}
-
-/** How many messages are remembered to know them again: copies come close behind each other. */
+/** Messages remembered to recognise copies, which arrive close together. */
 const mostMessages = 1_000;
-/** How many messages may be under way, or have been given up and come yet. */
+/** Messages that are streaming, or were abandoned and may still come. */
 const mostShown = 64;
 type Reader = (given: Fields) => Iterable<TurnEvent>;
 
-/** Said by the turn's own end and by `text`, and of no use besides. */
+/** The turn's end and `text` say the same. */
 const silent: Reader = () => [];
 /** Passed on as it came. */
 const untranslated: Reader = (given) => [other(given)];
@@ -42,26 +27,26 @@ const untranslated: Reader = (given) => [other(given)];
 interface Shown {
   text: string;
   thought: boolean;
-  /** The first unit of a pair of surrogates whose second has not come, by kind. */
+  /** The first half of a surrogate pair whose second half has not come, by kind. */
   readonly halves: { text: string; thinking: string };
-  /** It is not waited for any more. */
+  /** No longer awaited. */
   isGivenUp: boolean;
 }
 
-export function createTranslator(known: Known): Translator {
+/**
+ * Notifications to events, each thing once. Backends repeat messages, results, states and calls, restart a reply under the
+ * same id, and send unknown types: the events are those of a backend that does none of this.
+ */
+export function createTranslator(known: Known) {
   const messages = new Map<string, string>();
-  /** By message, the oldest first: what was shown of it until it came. */
+  /** By message, oldest first: what was shown of it until it came. */
   const shown = new Map<string, Shown>();
   const calls = createCallBook();
   let state: string | undefined;
 
-  const shownOf = (messageId: string) => {
-    const now = shown.get(messageId) ?? {
-      text: "",
-      thought: false,
-      halves: { text: "", thinking: "" },
-      isGivenUp: false,
-    };
+  const shownOf = (messageId: string): Shown => {
+    const fresh = { text: "", thought: false, halves: { text: "", thinking: "" }, isGivenUp: false };
+    const now = shown.get(messageId) ?? fresh;
     shown.set(messageId, now);
     forgetOldest(shown, mostShown);
     return now;
@@ -70,7 +55,7 @@ export function createTranslator(known: Known): Translator {
   function* delta(given: Fields, kind: "text" | "thinking"): Generator<TurnEvent> {
     const messageId = textOf(given.messageId) ?? "";
     const piece = textOf(given.textDelta) ?? "";
-    // A message that has come is complete.
+    // The message is complete already.
     if (piece === "" || messages.has(messageId)) return;
     const now = shownOf(messageId);
     const all = now.halves[kind] + piece;
@@ -101,11 +86,11 @@ export function createTranslator(known: Known): Translator {
     }
   }
 
-  /** What is missing of what was shown, so that its pieces are the text of the message. */
+  /** Whatever was not shown yet, so that the deltas add up to the message's text. */
   function* completed(message: Message, text: string, isChanged: boolean): Generator<TurnEvent> {
     const { id: messageId } = message;
     const before = shown.get(messageId);
-    // What was begun before it was tried again under another id.
+    // Earlier messages were retried under another id.
     for (const [id, each] of shown) {
       if (id === messageId) break;
       each.isGivenUp = true;
@@ -128,7 +113,7 @@ export function createTranslator(known: Known): Translator {
     if (text !== "") yield { type: "text", messageId, text };
   }
 
-  /** A message may come all the same: what was shown of it counts then. */
+  /** What was shown so far does not belong to the turn that begins. It counts if its message still comes. */
   function giveUpShown(): void {
     for (const each of shown.values()) each.isGivenUp = true;
   }
@@ -177,14 +162,16 @@ export function createTranslator(known: Known): Translator {
   };
 
   return {
-    take(given) {
+    take(given: Fields): readonly TurnEvent[] {
       const name = textOf(given.type) ?? "";
       const read = Object.hasOwn(readers, name) ? readers[name as Notification["type"]] : untranslated;
       return [...read(given)];
     },
     giveUpShown,
-    callIsComplete: (toolUse) => [...calls.isComplete(toolUse)],
-    takeUnfinishedText() {
+    /** A call that is about to be decided on is complete, even if its message has not come. */
+    callIsComplete: (toolUse: unknown): readonly TurnEvent[] => [...calls.isComplete(toolUse)],
+    /** Text of the last message that streamed and was not completed. */
+    takeUnfinishedText(): string | undefined {
       const [last] = [...shown.values()].filter(({ text, isGivenUp }) => text !== "" && !isGivenUp).slice(-1);
       giveUpShown();
       return last?.text;

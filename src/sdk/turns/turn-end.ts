@@ -1,47 +1,27 @@
 import { type Fields, textOf } from "../../text/values.ts";
 import type { TurnError, TurnEvent, TurnResult } from "../types.ts";
 import { usageOf } from "../wire.ts";
-import { forgetOldest } from "./forget-oldest.ts";
+import { forgetOldest } from "./repeats.ts";
 import { handleTurnEvent, ignored, type TurnEventHandlers, type TurnEventOf } from "./turn-event-handlers.ts";
 
-/**
- * Watches one turn for its end. New backends say it (`agent_turn_completed`), old ones only say that they are idle, and some
- * say so before the last message, or twice, or late: an idle that belongs to the turn before must not end this one.
- */
-export interface TurnWatch {
-  /** A notification of the session while the turn runs, and what it was translated to. */
-  see(notification: Fields, events: readonly TurnEvent[]): void;
-  /** The user's wish, or the answer to a question, will be why it ends. */
-  noteInterrupt(): void;
-  noteRefusal(): void;
-  /** It asks something, and so is not at its end, whatever it said. */
-  noteQuestion(): void;
-  /** The backend answered the prompt with an error after it had accepted it. */
-  noteFailure(error: TurnError): void;
-  /** Anything of this turn was seen. */
-  readonly isAlive: boolean;
-  /** `held`: it has ended, but its last message has not come. It is waited for only a moment. */
-  readonly phase: "running" | "held" | "over";
-  /** Messages that were begun, and have not come. */
-  readonly unfinished: Iterable<string>;
-  /** Calls that have no result. */
-  readonly openCalls: Iterable<string>;
-  /** `unfinished` is the text of a message that did not come. */
-  result(unfinished: string | undefined): TurnResult;
-}
-
-/** However many a backend begins, the last of them are those that may come. */
+/** Limit for messages and calls that were begun and not finished; the oldest are forgotten. */
 const mostBegun = 256;
 
 const interruptedReasons = new Set(["cancelled", "permission_rejected"]);
 const completedReasons = new Set(["completed", "spec_handoff"]);
 
-export function createTurnWatch(turnId: string): TurnWatch {
-  /** By which names the backend may call the turn. */
+export type TurnWatch = ReturnType<typeof createTurnWatch>;
+
+/**
+ * Watches one turn for its end. New backends report it (`agent_turn_completed`); old ones only become idle, some of them
+ * before the last message, twice, or late: an idle of the previous turn must not end this one.
+ */
+export function createTurnWatch(turnId: string) {
+  /** The backend's possible names for the turn. */
   const names = new Set([turnId]);
-  /** Messages of which pieces came, and the whole did not. */
+  /** Messages that have streamed and not been completed. */
   const begun = new Set<string>();
-  /** Those of them that may come yet: the others were given up for one that was begun later. */
+  /** Those of them that can still be completed: the others were abandoned for a later one. */
   const open = new Set<string>();
   const calls = new Set<string>();
   let isAlive = false;
@@ -50,15 +30,17 @@ export function createTurnWatch(turnId: string): TurnWatch {
   let end: Fields | undefined;
   let text = "";
   let error: TurnError | undefined;
-  /** Messages that were begun when it went wrong: one of them that comes, and nothing else, does not make it well. */
+  /** Messages that were streaming when an error came: completing one of them alone does not clear the error. */
   const cutShort = new Set<string>();
   let hasFailed = false;
-  /** A reply is expected after the state, its pieces or a tool's result, and its message has not come. */
+  /** After the state, a delta or a tool's result a reply is expected, and its message has not come. */
   let isReplyDue = false;
+  /** The events being read come with a complete message. */
+  let isOfWhole = false;
   let stop: "interrupted" | "permission_rejected" | undefined;
 
-  /** A piece of a message; of one that came whole it is no new attempt. */
-  function seePiece({ messageId }: TurnEventOf<"text" | "thinking">, isOfWhole: boolean): void {
+  /** A delta is a new attempt, unless it comes with its complete message. */
+  function seePiece({ messageId }: TurnEventOf<"text" | "thinking">): void {
     if (!isOfWhole) cutShort.clear();
     for (const ids of [begun, open]) {
       ids.add(messageId);
@@ -75,17 +57,17 @@ export function createTurnWatch(turnId: string): TurnWatch {
     isAlive = true;
   }
 
-  /** Before anything of the turn was seen, it may be one of the turn before. */
+  /** Before the turn is alive, it may belong to the previous one. */
   function seeError(event: TurnEventOf<"error">): void {
     error = event.error;
     for (const id of begun) cutShort.add(id);
     isReplyDue = open.size > 0;
   }
 
-  const handlersFor = (isOfWhole: boolean): TurnEventHandlers => ({
-    text: (event) => seePiece(event, isOfWhole),
+  const handlers: TurnEventHandlers = {
+    text: seePiece,
     text_reset: ignored,
-    thinking: (event) => seePiece(event, isOfWhole),
+    thinking: seePiece,
     message: seeMessage,
     tool_input: seeCall,
     tool_call: seeCall,
@@ -94,11 +76,11 @@ export function createTurnWatch(turnId: string): TurnWatch {
     },
     tool_result: ({ id }) => {
       calls.delete(id);
-      // After a refusal many call it a day.
+      // After a refusal many backends end the turn.
       if (stop === undefined) isReplyDue = true;
       isAlive = true;
     },
-    // As it was told, news or not: see `seeState`.
+    // Read from the notification, see `seeState`.
     state: ignored,
     usage: ignored,
     settings: ignored,
@@ -111,14 +93,12 @@ export function createTurnWatch(turnId: string): TurnWatch {
     error: seeError,
     other: ignored,
     end: ignored,
-  });
-  const ofWholes = handlersFor(true);
-  const ofPieces = handlersFor(false);
+  };
 
-  /** As it was told, be it news or not: a backend may be idle at the end of each turn, and never say that it is busy. */
+  /** Repeated states count as well: a backend may be idle at the end of each turn and never say that it is busy. */
   function seeState(state: unknown): void {
     if (state === "idle") {
-      // Before anything of the turn was seen, it is the idle of the one before.
+      // Before the turn is alive, it is the idle of the previous one.
       isIdle = isAlive;
     } else if (typeof state === "string") {
       isIdle = false;
@@ -128,7 +108,7 @@ export function createTurnWatch(turnId: string): TurnWatch {
     }
   }
 
-  /** The turn was not ended by a refusal, after all. */
+  /** The refusal did not end the turn. */
   function wentOn(): void {
     if (stop === "permission_rejected") stop = undefined;
   }
@@ -138,7 +118,7 @@ export function createTurnWatch(turnId: string): TurnWatch {
       if (message.role === "user" && !isPromptSeen) names.add(message.id);
       isPromptSeen ||= message.role === "user";
       if (message.id === turnId) isAlive = true;
-      // Said to the model within the turn, as when its reply was cut short: it has to reply to that.
+      // Sent to the model within the turn, as when its reply was cut short: a reply follows.
       if (isAlive) isReplyDue = true;
       return;
     }
@@ -150,7 +130,7 @@ export function createTurnWatch(turnId: string): TurnWatch {
     }
     isReplyDue = open.size > 0;
     if (all !== "") text = all;
-    // It went on after what went wrong.
+    // The turn went on after the error.
     if (!cutShort.has(message.id)) error = undefined;
     wentOn();
   }
@@ -162,38 +142,46 @@ export function createTurnWatch(turnId: string): TurnWatch {
   }
 
   return {
-    see(notification, events) {
+    /** `events`: what the notification was translated to. */
+    see(notification: Fields, events: readonly TurnEvent[]): void {
       if (notification.type === "droid_working_state_changed") seeState(notification.newState);
-      const handlers = notification.type === "create_message" ? ofWholes : ofPieces;
+      isOfWhole = notification.type === "create_message";
       for (const event of events) handleTurnEvent(handlers, event);
       if (notification.type === "agent_turn_completed") seeEnd(notification);
     },
-    noteInterrupt: () => {
+    noteInterrupt(): void {
       stop = "interrupted";
     },
-    noteRefusal: () => {
+    noteRefusal(): void {
       stop ??= "permission_rejected";
     },
-    noteQuestion: () => {
+    /** A turn that asks something is not over, whatever it said. */
+    noteQuestion(): void {
       isAlive = true;
       isIdle = false;
     },
-    noteFailure: (failure) => {
+    /** The backend answered the prompt with an error after it had accepted it. */
+    noteFailure(failure: TurnError): void {
       error = failure;
       hasFailed = true;
     },
+    /** Whether anything of this turn was seen. */
     get isAlive() {
       return isAlive;
     },
-    get phase() {
+    /** `held`: it has ended, but its last message has not come, and is awaited for a moment. */
+    get phase(): "running" | "held" | "over" {
       if (hasFailed) return "over";
       if (end === undefined && !isIdle) return "running";
       const isStopped = stop === "interrupted" || end?.reason === "permission_rejected";
       return isReplyDue && !isStopped ? "held" : "over";
     },
-    unfinished: begun,
-    openCalls: calls,
-    result(unfinished) {
+    /** Messages that have streamed and not been completed. */
+    unfinished: begun as Iterable<string>,
+    /** Calls without a result. */
+    openCalls: calls as Iterable<string>,
+    /** `unfinished`: text of a message that was not completed. */
+    result(unfinished: string | undefined): TurnResult {
       const reason = textOf(end?.reason) ?? stop ?? (error === undefined ? "completed" : "error");
       const usage = usageOf(end?.tokenUsage);
       const status = statusOf(reason);

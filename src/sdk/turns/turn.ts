@@ -1,39 +1,28 @@
 import { deferred } from "../../async/promises.ts";
 import { createGate } from "../../rpc/gate.ts";
+import { createQueue } from "../../rpc/queue.ts";
 import type { Turn } from "../api.ts";
 import type { TurnEvent, TurnResult } from "../types.ts";
-import { createBacklog } from "./backlog.ts";
-
-/** A turn as its caller sees it, and how it is filled. */
-export interface RunningTurn {
-  readonly turn: Turn;
-  /** An event, and how long the line was that it came in. */
-  push(event: TurnEvent, characters: number): void;
-  end(result: TurnResult): void;
-  fail(error: unknown): void;
-  /** What the backend should wait for, when more lies here than the caller takes. */
-  hold(): Promise<void> | undefined;
-  /** Somebody waits for its end: the backend is held up no more. */
-  runOn(): void;
-  readonly isSettled: boolean;
-}
 
 export const onceOnly = "The events of a turn can be taken once only.";
 
-/** What may lie here before the backend is held up. */
+/** What can wait before the backend is held up. */
 const most = { events: 256, characters: 1024 * 1024 };
-/** What is kept for one who has not begun to look. */
+/** Characters kept for a caller who has not begun to iterate. */
 const mostUnseen = 16 * 1024 * 1024;
 
+export type RunningTurn = ReturnType<typeof createTurn>;
+
 /**
- * Events wait here for the caller. One who iterates holds the backend up, unless something waits for the turn's end, within
- * the loop perhaps: then all events are kept, however many. While nobody iterates the turn runs, and what waits is let go as
- * soon as it is too much: sooner when the result was asked for, because one who only wants that needs no events.
+ * A turn as its caller sees it, and how it is filled. A caller who iterates holds the backend up, unless something waits for
+ * the turn's end: then all events are kept, however many. While nobody iterates, the turn runs on and too many events are
+ * dropped, sooner when the result was asked for.
  */
-export function createTurn(id: string, interrupt: () => Promise<void>, abandoned: () => void): RunningTurn {
+export function createTurn(id: string, interrupt: () => Promise<void>, abandoned: () => void) {
   const arrival = createGate();
   const room = createGate();
-  const backlog = createBacklog();
+  const waiting = createQueue<{ readonly event: TurnEvent; readonly characters: number }>();
+  let waitingCharacters = 0;
   let isIterated = false;
   let isResultWanted = false;
   let isEndAwaited = false;
@@ -50,7 +39,7 @@ export function createTurn(id: string, interrupt: () => Promise<void>, abandoned
     room.open();
   }
 
-  const isTooMuch = (): boolean => backlog.count > most.events || backlog.characters > most.characters;
+  const isTooMuch = (): boolean => waiting.length > most.events || waitingCharacters > most.characters;
 
   function runOn(): void {
     isEndAwaited = true;
@@ -59,15 +48,17 @@ export function createTurn(id: string, interrupt: () => Promise<void>, abandoned
 
   function drop(): void {
     isDropped = true;
-    backlog.clear();
+    waiting.clear();
+    waitingCharacters = 0;
   }
 
   async function next(): Promise<IteratorResult<TurnEvent, undefined>> {
     for (;;) {
-      const event = backlog.take();
-      if (event !== undefined) {
+      const next = waiting.shift();
+      if (next !== undefined) {
+        waitingCharacters -= next.characters;
         if (!isTooMuch()) room.open();
-        return { done: false, value: event };
+        return { done: false, value: next.event };
       }
       if (isDropped || (isSettled && failure === undefined)) return { done: true, value: undefined };
       if (failure !== undefined) {
@@ -101,26 +92,30 @@ export function createTurn(id: string, interrupt: () => Promise<void>, abandoned
         isIterated = true;
         return { next, return: leave };
       },
-    },
+    } satisfies Turn,
     get isSettled() {
       return isSettled;
     },
-    push(event, characters) {
+    /** `characters`: the length of the line that the event came in. */
+    push(event: TurnEvent, characters: number): void {
       if (isDropped) return;
-      backlog.push(event, characters);
-      if (!isIterated && (isResultWanted ? isTooMuch() : backlog.characters > mostUnseen)) drop();
+      waiting.push({ event, characters });
+      waitingCharacters += characters;
+      if (!isIterated && (isResultWanted ? isTooMuch() : waitingCharacters > mostUnseen)) drop();
       arrival.open();
     },
-    end(value) {
+    end(value: TurnResult): void {
       result.resolve(value);
       settle();
     },
-    fail(error) {
+    fail(error: unknown): void {
       failure = { error };
       result.reject(error);
       settle();
     },
+    /** The backend is no longer held up, because something waits for the turn's end. */
     runOn,
+    /** What the backend should wait for, when more is queued than the caller takes. */
     hold: () => (isIterated && !isEndAwaited && !isSettled && isTooMuch() ? room.wait() : undefined),
   };
 }

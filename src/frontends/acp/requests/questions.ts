@@ -1,6 +1,6 @@
+import { randomUUID } from "node:crypto";
 import type { ElicitationPropertySchema, PermissionOption, ToolCallUpdate } from "@agentclientprotocol/sdk";
 import type { QuestionAnswer, QuestionRequest } from "../../../sdk/api.ts";
-import { newId } from "../../../sdk/turns/new-id.ts";
 import type { Question } from "../../../sdk/types.ts";
 import { terminalLine, terminalText } from "../../../text/terminal-text.ts";
 import { shownTitle, textContent } from "../view/shown-text.ts";
@@ -108,7 +108,7 @@ async function ask(
 
 /** Without a call that it belongs to, a question is one of its own in the eyes of a client, and ends with the answer. */
 async function askApart(question: Question, signal: AbortSignal, asking: Asking): Promise<string | undefined> {
-  const toolCallId = `question-${newId()}`;
+  const toolCallId = `question-${randomUUID()}`;
   let answer: string | undefined;
   try {
     answer = await ask(toolCallId, question, signal, asking);

@@ -1,5 +1,5 @@
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "@agentclientprotocol/sdk";
-import { forgetOldest } from "../../../sdk/turns/forget-oldest.ts";
+import { forgetOldest } from "../../../sdk/turns/repeats.ts";
 import {
   handleTurnEvent,
   ignored,
