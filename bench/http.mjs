@@ -1,5 +1,5 @@
-import { rmSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   inFreshPlace,
@@ -25,22 +25,26 @@ const bareClient = fileURLToPath(new URL("bare-client.cjs", import.meta.url));
 await inFreshPlace((fresh) =>
   withModelServer((port) => {
     const place = { folder: fresh.folder, environment: environmentOf(join(fresh.folder, "home"), port) };
-    const coldHome = join(fresh.folder, "cold-home");
-    const coldPlace = { folder: fresh.folder, environment: environmentOf(coldHome, port) };
-
+    const freshHome = join(fresh.folder, "fresh-home");
     const commands = wires.flatMap(({ wire, name }) => [
       { name: `node:http, ${name}`, args: [bareClient, String(port), wire, model] },
       { name: `tinman exec, ${name}`, args: [program, "exec", "-m", wire, "-o", "json", "hi"] },
     ]);
     const [floor, own] = commands;
     if (floor === undefined || own === undefined) throw new Error("nothing to measure");
-    // For orientation: a run that finds nothing of what earlier ones have kept.
-    const first = { ...own, name: "tinman exec, first run in a home" };
-    const all = [...commands, first];
+    const inFreshHome = { ...own, name: "tinman exec, fresh home" };
+    // For orientation: what this costs with another Node than the one of the build.
+    const bare = join(fresh.folder, "bare");
+    cpSync(dirname(program), bare, { recursive: true, filter: (path) => basename(path) !== "compiled" });
+    const withoutCode = {
+      name: "the same, without compiled code",
+      args: [join(bare, basename(program)), ...own.args.slice(1)],
+    };
+    const all = [...commands, inFreshHome, withoutCode];
     const walls = interleaved(all, pairs, (command) => {
-      if (command !== first) return wallTime(command, place);
-      rmSync(join(coldHome, "cache"), { recursive: true, force: true });
-      return wallTime(command, coldPlace);
+      if (command !== inFreshHome && command !== withoutCode) return wallTime(command, place);
+      rmSync(freshHome, { recursive: true, force: true });
+      return wallTime(command, { folder: fresh.folder, environment: environmentOf(freshHome, port) });
     });
     const meter = memoryMeter(place);
     const memory = meter ? interleaved(commands, 7, meter.peak) : undefined;
@@ -51,7 +55,7 @@ await inFreshPlace((fresh) =>
     printTable([
       ["command", "wall ms", "of its bare program", "peak MB"],
       ...all.map((command, index) => {
-        const base = command === first ? walls[0] : index % 2 === 0 ? undefined : walls[index - 1];
+        const base = index >= commands.length ? walls[0] : index % 2 === 0 ? undefined : walls[index - 1];
         const peak = memory?.[index];
         return [
           command.name,
@@ -66,10 +70,12 @@ await inFreshPlace((fresh) =>
     );
 
     const wall = pairwise(walls[1] ?? [], walls[0] ?? [], ratio);
+    const freshWall = pairwise(walls[commands.length] ?? [], walls[0] ?? [], ratio);
     const peak = memory && spread((memory[1] ?? []).map(toMegabytes));
     judge(
       [
         { what: "a run over HTTP, wall", text: show(wall, 2), value: wall.value, target: 2.5 },
+        { what: "the same in a fresh home, wall", text: show(freshWall, 2), value: freshWall.value, target: 3.0 },
         { what: "the same, peak MB", text: peak ? show(peak, 0) : "-", value: peak?.value, target: 100 },
       ],
       check,

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   inFreshPlace,
@@ -26,11 +26,18 @@ await inFreshPlace((place) => {
     { name: "empty script", args: [empty] },
     { name: "tinman --version", args: [program, "--version"] },
     { name: "tinman exec", args: [program, "exec", "-o", "json", "Just reply OK."] },
+    { name: "tinman exec, fresh home", args: [program, "exec", "-o", "json", "Just reply OK."] },
     // For orientation: what Node's module loader costs before a line of ours runs.
     { name: "empty ES module", args: [emptyModule] },
   ];
-  const walls = interleaved(commands, pairs, (command) => wallTime(command, place));
-  const [base = [], version = [], exec = []] = walls;
+  const freshHome = join(place.folder, "fresh-home");
+  const freshPlace = { ...place, environment: { ...place.environment, TINMAN_HOME: freshHome } };
+  const walls = interleaved(commands, pairs, (command) => {
+    if (command !== commands[3]) return wallTime(command, place);
+    rmSync(freshHome, { recursive: true, force: true });
+    return wallTime(command, freshPlace);
+  });
+  const [base = [], version = [], exec = [], fresh = []] = walls;
   const meter = memoryMeter(place);
   const memory = meter ? interleaved(commands, 7, meter.peak) : undefined;
 
@@ -57,11 +64,13 @@ await inFreshPlace((place) => {
 
   const versionWall = pairwise(version, base, ratio);
   const execWall = pairwise(exec, base, ratio);
+  const freshWall = pairwise(fresh, base, ratio);
   const execMemory = memory && pairwise(memory[2] ?? [], memory[0] ?? [], ratio);
   judge(
     [
       { what: "tinman --version, wall", text: show(versionWall, 2), value: versionWall.value, target: 1.5 },
       { what: "tinman exec, wall", text: show(execWall, 2), value: execWall.value, target: 3.0 },
+      { what: "the same in a fresh home, wall", text: show(freshWall, 2), value: freshWall.value, target: 3.0 },
       {
         what: "tinman exec, peak memory",
         text: execMemory ? show(execMemory, 2) : "-",

@@ -9,6 +9,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -26,49 +27,38 @@ interface Loaded {
   _compile(source: string, filename: string): void;
 }
 
-/** Parts of Node's module loader. `enableCompileCache` is there since Node 22. */
+/** Parts of Node's module loader. */
 const loader = nodeModule as unknown as {
   wrap(source: string): string;
   readonly _extensions: Record<string, (module: Loaded, filename: string) => void>;
-  enableCompileCache?(folder: string): unknown;
 };
 
 /**
- * Lets later runs start with the code that earlier ones compiled: compiling is half of a short run. `command` is the word
- * that says what will be needed. Only in a home of ours that is there, and never for files that are not this program's.
+ * Starts with code that was compiled before: compiling is half of a short run. A user's home comes first, where each
+ * command keeps what it needs; then `compiled/` beside the program, which the build makes for its own Node. Node's own
+ * compile cache saves only half as much.
  */
 export function enableCompileCache(command: string | undefined): KeepCompiled {
-  const nothing = (): void => undefined;
   try {
-    const home = ownHome();
-    if (home === undefined) return nothing;
-    const folder = join(home, "cache", "compiled");
-    if (loader.enableCompileCache === undefined) return compileFrom(folder, command);
-    if (existsSync(home)) loader.enableCompileCache(folder);
-    return nothing;
+    const home = process.env.TINMAN_HOME || join(homedir(), ".tinman");
+    return isAbsolute(home) ? compileFrom(home, command) : () => undefined;
   } catch {
-    return nothing;
+    return () => undefined;
   }
 }
 
-function ownHome(): string | undefined {
-  const home = process.env.TINMAN_HOME || join(homedir(), ".tinman");
-  return isAbsolute(home) ? home : undefined;
-}
-
-/** For Node 20, which can do it and has no switch for it. */
-function compileFrom(root: string, command: string | undefined): KeepCompiled {
+function compileFrom(home: string, command: string | undefined): KeepCompiled {
   const program = __dirname;
   const { checksum, crc32 } = checksums();
-  const place = `${TINMAN_VERSION}-${process.version}-${process.arch}-${crc32(Buffer.from(program)).toString(36)}`;
+  const root = join(home, "cache", "compiled");
+  const node = `${process.version}-${process.arch}`;
+  const place = `${TINMAN_VERSION}-${node}-${crc32(Buffer.from(program)).toString(36)}`;
   const folder = join(root, place, /^[a-z]{1,20}$/.test(command ?? "") ? String(command) : "other");
-  // Where every run has a home of its own, keeping it would cost each of them a good part of its time, for nothing.
-  const isFirstRun = !existsSync(dirname(dirname(root)));
   const compiled: { readonly path: string; readonly stamp: Buffer; readonly script: Script }[] = [];
 
-  const kept = (path: string, stamp: Buffer): Buffer | undefined => {
+  const kept = (path: string, stamp: Buffer, isTrusted: Trust): Buffer | undefined => {
     try {
-      const bytes = readOwnFile(path);
+      const bytes = readTrusted(path, isTrusted);
       const code = bytes.subarray(stampBytes + checksumBytes);
       return bytes.subarray(0, -code.length).equals(Buffer.concat([stamp, checksum(code)])) ? code : undefined;
     } catch {
@@ -76,31 +66,41 @@ function compileFrom(root: string, command: string | undefined): KeepCompiled {
     }
   };
 
-  const compile = (source: string, filename: string): Script => {
+  const compile = (bytes: Buffer, source: string, filename: string): Script => {
     const wrapped = loader.wrap(source);
     if (source.length < littleSource) return new Script(wrapped, { filename });
     const path = join(folder, basename(filename));
-    const stamp = stampOf(filename);
-    const cachedData = kept(path, stamp);
+    const stamp = Buffer.alloc(stampBytes);
+    stamp.writeDoubleBE(bytes.length, 0);
+    stamp.writeDoubleBE(crc32(bytes), 8);
+    const own = kept(path, stamp, isOfUser);
+    const cachedData = own ?? kept(join(program, "compiled", node, basename(filename)), stamp, isOfProgram);
     const script = new Script(wrapped, { filename, ...(cachedData === undefined ? {} : { cachedData }) });
-    if (cachedData === undefined || script.cachedDataRejected === true) compiled.push({ path, stamp, script });
+    const isEnough = cachedData !== undefined && (own !== undefined || command === "exec");
+    if (!isEnough || script.cachedDataRejected === true) compiled.push({ path, stamp, script });
     return script;
   };
 
   loader._extensions[".cjs"] = (module, filename) => {
-    const source = readFileSync(filename, "utf8");
+    const bytes = readFileSync(filename);
+    const source = bytes.toString();
     // Code that comes from a cache cannot import ES modules.
     if (dirname(filename) !== program || source.includes("import(")) {
       module._compile(source, filename);
       return;
     }
-    const run = compile(source, filename).runInThisContext() as (...given: readonly unknown[]) => void;
+    const run = compile(bytes, source, filename).runInThisContext() as (...given: readonly unknown[]) => void;
     run.call(module.exports, module.exports, (id: string) => module.require(id), module, filename, program);
   };
 
   return () => {
     try {
-      if (compiled.length === 0 || isFirstRun) return;
+      if (compiled.length === 0 || !existsSync(home)) return;
+      // Homes in CI are new for every run: the first one only leaves a mark, as writing is a tenth of its time.
+      if (!existsSync(root)) {
+        mkdirSync(root, { recursive: true, mode: 0o700 });
+        return;
+      }
       removeOlder(root);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       for (const { path, stamp, script } of compiled) {
@@ -126,26 +126,24 @@ const littleSource = 2_000;
 const stampBytes = 16;
 const checksumBytes = 8;
 
-/** It is code: only what this user has written, and nobody else can have, is read. Throws otherwise. */
-function readOwnFile(path: string): Buffer {
+type Trust = (file: Stats) => boolean;
+
+/** It is code: in a home, only what this user has written and nobody else can have. */
+const isOfUser: Trust = ({ uid, mode }) => uid === process.getuid?.() && (mode & 0o077) === 0;
+
+/** Beside the program, what its owner alone can change, who could change the program as well. */
+const isOfProgram: Trust = ({ uid, mode }) => (mode & 0o022) === 0 && uid === statSync(__filename).uid;
+
+/** Throws when it is not there or not trusted. */
+function readTrusted(path: string, isTrusted: Trust): Buffer {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = fstatSync(file);
-    const isOwn = stats.isFile() && stats.uid === process.getuid?.() && (stats.mode & 0o077) === 0;
-    if (!isOwn) throw new Error("This is not what was kept.");
+    if (!stats.isFile() || !isTrusted(stats)) throw new Error("This is not what was kept.");
     return readFileSync(file);
   } finally {
     closeSync(file);
   }
-}
-
-/** Of the source that was compiled; V8 itself only looks at its length. */
-function stampOf(filename: string): Buffer {
-  const { size, mtimeMs } = statSync(filename);
-  const stamp = Buffer.alloc(stampBytes);
-  stamp.writeDoubleBE(size, 0);
-  stamp.writeDoubleBE(mtimeMs, 8);
-  return stamp;
 }
 
 /** V8 does not survive code that is damaged. Loaded when it is needed: `--version` needs none. */

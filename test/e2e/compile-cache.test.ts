@@ -1,16 +1,24 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Bench, createBench } from "./tinman.ts";
+import { type Bench, createBench, mainFile } from "./tinman.ts";
 
 let bench: Bench;
+const dist = dirname(mainFile);
 const folder = (): string => join(bench.home, ".tinman", "cache", "compiled");
-const run = async () => {
-  const { code, stdout, stderr } = await bench.tinman(["exec", "-m", "offline", "Just reply OK."]);
+const run = async (program = dist, prompt = "Just reply OK.") => {
+  const { code, stdout, stderr } = await bench.shell(
+    `"${process.execPath}" "${program}/main.cjs" exec -m offline "${prompt}" </dev/null`,
+  );
   return { code, stdout, stderr };
 };
 const well = { code: 0, stdout: "OK\n", stderr: "" };
+/** What the runs so far have kept in the home. */
+const kept = async (): Promise<ReadonlyMap<string, string>> => {
+  const names = (await readdir(folder(), { recursive: true })).filter((name) => name.endsWith(".cjs"));
+  return new Map(names.map((name) => [name.split("/").slice(1).join("/"), join(folder(), name)]));
+};
 
 beforeEach(async () => {
   bench = await createBench();
@@ -29,68 +37,108 @@ test("runs with a home that cannot be written in", async () => {
   expect(await run()).toEqual(well);
 });
 
-// Later ones have a switch for it, and their own files.
-describe.runIf(process.versions.node.startsWith("20."))("compiled code on Node 20", () => {
-  const kept = async (): Promise<ReadonlyMap<string, string>> => {
-    const names = (await readdir(folder(), { recursive: true })).filter((name) => name.endsWith(".cjs"));
-    return new Map(names.map((name) => [name, join(folder(), name)]));
-  };
-  const changesOf = async (): Promise<readonly number[]> =>
-    Promise.all([...(await kept()).values()].map(async (path) => (await stat(path)).mtimeMs));
+/** A copy of the program, so that a test can change it. */
+async function copyOf(name: string): Promise<string> {
+  const copy = join(bench.root, name);
+  const isNeeded = (path: string): boolean => !/\/(?:sdk|pdfjs\.cjs)$/.test(path);
+  await cp(dist, copy, { recursive: true, filter: isNeeded });
+  return copy;
+}
 
-  beforeEach(() => mkdir(join(bench.home, ".tinman")));
+describe("compiled code beside the program", () => {
+  const place = `compiled/${process.version}-${process.arch}`;
 
-  test("is not kept by the very first run, which may be the only one", async () => {
-    await rm(join(bench.home, ".tinman"), { recursive: true });
-    expect(await run()).toEqual(well);
+  test("is all that a run in a fresh home needs", async () => {
+    for (let time = 0; time < 3; time++) expect(await run()).toEqual(well);
     expect(existsSync(folder())).toBe(false);
-    expect(await run()).toEqual(well);
-    expect(existsSync(folder())).toBe(true);
   });
 
-  test("is kept by a run in a home that is there, used by the next, and for the user alone", async () => {
-    expect(await run()).toEqual(well);
-    const files = await kept();
-    expect([...files.keys()].map((name) => name.split("/").slice(1).join("/"))).toContain("exec/run.cjs");
-    for (const path of files.values()) expect((await stat(path)).mode & 0o777).toBe(0o600);
-    const before = await changesOf();
-    expect(await run()).toEqual(well);
-    expect(await changesOf()).toEqual(before);
+  test("is not used for a program that has changed, even by a letter", async () => {
+    const copy = await copyOf("changed");
+    const offline = join(copy, "offline-model.cjs");
+    const source = await readFile(offline, "utf8");
+    await writeFile(offline, source.replace("You are welcome.", "You are wet-come."));
+    for (let time = 0; time < 2; time++) {
+      expect(await run(copy, "Thanks.")).toEqual({ ...well, stdout: "You are wet-come.\n" });
+    }
+    expect([...(await kept()).keys()]).toEqual(["exec/offline-model.cjs"]);
   });
 
   test.each([
-    ["empty", (): Buffer => Buffer.alloc(0)],
-    ["cut", (bytes: Buffer): Buffer => bytes.subarray(0, bytes.length / 2)],
-    ["of another build", (bytes: Buffer): Buffer => flipped(bytes, 3)],
-    ["damaged in front", (bytes: Buffer): Buffer => flipped(bytes, 30)],
-    ["damaged in the middle", (bytes: Buffer): Buffer => flipped(bytes, bytes.length / 2)],
-    ["damaged at the end", (bytes: Buffer): Buffer => flipped(bytes, bytes.length - 1)],
-  ])("that is %s is not used, and made anew", async (_, change) => {
-    await run();
-    const [path] = [...(await kept())].filter(([name]) => name.endsWith("exec/run.cjs")).map(([, full]) => full);
+    ["that others can write", "chmod go+w"],
+    ["that is a link", "f() { mv $1 $1.moved && ln -s $1.moved $1; }; f"],
+    ["that is cut", "truncate -s 50000"],
+  ])("%s is not used", async (_, change) => {
+    const copy = await copyOf("suspect");
+    expect((await bench.shell(`${change} ${copy}/${place}/run.cjs`)).code).toBe(0);
+    for (let time = 0; time < 2; time++) expect(await run(copy)).toEqual(well);
+    expect([...(await kept()).keys()]).toEqual(["exec/run.cjs"]);
+  });
+});
+
+describe("compiled code in the home, of a program that has none", () => {
+  let bare: string;
+  const changesOf = async (): Promise<readonly number[]> =>
+    Promise.all([...(await kept()).values()].map(async (path) => (await stat(path)).mtimeMs));
+
+  beforeEach(async () => {
+    bare = await copyOf("bare");
+    await rm(join(bare, "compiled"), { recursive: true });
+    await mkdir(folder(), { recursive: true });
+  });
+
+  test("is not kept by the very first run, which may be the only one", async () => {
+    await rm(folder(), { recursive: true });
+    expect(await run(bare)).toEqual(well);
+    expect(await readdir(folder())).toEqual([]);
+    expect(await run(bare)).toEqual(well);
+    expect([...(await kept()).keys()]).toContain("exec/run.cjs");
+  });
+
+  test("is used by the next run, and for the user alone", async () => {
+    expect(await run(bare)).toEqual(well);
+    const files = await kept();
+    expect([...files.keys()]).toContain("exec/run.cjs");
+    for (const path of files.values()) expect((await stat(path)).mode & 0o777).toBe(0o600);
+    const before = await changesOf();
+    expect(await run(bare)).toEqual(well);
+    expect(await changesOf()).toEqual(before);
+  });
+
+  test("that is damaged is not used, and made anew", async () => {
+    await run(bare);
+    const path = (await kept()).get("exec/run.cjs");
     if (path === undefined) throw new Error("nothing was kept");
-    const broken = change(await readFile(path));
-    await writeFile(path, broken);
-    expect(await run()).toEqual(well);
-    expect((await readFile(path)).equals(broken)).toBe(false);
-    expect(await run()).toEqual(well);
+    const whole = await readFile(path);
+    const damaged = {
+      empty: Buffer.alloc(0),
+      cut: whole.subarray(0, whole.length / 2),
+      "of another build": flipped(whole, 3),
+      "damaged in front": flipped(whole, 30),
+      "damaged in the middle": flipped(whole, whole.length / 2),
+      "damaged at the end": flipped(whole, whole.length - 1),
+    };
+    for (const [name, bytes] of Object.entries(damaged)) {
+      await writeFile(path, bytes);
+      expect(await run(bare), name).toEqual(well);
+      expect((await readFile(path)).equals(bytes), name).toBe(false);
+    }
+    expect(await run(bare)).toEqual(well);
   });
 
   test("that others can have written is not used", async () => {
-    await run();
+    await run(bare);
     const before = await changesOf();
     await bench.shell(`chmod -R go+w "${folder()}"`);
-    expect(await run()).toEqual(well);
+    expect(await run(bare)).toEqual(well);
     expect(await changesOf()).not.toEqual(before);
     for (const path of (await kept()).values()) expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
   test("of an earlier version goes away", async () => {
-    await run();
-    await bench.shell(`mkdir -p "${folder()}/0.0.0-old" && rm -rf "${folder()}"/0.1*`);
-    await run();
-    expect(await readdir(folder())).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+-v20\./)]);
-    expect(existsSync(join(folder(), "0.0.0-old"))).toBe(false);
+    await mkdir(join(folder(), "0.0.0-old"));
+    await run(bare);
+    expect(await readdir(folder())).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+-v\d/)]);
   });
 });
 
