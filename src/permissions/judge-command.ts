@@ -1,4 +1,5 @@
 import {
+  type AccessClass,
   type CommandPart,
   type DecisionContext,
   type Evidence,
@@ -39,14 +40,9 @@ function judgePart(part: CommandPart, found: Found, places: Places, isCovered = 
   const { kind, source } = part;
   const rule = part.words === undefined ? undefined : allowingRule(part, places.rules);
   const isAllowed = isCovered || rule !== undefined;
-  const own: Own = { class: part.class, protected: false, rule: part.rule, why: part.why };
-  const touched = part.touches.map((touch) => judgeTouch(touch, found, places)).reduce(worst, own);
-  const allowed: Own = {
-    class: "read",
-    protected: false,
-    rule: "allow-rule",
-    why: `is allowed by the rule ${rule ?? "above"}`,
-  };
+  const itself = own(part.class, part.rule, part.why);
+  const touched = part.touches.map((touch) => judgeTouch(touch, found, places)).reduce(worst, itself);
+  const allowed = own("read", "allow-rule", `is allowed by the rule ${rule ?? "above"}`);
   const parts = part.parts.map((inner) => {
     // Allowing a wrapper's words allows the command it runs, but not substitutions or redirections.
     return judgePart(inner, found, places, isAllowed && (inner.kind === "unwrapped" || kind === "unwrapped"));
@@ -84,9 +80,9 @@ function judgeTouch(touch: Touch, found: Found, places: Places): Own {
   const isRepositoryLost = touch.use === "delete" && touch.lookup.what === "repositories-below";
   if (isRepositoryLost) return judgeRepositories(touch, answer ?? [], places);
   if (answer === undefined) return noAnswer(touch);
-  if (touch.use === "set") return { class: "read", protected: false, rule: "assignment", why: `sets ${path}` };
+  if (touch.use === "set") return own("read", "assignment", `sets ${path}`);
   if (touch.use === "git") {
-    const git: Own = { class: touch.class, protected: false, rule: "git", why: "queries git" };
+    const git = own(touch.class, "git", "queries git");
     const borrowed: Touch = { ...touch, use: "read", class: "read", recursive: false };
     return answer.map((place) => judgeFile(borrowed, place, places)).reduce(worst, git);
   }
@@ -105,12 +101,7 @@ function judgeTouch(touch: Touch, found: Found, places: Places): Own {
     if (touch.use === "run") return judgeRun(path, real, places);
     return judgeFile(around?.has(real) === true ? stayingPut(touch) : touch, real, places);
   });
-  return judged.reduce(worst, {
-    class: touch.class,
-    protected: false,
-    rule: `${touch.use}-workspace`,
-    why: `${touch.use}s ${path}`,
-  });
+  return judged.reduce(worst, own(touch.class, `${touch.use}-workspace`, `${touch.use}s ${path}`));
 }
 
 function stayingPut({ moves: _, ...touch }: Touch): Touch {
@@ -130,19 +121,19 @@ function judgeWay({ use, lookup }: Touch, places: Places): Own | undefined {
 function noAnswer({ use, lookup }: Touch): Own {
   if (use === "run") {
     const why = `runs ${lookup.path}, which the PATH may find in the workspace`;
-    return { class: "high", protected: false, rule: "program-in-workspace", why };
+    return own("high", "program-in-workspace", why);
   }
   if (lookup.what === "signatures") {
     const why = "shows commits, and git's settings make it check signatures with another program";
-    return { class: "high", protected: false, rule: "git-checks-signatures", why };
+    return own("high", "git-checks-signatures", why);
   }
   if (use === "git") {
     const why = "uses git, and the repository's configuration may make it run other programs or read other places";
-    return { class: "high", protected: false, rule: "git-config-runs-programs", why };
+    return own("high", "git-config-runs-programs", why);
   }
   if (use === "set") {
     const why = `sets ${lookup.path}, which is in the environment and may change what programs do`;
-    return { class: "high", protected: false, rule: "dangerous-variable", why };
+    return own("high", "dangerous-variable", why);
   }
   if (use === "delete") return cannotBeUndone(`deletes ${unescaped(lookup.path)}`);
   const words: Partial<Record<Lookup["what"], string>> = {
@@ -154,7 +145,7 @@ function noAnswer({ use, lookup }: Touch): Own {
     "links-below": `follows links below ${lookup.path}, which has too many files to examine`,
   };
   const why = words[lookup.what] ?? `uses ${lookup.path}, which could not be resolved`;
-  return { class: "high", protected: false, rule: "unknown-path", why };
+  return own("high", "unknown-path", why);
 }
 
 /** Files that git cannot restore can only be deleted if a build regenerates them or this session created them. */
@@ -162,7 +153,7 @@ function judgeDeletion(touch: Touch, unsaved: readonly string[], places: Places)
   const lost = unsaved.find((path) => !isExpendable(path, places));
   if (lost !== undefined) return cannotBeUndone(`deletes ${lost}`);
   const why = `deletes ${unescaped(touch.lookup.path)}, which can be restored`;
-  return { class: touch.class, protected: false, rule: "delete-restorable", why };
+  return own(touch.class, "delete-restorable", why);
 }
 
 /** Repositories deleted along with a folder, unless a build put them there. */
@@ -171,20 +162,19 @@ function judgeRepositories(touch: Touch, repositories: readonly string[], places
   const lost = repositories.find((path) => isRoot(path) || !isExpendable(path, places));
   if (lost !== undefined) return { ...protectedPlace(`deletes ${lost}, a protected place`), rule: "catastrophic" };
   // Some builds fetch dependencies as repositories. Other repositories in a build folder may contain work.
-  const own = repositories.find((path) => !/\/(?:_deps|node_modules|\.?venv|target|\.cache)\//.test(path));
-  if (own !== undefined) return cannotBeUndone(`deletes ${own}`);
-  return { class: touch.class, protected: false, rule: "delete-restorable", why: "deletes no repository" };
+  const other = repositories.find((path) => !/\/(?:_deps|node_modules|\.?venv|target|\.cache)\//.test(path));
+  if (other !== undefined) return cannotBeUndone(`deletes ${other}`);
+  return own(touch.class, "delete-restorable", "deletes no repository");
 }
 
 /** Harmless if the file does not exist. Otherwise `high`, because it may be overwritten. */
 function judgeOverwriting({ class: accessClass }: Touch, [existing]: readonly string[]): Own {
-  if (existing === undefined)
-    return { class: accessClass, protected: false, rule: "write-new", why: "overwrites nothing" };
-  return { class: "high", protected: false, rule: "overwrite", why: `may overwrite ${existing}` };
+  if (existing === undefined) return own(accessClass, "write-new", "overwrites nothing");
+  return own("high", "overwrite", `may overwrite ${existing}`);
 }
 
 function cannotBeUndone(does: string): Own {
-  return { class: "high", protected: false, rule: "delete", why: `${does}, which cannot be undone` };
+  return own("high", "delete", `${does}, which cannot be undone`);
 }
 
 /** Git can write any file in a working tree. If that is a home, this includes its protected places. */
@@ -194,27 +184,21 @@ function judgeTree(touch: Touch, roots: readonly string[], places: Places): Own 
   const { repositories: _, around: __, ...homes } = places;
   const [contained] = roots.flatMap((root) => protectedIn(root, homes, use) ?? []);
   if (contained !== undefined) return protectedPlace(`uses a repository that contains ${contained}, a protected place`);
-  return { class: touch.class, protected: false, rule: "write-workspace", why: "writes files in the repository" };
+  return own(touch.class, "write-workspace", "writes files in the repository");
 }
 
 /** Builds and tests run code they find, so it must be in the workspace. */
 function judgeProject(touch: Touch, found: readonly string[], { cwd, foldsCase }: Places): Own {
   const outside = found.find((path) => !liesIn(path, cwd, foldsCase));
-  if (outside === undefined)
-    return { class: touch.class, protected: false, rule: "project", why: "runs the project's code" };
+  if (outside === undefined) return own(touch.class, "project", "runs the project's code");
   const why = `runs code in ${outside}, which is outside the workspace`;
-  return { class: "high", protected: false, rule: "project-outside", why };
+  return own("high", "project-outside", why);
 }
 
 /** Programs in the workspace must not be mistaken for the system's. */
 function judgeRun(name: string, real: string, { cwd, foldsCase }: Places): Own {
-  if (!liesIn(real, cwd, foldsCase)) return { class: "read", protected: false, rule: "program", why: `runs ${real}` };
-  return {
-    class: "high",
-    protected: false,
-    rule: "program-in-workspace",
-    why: `would run ${real} instead of the system's ${name}`,
-  };
+  if (!liesIn(real, cwd, foldsCase)) return own("read", "program", `runs ${real}`);
+  return own("high", "program-in-workspace", `would run ${real} instead of the system's ${name}`);
 }
 
 function judgeFile(touch: Touch, path: string, places: Places): Own {
@@ -231,34 +215,22 @@ function judgeFile(touch: Touch, path: string, places: Places): Own {
   }
   const scope = scopeOf(path, places, use);
   if (scope === "protected") return protectedPlace(`${verb} ${path}, a protected place`);
-  if (scope === "workspace")
-    return { class: touch.class, protected: false, rule: `${use}-workspace`, why: `${verb} ${path}` };
+  if (scope === "workspace") return own(touch.class, `${use}-workspace`, `${verb} ${path}`);
   if (use === "write" && isSystemPlace(path, places)) {
-    return {
-      class: "high",
-      protected: false,
-      rule: "write-system",
-      why: `writes ${path}, which belongs to the system`,
-    };
+    return own("high", "write-system", `writes ${path}, which belongs to the system`);
   }
   if (use === "write" && liesIn(path, places.temp, places.foldsCase)) {
-    return {
-      class: worse("medium", touch.class),
-      protected: false,
-      rule: "write-temp",
-      why: `writes ${path}, in the temp folder`,
-    };
+    return own(worse("medium", touch.class), "write-temp", `writes ${path}, in the temp folder`);
   }
-  return {
-    class: raised(touch.class),
-    protected: false,
-    rule: `${use}-outside`,
-    why: `${verb} ${path}, which is outside the workspace`,
-  };
+  return own(raised(touch.class), `${use}-outside`, `${verb} ${path}, which is outside the workspace`);
 }
 
 function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/")) || "/";
+}
+
+function own(accessClass: AccessClass, rule: string, why: string): Own {
+  return { class: accessClass, protected: false, rule, why };
 }
 
 function protectedPlace(why: string): Own {

@@ -3,9 +3,9 @@ import { lookupsOf, unreadable } from "./parts.ts";
 import { createMovedPaths, type MovedPaths } from "./places/moved-paths.ts";
 import { namesForPeople } from "./programs/program-names.ts";
 import { isPlainShell } from "./programs/wrappers.ts";
+import { TooMuch } from "./reader/flow.ts";
+import { readScript } from "./reader/reader.ts";
 import { refusedText } from "./rules/refused-text.ts";
-import { TooMuch } from "./shell/flow.ts";
-import { createReader } from "./shell/shell-risk.ts";
 
 const longestCommand = 64 * 1024;
 const mostBraces = 300;
@@ -35,8 +35,7 @@ export function readCommand(
     const look = (moved: MovedPaths, trustsVariables: boolean) => {
       programs.length = 0;
       const onProgram = (name: string) => void programs.push(name);
-      const reader = createReader({ whole: command, places, moved, trustsVariables, exported, onProgram });
-      return { part: reader.text(command, start, 0).part, isDoubtful: reader.isDoubtful() };
+      return readScript(command, start, { places, moved, trustsVariables, exported, onProgram });
     };
     const moved = createMovedPaths(places.cwd);
     const { part, isDoubtful } = look(moved, true);

@@ -29,7 +29,7 @@ const examples: readonly (readonly [file: string, legal: readonly string[], ille
     ["../tools/a.ts", "../config/a.ts", "../host/a.ts", "zod", "unbash", "node:fs", "node:child_process"],
   ],
   [
-    "permissions/shell/shell-risk.ts",
+    "permissions/reader/a.ts",
     ["./b.ts", "../places/a.ts", "../../engine/tool.ts", "unbash"],
     ["../../tools/a.ts", "../../config/a.ts", "zod", "node:fs", "node:path"],
   ],

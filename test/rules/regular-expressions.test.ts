@@ -56,7 +56,7 @@ const made: Readonly<Record<string, string>> = {
   "models/scripted/script-choice.ts": "a script that the user wrote",
   "models/scripted/script-format.ts": "a script that the user wrote",
   "permissions/programs/arg.ts": "one set of characters",
-  "permissions/shell/bindings.ts": "one name",
+  "permissions/reader/bindings.ts": "one name",
   "permissions/programs/scripts/sed.ts": "each character fits one alternative",
 };
 

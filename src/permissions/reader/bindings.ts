@@ -1,5 +1,5 @@
 import type { Arg, Variables } from "../programs/arg.ts";
-import type { Folders } from "./folders.ts";
+import type { Folders } from "../shell/folders.ts";
 
 /** A command's variables with known values. */
 export interface Bindings {

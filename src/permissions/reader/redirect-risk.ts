@@ -2,7 +2,7 @@ import type { CommandPart } from "../../engine/permission.ts";
 import { classed } from "../parts.ts";
 import { type Arg, textOf } from "../programs/arg.ts";
 import { touchesOf } from "../programs/touches.ts";
-import type { Folders } from "./folders.ts";
+import type { Folders } from "../shell/folders.ts";
 
 /** What a redirection to a file or another stream does. */
 export function judgeRedirect(

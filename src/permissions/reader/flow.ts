@@ -1,7 +1,7 @@
 import type { CommandPart } from "../../engine/permission.ts";
 import { group } from "../parts.ts";
 import type { Printed } from "../programs/arg.ts";
-import { either, type Folders } from "./folders.ts";
+import { either, type Folders } from "../shell/folders.ts";
 
 /** The shell's possible folders afterwards: after success, and after failure. */
 export interface Flow {

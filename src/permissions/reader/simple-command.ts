@@ -1,0 +1,148 @@
+import type { Assignment, Command, Redirection } from "unbash";
+import type { CommandPart } from "../../engine/permission.ts";
+import { type Inner, type Surroundings, setting } from "../judgement.ts";
+import { classed, group, unreadable } from "../parts.ts";
+import { type Arg, textOf } from "../programs/arg.ts";
+import { nameOf } from "../programs/program-names.ts";
+import { judgeProgram } from "../programs/program-risk.ts";
+import { suspects } from "../programs/suspects.ts";
+import { enter } from "../shell/folders.ts";
+import { evaluate } from "../shell/shell-words.ts";
+import { variableRisk } from "../shell/variables.ts";
+import { type Flow, same, type Walked } from "./flow.ts";
+import { sourceOf } from "./nodes.ts";
+import { judgeRedirect, unclearDocument } from "./redirect-risk.ts";
+import { around, type Place, type Reader } from "./state.ts";
+import { argument, inside } from "./words.ts";
+
+const deepest = 8;
+/** Builtins that run a command in the shell itself, so that its `cd` changes the shell's folder. */
+const runInShell = new Set(["eval", "command", "builtin"]);
+
+interface Assigned {
+  readonly part: CommandPart;
+  readonly gives: readonly string[];
+}
+
+export function simple(reader: Reader, node: Command, place: Place): Walked {
+  const source = sourceOf(node, place);
+  const assigned = node.prefix
+    .filter((entry) => entry.type === "Assignment")
+    .map((entry) => assignment(reader, entry, place, node.name?.value));
+  const parts = [
+    ...assigned.map(({ part }) => part),
+    ...[node.name, ...node.args].flatMap((word) => (word === undefined ? [] : inside(reader, word, place))),
+    ...redirections(reader, node.redirects, place),
+  ];
+  if (node.name === undefined) return { part: group("command", source, parts), flow: same(place.folders) };
+  const args = [node.name, ...node.args].flatMap((word) => argument(reader, word, place));
+  args.forEach(reader.count);
+  const given = assigned.flatMap(({ gives }) => gives);
+  const where = around(reader, given.length === 0 ? place : { ...place, variables: [...place.variables, ...given] });
+  const { part, flow, prints } = walkWords(args, source, where, place.depth, reader);
+  // Error messages must not count as paths.
+  const isQuiet = node.redirects.every((entry) => /^2>\s*\/dev\/null$/.test(sourceOf(entry, place)));
+  return { part: { ...part, parts: [...parts, ...part.parts] }, flow, prints: isQuiet ? prints : undefined };
+}
+
+/** `gives`: the variable set for the following command, unless it is known to be harmless. */
+function assignment(reader: Reader, node: Assignment, place: Place, program: string | undefined): Assigned {
+  const { name, index, append, value } = node;
+  const part = classed(
+    group("assignment", node.text, inside(reader, node, place)),
+    "read",
+    "assignment",
+    `sets ${name}`,
+  );
+  const isPlain = index === undefined && append !== true && value.type === "Word";
+  const isKnown = isPlain && !value.text.includes("{");
+  const values = isKnown ? evaluate(value, reader.bindings.in(place.folders)) : [];
+  if (program === undefined) {
+    const bound = place.isTop === true && values.length === 1 ? values[0] : undefined;
+    reader.hasValues ||= bound !== undefined;
+    reader.bindings.bind(name, bound);
+  }
+  // Here IFS only affects how `read` splits a line.
+  const isForRead = name === "IFS" && program === "read";
+  const set = textOf(values[0]);
+  const risk = index !== undefined ? "dangerous" : isForRead ? "harmless" : variableRisk(name, set);
+  const why = `sets ${name}, which can make programs run other programs`;
+  if (risk === "dangerous") return { part: classed(part, "high", "dangerous-variable", why), gives: [] };
+  if (risk === "harmless") return { part, gives: [] };
+  if (program === undefined) return { part: { ...part, touches: [setting(name)] }, gives: [] };
+  return { part: { ...part, touches: suspects(values, around(reader, place)) }, gives: [name] };
+}
+
+export function redirections(reader: Reader, list: readonly Redirection[], place: Place): readonly CommandPart[] {
+  return list.map((node) => {
+    const words = node.type === "HereDoc" ? (node.body.parts ?? []) : node.target === undefined ? [] : [node.target];
+    const parts = words.flatMap((word) => inside(reader, word, place));
+    const part = classed(
+      group("redirection", sourceOf(node, place), parts),
+      "read",
+      "redirection",
+      "redirects its input",
+    );
+    if (node.descriptor?.type === "FileDescriptorVariable") {
+      return classed(part, "high", "sets-variable", "sets a variable with a redirection");
+    }
+    if (node.type === "HereDoc") {
+      const why = unclearDocument(node, place.source, place.joinsDocuments);
+      return why === undefined ? part : classed(part, "high", "unreadable", why);
+    }
+    if (node.type !== "Redirect") return part;
+    const targets = node.target === undefined ? [] : evaluate(node.target, reader.bindings.in(place.folders));
+    return reader.moved.guard(judgeRedirect(part, node, targets, place.folders));
+  });
+}
+
+/** Judges a simple command and the commands it runs in turn. */
+function walkWords(args: readonly Arg[], source: string, where: Surroundings, depth: number, reader: Reader): Walked {
+  const judgement = judgeProgram(args, where);
+  const { class: accessClass, rule, why, touches, runs, prints, makesLinks = false, keepsNames = false } = judgement;
+  for (const name of judgement.exports ?? []) reader.exported.add(name);
+  const name = nameOf(args);
+  // A shell with a script is shown as the script's programs.
+  const isShell = runs.some(({ kind }) => kind === "shell") && /^(ba|da)?sh$/.test(name ?? "");
+  if (name !== undefined && !isShell) reader.onProgram(name);
+  const inner = runs.map((run) => unwrapped(run, source, depth + 1, reader));
+  const { cwd } = reader.places;
+  return {
+    part: reader.moved.guard(
+      {
+        kind: "command",
+        source,
+        class: accessClass,
+        rule,
+        why,
+        touches,
+        words: args.map(textOf),
+        inWorkspaceRoot: where.folders?.length === 1 && where.folders[0] === cwd,
+        parts: inner.map(({ part }) => group("unwrapped", part.source, [part])),
+      },
+      { makesLinks, keepsNames },
+    ),
+    flow: runInShell.has(textOf(args[0]) ?? "")
+      ? (inner[0]?.flow ?? same(where.folders))
+      : movesTo(args, where, reader),
+    prints,
+  };
+}
+
+function unwrapped(inner: Inner, source: string, depth: number, reader: Reader): Walked {
+  if (depth > deepest) return { part: unreadable(source, "is nested too deeply"), flow: same(undefined) };
+  if (inner.kind === "shell") return reader.text(inner.text, inner.in, depth);
+  return walkWords(inner.args, inner.args.map((arg) => textOf(arg) ?? "…").join(" "), inner.in, depth, reader);
+}
+
+/** `cd` and `pushd` move the shell to their argument, `popd` to an unknown folder. */
+function movesTo(args: readonly Arg[], { folders }: Surroundings, { places }: Reader): Flow {
+  const name = textOf(args[0]);
+  if (name === "popd") return same(undefined);
+  if (name !== "cd" && name !== "pushd") return same(folders);
+  const named = args.slice(1).filter((arg) => !/^-[LP]$|^--$/.test(textOf(arg) ?? ""));
+  const home: Arg = { kind: "text", value: places.home };
+  const target = name === "cd" ? (named[0] ?? home) : named[0];
+  const isNumbered = name === "pushd" && /^[-+]/.test(textOf(target) ?? "");
+  return { ok: named.length > 1 || isNumbered ? undefined : enter(folders, target), failed: folders };
+}
