@@ -73,7 +73,7 @@ export interface ToolResultBlock {
   /** Set when a command ran to its end and exited non-zero. */
   readonly exitCode?: number;
   readonly media?: readonly ImageBlock[];
-  /** A file with the whole text, when `text` is only its head and tail. */
+  /** A file with the whole text, when `text` or `forModel` has only its head and tail. */
   readonly fullTextPath?: string;
   readonly cause?: ToolCause;
 }

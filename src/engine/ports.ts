@@ -201,7 +201,7 @@ export interface CommandResult {
   readonly skippedBytes: number;
   readonly skippedLines: number;
   readonly totalBytes: number;
-  /** Set when something was skipped. */
+  /** A file with all of it, for a longer output. */
   readonly fullTextPath?: string;
 }
 

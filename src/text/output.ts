@@ -1,5 +1,8 @@
-/** How much of a tool's output reaches the model, the log and the wires, as bytes of its JSON text. */
+/** How much of a tool's output reaches the log and the wires, as bytes of its JSON text. */
 export const outputLimit = 40_000;
+
+/** The same for a text that only the model reads: `outputLimit` with a number in front of each of its lines. */
+export const modelOutputLimit = 64_000;
 
 /** How much of one text goes into a record of a log, which takes 16 MiB with all that is around it. */
 export const recordTextLimit = 8 * 1024 * 1024;

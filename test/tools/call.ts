@@ -38,6 +38,11 @@ export function createContext(
   };
 }
 
+/** What clients see of a result. */
+export function asClientsSee({ forModel: _, ...output }: ToolOutput): ToolOutput {
+  return output;
+}
+
 /** As the engine does it: parse, resolve the accesses, run. */
 export async function call(tool: ToolBody, given: unknown, context: ToolContext): Promise<ToolOutput> {
   const input = tool.input.parse(given);

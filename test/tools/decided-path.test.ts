@@ -140,7 +140,7 @@ describe("a path that goes through links", () => {
     const { ws, out, context } = await place();
     await symlink(out, join(ws, "leaves"));
     const reading = await decided(readTool, { file_path: "leaves/src/a.txt" }, context);
-    expect(await reading.run()).toEqual({ status: "ok", text: "outside\n" });
+    expect(await reading.run()).toEqual({ status: "ok", text: "outside\n", forModel: "1→outside\n" });
     const creating = await decided(createTool, { file_path: "leaves/new/file", content: "made" }, context);
     expect(await creating.run()).toEqual({ status: "ok", text: "File created successfully" });
     expect(await readFile(join(out, "new", "file"), "utf8")).toBe("made");

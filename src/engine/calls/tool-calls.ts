@@ -1,5 +1,5 @@
 import { createPace } from "../../async/pace.ts";
-import { headAndTail, outputLimit } from "../../text/output.ts";
+import { headAndTail, modelOutputLimit, outputLimit } from "../../text/output.ts";
 import type { EventBody } from "../event.ts";
 import type { ToolCallBlock, ToolResultBlock } from "../message.ts";
 import type { Access, AccessClass, Decision, DecisionContext, PermissionPolicy, Preview } from "../permission.ts";
@@ -359,8 +359,9 @@ function overruled({ call, accesses = [], decision }: Prepared, context: CallsCo
 async function bound(call: ToolCallBlock, output: ToolOutput, context: CallsContext): Promise<ToolOutput> {
   const { text, forModel } = output;
   let { fullTextPath } = output;
-  const long = [text, forModel ?? ""].find((whole) => headAndTail(whole, outputLimit, () => "") !== whole);
-  if (long === undefined) return output;
+  const isLong = (whole: string, limit: number): boolean => headAndTail(whole, limit, () => "") !== whole;
+  const long = isLong(text, outputLimit) ? text : forModel;
+  if (long === undefined || (long !== text && !isLong(long, modelOutputLimit))) return output;
   // A model that works where the client is could not read a file that is here.
   if (fullTextPath === undefined && context.tools.get(call.name)?.runBy !== "client") {
     try {
@@ -371,12 +372,12 @@ async function bound(call: ToolCallBlock, output: ToolOutput, context: CallsCont
     }
   }
   const where = fullTextPath === undefined ? "" : ` The whole output is in ${fullTextPath}`;
-  const cut = (whole: string) =>
-    headAndTail(whole, outputLimit, (skipped) => `[... ${skipped} characters skipped ...]${where}`);
+  const cut = (whole: string, limit: number) =>
+    headAndTail(whole, limit, (skipped) => `[... ${skipped} characters skipped ...]${where}`);
   return {
     ...output,
-    text: cut(text),
-    ...(forModel === undefined ? {} : { forModel: cut(forModel) }),
+    text: cut(text, outputLimit),
+    ...(forModel === undefined ? {} : { forModel: cut(forModel, modelOutputLimit) }),
     ...(fullTextPath === undefined ? {} : { fullTextPath }),
   };
 }

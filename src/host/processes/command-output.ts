@@ -145,10 +145,11 @@ export function createCommandOutput(limits: OutputLimits): CommandOutput {
 
     async finish() {
       const spooled = (await spool?.finish()) ?? false;
+      const kept = spooled ? { fullTextPath: limits.spoolPath } : {};
       const end = tail.last(limits.keepBytes);
       if (totalBytes === head.bytes().length + end.length) {
         const whole = decode(Buffer.concat([head.bytes(), end]));
-        return { head: whole, tail: "", skippedBytes: 0, skippedLines: 0, totalBytes };
+        return { head: whole, tail: "", skippedBytes: 0, skippedLines: 0, totalBytes, ...kept };
       }
       const headBytes = head.bytes().subarray(0, wholeCharactersEnd(head.bytes()));
       const tailBytes = end.subarray(wholeCharactersStart(end));
@@ -158,7 +159,7 @@ export function createCommandOutput(limits: OutputLimits): CommandOutput {
         skippedBytes: totalBytes - headBytes.length - tailBytes.length,
         skippedLines: totalNewlines - countNewlines(headBytes) - countNewlines(tailBytes),
         totalBytes,
-        ...(spooled ? { fullTextPath: limits.spoolPath } : {}),
+        ...kept,
       };
     },
   };

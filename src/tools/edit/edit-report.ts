@@ -1,14 +1,12 @@
 import { jsonBytes, outputLimit } from "../../text/output.ts";
-import type { Breathe } from "../pace.ts";
-import { type DiffLine, diffLines } from "./line-diff.ts";
+import type { Diff, DiffLine } from "./line-diff.ts";
 
 const wholeContentBytes = 20 * 1024;
 const diffBudget = 14_000;
 const spaceForRest = 1000;
 
 /** The result of an edit as existing clients read it: a JSON text, small enough to reach them uncut. */
-export async function editReport(path: string, before: string, after: string, breathe?: Breathe): Promise<string> {
-  const { hunks, isCut } = await diffLines(before, after, breathe);
+export function editReport(path: string, after: string, { hunks, isCut }: Diff): string {
   const lines = hunks.flat();
   const shown: DiffLine[] = [];
   let used = 0;

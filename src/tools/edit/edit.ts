@@ -1,12 +1,15 @@
 import type { Preview } from "../../engine/permission.ts";
-import { defineTool, failed, succeeded, type ToolContext, type ToolOutput, type ToolScope } from "../../engine/tool.ts";
+import { defineTool, failed, type ToolContext, type ToolOutput, type ToolScope } from "../../engine/tool.ts";
+import { shownName } from "../../text/shown-name.ts";
 import { decidedPath, decideUse } from "../decided-path.ts";
 import { halfCharacter, interrupted, isStopped, messageOf } from "../outcome.ts";
 import { createPace } from "../pace.ts";
 import { decodeExactly, previewLimit, previewText, readWhole } from "../text-file.ts";
 import { z } from "../zod.ts";
+import { changedLines, modelBounds } from "./changed-lines.ts";
 import { editReport } from "./edit-report.ts";
 import { replaceText } from "./edit-text.ts";
+import { diffLines } from "./line-diff.ts";
 
 const mostBytes = 10 * 1024 * 1024;
 
@@ -69,10 +72,12 @@ async function edit(input: Input, context: ToolContext): Promise<ToolOutput> {
 
   const breathe = createPace(context.signal);
   await breathe();
-  const report = await editReport(path, before, replacement.text, breathe);
+  const diff = await diffLines(before, replacement.text, breathe);
+  const text = editReport(path, replacement.text, diff);
+  const forModel = [`Edited ${shownName(path)}`, ...changedLines(diff, modelBounds).lines].join("\n");
   if ((await files.stat(path))?.version !== seen) return failed(changed);
   context.seenFiles.set(path, await files.write(path, replacement.text, { signal: context.signal }));
-  return succeeded(report);
+  return { status: "ok", text, forModel };
 }
 
 async function preview(input: Input, scope: ToolScope): Promise<Preview> {

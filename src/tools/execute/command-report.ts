@@ -1,15 +1,50 @@
 import type { CommandResult } from "../../engine/ports.ts";
 import { failed, succeeded, type ToolOutput } from "../../engine/tool.ts";
+import { textEnd, textStart } from "../../text/text-cut.ts";
 import { interrupted } from "../outcome.ts";
 
-/** The result of a command as the model and existing clients read it. */
+/** Characters of a long output that the model reads; errors and summaries are at its end. */
+const modelHead = 6000;
+const modelTail = 10_000;
+
+/** The result of a command as existing clients read it, and the shorter one for the model. */
 export function commandReport(result: CommandResult, timeoutSeconds: number): ToolOutput {
-  const output = outputOf(result);
-  const report = describe(result.end, output, timeoutSeconds);
-  return result.fullTextPath === undefined ? report : { ...report, fullTextPath: result.fullTextPath };
+  const report = describe(result, timeoutSeconds);
+  const shorter = result.fullTextPath === undefined ? undefined : shortened(result);
+  if (shorter !== undefined) return { ...report, forModel: describe(shorter, timeoutSeconds).text, ...fileOf(result) };
+  return result.skippedBytes === 0 ? report : { ...report, ...fileOf(result) };
 }
 
-function describe(end: CommandResult["end"], output: string, timeoutSeconds: number): ToolOutput {
+function fileOf({ fullTextPath }: CommandResult): Pick<ToolOutput, "fullTextPath"> {
+  return fullTextPath === undefined ? {} : { fullTextPath };
+}
+
+/** `undefined` when the output is short enough for the model. */
+function shortened(result: CommandResult): CommandResult | undefined {
+  const shown = result.head + result.tail;
+  if (shown.length <= modelHead + modelTail) return undefined;
+  const head = wholeLines(textStart(result.head, modelHead), (text) => text.slice(0, text.lastIndexOf("\n") + 1));
+  const rest = result.skippedBytes === 0 ? shown : result.tail;
+  const tail = wholeLines(textEnd(rest, modelTail), (text) => text.slice(text.indexOf("\n") + 1));
+  const left = shown.slice(head.length, shown.length - tail.length);
+  return {
+    ...result,
+    head,
+    tail,
+    skippedBytes: result.skippedBytes + Buffer.byteLength(left),
+    skippedLines: result.skippedLines + left.split("\n").length - 1,
+  };
+}
+
+/** The text without the line that was cut, unless most of it would go. */
+function wholeLines(text: string, withoutPart: (text: string) => string): string {
+  const whole = withoutPart(text);
+  return whole.length < text.length / 2 ? text : whole;
+}
+
+function describe(result: CommandResult, timeoutSeconds: number): ToolOutput {
+  const { end } = result;
+  const output = outputOf(result);
   switch (end.type) {
     case "exit":
       return exited(end.code, output);

@@ -1,5 +1,5 @@
 import type { Access, FileChange, Preview } from "../../engine/permission.ts";
-import { defineTool, failed, succeeded, type ToolContext, type ToolOutput, type ToolScope } from "../../engine/tool.ts";
+import { defineTool, failed, type ToolContext, type ToolOutput, type ToolScope } from "../../engine/tool.ts";
 import { type PatchSection, parsePatch } from "../../text/patch-parse.ts";
 import { textStart } from "../../text/text-cut.ts";
 import { decidedPath, decideUse } from "../decided-path.ts";
@@ -55,7 +55,7 @@ async function applyPatch(input: Input, context: ToolContext): Promise<ToolOutpu
   const report = await patchReport(planned, breathe);
   if (context.signal.aborted) return interrupted();
   const trouble = await commitPatch(planned, context.host.files, context.seenFiles, context.signal);
-  if (trouble === undefined) return succeeded(report);
+  if (trouble === undefined) return { status: "ok", ...report };
   const isStop = context.signal.aborted;
   return isStop ? { text: `${interrupted().text}. ${trouble}`, status: "interrupted" } : failed(trouble);
 }

@@ -1,18 +1,18 @@
-import { jsonBytes } from "../../text/output.ts";
-import { textStart } from "../../text/text-cut.ts";
-import { type DiffLine, diffLines } from "../edit/line-diff.ts";
+import { changedLines, type DiffBounds, modelBounds } from "../edit/changed-lines.ts";
+import { type Diff, diffLines } from "../edit/line-diff.ts";
 import type { Breathe } from "../pace.ts";
 import { isChanged } from "./patch-commit.ts";
 import type { PlannedFile } from "./patch-plan.ts";
 
-/** For the changed lines, as bytes of JSON text. */
-const diffBudget = 14_000;
-const longestLine = 500;
+const clientBounds: DiffBounds = { bytes: 14_000, changed: 500, unchanged: 500 };
 /** Texts that are compared for the report; comparing takes time. */
 const mostCompared = 20 * 1024 * 1024;
 
-/** What a patch did: the list of files that models know, and the changed lines with their numbers. */
-export async function patchReport(planned: readonly PlannedFile[], breathe?: Breathe): Promise<string> {
+/** What a patch did: the list of files that models know, and the changed lines with their numbers; fewer `forModel`. */
+export async function patchReport(
+  planned: readonly PlannedFile[],
+  breathe?: Breathe,
+): Promise<{ readonly text: string; readonly forModel?: string }> {
   const changed = planned.filter(isChanged);
   const added = changed.filter((file) => !file.before && !file.movedFrom && file.after !== undefined);
   const updated = changed.filter((file) => (file.before ?? file.movedFrom) && file.after !== undefined);
@@ -25,44 +25,35 @@ export async function patchReport(planned: readonly PlannedFile[], breathe?: Bre
   ];
   for (const { name } of planned.filter((file) => !isChanged(file) && file.after !== undefined))
     lines.push(`Unchanged, because the patch makes no difference to it: ${name}`);
-  return [...lines, ...(await excerpts(updated, breathe))].join("\n");
+  const diffs = new Map<string, Promise<Diff>>();
+  const diffOf = (path: string, before: string, after: string): Promise<Diff> => {
+    const diff = diffs.get(path) ?? diffLines(before, after, breathe);
+    diffs.set(path, diff);
+    return diff;
+  };
+  const report = async (bounds: DiffBounds) => [...lines, ...(await excerpts(updated, bounds, diffOf))].join("\n");
+  const [text, forModel] = [await report(clientBounds), await report(modelBounds)];
+  return forModel === text ? { text } : { text, forModel };
 }
 
-async function excerpts(updated: readonly PlannedFile[], breathe?: Breathe): Promise<readonly string[]> {
+async function excerpts(
+  updated: readonly PlannedFile[],
+  bounds: DiffBounds,
+  diffOf: (path: string, before: string, after: string) => Promise<Diff>,
+): Promise<readonly string[]> {
   const shown: string[] = [];
-  let [used, compared, filesLeft] = [0, 0, 0];
-  for (const { name, before, movedFrom, after = "" } of updated) {
+  let [left, compared, filesLeft] = [bounds.bytes, 0, 0];
+  for (const { path, name, before, movedFrom, after = "" } of updated) {
     const old = movedFrom?.text ?? before?.text ?? "";
     compared += old.length + after.length;
-    if (used >= diffBudget || compared > mostCompared) {
+    if (left <= 0 || compared > mostCompared) {
       filesLeft += 1;
       continue;
     }
-    shown.push("", movedFrom === undefined ? name : `${name} (moved from ${movedFrom.name})`);
-    let linesLeft = 0;
-    const { hunks, isCut } = await diffLines(old, after, breathe);
-    for (const line of numbered(hunks)) {
-      used += jsonBytes(line) + 2;
-      if (used > diffBudget) linesLeft += 1;
-      else shown.push(line);
-    }
-    if (isCut) shown.push("[more lines are left out]");
-    else if (linesLeft > 0) shown.push(`[${linesLeft} more lines are left out]`);
+    const { lines, used } = changedLines(await diffOf(path, old, after), { ...bounds, bytes: left });
+    shown.push("", movedFrom === undefined ? name : `${name} (moved from ${movedFrom.name})`, ...lines);
+    left -= used;
   }
   if (filesLeft > 0) shown.push("", `[the changed lines of ${filesLeft} more files are left out]`);
   return shown;
-}
-
-const signs = { removed: "-", added: "+", unchanged: " " } as const;
-
-function* numbered(hunks: readonly (readonly DiffLine[])[]): Generator<string> {
-  for (const [index, hunk] of hunks.entries()) {
-    if (index > 0) yield "[...]";
-    for (const { type, content, lineNumber } of hunk)
-      yield `${signs[type]}${String(lineNumber.new ?? lineNumber.old).padStart(5)}  ${cut(content)}`;
-  }
-}
-
-function cut(line: string): string {
-  return line.length > longestLine ? `${textStart(line, longestLine)}…` : line;
 }

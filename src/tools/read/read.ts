@@ -138,11 +138,24 @@ async function show(reading: Reading, pieces: AsyncIterable<Uint8Array>, frame: 
     return failed(`Error reading file: offset ${skip} is past the end: ${end} ${window.passed} lines.${why}`);
   }
   const head = frame.header === undefined ? "" : `${frame.header}\n`;
-  return { status: "ok", text: head + render(window, skip, frame) };
+  const plain = textOf(window.lines, window);
+  const end = ending(notesOf(window, skip, frame, plain === ""), plain);
+  const output = { status: "ok", text: head + plain + end } as const;
+  if (frame.subject === "text" || plain === "") return output;
+  return { ...output, forModel: textOf(numbered(window.lines, skip + 1), window) + end };
 }
 
-function render(window: LineWindow, skip: number, frame: Frame): string {
-  const text = window.lines.join("\n") + (window.finalNewline && window.lines.length > 0 ? "\n" : "");
+function textOf(lines: readonly string[], { finalNewline }: LineWindow): string {
+  return lines.join("\n") + (finalNewline && lines.length > 0 ? "\n" : "");
+}
+
+/** Each line behind its number in the file. */
+function numbered(lines: readonly string[], first: number): readonly string[] {
+  const width = String(first + lines.length - 1).length;
+  return lines.map((line, index) => `${String(first + index).padStart(width)}→${line}`);
+}
+
+function notesOf(window: LineWindow, skip: number, frame: Frame, isEmpty: boolean): readonly string[] {
   const notes: string[] = [];
   const last = skip + window.lines.length;
   const { subject } = frame;
@@ -151,10 +164,14 @@ function render(window: LineWindow, skip: number, frame: Frame): string {
     notes.push(`[Lines ${skip + 1}-${last}. The ${subject} goes on: Read it with offset ${last} for what follows.]`);
   else if (unread !== undefined) notes.push(unread);
   else if (skip > 0) notes.push(`[Lines ${skip + 1}-${last}, the last of the ${subject}.]`);
-  else if (text === "") notes.push(`[The ${subject} is empty.]`);
+  else if (isEmpty) notes.push(`[The ${subject} is empty.]`);
   if (window.invalid) notes.push("[Some bytes are not UTF-8 and are shown as \uFFFD.]");
   notes.push(...frame.notes(window));
-  if (notes.length === 0) return text;
+  return notes;
+}
+
+function ending(notes: readonly string[], text: string): string {
+  if (notes.length === 0) return "";
   const gap = text === "" ? "" : text.endsWith("\n") ? "\n" : "\n\n";
-  return text + gap + notes.join("\n");
+  return gap + notes.join("\n");
 }

@@ -99,7 +99,7 @@ describe("running", () => {
 
   test("a result keeps what clients read and what the model reads, and bounds both", async () => {
     const short: ToolOutput = { status: "ok", text: "for clients", forModel: "for the model" };
-    const long: ToolOutput = { status: "ok", text: "for clients", forModel: "m".repeat(50_000) };
+    const long: ToolOutput = { status: "ok", text: "for clients", forModel: "m".repeat(70_000) };
     const tools = [simpleTool("Short", false, async () => short), simpleTool("Long", false, async () => long)];
     const kit = createKit([calls(["Short", {}], ["Long", {}]), says("ok")], { tools });
     const session = await kit.open();
@@ -117,7 +117,7 @@ describe("running", () => {
     ]);
     const [, cut] = results(session) ?? [];
     if (cut?.type !== "tool_result") throw new Error("no result");
-    expect(kit.host.text(cut.fullTextPath ?? "")).toBe("m".repeat(50_000));
+    expect(kit.host.text(cut.fullTextPath ?? "")).toBe("m".repeat(70_000));
   });
 
   test("a tool that throws has failed, and the turn goes on", async () => {

@@ -30,7 +30,8 @@ describe("output that is kept whole", () => {
 
   test("up to twice the limit", async () => {
     const folder = await tempFolder();
-    expect(await keep(["abcdefgh"], 4, join(folder, "whole"))).toEqual(whole("abcdefgh"));
+    const fullTextPath = join(folder, "whole");
+    expect(await keep(["abcdefgh"], 4, fullTextPath)).toEqual({ ...whole("abcdefgh"), fullTextPath });
   });
 
   test("has its characters whole wherever the chunks were cut", async () => {

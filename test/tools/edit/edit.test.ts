@@ -29,7 +29,8 @@ const lines = (count: number, text = "line") =>
 describe("Edit", () => {
   it("replaces the text, remembers the new version and returns the changed lines", async () => {
     const { text, ...rest } = await edit("line1\nline2\n", { old_str: "line1", new_str: "edited" });
-    expect(rest).toEqual({ status: "ok", after: "edited\nline2\n", seen: "v2" });
+    const forModel = "Edited /project/f.txt\n-    1  line1\n+    1  edited\n     2  line2";
+    expect(rest).toEqual({ status: "ok", forModel, after: "edited\nline2\n", seen: "v2" });
     expect(text).toBe(
       JSON.stringify({
         file_path: "/project/f.txt",
@@ -41,6 +42,20 @@ describe("Edit", () => {
         content: "edited\nline2\n",
       }),
     );
+  });
+
+  it("gives the model a bounded part of a long change", async () => {
+    const long = `${"x".repeat(500)}\n`;
+    const { forModel = "" } = await edit(`${long}a\n${long}`, { old_str: "a\n", new_str: `${"b".repeat(900)}\n` });
+    expect(forModel.split("\n").slice(1)).toEqual([
+      `     1  ${"x".repeat(100)}…`,
+      "-    2  a",
+      `+    2  ${"b".repeat(300)}…`,
+      `     3  ${"x".repeat(100)}…`,
+    ]);
+    const many = await edit(lines(200, "old"), { old_str: "old", new_str: "new", change_all: true });
+    expect(jsonBytes(many.forModel ?? "")).toBeLessThanOrEqual(3100);
+    expect(many.forModel).toMatch(/\n\[\d+ more lines are left out\]$/);
   });
 
   it("shows three lines around each change", async () => {

@@ -79,6 +79,29 @@ describe("Execute", () => {
     });
   });
 
+  it("gives the model less of a long output, in whole lines, with the exit code and the file", async () => {
+    const line = (index: number) => `line ${String(index).padStart(4, "0")}\n`;
+    const head = Array.from({ length: 3000 }, (_, index) => line(index)).join("");
+    const fullTextPath = "/outputs/all.txt";
+    const whole = { head, skippedBytes: 0, totalBytes: head.length, fullTextPath };
+    expect(await executed(whole)).toEqual({
+      status: "ok",
+      text: `${head}\n\n[Process exited with code 0]`,
+      forModel: `${head.slice(0, 6000)}[... 1401 lines skipped ...]\n${head.slice(-9990)}\n[Whole output, 30000 bytes: ${fullTextPath}]\n\n[Process exited with code 0]`,
+      fullTextPath,
+    });
+    expect(await executed({ ...whole, head: head.slice(0, 16_000), totalBytes: 16_000 })).toEqual({
+      status: "ok",
+      text: `${head.slice(0, 16_000)}\n\n[Process exited with code 0]`,
+    });
+    const oneLine = await executed({ ...whole, head: "x".repeat(30_000), end: { type: "exit", code: 2 } });
+    expect(oneLine.forModel).toBe(
+      `Error: Command failed (exit code: 2)\n${"x".repeat(6000)}\n[... 14000 bytes skipped ...]\n${"x".repeat(10_000)}\n\n[Whole output, 30000 bytes: ${fullTextPath}]\n\n[Process exited with code 2]`,
+    );
+    const cut = { ...whole, tail: head, skippedBytes: 90_000, skippedLines: 9000, totalBytes: 150_000 };
+    expect((await executed(cut)).forModel).toContain("[... 13401 lines skipped ...]");
+  });
+
   it("runs exactly the given command in the working directory, within bounds", async () => {
     const host = createMemoryHost();
     const run = (input: object) => call(executeTool, input, createContext(host));

@@ -65,6 +65,16 @@ describe("ApplyPatch", () => {
     });
   });
 
+  it("gives the model a shorter part of a long change", async () => {
+    const before = Array.from({ length: 200 }, (_, index) => `this is line ${index}\n`).join("");
+    const removed = Array.from({ length: 150 }, (_, index) => `-this is line ${index}`);
+    const { text, forModel = "" } = await apply({ a: before }, patch("*** Update File: a", ...removed));
+    expect(jsonBytes(forModel)).toBeLessThanOrEqual(3200);
+    expect(forModel).toMatch(/\n\[\d+ more lines are left out\]$/);
+    expect(text.startsWith(forModel.slice(0, 2000))).toBe(true);
+    expect(text).not.toContain("left out");
+  });
+
   it("moves a file as it is, and makes an empty one", async () => {
     const input = patch("*** Update File: a", "*** Move to: b", "*** Add File: c");
     const { after, text } = await apply({ a: "x\r\ny" }, input);

@@ -153,6 +153,7 @@ describe("Read of an image", () => {
       expect(await call(readTool, { file_path: name }, createContext(host))).toEqual({
         status: "ok",
         text: "<svg/>\n",
+        forModel: "1→<svg/>\n",
       });
     }
   });

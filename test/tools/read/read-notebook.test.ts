@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { editTool } from "../../../src/tools/edit/edit.ts";
 import { readTool } from "../../../src/tools/read/read.ts";
 import { createMemoryHost } from "../../fakes/memory-host.ts";
-import { call, createContext } from "../call.ts";
+import { asClientsSee, call, createContext } from "../call.ts";
 import { gifOf, jpegOf, pngOf } from "../image-files.ts";
 
 async function read(content: string | Buffer, input: object = {}) {
   const context = createContext(createMemoryHost({ "/project/n.ipynb": content }));
-  return call(readTool, { file_path: "n.ipynb", ...input }, context);
+  return asClientsSee(await call(readTool, { file_path: "n.ipynb", ...input }, context));
 }
 
 const metadata = { language_info: { name: "python" } };

@@ -1,13 +1,17 @@
 import { describe, expect, it } from "vitest";
 import type { Host } from "../../../src/engine/ports.ts";
-import { jsonBytes, outputLimit } from "../../../src/text/output.ts";
+import { jsonBytes, modelOutputLimit, outputLimit } from "../../../src/text/output.ts";
 import { readTool } from "../../../src/tools/read/read.ts";
 import { createMemoryHost } from "../../fakes/memory-host.ts";
-import { call, createContext } from "../call.ts";
+import { asClientsSee, call, createContext } from "../call.ts";
 
-async function read(content: string | Uint8Array, input: object = {}) {
+async function readBoth(content: string | Uint8Array, input: object = {}) {
   const context = createContext(createMemoryHost({ "/project/f": content }));
   return call(readTool, { file_path: "f", ...input }, context);
+}
+
+async function read(content: string | Uint8Array, input: object = {}) {
+  return asClientsSee(await readBoth(content, input));
 }
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join("");
@@ -18,6 +22,7 @@ describe("Read", () => {
     expect(await call(readTool, { file_path: "src/a.ts" }, context)).toEqual({
       status: "ok",
       text: "one\r\ntwo\n\nfour",
+      forModel: "1→one\r\n2→two\n3→\n4→four",
     });
     expect([...context.seenFiles]).toEqual([["/project/src/a.ts", "v1"]]);
   });
@@ -43,6 +48,17 @@ describe("Read", () => {
       text: "b\n\n[Lines 2-2, the last of the file.]",
     });
     expect(await read(numbered(3), { limit: 3 })).toEqual({ status: "ok", text: numbered(3) });
+  });
+
+  it("gives the model the same lines with their numbers", async () => {
+    expect(await readBoth(numbered(12), { offset: 8, limit: 3 })).toEqual({
+      status: "ok",
+      text: "line 9\nline 10\nline 11\n\n[Lines 9-11. The file goes on: Read it with offset 11 for what follows.]",
+      forModel:
+        " 9→line 9\n10→line 10\n11→line 11\n\n[Lines 9-11. The file goes on: Read it with offset 11 for what follows.]",
+    });
+    const longest = await readBoth(`${"x".repeat(14)}\n`.repeat(2400));
+    expect(jsonBytes(longest.forModel ?? "")).toBeLessThanOrEqual(modelOutputLimit);
   });
 
   it("stops after 2,400 lines when no limit is given", async () => {
@@ -99,10 +115,12 @@ describe("Read", () => {
       expect(await call(readTool, { file_path }, context)).toEqual({
         status: "ok",
         text: `eins\r\nzwei 😀\n\n${note}`,
+        forModel: `1→eins\r\n2→zwei 😀\n\n${note}`,
       });
     expect(await call(readTool, { file_path: "le.txt", offset: 1 }, context)).toEqual({
       status: "ok",
       text: `zwei 😀\n\n[Lines 2-2, the last of the file.]\n${note}`,
+      forModel: `2→zwei 😀\n\n[Lines 2-2, the last of the file.]\n${note}`,
     });
     expect([...context.seenFiles]).toEqual([]);
   });
