@@ -12,6 +12,7 @@ import {
   checkAutonomy,
   checkFolder,
   checkModels,
+  commonModels,
   defaultModel,
   isWithin,
   nameable,
@@ -244,6 +245,7 @@ export class AccessControl {
       const ceiling = who.ceilings?.autonomy;
       // It stays that low until the session closes, whoever else works with it.
       session.highestAutonomy = lowerLevel(session.highestAutonomy, ceiling ?? "high");
+      session.allowedModels = commonModels(session.allowedModels, who.ceilings?.models);
       const changes = {
         ...bounds(settings, { most: ceiling ?? (this.settled.has(session) ? undefined : autonomy) }),
         ...(this.canUse(session, who) ? boundModels(settings, who, modelId) : {}),

@@ -1,5 +1,10 @@
 /** An amount that each user can hold at a time. */
-export function createBudget(most: number, refusal: (held: number) => Error) {
+export interface Budget {
+  /** Throws when it would be too much. The returned function gives it back. */
+  take(user: string, amount: number): () => void;
+}
+
+export function createBudget(most: number, refusal: (held: number) => Error): Budget {
   const held = new Map<string, number>();
   const add = (user: string, amount: number): void => {
     const now = (held.get(user) ?? 0) + amount;
@@ -7,8 +12,7 @@ export function createBudget(most: number, refusal: (held: number) => Error) {
     else held.set(user, now);
   };
   return {
-    /** Throws when it would be too much. The returned function gives it back. */
-    take(user: string, amount: number): () => void {
+    take(user, amount) {
       const before = held.get(user) ?? 0;
       if (before + amount > most) throw refusal(before);
       add(user, amount);

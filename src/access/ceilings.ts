@@ -58,6 +58,15 @@ export function boundModels({ modelId, specModelId }: SessionSettings, who: Iden
   };
 }
 
+/** The models that both lists allow. Absent: all. */
+export function commonModels(
+  some: readonly string[] | undefined,
+  others: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (some === undefined || others === undefined) return some ?? others;
+  return some.filter((model) => others.includes(model));
+}
+
 export function checkAutonomy({ autonomy }: SettingsChanges, most: Autonomy): void {
   if (autonomy === undefined || autonomy === null || !isAbove(autonomy, most)) return;
   const usable = autonomyLevels.filter((level) => !isAbove(level, most)).join(", ");

@@ -1,6 +1,5 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { isMissing } from "../text/system-errors.ts";
 import { readPlainText } from "./bounded-file.ts";
 import type { UserConfig } from "./check/checked-config.ts";
 import { invalid, reason } from "./check/config-fault.ts";
@@ -42,7 +41,7 @@ async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readPlainText(path);
   } catch (error) {
-    if (!isMissing(error)) {
+    if (!(error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR"))) {
       throw invalid(path, reason(error));
     }
     // Rules must not get lost in silence.

@@ -8,16 +8,28 @@ export interface Call {
   readonly over: AbortSignal;
 }
 
-export type OpenCalls = ReturnType<typeof createOpenCalls>;
-
 /** The calls that wait for a result, oldest first. */
-export function createOpenCalls() {
+export interface OpenCalls {
+  /** `undefined` when the call has been here before. */
+  add(call: Omit<Call, "over">): Call | undefined;
+  /** Takes one that is being answered off the list; false when it is not on it. */
+  close(toolCallId: string): boolean;
+  /** Somebody else has answered it. */
+  end(toolCallId: string): void;
+  isOpen(toolCallId: string): boolean;
+  /** It was answered from here. */
+  isOurs(toolCallId: string): boolean;
+  /** Ends those of a message, or all. */
+  drop(messageId?: string): void;
+  ids(): readonly string[];
+}
+
+export function createOpenCalls(): OpenCalls {
   const open = new Map<string, { readonly call: Call; readonly over: AbortController }>();
   const seen = new Set<string>();
   const ours = new Set<string>();
   return {
-    /** `undefined` when the call has been here before. */
-    add(given: Omit<Call, "over">): Call | undefined {
+    add(given) {
       if (seen.has(given.toolCallId)) return undefined;
       seen.add(given.toolCallId);
       const over = new AbortController();
@@ -25,22 +37,18 @@ export function createOpenCalls() {
       open.set(call.toolCallId, { call, over });
       return call;
     },
-    /** Takes one that is being answered off the list; false when it is not on it. */
-    close(toolCallId: string): boolean {
+    close(toolCallId) {
       if (!open.delete(toolCallId)) return false;
       ours.add(toolCallId);
       return true;
     },
-    /** Somebody else has answered it. */
-    end(toolCallId: string) {
+    end(toolCallId) {
       open.get(toolCallId)?.over.abort();
       open.delete(toolCallId);
     },
-    /** It was answered from here. */
-    isOurs: (toolCallId: string) => ours.has(toolCallId),
-    isOpen: (toolCallId: string) => open.has(toolCallId),
-    /** Ends those of a message, or all. */
-    drop(messageId?: string) {
+    isOurs: (toolCallId) => ours.has(toolCallId),
+    isOpen: (toolCallId) => open.has(toolCallId),
+    drop(messageId) {
       for (const [id, { call, over }] of open) {
         if (messageId !== undefined && call.messageId !== undefined && call.messageId !== messageId) continue;
         open.delete(id);

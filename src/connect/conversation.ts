@@ -11,6 +11,27 @@ export interface StartParams {
   readonly sessionParams: Params;
 }
 
+/** One session at a time, over a connection that may come and go. */
+export interface Conversation {
+  readonly sessionId: string | undefined;
+  readonly lastSeq: number | undefined;
+  start(): Promise<void>;
+  resume(sessionId: string, afterSeq?: number): Promise<void>;
+  /** Resolves with the reason for which the answer ended. Begins a session when there is none. */
+  send(message: string): Promise<string>;
+  /** The number of answers that were cancelled. */
+  cancel(): Promise<number>;
+  stop(): Promise<void>;
+  answer(toolCallId: string, result: string, isError: boolean): Promise<void>;
+  openCalls(): readonly string[];
+  isRunning(): boolean;
+  settled(): Promise<void>;
+  ask(method: string): Promise<Params>;
+  /** For the link. */
+  notification(method: string, params: Params): void;
+  restore(request: Request): Promise<void>;
+}
+
 export interface ConversationParts {
   readonly link: () => Link;
   readonly screen: Screen;
@@ -22,10 +43,7 @@ const lastWordsMs = 500;
 const stepMs = 10;
 const drainMs = 200;
 
-export type Conversation = ReturnType<typeof createConversation>;
-
-/** One session at a time, over a connection that may come and go. */
-export function createConversation({ link, screen, start, events }: ConversationParts) {
+export function createConversation({ link, screen, start, events }: ConversationParts): Conversation {
   const state = createSessionState(screen, events);
   let isStopping = false;
 
@@ -83,16 +101,15 @@ export function createConversation({ link, screen, start, events }: Conversation
   }
 
   return {
-    get sessionId(): string | undefined {
+    get sessionId() {
       return state.sessionId;
     },
-    get lastSeq(): number | undefined {
+    get lastSeq() {
       return state.lastSeq;
     },
     start: begin,
-    resume: (sessionId: string, afterSeq?: number) => attach(link().request, sessionId, afterSeq),
-    /** Resolves with the reason for which the answer ended. Begins a session when there is none. */
-    async send(message: string): Promise<string> {
+    resume: (sessionId, afterSeq) => attach(link().request, sessionId, afterSeq),
+    async send(message) {
       if (state.sessionId === undefined) await begin();
       const ended = new Promise<string>((resolve) => {
         const mine: Outgoing = { message, isInDoubt: false, ended: resolve };
@@ -105,13 +122,12 @@ export function createConversation({ link, screen, start, events }: Conversation
       });
       return ended;
     },
-    /** The number of answers that were cancelled. */
-    async cancel(): Promise<number> {
+    async cancel() {
       if (state.sessionId === undefined) return 0;
       const { cancelled } = await insist("cancel", { sessionId: state.sessionId });
       return typeof cancelled === "number" ? cancelled : 0;
     },
-    async stop(): Promise<void> {
+    async stop() {
       const { sessionId } = state;
       if (sessionId === undefined) return;
       isStopping = true;
@@ -125,7 +141,7 @@ export function createConversation({ link, screen, start, events }: Conversation
         isStopping = false;
       }
     },
-    async answer(toolCallId: string, result: string, isError: boolean): Promise<void> {
+    async answer(toolCallId, result, isError) {
       if (!state.calls.close(toolCallId)) return;
       const params = { sessionId: state.sessionId, toolCallId, result, ...(isError && { isError }) };
       await insist("provideToolResult", params).catch((error) => {
@@ -136,10 +152,9 @@ export function createConversation({ link, screen, start, events }: Conversation
     openCalls: state.calls.ids,
     isRunning: state.isRunning,
     settled: state.settled,
-    ask: (method: string) => insist(method, {}),
-    /** For the link. */
+    ask: (method) => insist(method, {}),
     notification: state.notification,
-    async restore(request: Request): Promise<void> {
+    async restore(request) {
       const { sessionId } = state;
       if (sessionId === undefined || isStopping) return;
       try {

@@ -1,11 +1,18 @@
 import { terminalText } from "../text/terminal-text.ts";
 
+/** Pieces of a text for a terminal. */
+export interface SafeStream {
+  push(piece: string): string;
+  /** What was still held back. */
+  end(): string;
+}
+
 /** What the next piece decides about: half a pair, a line end's first half, what joins two signs. */
 const undecided = /(?:\r|\u200d?[\ud800-\udbff]|\u200d)$/;
 const contextUnits = 8;
 
-/** Pieces of a text for a terminal. The same as `terminalText` of the whole, however it is cut. */
-export function createSafeStream() {
+/** The same as `terminalText` of the whole, however it is cut. */
+export function createSafeStream(): SafeStream {
   let context = "";
   let held = "";
 
@@ -17,13 +24,12 @@ export function createSafeStream() {
   }
 
   return {
-    push(piece: string): string {
+    push(piece) {
       const text = held + piece;
       held = undecided.exec(text)?.[0] ?? "";
       return show(text.slice(0, text.length - held.length));
     },
-    /** What was still held back. */
-    end(): string {
+    end() {
       const rest = show(held);
       held = "";
       context = "";

@@ -135,12 +135,13 @@ export type LiveBody =
   | { readonly type: "tool.progress"; readonly callId: string; readonly name: string; readonly text: string }
   /** A tool is still running and silent. */
   | { readonly type: "tool.heartbeat"; readonly callId: string; readonly name: string; readonly elapsedMs: number }
-  /** A model call failed and is tried again after `delayMs`. */
+  /** A model call failed and is tried again after `delayMs`; by the fallback `model`, if there is one. */
   | {
       readonly type: "retry.scheduled";
       readonly attempt: number;
       readonly delayMs: number;
       readonly failure: Failure;
+      readonly model?: string;
     }
   /** Something a person may want to know: a damaged log line, a clamped setting. */
   | {

@@ -1,4 +1,3 @@
-import { errorCode } from "../text/system-errors.ts";
 import { withoutTrailingSlashes } from "../text/text-cut.ts";
 
 /**
@@ -9,13 +8,17 @@ export async function makeFolders(path: string, make: (path: string) => Promise<
   try {
     await make(path);
   } catch (error) {
-    const code = errorCode(error);
+    const code = codeOf(error);
     if (code === "EEXIST") return;
     const parent = path.slice(0, Math.max(1, withoutTrailingSlashes(path).lastIndexOf("/")));
     if (code !== "ENOENT" || parent === path) throw error;
     await makeFolders(parent, make);
     await make(path).catch((again: unknown) => {
-      if (errorCode(again) !== "EEXIST") throw again;
+      if (codeOf(again) !== "EEXIST") throw again;
     });
   }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
 }

@@ -65,16 +65,28 @@ export type ModelEvent =
   | { readonly type: "usage"; readonly usage: Usage }
   /** Something that the request asked for is not as it was asked for. */
   | { readonly type: "notice"; readonly level: "info" | "warning"; readonly text: string }
-  /** This attempt failed; another follows after `delayMs`, and repeats no text that was shown. */
-  | { readonly type: "retry"; readonly attempt: number; readonly delayMs: number; readonly failure: Failure }
+  /** This attempt failed; another follows after `delayMs`, and repeats no text that was shown. `model`: another one makes it. */
+  | {
+      readonly type: "retry";
+      readonly attempt: number;
+      readonly delayMs: number;
+      readonly failure: Failure;
+      readonly model?: ModelInfo;
+    }
   /** Last: the reply is whole. `understood: false` comes from a model of rules that had none for the request. */
   | {
       readonly type: "end";
       readonly stop: Exclude<StopReason, "interrupted" | "failed">;
       readonly understood?: false;
     }
-  /** Last: the reply failed. What came before it stands. */
-  | { readonly type: "error"; readonly failure: Failure; readonly retryable: boolean; readonly retryAfterMs?: number };
+  /** Last: the reply failed. What came before it stands. `maxRetries`: more than these would not help. */
+  | {
+      readonly type: "error";
+      readonly failure: Failure;
+      readonly retryable: boolean;
+      readonly retryAfterMs?: number;
+      readonly maxRetries?: number;
+    };
 
 export interface ModelPort {
   readonly info: ModelInfo;
@@ -93,8 +105,11 @@ export interface ModelCatalog {
   list(): Promise<readonly ModelInfo[]>;
   /** What is known by name and cannot be chosen, and why: for most of them a key is missing. */
   unusable(): Promise<readonly { readonly info: ModelInfo; readonly problem: string }[]>;
-  /** Rejects with `model_unknown`, or with what is wrong with its configuration. */
-  resolve(id: string): Promise<ModelPort>;
+  /**
+   * Rejects with `model_unknown`, or with what is wrong with its configuration. What answers can be another model while this
+   * one is unavailable: one of `allowed`, or any without it.
+   */
+  resolve(id: string, allowed?: readonly string[]): Promise<ModelPort>;
 }
 
 /* ------------------------------------------------------------------- store */

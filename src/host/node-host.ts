@@ -7,27 +7,27 @@ import { createFiles } from "./files/files.ts";
 const longestName = 60;
 
 export interface NodeHostOptions {
-  /** For complete tool outputs, with a folder per session. */
+  /** Where whole outputs of tools go, in a folder for each session. */
   readonly outputsDir: string;
-  /** Keeps a file's new text until it is in place. Default: beside the file. */
+  /** Where the new text of a file is kept until it is in place; without it, beside the file. */
   readonly unfinishedDir?: string;
-  /** For approved plans. Without it, saving one fails. */
+  /** Where approved plans go; without it none can be kept. */
   readonly specsDir?: string;
-  /** Variables passed to commands although they look like credentials. */
+  /** Variables that commands get although their names or values look like credentials. */
   readonly passEnvironment?: readonly string[];
-  /** Variables withheld from commands unless `passEnvironment` names them. */
+  /** Variables that commands never get unless they are passed. */
   readonly hideEnvironment?: readonly string[];
-  /** Our settings file for the ripgrep that commands run. */
+  /** A file of ours for the settings of the ripgrep that commands run. */
   readonly ripgrepSettings?: string;
   readonly fetch?: {
-    /** Private servers that can be fetched from: names, addresses, `host:port`, blocks, or `*`. */
+    /** Servers on this machine and in private networks that may be asked: names, addresses, `host:port`, blocks, or `*`. */
     readonly allowPrivate?: readonly string[];
   };
-  /** Default: the network that this process's environment configures. */
+  /** How other machines are reached; without it, as this process's environment says. */
   openNetwork?(): Promise<Network>;
 }
 
-/** A safe file name for any text. */
+/** Something that is one plain name in a path, whatever came in. */
 function plainName(text: string): string {
   const plain = text.replace(/[^A-Za-z0-9._-]+/g, "_").replace(/^\.+/, "_");
   return plain === "" ? "_" : plain;
@@ -39,12 +39,12 @@ async function highestNumber(folder: string): Promise<number> {
 }
 
 function createOutputPaths(outputsDir: string): Host["outputPath"] {
-  /** The last number used per folder, because a path is given out before its file exists. */
+  /** The last number given out, by folder. A path may be given out long before there is a file. */
   const last = new Map<string, Promise<number>>();
   return async (sessionId, name) => {
     const named = join(outputsDir, plainName(sessionId).slice(0, 200));
     await mkdir(named, { recursive: true, mode: 0o700 });
-    // Files are written by canonical paths only, and the user's folders may be links.
+    // The user's own folders may be links, and files are written by canonical paths only.
     const folder = await realpath(named);
     const number = (last.get(folder) ?? highestNumber(folder)).then((highest) => highest + 1);
     last.set(folder, number);
@@ -57,17 +57,20 @@ function createOutputPaths(outputsDir: string): Host["outputPath"] {
   };
 }
 
-/** Loads once, on first use: most runs need only a few of the host's parts. */
-function lazily<T>(load: () => Promise<T>): () => Promise<T> {
-  let loaded: Promise<T> | undefined;
-  return () => {
-    loaded ??= load();
+/** Most runs start no program, and then they do not pay for loading what it takes. */
+function lazyProcesses(options: NodeHostOptions): Processes {
+  const { passEnvironment = [], hideEnvironment = [], ripgrepSettings } = options;
+  let loaded: Promise<Processes> | undefined;
+  const load = (): Promise<Processes> => {
+    loaded ??= import("./processes/processes.ts").then(({ createProcesses }) =>
+      createProcesses({
+        passEnvironment,
+        hideEnvironment,
+        ...(ripgrepSettings === undefined ? {} : { ripgrepSettings }),
+      }),
+    );
     return loaded;
   };
-}
-
-function lazyProcesses(options: NodeHostOptions): Processes {
-  const load = lazily(async () => (await import("./processes/processes.ts")).createProcesses(options));
   return {
     run: async (spec, signal) => (await load()).run(spec, signal),
     startBackground: async (spec) => (await load()).startBackground(spec),
@@ -75,7 +78,11 @@ function lazyProcesses(options: NodeHostOptions): Processes {
 }
 
 function lazySearch(): Search {
-  const load = lazily(async () => (await import("./search/ripgrep.ts")).createSearch());
+  let loaded: Promise<Search> | undefined;
+  const load = (): Promise<Search> => {
+    loaded ??= import("./search/ripgrep.ts").then(({ createSearch }) => createSearch());
+    return loaded;
+  };
   return {
     grep: async (query, signal) => (await load()).grep(query, signal),
     glob: async (query, signal) => (await load()).glob(query, signal),
@@ -98,17 +105,21 @@ async function ownNetwork(): Promise<Network> {
 }
 
 function lazyWeb({ fetch = {}, openNetwork = ownNetwork }: NodeHostOptions): Web {
-  const load = lazily(async () => {
-    const [{ createWeb }, network] = await Promise.all([import("./web/web.ts"), openNetwork()]);
-    return createWeb({ network, ...fetch });
-  });
+  let loaded: Promise<Web> | undefined;
+  const load = (): Promise<Web> => {
+    loaded ??= Promise.all([import("./web/web.ts"), openNetwork()]).then(([{ createWeb }, network]) =>
+      createWeb({ network, ...fetch }),
+    );
+    return loaded;
+  };
   return { get: async (url, options, signal) => (await load()).get(url, options, signal) };
 }
 
 function lazyPdfPages(): Host["pdfPages"] {
-  const load = lazily(async () => (await import("./pdf/pdf-pages.ts")).createPdfPages());
+  let loaded: Promise<Host["pdfPages"]> | undefined;
   return async function* pdfPages(...asked) {
-    yield* (await load())(...asked);
+    loaded ??= import("./pdf/pdf-pages.ts").then(({ createPdfPages }) => createPdfPages());
+    yield* (await loaded)(...asked);
   };
 }
 
@@ -119,7 +130,7 @@ function lazySavePlan({ specsDir }: NodeHostOptions): Host["savePlan"] {
   };
 }
 
-/** This process's machine. */
+/** The machine that this process runs on. */
 export function createNodeHost(options: NodeHostOptions): Host {
   return {
     files: createFiles(options.unfinishedDir === undefined ? {} : { unfinishedDir: options.unfinishedDir }),

@@ -1,11 +1,13 @@
 import { AgentError } from "../engine/errors.ts";
 import type { Clock, ModelCatalog, ModelEvent, ModelInfo, ModelPort } from "../engine/ports.ts";
+import type { Candidate, RetryOptions } from "./chain.ts";
+import { type ModelWithFallbacks, withFallbacks } from "./fallbacks.ts";
 import { offlineInfo } from "./offline/info.ts";
 import type { ModelChoices } from "./providers/model-entry.ts";
-import { unaliased } from "./providers/model-entry.ts";
+import { timeoutsOf, unaliased } from "./providers/model-entry.ts";
 import type { ModelTimeouts } from "./providers/model-spec.ts";
 import type { Provider } from "./providers/providers.ts";
-import { type RetryOptions, withRetries } from "./retry.ts";
+import { scriptPatience } from "./scripted/script-attempts.ts";
 import { scriptInfo } from "./scripted/script-info.ts";
 
 export interface ModelCatalogOptions {
@@ -27,21 +29,25 @@ export interface ModelCatalogOptions {
 
 const scriptPrefix = "script:";
 
+/** `model` makes single attempts, `port` whole replies. */
+type OpenModel = Candidate & ModelWithFallbacks;
+
 export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
-  const { choices = {}, env = {}, clock, retry } = options;
-  const ports = new Map<string, Promise<ModelPort | undefined>>();
+  const { choices = {}, env = {}, clock, retry, override } = options;
+  const ports = new Map<string, Promise<OpenModel | undefined>>();
   const infos = new Map<string, ModelInfo>();
 
   /** Turns an id into an adapter, loading its code on first use. */
-  const open = async (id: string): Promise<ModelPort | undefined> => {
-    if (id === offlineInfo.id) return (await import("./offline/offline-model.ts")).createOfflineModel();
+  const open = async (id: string): Promise<Candidate | undefined> => {
+    if (id === offlineInfo.id) {
+      return { model: (await import("./offline/offline-model.ts")).createOfflineModel(), options: {} };
+    }
     if (isScript(id)) {
       const path = id.slice(scriptPrefix.length);
       const loaded = await Promise.all([import("./scripted/scripted.ts"), loadedScript(options, path)]);
       const [{ createScriptedModel }, script] = loaded;
-      // A script's timing is deterministic.
-      const { random: _, ...exact } = retry ?? {};
-      return withRetries(createScriptedModel({ id, script, path, clock }), clock, exact);
+      const silence = timeoutsOf(choices.timeouts);
+      return { model: createScriptedModel({ id, script, path, clock }), options: { ...scriptPatience, silence } };
     }
     const { specFor } = await import("./providers/configured.ts");
     const spec = specFor(id, choices, env);
@@ -49,19 +55,30 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
     if (spec === undefined || fetch === undefined) return undefined;
     const load = async (): Promise<ModelPort> => {
       const { createProviderModel } = await import("./calls/provider-model.ts");
-      return createProviderModel(spec, await fetch(spec.timeouts));
+      // The rule for silence is the same for all models; the connection needs none of its own.
+      const timeouts = { ...spec.timeouts, firstByteMs: Number.POSITIVE_INFINITY, idleMs: Number.POSITIVE_INFINITY };
+      return createProviderModel(spec, await fetch(timeouts), () => clock.now());
     };
-    return withRetries(loadedOnFirstCall(spec.info, load), clock, retry);
+    const patience = { ...retry, ...spec.retries, silence: spec.timeouts };
+    return { model: loadedOnFirstCall(spec.info, load), options: patience };
+  };
+
+  const openWithRetries = async (id: string): Promise<OpenModel | undefined> => {
+    const opened = await open(id);
+    if (opened === undefined) return undefined;
+    if (id === offlineInfo.id) return { ...opened, port: () => opened.model };
+    const { fallbacks: _, ...alone } = choices;
+    return { ...opened, ...withFallbacks(opened, id, override === undefined ? choices : alone, clock, port) };
   };
 
   /** One port for all sessions, so that a script counts all its calls. Failures are not cached. */
-  const port = async (id: string): Promise<ModelPort | undefined> => {
-    const opening = ports.get(id) ?? open(id);
+  const port = async (id: string): Promise<OpenModel | undefined> => {
+    const opening = ports.get(id) ?? openWithRetries(id);
     if (!ports.has(id)) ports.set(id, opening);
     try {
       const opened = await opening;
       if (opened === undefined) ports.delete(id);
-      else infos.set(id, opened.info);
+      else infos.set(id, opened.model.info);
       return opened;
     } catch (error) {
       ports.delete(id);
@@ -76,7 +93,7 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
       if (id === offlineInfo.id) return offlineInfo;
       return infos.get(id) ?? (isScript(id) ? scriptInfo(id) : statusFor(id, choices, env)?.info);
     };
-    const ids = new Set([options.override, options.defaultModel, ...usable.map(({ info }) => info.id), offlineInfo.id]);
+    const ids = new Set([override, options.defaultModel, ...usable.map(({ info }) => info.id), offlineInfo.id]);
     return [...ids].flatMap((id) => (id === undefined ? [] : (infoOf(unaliased(id, choices)) ?? [])));
   };
 
@@ -90,12 +107,12 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
       );
     },
 
-    async resolve(requested) {
-      const id = options.override ?? requested;
+    async resolve(requested, allowed) {
+      const id = override ?? requested;
       const found = await port(unaliased(id, choices));
-      if (found !== undefined) return found;
+      if (found !== undefined) return found.port(allowed);
       const { fallback } = choices;
-      const second = fallback === undefined ? undefined : await port(unaliased(fallback, choices));
+      const second = fallback === undefined ? undefined : (await port(unaliased(fallback, choices)))?.port(allowed);
       if (second === undefined) throw await unknownModel(id, await list(), env);
       return withNotice(second, `Unknown model "${id}". Using ${second.info.id} (models.fallback).`);
     },

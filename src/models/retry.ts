@@ -1,30 +1,13 @@
-import type { Failure } from "../engine/errors.ts";
+import { onAbort } from "../async/on-abort.ts";
 import { failureOf } from "../engine/errors.ts";
-import type { Message, Usage } from "../engine/message.ts";
-import { addUsage, noUsage } from "../engine/message.ts";
+import type { Message } from "../engine/message.ts";
 import type { Clock, ModelEvent, ModelPort, ModelRequest } from "../engine/ports.ts";
+import { Chain, type Fallbacks, type RetryOptions } from "./chain.ts";
+import { defaultRetriesAfterSilence, type ErrorEvent } from "./patience.ts";
 import { pause } from "./scripted/pause.ts";
+import { nothingShown, passingOn } from "./shown-reply.ts";
+import { defaultSilence, watchSilence } from "./silence.ts";
 
-export interface RetryOptions {
-  /** Milliseconds before each retry. Its length is the number of retries. */
-  readonly pauses?: readonly number[];
-  /** The longest pause that a server can ask for. */
-  readonly longestPauseMs?: number;
-  /** Limit for the sum of one reply's pauses. */
-  readonly maxWaitMs?: number;
-  /** Jitter from 0 to 1, so that simultaneous failures don't retry simultaneously. Absent: exact pauses. */
-  readonly random?: () => number;
-}
-
-type ErrorEvent = ModelEvent & { type: "error" };
-
-const defaultPauses = [500, 1_000, 2_000];
-const defaultMaxWaitMs = 90_000;
-export const defaultLongestPauseMs = 60_000;
-export const defaultAttempts = defaultPauses.length + 1;
-
-/** An empty reply is retried once; another retry would be empty too. */
-const emptyReplyRetries = 1;
 const empty: ErrorEvent = {
   type: "error",
   failure: { code: "model_empty", message: "The model answered with nothing.", cause: "empty_response" },
@@ -37,22 +20,40 @@ const cut: ErrorEvent = {
 };
 
 /**
- * Retries transient failures, each announced by a `retry` event. `retryAfterMs` overrides our pauses. Text already shown is
- * kept: the model gets it back and continues from there. An abort ends the stream at once.
+ * Retries transient failures, each announced by a `retry` event, and gives up on silence. Text already shown is kept: the
+ * next attempt gets it and continues from there, even if another model makes it. An abort ends the stream at once.
  */
-export function withRetries(model: ModelPort, clock: Clock, options: RetryOptions = {}): ModelPort {
-  const { pauses = defaultPauses, longestPauseMs = defaultLongestPauseMs, maxWaitMs = defaultMaxWaitMs } = options;
-
+export function withRetries(
+  model: ModelPort,
+  clock: Clock,
+  options: RetryOptions = {},
+  fallbacks?: Fallbacks,
+): ModelPort {
   async function* stream(...[request, signal, heard]: Parameters<ModelPort["stream"]>): AsyncGenerator<ModelEvent> {
-    const reply: Shown = { text: "", textBlock: undefined, endsInText: false, inputOf: undefined, spent: noUsage };
-    let waited = 0;
-    for (let attempt = 1; ; attempt += 1) {
-      const passing = passingOn(reply, attempt);
-      const attempted = reply.text === "" ? request : continued(request, reply.text, model.info.id);
+    const reply = nothingShown();
+    const chain = new Chain({ model, options }, fallbacks);
+    for (;;) {
+      const { asked } = chain;
+      const { info } = asked.model;
+      const { silence = defaultSilence, retriesAfterSilence = defaultRetriesAfterSilence } = asked.options;
+      const passing = passingOn(reply, chain.attempt, chain.isNew);
+      const attempted = reply.text === "" ? request : continued(request, reply.text, info.id);
+      const startedAt = clock.monotonic();
+      let hasShown = false;
       let failed = cut;
+      const own = new AbortController();
+      const stop = (): void => own.abort();
+      const stopListening = onAbort(signal, stop);
+      if (signal.aborted) stop();
+      const watch = watchSilence(silence, clock, info.id, stop);
+      const noteSign = (): void => {
+        watch.heard();
+        heard?.();
+      };
       // Inlined, because another generator would add to the cost of every delta.
       try {
-        for await (const event of model.stream(attempted, signal, heard)) {
+        for await (const event of asked.model.stream(attempted, own.signal, noteSign)) {
+          watch.event(event);
           if (event.type === "error") {
             failed = event;
             break;
@@ -60,6 +61,7 @@ export function withRetries(model: ModelPort, clock: Clock, options: RetryOption
           if (event.type === "end") {
             if (!passing.isEmptyEnd(event)) {
               yield* passing.calls;
+              chain.ended();
               yield event;
               return;
             }
@@ -67,105 +69,35 @@ export function withRetries(model: ModelPort, clock: Clock, options: RetryOption
             break;
           }
           const shown = passing.shown(event);
-          if (shown !== undefined) yield shown;
+          if (shown !== undefined) {
+            hasShown ||= event.type !== "notice";
+            yield shown;
+          }
+          watch.wait();
         }
       } catch (error) {
         // An adapter must not throw. If one does, report a fault instead of losing the session.
         failed = { type: "error", failure: failureOf(error), retryable: false };
+      } finally {
+        watch.stop();
+        stopListening();
       }
       if (signal.aborted) return;
-      const ownPause = pauses[attempt - 1];
-      const delayMs = withJitter(failed.retryAfterMs, ownPause ?? 0, options.random);
-      if (ownPause === undefined || !failed.retryable) {
-        yield failed;
-        return;
+      const silent = watch.failure();
+      if (silent !== undefined) {
+        failed = { type: "error", failure: silent, retryable: true, maxRetries: retriesAfterSilence };
       }
-      const askedMs = failed.retryAfterMs ?? delayMs;
-      if (askedMs > longestPauseMs || waited + askedMs > maxWaitMs) {
-        yield tooLong(failed, askedMs);
-        return;
+      const lostMs = hasShown || silent !== undefined ? 0 : clock.monotonic() - startedAt;
+      for (const event of await chain.after(failed, lostMs, request)) {
+        yield event;
+        if (event.type === "error") return;
+        if (event.type === "retry") await pause(clock, event.delayMs, signal);
       }
-      yield { type: "retry", attempt, delayMs, failure: failed.failure };
-      waited += delayMs;
-      await pause(clock, delayMs, signal);
       if (signal.aborted) return;
     }
   }
 
   return { ...model, stream };
-}
-
-/** Adds up to a half to our own pause, or up to a tenth to a server's. */
-function withJitter(askedMs: number | undefined, ownMs: number, random = (): number => 0): number {
-  return Math.round(askedMs === undefined ? ownMs * (1 + random() / 2) : askedMs * (1 + random() / 10));
-}
-
-/** What all attempts so far have shown. */
-interface Shown {
-  text: string;
-  textBlock: string | undefined;
-  endsInText: boolean;
-  /** The attempt whose tool input was shown. Input of later attempts is hidden, as it would repeat. */
-  inputOf: number | undefined;
-  spent: Usage;
-}
-
-/** Filters the events of one attempt. */
-interface Passing {
-  /** Held back: only a successful attempt's calls run. */
-  readonly calls: readonly ModelEvent[];
-  /** The event to show; `undefined` for none. */
-  shown(event: ModelEvent): ModelEvent | undefined;
-  /** Whether the reply was empty and is to be retried. */
-  isEmptyEnd(end: ModelEvent & { type: "end" }): boolean;
-}
-
-function passingOn(reply: Shown, attempt: number): Passing {
-  const isResumed = reply.text !== "";
-  const calls: ModelEvent[] = [];
-  const { spent } = reply;
-  let isEmpty = !isResumed;
-
-  const shown = (event: ModelEvent): ModelEvent | undefined => {
-    switch (event.type) {
-      case "tool_call":
-        isEmpty = false;
-        calls.push(event);
-        return undefined;
-      case "usage":
-        reply.spent = addUsage(spent, event.usage);
-        return { type: "usage", usage: reply.spent };
-      case "notice":
-        return attempt === 1 ? event : undefined;
-      case "text": {
-        isEmpty &&= event.text === "";
-        reply.text += event.text;
-        const continuesBlock = isResumed && reply.endsInText;
-        if (!continuesBlock) reply.textBlock = event.block;
-        reply.endsInText = true;
-        return isResumed ? textIn(reply.textBlock, event.text) : event;
-      }
-      case "thinking":
-        reply.endsInText = false;
-        return attempt === 1 ? event : { ...event, block: `${attempt}/${event.block ?? ""}` };
-      case "tool_input":
-        reply.inputOf ??= attempt;
-        return reply.inputOf === attempt ? event : undefined;
-      default:
-        return event;
-    }
-  };
-
-  return {
-    calls,
-    shown,
-    isEmptyEnd: ({ stop }) => isEmpty && stop === "end" && attempt <= emptyReplyRetries,
-  };
-}
-
-/** Continued text stays in its block. It loses its proof, because a proof covers the text of one attempt only. */
-function textIn(block: string | undefined, text: string): ModelEvent {
-  return block === undefined ? { type: "text", text } : { type: "text", text, block };
 }
 
 function continued(request: ModelRequest, text: string, model: string): ModelRequest {
@@ -187,10 +119,4 @@ export function withoutContinuation(messages: readonly Message[]): readonly Mess
 
 function isUndated({ id, createdAt }: Message): boolean {
   return id === "" && createdAt === 0;
-}
-
-function tooLong(failed: ErrorEvent, delayMs: number): ErrorEvent {
-  const wait = `It asks for a wait of ${Math.ceil(delayMs / 1_000)} s, which is over the limit.`;
-  const failure: Failure = { ...failed.failure, message: `${failed.failure.message} ${wait}` };
-  return { ...failed, failure };
 }

@@ -1,5 +1,4 @@
 import type { PdfPart } from "../engine/ports.ts";
-import { errorMessage } from "../text/values.ts";
 import { openPdfReader, type PdfReader } from "./library.ts";
 
 /**
@@ -23,7 +22,7 @@ export async function* readPdfPages(
   } catch (error) {
     signal.throwIfAborted();
     const encrypted = error instanceof Error && error.name === "PasswordException";
-    yield { type: "failed", encrypted, message: errorMessage(error) };
+    yield { type: "failed", encrypted, message: error instanceof Error ? error.message : String(error) };
   } finally {
     reader?.close();
   }

@@ -42,6 +42,14 @@ describe("models", () => {
     });
   });
 
+  test.each(wires)("over /%s, only an allowed one stands in for another", async (wire) => {
+    const { client, pool } = openServer([], { modelId: "small" }, { models });
+    const { id } = await client(wire, she).create();
+    expect(pool.get(id)?.allowedModels).toEqual(["small", "fake"]);
+    const mine = await client(wire).create();
+    expect(pool.get(mine.id)?.allowedModels).toBeUndefined();
+  });
+
   test("a script that is listed can be named", async () => {
     const { client } = openServer([], {}, { models });
     const { create } = client("ws", ann({ models: ["script:/srv/a.yaml"] }));

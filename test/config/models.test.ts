@@ -64,7 +64,10 @@ test("a dollar sign may be part of a key", async () => {
 });
 
 test.each([
-  ["models: {defalt: x}", /models: unknown key "defalt"; available: default, fallback, aliases, entries$/],
+  [
+    "models: {defalt: x}",
+    /models: unknown key "defalt"; available: default, fallback, fallbacks, aliases, entries, timeouts, retries$/,
+  ],
   ["models: [{id: x}]", /models\.entries\.0\.provider: is missing$/],
   ["models: [{provider: ollama}]", /models\.entries\.0\.id: is missing$/],
   ["models: [{id: x, provider: 3}]", /models\.entries\.0\.provider: must be text, got a number$/],

@@ -6,6 +6,9 @@ export const wholeConfig = {
   models: {
     default: "mine",
     fallback: "offline",
+    fallbacks: ["other"],
+    timeouts: { connect: 1, firstByte: 60, idle: 30 },
+    retries: { seconds: 0, afterTimeout: 0 },
     aliases: { short: "mine" },
     entries: [
       {
@@ -27,6 +30,7 @@ export const wholeConfig = {
         thinkingField: "none",
         prices: { input: 0, output: 2, cacheRead: 0.5, cacheWrite: 1 },
         timeouts: { connect: 1, firstByte: 2.5, idle: 3 },
+        retries: { seconds: 0.5, afterTimeout: 2 },
       },
       { id: "other", provider: "ollama" },
     ],

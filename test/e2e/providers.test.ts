@@ -108,7 +108,9 @@ async function configure(more: object = {}): Promise<void> {
     apiKey: variable("MY_KEY"),
   };
   await mkdir(join(bench.home, ".tinman"), { recursive: true });
-  const config = { models: { default: "mine", entries: [{ ...entry, ...more }] } };
+  // Ends after 0.5, 1 and 2 seconds.
+  const retries = { seconds: 6 };
+  const config = { models: { default: "mine", retries, entries: [{ ...entry, ...more }] } };
   await writeFile(join(bench.home, ".tinman", "config.yaml"), JSON.stringify(config));
 }
 

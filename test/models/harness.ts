@@ -9,7 +9,7 @@ import type {
 } from "../../src/engine/message.ts";
 import type { Clock, ModelEvent, ModelPort, ModelRequest, ToolSpec } from "../../src/engine/ports.ts";
 
-/** Fires timers at once and records their durations. */
+/** Fires timers at once and records their durations; but not the timers that only watch. */
 export function instantClock(): Clock & { readonly pauses: readonly number[] } {
   const pauses: number[] = [];
   let now = 1_000;
@@ -17,7 +17,8 @@ export function instantClock(): Clock & { readonly pauses: readonly number[] } {
     pauses,
     now: () => now,
     monotonic: () => now,
-    after(ms, callback) {
+    after(ms, callback, options) {
+      if (options?.background === true) return () => undefined;
       pauses.push(ms);
       now += ms;
       let live = true;
@@ -31,14 +32,15 @@ export function instantClock(): Clock & { readonly pauses: readonly number[] } {
   };
 }
 
-/** Never fires a timer, so only an abort ends a pause. `waiting` counts open timers. */
+/** Never fires a timer, so only an abort ends a pause. `waiting` counts open timers, without those that only watch. */
 export function stoppedClock(): Clock & { waiting(): number } {
   let open = 0;
   return {
     now: () => 0,
     monotonic: () => 0,
     waiting: () => open,
-    after() {
+    after(_ms, _callback, options) {
+      if (options?.background === true) return () => undefined;
       open += 1;
       let live = true;
       return () => {

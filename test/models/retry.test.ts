@@ -49,17 +49,52 @@ describe("retries", () => {
     expect(clock.pauses).toEqual([750, 1_100, 3_000]);
   });
 
-  test("at most three times, with growing pauses", async () => {
+  test("for two minutes, with growing pauses", async () => {
     const clock = instantClock();
-    const model = attempts([busy], [busy], [busy], [busy], [hello, end]);
-    expect(await collect(withRetries(model, clock), request)).toEqual([
-      retry(1, 500),
-      retry(2, 1_000),
-      retry(3, 2_000),
-      busy,
-    ]);
-    expect(clock.pauses).toEqual([500, 1_000, 2_000]);
-    expect(model.calls()).toBe(4);
+    const model = attempts(...Array.from({ length: 20 }, () => [busy]));
+    const events = await collect(withRetries(model, clock), request);
+    const pauses = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 20_000, 20_000, 20_000, 20_000];
+    expect(events).toEqual([...pauses.map((delayMs, index) => retry(index + 1, delayMs)), busy]);
+    expect(clock.pauses).toEqual(pauses);
+    expect(model.calls()).toBe(11);
+  });
+
+  test.each([
+    [0, []],
+    [3, [500, 1_000]],
+    [12, [500, 1_000, 2_000, 4_000]],
+  ])("for the configured time: %s s", async (seconds, pauses) => {
+    const clock = instantClock();
+    const model = attempts(...Array.from({ length: 20 }, () => [busy]));
+    const events = await collect(withRetries(model, clock, { patienceMs: seconds * 1_000 }), request);
+    expect(events.at(-1)).toEqual(busy);
+    expect(clock.pauses).toEqual(pauses);
+  });
+
+  test("counts the time that failed attempts take", async () => {
+    const clock = instantClock();
+    const slow: ModelPort = {
+      info: offlineInfo,
+      async *stream() {
+        clock.after(50_000, () => undefined);
+        yield busy;
+      },
+    };
+    await collect(withRetries(slow, clock), request);
+    expect(clock.pauses.filter((ms) => ms !== 50_000)).toEqual([500, 1_000, 2_000]);
+  });
+
+  test("a server that asks for no pause not without end", async () => {
+    const model = attempts(...Array.from({ length: 20 }, () => [{ ...busy, retryAfterMs: 0 }]));
+    await collect(withRetries(model, instantClock()), request);
+    expect(model.calls()).toBe(11);
+  });
+
+  test("an error that more retries don't fix only a few times", async () => {
+    const malformed = { ...busy, maxRetries: 2 };
+    const model = attempts([busy], [malformed], [busy], [malformed], [malformed], [hello, end]);
+    expect((await collect(withRetries(model, instantClock()), request)).at(-1)).toEqual(malformed);
+    expect(model.calls()).toBe(5);
   });
 
   test("until an attempt succeeds, and sums their usage", async () => {
@@ -160,20 +195,20 @@ describe("retries", () => {
 
   test("only until the limit for all pauses", async () => {
     const clock = instantClock();
-    const later = { ...busy, retryAfterMs: 50_000 };
+    const later = { ...busy, retryAfterMs: 70_000 };
     const model = attempts([later], [later], [hello, end]);
     expect(await collect(withRetries(model, clock), request)).toEqual([
-      retry(1, 50_000),
+      retry(1, 70_000),
       {
         ...later,
         failure: {
           code: "model_overloaded",
-          message: "busy It asks for a wait of 50 s, which is over the limit.",
+          message: "busy It asks for a wait of 70 s, which is over the limit.",
           cause: "overloaded",
         },
       },
     ]);
-    expect(clock.pauses).toEqual([50_000]);
+    expect(clock.pauses).toEqual([70_000]);
   });
 
   test("only if the server's pause is within the limit", async () => {
@@ -182,13 +217,6 @@ describe("retries", () => {
     expect(await collect(withRetries(model, instantClock()), request)).toEqual([
       { ...busy, retryAfterMs: 3_600_000, failure: { code: "model_overloaded", message, cause: "overloaded" } },
     ]);
-  });
-
-  test("with custom pauses", async () => {
-    const clock = instantClock();
-    const model = attempts([busy], [busy], [hello, end]);
-    expect(await collect(withRetries(model, clock, { pauses: [1] }), request)).toEqual([retry(1, 1), busy]);
-    expect(clock.pauses).toEqual([1]);
   });
 
   test("a stream without an end event", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Message } from "../../src/engine/message.ts";
 import type { ModelEvent, ModelPort } from "../../src/engine/ports.ts";
 import { withRetries } from "../../src/models/retry.ts";
+import { scriptPatience } from "../../src/models/scripted/script-attempts.ts";
 import { createScriptedModel } from "../../src/models/scripted/scripted.ts";
 import { assistantMessage, collect, createChat, instantClock, requestOf, userMessage } from "./harness.ts";
 
@@ -9,7 +10,7 @@ import { assistantMessage, collect, createChat, instantClock, requestOf, userMes
 function model(replies: readonly unknown[]): ModelPort {
   const clock = instantClock();
   const script = createScriptedModel({ id: "script:s.yaml", path: "s.yaml", script: { replies }, clock });
-  return withRetries(script, clock);
+  return withRetries(script, clock, scriptPatience);
 }
 
 type Turn = readonly [text: string, failure?: string];

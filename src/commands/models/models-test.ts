@@ -114,7 +114,12 @@ async function ask(
   let last: Extract<ModelEvent, { type: "end" | "error" }> | undefined;
   for await (const event of port.stream(request, signal)) {
     if (event.type === "retry") {
-      const { attempt, delayMs, failure } = event;
+      const { attempt, delayMs, failure, model } = event;
+      if (model !== undefined) {
+        // A fallback says nothing about the model that is tested.
+        last = { type: "error", failure, retryable: true };
+        break;
+      }
       const { code, message } = failure;
       retries.push({ attempt, delayMs, error: { code, message } });
       await tell(`try ${attempt} failed, the next one follows in ${delayMs / 1_000} s: ${message}`);

@@ -37,10 +37,15 @@ function jsonOf({ models, aliases }: Overview): readonly object[] {
 }
 
 /** Names of the configuration that lead to no model, or to one that cannot be used. */
-function lost({ aliases, fallback }: Overview): readonly { readonly name: string; readonly problem: string }[] {
+function lost({
+  aliases,
+  fallback,
+  fallbacks,
+}: Overview): readonly { readonly name: string; readonly problem: string }[] {
   const names = [
     ...aliases.map((one) => ({ ...one, name: `alias ${one.name}` })),
     ...(fallback === undefined ? [] : [fallback]),
+    ...fallbacks,
   ];
   return names.flatMap(({ name, leadsTo, problem }) =>
     problem === undefined ? [] : [{ name, problem: `(${leadsTo}): ${problem}` }],
@@ -48,7 +53,7 @@ function lost({ aliases, fallback }: Overview): readonly { readonly name: string
 }
 
 function textOf(overview: Overview, override: string | undefined): string {
-  const { models, providers, aliases, fallback } = overview;
+  const { models, providers, aliases, fallback, fallbacks } = overview;
   const mark = (model: Model): string => (model === models[0] ? "*" : " ");
   const usable = models
     .filter(({ problem }) => problem === undefined)
@@ -63,6 +68,7 @@ function textOf(overview: Overview, override: string | undefined): string {
     .filter(({ problem }) => problem === undefined)
     .map(({ name, leadsTo }) => [" ", name, `means ${leadsTo}`]);
   const second = fallback?.problem === undefined && fallback !== undefined ? fallback.leadsTo : undefined;
+  const standIns = fallbacks.flatMap(({ leadsTo, problem }) => (problem === undefined ? [leadsTo] : []));
   const unusable = [
     ...models
       .filter((model) => model.problem !== undefined && (model.from === "configuration" || model === models[0]))
@@ -75,6 +81,7 @@ function textOf(overview: Overview, override: string | undefined): string {
     table([...usable, ...open]),
     names.length === 0 ? "" : `Other names:\n${table(names)}`,
     second === undefined ? "" : `A model that is not known is replaced by ${printable(second)}.\n`,
+    standIns.length === 0 ? "" : `While a model is unavailable, ${printable(standIns.join(", then "))} is asked.\n`,
     unusable.length === 0 ? "" : `Not usable:\n${table(unusable)}`,
     `On this machine, where such a server runs: ${local.join(", ")}.\ntinman models --discover asks them what they have.\n`,
     override === undefined ? hint : `* is used by every run: TINMAN_MODEL says so.\n`,

@@ -1,5 +1,4 @@
 import { AgentError } from "../../engine/errors.ts";
-import { errorMessage } from "../../text/values.ts";
 import { printable } from "./visible.ts";
 
 export function invalid(path: string, why: string): AgentError {
@@ -7,6 +6,6 @@ export function invalid(path: string, why: string): AgentError {
 }
 
 export function reason(error: unknown): string {
-  const message = errorMessage(error);
+  const message = error instanceof Error ? error.message : String(error);
   return message.split("\n")[0] ?? message;
 }

@@ -12,6 +12,17 @@ const price = z.number().nonnegative();
 const variable = "a name in curly brackets behind a dollar sign is a variable";
 const seconds = z.number().positive().max(86_400);
 
+const timeouts = z
+  .strictObject({ connect: seconds.optional(), firstByte: seconds.optional(), idle: seconds.optional() })
+  .describe("Seconds of silence at most.");
+
+const retries = z
+  .strictObject({
+    seconds: z.number().nonnegative().max(86_400).optional().describe("How long a failing model is retried; 0: never."),
+    afterTimeout: z.number().int().nonnegative().max(100).optional().describe("Retries of a model that fell silent."),
+  })
+  .describe("How patient a run is with a model that fails.");
+
 /** One model of `config.yaml`. Documented in docs/models.md. */
 export const modelEntrySchema = z.strictObject({
   id: named(text.regex(/^[^\s,]+$/, "must have no spaces and no commas"), "modelName").describe("How runs ask for it."),
@@ -34,17 +45,18 @@ export const modelEntrySchema = z.strictObject({
     .strictObject({ input: price, output: price, cacheRead: price.optional(), cacheWrite: price.optional() })
     .optional()
     .describe("Dollars for a million tokens. Without them no cost is told."),
-  timeouts: z
-    .strictObject({ connect: seconds.optional(), firstByte: seconds.optional(), idle: seconds.optional() })
-    .optional()
-    .describe("Seconds of silence at most."),
+  timeouts: timeouts.optional(),
+  retries: retries.optional(),
 });
 
 const choices = z.strictObject({
   default: text.optional().describe("The model of runs that name none."),
   fallback: text.optional().describe("Takes the place of a model that is not known."),
+  fallbacks: z.array(text).optional().describe("Models to ask, in order, while another one is unavailable."),
   aliases: z.record(named(text, "modelName"), text).optional().describe("Other names of models."),
   entries: named(z.array(modelEntrySchema), "uniqueModels").optional(),
+  timeouts: timeouts.optional(),
+  retries: retries.optional(),
 });
 
 /** Also takes the short forms. */

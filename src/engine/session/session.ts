@@ -43,6 +43,8 @@ export class Session {
   private live: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
   private closed = false;
   highestAutonomy: Autonomy = "high";
+  /** Models that can stand in for the chosen one. Absent: all. */
+  allowedModels: readonly string[] | undefined;
   private tellEnd = (): void => undefined;
   /** Resolves when it was closed, by whomever, and its log is free. */
   readonly ended = new Promise<void>((resolve) => {
@@ -300,7 +302,7 @@ export class Session {
       state: journal.state,
       promptIds: first.map((entry) => entry.messageId),
       limits: first.at(-1)?.limits ?? {},
-      models: parts.models,
+      models: { ...parts.models, resolve: (id) => parts.models.resolve(id, this.allowedModels) },
       clock: parts.clock,
       ids: parts.ids,
       modelByDefault: unaskedModel(this.settings, this.run),

@@ -3,13 +3,15 @@ import { compact, endsInHalf, textStart } from "../../text/text-cut.ts";
 import type { Failure } from "../errors.ts";
 import type { EventBody } from "../event.ts";
 import type { AssistantMessage, ReplyBlock, StopReason, Usage } from "../message.ts";
-import type { Clock, ModelEvent } from "../ports.ts";
+import type { Clock, ModelEvent, ModelInfo } from "../ports.ts";
 
 /** Nobody else sees a block before the reply is whole, so text is added in place. */
 type Growing<Block> = Block extends unknown ? { -readonly [Key in keyof Block]: Block[Key] } : never;
 
 export interface Reply {
   readonly message: AssistantMessage;
+  /** The one that answered, which can be a fallback. */
+  readonly model: ModelInfo;
   readonly usage: Usage | undefined;
   /** Set when `message.stop` is `failed`. */
   readonly failure: Failure | undefined;
@@ -21,7 +23,7 @@ type TextEvent = ModelEvent & { type: "text" | "thinking" };
 
 interface ReplyParts {
   readonly messageId: string;
-  readonly model: string;
+  readonly model: ModelInfo;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   emit(body: EventBody): Promise<void>;
@@ -58,6 +60,7 @@ export const maxCalls = 256;
 export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyParts): Promise<Reply> {
   const { messageId, clock, signal } = parts;
   const createdAt = clock.now();
+  let answering = parts.model;
   let blocks: Growing<ReplyBlock>[] = [];
   let stop: StopReason | undefined;
   let usage: Usage | undefined;
@@ -182,11 +185,13 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
         half = undefined;
         // What vouches for a block holds for the answer that it was part of, and that one is not to be.
         blocks = blocks.map(({ proof: _, ...block }) => block);
+        if (event.model !== undefined) answering = event.model;
         await parts.emit({
           type: "retry.scheduled",
           attempt: event.attempt,
           delayMs: event.delayMs,
           failure: event.failure,
+          ...(event.model === undefined ? {} : { model: event.model.id }),
         });
         break;
       case "end":
@@ -214,8 +219,8 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
     failure = { code: "model_failed", message: "The model's answer ended without an end." };
   }
   const content = withoutCalls.has(stop) ? blocks.filter(({ type }) => type !== "tool_call") : blocks;
-  const message: AssistantMessage = { id: messageId, role: "assistant", content, createdAt, stop, model: parts.model };
-  return { message, usage, failure, understood };
+  const message: AssistantMessage = { id: messageId, role: "assistant", content, createdAt, stop, model: answering.id };
+  return { message, model: answering, usage, failure, understood };
 }
 
 function callIdOf(given: string): string {

@@ -92,11 +92,11 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     const stream = isWatched
       ? notSilentFor(silence, clock, signal, (own, heard) => model.stream(request, own, heard))
       : model.stream(request, signal);
-    const reply = await readReply(stream, { messageId, model: model.info.id, clock, signal, emit, room: parts.room });
+    const reply = await readReply(stream, { messageId, model: model.info, clock, signal, emit, room: parts.room });
     const told = [emit({ type: "message.ended", message: reply.message })];
     if (reply.usage !== undefined) {
       usage = addUsage(usage, reply.usage);
-      const paid = model.info.prices && costOf(reply.usage, model.info.prices);
+      const paid = reply.model.prices && costOf(reply.usage, reply.model.prices);
       if (paid === undefined) isPriced = false;
       else cost = (cost ?? 0) + paid;
       const total = addUsage(state.usage, reply.usage);

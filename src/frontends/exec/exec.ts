@@ -124,7 +124,13 @@ function interrupt(session: Session, cause?: AgentError): void {
   session.interrupt(cause).catch(() => undefined);
 }
 
-function printer(session: Session, io: Io, options: ExecOptions) {
+interface Printer {
+  start(): Promise<void>;
+  event(event: EngineEvent): Promise<void>;
+  stop(): Promise<void>;
+}
+
+function printer(session: Session, io: Io, options: ExecOptions): Printer {
   const translator = options.format === "stream-json" ? new StreamJsonTranslator(session.waiting()) : undefined;
   const progress = io.stderr.isTerminal && translator === undefined ? new Progress(io.stderr) : undefined;
   const line = (value: unknown): Promise<void> => printJson(value, io.stdout);
@@ -134,12 +140,12 @@ function printer(session: Session, io: Io, options: ExecOptions) {
     for (const value of translator?.translate(event) ?? []) await line(value);
   };
   return {
-    async start(): Promise<void> {
+    async start() {
       if (translator !== undefined) await line(initLine(session, await session.model()));
       for (const notice of session.notices()) await print(notice);
     },
     event: print,
-    async stop(): Promise<void> {
+    async stop() {
       await progress?.stop();
     },
   };

@@ -1,4 +1,4 @@
-import type { EngineEvent } from "../../engine/event.ts";
+import type { EngineEvent, EventOf } from "../../engine/event.ts";
 import { type EventHandlers, handleEvent, ignored } from "../../engine/event-handlers.ts";
 import { terminalLine } from "../../text/terminal-text.ts";
 import type { Output } from "../front-end.ts";
@@ -6,19 +6,23 @@ import type { Output } from "../front-end.ts";
 export const logLevels = ["off", "error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-export type Logger = ReturnType<typeof createLogger>;
-
 /** Lines for people on stderr, by how much they want to know. */
-export function createLogger(output: Output, level: LogLevel) {
+export interface Logger {
+  /** At every level: without it, the outcome would be taken for something else. */
+  always(text: string): Promise<void>;
+  warn(text: string): Promise<void>;
+  event(event: EngineEvent): Promise<void>;
+}
+
+export function createLogger(output: Output, level: LogLevel): Logger {
   const wants = (needed: LogLevel): boolean => logLevels.indexOf(level) >= logLevels.indexOf(needed);
   const say = async (needed: LogLevel, text: string): Promise<void> => {
     if (wants(needed)) await output.write(`tinman: ${terminalLine(text)}\n`);
   };
   return {
-    /** At every level: without it, the outcome would be taken for something else. */
-    always: (text: string) => say("off", text),
-    warn: (text: string) => say("warn", text),
-    event: async (event: EngineEvent): Promise<void> => {
+    always: (text) => say("off", text),
+    warn: (text) => say("warn", text),
+    event: async (event) => {
       const said = handleEvent(handlers, event);
       if (said !== undefined) await say(said.level, said.text);
       else if (event.seq !== undefined) await say("debug", `${event.type} (${event.seq})`);
@@ -44,10 +48,7 @@ const handlers: EventHandlers<{ readonly level: LogLevel; readonly text: string 
   "message.ended": ignored,
   "usage.updated": ignored,
   // Without it, a run that waits would seem to hang.
-  "retry.scheduled": ({ failure, attempt, delayMs }) => ({
-    level: "warn",
-    text: `${failure.message} Trying again in ${delayMs / 1_000} s (retry ${attempt}).`,
-  }),
+  "retry.scheduled": (event) => ({ level: "warn", text: retryText(event) }),
   notice: ({ level, text }) => ({ level: level === "warning" ? "warn" : "info", text }),
   "tool.input": ignored,
   "tool.started": ({ name }) => info(`${name} started`),
@@ -58,6 +59,11 @@ const handlers: EventHandlers<{ readonly level: LogLevel; readonly text: string 
   "request.closed": ignored,
   "session.closed": ignored,
 };
+
+export function retryText({ failure, attempt, delayMs, model }: EventOf<"retry.scheduled">): string {
+  if (model === undefined) return `${failure.message} Trying again in ${delayMs / 1_000} s (retry ${attempt}).`;
+  return `${failure.message} Using ${model} instead${delayMs === 0 ? "" : `, in ${delayMs / 1_000} s`}.`;
+}
 
 function info(text: string): { readonly level: LogLevel; readonly text: string } {
   return { level: "info", text };

@@ -7,6 +7,7 @@ import type { Session } from "../../engine/session/session.ts";
 import type { StreamJsonLine } from "../../protocol/stream-json.ts";
 import { streamJsonVersion } from "../../protocol/stream-json-version.ts";
 import { textStart } from "../../text/text-cut.ts";
+import { retryText } from "./log.ts";
 
 export function initLine(session: Session, model: ModelInfo): StreamJsonLine {
   return {
@@ -48,7 +49,7 @@ export class StreamJsonTranslator {
     "message.checkpoint": ignored,
     "message.ended": replyLines,
     "usage.updated": ignored,
-    "retry.scheduled": ignored,
+    "retry.scheduled": (event) => [{ type: "notice", level: "warning", message: retryText(event), ...endOf(event) }],
     notice: (event) => [{ type: "notice", level: event.level, message: event.text, ...endOf(event) }],
     "tool.input": ignored,
     "tool.started": ignored,

@@ -19,6 +19,14 @@ export interface Outgoing {
   readonly to: "all" | "followers";
 }
 
+export interface Translator {
+  translate(event: EngineEvent): readonly Outgoing[];
+  /** So much of the reply that is being written was told before. */
+  goOnFrom(text: string): void;
+  /** The answer that is being written, as far as it was told; for whoever begins to listen now. */
+  snapshot(): Outgoing | undefined;
+}
+
 type EndOfTurn = Pick<EventOf<"turn.ended">, "reason" | "failure" | "cause" | "seq" | "turnId" | "untaken">;
 
 export interface TranslatorOptions {
@@ -43,10 +51,8 @@ interface Answer {
   readonly told: Map<string, string>;
 }
 
-export type Translator = ReturnType<typeof createTranslator>;
-
 /** Engine events -> notifications. Holds what later events refer to; does no I/O, reads no clock and decides nothing. */
-export function createTranslator({ sessionId, isPast, isClients }: TranslatorOptions) {
+export function createTranslator({ sessionId, isPast, isClients }: TranslatorOptions): Translator {
   let answer: Answer | undefined;
   let out: Outgoing[] = [];
 
@@ -192,23 +198,29 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
     "tool.ended": endCall,
     "turn.ended": endAnswer,
     notice: ({ level, text }) => warn(text, { reason: "notice", level }),
-    "retry.scheduled": ({ attempt, delayMs, failure }) =>
-      warn("The model is asked again.", { reason: "retry", attempt, delayMs, code: failure.code }),
+    "retry.scheduled": ({ attempt, delayMs, failure, model }) => {
+      const message = model === undefined ? "The model is asked again." : `The model ${model} is asked instead.`;
+      warn(message, {
+        reason: "retry",
+        attempt,
+        delayMs,
+        code: failure.code,
+        ...(model === undefined ? {} : { model }),
+      });
+    },
     "session.closed": ignored,
   };
 
   return {
-    translate(event: EngineEvent): readonly Outgoing[] {
+    translate(event) {
       out = [];
       handleEvent(handlers, event);
       return out;
     },
-    /** So much of the reply that is being written was told before. */
-    goOnFrom(text: string) {
+    goOnFrom(text) {
       if (answer !== undefined) answer.text = text;
     },
-    /** The answer that is being written, as far as it was told; for whoever begins to listen now. */
-    snapshot(): Outgoing | undefined {
+    snapshot() {
       if (answer === undefined || answer.text === "") return undefined;
       return { notification: chunkOf(answer.text, { offset: answer.length, snapshot: true }), to: "all" };
     },

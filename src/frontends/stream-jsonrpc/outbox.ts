@@ -11,27 +11,32 @@ export type Outgoing =
       readonly params: RequestPermissionParams | AskUserParams;
     };
 
-export type Outbox = ReturnType<typeof createOutbox>;
-
 /** What one event gives to send, in order. */
-export function createOutbox() {
+export interface Outbox {
+  tell(notification: Notification): void;
+  ask(request: Omit<Outgoing & { kind: "request" }, "kind">): void;
+  /** The same state is never told twice in a row. */
+  enter(state: WorkingState): void;
+  /** What was collected since the last time. */
+  take(): readonly Outgoing[];
+}
+
+export function createOutbox(): Outbox {
   let sent: Outgoing[] = [];
   let state: WorkingState | undefined;
   return {
-    tell(notification: Notification) {
+    tell(notification) {
       sent.push({ kind: "notification", notification });
     },
-    ask(request: Omit<Outgoing & { kind: "request" }, "kind">) {
+    ask(request) {
       sent.push({ kind: "request", ...request });
     },
-    /** The same state is never told twice in a row. */
-    enter(newState: WorkingState) {
+    enter(newState) {
       if (newState === state) return;
       state = newState;
       sent.push({ kind: "notification", notification: { type: "droid_working_state_changed", newState } });
     },
-    /** What was collected since the last time. */
-    take(): readonly Outgoing[] {
+    take() {
       const taken = sent;
       sent = [];
       return taken;

@@ -3,11 +3,10 @@ import { type FileHandle, lstat, open, readdir, readlink, stat as statPath, unli
 import { basename, dirname, join } from "node:path";
 import type { DirectoryEntry, FileStat, Files } from "../../engine/files.ts";
 import { nameOfBytes } from "../../text/shown-name.ts";
-import { errorCode } from "../../text/system-errors.ts";
 import { canonicalPath } from "./canonical-path.ts";
 import { inFolder, lookAt, requireGoing, requireRegular, versionOf } from "./held-file.ts";
 import { moveFile } from "./move-file.ts";
-import { createHoldFolder, type HoldFolder, type Meant } from "./open-decided.ts";
+import { codeOf, createHoldFolder, type HoldFolder, type Meant } from "./open-decided.ts";
 import { onDisk } from "./system-path.ts";
 import { notWritable } from "./writable.ts";
 import { writeFile } from "./write-file.ts";
@@ -25,7 +24,7 @@ async function statIfThere(path: string): Promise<BigIntStats | undefined> {
   try {
     return await statPath(onDisk(path), { bigint: true });
   } catch (error) {
-    const code = errorCode(error);
+    const code = codeOf(error);
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     throw error;
   }
@@ -92,7 +91,7 @@ async function describe(folder: string, name: string): Promise<DirectoryEntry | 
     }
     return { ...common, kind: stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other" };
   } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
+    if (codeOf(error) === "ENOENT") return undefined;
     throw error;
   }
 }

@@ -1,8 +1,8 @@
-import { errorCode } from "../../text/system-errors.ts";
+import { codeOf } from "./open-decided.ts";
 
 /** Whether the process or the machine has no file descriptor left. */
 export function isOutOfFiles(error: unknown): boolean {
-  const code = errorCode(error);
+  const code = codeOf(error);
   return code === "EMFILE" || code === "ENFILE";
 }
 

@@ -2,7 +2,6 @@ import { type FileHandle, mkdir, open, realpath, unlink } from "node:fs/promises
 import { join } from "node:path";
 import { makeFolders } from "../../engine/make-folders.ts";
 import type { Host } from "../../engine/ports.ts";
-import { errorCode } from "../../text/system-errors.ts";
 
 type Plan = Parameters<Host["savePlan"]>[0];
 
@@ -31,7 +30,7 @@ async function openNew(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, "wx", 0o600);
   } catch (error) {
-    if (errorCode(error) === "EEXIST") return undefined;
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return undefined;
     throw error;
   }
 }

@@ -1,8 +1,7 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isMissing } from "../../text/system-errors.ts";
-import { sortedUnique, whereItLeads } from "../files/where-it-leads.ts";
+import { isMissing, sortedUnique, whereItLeads } from "../files/where-it-leads.ts";
 import type { Setting } from "./git-settings.ts";
 import { isThere, readSmall, repositoryIn } from "./repository.ts";
 

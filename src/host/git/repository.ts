@@ -1,7 +1,6 @@
 import { accessSync, constants, lstatSync, realpathSync, statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
-import { errorCode } from "../../text/system-errors.ts";
 import { withoutTrailing } from "../../text/text-cut.ts";
 
 const largestFile = 256 * 1024;
@@ -29,7 +28,7 @@ export function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
-    return errorCode(error) !== "ENOTDIR";
+    return !(error instanceof Error && "code" in error && error.code === "ENOTDIR");
   }
 }
 

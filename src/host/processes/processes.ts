@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { tooManyFiles } from "../../engine/errors.ts";
 import type { CommandResult, CommandSpec, Processes } from "../../engine/ports.ts";
-import { errorCode } from "../../text/system-errors.ts";
-import { errorMessage } from "../../text/values.ts";
 import { commandEnvironment } from "../environment/command-environment.ts";
 import { quietRipgrep } from "../search/quiet-ripgrep.ts";
 import { type CommandOutput, createCommandOutput } from "./command-output.ts";
@@ -10,29 +8,29 @@ import { createProgress, type Progress } from "./command-progress.ts";
 import { endTree } from "./process-tree.ts";
 import { folderProblem, type StartedCommand, startCommand, startDetached } from "./shell-start.ts";
 
-/** Node's longest timer. */
+/** The longest delay that a timer of Node can have. */
 const longestTimerMs = 2 ** 31 - 1;
-/** After a command, stop reading a pipe that is still open once it has been silent this long, */
+/** How long a pipe that something still holds open may be silent before we stop reading. */
 const quietMs = 200;
-/** or after this long in any case. */
+/** And how long in all, when it is not silent. */
 const drainLimitMs = 3000;
-/** Stop waiting for a process that SIGKILL did not end. */
+/** Nothing is waited for that even SIGKILL does not end. */
 const exitLimitMs = 2000;
 
 export interface ProcessesOptions {
-  /** Variables passed to commands although they look like credentials. */
+  /** Variables that commands get although their names or values look like credentials. */
   readonly passEnvironment?: readonly string[];
-  /** Variables withheld from commands unless `passEnvironment` names them. */
+  /** Variables that commands never get unless they are passed. */
   readonly hideEnvironment?: readonly string[];
-  /** Default: `process.env`. */
+  /** Where the variables come from: `process.env` unless said. */
   readonly environment?: NodeJS.ProcessEnv;
-  /** Our settings file for the ripgrep that commands run. */
+  /** A file of ours for the settings of the ripgrep that commands run. */
   readonly ripgrepSettings?: string;
 }
 
 type Stop = { readonly type: "timeout" } | { readonly type: "aborted" };
 
-/** Resolves when the command must stop. `release` removes the timer and the listener. */
+/** Settles when the command has to stop; `release` lets go of timer and signal. */
 function watchForStop(timeoutMs: number, signal: AbortSignal): { stop: Promise<Stop>; release(): void } {
   let release = () => {};
   const stop = new Promise<Stop>((resolve) => {
@@ -50,7 +48,7 @@ function watchForStop(timeoutMs: number, signal: AbortSignal): { stop: Promise<S
 
 interface Reading {
   readonly done: Promise<void>;
-  /** Whether bytes are being written to disk. */
+  /** Whether bytes that were read are still on their way to the disk. */
   isStoring(): boolean;
 }
 
@@ -65,13 +63,13 @@ function readAll(command: StartedCommand, output: CommandOutput, progress: Progr
         progress.changed();
       }
     } catch {
-      // Reading fails only when we close the pipe.
+      // Reading ends early only when we let go of the pipe.
     }
   }
   return { done: read(), isStoring: () => storing };
 }
 
-/** Reads the rest of the output. A process that survived may keep the pipe open: then until it is silent. */
+/** Waits for the rest of what was written. Something that we could not end may hold the pipe open: then until it is quiet. */
 async function drain(reading: Reading, output: CommandOutput): Promise<void> {
   const ended = reading.done.then(() => true);
   const deadline = performance.now() + drainLimitMs;
@@ -101,8 +99,8 @@ function nothingRan(end: CommandResult["end"]): CommandResult {
 }
 
 function unstartable(error: unknown): CommandResult {
-  const code = errorCode(error);
-  const words = errorMessage(error);
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const words = error instanceof Error ? error.message : String(error);
   const known = {
     E2BIG: "The command is too long for the system. Put the text into a file.",
     EMFILE: tooManyFiles("EMFILE"),

@@ -1,26 +1,25 @@
 import { mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
-import { errorMessage } from "../../text/values.ts";
 import { ownPath } from "./executables.ts";
 import { openOutputPipe } from "./output-pipe.ts";
 import { currentTicks, markerVariable, type ProcessTree } from "./process-tree.ts";
 import { shellArguments } from "./shell.ts";
 import { type ChildProcess, startProgram } from "./start-program.ts";
 
-/** Why no command can start in this folder; `undefined` if one can. */
+/** Why nothing can be started in this folder, in words; `undefined` when it can. */
 export async function folderProblem(cwd: string): Promise<string | undefined> {
   try {
     return (await stat(cwd)).isDirectory() ? undefined : `The working directory ${cwd} is not a directory.`;
   } catch (error) {
-    return `The working directory ${cwd} cannot be used: ${errorMessage(error)}`;
+    return `The working directory ${cwd} cannot be used: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
 /**
- * Runs in the command's group and waits for descriptor 3 to close, which happens when our process ends for any reason. Then
- * it kills the group and all processes with the marker. It has no marker itself and ignores the signals that end commands.
- * Its programs never come from the repository.
+ * Sits in the command's group and waits for the other end of descriptor 3 to close, which is when our process is gone,
+ * however it went. Then it ends the group and all that carries the marker. It is itself without the marker, and deaf to the
+ * signals with which a command may be asked to end. Its programs are not looked for in the repository.
  */
 const watchdog = `
 cd /
@@ -37,10 +36,12 @@ kill -KILL 0
 `;
 
 /**
- * Starts the watchdog as an orphan, then becomes the shell, with the same process id and group and no unknown children or
- * descriptors. Arguments: the watchdog, the marker, the watchdog's PATH, the shell and its arguments. The command comes in the
- * environment, so that a search for its words (`pgrep -f`) does not match the future watchdog. The marker comes as an
- * argument, so that the watchdog never looks like part of the command. Signals are ignored before the command can send any.
+ * Starts the watchdog as nobody's child, then becomes the shell: it keeps the process id and the group, and has neither a
+ * child nor a descriptor that it does not know of. Arguments: the watchdog, the marker, the PATH on which
+ * the watchdog finds its programs, the shell and its arguments. The command comes in the environment: until it has become
+ * the watchdog, the process has our arguments, and who searches for a word of the command must not find it there.
+ * The marker comes as an argument so that the watchdog is at no moment taken for a part of the command; and it ignores
+ * signals before the command can send any.
  */
 const starter = `
 tinman_watchdog=$1 tinman_marker=$2 tinman_path=$3
@@ -56,7 +57,8 @@ exec "$@" 2>&1 3<&-
 `;
 
 /**
- * Paths are judged from the canonical folder, so `PWD` must be that folder: the shell resolves `..` by the name in `PWD`.
+ * Paths are judged from the canonical folder, so the shell must not go by another name of it: it takes `..` for the parent
+ * in the name that `PWD` gives.
  */
 function startingIn(cwd: string, { OLDPWD: _, ...environment }: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   return { ...environment, PWD: cwd };
@@ -64,12 +66,12 @@ function startingIn(cwd: string, { OLDPWD: _, ...environment }: Readonly<Record<
 
 export interface StartedCommand {
   readonly tree: ProcessTree;
-  /** Standard output and error, in the order of writing. */
+  /** Standard output and error, in the order in which they were written. */
   readonly output: Readable;
   readonly exit: Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  /** Resolves when the watchdog has ended. */
+  /** Settles when the watchdog is gone. */
   readonly unwatched: Promise<void>;
-  /** Closes the streams. */
+  /** Lets go of everything. */
   release(): void;
 }
 
@@ -80,7 +82,7 @@ function spawned(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Rejects if the command cannot start. */
+/** Rejects when the command cannot be started. */
 export async function startCommand(
   command: string,
   cwd: string,
@@ -105,7 +107,7 @@ export async function startCommand(
   }
 
   const started = spawned(child);
-  // Awaited below. Without a handler now, a failed start would end this process.
+  // Awaited below; without a listener at once, a failed start would end this process.
   started.catch(() => undefined);
   let exited = false;
   const exit: StartedCommand["exit"] = new Promise((resolve) => {
@@ -115,13 +117,13 @@ export async function startCommand(
     });
   });
   const output = pipe?.reader ?? child.stdout;
-  // Without a free file descriptor, `stdio` is undefined despite its type.
+  // Without a free file descriptor there are no streams, whatever the types say.
   const lifeline = (child as Partial<ChildProcess>).stdio?.[3];
-  // Both may fail at any time; the exit says what happened.
+  // Both ends may vanish at any time; what there is to know about it comes with the exit.
   output?.on("error", () => {});
   lifeline?.on("error", () => {});
   const unwatched = new Promise<void>((resolve) => lifeline?.once("close", () => resolve()));
-  // Only a stream that is read reports its end.
+  // Nothing is ever said on it, but only a stream that is read notices its end.
   if (lifeline instanceof Readable) lifeline.resume();
   const release = () => {
     output?.destroy();
@@ -140,7 +142,7 @@ export async function startCommand(
   return { tree: { pid: child.pid, marker, startTicks, hasExited: () => exited }, output, exit, unwatched, release };
 }
 
-/** Starts a detached command with its output in a private file. Rejects if it cannot start. */
+/** Starts a command in a session of its own, with its output in a private file, and lets it go. Rejects when it cannot. */
 export async function startDetached(
   command: string,
   cwd: string,

@@ -6,14 +6,17 @@ import type { ModelSpec } from "../providers/model-spec.ts";
 import { CutStream, StreamFault } from "./ai-sdk.ts";
 import { httpFailure } from "./http-failure.ts";
 import { shownUrl } from "./redact.ts";
+import { retryAfter } from "./retry-after.ts";
 import { UnstreamedAnswer } from "./watched-fetch.ts";
 
 type ErrorEvent = ModelEvent & { type: "error" };
 
 /** Makes an error event, its message redacted and limited in length. */
-type Fail = (code: ErrorCode, message: string, retryable: boolean, cause?: FailureCause) => ErrorEvent;
+type Fail = (code: ErrorCode, message: string, retryable: boolean | number, cause?: FailureCause) => ErrorEvent;
 
 const maxMessageLength = 600;
+/** What a server sent is wrong, which more retries rarely fix, and each can cost tokens. */
+const fewRetries = 3;
 
 /** Maps whatever a provider call threw to an error event. `watch.status` is the real HTTP status, 0 without a response. */
 export function providerFailure(
@@ -21,13 +24,16 @@ export function providerFailure(
   spec: ModelSpec,
   redact: (text: string) => string,
   watch: { readonly status: number },
+  now: number,
 ): ErrorEvent {
-  const fail: Fail = (code, message, retryable, cause) => {
+  const fail: Fail = (code, message, retries, cause) => {
     const clean = textStart(redact(message.replace(/[\s\p{Cc}]+/gu, " ").trim()), maxMessageLength);
-    return { type: "error", failure: { code, message: clean, ...(cause === undefined ? {} : { cause }) }, retryable };
+    const failure = { code, message: clean, ...(cause === undefined ? {} : { cause }) };
+    const retryable = retries !== false;
+    return { type: "error", failure, retryable, ...(typeof retries === "number" ? { maxRetries: retries } : {}) };
   };
   if (error instanceof CutStream) {
-    return fail("model_failed", `${spec.providerName}'s reply ended early.`, true, "network");
+    return fail("model_failed", `${spec.providerName}'s reply ended early.`, fewRetries, "network");
   }
   if (error instanceof UnstreamedAnswer) return unstreamedFailure(error, spec, fail);
   const cause = error instanceof StreamFault ? error.detail : error;
@@ -36,7 +42,7 @@ export function providerFailure(
     const wrapped = fromNetwork(cause, spec, fail, true);
     return wrapped ?? streamFailure(parsedJson(String(cause.responseBody)) ?? cause, spec, fail);
   }
-  const known = fromNetwork(cause, spec, fail, watch.status !== 0) ?? fromAnswer(cause, spec, fail);
+  const known = fromNetwork(cause, spec, fail, watch.status !== 0) ?? fromAnswer(cause, spec, fail, now);
   if (known !== undefined) return known;
   if (error instanceof StreamFault) return streamFailure(cause, spec, fail);
   return fail("model_failed", `${spec.providerName}: ${messageIn(error)}`, false);
@@ -52,16 +58,16 @@ function fromNetwork(error: unknown, spec: ModelSpec, fail: Fail, hasAnswered: b
 }
 
 /** HTTP error responses and malformed ones. */
-function fromAnswer(error: unknown, spec: ModelSpec, fail: Fail): ErrorEvent | undefined {
+function fromAnswer(error: unknown, spec: ModelSpec, fail: Fail, now: number): ErrorEvent | undefined {
   if (!isRecord(error)) return undefined;
   const { name, statusCode } = error;
   if (name === "AI_APICallError" && typeof statusCode === "number" && statusCode >= 300) {
-    return statusFailure(error, statusCode, spec, fail);
+    return statusFailure(error, statusCode, spec, fail, now);
   }
   const what = typeof name === "string" ? misread.get(name) : undefined;
   if (what === undefined) return undefined;
   const cause = name === "AI_EmptyResponseBodyError" ? "empty_response" : undefined;
-  return fail("model_failed", `${spec.providerName} ${what}.`, true, cause);
+  return fail("model_failed", `${spec.providerName} ${what}.`, fewRetries, cause);
 }
 
 /** The SDK's error names for malformed responses. */
@@ -77,20 +83,11 @@ const lasting = new Set(["tls", "proxy", "invalid"]);
 
 function networkFailure(error: Fields, spec: ModelSpec, fail: Fail, hasAnswered: boolean): ErrorEvent {
   const kind = String(error.kind);
-  const isReached = kind === "invalid" || kind === "first_byte_timeout" || hasAnswered;
-  const lead = isReached ? ":" : " cannot be reached.";
-  const key = timeoutKeys.get(kind);
-  const hint = key === undefined ? "" : ` The model's ${key} in config.yaml sets this limit.`;
+  const lead = kind === "invalid" || hasAnswered ? ":" : " cannot be reached.";
+  const hint = kind === "connect_timeout" ? " The model's timeouts.connect in config.yaml sets this limit." : "";
   const message = `${spec.providerName}${lead} ${messageIn(error)}${hint}`;
   return fail("model_failed", message, !lasting.has(kind), causeOf(kind));
 }
-
-/** The setting behind each kind of timeout. */
-const timeoutKeys = new Map([
-  ["connect_timeout", "timeouts.connect"],
-  ["first_byte_timeout", "timeouts.firstByte"],
-  ["idle_timeout", "timeouts.idle"],
-]);
 
 /** An unsendable request or a malformed response is not a network problem. */
 function causeOf(kind: string): FailureCause | undefined {
@@ -108,7 +105,7 @@ function unstreamedFailure({ detail }: UnstreamedAnswer, spec: ModelSpec, fail: 
 
 /* ----------------------------------------------------- HTTP error responses */
 
-function statusFailure(error: Fields, status: number, spec: ModelSpec, fail: Fail): ErrorEvent {
+function statusFailure(error: Fields, status: number, spec: ModelSpec, fail: Fail, now: number): ErrorEvent {
   const { providerName: name, model } = spec;
   const detail = detailOf(error);
   const why = detail === "" ? "." : `: ${detail}`;
@@ -133,8 +130,14 @@ function statusFailure(error: Fields, status: number, spec: ModelSpec, fail: Fai
     const what = isModel ? `no model "${model}" at ${where}` : `nothing at ${where}`;
     return fail("model_bad_request", `${name} has ${what} (${status})${why}${isModel ? "" : " Check baseUrl."}`, false);
   }
-  const { failure, ...event } = httpFailure(status, "", retryAfter(error.responseHeaders, body));
-  return { ...event, failure: fail(failure.code, statusMessage(status, why, spec), false, failure.cause).failure };
+  const headers = isRecord(error.responseHeaders) ? error.responseHeaders : {};
+  const { failure, ...event } = httpFailure(status, "", retryAfter(headers, body, now));
+  const retryable = event.retryable && headers["x-should-retry"] !== "false";
+  return {
+    ...event,
+    retryable,
+    failure: fail(failure.code, statusMessage(status, why, spec), false, failure.cause).failure,
+  };
 }
 
 function statusMessage(status: number, why: string, { providerName: name, model, keyPlace }: ModelSpec): string {
@@ -154,24 +157,6 @@ function statusMessage(status: number, why: string, { providerName: name, model,
     default:
       return `${name} failed with status ${status}${why}`;
   }
-}
-
-/** The wait that a server asks for, in milliseconds. Google puts it in the body. */
-function retryAfter(headers: unknown, body: string): number | undefined {
-  const [, seconds] = /"retryDelay":\s*"([\d.]{1,12})s"/.exec(body) ?? [];
-  return inHeaders(headers) ?? (seconds === undefined ? undefined : Number(seconds) * 1_000);
-}
-
-function inHeaders(headers: unknown): number | undefined {
-  if (!isRecord(headers)) return undefined;
-  const inMs = headers["retry-after-ms"];
-  if (typeof inMs === "string" && /^\d+$/.test(inMs)) return Number(inMs);
-  const given = headers["retry-after"];
-  if (typeof given !== "string" || given.trim() === "") return undefined;
-  const seconds = Number(given);
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1_000);
-  const date = Date.parse(given);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 
 /** The provider's error text, ended as a sentence. */
@@ -209,8 +194,9 @@ function streamFailure(detail: unknown, spec: ModelSpec, fail: Fail): ErrorEvent
   if (/overloaded|unavailable|\b(503|529)\b/i.test(kind)) return fail("model_overloaded", message, true, "overloaded");
   const isLasting = /invalid_request|invalid_prompt|not_found|invalid_argument|\b(400|404|422)\b/i.test(kind);
   if (isLasting) return fail("model_bad_request", message, false);
-  const isLate = /timeout|deadline_exceeded|\b(408|504)\b/i.test(kind);
-  return fail("model_failed", message, true, isLate ? "timeout" : undefined);
+  if (/timeout|deadline_exceeded|\b(408|504)\b/i.test(kind)) return fail("model_failed", message, true, "timeout");
+  const isOutage = /server_error|api_error|internal|\b5\d\d\b/i.test(kind);
+  return fail("model_failed", message, isOutage || fewRetries);
 }
 
 /** Foreign prose. */

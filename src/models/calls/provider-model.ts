@@ -9,10 +9,12 @@ import { redactor } from "./redact.ts";
 import type { Watch } from "./watched-fetch.ts";
 import { watchedFetch } from "./watched-fetch.ts";
 
-/** A provider's model. Each call is one attempt, and all failures are events. */
-export function createProviderModel(spec: ModelSpec, fetch: typeof globalThis.fetch): ModelPort {
+/**
+ * A provider's model. Each call is one attempt with a signal of its own, and all failures are events. `now`: the time of day,
+ * for servers that name a time to retry at.
+ */
+export function createProviderModel(spec: ModelSpec, fetch: typeof globalThis.fetch, now: () => number): ModelPort {
   const redact = redactor([spec.apiKey, ...Object.values(spec.headers), ...new URLSearchParams(spec.query).values()]);
-  const { firstByteMs, idleMs } = spec.timeouts;
 
   async function* stream(...[request, signal, heard]: Parameters<ModelPort["stream"]>): AsyncGenerator<ModelEvent> {
     if (spec.missing !== undefined) {
@@ -26,57 +28,22 @@ export function createProviderModel(spec: ModelSpec, fetch: typeof globalThis.fe
       const what = leftOut === 1 ? "1 image or document was" : `${leftOut} images or documents were`;
       yield { type: "notice", level: "warning", text: `${what} left out: unsupported by ${spec.info.id}.` };
     }
-    const own = new AbortController();
-    const stop = (): void => own.abort();
-    signal.addEventListener("abort", stop, { once: true });
-    if (signal.aborted) stop();
-    // Keep-alives without content could hold a connection forever, so this clock counts only events.
-    let isSilent = false;
-    let heardAt = performance.now();
-    let hasAnswered = false;
-    const noteBytes = (): void => {
-      // The headers restart the clock.
-      if (!hasAnswered) heardAt = performance.now();
-      hasAnswered = true;
-      heard?.();
-    };
-    const watch: Watch = { status: 0, saysDone: false, heard: noteBytes };
-    const listen = (): void => {
-      const leftMs = heardAt + firstByteMs + idleMs - performance.now();
-      if (leftMs > 0) {
-        clock = setTimeout(listen, leftMs);
-        return;
-      }
-      isSilent = true;
-      stop();
-    };
-    let clock = setTimeout(listen, firstByteMs + idleMs);
+    const watch: Watch = { status: 0, saysDone: false, heard: () => heard?.() };
     let answer: OpenAnswer | undefined;
     try {
-      answer = await openAnswer(spec, watchedFetch(spec, fetch, watch), request, effort, own.signal, watch);
+      answer = await openAnswer(spec, watchedFetch(spec, fetch, watch), request, effort, signal, watch);
       for (;;) {
-        const events = await answer.next();
-        if (events.length > 0) heardAt = performance.now();
-        for (const event of events) {
+        for (const event of await answer.next()) {
           yield event;
           if (event.type === "end") return;
         }
       }
     } catch (error) {
-      if (isSilent) yield silence(spec);
-      else if (!signal.aborted) yield providerFailure(error, spec, redact, watch);
+      if (!signal.aborted) yield providerFailure(error, spec, redact, watch, now());
     } finally {
-      clearTimeout(clock);
-      signal.removeEventListener("abort", stop);
       answer?.close();
     }
   }
 
   return { info: spec.info, boundsSilence: true, stream };
-}
-
-function silence({ providerName, timeouts }: ModelSpec): ModelEvent {
-  const seconds = (timeouts.firstByteMs + timeouts.idleMs) / 1_000;
-  const message = `${providerName} kept the connection open but sent nothing for ${seconds} s. The model's timeouts in config.yaml set this limit.`;
-  return { type: "error", failure: { code: "model_failed", message, cause: "timeout" }, retryable: true };
 }

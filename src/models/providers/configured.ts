@@ -1,7 +1,7 @@
 import type { ModelInfo } from "../../engine/ports.ts";
 import { shownUrl } from "../calls/redact.ts";
 import { keyedModels, namedModels } from "./known-models.ts";
-import type { ModelChoices } from "./model-entry.ts";
+import { type ModelChoices, retriesOf, timeoutsOf } from "./model-entry.ts";
 import type { ModelSpec } from "./model-spec.ts";
 import { providers } from "./providers.ts";
 import { type FaultyModel, movedFault, readEntry, readName, specOfEntry, specOfName } from "./spec-of.ts";
@@ -36,7 +36,13 @@ export interface ProviderStatus {
 /** How to call a model that isn't built in. Throws `config_invalid` for an invalid entry. */
 export function specFor(id: string, choices: ModelChoices, env: Environment): ModelSpec | undefined {
   const entry = choices.entries?.find((candidate) => candidate.id === id);
-  return entry === undefined ? specOfName(id, env) : specOfEntry(entry, env);
+  const spec = entry === undefined ? specOfName(id, env) : specOfEntry(entry, env);
+  if (spec === undefined) return undefined;
+  return {
+    ...spec,
+    timeouts: timeoutsOf(entry?.timeouts, choices.timeouts),
+    retries: retriesOf(entry?.retries, choices.retries),
+  };
 }
 
 /** Like `specFor`, but reports an invalid entry as the model's problem. */

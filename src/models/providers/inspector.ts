@@ -23,6 +23,7 @@ export interface ModelOverview {
   readonly providers: readonly ProviderStatus[];
   readonly aliases: readonly NameStatus[];
   readonly fallback?: NameStatus;
+  readonly fallbacks: readonly NameStatus[];
 }
 
 /** Information about models for commands such as `tinman models`; runs don't need it. */
@@ -65,7 +66,7 @@ export function createModelInspector({ choices, env, fetch }: InspectorOptions):
       const known = [...modelStatuses(choices, env), { info: offlineInfo, from: "own" } as const];
       const first = { ...(status(defaultModel.id) ?? { from: "own" as const }), info: defaultModel };
       const others = known.filter(({ info }) => info.id !== defaultModel.id);
-      const { fallback } = choices;
+      const { fallback, fallbacks = [] } = choices;
       return {
         models: [
           first,
@@ -79,6 +80,7 @@ export function createModelInspector({ choices, env, fetch }: InspectorOptions):
           return named(name, id, isAlias ? statusFor(id, choices, env) : status(id));
         }),
         ...(fallback === undefined ? {} : { fallback: named("fallback", fallback, status(fallback)) }),
+        fallbacks: fallbacks.map((id) => named("fallbacks", id, status(id))),
       };
     },
     status,

@@ -1,15 +1,18 @@
 import type { ModelInfo } from "../../engine/ports.ts";
+import type { SilenceLimits } from "../silence.ts";
 
 /** API formats of providers. */
 export type Wire = "anthropic" | "openai-responses" | "openai-chat" | "google";
 
-export interface ModelTimeouts {
+export interface ModelTimeouts extends SilenceLimits {
   readonly connectMs: number;
-  readonly firstByteMs: number;
-  readonly idleMs: number;
 }
 
-export const defaultTimeouts: ModelTimeouts = { connectMs: 15_000, firstByteMs: 180_000, idleMs: 120_000 };
+/** How patient to be with a model that fails. Absent: the defaults. */
+export interface ModelRetries {
+  readonly patienceMs?: number;
+  readonly retriesAfterSilence?: number;
+}
 
 /** Everything needed to call one model. */
 export interface ModelSpec {
@@ -40,6 +43,7 @@ export interface ModelSpec {
   /** The only form of tool call ids that the server accepts. Absent: any. */
   readonly callIds?: "nine-letters";
   readonly timeouts: ModelTimeouts;
+  readonly retries: ModelRetries;
 }
 
 /**

@@ -2,8 +2,8 @@ import { AgentError } from "../../engine/errors.ts";
 import type { ModelInfo, Prices } from "../../engine/ports.ts";
 import { type Address, readAddress } from "./address.ts";
 import { factsOf, providerOfName } from "./known-models.ts";
-import type { ModelEntry } from "./model-entry.ts";
-import { defaultTimeouts, type ModelSpec } from "./model-spec.ts";
+import { type ModelEntry, retriesOf, timeoutsOf } from "./model-entry.ts";
+import type { ModelSpec } from "./model-spec.ts";
 import { type Provider, providers } from "./providers.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -110,11 +110,8 @@ function specOf(entry: ModelEntry, provider: Provider, env: Environment): ModelS
     effortStyle: entry.reasoningStyle ?? styleOf(entry, provider, factsOf(model).effortStyle),
     ...(provider.wire !== "openai-chat" || field === "none" ? {} : { thinkingField: field }),
     ...(provider.callIds === undefined ? {} : { callIds: provider.callIds }),
-    timeouts: {
-      connectMs: (entry.timeouts?.connect ?? defaultTimeouts.connectMs / 1_000) * 1_000,
-      firstByteMs: (entry.timeouts?.firstByte ?? defaultTimeouts.firstByteMs / 1_000) * 1_000,
-      idleMs: (entry.timeouts?.idle ?? defaultTimeouts.idleMs / 1_000) * 1_000,
-    },
+    timeouts: timeoutsOf(entry.timeouts),
+    retries: retriesOf(entry.retries),
   };
 }
 

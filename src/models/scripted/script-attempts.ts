@@ -1,9 +1,13 @@
 import type { AssistantMessage } from "../../engine/message.ts";
 import type { ModelEvent } from "../../engine/ports.ts";
 import { httpFailure } from "../calls/http-failure.ts";
-import { defaultLongestPauseMs } from "../retry.ts";
+import type { PatienceOptions } from "../patience.ts";
 import type { ScriptReply } from "./script-format.ts";
 import { listOf } from "./script-template.ts";
+
+/** Fixed, because a resumed script must find out how often it was called before. */
+export const scriptPatience = { maxRetries: 3, patienceMs: 90_000 } as const satisfies PatienceOptions;
+export const maxAttempts = scriptPatience.maxRetries + 1;
 
 /** The event that ends a reply. */
 export function lastEvent(reply: ScriptReply): Extract<ModelEvent, { type: "end" | "error" }> {
@@ -31,7 +35,7 @@ export function leavesMessage(reply: ScriptReply): boolean {
 /** Whether `withRetries` retries after this reply, given attempts are left. */
 export function isRetried(reply: ScriptReply, attempt: number): boolean {
   const last = lastEvent(reply);
-  if (last.type === "error") return last.retryable && (last.retryAfterMs ?? 0) <= defaultLongestPauseMs;
+  if (last.type === "error") return last.retryable && (last.retryAfterMs ?? 0) <= scriptPatience.patienceMs;
   return attempt === 1 && last.stop === "end" && !hasText(reply);
 }
 

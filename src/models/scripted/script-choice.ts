@@ -1,8 +1,7 @@
 import type { AssistantMessage, Message } from "../../engine/message.ts";
 import { textOf } from "../../engine/message.ts";
 import type { ModelRequest } from "../../engine/ports.ts";
-import { defaultAttempts } from "../retry.ts";
-import { isRetried, leavesMessage, shownBy, wentOn } from "./script-attempts.ts";
+import { isRetried, leavesMessage, maxAttempts, shownBy, wentOn } from "./script-attempts.ts";
 import { regexParts, type ScriptConditions, type ScriptReply } from "./script-format.ts";
 import { freshResults, latestToolResult, latestUserText, templateOf } from "./script-template.ts";
 
@@ -69,7 +68,7 @@ export function createChooser(replies: readonly ScriptReply[]): Chooser {
     const fill = templateOf(situation.messages);
     const picked: number[] = [];
     let shown = 0;
-    for (let attempt = 1; attempt <= defaultAttempts; attempt += 1) {
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const index = pick(used, situation);
       const reply = replies[index];
       if (reply === undefined) break;
@@ -83,7 +82,7 @@ export function createChooser(replies: readonly ScriptReply[]): Chooser {
 
   /** Uses up the errors that left a prompt unanswered. */
   const guessFailure = (used: readonly number[], use: (index: number) => void, situation: Situation): void => {
-    for (let attempt = 1; attempt <= defaultAttempts; attempt += 1) {
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const index = pick(used, situation);
       const reply = replies[index];
       if (reply === undefined || leavesMessage(reply) || isUnlimited(reply)) return;

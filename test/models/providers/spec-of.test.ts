@@ -52,6 +52,7 @@ test("has defaults for everything without configuration", () => {
     effortStyle: "none",
     thinkingField: "reasoning",
     timeouts: { connectMs: 15_000, firstByteMs: 180_000, idleMs: 120_000 },
+    retries: {},
   });
 });
 
@@ -73,6 +74,7 @@ test("an entry overrides the defaults", () => {
       thinkingField: "none",
       prices: { input: 1, output: 2, cacheRead: 0.5, cacheWrite: undefined },
       timeouts: { connect: 1, idle: 2.5 },
+      retries: { seconds: 5, afterTimeout: 0 },
     }),
     { HOST: "models.example.com", KEY: "key-123", TEAM: "blue", GROQ_API_KEY: "other" },
   );
@@ -100,6 +102,7 @@ test("an entry overrides the defaults", () => {
     outputLimit: 800,
     effortStyle: "word",
     timeouts: { connectMs: 1_000, firstByteMs: 180_000, idleMs: 2_500 },
+    retries: { patienceMs: 5_000, retriesAfterSilence: 0 },
   });
 });
 

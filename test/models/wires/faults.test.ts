@@ -10,6 +10,8 @@ afterEach(closeServers);
 
 /** Short, so that tests detect silence quickly. */
 const timeouts = { connect: 5, firstByte: 0.8, idle: 0.3 };
+/** Ends after 0.5, 1 and 2 seconds. */
+const retries = { seconds: 6 };
 const good: Turn = { text: ["It ", "works."] };
 
 type Row = readonly [name: string, fault: Fault, attempts: number, code: string, message: RegExp];
@@ -52,13 +54,13 @@ const passing: readonly Row[] = [
 
 /** Slow, so all wires run at once. */
 const silent: readonly Row[] = [
-  ["no response", "silence", 4, "model_failed", /^(?!.*cannot be reached).*: .*0\.8 s/],
+  ["no response", "silence", 2, "model_failed", /^model sent nothing for 0\.8 s\. The model's timeouts\.firstByte/],
   [
     "headers without a body",
     "headers-then-silence",
-    4,
+    2,
     "model_failed",
-    /: 127\.0\.0\.1:\d+ sent headers but no body within 0\.8 s\. The model's timeouts\.firstByte/,
+    /^model sent nothing for 0\.8 s\. The model's timeouts\.firstByte/,
   ],
 ];
 
@@ -85,7 +87,7 @@ beforeAll(async () => {
 });
 
 async function failsTurn(name: WireName, [row, fault, attempts, code, message]: Row): Promise<void> {
-  const { server, open } = await openWire(name, { entry: { timeouts } });
+  const { server, open } = await openWire(name, { entry: { timeouts, retries } });
   server.enqueue(...Array.from({ length: attempts }, () => ({ ...good, fault })), good);
   const session = await open();
   const events = await eventsOf(session, () => ask(session, "go"));
@@ -165,6 +167,26 @@ describe.each(wireNames)("%s", (name) => {
     expect(server.requests).toHaveLength(3);
   });
 
+  test.each([
+    ["seconds", { "retry-after": "2" }, 2_000],
+    ["a date", { date: "Thu, 19 Nov 2026 10:00:00 GMT", "retry-after": "Thu, 19 Nov 2026 10:00:07 GMT" }, 7_000],
+    ["milliseconds", { "retry-after": "2", "retry-after-ms": "1234" }, 1_234],
+    ["Azure's milliseconds", { "x-ms-retry-after-ms": "1500" }, 1_500],
+  ])("reads the server's pause as %s", async (_, headers, delayMs) => {
+    const { server, open } = await openWire(name);
+    server.enqueue({ fault: { status: 429, headers } }, good);
+    const session = await open();
+    const events = await eventsOf(session, () => ask(session, "go"));
+    expect(retriesIn(events)).toMatchObject([{ attempt: 1, delayMs }]);
+  });
+
+  test("does not retry if the server says so", async () => {
+    const { server, open } = await openWire(name);
+    server.enqueue({ fault: { status: 529, headers: { "x-should-retry": "false" } } }, good);
+    expect(await ask(await open(), "go")).toMatchObject({ failure: { code: "model_overloaded" } });
+    expect(server.requests).toHaveLength(1);
+  });
+
   test.each<readonly [string, Fault]>([
     ["cut", { cutAfter: 6 }],
     ["malformed", { malformedAfter: 6 }],
@@ -196,7 +218,7 @@ describe.each(wireNames)("%s", (name) => {
   });
 
   test("reports an unreachable server", async () => {
-    const { server, open } = await openWire(name);
+    const { server, open } = await openWire(name, { entry: { retries } });
     await server.close();
     const session = await open();
     const events = await eventsOf(session, () => ask(session, "go"));

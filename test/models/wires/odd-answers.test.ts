@@ -143,7 +143,17 @@ describe("chat completions", () => {
   test.each([
     ["firstByte", () => undefined],
     ["firstByte", (response) => void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders()],
-    ["idle", (response) => void response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n")],
+    [
+      "firstByte",
+      (response) => void response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n"),
+    ],
+    [
+      "idle",
+      (response) =>
+        void response
+          .writeHead(200, { "content-type": "text/event-stream" })
+          .write(`data: ${JSON.stringify(chunk({ content: "Well" }))}\n\n`),
+    ],
   ] satisfies [string, Answer][])("names timeouts.%s if the server is silent", async (key, silent) => {
     const { outcome } = await talk({ timeouts: { firstByte: 0.1, idle: 0.1 } }, [silent]);
     expect(outcome?.failure).toMatchObject({
@@ -160,10 +170,10 @@ describe("chat completions", () => {
     };
     const { outcome, paths } = await talk({ timeouts: { firstByte: 0.2, idle: 0.1 } }, [alive]);
     expect(outcome?.failure?.message).toMatch(
-      /kept the connection open but sent nothing for 0\.3\d* s\. The model's timeouts in config\.yaml/,
+      /sent only keep-alives for 0\.3\d* s\. The model's timeouts in config\.yaml/,
     );
     expect(outcome?.failure?.cause).toBe("timeout");
-    expect(paths).toHaveLength(4);
+    expect(paths).toHaveLength(2);
   });
 
   test("stops an endless event and does not retry", async () => {

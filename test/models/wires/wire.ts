@@ -36,12 +36,12 @@ export const wires = {
 export type WireName = keyof typeof wires;
 export const wireNames = Object.keys(wires) as readonly WireName[];
 
-/** Timers fire at once; `monotonic` is real. */
+/** Pauses end at once; the time that a model is silent is real. */
 export const hastyClock: Clock = {
   now: () => 1_000_000,
   monotonic: () => performance.now(),
-  after: (_, callback) => {
-    const timer = setTimeout(callback, 0);
+  after: (ms, callback, options) => {
+    const timer = setTimeout(callback, options?.background === true ? ms : 0);
     return () => clearTimeout(timer);
   },
 };

@@ -42,10 +42,19 @@ export interface TranslatorStart {
   origin(messageId: string): { readonly requestId?: string; readonly clientMessageId?: string } | undefined;
 }
 
-export type Translator = ReturnType<typeof createTranslator>;
+export interface Translator {
+  /** Where the turn stands that was under way, and the text of its reply so far: what follows goes on from there. */
+  underWay(): readonly Outgoing[];
+  translate(event: EngineEvent): readonly Outgoing[];
+  /** The settings, when the client was told other ones: filters change without an event. */
+  settingsChanged(): readonly Outgoing[];
+  /** An interrupt has begun: the end of the turn waits until all that is dropped is told, or another turn begins. */
+  holdEnd(): void;
+  releaseEnd(): readonly Outgoing[];
+}
 
 /** Engine events -> what is sent. Holds what later events refer to; does no I/O, reads no clock and decides nothing. */
-export function createTranslator(start: TranslatorStart) {
+export function createTranslator(start: TranslatorStart): Translator {
   const { dialect, sessionId, origin } = start;
   const outbox = createOutbox();
   const { tell, enter } = outbox;
@@ -172,9 +181,12 @@ export function createTranslator(start: TranslatorStart) {
       usage = total;
       tellUsage(call);
     },
-    "retry.scheduled": ({ attempt, failure }) => {
+    "retry.scheduled": ({ attempt, failure, model, at }) => {
       reply.restart();
       tell({ type: "llm_retry", attempt, reason: retryReason(failure) });
+      if (model === undefined) return;
+      const message = `${failure.message} Using ${model} instead.`;
+      tell({ type: "notice", level: "warning", message, timestamp: new Date(at).toISOString() });
     },
     notice: ({ level, text: message, at }) =>
       tell({ type: "notice", level, message, timestamp: new Date(at).toISOString() }),
@@ -197,29 +209,26 @@ export function createTranslator(start: TranslatorStart) {
   };
 
   return {
-    /** Where the turn stands that was under way, and the text of its reply so far: what follows goes on from there. */
-    underWay(): readonly Outgoing[] {
+    underWay() {
       if (start.turn === undefined) return [];
       if (requests.size > 0) enter("waiting_for_tool_confirmation");
       else enter(start.isCalling === true ? "executing_tool" : "streaming_assistant_message");
       return [...outbox.take(), ...reply.join(start.partial)];
     },
-    translate(event: EngineEvent): readonly Outgoing[] {
+    translate(event) {
       if (event.type === "message.delta") return reply.delta(event);
       handleEvent(handlers, event);
       return outbox.take();
     },
-    /** An interrupt has begun: the end of the turn waits until all that is dropped is told, or another turn begins. */
     holdEnd() {
       holds += 1;
     },
-    releaseEnd(): readonly Outgoing[] {
+    releaseEnd() {
       holds -= 1;
       if (holds === 0) tellEnd();
       return outbox.take();
     },
-    /** The settings, when the client was told other ones: filters change without an event. */
-    settingsChanged(): readonly Outgoing[] {
+    settingsChanged() {
       tellSettings();
       return outbox.take();
     },

@@ -1,4 +1,4 @@
-import type { EngineEvent, EventOf } from "../../../engine/event.ts";
+import type { EngineEvent } from "../../../engine/event.ts";
 import type { SessionState } from "../../../engine/log/history.ts";
 import type { AssistantMessage } from "../../../engine/message.ts";
 import { callsOf } from "../../../engine/message.ts";
@@ -8,10 +8,25 @@ import { toolUse, wireMessage } from "./wire-messages.ts";
 
 const notRun = "Error: Tool was not run because the reply that called it broke off.";
 
-type Delta = Pick<EventOf<"message.delta">, "messageId" | "block" | "kind" | "text" | "at">;
+type Delta = EngineEvent & { readonly type: "message.delta" };
 
 /** The reply that is coming in: its text piece by piece, its calls argument by argument, and then the whole of it. */
-export function createStreamedReply({ tell, enter, take }: Outbox) {
+export interface StreamedReply {
+  /** The model is asked for a reply. */
+  begin(): void;
+  /** Of a reply that is coming in already: what came of it. */
+  join(partial: SessionState["partial"]): readonly Outgoing[];
+  delta(piece: Pick<Delta, "messageId" | "block" | "kind" | "text" | "at">): readonly Outgoing[];
+  toolInput(event: EngineEvent & { readonly type: "tool.input" }): void;
+  /** The model is asked anew. */
+  restart(): void;
+  /** True when the message is part of the conversation: nothing came of an empty one. */
+  end(message: AssistantMessage, parentId: string | undefined, at: number): boolean;
+  /** Whatever was open is not coming any more. */
+  abandon(at: number): void;
+}
+
+export function createStreamedReply({ tell, enter, take }: Outbox): StreamedReply {
   const calls = createStreamedCalls();
   /** The block whose text is coming in. */
   let open: { messageId: string; block: number; kind: "text" | "thinking"; since: number } | undefined;
@@ -38,7 +53,7 @@ export function createStreamedReply({ tell, enter, take }: Outbox) {
     }
   };
 
-  const delta = ({ messageId, block: blockIndex, kind, text: textDelta, at }: Delta): readonly Outgoing[] => {
+  const delta: StreamedReply["delta"] = ({ messageId, block: blockIndex, kind, text: textDelta, at }) => {
     const type = kind === "text" ? "assistant_text_delta" : "thinking_text_delta";
     // There is one for every piece of an answer: nearly all of them take this short way.
     if (open?.block === blockIndex && open.messageId === messageId && open.kind === kind) {
@@ -53,12 +68,10 @@ export function createStreamedReply({ tell, enter, take }: Outbox) {
 
   return {
     delta,
-    /** The model is asked for a reply. */
     begin() {
       isJoined = false;
     },
-    /** Of a reply that is coming in already: what came of it. */
-    join(partial: SessionState["partial"]): readonly Outgoing[] {
+    join(partial) {
       isJoined = true;
       const { messageId, blocks, at } = partial ?? { messageId: "", blocks: [], at: 0 };
       return blocks.flatMap((one, block) => {
@@ -66,19 +79,17 @@ export function createStreamedReply({ tell, enter, take }: Outbox) {
         return delta({ messageId, block, kind: one.type, text: one.text, at });
       });
     },
-    toolInput({ messageId, callId, name, text, at }: EngineEvent & { readonly type: "tool.input" }) {
+    toolInput({ messageId, callId, name, text, at }) {
       completeBlock(at);
       if (isJoined) return;
       replyId = messageId;
       for (const use of calls.add(callId, name, text)) tell({ type: "tool_call", toolUse: use });
     },
-    /** The model is asked anew. */
     restart() {
       isJoined = false;
       calls.restart();
     },
-    /** True when the message is part of the conversation: nothing came of an empty one. */
-    end(message: AssistantMessage, parentId: string | undefined, at: number): boolean {
+    end(message, parentId, at) {
       completeBlock(at);
       isJoined = false;
       const uses = callsOf(message).map(toolUse);
@@ -89,8 +100,7 @@ export function createStreamedReply({ tell, enter, take }: Outbox) {
       if (uses.length > 0) enter("executing_tool");
       return true;
     },
-    /** Whatever was open is not coming any more. */
-    abandon(at: number) {
+    abandon(at) {
       completeBlock(at);
       endCalls();
     },

@@ -15,10 +15,26 @@ const mostShownEarly = 1_000_000;
 /** Deeper arguments are of no use to any tool, and the engine takes them as malformed. */
 const mostDepth = 500;
 
-export type StreamedCalls = ReturnType<typeof createStreamedCalls>;
+/** The arguments of one call while they come in. */
+interface Growing {
+  /** Takes what came; true when an argument more is complete. */
+  add(text: string): boolean;
+  input(): Record<string, unknown>;
+}
 
 /** Calls of one reply whose arguments are streamed, and what was last shown of each. */
-export function createStreamedCalls() {
+export interface StreamedCalls {
+  /** The arguments of a call, each time that one more is complete, and once, empty, when the call begins. */
+  add(callId: string, name: string, text: string): readonly ToolUseBlock[];
+  /** Whether the call was shown with just these arguments. */
+  hasShown(call: ToolUseBlock): boolean;
+  /** What was streamed is void: the model begins again. What was shown stays shown. */
+  restart(): void;
+  /** Forgets all of them. The ids of those that were shown. */
+  clear(): readonly string[];
+}
+
+export function createStreamedCalls(): StreamedCalls {
   const growing = new Map<string, Growing>();
   const shown = new Map<string, ToolUseBlock>();
 
@@ -28,8 +44,7 @@ export function createStreamedCalls() {
   };
 
   return {
-    /** The arguments of a call, each time that one more is complete, and once, empty, when the call begins. */
-    add(callId: string, name: string, text: string): readonly ToolUseBlock[] {
+    add(callId, name, text) {
       const updates: ToolUseBlock[] = [];
       const show = (input: Record<string, unknown>): void => {
         const call: ToolUseBlock = { type: "tool_use", id: callId, name, input };
@@ -46,12 +61,9 @@ export function createStreamedCalls() {
       if (call.add(text)) show(call.input());
       return updates;
     },
-    /** Whether the call was shown with just these arguments. */
     hasShown,
-    /** What was streamed is void: the model begins again. What was shown stays shown. */
     restart: () => growing.clear(),
-    /** Forgets all of them. The ids of those that were shown. */
-    clear: (): readonly string[] => {
+    clear: () => {
       const ids = [...shown.keys()];
       growing.clear();
       shown.clear();
@@ -60,13 +72,8 @@ export function createStreamedCalls() {
   };
 }
 
-type Growing = ReturnType<typeof growingInput>;
-
-/**
- * The arguments of one call while they come in. Reads each character once. Text that is no JSON object completes
- * nothing.
- */
-function growingInput() {
+/** Reads each character once. Text that is no JSON object completes nothing. */
+function growingInput(): Growing {
   const members = new Map<string, unknown>();
   let isOver = false;
   let depth = 0;
@@ -91,8 +98,7 @@ function growingInput() {
 
   return {
     input: () => Object.fromEntries(members),
-    /** Takes what came; true when an argument more is complete. */
-    add(text: string): boolean {
+    add(text) {
       let from = 0;
       let hasMore = false;
       for (let index = 0; index < text.length && !isOver; index += 1) {

@@ -207,6 +207,8 @@ function lazyClock(clock: () => FakeClock) {
   return {
     now: () => clock().now(),
     monotonic: () => clock().monotonic(),
-    after: (ms: number, callback: () => void) => clock().after(ms, callback),
+    // A model hangs until it is aborted: nobody gives up on its silence here.
+    after: (ms: number, callback: () => void, { background = false } = {}) =>
+      background ? () => undefined : clock().after(ms, callback),
   };
 }
