@@ -1,10 +1,5 @@
 /** An amount that each user can hold at a time. */
-export interface Budget {
-  /** Throws when it would be too much. The returned function gives it back. */
-  take(user: string, amount: number): () => void;
-}
-
-export function createBudget(most: number, refusal: (held: number) => Error): Budget {
+export function createBudget(most: number, refusal: (held: number) => Error) {
   const held = new Map<string, number>();
   const add = (user: string, amount: number): void => {
     const now = (held.get(user) ?? 0) + amount;
@@ -12,7 +7,8 @@ export function createBudget(most: number, refusal: (held: number) => Error): Bu
     else held.set(user, now);
   };
   return {
-    take(user, amount) {
+    /** Throws when it would be too much. The returned function gives it back. */
+    take(user: string, amount: number): () => void {
       const before = held.get(user) ?? 0;
       if (before + amount > most) throw refusal(before);
       add(user, amount);

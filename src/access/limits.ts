@@ -10,23 +10,13 @@ export interface LimitOptions {
   readonly messagesPerMinute: number;
 }
 
-/** Each throws when it would be too much. */
-export interface Limits {
-  /** One more session is to be open. */
-  checkRoom(user: string): void;
-  /** A session is read or copied, which costs as much as starting one. */
-  countOpening(user: string): void;
-  /** What a session is started with stays in memory. The returned function gives it back. */
-  keep(user: string, characters: number): () => void;
-  /** A message is sent, and waits for its answer. The returned function says that it has it. */
-  wait(user: string, characters: number): () => void;
-}
-
 const maxKeptCharacters = 64_000_000;
 const maxWaitingCharacters = 32_000_000;
 
-/** `openOf`: how many sessions are open on a user's account. */
-export function createLimits(options: LimitOptions, clock: Clock, openOf: (user: string) => number): Limits {
+export type Limits = ReturnType<typeof createLimits>;
+
+/** Each throws when it would be too much. `openOf`: how many sessions are open on a user's account. */
+export function createLimits(options: LimitOptions, clock: Clock, openOf: (user: string) => number) {
   const { openSessions, sessionsPerMinute, messagesPerMinute } = options;
   const sessions = createRate(sessionsPerMinute, clock);
   const messages = createRate(messagesPerMinute, clock);
@@ -38,13 +28,17 @@ export function createLimits(options: LimitOptions, clock: Clock, openOf: (user:
     return new DeniedError("queue_full", `Messages of this user wait with ${held} characters. Wait for an answer.`);
   });
   return {
-    checkRoom(user) {
+    /** One more session is to be open. */
+    checkRoom(user: string) {
       if (openOf(user) < openSessions) return;
       throw new DeniedError("too_many_sessions", `Session limit reached (${openSessions}). Stop one first.`);
     },
-    countOpening: (user) => limited(sessions.take(user), "sessions", sessionsPerMinute),
-    keep: (user, characters) => kept.take(user, characters),
-    wait(user, characters) {
+    /** A session is read or copied, which costs as much as starting one. */
+    countOpening: (user: string) => limited(sessions.take(user), "sessions", sessionsPerMinute),
+    /** What a session is started with stays in memory. The returned function gives it back. */
+    keep: (user: string, characters: number) => kept.take(user, characters),
+    /** A message is sent, and waits for its answer. The returned function says that it has it. */
+    wait(user: string, characters: number): () => void {
       const giveBack = waiting.take(user, characters);
       try {
         limited(messages.take(user), "messages", messagesPerMinute);

@@ -1,14 +1,9 @@
 import type { Clock } from "../engine/ports.ts";
 
-/** How often each user can do something: so many in any minute, at once or one by one. */
-export interface Rate {
-  /** Milliseconds until it can be done again; `undefined` when it can be done now, and that counts. */
-  take(user: string): number | undefined;
-}
-
 const minuteMs = 60_000;
 
-export function createRate(perMinute: number, clock: Clock): Rate {
+/** How often each user can do something: so many in any minute, at once or one by one. */
+export function createRate(perMinute: number, clock: Clock) {
   /** When each user has done it, within the last minute; the users in the order of their last time. */
   const times = new Map<string, number[]>();
 
@@ -20,7 +15,8 @@ export function createRate(perMinute: number, clock: Clock): Rate {
   };
 
   return {
-    take(user) {
+    /** Milliseconds until it can be done again; `undefined` when it can be done now, and that counts. */
+    take(user: string): number | undefined {
       const now = clock.monotonic();
       forgetIdle(now);
       const done = times.get(user) ?? [];

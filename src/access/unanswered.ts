@@ -1,17 +1,13 @@
 import type { Session } from "../engine/session/session.ts";
 
-/** Messages without an answer: in which sessions, and who sent them. */
-export interface Unanswered {
-  /** The returned function says that the message has its answer. */
-  add(session: Session, user: string): () => void;
-  countIn(session: Session): number;
-  sessionsOf(user: string): readonly Session[];
-}
+export type Unanswered = ReturnType<typeof createUnanswered>;
 
-export function createUnanswered(): Unanswered {
+/** Messages without an answer: in which sessions, and who sent them. */
+export function createUnanswered() {
   const senders = new Map<Session, Set<{ readonly user: string }>>();
   return {
-    add(session, user) {
+    /** The returned function says that the message has its answer. */
+    add(session: Session, user: string): () => void {
       const message = { user };
       const messages = senders.get(session) ?? new Set();
       senders.set(session, messages.add(message));
@@ -20,8 +16,8 @@ export function createUnanswered(): Unanswered {
         if (messages.size === 0 && senders.get(session) === messages) senders.delete(session);
       };
     },
-    countIn: (session) => senders.get(session)?.size ?? 0,
-    sessionsOf: (user) =>
+    countIn: (session: Session) => senders.get(session)?.size ?? 0,
+    sessionsOf: (user: string) =>
       [...senders].filter(([, messages]) => [...messages].some((one) => one.user === user)).map(([session]) => session),
   };
 }

@@ -1,5 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
+import { isMissing } from "../text/system-errors.ts";
 import { readPlainText } from "./bounded-file.ts";
 import type { UserConfig } from "./check/checked-config.ts";
 import { invalid, reason } from "./check/config-fault.ts";
@@ -41,7 +42,7 @@ async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readPlainText(path);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR"))) {
+    if (!isMissing(error)) {
       throw invalid(path, reason(error));
     }
     // Rules must not get lost in silence.

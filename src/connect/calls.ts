@@ -8,28 +8,16 @@ export interface Call {
   readonly over: AbortSignal;
 }
 
-/** The calls that wait for a result, oldest first. */
-export interface OpenCalls {
-  /** `undefined` when the call has been here before. */
-  add(call: Omit<Call, "over">): Call | undefined;
-  /** Takes one that is being answered off the list; false when it is not on it. */
-  close(toolCallId: string): boolean;
-  /** Somebody else has answered it. */
-  end(toolCallId: string): void;
-  isOpen(toolCallId: string): boolean;
-  /** It was answered from here. */
-  isOurs(toolCallId: string): boolean;
-  /** Ends those of a message, or all. */
-  drop(messageId?: string): void;
-  ids(): readonly string[];
-}
+export type OpenCalls = ReturnType<typeof createOpenCalls>;
 
-export function createOpenCalls(): OpenCalls {
+/** The calls that wait for a result, oldest first. */
+export function createOpenCalls() {
   const open = new Map<string, { readonly call: Call; readonly over: AbortController }>();
   const seen = new Set<string>();
   const ours = new Set<string>();
   return {
-    add(given) {
+    /** `undefined` when the call has been here before. */
+    add(given: Omit<Call, "over">): Call | undefined {
       if (seen.has(given.toolCallId)) return undefined;
       seen.add(given.toolCallId);
       const over = new AbortController();
@@ -37,18 +25,22 @@ export function createOpenCalls(): OpenCalls {
       open.set(call.toolCallId, { call, over });
       return call;
     },
-    close(toolCallId) {
+    /** Takes one that is being answered off the list; false when it is not on it. */
+    close(toolCallId: string): boolean {
       if (!open.delete(toolCallId)) return false;
       ours.add(toolCallId);
       return true;
     },
-    end(toolCallId) {
+    /** Somebody else has answered it. */
+    end(toolCallId: string) {
       open.get(toolCallId)?.over.abort();
       open.delete(toolCallId);
     },
-    isOurs: (toolCallId) => ours.has(toolCallId),
-    isOpen: (toolCallId) => open.has(toolCallId),
-    drop(messageId) {
+    /** It was answered from here. */
+    isOurs: (toolCallId: string) => ours.has(toolCallId),
+    isOpen: (toolCallId: string) => open.has(toolCallId),
+    /** Ends those of a message, or all. */
+    drop(messageId?: string) {
       for (const [id, { call, over }] of open) {
         if (messageId !== undefined && call.messageId !== undefined && call.messageId !== messageId) continue;
         open.delete(id);

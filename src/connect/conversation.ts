@@ -11,27 +11,6 @@ export interface StartParams {
   readonly sessionParams: Params;
 }
 
-/** One session at a time, over a connection that may come and go. */
-export interface Conversation {
-  readonly sessionId: string | undefined;
-  readonly lastSeq: number | undefined;
-  start(): Promise<void>;
-  resume(sessionId: string, afterSeq?: number): Promise<void>;
-  /** Resolves with the reason for which the answer ended. Begins a session when there is none. */
-  send(message: string): Promise<string>;
-  /** The number of answers that were cancelled. */
-  cancel(): Promise<number>;
-  stop(): Promise<void>;
-  answer(toolCallId: string, result: string, isError: boolean): Promise<void>;
-  openCalls(): readonly string[];
-  isRunning(): boolean;
-  settled(): Promise<void>;
-  ask(method: string): Promise<Params>;
-  /** For the link. */
-  notification(method: string, params: Params): void;
-  restore(request: Request): Promise<void>;
-}
-
 export interface ConversationParts {
   readonly link: () => Link;
   readonly screen: Screen;
@@ -43,7 +22,10 @@ const lastWordsMs = 500;
 const stepMs = 10;
 const drainMs = 200;
 
-export function createConversation({ link, screen, start, events }: ConversationParts): Conversation {
+export type Conversation = ReturnType<typeof createConversation>;
+
+/** One session at a time, over a connection that may come and go. */
+export function createConversation({ link, screen, start, events }: ConversationParts) {
   const state = createSessionState(screen, events);
   let isStopping = false;
 
@@ -101,15 +83,16 @@ export function createConversation({ link, screen, start, events }: Conversation
   }
 
   return {
-    get sessionId() {
+    get sessionId(): string | undefined {
       return state.sessionId;
     },
-    get lastSeq() {
+    get lastSeq(): number | undefined {
       return state.lastSeq;
     },
     start: begin,
-    resume: (sessionId, afterSeq) => attach(link().request, sessionId, afterSeq),
-    async send(message) {
+    resume: (sessionId: string, afterSeq?: number) => attach(link().request, sessionId, afterSeq),
+    /** Resolves with the reason for which the answer ended. Begins a session when there is none. */
+    async send(message: string): Promise<string> {
       if (state.sessionId === undefined) await begin();
       const ended = new Promise<string>((resolve) => {
         const mine: Outgoing = { message, isInDoubt: false, ended: resolve };
@@ -122,12 +105,13 @@ export function createConversation({ link, screen, start, events }: Conversation
       });
       return ended;
     },
-    async cancel() {
+    /** The number of answers that were cancelled. */
+    async cancel(): Promise<number> {
       if (state.sessionId === undefined) return 0;
       const { cancelled } = await insist("cancel", { sessionId: state.sessionId });
       return typeof cancelled === "number" ? cancelled : 0;
     },
-    async stop() {
+    async stop(): Promise<void> {
       const { sessionId } = state;
       if (sessionId === undefined) return;
       isStopping = true;
@@ -141,7 +125,7 @@ export function createConversation({ link, screen, start, events }: Conversation
         isStopping = false;
       }
     },
-    async answer(toolCallId, result, isError) {
+    async answer(toolCallId: string, result: string, isError: boolean): Promise<void> {
       if (!state.calls.close(toolCallId)) return;
       const params = { sessionId: state.sessionId, toolCallId, result, ...(isError && { isError }) };
       await insist("provideToolResult", params).catch((error) => {
@@ -152,9 +136,10 @@ export function createConversation({ link, screen, start, events }: Conversation
     openCalls: state.calls.ids,
     isRunning: state.isRunning,
     settled: state.settled,
-    ask: (method) => insist(method, {}),
+    ask: (method: string) => insist(method, {}),
+    /** For the link. */
     notification: state.notification,
-    async restore(request) {
+    async restore(request: Request): Promise<void> {
       const { sessionId } = state;
       if (sessionId === undefined || isStopping) return;
       try {

@@ -40,22 +40,6 @@ export interface LinkParts {
   readonly pauseMs?: (attempt: number) => number;
 }
 
-/** A connection that comes back. */
-export interface Link {
-  /** The first connection: rejects when there is none. */
-  open(): Promise<void>;
-  /** Waits for a connection when there is none just now. Rejects with `RpcFault` or `ConnectionLost`. */
-  readonly request: Request;
-  readonly isUp: boolean;
-  /** Resolves when there is a connection. */
-  ready(): Promise<void>;
-  /** Rejects when the connection is lost for good. */
-  readonly failed: Promise<never>;
-  pause(): void;
-  resume(): void;
-  close(): void;
-}
-
 interface Pending {
   readonly taken: ((result: Params) => void) | undefined;
   resolve(result: Params): void;
@@ -68,7 +52,10 @@ const goodMs = 10_000;
 
 const growing = (attempt: number): number => Math.min(10_000, 500 * 2 ** (attempt - 1));
 
-export function createLink(parts: LinkParts): Link {
+export type Link = ReturnType<typeof createLink>;
+
+/** A connection that comes back. */
+export function createLink(parts: LinkParts) {
   const { pauseMs = growing } = parts;
   const pending = new Map<number, Pending>();
   const up = createGate();
@@ -186,21 +173,27 @@ export function createLink(parts: LinkParts): Link {
     while (!isUp) await up.wait();
   }
 
+  const request: Request = async (method, params, taken) => {
+    if (!isUp) await ready();
+    return ask(method, params, taken);
+  };
+
   return {
+    /** Rejects when the connection is lost for good. */
     failed: failed.promise,
-    get isUp() {
+    get isUp(): boolean {
       return isUp;
     },
+    /** Resolves when there is a connection. */
     ready,
-    async open() {
+    /** The first connection: rejects when there is none. */
+    async open(): Promise<void> {
       await connect();
       if (socket === undefined) throw new SocketFault("The server hung up.", false);
       isConnected();
     },
-    async request(method, params, taken) {
-      if (!isUp) await ready();
-      return ask(method, params, taken);
-    },
+    /** Waits for a connection when there is none just now. Rejects with `RpcFault` or `ConnectionLost`. */
+    request,
     pause() {
       isPaused = true;
       socket?.pause();

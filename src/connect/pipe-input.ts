@@ -17,16 +17,7 @@ const codeOfReason: Readonly<Record<string, ExitCode>> = {
 export const nobodyRunsTools = "Nobody can run this tool: the client reads its messages from a pipe, and has no tools.";
 
 /** A program as the user: one line after the other, each after the answer to the one before. */
-export interface PipeInput {
-  /** Resolves with the exit code when all lines have been sent and answered. The session is stopped then. */
-  run(): Promise<ExitCode>;
-  /** The next line may be its result; else there is none. */
-  call(call: Call): void;
-  /** The session's own trouble. */
-  fault(reason: string): void;
-}
-
-export function createPipeInput(lines: AsyncIterable<Frame>, conversation: Conversation, screen: Screen): PipeInput {
+export function createPipeInput(lines: AsyncIterable<Frame>, conversation: Conversation, screen: Screen) {
   const frames = lines[Symbol.asyncIterator]();
   let ahead: Promise<IteratorResult<Frame, unknown>> | undefined;
   let code: ExitCode = exitCodes.success;
@@ -89,7 +80,8 @@ export function createPipeInput(lines: AsyncIterable<Frame>, conversation: Conve
   }
 
   return {
-    async run() {
+    /** Resolves with the exit code when all lines have been sent and answered. The session is stopped then. */
+    async run(): Promise<ExitCode> {
       for (;;) {
         const frame = await take();
         if (frame.done === true) break;
@@ -99,10 +91,12 @@ export function createPipeInput(lines: AsyncIterable<Frame>, conversation: Conve
       await conversation.stop();
       return code;
     },
-    call(call) {
+    /** The next line may be its result; else there is none. */
+    call(call: Call) {
       calls = calls.then(() => answer(call)).catch((error) => screen.tell(String(error)));
     },
-    fault(reason) {
+    /** The session's own trouble. */
+    fault(reason: string) {
       failed(codeOfReason[reason] ?? exitCodes.failed);
     },
   };

@@ -1,18 +1,11 @@
 import { terminalText } from "../text/terminal-text.ts";
 
-/** Pieces of a text for a terminal. */
-export interface SafeStream {
-  push(piece: string): string;
-  /** What was still held back. */
-  end(): string;
-}
-
 /** What the next piece decides about: half a pair, a line end's first half, what joins two signs. */
 const undecided = /(?:\r|\u200d?[\ud800-\udbff]|\u200d)$/;
 const contextUnits = 8;
 
-/** The same as `terminalText` of the whole, however it is cut. */
-export function createSafeStream(): SafeStream {
+/** Pieces of a text for a terminal. The same as `terminalText` of the whole, however it is cut. */
+export function createSafeStream() {
   let context = "";
   let held = "";
 
@@ -24,12 +17,13 @@ export function createSafeStream(): SafeStream {
   }
 
   return {
-    push(piece) {
+    push(piece: string): string {
       const text = held + piece;
       held = undecided.exec(text)?.[0] ?? "";
       return show(text.slice(0, text.length - held.length));
     },
-    end() {
+    /** What was still held back. */
+    end(): string {
       const rest = show(held);
       held = "";
       context = "";

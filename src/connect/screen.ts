@@ -10,23 +10,6 @@ export interface Prompt {
   show(): void;
 }
 
-/** Where everything that is said goes: answers to stdout, the rest to stderr. */
-export interface Screen {
-  /** The next piece of an answer. */
-  answer(text: string): void;
-  endAnswer(): void;
-  /** A tool was called between two pieces: at a terminal the next one begins a line; a pipe has the text as it came. */
-  breakAnswer(): void;
-  /** One line of ours. */
-  tell(words: string): void;
-  /** One line about something that the server sent; nothing where frames are printed. */
-  show(words: string): void;
-  frame(text: string): void;
-  usePrompt(prompt: Prompt | undefined): void;
-  /** Resolves when all has been written. */
-  drained(): Promise<void>;
-}
-
 /** A reader that is slow shall lose nothing; one that has stopped reading shall not fill the memory. */
 const maxWaiting = 64 * 1024 * 1024;
 
@@ -35,7 +18,10 @@ export interface Flow {
   resume(): void;
 }
 
-export function createScreen(io: Io, { isJson, flow }: { readonly isJson: boolean; readonly flow: Flow }): Screen {
+export type Screen = ReturnType<typeof createScreen>;
+
+/** Where everything that is said goes: answers to stdout, the rest to stderr. */
+export function createScreen(io: Io, { isJson, flow }: { readonly isJson: boolean; readonly flow: Flow }) {
   const stdout = createWriter(io.stdout, flow);
   const safe = io.stdout.isTerminal ? createSafeStream() : undefined;
   const isShared = io.stdout.isTerminal && io.stderr.isTerminal;
@@ -64,7 +50,8 @@ export function createScreen(io: Io, { isJson, flow }: { readonly isJson: boolea
   }
 
   return {
-    answer(text) {
+    /** The next piece of an answer. */
+    answer(text: string) {
       if (isJson || text === "") return;
       prompt?.hide();
       print(safe?.push(text) ?? text);
@@ -73,25 +60,29 @@ export function createScreen(io: Io, { isJson, flow }: { readonly isJson: boolea
       endLine();
       prompt?.show();
     },
+    /** A tool was called between two pieces: at a terminal the next one begins a line; a pipe has the text as it came. */
     breakAnswer() {
       if (io.stdout.isTerminal) endLine();
     },
+    /** One line of ours. */
     tell,
-    show(words) {
+    /** One line about something that the server sent; nothing where frames are printed. */
+    show(words: string) {
       if (!isJson) tell(words);
     },
-    frame(text) {
+    frame(text: string) {
       if (!isJson) return;
       prompt?.hide();
       const line = oneLine(text);
       if (line !== undefined) stdout.write(`${io.stdout.isTerminal ? terminalJson(line) : line}\n`);
       prompt?.show();
     },
-    usePrompt(given) {
+    usePrompt(given: Prompt | undefined) {
       prompt?.hide();
       prompt = given;
     },
-    async drained() {
+    /** Resolves when all has been written. */
+    async drained(): Promise<void> {
       await stdout.drained();
       await notes;
     },

@@ -1,3 +1,4 @@
+import { errorMessage } from "../text/values.ts";
 /**
  * Every failure that a user can meet, by code. Front ends map a code to their own number or word; `docs/errors.md` explains each.
  * The sentence here is the code's meaning, not the message of one failure.
@@ -79,7 +80,7 @@ export function failureOf(error: unknown): Failure {
   const { code, syscall } = Object(error) as { readonly code?: unknown; readonly syscall?: unknown };
   if (code === "EMFILE" || code === "ENFILE") return { code: "too_many_files", message: tooManyFiles(code) };
   if (syscall === "uv_cwd") return { code: "usage", message: "The current folder does not exist." };
-  return { code: "internal", message: error instanceof Error ? error.message : String(error) };
+  return { code: "internal", message: errorMessage(error) };
 }
 
 /** Words for EMFILE and ENFILE, which say the same of a process and of a machine. */

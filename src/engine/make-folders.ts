@@ -1,3 +1,4 @@
+import { errorCode } from "../text/system-errors.ts";
 import { withoutTrailingSlashes } from "../text/text-cut.ts";
 
 /**
@@ -8,17 +9,13 @@ export async function makeFolders(path: string, make: (path: string) => Promise<
   try {
     await make(path);
   } catch (error) {
-    const code = codeOf(error);
+    const code = errorCode(error);
     if (code === "EEXIST") return;
     const parent = path.slice(0, Math.max(1, withoutTrailingSlashes(path).lastIndexOf("/")));
     if (code !== "ENOENT" || parent === path) throw error;
     await makeFolders(parent, make);
     await make(path).catch((again: unknown) => {
-      if (codeOf(again) !== "EEXIST") throw again;
+      if (errorCode(again) !== "EEXIST") throw again;
     });
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }

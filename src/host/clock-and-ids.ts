@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import type { Clock, Ids } from "../engine/ports.ts";
 
-/** `performance.now()` would load a dozen modules of Node's at the start of every run; this needs none. */
+/** `performance.now()` loads a dozen of Node's modules at start-up; this loads none. */
 export function monotonicMs(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1_000 + nanoseconds / 1_000_000;
@@ -20,7 +20,7 @@ export const systemClock: Clock = {
 const idBytes = 16;
 const idsAtOnce = 32;
 
-/** Random UUIDs from the system's own source, for the same reason; Node's crypto is asked where there is no such file. */
+/** Random UUIDs from the system's source, for the same reason. Falls back to Node's crypto. */
 export function createIds(source = "/dev/urandom"): Ids {
   let bytes: Buffer = Buffer.alloc(0);
   let from = 0;
@@ -52,7 +52,7 @@ function randomBytes(source: string): Buffer | undefined {
   }
 }
 
-/** Version 4: random, but for the bits that say so. */
+/** Version 4. */
 function uuid(bytes: Buffer): string {
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;

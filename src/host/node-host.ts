@@ -7,27 +7,27 @@ import { createFiles } from "./files/files.ts";
 const longestName = 60;
 
 export interface NodeHostOptions {
-  /** Where whole outputs of tools go, in a folder for each session. */
+  /** For complete tool outputs, with a folder per session. */
   readonly outputsDir: string;
-  /** Where the new text of a file is kept until it is in place; without it, beside the file. */
+  /** Keeps a file's new text until it is in place. Default: beside the file. */
   readonly unfinishedDir?: string;
-  /** Where approved plans go; without it none can be kept. */
+  /** For approved plans. Without it, saving one fails. */
   readonly specsDir?: string;
-  /** Variables that commands get although their names or values look like credentials. */
+  /** Variables passed to commands although they look like credentials. */
   readonly passEnvironment?: readonly string[];
-  /** Variables that commands never get unless they are passed. */
+  /** Variables withheld from commands unless `passEnvironment` names them. */
   readonly hideEnvironment?: readonly string[];
-  /** A file of ours for the settings of the ripgrep that commands run. */
+  /** Our settings file for the ripgrep that commands run. */
   readonly ripgrepSettings?: string;
   readonly fetch?: {
-    /** Servers on this machine and in private networks that may be asked: names, addresses, `host:port`, blocks, or `*`. */
+    /** Private servers that can be fetched from: names, addresses, `host:port`, blocks, or `*`. */
     readonly allowPrivate?: readonly string[];
   };
-  /** How other machines are reached; without it, as this process's environment says. */
+  /** Default: the network that this process's environment configures. */
   openNetwork?(): Promise<Network>;
 }
 
-/** Something that is one plain name in a path, whatever came in. */
+/** A safe file name for any text. */
 function plainName(text: string): string {
   const plain = text.replace(/[^A-Za-z0-9._-]+/g, "_").replace(/^\.+/, "_");
   return plain === "" ? "_" : plain;
@@ -39,12 +39,12 @@ async function highestNumber(folder: string): Promise<number> {
 }
 
 function createOutputPaths(outputsDir: string): Host["outputPath"] {
-  /** The last number given out, by folder. A path may be given out long before there is a file. */
+  /** The last number used per folder, because a path is given out before its file exists. */
   const last = new Map<string, Promise<number>>();
   return async (sessionId, name) => {
     const named = join(outputsDir, plainName(sessionId).slice(0, 200));
     await mkdir(named, { recursive: true, mode: 0o700 });
-    // The user's own folders may be links, and files are written by canonical paths only.
+    // Files are written by canonical paths only, and the user's folders may be links.
     const folder = await realpath(named);
     const number = (last.get(folder) ?? highestNumber(folder)).then((highest) => highest + 1);
     last.set(folder, number);
@@ -57,20 +57,17 @@ function createOutputPaths(outputsDir: string): Host["outputPath"] {
   };
 }
 
-/** Most runs start no program, and then they do not pay for loading what it takes. */
-function lazyProcesses(options: NodeHostOptions): Processes {
-  const { passEnvironment = [], hideEnvironment = [], ripgrepSettings } = options;
-  let loaded: Promise<Processes> | undefined;
-  const load = (): Promise<Processes> => {
-    loaded ??= import("./processes/processes.ts").then(({ createProcesses }) =>
-      createProcesses({
-        passEnvironment,
-        hideEnvironment,
-        ...(ripgrepSettings === undefined ? {} : { ripgrepSettings }),
-      }),
-    );
+/** Loads once, on first use: most runs need only a few of the host's parts. */
+function lazily<T>(load: () => Promise<T>): () => Promise<T> {
+  let loaded: Promise<T> | undefined;
+  return () => {
+    loaded ??= load();
     return loaded;
   };
+}
+
+function lazyProcesses(options: NodeHostOptions): Processes {
+  const load = lazily(async () => (await import("./processes/processes.ts")).createProcesses(options));
   return {
     run: async (spec, signal) => (await load()).run(spec, signal),
     startBackground: async (spec) => (await load()).startBackground(spec),
@@ -78,11 +75,7 @@ function lazyProcesses(options: NodeHostOptions): Processes {
 }
 
 function lazySearch(): Search {
-  let loaded: Promise<Search> | undefined;
-  const load = (): Promise<Search> => {
-    loaded ??= import("./search/ripgrep.ts").then(({ createSearch }) => createSearch());
-    return loaded;
-  };
+  const load = lazily(async () => (await import("./search/ripgrep.ts")).createSearch());
   return {
     grep: async (query, signal) => (await load()).grep(query, signal),
     glob: async (query, signal) => (await load()).glob(query, signal),
@@ -105,21 +98,17 @@ async function ownNetwork(): Promise<Network> {
 }
 
 function lazyWeb({ fetch = {}, openNetwork = ownNetwork }: NodeHostOptions): Web {
-  let loaded: Promise<Web> | undefined;
-  const load = (): Promise<Web> => {
-    loaded ??= Promise.all([import("./web/web.ts"), openNetwork()]).then(([{ createWeb }, network]) =>
-      createWeb({ network, ...fetch }),
-    );
-    return loaded;
-  };
+  const load = lazily(async () => {
+    const [{ createWeb }, network] = await Promise.all([import("./web/web.ts"), openNetwork()]);
+    return createWeb({ network, ...fetch });
+  });
   return { get: async (url, options, signal) => (await load()).get(url, options, signal) };
 }
 
 function lazyPdfPages(): Host["pdfPages"] {
-  let loaded: Promise<Host["pdfPages"]> | undefined;
+  const load = lazily(async () => (await import("./pdf/pdf-pages.ts")).createPdfPages());
   return async function* pdfPages(...asked) {
-    loaded ??= import("./pdf/pdf-pages.ts").then(({ createPdfPages }) => createPdfPages());
-    yield* (await loaded)(...asked);
+    yield* (await load())(...asked);
   };
 }
 
@@ -130,7 +119,7 @@ function lazySavePlan({ specsDir }: NodeHostOptions): Host["savePlan"] {
   };
 }
 
-/** The machine that this process runs on. */
+/** This process's machine. */
 export function createNodeHost(options: NodeHostOptions): Host {
   return {
     files: createFiles(options.unfinishedDir === undefined ? {} : { unfinishedDir: options.unfinishedDir }),

@@ -13,7 +13,7 @@ const mostEntries = 300;
 const deepest = 2;
 const mostFoldersBelow = 200;
 
-/** What is in a folder, as far as there are not too many; nothing when it is none, or cannot be read. */
+/** At most `most` entries of a folder. Empty if it is not a readable folder. */
 function entriesOf(folder: string, most: number): readonly { readonly name: string; readonly kind: string }[] {
   let dir: Dir;
   try {
@@ -29,7 +29,7 @@ function entriesOf(folder: string, most: number): readonly { readonly name: stri
       found.push({ name: entry.name, kind });
     }
   } catch {
-    // What was read so far is what there is.
+    // Keep what was read so far.
   } finally {
     dir.closeSync();
   }
@@ -54,12 +54,12 @@ function linksIn(place: string): readonly string[] {
   return links;
 }
 
-/** Devices are everybody's, and what holds the place itself holds too much to be meant by it. */
+/** Excludes devices and processes, and folders that contain the place itself. */
 function isMeant(target: string, place: string): boolean {
   return !liesBelow(target, "/dev") && !liesBelow(target, "/proc") && !liesBelow(place, target);
 }
 
-/** Where one place leads: its targets, and links on the way that somebody could turn elsewhere. */
+/** Where a place leads: its targets, and the links on the way, which could be redirected. */
 function reachedFrom(
   place: string,
   inside: boolean,
@@ -71,7 +71,7 @@ function reachedFrom(
     const way = walk(path);
     const { end, links } = way;
     if (isMeant(end, within) && !liesBelow(end, within)) ends.push(end);
-    // The links in the root belong to the system.
+    // Links in the root belong to the system.
     turns.push(...links.filter((link) => dirname(link) !== "/" && !liesBelow(link, within)));
     return way;
   };
@@ -80,7 +80,7 @@ function reachedFrom(
   return { ends, turns };
 }
 
-/** A port's promise; see there. */
+/** See the port. */
 export const leadTo: Guards["leadTo"] = async (places) => {
   const walk = createWalk();
   const closed = places.closed.map((place) => reachedFrom(place, true, walk));
@@ -94,7 +94,7 @@ export const leadTo: Guards["leadTo"] = async (places) => {
   };
 };
 
-/** A port's promise; see there. */
+/** See the port. */
 export const way: Guards["way"] = async (path) => {
   const { links, end } = createWalk()(path);
   return [...links, end];
@@ -103,7 +103,7 @@ export const way: Guards["way"] = async (path) => {
 interface Found {
   readonly closed: Set<string>;
   readonly kept: Set<string>;
-  /** Folders of hooks that the user's own settings name for every repository. */
+  /** Hook folders that the user's settings name for every repository. */
   readonly everywhere: readonly string[];
   readonly walk: Walk;
 }
@@ -113,11 +113,11 @@ async function settingsIn(paths: readonly string[]): Promise<string> {
   return texts.map((text) => text ?? "").join("\n");
 }
 
-/** Where hooks are that are named; for a folder that is not there, the first that is missing on the way. */
+/** Where a named hook folder is. If it does not exist, its first missing parent. */
 function hookFolder(path: string, base: string, walk: Walk): string {
   const expanded = expandHome(path);
   let { end } = walk(expanded.startsWith("/") ? expanded : `${base}/${expanded}`);
-  // A well-known tool for hooks has them beside the folder that git is told of.
+  // Husky keeps the hooks beside the folder that it configures.
   if (end.endsWith("/_")) end = dirname(end);
   while (!isThere(end) && !isThere(dirname(end))) end = dirname(end);
   return end;
@@ -143,7 +143,7 @@ async function addRepository({ root, folder, common }: Repository, found: Found)
   }
 }
 
-/** What a canonical folder is for git, and where its `.tinman` leads. */
+/** Adds the repository in a canonical folder, and the targets of its `.tinman`. */
 async function addFolder(folder: string, found: Found): Promise<void> {
   const has = (name: string): boolean => isThere(join(folder, name));
   const isGit = has("HEAD") && looksLikeGit(folder);
@@ -161,7 +161,7 @@ async function addFolder(folder: string, found: Found): Promise<void> {
   }
 }
 
-/** A canonical path and the folders above it, as far as they exist. */
+/** The existing part of a canonical path: each folder from the root down. */
 function existing(path: string): readonly string[] {
   const folders = ["/"];
   for (let end = path.indexOf("/", 1); path !== "/"; end = path.indexOf("/", end + 1)) {
@@ -173,7 +173,7 @@ function existing(path: string): readonly string[] {
   return folders;
 }
 
-/** A port's promise; see there. */
+/** See the port. */
 export const repositories: Guards["repositories"] = async (paths, { below = false } = {}) => {
   const everywhere = hookFoldersOf((await userSettings()) ?? []);
   const found: Found = { closed: new Set(), kept: new Set(), everywhere, walk: createWalk() };
@@ -189,7 +189,7 @@ export const repositories: Guards["repositories"] = async (paths, { below = fals
     try {
       await addFolder(folder, found);
     } catch {
-      // Nobody who cannot look into a folder can have git run something from there.
+      // Git cannot run anything from a folder that we cannot read.
     }
   }
   return { closed: sortedUnique(found.closed), kept: sortedUnique(found.kept), programs: [], links: [] };

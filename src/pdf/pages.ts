@@ -1,4 +1,5 @@
 import type { PdfPart } from "../engine/ports.ts";
+import { errorMessage } from "../text/values.ts";
 import { openPdfReader, type PdfReader } from "./library.ts";
 
 /**
@@ -22,7 +23,7 @@ export async function* readPdfPages(
   } catch (error) {
     signal.throwIfAborted();
     const encrypted = error instanceof Error && error.name === "PasswordException";
-    yield { type: "failed", encrypted, message: error instanceof Error ? error.message : String(error) };
+    yield { type: "failed", encrypted, message: errorMessage(error) };
   } finally {
     reader?.close();
   }

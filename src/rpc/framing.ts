@@ -4,17 +4,6 @@ export type Frame =
   | { readonly type: "line"; readonly text: string; readonly isMalformed?: true }
   | { readonly type: "too_long"; readonly bytes: number };
 
-/**
- * Splits bytes into lines, independent of chunk boundaries. Only a line feed ends a line, because JSON can contain U+2028.
- * Drops a byte order mark before a line, a carriage return after it, and blank lines.
- */
-export interface LineReader {
-  /** Returns the lines completed by this chunk. Copies what it keeps. */
-  push(chunk: Uint8Array): readonly Frame[];
-  /** Returns the last line if it has no line feed. */
-  end(): readonly Frame[];
-}
-
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const mebibyte = 1024 * 1024;
@@ -30,8 +19,12 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** `maxLineBytes` excludes the line feed. A longer line is reported at its end. */
-export function createLineReader({ maxLineBytes = 32 * mebibyte }: { maxLineBytes?: number } = {}): LineReader {
+/**
+ * * Splits bytes into lines, independent of chunk boundaries. Only a line feed ends a line, because JSON can contain
+ * U+2028. Drops a byte order mark before a line, a carriage return after it, and blank lines. `maxLineBytes` excludes
+ * the line feed. A longer line is reported at its end.
+ */
+export function createLineReader({ maxLineBytes = 32 * mebibyte }: { maxLineBytes?: number } = {}) {
   const decoder = new TextDecoder();
   let kept = nothing;
   /** Length of the unfinished line, including dropped bytes of one that is too long. */
@@ -69,7 +62,8 @@ export function createLineReader({ maxLineBytes = 32 * mebibyte }: { maxLineByte
   }
 
   return {
-    push(chunk) {
+    /** Returns the lines completed by this chunk. Copies what it keeps. */
+    push(chunk: Uint8Array): readonly Frame[] {
       const frames: Frame[] = [];
       let start = 0;
       for (;;) {
@@ -89,7 +83,8 @@ export function createLineReader({ maxLineBytes = 32 * mebibyte }: { maxLineByte
       if (start < chunk.length) keep(chunk.subarray(start));
       return frames;
     },
-    end() {
+    /** Returns the last line if it has no line feed. */
+    end(): readonly Frame[] {
       const frames: Frame[] = [];
       finishKept(frames);
       return frames;

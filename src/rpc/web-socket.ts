@@ -244,21 +244,10 @@ function cutBefore(text: string, at: number): number {
   return endsInHalf(text, at) ? at - 1 : at;
 }
 
-interface IncomingFrames {
-  readonly frames: AsyncIterable<Frame>;
-  put(text: string): void;
-  /** Ends after the queued frames. */
-  end(): void;
-  /** Drops the queued frames and ends. */
-  forget(): void;
-  count(): number;
-  isHeldUp(): boolean;
-}
-
 function readFrames(
   socket: Pick<OpenWebSocket, "pause" | "resume">,
   { maxFrames, maxText }: { maxFrames: number; maxText: number },
-): IncomingFrames {
+) {
   const arrival = createGate();
   const texts = createQueue<string>();
   let textLength = 0;
@@ -302,7 +291,7 @@ function readFrames(
     frames: { [Symbol.asyncIterator]: () => ({ next }) },
     count: () => count,
     isHeldUp: () => isPaused,
-    put(text) {
+    put(text: string) {
       count += 1;
       if (isEnded) return;
       texts.push(text);
@@ -315,7 +304,9 @@ function readFrames(
       isPaused = true;
       socket.pause();
     },
+    /** Ends after the queued frames. */
     end,
+    /** Drops the queued frames and ends. */
     forget() {
       texts.clear();
       textLength = 0;

@@ -3,20 +3,6 @@ import type { Handlers, PermissionAnswer, PermissionRequest, QuestionAnswer } fr
 import type { PermissionCall, PermissionOption, Question } from "./types.ts";
 import { callOf, given, jsonOf, type RequestId } from "./wire.ts";
 
-/** What a backend asks, and the answer of whoever may give one. Never a yes that nobody said. */
-export interface Interactions {
-  /** Answers in the end, unless the request is closed before. */
-  take(id: RequestId, method: string, params: Fields): void;
-  /** Answers for nobody: this is not the place to ask. */
-  deny(id: RequestId, method: string): void;
-  /** It was answered elsewhere. */
-  closeOne(id: RequestId): void;
-  /** Nobody wants the turn that asked any more, or it has ended: no answer is of use. */
-  closeAll(): void;
-  /** Whether the backend waits for an answer. */
-  readonly isAsked: boolean;
-}
-
 interface Parts {
   readonly handlers: Handlers;
   answer(id: RequestId, result: object): void;
@@ -60,7 +46,10 @@ const required: Readonly<Record<string, readonly string[]>> = {
   mcp_tool: ["toolName"],
 };
 
-export function createInteractions(parts: Parts): Interactions {
+export type Interactions = ReturnType<typeof createInteractions>;
+
+/** What a backend asks, and the answer of whoever may give one. Never a yes that nobody said. */
+export function createInteractions(parts: Parts) {
   const { handlers, warning } = parts;
   const open = new Map<RequestId, Open>();
   const missing = new Set<string>();
@@ -167,7 +156,8 @@ export function createInteractions(parts: Parts): Interactions {
   }
 
   return {
-    take(id, method, params) {
+    /** Answers in the end, unless the request is closed before. */
+    take(id: RequestId, method: string, params: Fields) {
       const before = open.get(id);
       if (before !== undefined) {
         if (before.text !== undefined && before.text === textOfRequest(method, params)) return;
@@ -179,17 +169,21 @@ export function createInteractions(parts: Parts): Interactions {
       else if (method === questionMethod) askUser({ id, method, params });
       else parts.refuse(id, method);
     },
-    deny(id, method) {
+    /** Answers for nobody: this is not the place to ask. */
+    deny(id: RequestId, method: string) {
       if (method === permissionMethod) parts.answer(id, { selectedOption: cancel });
       else if (method === questionMethod) parts.answer(id, { cancelled: true, answers: [] });
       else parts.refuse(id, method);
     },
     // Some name by its text what they asked with a number.
-    closeOne: (id) => void (open.has(id) ? closeOne(id) : closeOne(Number(id))),
+    /** It was answered elsewhere. */
+    closeOne: (id: RequestId) => void (open.has(id) ? closeOne(id) : closeOne(Number(id))),
+    /** Nobody wants the turn that asked any more, or it has ended: no answer is of use. */
     closeAll() {
       for (const id of [...open.keys()]) closeOne(id);
     },
-    get isAsked() {
+    /** Whether the backend waits for an answer. */
+    get isAsked(): boolean {
       return open.size > 0;
     },
   };

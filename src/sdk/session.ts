@@ -3,7 +3,7 @@ import { errorMessage, type Fields, fieldsOf, listOf, textOf } from "../text/val
 import type { CallOptions, CommonOptions, Connection, Session, SettingsChange } from "./api.ts";
 import { callOptions, checkCall, checkSettings, checkText, promptOptions } from "./check-options.ts";
 import { defaultLimits, type Limits } from "./connection/limits.ts";
-import { createPeer, type Peer } from "./connection/peer.ts";
+import { Peer } from "./connection/peer.ts";
 import { BusyError, methodWords, RequestError, type SdkError } from "./errors.ts";
 import { createInteractions, mostCalls } from "./interactions.ts";
 import { Prompts } from "./turns/prompts.ts";
@@ -71,7 +71,7 @@ export async function openSession(connection: Connection, options: CommonOptions
     tell(events);
     prompts.see(notification, events, characters);
   };
-  const peer: Peer = createPeer(
+  const peer: Peer = new Peer(
     connection,
     {
       notification(notification, characters) {

@@ -9,20 +9,6 @@ import type { Credential } from "./credentials.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
-export interface Connections {
-  readonly count: number;
-  /** Of those, how many this user has. */
-  countOf(user: string): number;
-  /** Takes up a client that has been let in. Its socket leaves it to others to answer pings. */
-  add(socket: WebSocket, wire: Wire, route: string, handler: ConnectionHandler, credential: Credential): void;
-  /** Closes all that came in by this. */
-  revoke(credential: Credential): void;
-  /** Has all of them say that the server is about to stop. */
-  drain(): void;
-  /** Resolves when all are gone, and nothing of them is left; those that do not answer within `graceMs` are cut off. */
-  closeAll(code: number, reason: string, graceMs: number): Promise<void>;
-}
-
 /** What a WebSocket writes to. */
 export type Wire = Pick<Duplex, "cork" | "uncork">;
 
@@ -54,7 +40,7 @@ const mostPongs = 64 * 1024;
 /** So many are pinged before anything else gets its turn. */
 const batch = 100;
 
-export function createConnections(options: ConnectionsOptions): Connections {
+export function createConnections(options: ConnectionsOptions) {
   const { log, metrics, pingMs } = options;
   const all = new Set<Live>();
   const endings = new Set<Promise<void>>();
@@ -160,22 +146,27 @@ export function createConnections(options: ConnectionsOptions): Connections {
   }
 
   return {
-    get count() {
+    get count(): number {
       return all.size;
     },
-    countOf: (user) => [...all].filter(({ credential }) => credential.identity.user === user).length,
+    /** Of those, how many this user has. */
+    countOf: (user: string) => [...all].filter(({ credential }) => credential.identity.user === user).length,
+    /** Takes up a client that has been let in. Its socket leaves it to others to answer pings. */
     add,
-    revoke(credential) {
+    /** Closes all that came in by this. */
+    revoke(credential: Credential) {
       for (const live of all) {
         if (live.credential !== credential) continue;
         cut("revoked", { user: credential.identity.user });
         close(live, policyViolation, "token revoked");
       }
     },
+    /** Has all of them say that the server is about to stop. */
     drain() {
       for (const live of all) tryTo("connection.fault", () => live.served.drain());
     },
-    async closeAll(code, reason, graceMs) {
+    /** Resolves when all are gone, and nothing of them is left; those that do not answer within `graceMs` are cut off. */
+    async closeAll(code: number, reason: string, graceMs: number): Promise<void> {
       const gone = [...all].map(
         ({ socket }) => new Promise<void>((resolve) => void socket.once("close", () => resolve())),
       );

@@ -7,18 +7,6 @@ const cookieMs = 30 * 24 * 3_600_000;
 const mostLinks = { each: 10, all: 1_000 };
 const mostCookies = { each: 100, all: 10_000 };
 
-/** A browser gets in by a link that works once, and stays in by the cookie that it gets there. */
-export interface Cookies {
-  /** A code that stands for this credential, once, for a minute. */
-  link(credential: Credential, origin: string): string;
-  /** The `Set-Cookie` for a code; `undefined` when it was used, is too old, or its token is gone. */
-  enter(code: string): string | undefined;
-  /** Whose cookie this is, from the values of the `Cookie` header. */
-  find(headers: readonly string[]): Credential | undefined;
-  /** Nothing that stood for it does any longer. */
-  drop(credential: Credential): void;
-}
-
 interface Entry {
   readonly credential: Credential;
   readonly until: number;
@@ -26,7 +14,12 @@ interface Entry {
   readonly origin: string;
 }
 
-/** Kept in memory by their hashes, so that how long looking one up takes says nothing about any of them. */
+export type Cookies = ReturnType<typeof createCookies>;
+
+/**
+ * A browser gets in by a link that works once, and stays in by the cookie that it gets there. Kept in memory by their
+ * hashes, so that how long looking one up takes says nothing about any of them.
+ */
 export function createCookies({
   port,
   now = Date.now,
@@ -36,7 +29,7 @@ export function createCookies({
   readonly port: () => number;
   readonly now?: () => number;
   readonly random?: (bytes: number) => Buffer;
-}): Cookies {
+}) {
   const cookieName = (): string => `tinman-${port()}`;
   const links = new Map<string, Entry>();
   const cookies = new Map<string, Entry>();
@@ -57,8 +50,11 @@ export function createCookies({
   }
 
   return {
-    link: (credential, origin) => add(links, mostLinks, { credential, origin, until: now() + linkMs }),
-    enter(code) {
+    /** A code that stands for this credential, once, for a minute. */
+    link: (credential: Credential, origin: string) =>
+      add(links, mostLinks, { credential, origin, until: now() + linkMs }),
+    /** The `Set-Cookie` for a code; `undefined` when it was used, is too old, or its token is gone. */
+    enter(code: string): string | undefined {
       const key = hashOf(code);
       const found = live(links.get(key));
       links.delete(key);
@@ -67,7 +63,8 @@ export function createCookies({
       const secure = found.origin.startsWith("https:") ? "; Secure" : "";
       return `${cookieName()}=${secret}; Path=/; Max-Age=${cookieMs / 1_000}; HttpOnly; SameSite=Strict${secure}`;
     },
-    find(headers) {
+    /** Whose cookie this is, from the values of the `Cookie` header. */
+    find(headers: readonly string[]): Credential | undefined {
       const own = cookieName();
       for (const pair of headers.join(";").split(";")) {
         const [name, value] = pair.split("=", 2);
@@ -77,7 +74,8 @@ export function createCookies({
       }
       return undefined;
     },
-    drop(credential) {
+    /** Nothing that stood for it does any longer. */
+    drop(credential: Credential) {
       for (const entries of [links, cookies]) {
         for (const [key, entry] of entries) if (entry.credential === credential) entries.delete(key);
       }

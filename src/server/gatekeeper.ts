@@ -14,11 +14,6 @@ export type Verdict =
   | { readonly route: Route; readonly asked: Asked }
   | { readonly refusal: Answer; readonly reason: Reason; readonly route?: Route };
 
-export interface Gatekeeper {
-  /** The same for requests and upgrades, and in this order: Host, Origin, token, path, role, method. */
-  judge(request: Pick<IncomingMessage, "rawHeaders" | "url" | "method">): Verdict;
-}
-
 export function createGatekeeper(parts: {
   readonly routes: readonly Route[];
   readonly access: Access;
@@ -26,7 +21,7 @@ export function createGatekeeper(parts: {
   readonly everybody?: Credential;
   readonly byToken: (token: string) => Credential | undefined;
   readonly cookies: Cookies;
-}): Gatekeeper {
+}) {
   const { access, everybody, byToken, cookies } = parts;
   const routes = new Map(parts.routes.map((route) => [route.path, route]));
 
@@ -42,7 +37,8 @@ export function createGatekeeper(parts: {
   }
 
   return {
-    judge({ rawHeaders, url = "", method = "" }) {
+    /** The same for requests and upgrades, and in this order: Host, Origin, token, path, role, method. */
+    judge({ rawHeaders, url = "", method = "" }: Pick<IncomingMessage, "rawHeaders" | "url" | "method">): Verdict {
       const host = access.host(rawHeaders);
       if (host === undefined) return refuse(403, "host", "This server is not known by that name.");
       // To name the server twice is the right of whoever asks a proxy. Names that differ are no request to this one.

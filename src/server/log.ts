@@ -9,19 +9,14 @@ export type LogFields = Readonly<Record<string, string | number | boolean | unde
 
 type Say = (event: string, fields?: LogFields) => void;
 
-/** One JSON object a line, for a machine to collect. */
-export interface Log {
-  readonly error: Say;
-  readonly warn: Say;
-  readonly info: Say;
-  readonly debug: Say;
-}
-
 /** When so many lines wait for whoever collects them, further ones are counted instead. */
 const mostWaiting = 10_000;
 const longestText = 1_000;
 
-export function createLog(output: Output, level: LogLevel, now: () => number = Date.now): Log {
+export type Log = ReturnType<typeof createLog>;
+
+/** One JSON object a line, for a machine to collect. */
+export function createLog(output: Output, level: LogLevel, now: () => number = Date.now) {
   let waiting = 0;
   let dropped = 0;
 

@@ -2,33 +2,6 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Usage } from "../engine/message.ts";
 
-/** What the parts that serve clients have counted. */
-export interface Meter {
-  sessionStarted(): void;
-  turnEnded(outcome: string, seconds: number): void;
-  /** From a prompt to the first piece of its answer. */
-  firstChunk(seconds: number): void;
-  tokens(usage: Usage): void;
-  toolCall(status: string): void;
-  error(kind: string): void;
-  /** Read whenever somebody asks. Whoever calls it last is asked. */
-  gauge(name: "sessions" | "queued_messages", read: () => number): void;
-}
-
-export interface Metrics {
-  readonly meter: Meter;
-  connectionOpened(route: string): void;
-  connectionClosed(route: string): void;
-  /** An upgrade that was turned down. */
-  connectionRefused(reason: string): void;
-  /** A connection that the server has ended, though nobody asked it to. */
-  connectionCut(reason: string): void;
-  request(route: string, code: number): void;
-  /** Everything, as Prometheus reads it. */
-  text(): Promise<{ readonly type: string; readonly body: string }>;
-  stop(): void;
-}
-
 const prefix = "tinman_";
 /** How long a turn takes depends on what it does, a first piece on the model. */
 const turnSeconds = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800];
@@ -36,7 +9,11 @@ const firstChunkSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 
 /** How often the event loop is looked at. */
 const resolutionMs = 20;
 
-export function createMetrics({ version }: { readonly version: string }): Metrics {
+export type Metrics = ReturnType<typeof createMetrics>;
+/** What the parts that serve clients have counted. */
+export type Meter = Metrics["meter"];
+
+export function createMetrics({ version }: { readonly version: string }) {
   const registry = new Registry();
   const registers = [registry];
   const counter = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
@@ -105,32 +82,37 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   return {
     meter: {
       sessionStarted: () => started.inc(),
-      turnEnded(outcome, took) {
+      turnEnded(outcome: string, took: number) {
         turns.inc({ outcome });
         turnTime.observe(took);
       },
-      firstChunk: (took) => firstChunkTime.observe(took),
-      tokens({ input, output, cacheRead, cacheWrite }) {
+      /** From a prompt to the first piece of its answer. */
+      firstChunk: (took: number) => firstChunkTime.observe(took),
+      tokens({ input, output, cacheRead, cacheWrite }: Usage) {
         tokens.inc({ kind: "input" }, input);
         tokens.inc({ kind: "output" }, output);
         tokens.inc({ kind: "cache_read" }, cacheRead);
         tokens.inc({ kind: "cache_write" }, cacheWrite);
       },
-      toolCall: (status) => toolCalls.inc({ status }),
-      error: (kind) => errors.inc({ kind }),
-      gauge(name, newRead) {
+      toolCall: (status: string) => toolCalls.inc({ status }),
+      error: (kind: string) => errors.inc({ kind }),
+      /** `read` is called for each report, and replaces the one before. */
+      gauge(name: keyof typeof read, newRead: () => number) {
         read[name] = newRead;
       },
     },
-    connectionOpened(route) {
+    connectionOpened(route: string) {
       connections.inc({ route });
       opened.inc({ route });
     },
-    connectionClosed: (route) => connections.dec({ route }),
-    connectionRefused: (reason) => refused.inc({ reason }),
-    connectionCut: (reason) => cut.inc({ reason }),
-    request: (route, code) => requests.inc({ route, code }),
-    async text() {
+    connectionClosed: (route: string) => connections.dec({ route }),
+    /** An upgrade that was turned down. */
+    connectionRefused: (reason: string) => refused.inc({ reason }),
+    /** A connection that the server has ended, though nobody asked it to. */
+    connectionCut: (reason: string) => cut.inc({ reason }),
+    request: (route: string, code: number) => requests.inc({ route, code }),
+    /** Everything, as Prometheus reads it. */
+    async text(): Promise<{ readonly type: string; readonly body: string }> {
       const body = await registry.metrics();
       delay.reset();
       return { type: registry.contentType, body };

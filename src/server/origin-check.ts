@@ -43,15 +43,10 @@ export function valuesOf(rawHeaders: readonly string[], name: string): readonly 
   return values;
 }
 
-export interface Access {
-  /** What the client calls this server, in small letters and with its port; `undefined` when it may not be called so. */
-  host(rawHeaders: readonly string[]): string | undefined;
-  /** Whether a page of this origin may ask, or it is no page that asks. */
-  mayAsk(rawHeaders: readonly string[], host: string): boolean;
-}
-
 const hostForm = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/;
 const wildcards: ReadonlySet<string> = new Set(["0.0.0.0", "::", ""]);
+
+export type Access = ReturnType<typeof createAccess>;
 
 /**
  * A page can have its own name lead to this machine (DNS rebinding), and any page can open a WebSocket to it. What neither
@@ -63,7 +58,7 @@ export function createAccess(options: {
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
   readonly ownAddresses?: () => Iterable<string>;
-}): Access {
+}) {
   const { boundTo, ownAddresses = addressesHere } = options;
   const isWildcard = wildcards.has(boundTo);
   const names = new Set(["localhost", "127.0.0.1", "[::1]", ...options.hosts]);
@@ -78,13 +73,15 @@ export function createAccess(options: {
   }
 
   return {
-    host(rawHeaders) {
+    /** What the client calls this server, in small letters and with its port; `undefined` when it may not be called so. */
+    host(rawHeaders: readonly string[]): string | undefined {
       const [host, another] = valuesOf(rawHeaders, "host");
       const lower = host?.toLowerCase() ?? "";
       const name = another === undefined ? hostForm.exec(lower)?.[1] : undefined;
       return name !== undefined && isKnown(name) ? lower : undefined;
     },
-    mayAsk(rawHeaders, host) {
+    /** Whether a page of this origin may ask, or it is no page that asks. */
+    mayAsk(rawHeaders: readonly string[], host: string): boolean {
       const [origin, another] = valuesOf(rawHeaders, "origin");
       if (origin === undefined) return true;
       if (another !== undefined) return false;

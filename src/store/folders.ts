@@ -1,6 +1,6 @@
 import { chmod, mkdir, stat } from "node:fs/promises";
 import { makeFolders } from "../engine/make-folders.ts";
-import { isMissing } from "./listing/file-errors.ts";
+import { isMissing } from "../text/system-errors.ts";
 import { storageError } from "./storage-error.ts";
 
 /**

@@ -3,7 +3,7 @@ import { stat, unlink, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { AgentError } from "../engine/errors.ts";
-import { isMissing } from "./listing/file-errors.ts";
+import { errorCode, isMissing } from "../text/system-errors.ts";
 import { fingerprint } from "./listing/fingerprint.ts";
 import { storageError } from "./storage-error.ts";
 
@@ -170,7 +170,7 @@ function processExists(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    return errorCode(error) === "EPERM";
   }
 }
 

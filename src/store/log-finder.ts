@@ -1,7 +1,7 @@
 import { lstat, realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { AgentError } from "../engine/errors.ts";
-import { isMissing } from "./listing/file-errors.ts";
+import { isMissing } from "../text/system-errors.ts";
 import { logSuffix } from "./listing/layout.ts";
 import { inBatches, namesIn } from "./listing/session-list.ts";
 import { storageError } from "./storage-error.ts";

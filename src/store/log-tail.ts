@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { DurableEvent } from "../engine/event.ts";
 import type { StoredLog } from "../engine/ports.ts";
+import { isMissing } from "../text/system-errors.ts";
 import { linesFromEnd } from "./lines-from-end.ts";
-import { isMissing } from "./listing/file-errors.ts";
 import { decodeRecord } from "./records/records.ts";
 import { storageError } from "./storage-error.ts";
 

@@ -1,5 +1,6 @@
 import { AgentError } from "../engine/errors.ts";
-import { errorCode } from "./listing/file-errors.ts";
+import { errorCode } from "../text/system-errors.ts";
+import { errorMessage } from "../text/values.ts";
 
 const causes: ReadonlyMap<string, string> = new Map([
   ["EACCES", "permission was denied"],
@@ -24,6 +25,6 @@ export function storageError(action: "read" | "write" | "remove", path: string, 
   if (error instanceof AgentError) return error;
   const code = errorCode(error);
   const known = code === undefined ? undefined : causes.get(code);
-  const cause = known ? `${known} (${code})` : error instanceof Error ? error.message : String(error);
+  const cause = known ? `${known} (${code})` : errorMessage(error);
   return new AgentError("storage_failed", `Cannot ${action} ${path}: ${cause}.`, { cause: error });
 }

@@ -84,7 +84,8 @@ describe("a command", () => {
       },
       new AbortController().signal,
     );
-    expect(result).toEqual(saying(`out\nerr\n${"x".repeat(300_000)}`));
+    const said = saying(`out\nerr\n${"x".repeat(300_000)}`);
+    expect(result).toEqual({ ...said, fullTextPath: join(folder, "whole") });
   });
 
   test.each([0, 1, 2, 126, 127, 255])("gives its exit code %i back", async (code) => {

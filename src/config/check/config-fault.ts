@@ -1,4 +1,5 @@
 import { AgentError } from "../../engine/errors.ts";
+import { errorMessage } from "../../text/values.ts";
 import { printable } from "./visible.ts";
 
 export function invalid(path: string, why: string): AgentError {
@@ -6,6 +7,6 @@ export function invalid(path: string, why: string): AgentError {
 }
 
 export function reason(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   return message.split("\n")[0] ?? message;
 }

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Document, YAMLMap, YAMLSeq } from "yaml";
 import { makeFolders } from "../../engine/make-folders.ts";
+import { errorCode } from "../../text/system-errors.ts";
 import { readPlainText } from "../bounded-file.ts";
 import { checkedUserConfig, type ModelEntryConfig, type UserConfig } from "../check/checked-config.ts";
 import { invalid, reason } from "../check/config-fault.ts";
@@ -108,8 +109,7 @@ async function textIfThere(path: string): Promise<string | undefined> {
   try {
     return await readPlainText(path);
   } catch (error) {
-    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    const isNothing = isMissing && (await lstat(path).catch(() => undefined)) === undefined;
+    const isNothing = errorCode(error) === "ENOENT" && (await lstat(path).catch(() => undefined)) === undefined;
     if (isNothing) return undefined;
     throw invalid(path, reason(error));
   }

@@ -3,6 +3,7 @@ import type { FileHandle } from "node:fs/promises";
 import { open, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, sep } from "node:path";
 import type { CommandRules } from "../../engine/permission.ts";
+import { errorCode } from "../../text/system-errors.ts";
 import { readBoundedFrom } from "../bounded-file.ts";
 import type { UserConfig } from "../check/checked-config.ts";
 import { invalid, reason } from "../check/config-fault.ts";
@@ -126,7 +127,7 @@ async function openFile(path: string, alsoMissing?: string): Promise<FileHandle 
   try {
     return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = errorCode(error);
     if (code === "ENOENT" || (code !== undefined && code === alsoMissing)) return "missing";
     if (code === "ELOOP" || code === "EMLINK") return "link";
     throw invalid(path, reason(error));

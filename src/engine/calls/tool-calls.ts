@@ -1,5 +1,6 @@
 import { createPace } from "../../async/pace.ts";
 import { headAndTail, modelOutputLimit, outputLimit } from "../../text/output.ts";
+import { errorMessage } from "../../text/values.ts";
 import type { EventBody } from "../event.ts";
 import type { ToolCallBlock, ToolResultBlock } from "../message.ts";
 import type { Access, AccessClass, Decision, DecisionContext, PermissionPolicy, Preview } from "../permission.ts";
@@ -135,7 +136,7 @@ async function prepare(call: ToolCallBlock, context: CallsContext): Promise<Prep
     return { call, tool, body, input: parsed.data, accesses, decision, ...(preview === undefined ? {} : { preview }) };
   } catch (error) {
     if (context.signal.aborted) return { call, tool };
-    return { call, tool, result: failed(error instanceof Error ? error.message : String(error)) };
+    return { call, tool, result: failed(errorMessage(error)) };
   }
 }
 

@@ -1,4 +1,5 @@
 import { textEnd } from "../../text/text-cut.ts";
+import { errorMessage } from "../../text/values.ts";
 import type { EventBody } from "../event.ts";
 import type { ToolCallBlock } from "../message.ts";
 import type { Clock } from "../ports.ts";
@@ -46,7 +47,7 @@ export async function withProgress(
   try {
     return await run(progress);
   } catch (error) {
-    return failed(error instanceof Error ? error.message : String(error));
+    return failed(errorMessage(error));
   } finally {
     over = true;
     cancelHeartbeat();

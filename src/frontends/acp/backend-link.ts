@@ -1,18 +1,6 @@
 import type { ConnectionEnd, Session } from "../../sdk/api.ts";
 import { failed } from "./rpc-errors.ts";
 
-/** A session's backend, which may die and is started again when it is needed. There is never more than one at a time. */
-export interface BackendLink {
-  /** `undefined` while none runs. */
-  readonly current: Session | undefined;
-  /** The one that runs; else one is started, for all who want it meanwhile. */
-  get(): Promise<Session>;
-  /** Ends it, or its start. The next one begins when nothing is left of it. */
-  drop(): void;
-  /** Drops it for good; resolves when nothing is left. */
-  close(): Promise<void>;
-}
-
 export interface LinkParts {
   open(signal: AbortSignal): Promise<Session>;
   opened(session: Session): void;
@@ -22,7 +10,8 @@ export interface LinkParts {
   warn(words: string): void;
 }
 
-export function createBackendLink(parts: LinkParts): BackendLink {
+/** A session's backend, which may die and is started again when it is needed. There is never more than one at a time. */
+export function createBackendLink(parts: LinkParts) {
   let current: Session | undefined;
   let opening: { readonly session: Promise<Session>; readonly controller: AbortController } | undefined;
   let left: Promise<unknown> = Promise.resolve();
@@ -69,15 +58,19 @@ export function createBackendLink(parts: LinkParts): BackendLink {
   }
 
   return {
-    get current() {
+    /** `undefined` while none runs. */
+    get current(): Session | undefined {
       return current;
     },
-    get: async () => {
+    /** The one that runs; else one is started, for all who want it meanwhile. */
+    get: async (): Promise<Session> => {
       if (isClosed) throw failed("The session was closed.", "session_closed");
       return get();
     },
+    /** Ends it, or its start. The next one begins when nothing is left of it. */
     drop,
-    async close() {
+    /** Drops it for good; resolves when nothing is left. */
+    async close(): Promise<void> {
       isClosed = true;
       drop();
       await left;

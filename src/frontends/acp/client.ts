@@ -2,35 +2,31 @@ import {
   type AgentContext,
   type ClientCapabilities,
   type CreateElicitationRequest,
-  type CreateElicitationResponse,
   methods,
   type PermissionOption,
   type SessionUpdate,
   type ToolCallUpdate,
 } from "@agentclientprotocol/sdk";
 
-/** The editor on the other side: what it is told, and what it can be asked. */
-export interface Client {
-  readonly capabilities: ClientCapabilities;
-  /** Resolves, never rejects, when there is room for more. */
-  update(sessionId: string, update: SessionUpdate): Promise<void>;
-  /** The id of the option that was chosen; `undefined` when none was. Rejects when it cannot be asked. */
-  choose(
-    sessionId: string,
-    toolCall: ToolCallUpdate,
-    options: readonly PermissionOption[],
-    signal: AbortSignal,
-  ): Promise<string | undefined>;
-  elicit(request: CreateElicitationRequest, signal: AbortSignal): Promise<CreateElicitationResponse>;
-}
+export type Client = ReturnType<typeof createClient>;
 
-/** What it is capable of is known once it has said hello. */
-export function createClient(context: AgentContext, capabilities: ClientCapabilities): Client {
+/**
+ * The editor on the other side: what it is told, and what it can be asked. What it is capable of is known once it has
+ * said hello.
+ */
+export function createClient(context: AgentContext, capabilities: ClientCapabilities) {
   return {
     capabilities,
-    update: (sessionId, update) =>
+    /** Resolves, never rejects, when there is room for more. */
+    update: (sessionId: string, update: SessionUpdate) =>
       context.notify(methods.client.session.update, { sessionId, update }).catch(() => undefined),
-    async choose(sessionId, toolCall, options, signal) {
+    /** The id of the option that was chosen; `undefined` when none was. Rejects when it cannot be asked. */
+    async choose(
+      sessionId: string,
+      toolCall: ToolCallUpdate,
+      options: readonly PermissionOption[],
+      signal: AbortSignal,
+    ): Promise<string | undefined> {
       const { outcome } = await context.request(
         methods.client.session.requestPermission,
         { sessionId, toolCall, options: [...options] },
@@ -38,7 +34,7 @@ export function createClient(context: AgentContext, capabilities: ClientCapabili
       );
       return outcome.outcome === "selected" ? outcome.optionId : undefined;
     },
-    elicit: (request, signal) =>
+    elicit: (request: CreateElicitationRequest, signal: AbortSignal) =>
       context.request(methods.client.elicitation.create, request, { cancellationSignal: signal }),
   };
 }

@@ -124,13 +124,7 @@ function interrupt(session: Session, cause?: AgentError): void {
   session.interrupt(cause).catch(() => undefined);
 }
 
-interface Printer {
-  start(): Promise<void>;
-  event(event: EngineEvent): Promise<void>;
-  stop(): Promise<void>;
-}
-
-function printer(session: Session, io: Io, options: ExecOptions): Printer {
+function printer(session: Session, io: Io, options: ExecOptions) {
   const translator = options.format === "stream-json" ? new StreamJsonTranslator(session.waiting()) : undefined;
   const progress = io.stderr.isTerminal && translator === undefined ? new Progress(io.stderr) : undefined;
   const line = (value: unknown): Promise<void> => printJson(value, io.stdout);
@@ -140,12 +134,12 @@ function printer(session: Session, io: Io, options: ExecOptions): Printer {
     for (const value of translator?.translate(event) ?? []) await line(value);
   };
   return {
-    async start() {
+    async start(): Promise<void> {
       if (translator !== undefined) await line(initLine(session, await session.model()));
       for (const notice of session.notices()) await print(notice);
     },
     event: print,
-    async stop() {
+    async stop(): Promise<void> {
       await progress?.stop();
     },
   };

@@ -6,23 +6,19 @@ import type { Output } from "../front-end.ts";
 export const logLevels = ["off", "error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Lines for people on stderr, by how much they want to know. */
-export interface Logger {
-  /** At every level: without it, the outcome would be taken for something else. */
-  always(text: string): Promise<void>;
-  warn(text: string): Promise<void>;
-  event(event: EngineEvent): Promise<void>;
-}
+export type Logger = ReturnType<typeof createLogger>;
 
-export function createLogger(output: Output, level: LogLevel): Logger {
+/** Lines for people on stderr, by how much they want to know. */
+export function createLogger(output: Output, level: LogLevel) {
   const wants = (needed: LogLevel): boolean => logLevels.indexOf(level) >= logLevels.indexOf(needed);
   const say = async (needed: LogLevel, text: string): Promise<void> => {
     if (wants(needed)) await output.write(`tinman: ${terminalLine(text)}\n`);
   };
   return {
-    always: (text) => say("off", text),
-    warn: (text) => say("warn", text),
-    event: async (event) => {
+    /** At every level: without it, the outcome would be taken for something else. */
+    always: (text: string) => say("off", text),
+    warn: (text: string) => say("warn", text),
+    event: async (event: EngineEvent): Promise<void> => {
       const said = handleEvent(handlers, event);
       if (said !== undefined) await say(said.level, said.text);
       else if (event.seq !== undefined) await say("debug", `${event.type} (${event.seq})`);

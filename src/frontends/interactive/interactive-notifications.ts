@@ -19,14 +19,6 @@ export interface Outgoing {
   readonly to: "all" | "followers";
 }
 
-export interface Translator {
-  translate(event: EngineEvent): readonly Outgoing[];
-  /** So much of the reply that is being written was told before. */
-  goOnFrom(text: string): void;
-  /** The answer that is being written, as far as it was told; for whoever begins to listen now. */
-  snapshot(): Outgoing | undefined;
-}
-
 type EndOfTurn = Pick<EventOf<"turn.ended">, "reason" | "failure" | "cause" | "seq" | "turnId" | "untaken">;
 
 export interface TranslatorOptions {
@@ -51,8 +43,10 @@ interface Answer {
   readonly told: Map<string, string>;
 }
 
+export type Translator = ReturnType<typeof createTranslator>;
+
 /** Engine events -> notifications. Holds what later events refer to; does no I/O, reads no clock and decides nothing. */
-export function createTranslator({ sessionId, isPast, isClients }: TranslatorOptions): Translator {
+export function createTranslator({ sessionId, isPast, isClients }: TranslatorOptions) {
   let answer: Answer | undefined;
   let out: Outgoing[] = [];
 
@@ -212,15 +206,17 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
   };
 
   return {
-    translate(event) {
+    translate(event: EngineEvent): readonly Outgoing[] {
       out = [];
       handleEvent(handlers, event);
       return out;
     },
-    goOnFrom(text) {
+    /** So much of the reply that is being written was told before. */
+    goOnFrom(text: string) {
       if (answer !== undefined) answer.text = text;
     },
-    snapshot() {
+    /** The answer that is being written, as far as it was told; for whoever begins to listen now. */
+    snapshot(): Outgoing | undefined {
       if (answer === undefined || answer.text === "") return undefined;
       return { notification: chunkOf(answer.text, { offset: answer.length, snapshot: true }), to: "all" };
     },

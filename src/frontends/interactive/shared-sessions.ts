@@ -1,19 +1,18 @@
 import type { Session } from "../../engine/session/session.ts";
 import { LiveSession } from "./shared-session.ts";
 
-/** One live session for all listeners of a session. */
-export interface LiveSessions {
-  /** Rejects when what has happened so far cannot be read. */
-  over(session: Session): Promise<LiveSession>;
-  find(session: Session): Promise<LiveSession> | undefined;
-}
+export type LiveSessions = ReturnType<typeof createLiveSessions>;
 
-/** By the session, not by its id: one that has ended, and still tells of it, may be open again under the same id. */
-export function createLiveSessions(report: (error: unknown, session: Session) => void): LiveSessions {
+/**
+ * One live session for all listeners of a session. By the session, not by its id: one that has ended, and still tells
+ * of it, may be open again under the same id.
+ */
+export function createLiveSessions(report: (error: unknown, session: Session) => void) {
   const all = new Map<Session, Promise<LiveSession>>();
   return {
-    find: (session) => all.get(session),
-    over(session) {
+    find: (session: Session) => all.get(session),
+    /** Rejects when what has happened so far cannot be read. */
+    over(session: Session): Promise<LiveSession> {
       const known = all.get(session);
       if (known !== undefined) return known;
       const opened = LiveSession.over(session, (error) => report(error, session));

@@ -8,20 +8,13 @@ import {
 } from "../../protocol/droid/version.ts";
 import type { Outgoing } from "./outbox.ts";
 
-/** Makes the lines of one connection. Keys stand in the order in which clients are used to see them. */
-export interface Lines {
-  result(id: string, result: object): string;
-  error(id: string | null, failure: RpcError): string;
-  outgoing(message: Outgoing): string;
-  notification(notification: Notification): string;
-  /** What follows belongs to one turn; `traceparent` is the client's own word for it. */
-  beginTrace(traceparent?: unknown): void;
-}
-
 const versions = { factoryApiVersion, factoryProtocolVersion };
 const traceparentPattern = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-export function createLines(): Lines {
+export type Lines = ReturnType<typeof createLines>;
+
+/** Makes the lines of one connection. Keys stand in the order in which clients are used to see them. */
+export function createLines() {
   let trace = randomHex(32);
   const meta = (): object => ({ traceparent: `00-${trace}-${randomHex(16)}-01` });
   const notification = (body: Notification): string =>
@@ -34,13 +27,14 @@ export function createLines(): Lines {
       _meta: meta(),
     });
   return {
-    result: (id, result) => JSON.stringify({ jsonrpc: jsonRpcVersion, type: "response", ...versions, id, result }),
-    error: (id, { code, message, data }) => {
+    result: (id: string, result: object) =>
+      JSON.stringify({ jsonrpc: jsonRpcVersion, type: "response", ...versions, id, result }),
+    error: (id: string | null, { code, message, data }: RpcError): string => {
       const error = data === undefined ? { code, message } : { code, message, data };
       return JSON.stringify({ jsonrpc: jsonRpcVersion, type: "response", ...versions, id, error });
     },
     notification,
-    outgoing(message) {
+    outgoing(message: Outgoing): string {
       if (message.kind === "notification") return notification(message.notification);
       const { id, method, params } = message;
       return JSON.stringify({
@@ -53,7 +47,8 @@ export function createLines(): Lines {
         _meta: meta(),
       });
     },
-    beginTrace(traceparent) {
+    /** What follows belongs to one turn; `traceparent` is the client's own word for it. */
+    beginTrace(traceparent?: unknown) {
       const own = typeof traceparent === "string" ? traceparentPattern.exec(traceparent)?.[1] : undefined;
       trace = own === undefined || /^0+$/.test(own) ? randomHex(32) : own;
     },

@@ -11,32 +11,27 @@ export type Outgoing =
       readonly params: RequestPermissionParams | AskUserParams;
     };
 
-/** What one event gives to send, in order. */
-export interface Outbox {
-  tell(notification: Notification): void;
-  ask(request: Omit<Outgoing & { kind: "request" }, "kind">): void;
-  /** The same state is never told twice in a row. */
-  enter(state: WorkingState): void;
-  /** What was collected since the last time. */
-  take(): readonly Outgoing[];
-}
+export type Outbox = ReturnType<typeof createOutbox>;
 
-export function createOutbox(): Outbox {
+/** What one event gives to send, in order. */
+export function createOutbox() {
   let sent: Outgoing[] = [];
   let state: WorkingState | undefined;
   return {
-    tell(notification) {
+    tell(notification: Notification) {
       sent.push({ kind: "notification", notification });
     },
-    ask(request) {
+    ask(request: Omit<Outgoing & { kind: "request" }, "kind">) {
       sent.push({ kind: "request", ...request });
     },
-    enter(newState) {
+    /** The same state is never told twice in a row. */
+    enter(newState: WorkingState) {
       if (newState === state) return;
       state = newState;
       sent.push({ kind: "notification", notification: { type: "droid_working_state_changed", newState } });
     },
-    take() {
+    /** What was collected since the last time. */
+    take(): readonly Outgoing[] {
       const taken = sent;
       sent = [];
       return taken;

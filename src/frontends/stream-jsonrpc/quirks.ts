@@ -39,21 +39,20 @@ type QuirkName = keyof typeof quirks;
 
 const allNames = Object.keys(quirks) as readonly QuirkName[];
 
-export interface Quirks {
-  /** Each once, in the order in which they are applied. */
-  readonly names: readonly string[];
-  /** The same transport, but what is sent over it has the faults. What is received is only looked at. */
-  over(transport: Transport): Transport;
-}
+export type Quirks = ReturnType<typeof createQuirks>;
 
 /** Throws `usage` for a name that is none. */
-export function createQuirks(wanted: readonly string[]): Quirks {
+export function createQuirks(wanted: readonly string[]) {
   const unknown = wanted.find((name) => !Object.hasOwn(quirks, name));
   if (unknown !== undefined) {
     throw new AgentError("usage", `There is no quirk ${JSON.stringify(unknown)}. There are: ${allNames.join(", ")}.`);
   }
   const names = allNames.filter((name) => wanted.includes(name));
-  return { names, over: (transport) => withQuirks(transport, names) };
+  return {
+    /** Each once, in the order in which they are applied. */
+    names /** The same transport, but what is sent over it has the faults. What is received is only looked at. */,
+    over: (transport: Transport) => withQuirks(transport, names),
+  };
 }
 
 function withQuirks(transport: Transport, names: readonly QuirkName[]): Transport {

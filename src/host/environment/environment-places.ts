@@ -2,6 +2,7 @@ import { accessSync, constants, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, isAbsolute, join, normalize } from "node:path";
 import type { ProtectedPaths } from "../../engine/permission.ts";
+import { errorCode } from "../../text/system-errors.ts";
 import { withoutTrailingSlashes } from "../../text/text-cut.ts";
 import { liesBelow } from "../files/where-it-leads.ts";
 import { isSecretName } from "./secret-names.ts";
@@ -96,7 +97,7 @@ function isWritableFolder(path: string): boolean {
     accessSync(path, constants.W_OK);
     return statSync(path).isDirectory();
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "ENOENT";
+    return errorCode(error) === "ENOENT";
   }
 }
 

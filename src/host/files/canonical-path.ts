@@ -1,16 +1,13 @@
 import { lstat, readlink } from "node:fs/promises";
 import { dirname, isAbsolute, join, parse, sep } from "node:path";
 import { nameOfBytes } from "../../text/shown-name.ts";
+import { isMissing } from "../../text/system-errors.ts";
 import { onDisk } from "./system-path.ts";
 
 /** Linux opens paths of up to 4,096 bytes; links and `..` can make what is written longer than what is opened. */
 export const longestPath = 16_384;
 /** As many as Linux follows in one path. */
 const maxLinks = 40;
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
-}
 
 /** The target of a link; `undefined` when the path is something else or nothing. */
 async function linkTarget(path: string): Promise<string | undefined> {

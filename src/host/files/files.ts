@@ -3,10 +3,11 @@ import { type FileHandle, lstat, open, readdir, readlink, stat as statPath, unli
 import { basename, dirname, join } from "node:path";
 import type { DirectoryEntry, FileStat, Files } from "../../engine/files.ts";
 import { nameOfBytes } from "../../text/shown-name.ts";
+import { errorCode } from "../../text/system-errors.ts";
 import { canonicalPath } from "./canonical-path.ts";
 import { inFolder, lookAt, requireGoing, requireRegular, versionOf } from "./held-file.ts";
 import { moveFile } from "./move-file.ts";
-import { codeOf, createHoldFolder, type HoldFolder, type Meant } from "./open-decided.ts";
+import { createHoldFolder, type HoldFolder, type Meant } from "./open-decided.ts";
 import { onDisk } from "./system-path.ts";
 import { notWritable } from "./writable.ts";
 import { writeFile } from "./write-file.ts";
@@ -24,7 +25,7 @@ async function statIfThere(path: string): Promise<BigIntStats | undefined> {
   try {
     return await statPath(onDisk(path), { bigint: true });
   } catch (error) {
-    const code = codeOf(error);
+    const code = errorCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     throw error;
   }
@@ -91,7 +92,7 @@ async function describe(folder: string, name: string): Promise<DirectoryEntry | 
     }
     return { ...common, kind: stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other" };
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }

@@ -1,7 +1,8 @@
 import type { BigIntStats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { basename } from "node:path";
-import { aboutFolder, codeOf, type HeldFolder, type HoldFolder, leadsElsewhere, type Meant } from "./open-decided.ts";
+import { errorCode } from "../../text/system-errors.ts";
+import { aboutFolder, type HeldFolder, type HoldFolder, leadsElsewhere, type Meant } from "./open-decided.ts";
 import { onDisk } from "./system-path.ts";
 
 export function versionOf(stats: BigIntStats): string {
@@ -30,7 +31,7 @@ export async function inFolder<T>(
     return await act(held);
   } catch (error) {
     // A link that is met where none is followed.
-    if (codeOf(error) === "ELOOP") throw leadsElsewhere(meant);
+    if (errorCode(error) === "ELOOP") throw leadsElsewhere(meant);
     throw aboutFolder(error, held.reach, folder);
   } finally {
     await held.close();

@@ -2,7 +2,8 @@ import type { Dirent } from "node:fs";
 import { lstat, opendir, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isBuildFolder } from "../../engine/build-folders.ts";
-import { isMissing, liesBelow, sortedUnique, whereItLeads } from "./where-it-leads.ts";
+import { isMissing } from "../../text/system-errors.ts";
+import { liesBelow, sortedUnique, whereItLeads } from "./where-it-leads.ts";
 
 const mostEntries = 20_000;
 /** A name that a program which splits its input would not take for one word, or would take for a flag. */

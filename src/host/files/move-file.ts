@@ -1,7 +1,8 @@
 import { lstat, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { errorCode } from "../../text/system-errors.ts";
 import { inFolder, lookAt, requireGoing, requireRegular, versionOf } from "./held-file.ts";
-import { codeOf, type HeldFolder, type HoldFolder } from "./open-decided.ts";
+import type { HeldFolder, HoldFolder } from "./open-decided.ts";
 import { onDisk } from "./system-path.ts";
 
 /** As the port says: the same file under another name. */
@@ -24,7 +25,7 @@ export async function moveFile(hold: HoldFolder, from: string, to: string, signa
 
 async function requireNothing(held: HeldFolder, path: string): Promise<void> {
   const found = await lstat(onDisk(join(held.reach, basename(path)))).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   });
   if (found === undefined) return;

@@ -2,6 +2,7 @@ import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readlink, stat } from "node:fs/promises";
 import { isAbsolute, join, parse, sep } from "node:path";
 import { nameOfBytes } from "../../text/shown-name.ts";
+import { errorCode } from "../../text/system-errors.ts";
 import { onDisk } from "./system-path.ts";
 
 /*
@@ -27,10 +28,6 @@ export interface HeldFolder {
 
 /** Opens a folder by its canonical path, without following links; with `make`, folders that are missing are made. */
 export type HoldFolder = (folder: string, meant: Meant, make: boolean) => Promise<HeldFolder>;
-
-export function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
-}
 
 export function leadsElsewhere({ path, use }: Meant): Error {
   const message = `${path} leads somewhere else than when it was decided on. Nothing was ${use}.`;
@@ -62,7 +59,7 @@ function requireCanonical(path: string): void {
 
 async function makeFolder(path: string): Promise<void> {
   await mkdir(onDisk(path)).catch((error: unknown) => {
-    if (codeOf(error) !== "EEXIST") throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   });
 }
 
@@ -85,7 +82,7 @@ async function openInside(parent: string, name: string, make: boolean, meant: Me
   try {
     return await open(onDisk(path), asPlace | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   } catch (error) {
-    const code = codeOf(error);
+    const code = errorCode(error);
     if (code === "ENOENT" && make) {
       await makeFolder(path);
       return openInside(parent, name, false, meant);
@@ -137,7 +134,7 @@ async function lstatOrMake(path: string, make: boolean): Promise<BigIntStats> {
   try {
     return await lstat(onDisk(path), { bigint: true });
   } catch (error) {
-    if (codeOf(error) !== "ENOENT" || !make) throw error;
+    if (errorCode(error) !== "ENOENT" || !make) throw error;
     await makeFolder(path);
     return lstat(onDisk(path), { bigint: true });
   }

@@ -1,8 +1,8 @@
-import { codeOf } from "./open-decided.ts";
+import { errorCode } from "../../text/system-errors.ts";
 
 /** Whether the process or the machine has no file descriptor left. */
 export function isOutOfFiles(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = errorCode(error);
   return code === "EMFILE" || code === "ENFILE";
 }
 

@@ -2,6 +2,7 @@ import { type FileHandle, mkdir, open, realpath, unlink } from "node:fs/promises
 import { join } from "node:path";
 import { makeFolders } from "../../engine/make-folders.ts";
 import type { Host } from "../../engine/ports.ts";
+import { errorCode } from "../../text/system-errors.ts";
 
 type Plan = Parameters<Host["savePlan"]>[0];
 
@@ -30,7 +31,7 @@ async function openNew(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, "wx", 0o600);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return undefined;
+    if (errorCode(error) === "EEXIST") return undefined;
     throw error;
   }
 }

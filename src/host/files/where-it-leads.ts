@@ -25,10 +25,6 @@ export function liesBelow(path: string, folder: string): boolean {
   return folder === "/" || path === folder || path.startsWith(`${folder}/`);
 }
 
-export function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
-}
-
 export function sortedUnique(paths: Iterable<string>): readonly string[] {
   return [...new Set(paths)].sort();
 }

@@ -1,6 +1,6 @@
 import type { BigIntStats } from "node:fs";
 import { access, constants } from "node:fs/promises";
-import { codeOf } from "./open-decided.ts";
+import { errorCode } from "../../text/system-errors.ts";
 import { onDisk } from "./system-path.ts";
 
 const anyoneWrites = 0o222n;
@@ -13,7 +13,7 @@ export async function notWritable(path: string, stats: BigIntStats): Promise<str
   if (isReadOnly(stats)) return refusalOf("EACCES", stats);
   return access(onDisk(path), constants.W_OK).then(
     () => undefined,
-    (error: unknown) => refusalOf(codeOf(error), stats),
+    (error: unknown) => refusalOf(errorCode(error), stats),
   );
 }
 

@@ -3,8 +3,10 @@ import { type FileHandle, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Files } from "../../engine/files.ts";
+import { errorCode } from "../../text/system-errors.ts";
+import { errorMessage } from "../../text/values.ts";
 import { inFolder, lookAt, requireGoing, requireRegular, versionOf } from "./held-file.ts";
-import { codeOf, type HeldFolder, type HoldFolder, type Meant } from "./open-decided.ts";
+import type { HeldFolder, HoldFolder, Meant } from "./open-decided.ts";
 import { onDisk } from "./system-path.ts";
 import { type KeptText, keepText } from "./unfinished-writes.ts";
 import { isReadOnly, refusalOf } from "./writable.ts";
@@ -53,7 +55,7 @@ async function oldFile(held: HeldFolder, meant: Meant): Promise<BigIntStats | un
     requireRegular(old, meant.path, "write");
     return old;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }
@@ -93,7 +95,7 @@ async function openToWrite(held: HeldFolder, { path }: Writing, old: BigIntStats
     const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
     return await open(onDisk(join(held.reach, basename(path))), flags);
   } catch (error) {
-    const why = refusalOf(codeOf(error), old);
+    const why = refusalOf(errorCode(error), old);
     throw why === undefined ? error : refuse(why);
   }
 }
@@ -148,7 +150,7 @@ async function writeAll(file: FileHandle, bytes: Buffer, from: number, to: numbe
 }
 
 function torn(error: unknown, path: string, kept: KeptText): Error {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = errorMessage(error);
   return new Error(`${path} is written only in part (${why}). Its whole new text is in ${kept.path}.`);
 }
 

@@ -1,7 +1,8 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isMissing, sortedUnique, whereItLeads } from "../files/where-it-leads.ts";
+import { isMissing } from "../../text/system-errors.ts";
+import { sortedUnique, whereItLeads } from "../files/where-it-leads.ts";
 import type { Setting } from "./git-settings.ts";
 import { isThere, readSmall, repositoryIn } from "./repository.ts";
 

@@ -1,6 +1,7 @@
 import { accessSync, constants, lstatSync, realpathSync, statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
+import { errorCode } from "../../text/system-errors.ts";
 import { withoutTrailing } from "../../text/text-cut.ts";
 
 const largestFile = 256 * 1024;
@@ -28,7 +29,7 @@ export function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
-    return !(error instanceof Error && "code" in error && error.code === "ENOTDIR");
+    return errorCode(error) !== "ENOTDIR";
   }
 }
 

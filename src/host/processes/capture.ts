@@ -4,7 +4,7 @@ import { ownPath, ownProgram } from "./executables.ts";
 export interface Captured {
   readonly code: number | null;
   readonly text: string;
-  /** Whether there was more than was kept. */
+  /** There was more output. */
   readonly cut: boolean;
 }
 
@@ -15,7 +15,7 @@ export interface CaptureOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** The first line that a program says; one of `cwd` is not looked for. Rejects when there is no such program, or it fails. */
+/** A program's first line of output. Ignores programs in `cwd`. Rejects if it is missing or fails. */
 export async function firstLine(name: string, args: readonly string[], cwd: string): Promise<string> {
   const program = ownProgram(name, cwd);
   if (program === undefined) throw new Error(`${name} was not found`);
@@ -25,8 +25,8 @@ export async function firstLine(name: string, args: readonly string[], cwd: stri
 }
 
 /**
- * What a program says, up to `maxBytes`, at which it is ended. `undefined` when it does not start or takes longer than
- * `limitMs`. It gets no input and no keys. Never rejects.
+ * A program's output. It is killed at `maxBytes`. `undefined` if it does not start or takes longer than `limitMs`. It gets
+ * no input and no credentials. Never rejects.
  */
 export async function capture(
   program: string,

@@ -1,23 +1,17 @@
+import type { CommandResult } from "../../engine/ports.ts";
 import { createSpoolFile, type SpoolFile } from "./spool-file.ts";
 
-/** A command that writes without end must not fill the disk. */
+/** Keeps endless output from filling the disk. */
 const spoolCapBytes = 256 * 1024 * 1024;
 const newline = 0x0a;
 
-export interface KeptOutput {
-  readonly head: string;
-  readonly tail: string;
-  readonly skippedBytes: number;
-  readonly skippedLines: number;
-  readonly totalBytes: number;
-  readonly fullTextPath?: string;
-}
+export type KeptOutput = Omit<CommandResult, "end">;
 
 export interface CommandOutput {
-  /** Takes the next bytes. Wait for it before the next call: it keeps the command from outrunning the disk. */
+  /** Takes the next bytes. Await it, so that the command does not outrun the disk. */
   push(bytes: Uint8Array): Promise<void>;
   totalBytes(): number;
-  /** The end of what came so far, at most `maxBytes` of it. */
+  /** The last `maxBytes` so far. */
   latest(maxBytes: number): string;
   finish(): Promise<KeptOutput>;
 }
@@ -38,7 +32,7 @@ function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-/** Where a UTF-8 character that the end cuts off begins, or the end when none is cut. */
+/** The length without an incomplete UTF-8 character at the end. */
 function wholeCharactersEnd(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(4, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -59,12 +53,12 @@ function decode(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
 
-/** Grows up to a limit, so that a command that says little costs little. */
+/** Grows up to a limit, so that short output needs little memory. */
 function createHead(limit: number) {
   let buffer = Buffer.allocUnsafe(Math.min(limit, 4096));
   let length = 0;
   return {
-    /** Returns how many of the bytes there was room for. */
+    /** Returns how many bytes fit. */
     add(bytes: Uint8Array): number {
       const taken = Math.min(limit - length, bytes.length);
       if (length + taken > buffer.length) {
@@ -81,7 +75,7 @@ function createHead(limit: number) {
   };
 }
 
-/** The last `limit` bytes, in a ring: its cost does not depend on how much goes through. */
+/** The last `limit` bytes, in a ring buffer. */
 function createTail(limit: number) {
   let ring: Buffer | undefined;
   let end = 0;
@@ -110,7 +104,7 @@ function createTail(limit: number) {
 
 /**
  * Keeps the head and the tail of a command's output in memory, `keepBytes` each, and all of it in a file once the head is
- * full. Memory and work per byte do not depend on how much comes.
+ * full.
  */
 export function createCommandOutput(limits: OutputLimits): CommandOutput {
   const head = createHead(limits.keepBytes);

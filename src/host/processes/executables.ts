@@ -12,14 +12,14 @@ export function isProgram(path: string): boolean {
   }
 }
 
-/** Whether something lies in a folder, links followed. In the root, where everything lies, this says no. */
+/** Whether a path, with links resolved, is inside a folder. False for the root. */
 export function liesIn(path: string, folder: string): boolean {
   return !folder.endsWith(sep) && `${realpathSync.native(path)}${sep}`.startsWith(folder + sep);
 }
 
 /**
- * The folders of PATH whose programs are the user's own. Relative entries are passed over, and so are those in the folder
- * that is worked in and those of packages that a project installed: they would make a repository's files our programs.
+ * The folders of PATH with the user's own programs. Excludes relative entries, those in the working directory, and packages
+ * that a project installed, because all of these may hold a repository's files.
  */
 export function pathFolders(cwd?: string): readonly string[] {
   return (process.env.PATH ?? "").split(delimiter).filter((folder) => {
@@ -34,30 +34,30 @@ export function pathFolders(cwd?: string): readonly string[] {
 
 const systemFolders = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 
-/** The folders in which we look for programs of our own: the system's first, and none of `cwd`'s. */
+/** Where we find programs that we start ourselves: the system's folders first, none in `cwd`. */
 function ownFolders(cwd: string): readonly string[] {
   return [...new Set([...systemFolders, ...pathFolders(cwd)])];
 }
 
-/** PATH for programs that we start for ourselves. */
+/** PATH for programs that we start ourselves. */
 export function ownPath(cwd: string): string {
   return ownFolders(cwd).join(delimiter);
 }
 
-/** A program that we start for ourselves: the system's, or else the user's. */
+/** A program that we start ourselves: the system's, or else the user's. */
 export function ownProgram(name: string, cwd: string): string | undefined {
   return usersProgram(name, cwd, ownFolders(cwd));
 }
 
-/** The one that the user would get; not a stand-in, for which files in `cwd` might choose another. */
+/** The program that the user would get. Excludes version managers' stand-ins, which files in `cwd` can redirect. */
 export function usersProgram(name: string, cwd: string, folders = pathFolders(cwd)): string | undefined {
   const found = folders.flatMap((folder) => findOnPath(name, cwd, [folder]) ?? []);
   return found.find((file) => !isStandIn(file, realpathSync.native(file)));
 }
 
 /**
- * Where the system would find a program that is none of `cwd`'s. Synchronous, because asking for a hundred names that are
- * not there is then a matter of microseconds.
+ * Where the system would find a program outside `cwd`. Synchronous, because checking a hundred missing names then takes
+ * microseconds.
  */
 export function findOnPath(name: string, cwd?: string, folders = pathFolders(cwd)): string | undefined {
   for (const folder of folders) {
@@ -65,7 +65,7 @@ export function findOnPath(name: string, cwd?: string, folders = pathFolders(cwd
     try {
       if (isProgram(candidate) && (cwd === undefined || !liesIn(candidate, cwd))) return candidate;
     } catch {
-      // A folder that we may not look into has nothing for us.
+      // Skip a folder that cannot be read.
     }
   }
   return undefined;

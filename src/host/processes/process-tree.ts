@@ -2,32 +2,32 @@ import { readdir, readFile } from "node:fs/promises";
 import { uptime } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Set for every command, so that a process that left the command's group can still be found as its own. */
+/** Set for every command, to find processes that left its group. */
 export const markerVariable = "TINMAN_TOOL_RUN";
 
 const graceMs = 1000;
 const pollMs = 20;
-/** One process stuck in the kernel can make its `/proc` files hang; nobody waits longer than this for a look around. */
+/** A process stuck in the kernel can make its `/proc` files hang. */
 const scanLimitMs = 1000;
 const killRounds = 10;
 const scanRounds = 8;
 
-/** While a process is being replaced by another program its environment reads as empty for a moment. */
+/** During `exec`, a process's environment reads as empty for a moment. */
 const blankPollMs = 5;
 const kernelThreadFlag = 0x00200000;
-/** The unit of `/proc/<pid>/stat`; every Linux that runs Node has this value. */
+/** The unit of `/proc/<pid>/stat` on every Linux that runs Node. */
 const ticksPerSecond = 100;
 
 export interface ProcessTree {
-  /** The shell that leads the group. */
+  /** The group's leader, a shell. */
   readonly pid: number;
   readonly marker: string;
-  /** When it was started, as `/proc` counts time. Nothing of the tree is older. */
+  /** Its start time in `/proc` ticks. None of its processes is older. */
   readonly startTicks: number;
   hasExited(): boolean;
 }
 
-/** Now, as `/proc` counts time, a moment early rather than late. */
+/** The current time in `/proc` ticks, rounded down. */
 export function currentTicks(): number {
   return Math.floor(uptime() * ticksPerSecond) - 2;
 }
@@ -47,7 +47,7 @@ interface Status {
 async function statusOf(pid: number): Promise<Status | undefined> {
   try {
     const text = await readFile(`/proc/${pid}/stat`, "latin1");
-    // The second field is the program's name in parentheses, and may hold anything.
+    // The second field is the program's name in parentheses, which can contain anything.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     return {
       state: fields[0] ?? "",
@@ -93,7 +93,7 @@ async function processIds(): Promise<readonly number[]> {
 }
 
 /**
- * A process may start another and end while we look, so a look is complete only when the list has nothing new after it.
+ * A process may start another one and end during a scan, so scan until no new process appears.
  */
 async function scan(tree: ProcessTree): Promise<readonly Stray[]> {
   const strays: Stray[] = [];
@@ -111,7 +111,7 @@ async function scan(tree: ProcessTree): Promise<readonly Stray[]> {
   return strays;
 }
 
-/** Living processes that carry the marker. Only Linux can tell; elsewhere there are none. */
+/** Running processes with the marker. Linux only; elsewhere empty. */
 async function markedProcesses(tree: ProcessTree): Promise<readonly Stray[]> {
   if (process.platform !== "linux") return [];
   const limit = new AbortController();
@@ -127,7 +127,7 @@ function send(target: number, signal: NodeJS.Signals): void {
   try {
     process.kill(target, signal);
   } catch {
-    // Gone already, or not ours to signal.
+    // Already gone, or not ours.
   }
 }
 
@@ -141,15 +141,15 @@ async function isGone(pid: number): Promise<boolean> {
 }
 
 /**
- * Ends whatever is alive of a command: its process group, and on Linux also processes that left the group but kept the
- * marker in their environment. They are asked with SIGTERM, and killed after about a second. Resolves when nothing that
- * can be found is left. A process that left the group *and* cleared its environment is not found.
+ * Ends a command's process group, and on Linux also processes that left the group but kept the marker in their
+ * environment: SIGTERM, then SIGKILL after about a second. Misses a process that left the group *and* cleared its
+ * environment.
  */
 export async function endTree(tree: ProcessTree): Promise<void> {
   const shellRuns = !tree.hasExited();
   if (shellRuns) send(-tree.pid, "SIGTERM");
   const strays = await markedProcesses(tree);
-  // Those of the group have it already, if the group was sent it; a second one may mean "at once" to a program.
+  // Signal each process only once: to some programs, a second SIGTERM means "at once".
   for (const stray of strays) if (!shellRuns || stray.group !== tree.pid) send(stray.pid, "SIGTERM");
 
   const deadline = performance.now() + graceMs;
@@ -160,7 +160,7 @@ export async function endTree(tree: ProcessTree): Promise<void> {
   };
   while ((await alive()) && performance.now() < deadline) await sleep(pollMs);
 
-  // The watchdog is of the group too: this is what ends it.
+  // This also ends the watchdog, which is in the group.
   send(-tree.pid, "SIGKILL");
   if (strays.length === 0 && !shellRuns) return;
   for (let round = 0; round < killRounds; round += 1) {

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { tooManyFiles } from "../../engine/errors.ts";
 import type { CommandResult, CommandSpec, Processes } from "../../engine/ports.ts";
+import { errorCode } from "../../text/system-errors.ts";
+import { errorMessage } from "../../text/values.ts";
 import { commandEnvironment } from "../environment/command-environment.ts";
 import { quietRipgrep } from "../search/quiet-ripgrep.ts";
 import { type CommandOutput, createCommandOutput } from "./command-output.ts";
@@ -8,29 +10,29 @@ import { createProgress, type Progress } from "./command-progress.ts";
 import { endTree } from "./process-tree.ts";
 import { folderProblem, type StartedCommand, startCommand, startDetached } from "./shell-start.ts";
 
-/** The longest delay that a timer of Node can have. */
+/** Node's longest timer. */
 const longestTimerMs = 2 ** 31 - 1;
-/** How long a pipe that something still holds open may be silent before we stop reading. */
+/** After a command, stop reading a pipe that is still open once it has been silent this long, */
 const quietMs = 200;
-/** And how long in all, when it is not silent. */
+/** or after this long in any case. */
 const drainLimitMs = 3000;
-/** Nothing is waited for that even SIGKILL does not end. */
+/** Stop waiting for a process that SIGKILL did not end. */
 const exitLimitMs = 2000;
 
 export interface ProcessesOptions {
-  /** Variables that commands get although their names or values look like credentials. */
+  /** Variables passed to commands although they look like credentials. */
   readonly passEnvironment?: readonly string[];
-  /** Variables that commands never get unless they are passed. */
+  /** Variables withheld from commands unless `passEnvironment` names them. */
   readonly hideEnvironment?: readonly string[];
-  /** Where the variables come from: `process.env` unless said. */
+  /** Default: `process.env`. */
   readonly environment?: NodeJS.ProcessEnv;
-  /** A file of ours for the settings of the ripgrep that commands run. */
+  /** Our settings file for the ripgrep that commands run. */
   readonly ripgrepSettings?: string;
 }
 
 type Stop = { readonly type: "timeout" } | { readonly type: "aborted" };
 
-/** Settles when the command has to stop; `release` lets go of timer and signal. */
+/** Resolves when the command must stop. `release` removes the timer and the listener. */
 function watchForStop(timeoutMs: number, signal: AbortSignal): { stop: Promise<Stop>; release(): void } {
   let release = () => {};
   const stop = new Promise<Stop>((resolve) => {
@@ -48,7 +50,7 @@ function watchForStop(timeoutMs: number, signal: AbortSignal): { stop: Promise<S
 
 interface Reading {
   readonly done: Promise<void>;
-  /** Whether bytes that were read are still on their way to the disk. */
+  /** Whether bytes are being written to disk. */
   isStoring(): boolean;
 }
 
@@ -63,13 +65,13 @@ function readAll(command: StartedCommand, output: CommandOutput, progress: Progr
         progress.changed();
       }
     } catch {
-      // Reading ends early only when we let go of the pipe.
+      // Reading fails only when we close the pipe.
     }
   }
   return { done: read(), isStoring: () => storing };
 }
 
-/** Waits for the rest of what was written. Something that we could not end may hold the pipe open: then until it is quiet. */
+/** Reads the rest of the output. A process that survived may keep the pipe open: then until it is silent. */
 async function drain(reading: Reading, output: CommandOutput): Promise<void> {
   const ended = reading.done.then(() => true);
   const deadline = performance.now() + drainLimitMs;
@@ -99,8 +101,8 @@ function nothingRan(end: CommandResult["end"]): CommandResult {
 }
 
 function unstartable(error: unknown): CommandResult {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  const words = error instanceof Error ? error.message : String(error);
+  const code = errorCode(error);
+  const words = errorMessage(error);
   const known = {
     E2BIG: "The command is too long for the system. Put the text into a file.",
     EMFILE: tooManyFiles("EMFILE"),

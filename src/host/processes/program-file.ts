@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, resolve } from "node:path";
 import { sortedUnique, whereItLeads } from "../files/where-it-leads.ts";
 import { isProgram } from "./executables.ts";
 
-/** The system passes over a folder that it may not look into. */
+/** Skips a folder that cannot be read, as the system does. */
 function fileIn(folder: string, name: string): string | undefined {
   const file = resolve(folder, name);
   try {
@@ -14,13 +14,12 @@ function fileIn(folder: string, name: string): string | undefined {
 }
 
 /**
- * The canonical file that the system would run for a name; nothing when there is none. No answer where it depends on the
- * folder that the command is in: a folder of PATH that is relative, or empty, is another one after every `cd`. Only when the
- * program lies in ours is it told, because that is then the likeliest.
+ * The canonical file that the system would run for a name; empty if there is none. `undefined` if it depends on the working
+ * directory, as with a relative or empty entry in PATH.
  */
 export function programFile(name: string): readonly string[] | undefined {
   const path = process.env.PATH;
-  // Without PATH every shell has a list of its own.
+  // Without PATH, every shell has its own default.
   if (path === undefined || name === "" || /[/\0]/.test(name)) return undefined;
   let depends = false;
   for (const folder of path.split(delimiter)) {
@@ -31,7 +30,7 @@ export function programFile(name: string): readonly string[] | undefined {
   return depends ? undefined : [];
 }
 
-/** The canonical folders of PATH, whether they are there or not; no answer when one depends on the folder of the command. */
+/** The canonical folders of PATH, existing or not. `undefined` if one depends on the working directory. */
 export async function searchPath(): Promise<readonly string[] | undefined> {
   const folders = process.env.PATH?.split(delimiter) ?? [""];
   if (!folders.every(isAbsolute)) return undefined;

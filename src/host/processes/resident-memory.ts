@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { startProgram } from "./start-program.ts";
 
-/** How much memory a process has at the moment; `undefined` when that cannot be told, or the process is gone. */
+/** A process's resident memory. `undefined` if unknown, or if the process has ended. */
 export async function residentBytes(pid: number): Promise<number | undefined> {
   const kilobytes = process.platform === "linux" ? await fromStatus(pid) : await fromPs(pid);
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
 }
 
-/** `statm` has the same, but in pages, whose size Node does not tell. */
+/** `statm` counts in pages, and Node does not tell their size. */
 async function fromStatus(pid: number): Promise<string | undefined> {
   const status = await readFile(`/proc/${pid}/status`, "latin1").catch(() => "");
   return /^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1];

@@ -1,25 +1,26 @@
 import { mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
+import { errorMessage } from "../../text/values.ts";
 import { ownPath } from "./executables.ts";
 import { openOutputPipe } from "./output-pipe.ts";
 import { currentTicks, markerVariable, type ProcessTree } from "./process-tree.ts";
 import { shellArguments } from "./shell.ts";
 import { type ChildProcess, startProgram } from "./start-program.ts";
 
-/** Why nothing can be started in this folder, in words; `undefined` when it can. */
+/** Why no command can start in this folder; `undefined` if one can. */
 export async function folderProblem(cwd: string): Promise<string | undefined> {
   try {
     return (await stat(cwd)).isDirectory() ? undefined : `The working directory ${cwd} is not a directory.`;
   } catch (error) {
-    return `The working directory ${cwd} cannot be used: ${error instanceof Error ? error.message : String(error)}`;
+    return `The working directory ${cwd} cannot be used: ${errorMessage(error)}`;
   }
 }
 
 /**
- * Sits in the command's group and waits for the other end of descriptor 3 to close, which is when our process is gone,
- * however it went. Then it ends the group and all that carries the marker. It is itself without the marker, and deaf to the
- * signals with which a command may be asked to end. Its programs are not looked for in the repository.
+ * Runs in the command's group and waits for descriptor 3 to close, which happens when our process ends for any reason. Then
+ * it kills the group and all processes with the marker. It has no marker itself and ignores the signals that end commands.
+ * Its programs never come from the repository.
  */
 const watchdog = `
 cd /
@@ -36,12 +37,10 @@ kill -KILL 0
 `;
 
 /**
- * Starts the watchdog as nobody's child, then becomes the shell: it keeps the process id and the group, and has neither a
- * child nor a descriptor that it does not know of. Arguments: the watchdog, the marker, the PATH on which
- * the watchdog finds its programs, the shell and its arguments. The command comes in the environment: until it has become
- * the watchdog, the process has our arguments, and who searches for a word of the command must not find it there.
- * The marker comes as an argument so that the watchdog is at no moment taken for a part of the command; and it ignores
- * signals before the command can send any.
+ * Starts the watchdog as an orphan, then becomes the shell, with the same process id and group and no unknown children or
+ * descriptors. Arguments: the watchdog, the marker, the watchdog's PATH, the shell and its arguments. The command comes in the
+ * environment, so that a search for its words (`pgrep -f`) does not match the future watchdog. The marker comes as an
+ * argument, so that the watchdog never looks like part of the command. Signals are ignored before the command can send any.
  */
 const starter = `
 tinman_watchdog=$1 tinman_marker=$2 tinman_path=$3
@@ -57,8 +56,7 @@ exec "$@" 2>&1 3<&-
 `;
 
 /**
- * Paths are judged from the canonical folder, so the shell must not go by another name of it: it takes `..` for the parent
- * in the name that `PWD` gives.
+ * Paths are judged from the canonical folder, so `PWD` must be that folder: the shell resolves `..` by the name in `PWD`.
  */
 function startingIn(cwd: string, { OLDPWD: _, ...environment }: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   return { ...environment, PWD: cwd };
@@ -66,12 +64,12 @@ function startingIn(cwd: string, { OLDPWD: _, ...environment }: Readonly<Record<
 
 export interface StartedCommand {
   readonly tree: ProcessTree;
-  /** Standard output and error, in the order in which they were written. */
+  /** Standard output and error, in the order of writing. */
   readonly output: Readable;
   readonly exit: Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  /** Settles when the watchdog is gone. */
+  /** Resolves when the watchdog has ended. */
   readonly unwatched: Promise<void>;
-  /** Lets go of everything. */
+  /** Closes the streams. */
   release(): void;
 }
 
@@ -82,7 +80,7 @@ function spawned(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Rejects when the command cannot be started. */
+/** Rejects if the command cannot start. */
 export async function startCommand(
   command: string,
   cwd: string,
@@ -107,7 +105,7 @@ export async function startCommand(
   }
 
   const started = spawned(child);
-  // Awaited below; without a listener at once, a failed start would end this process.
+  // Awaited below. Without a handler now, a failed start would end this process.
   started.catch(() => undefined);
   let exited = false;
   const exit: StartedCommand["exit"] = new Promise((resolve) => {
@@ -117,13 +115,13 @@ export async function startCommand(
     });
   });
   const output = pipe?.reader ?? child.stdout;
-  // Without a free file descriptor there are no streams, whatever the types say.
+  // Without a free file descriptor, `stdio` is undefined despite its type.
   const lifeline = (child as Partial<ChildProcess>).stdio?.[3];
-  // Both ends may vanish at any time; what there is to know about it comes with the exit.
+  // Both may fail at any time; the exit says what happened.
   output?.on("error", () => {});
   lifeline?.on("error", () => {});
   const unwatched = new Promise<void>((resolve) => lifeline?.once("close", () => resolve()));
-  // Nothing is ever said on it, but only a stream that is read notices its end.
+  // Only a stream that is read reports its end.
   if (lifeline instanceof Readable) lifeline.resume();
   const release = () => {
     output?.destroy();
@@ -142,7 +140,7 @@ export async function startCommand(
   return { tree: { pid: child.pid, marker, startTicks, hasExited: () => exited }, output, exit, unwatched, release };
 }
 
-/** Starts a command in a session of its own, with its output in a private file, and lets it go. Rejects when it cannot. */
+/** Starts a detached command with its output in a private file. Rejects if it cannot start. */
 export async function startDetached(
   command: string,
   cwd: string,

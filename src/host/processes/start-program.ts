@@ -3,15 +3,14 @@ import { isAbsolute } from "node:path";
 
 export type { ChildProcess, ChildProcessByStdio, ChildProcessWithoutNullStreams } from "node:child_process";
 
-/** `env` is all that the program gets of the environment. */
+/** `env` is the program's whole environment. */
 export type ProgramStart = Omit<SpawnOptions, "env" | "shell" | "argv0"> & {
   readonly env: Readonly<Record<string, string | undefined>>;
 };
 
 /**
- * The only place where this program starts another one. It must be named by its absolute path, and gets the environment
- * that was chosen for it: a bare name is looked up on a PATH that may hold programs of the repository, and the environment
- * of this process holds keys. Throws, or emits `error`, as `spawn` does.
+ * The only place that starts a program. It requires an absolute path, because PATH may contain the repository's programs,
+ * and an explicit environment, because ours contains credentials. Throws, or emits `error`, as `spawn` does.
  */
 export function startProgram<Started extends ChildProcess = ChildProcess>(
   file: string,

@@ -1,6 +1,7 @@
 import { lstat, opendir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isMissing, sortedUnique, whereItLeads } from "../files/where-it-leads.ts";
+import { isMissing } from "../../text/system-errors.ts";
+import { sortedUnique, whereItLeads } from "../files/where-it-leads.ts";
 import { type PatternSegment, parseNamePattern } from "./name-pattern.ts";
 
 const mostEntries = 10_000;

@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
+import { isMissing } from "../../text/system-errors.ts";
 import { onDisk } from "../files/system-path.ts";
-import { isMissing } from "../files/where-it-leads.ts";
 
 const binarySample = 8192;
 

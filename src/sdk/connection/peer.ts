@@ -34,15 +34,15 @@ import { forgetOldest } from "../turns/repeats.ts";
 import { type RequestId, requestIdOf } from "../wire.ts";
 
 export interface PeerEvents {
-  /** What stands in `params.notification`; of another method, one whose type is that method. With the length of its line. */
+  /** `params.notification`; for other methods, the params with the method as type. `characters`: the length of the line. */
   notification(notification: Fields, characters: number): void;
-  /** Whether what names this session is meant for this side. */
+  /** Whether messages that name this session are for this side. */
   isOwn(sessionId: string): boolean;
   /** Must be answered in the end. */
   request(id: RequestId, method: string, params: Fields, characters: number): void;
-  /** An error that belongs to nothing that waits: a second answer to that request, or one that names none. */
+  /** An error that no request waits for: a second answer to `request`, or one that names no request. */
   strayError(error: RpcFailure, request: { readonly id: string; readonly method: string } | undefined): void;
-  /** What keeps the peer from reading on, as long as no answer is waited for. */
+  /** Back-pressure: what the peer waits for before it reads on, unless a request waits for its answer. */
   hold(): Promise<void> | undefined;
   warning(words: string): void;
   /** Nothing more will come. */
@@ -58,164 +58,220 @@ export interface RpcFailure {
 export interface RequestOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Goes out at once, whatever else waits for its answer. */
+  /** Sent at once, even while another request is under way. */
   readonly isUrgent?: boolean;
-  /** Told when it goes out, under which id. */
+  /** Called when it is sent, with its id. */
   readonly onSent?: (id: string) => void;
-  /** Whether the backend may be held up although this waits for its answer. */
+  /** Whether the backend can be held up while this waits for its answer. */
   readonly isPatient?: () => boolean;
 }
 
-export interface Peer {
-  request(method: string, params: object, options: RequestOptions): Promise<Fields>;
-  answer(id: RequestId, result: object): void;
-  /** Answers that there is no such method. */
-  refuse(id: RequestId, method: string): void;
-  /** Rejects what waits, and ends the connection; `last` is a method that is called before, and not waited for. */
-  close(last?: string): Promise<void>;
-}
-
-interface Call {
+interface Call extends RequestOptions {
   readonly id: string;
   readonly method: string;
   readonly params: object;
-  readonly timeoutMs: number;
-  readonly isUrgent: boolean;
-  readonly onSent: ((id: string) => void) | undefined;
-  readonly isPatient: () => boolean;
-  /** Its caller does not wait any more. */
+  /** Its caller no longer waits. */
   isGivenUp: boolean;
   resolve(result: Fields): void;
   reject(error: unknown): void;
   timer?: ReturnType<typeof setTimeout>;
 }
 
-/** How long a backend may live on when it has said its last word. */
+/** How long a backend can live on after its output has ended. */
 const lastMs = 1_000;
-/** How long frames may be taken before everything else in this program has its turn. */
+/** How long frames are read before other tasks have their turn. */
 const longestStretchMs = 20;
 const shortestWaitMs = 2;
-/** How many lines that are none are told of. */
+/** Malformed lines that are reported. */
 const mostStrayLines = 100;
-/** How much of one of them. */
+/** Characters shown of a malformed line. */
 const mostShown = 200;
-/** How many answered requests are remembered, for those that are answered twice. */
+/** Answered requests that are remembered, in case they are answered again. */
 const mostAnswered = 32;
-/** How many answers may wait for a backend that asks and does not listen, when there is no room for them. */
+/** Answers that can wait for a backend that asks and does not read. */
 const mostUnheard = 256;
 
 /**
- * Requests and their answers. One request is under way at a time (but for urgent ones), so that an error without an id has an
+ * Requests and their answers. One request is under way at a time (except urgent ones), so that an error without an id has an
  * owner: the one under way, unless its own answer comes within `graceMs`.
  */
-export function createPeer(connection: Connection, events: PeerEvents, { graceMs }: { graceMs: number }): Peer {
-  const waiting: Call[] = [];
-  const underWay = new Map<string, Call>();
-  const answered = new Map<string, string>();
-  const unclear = new Set<ReturnType<typeof setTimeout>>();
-  const readOn = createGate();
-  let strayLines = 0;
-  let unheard = 0;
-  /** One after the other; all at once when the backend has left one unanswered. */
-  let isOrderly = true;
-  let end: SdkError | undefined;
-  let lastId = 0;
-  let closing: Promise<void> | undefined;
+export class Peer {
+  private readonly connection: Connection;
+  private readonly events: PeerEvents;
+  private readonly graceMs: number;
+  private readonly waiting: Call[] = [];
+  private readonly underWay = new Map<string, Call>();
+  private readonly answered = new Map<string, string>();
+  private readonly unclear = new Set<ReturnType<typeof setTimeout>>();
+  private readonly readOn = createGate();
+  private strayLines = 0;
+  private unheard = 0;
+  /** One request after the other; all at once when the backend has left one unanswered. */
+  private isOrderly = true;
+  private end: SdkError | undefined;
+  private lastId = 0;
+  private closing: Promise<void> | undefined;
 
-  const send = (fields: object): void =>
-    connection.send(JSON.stringify({ jsonrpc: jsonRpcVersion, factoryApiVersion, factoryProtocolVersion, ...fields }));
-
-  function respond(fields: object): void {
-    unheard = connection.room() === undefined ? 0 : unheard + 1;
-    send({ type: "response", ...fields });
+  constructor(connection: Connection, events: PeerEvents, { graceMs }: { readonly graceMs: number }) {
+    this.connection = connection;
+    this.events = events;
+    this.graceMs = graceMs;
+    // A caller's own connection may fail in ways that ours do not.
+    this.read().catch((error: unknown) => {
+      this.giveUp(new BackendGoneError({ reason: `The connection failed: ${errorMessage(error)}` }));
+    });
   }
 
-  function sendNext(): void {
-    while (!isOrderly || ![...underWay.values()].some(({ isUrgent, isGivenUp }) => !isUrgent && !isGivenUp)) {
-      const call = waiting.shift();
+  request(method: string, params: object, options: RequestOptions): Promise<Fields> {
+    const { signal } = options;
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      if (this.end !== undefined) throw this.end;
+      this.lastId += 1;
+      const call: Call = {
+        ...options,
+        id: String(this.lastId),
+        method,
+        params,
+        isGivenUp: false,
+        resolve(result) {
+          stay();
+          resolve(result);
+        },
+        reject(error) {
+          stay();
+          reject(error);
+        },
+      };
+      const stay = onAbort(signal, () => {
+        const at = this.waiting.indexOf(call);
+        if (at !== -1) this.waiting.splice(at, 1);
+        call.isGivenUp = true;
+        reject(signal?.reason);
+        this.sendNext();
+      });
+      if (call.isUrgent === true) return this.start(call);
+      this.waiting.push(call);
+      this.sendNext();
+    });
+  }
+
+  answer(id: RequestId, result: object): void {
+    this.respond({ id, result });
+  }
+
+  /** Answers that the method is unknown. */
+  refuse(id: RequestId, method: string): void {
+    this.respond({ id, error: { code: errorCodes.methodNotFound, message: `Method not found: ${method}` } });
+  }
+
+  /** Rejects all requests and ends the connection; `last` is a method to call before, without waiting for it. */
+  close(last?: string): Promise<void> {
+    if (last !== undefined && this.end === undefined) {
+      this.send({ type: "request", id: "last", method: last, params: {} });
+    }
+    this.giveUp(new ClosedError("The session is closed."));
+    this.closing ??= this.connection.close();
+    return this.closing;
+  }
+
+  private send(fields: object): void {
+    const versions = { jsonrpc: jsonRpcVersion, factoryApiVersion, factoryProtocolVersion };
+    this.connection.send(JSON.stringify({ ...versions, ...fields }));
+  }
+
+  private respond(fields: object): void {
+    this.unheard = this.connection.room() === undefined ? 0 : this.unheard + 1;
+    this.send({ type: "response", ...fields });
+  }
+
+  private sendNext(): void {
+    const isTaken = () => [...this.underWay.values()].some(({ isUrgent, isGivenUp }) => !isUrgent && !isGivenUp);
+    while (!this.isOrderly || !isTaken()) {
+      const call = this.waiting.shift();
       if (call === undefined) return;
-      start(call);
+      this.start(call);
     }
   }
 
-  function start(call: Call): void {
+  private start(call: Call): void {
     const { id, method, params, timeoutMs } = call;
-    underWay.set(id, call);
+    this.underWay.set(id, call);
     if (timeoutMs > 0) {
       call.timer = setTimeout(() => {
         const words = `${methodWords(method)}: the backend did not answer within ${timeoutMs} ms.`;
-        isOrderly = false;
-        settle(call, () => call.reject(new TimeoutError(words)));
+        this.isOrderly = false;
+        this.settle(call, () => call.reject(new TimeoutError(words)));
       }, timeoutMs);
     }
-    send({ type: "request", id, method, params });
+    this.send({ type: "request", id, method, params });
     call.onSent?.(id);
-    readOn.open();
+    this.readOn.open();
   }
 
-  function settle(call: Call, how: () => void): void {
-    if (!underWay.delete(call.id)) return;
+  private settle(call: Call, how: () => void): void {
+    if (!this.underWay.delete(call.id)) return;
     clearTimeout(call.timer);
-    answered.set(call.id, call.method);
-    forgetOldest(answered, mostAnswered);
+    this.answered.set(call.id, call.method);
+    forgetOldest(this.answered, mostAnswered);
     how();
-    sendNext();
+    this.sendNext();
   }
 
-  function fail(call: Call, error: RpcFailure, isAssigned: boolean): void {
+  private fail(call: Call, error: RpcFailure, isAssigned: boolean): void {
     const Failure = error.code === errorCodes.notFound ? SessionNotFoundError : RequestError;
-    settle(call, () => call.reject(new Failure(call.method, error, isAssigned)));
+    this.settle(call, () => call.reject(new Failure(call.method, error, isAssigned)));
   }
 
-  /** The answer of one may come yet; then the error was not about it. */
-  function failSoon(calls: readonly Call[], error: RpcFailure): void {
+  /** If the answer of one still comes, the error was not about it. */
+  private failSoon(calls: readonly Call[], error: RpcFailure): void {
     const timer = setTimeout(() => {
-      unclear.delete(timer);
-      const owner = calls.find(({ id }) => underWay.has(id));
-      if (owner !== undefined) fail(owner, error, true);
-      else events.strayError(error, calls[0]);
-    }, graceMs);
-    unclear.add(timer);
+      this.unclear.delete(timer);
+      const owner = calls.find(({ id }) => this.underWay.has(id));
+      if (owner !== undefined) this.fail(owner, error, true);
+      else this.events.strayError(error, calls[0]);
+    }, this.graceMs);
+    this.unclear.add(timer);
   }
 
-  /** Whose an error may be that names nobody, likely ones first: those that were given up, and the one that waits. */
-  function ownersOf(): readonly Call[] {
-    const calls = [...underWay.values()];
+  /** Possible owners of an error without an id, likely ones first: abandoned requests, then the awaited one. */
+  private likelyOwners(): readonly Call[] {
+    const calls = [...this.underWay.values()];
     const orderly = calls.filter(({ isUrgent }) => !isUrgent);
     const at = orderly.findIndex(({ isGivenUp }) => !isGivenUp);
     if (orderly.length === 0) return calls.slice(0, 1);
     return at === -1 ? orderly : orderly.slice(0, at + 1);
   }
 
-  function takeError(id: unknown, error: RpcFailure): void {
+  private takeError(id: unknown, error: RpcFailure): void {
     const named = nameOf(id) ?? textOf(fieldsOf(error.data).requestId);
-    const call = underWay.get(named ?? "");
-    const method = answered.get(named ?? "");
-    const owners = ownersOf();
-    if (call !== undefined) fail(call, error, false);
-    else if (named !== undefined && method !== undefined) events.strayError(error, { id: named, method });
-    else if (nameOf(id) !== undefined) events.warning(`An error for an unknown request: ${error.message}`);
-    else if (owners.length > 0) failSoon(owners, error);
-    else events.strayError(error, undefined);
+    const call = this.underWay.get(named ?? "");
+    const method = this.answered.get(named ?? "");
+    const owners = this.likelyOwners();
+    if (call !== undefined) this.fail(call, error, false);
+    else if (named !== undefined && method !== undefined) this.events.strayError(error, { id: named, method });
+    else if (nameOf(id) !== undefined) this.events.warning(`An error for an unknown request: ${error.message}`);
+    else if (owners.length > 0) this.failSoon(owners, error);
+    else this.events.strayError(error, undefined);
   }
 
-  function takeResponse(given: Fields): void {
+  private takeResponse(given: Fields): void {
     const { error } = given;
     if (isRecord(error) || (error !== null && !("result" in given))) {
       const { code, message: words, data } = fieldsOf(error);
       const message = textOf(words) ?? textOf(error) ?? "unknown error";
-      takeError(given.id, { code: numberOf(code) ?? 0, message, data });
+      this.takeError(given.id, { code: numberOf(code) ?? 0, message, data });
       return;
     }
     const id = nameOf(given.id) ?? "";
-    const call = underWay.get(id);
-    isOrderly = true;
-    if (call === undefined)
-      events.warning(`An answer to ${answered.has(id) ? "a request that had one" : "nothing"}: ${id}`);
-    else settle(call, () => call.resolve(fieldsOf(given.result)));
+    const call = this.underWay.get(id);
+    this.isOrderly = true;
+    if (call !== undefined) this.settle(call, () => call.resolve(fieldsOf(given.result)));
+    else this.events.warning(`An answer to ${this.answered.has(id) ? "a request that had one" : "nothing"}: ${id}`);
   }
 
-  function take(frame: Frame): void {
+  private take(frame: Frame): void {
+    const { events } = this;
     if (frame.type === "too_long") {
       events.warning(`A line of ${frame.bytes} bytes was passed over.`);
       return;
@@ -223,15 +279,12 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
     const { length } = frame.text;
     const given = recordOf(parsedJson(frame.text));
     if (given === undefined) {
-      strayLines += 1;
-      if (strayLines <= mostStrayLines)
-        events.warning(`A line that is no message: ${textStart(frame.text, mostShown)}`);
-      if (strayLines === mostStrayLines) events.warning("Of more such lines nothing is said.");
+      this.warnOfStrayLine(frame.text);
       return;
     }
     const method = textOf(given.method);
     if (method === undefined || given.type === "response") {
-      if ("result" in given || "error" in given) takeResponse(given);
+      if ("result" in given || "error" in given) this.takeResponse(given);
       else events.warning(`A message without a method: ${textStart(frame.text, mostShown)}`);
       return;
     }
@@ -247,121 +300,66 @@ export function createPeer(connection: Connection, events: PeerEvents, { graceMs
     else events.warning("A notification that says nothing.");
   }
 
-  function giveUp(error: SdkError): void {
-    if (end !== undefined) return;
-    end = error;
-    for (const call of [...underWay.values(), ...waiting.splice(0)]) {
+  private warnOfStrayLine(text: string): void {
+    this.strayLines += 1;
+    if (this.strayLines > mostStrayLines) return;
+    this.events.warning(`A line that is no message: ${textStart(text, mostShown)}`);
+    if (this.strayLines === mostStrayLines) this.events.warning("Of more such lines nothing is said.");
+  }
+
+  private giveUp(error: SdkError): void {
+    if (this.end !== undefined) return;
+    this.end = error;
+    for (const call of [...this.underWay.values(), ...this.waiting.splice(0)]) {
       clearTimeout(call.timer);
       call.reject(error);
     }
-    underWay.clear();
-    for (const timer of unclear) clearTimeout(timer);
-    readOn.open();
-    events.gone(error);
+    this.underWay.clear();
+    for (const timer of this.unclear) clearTimeout(timer);
+    this.readOn.open();
+    this.events.gone(error);
   }
-
-  /** What waits for an answer may be the very thing that does not take what lies before it. */
-  const mayHoldUp = (): boolean => [...underWay.values()].every((call) => call.isPatient());
 
   /**
-   * What keeps this side from reading on. It does so in any case while a backend asks and asks and does not listen, whose
-   * answers would fill the memory; not while it only has no time to listen to the rest, because it may be telling something.
+   * What keeps this side from reading on: a backend that asks and does not listen, because its answers would fill the memory;
+   * or a slow caller, unless that caller may be waiting for an answer that has not been read.
    */
-  function hold(): Promise<void> | undefined {
-    const slow = events.hold();
-    const deaf = unheard > mostUnheard ? connection.room() : undefined;
-    return deaf ?? (mayHoldUp() ? slow : undefined);
+  private hold(): Promise<void> | undefined {
+    const slow = this.events.hold();
+    const deaf = this.unheard > mostUnheard ? this.connection.room() : undefined;
+    return deaf ?? ([...this.underWay.values()].every((call) => call.isPatient?.() === true) ? slow : undefined);
   }
 
-  async function read(): Promise<void> {
+  private async read(): Promise<void> {
+    const { connection, events, readOn } = this;
     let since = performance.now();
     let takenAt = since;
     for await (const frame of connection.incoming) {
-      if (end !== undefined) return;
+      if (this.end !== undefined) return;
       const now = performance.now();
-      // It was waited for, and others had their turn.
+      // After a wait, other tasks have had their turn.
       if (now - takenAt > shortestWaitMs) since = now;
       if (now - since > longestStretchMs) {
         await nextTask();
         since = performance.now();
       }
       try {
-        take(frame);
+        this.take(frame);
       } catch (error) {
-        // What is nested too deeply, for instance.
+        // For example, it is nested too deeply.
         events.warning(`A line could not be taken: ${errorMessage(error)}`);
       }
-      for (let held = hold(); held !== undefined && end === undefined; held = hold()) {
-        // No race of the two: the loser would keep what every wait leaves with it until it is opened.
+      for (let held = this.hold(); held !== undefined && this.end === undefined; held = this.hold()) {
+        // Not Promise.race: every lost race would leave a reaction on `held`.
         void held.then(readOn.open);
         await readOn.wait();
       }
       takenAt = performance.now();
     }
-    // One that says no more but lives on is of no use.
+    // A backend that says no more but lives on is of no use.
     if (!(await settlesWithin(lastMs, connection.ended))) connection.close().catch(() => {});
-    giveUp(new BackendGoneError(await connection.ended));
+    this.giveUp(new BackendGoneError(await connection.ended));
   }
-
-  // A connection of the caller's own may fail in ways that ours do not.
-  read().catch((error: unknown) => {
-    giveUp(
-      new BackendGoneError({
-        reason: `The connection failed: ${errorMessage(error)}`,
-      }),
-    );
-  });
-
-  return {
-    request: (method, params, { timeoutMs, signal, isUrgent = false, onSent, isPatient = () => false }) =>
-      new Promise((resolve, reject) => {
-        signal?.throwIfAborted();
-        if (end !== undefined) throw end;
-        lastId += 1;
-        const leave = (): void => {
-          const at = waiting.indexOf(call);
-          if (at !== -1) waiting.splice(at, 1);
-          call.isGivenUp = true;
-          reject(signal?.reason);
-          sendNext();
-        };
-        const done =
-          <T>(settled: (value: T) => void) =>
-          (value: T): void => {
-            stay();
-            settled(value);
-          };
-        const id = String(lastId);
-        const call: Call = {
-          id,
-          method,
-          params,
-          timeoutMs,
-          isUrgent,
-          onSent,
-          isPatient,
-          isGivenUp: false,
-          resolve: done(resolve),
-          reject: done(reject),
-        };
-        const stay = onAbort(signal, leave);
-        if (isUrgent) {
-          start(call);
-        } else {
-          waiting.push(call);
-          sendNext();
-        }
-      }),
-    answer: (id, result) => respond({ id, result }),
-    refuse: (id, method) =>
-      respond({ id, error: { code: errorCodes.methodNotFound, message: `Method not found: ${method}` } }),
-    close(last) {
-      if (last !== undefined && end === undefined) send({ type: "request", id: "last", method: last, params: {} });
-      giveUp(new ClosedError("The session is closed."));
-      closing ??= connection.close();
-      return closing;
-    },
-  };
 }
 
 /** No timer: a caller's tests may have made them stand still. */

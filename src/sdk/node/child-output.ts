@@ -62,15 +62,8 @@ export function pullOutput(stream: Readable, patienceMs: number): PulledOutput {
   };
 }
 
-export interface Tail {
-  /** What came last, from the start of a character on. */
-  text(): string;
-  /** Resolves when nothing more comes. */
-  readonly closed: Promise<void>;
-}
-
 /** Takes everything at once and keeps the last of it. */
-export function keepTail(stream: Readable, maxBytes: number): Tail {
+export function keepTail(stream: Readable, maxBytes: number) {
   const chunks: Buffer[] = [];
   let bytes = 0;
   let isCut = false;
@@ -85,12 +78,14 @@ export function keepTail(stream: Readable, maxBytes: number): Tail {
     }
   });
   return {
-    text() {
+    /** What came last, from the start of a character on. */
+    text(): string {
       const kept = Buffer.concat(chunks);
       let start = Math.max(0, kept.length - maxBytes);
       if (isCut || start > 0) while (isInnerByte(kept[start])) start++;
       return kept.toString("utf8", start);
     },
+    /** Resolves when nothing more comes. */
     closed: new Promise((resolve) => {
       stream.once("close", resolve);
     }),

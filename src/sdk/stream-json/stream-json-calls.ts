@@ -17,13 +17,6 @@ const failedStatuses: readonly unknown[] = ["error", "failed", "failure"];
 type ToolCall = Extract<StreamJsonEvent, { type: "tool_call" }>;
 type ToolResult = Extract<StreamJsonEvent, { type: "tool_result" }>;
 
-/** The calls of a stream: each told once, and one result each. */
-export interface StreamJsonCalls {
-  /** `"copy"` of one that was told; `undefined` when it has no name and so is no call. */
-  call(value: unknown, messageId?: string): ToolCall | "copy" | undefined;
-  result(value: unknown): ToolResult | "copy";
-}
-
 interface Entry {
   readonly id: string;
   /** Nothing of a call that was not seen, only its result. */
@@ -39,11 +32,12 @@ interface Entry {
 const mostCalls = 1_000;
 
 /**
- * A result belongs to the call whose id it names. One that names none, or one that no call has, goes by the tool's name to the
- * oldest call without a result: in the first case to any, in the second only to one that came without an id. With no name
- * either, it goes to the oldest call of all.
+ * The calls of a stream: each told once, and one result each. * A result belongs to the call whose id it names. One
+ * that names none, or one that no call has, goes by the tool's name to the oldest call without a result: in the first
+ * case to any, in the second only to one that came without an id. With no name either, it goes to the oldest call of
+ * all.
  */
-export function createStreamJsonCalls(): StreamJsonCalls {
+export function createStreamJsonCalls() {
   const entries = new Map<string, Entry>();
   let madeUpIds = 0;
 
@@ -75,7 +69,8 @@ export function createStreamJsonCalls(): StreamJsonCalls {
   }
 
   return {
-    call(value, messageId) {
+    /** `"copy"` of one that was told; `undefined` when it has no name and so is no call. */
+    call(value: unknown, messageId?: string): ToolCall | "copy" | undefined {
       const call = fieldsOf(value);
       const names = namesOf(call);
       const [name] = names;
@@ -87,7 +82,7 @@ export function createStreamJsonCalls(): StreamJsonCalls {
       note({ id, name, names, messageId, hasOwnId: ownId !== undefined, isDone: false });
       return given<ToolCall>({ type: "tool_call", id, name, input: inputOf(call), messageId });
     },
-    result(value) {
+    result(value: unknown): ToolResult | "copy" {
       const result = fieldsOf(value);
       const entry = entryOf(result);
       if (entry?.isDone === true) return "copy";

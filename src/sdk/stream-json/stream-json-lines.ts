@@ -11,14 +11,6 @@ type OtherLine = "tool_use" | "tool_return" | "result";
 type Session = Extract<StreamJsonEvent, { type: "session" }>;
 type End = Extract<StreamJsonEvent, { type: "end" }>;
 
-/** The lines of a run to events, in whichever vocabulary they are, each thing once. */
-export interface StreamJsonTranslator {
-  /** Never throws: what is no line of a run, or cannot be read, comes out as `other`. */
-  take(line: string): readonly StreamJsonEvent[];
-  /** No more lines will come. */
-  finish(): readonly StreamJsonEvent[];
-}
-
 const callTypes: readonly unknown[] = ["tool_call", "tool_use"];
 const resultTypes: readonly unknown[] = ["tool_result", "tool_return"];
 const thinkingTypes: readonly unknown[] = ["thinking", "reasoning"];
@@ -28,7 +20,8 @@ const runErrorSources: readonly unknown[] = ["cli", "agent_loop"];
 /** How many messages are remembered to know them again: copies come close behind each other. */
 const mostMessages = 1_000;
 
-export function createStreamJsonTranslator(): StreamJsonTranslator {
+/** The lines of a run to events, in whichever vocabulary they are, each thing once. */
+export function createStreamJsonTranslator() {
   const calls = createStreamJsonCalls();
   /** By kind and message, what was told of it. */
   const told = new Map<string, string>();
@@ -170,7 +163,8 @@ export function createStreamJsonTranslator(): StreamJsonTranslator {
   }
 
   return {
-    take(line) {
+    /** Never throws: what is no line of a run, or cannot be read, comes out as `other`. */
+    take(line: string): readonly StreamJsonEvent[] {
       try {
         return read(line);
       } catch {
@@ -178,7 +172,8 @@ export function createStreamJsonTranslator(): StreamJsonTranslator {
         return [stray(line)];
       }
     },
-    finish() {
+    /** No more lines will come. */
+    finish(): readonly StreamJsonEvent[] {
       if (failure === undefined) return [];
       const { error: why } = failure;
       return [{ type: "end", status: "failed", reason: "failed", text: lastText, sessionId, error: why }];

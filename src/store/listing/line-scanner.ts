@@ -1,6 +1,6 @@
 import { constants, type Stats } from "node:fs";
 import { open } from "node:fs/promises";
-import { isMissing } from "./file-errors.ts";
+import { isMissing } from "../../text/system-errors.ts";
 import { maxRecordBytes } from "./listed-records.ts";
 
 const newline = 0x0a;

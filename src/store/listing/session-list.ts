@@ -3,7 +3,7 @@ import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { SessionInfo } from "../../engine/ports.ts";
 import type { SessionSettings } from "../../engine/settings.ts";
-import { isMissing } from "./file-errors.ts";
+import { isMissing } from "../../text/system-errors.ts";
 import { cwdSlug, isSessionId, logSuffix } from "./layout.ts";
 import { scanLines } from "./line-scanner.ts";
 import { type DecodedStart, decodeStart, decodeTitle, type StartDamage, titleMarker } from "./listed-records.ts";

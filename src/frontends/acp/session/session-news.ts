@@ -50,20 +50,10 @@ export interface NewsParts {
   warn(words: string): void;
 }
 
-/** What a client is told of a session, in the order in which it happens. */
-export interface SessionNews {
-  tell(updates: Iterable<SessionUpdate>): void;
-  /** Resolves when the client has room for more. */
-  room(): Promise<void>;
-  notice(severity: NoticeSeverity, title: string, description?: string): void;
-  happened(event: TurnEvent): void;
-  /** Mode and options, if they are others than were told. */
-  tellSettings(): void;
-  /** Asks the backend how large the model's window is, and tells how full, unless nothing was said yet. */
-  measure(): Promise<void>;
-}
+export type SessionNews = ReturnType<typeof createSessionNews>;
 
-export function createSessionNews(parts: NewsParts): SessionNews {
+/** What a client is told of a session, in the order in which it happens. */
+export function createSessionNews(parts: NewsParts) {
   const { client, sessionId } = parts;
   let told: Promise<void> = Promise.resolve();
   let shown = settingsNow();
@@ -194,11 +184,14 @@ export function createSessionNews(parts: NewsParts): SessionNews {
 
   return {
     tell,
+    /** Resolves when the client has room for more. */
     room: () => told,
     notice,
+    /** Mode and options, if they are others than were told. */
     tellSettings,
+    /** Asks the backend how large the model's window is, and tells how full, unless nothing was said yet. */
     measure,
-    happened(event) {
+    happened(event: TurnEvent) {
       if (isOfTurn[event.type]) {
         if (!parts.isTurnRunning()) return;
         watchBeginning(event);

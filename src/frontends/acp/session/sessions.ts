@@ -9,7 +9,6 @@ import { boundsOf } from "../modes.ts";
 import { badParams, failed, notOpen, rpcError } from "../rpc-errors.ts";
 import { shownTitle } from "../view/shown-text.ts";
 import { type LiveSession, openLive } from "./editor-session.ts";
-import { createRows } from "./rows.ts";
 
 export interface Wanted {
   readonly cwd: string;
@@ -17,33 +16,16 @@ export interface Wanted {
   readonly additionalDirectories?: readonly string[] | null | undefined;
 }
 
-/** Those that are open in this process. They know nothing of each other. */
-export interface Sessions {
-  /** Throws when it is not open. */
-  of(sessionId: string): LiveSession;
-  /** Without effect when it is not open: nobody waits for an answer. */
-  cancel(sessionId: string): void;
-  /** The signal gives up opening one, here and below. */
-  create(wanted: Wanted, signal: AbortSignal): Promise<LiveSession>;
-  /** As it was left; one that is open here is opened anew, after whatever else is being done with it. */
-  open(sessionId: string, wanted: Wanted, signal: AbortSignal): Promise<LiveSession>;
-  fork(sessionId: string, wanted: Wanted, signal: AbortSignal): Promise<LiveSession>;
-  list(query: {
-    readonly cwd?: string | null | undefined;
-    readonly cursor?: string | null | undefined;
-  }): Promise<ListSessionsResponse>;
-  close(sessionId: string): Promise<void>;
-  remove(sessionId: string): Promise<void>;
-  closeAll(): Promise<void>;
-}
-
 const pageSize = 100;
 
-export function createSessions(backend: Backend, client: () => Client, warn: (words: string) => void): Sessions {
+export type Sessions = ReturnType<typeof createSessions>;
+
+/** Those that are open in this process. They know nothing of each other. */
+export function createSessions(backend: Backend, client: () => Client, warn: (words: string) => void) {
   const live = new Map<string, LiveSession>();
   /** The ids of those that are open, or almost. */
   const taken = new Set<string>();
-  const rows = createRows();
+  const mutex = createKeyedMutex();
   const opening = new Set<Promise<unknown>>();
   const leaving = new AbortController();
 
@@ -118,22 +100,26 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
     return start(sessionId, wanted, signal);
   }
 
-  const open: Sessions["open"] = (sessionId, wanted, signal) =>
-    rows.run(sessionId, () => openNow(sessionId, wanted, signal));
+  const open = (sessionId: string, wanted: Wanted, signal: AbortSignal): Promise<LiveSession> =>
+    mutex.run(sessionId, () => openNow(sessionId, wanted, signal));
 
   return {
+    /** Throws when it is not open. */
     of,
-    cancel: (sessionId) => live.get(sessionId)?.cancel(),
-    create: (wanted, signal) => start(undefined, wanted, signal),
+    /** Without effect when it is not open: nobody waits for an answer. */
+    cancel: (sessionId: string) => live.get(sessionId)?.cancel(),
+    /** The signal gives up opening one, here and below. */
+    create: (wanted: Wanted, signal: AbortSignal) => start(undefined, wanted, signal),
+    /** As it was left; one that is open here is opened anew, after whatever else is being done with it. */
     open,
-    fork: (sessionId, wanted, signal) =>
-      rows.run(sessionId, async () => {
+    fork: (sessionId: string, wanted: Wanted, signal: AbortSignal) =>
+      mutex.run(sessionId, async () => {
         await folderOf(wanted);
         const isOpen = live.has(sessionId);
         const source = live.get(sessionId) ?? (await openNow(sessionId, wanted, signal));
         try {
           const copy = await source.fork();
-          if (taken.has(copy) || rows.has(copy)) throw notIts(copy);
+          if (taken.has(copy) || mutex.has(copy)) throw notIts(copy);
           return await open(copy, wanted, signal);
         } catch (error) {
           throw rpcError(error, sessionId);
@@ -141,7 +127,13 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
           if (!isOpen) await close(sessionId);
         }
       }),
-    async list({ cwd, cursor }) {
+    async list({
+      cwd,
+      cursor,
+    }: {
+      readonly cwd?: string | null | undefined;
+      readonly cursor?: string | null | undefined;
+    }): Promise<ListSessionsResponse> {
       if (cwd && !isAbsolute(cwd)) throw badParams(`The folder ${cwd} must be an absolute path.`);
       const listing = backend.list?.(cwd ? { cwd } : {}).catch((error: unknown) => {
         throw rpcError(error);
@@ -160,21 +152,21 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
         ...(last !== undefined && from + pageSize < all.length ? { nextCursor: `${last.updatedAt}:${last.id}` } : {}),
       };
     },
-    async close(sessionId) {
+    async close(sessionId: string): Promise<void> {
       if (!live.has(sessionId)) throw notOpen(sessionId);
       const closing = close(sessionId);
       // It waits for nobody; who opens it again waits for it.
-      void rows.run(sessionId, () => closing).catch(() => undefined);
+      void mutex.run(sessionId, () => closing).catch(() => undefined);
       await closing;
     },
-    remove: (sessionId) =>
-      rows.run(sessionId, async () => {
+    remove: (sessionId: string) =>
+      mutex.run(sessionId, async () => {
         await close(sessionId);
         await backend.remove?.(sessionId).catch((error: unknown) => {
           throw rpcError(error, sessionId);
         });
       }),
-    async closeAll() {
+    async closeAll(): Promise<void> {
       const all = [...live.values()];
       live.clear();
       leaving.abort(failed("The agent ends.", "session_closed"));
@@ -211,4 +203,20 @@ async function folderOf({ cwd, additionalDirectories }: Wanted): Promise<string>
 async function mustBeSame(sessionId: string, place: string, wanted: string): Promise<void> {
   const [first, second] = await Promise.all([place, wanted].map((path) => realpath(path).catch(() => path)));
   if (first !== second) throw badParams(`The session ${sessionId} works in ${place}, and not in ${wanted}.`);
+}
+
+/** One act at a time for each key. */
+function createKeyedMutex() {
+  const ends = new Map<string, Promise<unknown>>();
+  return {
+    has: (key: string) => ends.has(key),
+    run<T>(key: string, act: () => Promise<T>): Promise<T> {
+      const acting = (ends.get(key) ?? Promise.resolve()).then(act);
+      const end: Promise<unknown> = acting
+        .catch(() => undefined)
+        .then(() => (ends.get(key) === end ? ends.delete(key) : undefined));
+      ends.set(key, end);
+      return acting;
+    },
+  };
 }

@@ -15,19 +15,6 @@ import { askedView, type ToolView, viewOf } from "./tool-view.ts";
 type Input = Readonly<Record<string, unknown>>;
 type ToolResult = Pick<TurnEvent & { type: "tool_result" }, "id" | "content" | "text" | "isError">;
 
-/** What happens in a session, as the updates that a client of ACP gets. Holds state, does nothing else. */
-export interface Translator {
-  take(event: TurnEvent): readonly SessionUpdate[];
-  /** A call that somebody is asked about, with all that is known of it now. */
-  asked(call: PermissionCall): ToolCallUpdate;
-  /** The calls that have no result run now. */
-  begin(): readonly SessionUpdate[];
-  /** The last call of a tool that has no result yet. */
-  openCallOf(name: string): string | undefined;
-  /** What has no result gets none any more. */
-  closeCalls(): readonly SessionUpdate[];
-}
-
 interface Call {
   readonly name: string;
   readonly input: Input;
@@ -41,11 +28,13 @@ interface Call {
 const mostCalls = 500;
 const mostRestarts = 500;
 
-/** `textIn` is what a file holds now. It is asked when a call is announced, which is before it runs. */
-export function createTranslator(
-  cwd: string,
-  textIn: (path: string) => string | undefined = () => undefined,
-): Translator {
+export type Translator = ReturnType<typeof createTranslator>;
+
+/**
+ * What happens in a session, as the updates that a client of ACP gets. Holds state, does nothing else. `textIn` is
+ * what a file holds now. It is asked when a call is announced, which is before it runs.
+ */
+export function createTranslator(cwd: string, textIn: (path: string) => string | undefined = () => undefined) {
   const calls = new Map<string, Call>();
   /** How often a message was begun again: what was shown cannot be taken back, so it goes on as another one. */
   const restarts = new Map<string, number>();
@@ -142,16 +131,20 @@ export function createTranslator(
   };
 
   return {
-    take: (event) => handleTurnEvent(handlers, event) ?? [],
-    asked(request) {
+    take: (event: TurnEvent) => handleTurnEvent(handlers, event) ?? [],
+    /** A call that somebody is asked about, with all that is known of it now. */
+    asked(request: PermissionCall): ToolCallUpdate {
       const { id, name, input } = request;
       const view = askedView(request, cwd);
       keep(id, { name, input, status: "pending", view });
       return { toolCallId: id, name, status: "pending", ...view, rawInput: input };
     },
+    /** The calls that have no result run now. */
     begin: () => [...calls.keys()].flatMap(begins),
-    openCallOf: (name) => [...calls].filter(([, each]) => each.name === name).at(-1)?.[0],
-    closeCalls() {
+    /** The last call of a tool that has no result yet. */
+    openCallOf: (name: string) => [...calls].filter(([, each]) => each.name === name).at(-1)?.[0],
+    /** What has no result gets none any more. */
+    closeCalls(): readonly SessionUpdate[] {
       const left = [...calls.keys()];
       calls.clear();
       restarts.clear();

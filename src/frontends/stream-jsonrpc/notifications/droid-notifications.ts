@@ -42,19 +42,10 @@ export interface TranslatorStart {
   origin(messageId: string): { readonly requestId?: string; readonly clientMessageId?: string } | undefined;
 }
 
-export interface Translator {
-  /** Where the turn stands that was under way, and the text of its reply so far: what follows goes on from there. */
-  underWay(): readonly Outgoing[];
-  translate(event: EngineEvent): readonly Outgoing[];
-  /** The settings, when the client was told other ones: filters change without an event. */
-  settingsChanged(): readonly Outgoing[];
-  /** An interrupt has begun: the end of the turn waits until all that is dropped is told, or another turn begins. */
-  holdEnd(): void;
-  releaseEnd(): readonly Outgoing[];
-}
+export type Translator = ReturnType<typeof createTranslator>;
 
 /** Engine events -> what is sent. Holds what later events refer to; does no I/O, reads no clock and decides nothing. */
-export function createTranslator(start: TranslatorStart): Translator {
+export function createTranslator(start: TranslatorStart) {
   const { dialect, sessionId, origin } = start;
   const outbox = createOutbox();
   const { tell, enter } = outbox;
@@ -209,26 +200,29 @@ export function createTranslator(start: TranslatorStart): Translator {
   };
 
   return {
-    underWay() {
+    /** Where the turn stands that was under way, and the text of its reply so far: what follows goes on from there. */
+    underWay(): readonly Outgoing[] {
       if (start.turn === undefined) return [];
       if (requests.size > 0) enter("waiting_for_tool_confirmation");
       else enter(start.isCalling === true ? "executing_tool" : "streaming_assistant_message");
       return [...outbox.take(), ...reply.join(start.partial)];
     },
-    translate(event) {
+    translate(event: EngineEvent): readonly Outgoing[] {
       if (event.type === "message.delta") return reply.delta(event);
       handleEvent(handlers, event);
       return outbox.take();
     },
+    /** An interrupt has begun: the end of the turn waits until all that is dropped is told, or another turn begins. */
     holdEnd() {
       holds += 1;
     },
-    releaseEnd() {
+    releaseEnd(): readonly Outgoing[] {
       holds -= 1;
       if (holds === 0) tellEnd();
       return outbox.take();
     },
-    settingsChanged() {
+    /** The settings, when the client was told other ones: filters change without an event. */
+    settingsChanged(): readonly Outgoing[] {
       tellSettings();
       return outbox.take();
     },

@@ -1,4 +1,4 @@
-import type { EngineEvent } from "../../../engine/event.ts";
+import type { EngineEvent, EventOf } from "../../../engine/event.ts";
 import type { SessionState } from "../../../engine/log/history.ts";
 import type { AssistantMessage } from "../../../engine/message.ts";
 import { callsOf } from "../../../engine/message.ts";
@@ -8,25 +8,10 @@ import { toolUse, wireMessage } from "./wire-messages.ts";
 
 const notRun = "Error: Tool was not run because the reply that called it broke off.";
 
-type Delta = EngineEvent & { readonly type: "message.delta" };
+type Delta = Pick<EventOf<"message.delta">, "messageId" | "block" | "kind" | "text" | "at">;
 
 /** The reply that is coming in: its text piece by piece, its calls argument by argument, and then the whole of it. */
-export interface StreamedReply {
-  /** The model is asked for a reply. */
-  begin(): void;
-  /** Of a reply that is coming in already: what came of it. */
-  join(partial: SessionState["partial"]): readonly Outgoing[];
-  delta(piece: Pick<Delta, "messageId" | "block" | "kind" | "text" | "at">): readonly Outgoing[];
-  toolInput(event: EngineEvent & { readonly type: "tool.input" }): void;
-  /** The model is asked anew. */
-  restart(): void;
-  /** True when the message is part of the conversation: nothing came of an empty one. */
-  end(message: AssistantMessage, parentId: string | undefined, at: number): boolean;
-  /** Whatever was open is not coming any more. */
-  abandon(at: number): void;
-}
-
-export function createStreamedReply({ tell, enter, take }: Outbox): StreamedReply {
+export function createStreamedReply({ tell, enter, take }: Outbox) {
   const calls = createStreamedCalls();
   /** The block whose text is coming in. */
   let open: { messageId: string; block: number; kind: "text" | "thinking"; since: number } | undefined;
@@ -53,7 +38,7 @@ export function createStreamedReply({ tell, enter, take }: Outbox): StreamedRepl
     }
   };
 
-  const delta: StreamedReply["delta"] = ({ messageId, block: blockIndex, kind, text: textDelta, at }) => {
+  const delta = ({ messageId, block: blockIndex, kind, text: textDelta, at }: Delta): readonly Outgoing[] => {
     const type = kind === "text" ? "assistant_text_delta" : "thinking_text_delta";
     // There is one for every piece of an answer: nearly all of them take this short way.
     if (open?.block === blockIndex && open.messageId === messageId && open.kind === kind) {
@@ -68,10 +53,12 @@ export function createStreamedReply({ tell, enter, take }: Outbox): StreamedRepl
 
   return {
     delta,
+    /** The model is asked for a reply. */
     begin() {
       isJoined = false;
     },
-    join(partial) {
+    /** Of a reply that is coming in already: what came of it. */
+    join(partial: SessionState["partial"]): readonly Outgoing[] {
       isJoined = true;
       const { messageId, blocks, at } = partial ?? { messageId: "", blocks: [], at: 0 };
       return blocks.flatMap((one, block) => {
@@ -79,17 +66,19 @@ export function createStreamedReply({ tell, enter, take }: Outbox): StreamedRepl
         return delta({ messageId, block, kind: one.type, text: one.text, at });
       });
     },
-    toolInput({ messageId, callId, name, text, at }) {
+    toolInput({ messageId, callId, name, text, at }: EngineEvent & { readonly type: "tool.input" }) {
       completeBlock(at);
       if (isJoined) return;
       replyId = messageId;
       for (const use of calls.add(callId, name, text)) tell({ type: "tool_call", toolUse: use });
     },
+    /** The model is asked anew. */
     restart() {
       isJoined = false;
       calls.restart();
     },
-    end(message, parentId, at) {
+    /** True when the message is part of the conversation: nothing came of an empty one. */
+    end(message: AssistantMessage, parentId: string | undefined, at: number): boolean {
       completeBlock(at);
       isJoined = false;
       const uses = callsOf(message).map(toolUse);
@@ -100,7 +89,8 @@ export function createStreamedReply({ tell, enter, take }: Outbox): StreamedRepl
       if (uses.length > 0) enter("executing_tool");
       return true;
     },
-    abandon(at) {
+    /** Whatever was open is not coming any more. */
+    abandon(at: number) {
       completeBlock(at);
       endCalls();
     },

@@ -15,26 +15,10 @@ const mostShownEarly = 1_000_000;
 /** Deeper arguments are of no use to any tool, and the engine takes them as malformed. */
 const mostDepth = 500;
 
-/** The arguments of one call while they come in. */
-interface Growing {
-  /** Takes what came; true when an argument more is complete. */
-  add(text: string): boolean;
-  input(): Record<string, unknown>;
-}
+export type StreamedCalls = ReturnType<typeof createStreamedCalls>;
 
 /** Calls of one reply whose arguments are streamed, and what was last shown of each. */
-export interface StreamedCalls {
-  /** The arguments of a call, each time that one more is complete, and once, empty, when the call begins. */
-  add(callId: string, name: string, text: string): readonly ToolUseBlock[];
-  /** Whether the call was shown with just these arguments. */
-  hasShown(call: ToolUseBlock): boolean;
-  /** What was streamed is void: the model begins again. What was shown stays shown. */
-  restart(): void;
-  /** Forgets all of them. The ids of those that were shown. */
-  clear(): readonly string[];
-}
-
-export function createStreamedCalls(): StreamedCalls {
+export function createStreamedCalls() {
   const growing = new Map<string, Growing>();
   const shown = new Map<string, ToolUseBlock>();
 
@@ -44,7 +28,8 @@ export function createStreamedCalls(): StreamedCalls {
   };
 
   return {
-    add(callId, name, text) {
+    /** The arguments of a call, each time that one more is complete, and once, empty, when the call begins. */
+    add(callId: string, name: string, text: string): readonly ToolUseBlock[] {
       const updates: ToolUseBlock[] = [];
       const show = (input: Record<string, unknown>): void => {
         const call: ToolUseBlock = { type: "tool_use", id: callId, name, input };
@@ -61,9 +46,12 @@ export function createStreamedCalls(): StreamedCalls {
       if (call.add(text)) show(call.input());
       return updates;
     },
+    /** Whether the call was shown with just these arguments. */
     hasShown,
+    /** What was streamed is void: the model begins again. What was shown stays shown. */
     restart: () => growing.clear(),
-    clear: () => {
+    /** Forgets all of them. The ids of those that were shown. */
+    clear: (): readonly string[] => {
       const ids = [...shown.keys()];
       growing.clear();
       shown.clear();
@@ -72,8 +60,13 @@ export function createStreamedCalls(): StreamedCalls {
   };
 }
 
-/** Reads each character once. Text that is no JSON object completes nothing. */
-function growingInput(): Growing {
+type Growing = ReturnType<typeof growingInput>;
+
+/**
+ * The arguments of one call while they come in. Reads each character once. Text that is no JSON object completes
+ * nothing.
+ */
+function growingInput() {
   const members = new Map<string, unknown>();
   let isOver = false;
   let depth = 0;
@@ -98,7 +91,8 @@ function growingInput(): Growing {
 
   return {
     input: () => Object.fromEntries(members),
-    add(text) {
+    /** Takes what came; true when an argument more is complete. */
+    add(text: string): boolean {
       let from = 0;
       let hasMore = false;
       for (let index = 0; index < text.length && !isOver; index += 1) {

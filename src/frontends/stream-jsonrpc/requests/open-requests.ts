@@ -6,27 +6,20 @@ import { optionOf } from "./answers.ts";
 import { permissionParams, questionParams } from "./permission-request.ts";
 
 /** What the client is being asked. */
-export interface OpenRequests {
-  readonly size: number;
-  open(id: string, interaction: Interaction): void;
-  close(event: EngineEvent & { readonly type: "request.closed" }): void;
-  clear(): void;
-}
-
 export function createOpenRequests(parts: {
   readonly dialect: Dialect;
   readonly outbox: Outbox;
   readonly already: ReadonlyMap<string, Interaction> | undefined;
   change(changes: SettingsChanges): void;
-}): OpenRequests {
+}) {
   const { tell, ask, enter } = parts.outbox;
   const requests = new Map<string, PersonalInteraction>();
   for (const [id, interaction] of parts.already ?? []) if (interaction.kind !== "tool") requests.set(id, interaction);
   return {
-    get size() {
+    get size(): number {
       return requests.size;
     },
-    open(id, interaction) {
+    open(id: string, interaction: Interaction) {
       // For whoever runs the tools.
       if (interaction.kind === "tool") return;
       requests.set(id, interaction);
@@ -34,7 +27,7 @@ export function createOpenRequests(parts: {
       if (interaction.kind === "question") ask({ id, method: "droid.ask_user", params: questionParams(interaction) });
       else ask({ id, method: "droid.request_permission", params: permissionParams(interaction) });
     },
-    close({ requestId, answer, changes = {} }) {
+    close({ requestId, answer, changes = {} }: EngineEvent & { readonly type: "request.closed" }) {
       const interaction = requests.get(requestId);
       requests.delete(requestId);
       const isSettingsFirst = parts.dialect === "early" && interaction?.kind === "plan";
