@@ -74,7 +74,7 @@ export type DurableBody =
   | { readonly type: "tool.started"; readonly callId: string; readonly name: string }
   /**
    * A call has its result; in the order of the reply's calls. `messageId` is shared by all results of one reply. `created`
-   * and `moved`: see `FileChanges`; absent when there are none.
+   * and `moved`: see `FileChanges`; `seen`: see `SeenFiles`; absent when there are none.
    */
   | {
       readonly type: "tool.ended";
@@ -82,6 +82,7 @@ export type DurableBody =
       readonly result: ToolResultBlock;
       readonly created?: readonly string[];
       readonly moved?: readonly string[];
+      readonly seen?: Readonly<Record<string, string>>;
     }
   /** Somebody attached is asked. Exactly one `request.closed` follows. */
   | { readonly type: "request.opened"; readonly requestId: string; readonly interaction: Interaction }

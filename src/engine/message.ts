@@ -59,7 +59,7 @@ export interface ToolCallBlock {
 export type ToolStatus = "ok" | "failed" | "refused" | "interrupted";
 
 /** What a result means to programs, beyond its status; models read the text. Absent where nobody needs to know. */
-export type ToolCause = "is_directory" | "not_directory" | "no_match";
+export type ToolCause = "is_directory" | "not_directory" | "not_read" | "no_match";
 
 export interface ToolResultBlock {
   readonly type: "tool_result";

@@ -18,6 +18,12 @@ export interface ToolScope {
   readonly host: Host;
 }
 
+/** What the model has seen of files in this session: a mark of the content, by canonical path. */
+export interface SeenFiles {
+  get(path: string): string | undefined;
+  set(path: string, mark: string): void;
+}
+
 export interface ToolContext extends ToolScope {
   readonly callId: string;
   /** Aborted on interrupt and timeout; `run` then ends soon, with whatever it has. */
@@ -26,8 +32,7 @@ export interface ToolContext extends ToolScope {
   readonly mode: Mode;
   /** What a search through a folder above them must leave out. */
   readonly protectedPlaces: readonly string[];
-  /** File versions that the model has seen in this session, by canonical path. */
-  readonly seenFiles: Map<string, string>;
+  readonly seenFiles: SeenFiles;
   /** Shows the last lines of a running tool. Cheap to call; the engine thins it out. */
   progress(text: string): void;
   /** Asks whoever is attached; `undefined` when nobody can answer. Never rejects: an interrupt answers `cancel`. */

@@ -83,6 +83,7 @@ export const everyBody: readonly Exclude<DurableBody, { type: "session.opened" }
       media: [{ type: "image", mediaType: "image/png", data: "AAAA" }],
       fullTextPath: "/outputs/1",
     },
+    seen: { "/a": "mark" },
   },
   {
     type: "request.opened",

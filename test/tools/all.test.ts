@@ -4,6 +4,7 @@ import type { Tool } from "../../src/engine/tool.ts";
 import { builtinTools } from "../../src/tools/all.ts";
 import { toolJsonSchema } from "../../src/tools/json-schema.ts";
 import parameters from "../../src/tools/parameters.json" with { type: "json" };
+import { markOf } from "../../src/tools/seen-files.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { createContext } from "./call.ts";
 
@@ -122,7 +123,7 @@ describe("the built-in tools", () => {
     ] as const) {
       const host = createMemoryHost({ "/etc/x": "secret" });
       const context = createContext(host);
-      context.seenFiles.set("/etc/x", "v1");
+      context.seenFiles.set("/etc/x", markOf("secret"));
       const tool = await named(name).load();
       const input = tool.input.parse(given);
       await tool.access(input, context);

@@ -3,6 +3,7 @@ import type { Host } from "../../src/engine/ports.ts";
 import type { ToolBody, ToolContext, ToolOutput } from "../../src/engine/tool.ts";
 
 export interface TestContext extends ToolContext {
+  readonly seenFiles: Map<string, string>;
   readonly shown: string[];
   readonly asked: Interaction[];
 }

@@ -3,6 +3,7 @@ import { createTool } from "../../src/tools/edit/create.ts";
 import { editTool } from "../../src/tools/edit/edit.ts";
 import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
 import { readTool } from "../../src/tools/read/read.ts";
+import { markOf } from "../../src/tools/seen-files.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { call, createContext } from "./call.ts";
 import { contents, patch } from "./patch-support.ts";
@@ -28,7 +29,7 @@ it.each([
 ])("%s refuses half of a character: %#", async (_, tool, given, text) => {
   const host = createMemoryHost({ "/project/f": "😀\n" });
   const context = createContext(host);
-  context.seenFiles.set("/project/f", "v1");
+  context.seenFiles.set("/project/f", markOf("😀\n"));
   expect(await call(tool, given, context)).toEqual({ status: "failed", text });
   expect(await contents(host)).toEqual({ f: "😀\n" });
 });

@@ -6,6 +6,7 @@ import { readTool } from "../../src/tools/read/read.ts";
 import { globTool } from "../../src/tools/search/glob.ts";
 import { grepTool } from "../../src/tools/search/grep.ts";
 import { lsTool } from "../../src/tools/search/ls.ts";
+import { markOf } from "../../src/tools/seen-files.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { call, createContext } from "./call.ts";
 import { contents, patch } from "./patch-support.ts";
@@ -31,7 +32,7 @@ const calls = [
 it.each(calls)("%s takes ~/ for the user's home, and decides on what is there", async (_, tool, given) => {
   const [short, long] = [createMemoryHost(files), createMemoryHost(files)];
   const [context, other] = [createContext(short), createContext(long)];
-  for (const one of [context, other]) one.seenFiles.set("/home/u/notes/a.txt", "v1");
+  for (const one of [context, other]) one.seenFiles.set("/home/u/notes/a.txt", markOf("one\n"));
   const [input, whole] = [tool.input.parse(given("~/notes")), tool.input.parse(given("/home/u/notes"))];
   expect(await tool.access(input, context)).toEqual(await tool.access(whole, other));
   expect(await tool.preview?.(input, context)).toEqual(

@@ -4,6 +4,7 @@ import type { ToolBody } from "../../src/engine/tool.ts";
 import { createTool } from "../../src/tools/edit/create.ts";
 import { editTool } from "../../src/tools/edit/edit.ts";
 import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
+import { markOf } from "../../src/tools/seen-files.ts";
 import { createMemoryHost, type MemoryHost } from "../fakes/memory-host.ts";
 import { call, createContext } from "./call.ts";
 import { contents, patch } from "./patch-support.ts";
@@ -21,7 +22,7 @@ async function run(
   const stop = new AbortController();
   const files = { ...host.files, ...change(host, stop) };
   const context = createContext({ ...host, files }, { signal: stop.signal });
-  for (const path of Object.keys(before)) context.seenFiles.set(path, (await host.files.stat(path))?.version ?? "");
+  for (const [path, text] of Object.entries(before)) context.seenFiles.set(path, markOf(text));
   return { ...(await call(tool, given, context)), after: await contents(host) };
 }
 

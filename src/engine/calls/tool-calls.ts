@@ -30,7 +30,7 @@ export interface CallsContext {
   readonly clock: Clock;
   readonly policy: PermissionPolicy;
   readonly interactions: Interactions;
-  readonly seenFiles: Map<string, string>;
+  readonly seenFiles: ReadonlyMap<string, string>;
   readonly signal: AbortSignal;
   readonly onDenied: "stop" | "continue";
   /** Asked anew for every reply: an answer may have raised the level. */
@@ -257,13 +257,21 @@ async function runAll(
     for (const output of running) output.catch(() => undefined);
     try {
       for (const output of running) {
-        const { block, endTurn, changes } = await output;
+        const { block, endTurn, changes, seen } = await output;
         results.push(block);
         end ??= endTurn;
         const { created, moved } = changes;
         const made = created.length === 0 ? {} : { created };
         const put = moved.length === 0 ? {} : { moved };
-        await context.emit({ type: "tool.ended", messageId: context.messageId, result: block, ...made, ...put });
+        const read = seen.size === 0 ? {} : { seen: Object.fromEntries(seen) };
+        await context.emit({
+          type: "tool.ended",
+          messageId: context.messageId,
+          result: block,
+          ...made,
+          ...put,
+          ...read,
+        });
       }
     } catch (error) {
       // What cannot be stored ends the turn, and nothing may go on behind its end.
@@ -290,9 +298,15 @@ function groupLength(prepared: readonly Prepared[], from: number): number {
 async function runOne(
   entry: Prepared,
   context: CallsContext,
-): Promise<{ block: ToolResultBlock; endTurn: ToolOutput["endTurn"]; changes: FileChanges }> {
+): Promise<{
+  block: ToolResultBlock;
+  endTurn: ToolOutput["endTurn"];
+  changes: FileChanges;
+  seen: ReadonlyMap<string, string>;
+}> {
   const { call, body, input } = entry;
   let before: Awaited<ReturnType<typeof writtenBefore>> = new Map();
+  const seen = new Map<string, string>();
   const places = context.decisionContext(call.name);
   const { unsafe, ...homes } = places;
   let output = entry.result;
@@ -325,7 +339,10 @@ async function runOne(
         callId: call.id,
         signal: context.signal,
         mode: places.mode,
-        seenFiles: context.seenFiles,
+        seenFiles: {
+          get: (path) => seen.get(path) ?? context.seenFiles.get(path),
+          set: (path, mark) => seen.set(path, mark),
+        },
         protectedPlaces: unsafe ? [] : context.policy.protectedPlaces(homes),
         progress,
         ask: (interaction, withinMs) => context.interactions.ask(interaction, context.signal, withinMs),
@@ -345,7 +362,7 @@ async function runOne(
     ...(bounded.fullTextPath === undefined ? {} : { fullTextPath: bounded.fullTextPath }),
     ...(bounded.cause === undefined ? {} : { cause: bounded.cause }),
   };
-  return { block, endTurn: bounded.endTurn, changes: await changesSince(before, context.host) };
+  return { block, endTurn: bounded.endTurn, changes: await changesSince(before, context.host), seen };
 }
 
 /** A level that was lowered, or spec mode, also holds for what has not begun yet; a yes still counts. */

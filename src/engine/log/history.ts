@@ -46,6 +46,8 @@ export interface SessionState {
   /** What its calls have made in the workspace, and where they have moved something. */
   readonly created: Set<string>;
   readonly moved: Set<string>;
+  /** What the model has seen of files: the mark of a content by path, as in `SeenFiles`. */
+  readonly seenFiles: Map<string, string>;
 }
 
 /** Replays a log. Throws when its first event does not open a session: stores never hand out such a log. */
@@ -72,6 +74,7 @@ export function foldLog(events: readonly DurableEvent[], lastSeq = 0): SessionSt
     openRequests: new Map(),
     created: new Set(),
     moved: new Set(),
+    seenFiles: new Map(),
   };
   for (const event of rest) applyEvent(state, event);
   state.seq = Math.max(state.seq, lastSeq);
@@ -90,6 +93,7 @@ export function copyState(state: SessionState): SessionState {
     openRequests: new Map(state.openRequests),
     created: new Set(state.created),
     moved: new Set(state.moved),
+    seenFiles: new Map(state.seenFiles),
   };
 }
 
@@ -269,6 +273,7 @@ function endReply(state: SessionState, message: AssistantMessage): void {
 function addResult(state: SessionState, event: DurableEvent & { type: "tool.ended" }): void {
   for (const path of event.created ?? []) state.created.add(path);
   for (const path of event.moved ?? []) state.moved.add(path);
+  for (const [path, mark] of Object.entries(event.seen ?? {})) state.seenFiles.set(path, mark);
   state.openCalls.delete(event.result.callId);
   const last = state.messages.at(-1);
   if (last?.role === "tool" && last.id === event.messageId) {

@@ -35,7 +35,6 @@ export class Session {
   private readonly interactions: Interactions;
   private readonly audience: Audience;
   private readonly tools: SessionTools;
-  private readonly seenFiles = new Map<string, string>();
   private readonly queue: PromptQueue;
   private readonly sent: SentPrompts;
   private callsRun = false;
@@ -331,7 +330,7 @@ export class Session {
             clock: parts.clock,
             policy: parts.policy,
             interactions: this.interactions,
-            seenFiles: this.seenFiles,
+            seenFiles: journal.state.seenFiles,
             signal,
             onDenied: this.run.onDenied ?? "stop",
             decisionContext: (tool) => ({

@@ -84,7 +84,10 @@ export function run(command: string): Action {
 export function create(path: string, content: string): Action {
   const did: Words = [`I created ${path}.`, `已创建 ${path}。`];
   const does: Words = [`create ${path}`, `创建 ${path}`];
-  return act("Create", { file_path: path, content }, does, { path, did, changes: true });
+  const creation = act("Create", { file_path: path, content }, does, { path, did, changes: true });
+  const saying: Words = [`${path} exists, so I'll read it first.`, `${path} 已存在，我先读取它。`];
+  const reading = act("Read", { file_path: path }, does, { path, saying, next: () => creation });
+  return { ...creation, instead: ["not_read", reading] };
 }
 
 export function edit(path: string, from: string, to: string, all: boolean): Action {

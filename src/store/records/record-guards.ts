@@ -176,6 +176,7 @@ const bodyGuards = guardsByKind<BodyAfterFirst, "type">({
     result: isToolResult,
     created: optional(listOf(isText)),
     moved: optional(listOf(isText)),
+    seen: optional((value) => isRecord(value) && Object.values(value).every(isText)),
   },
   "request.opened": { requestId: isText, interaction: isInteraction },
   "request.closed": { requestId: isText, answer: isAnswer, changes: optional(isChanges) },

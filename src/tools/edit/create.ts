@@ -1,6 +1,8 @@
-import { defineTool, failed, succeeded } from "../../engine/tool.ts";
+import type { FileStat } from "../../engine/files.ts";
+import { defineTool, failed, succeeded, type ToolContext } from "../../engine/tool.ts";
 import { decidedPath, decideUse } from "../decided-path.ts";
 import { halfCharacter, interrupted, isStopped, messageOf } from "../outcome.ts";
+import { currentMark, markOf } from "../seen-files.ts";
 import { previewText } from "../text-file.ts";
 import { z } from "../zod.ts";
 
@@ -31,7 +33,12 @@ export const createTool = defineTool({
       if (stat?.kind === "directory") return failed(`Cannot create file: ${path} is a directory.`);
       if (stat?.kind === "other") return failed(`Cannot create file: ${path} is there and is not a regular file.`);
       if (stat?.notWritable !== undefined) return failed(`Cannot create file: ${path} ${stat.notWritable}.`);
-      context.seenFiles.set(path, await files.write(path, input.content, { signal: context.signal }));
+      if (stat !== undefined && stat.size > 0) {
+        const unseen = await whyUnseen(path, stat, context);
+        if (unseen !== undefined) return failed(unseen, "not_read");
+      }
+      await files.write(path, input.content, { signal: context.signal });
+      context.seenFiles.set(path, markOf(input.content));
       return succeeded("File created successfully");
     } catch (error) {
       if (isStopped(error)) return interrupted();
@@ -39,3 +46,13 @@ export const createTool = defineTool({
     }
   },
 });
+
+/** A file is replaced only by a model that knows what is in it. */
+async function whyUnseen(path: string, stat: FileStat, { host, seenFiles }: ToolContext): Promise<string | undefined> {
+  const seen = seenFiles.get(path);
+  const advice = "then create it, or use Edit to change a part of it";
+  if (seen === undefined)
+    return `Cannot replace a file that has not been read: ${path}. Read it first, ${advice}. Nothing was changed.`;
+  if (seen === (await currentMark(path, stat, host.files))) return undefined;
+  return `Cannot replace a file that has changed since it was read: ${path}. Read it again, ${advice}. Nothing was changed.`;
+}

@@ -4,14 +4,13 @@ import { shownName } from "../../text/shown-name.ts";
 import { decidedPath, decideUse } from "../decided-path.ts";
 import { halfCharacter, interrupted, isStopped, messageOf } from "../outcome.ts";
 import { createPace } from "../pace.ts";
+import { markOf, mostComparedBytes } from "../seen-files.ts";
 import { decodeExactly, previewLimit, previewText, readWhole } from "../text-file.ts";
 import { z } from "../zod.ts";
 import { changedLines, modelBounds } from "./changed-lines.ts";
 import { editReport } from "./edit-report.ts";
 import { replaceText } from "./edit-text.ts";
 import { diffLines } from "./line-diff.ts";
-
-const mostBytes = 10 * 1024 * 1024;
 
 const input = z.strictObject({
   file_path: z.string("file_path is required and must be a string"),
@@ -60,11 +59,11 @@ async function edit(input: Input, context: ToolContext): Promise<ToolOutput> {
   if (seen === undefined)
     return failed(`Cannot edit file that has not been read first: ${path}. Read it, then edit it.`);
   const changed = `Cannot edit file that has changed since it was read: ${path}. Read it again, then edit it.`;
-  if (seen !== stat.version) return failed(changed);
 
-  const bytes = stat.size > mostBytes ? undefined : await readWhole(files, path, mostBytes);
+  const bytes = stat.size > mostComparedBytes ? undefined : await readWhole(files, path, mostComparedBytes);
   if (bytes === undefined)
     return failed(`Cannot edit ${path}: it is larger than 10 MiB. Use Execute for such a change.`);
+  if (seen !== markOf(bytes)) return failed(changed);
   const before = decodeExactly(bytes);
   if (before === undefined) return failed(`Cannot edit ${path}: it is not UTF-8 text. Use Execute for such a change.`);
   const replacement = replaceText(before, input.old_str, input.new_str, input.change_all ?? false);
@@ -75,8 +74,9 @@ async function edit(input: Input, context: ToolContext): Promise<ToolOutput> {
   const diff = await diffLines(before, replacement.text, breathe);
   const text = editReport(path, replacement.text, diff);
   const forModel = [`Edited ${shownName(path)}`, ...changedLines(diff, modelBounds).lines].join("\n");
-  if ((await files.stat(path))?.version !== seen) return failed(changed);
-  context.seenFiles.set(path, await files.write(path, replacement.text, { signal: context.signal }));
+  if ((await files.stat(path))?.version !== stat.version) return failed(changed);
+  await files.write(path, replacement.text, { signal: context.signal });
+  context.seenFiles.set(path, markOf(replacement.text));
   return { status: "ok", text, forModel };
 }
 

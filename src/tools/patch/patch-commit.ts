@@ -1,5 +1,7 @@
 import type { Files } from "../../engine/files.ts";
+import type { SeenFiles } from "../../engine/tool.ts";
 import { isStopped, messageOf } from "../outcome.ts";
+import { markOf } from "../seen-files.ts";
 import type { PlannedFile } from "./patch-plan.ts";
 
 /** What was done to one file, so that it can be undone. */
@@ -19,7 +21,7 @@ interface Done {
 export async function commitPatch(
   planned: readonly PlannedFile[],
   files: Files,
-  seenFiles: Map<string, string>,
+  seenFiles: SeenFiles,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const changed = planned.filter(isChanged);
@@ -57,14 +59,10 @@ export async function commitPatch(
       }
     } catch (error) {
       const words = isStopped(error) ? "" : `Cannot ${doing}: ${sentence(messageOf(error))} `;
-      return `${words}${await putBack(done, files, seenFiles)}`;
+      return `${words}${await putBack(done, files)}`;
     }
   }
-  for (const { file, version, source } of done) {
-    if (source !== undefined) seenFiles.delete(source.path);
-    if (version === undefined) seenFiles.delete(file.path);
-    else seenFiles.set(file.path, version);
-  }
+  for (const { file } of done) if (file.after !== undefined) seenFiles.set(file.path, markOf(file.after));
   return undefined;
 }
 
@@ -103,12 +101,12 @@ async function requireUntouched({ path, before }: PlannedFile, files: Files): Pr
 }
 
 /** In words: what was put back, and what could not be. */
-async function putBack(done: readonly Done[], files: Files, seenFiles: Map<string, string>): Promise<string> {
+async function putBack(done: readonly Done[], files: Files): Promise<string> {
   if (done.length === 0) return "Nothing was changed.";
   const failures: string[] = [];
   for (const one of done) {
     try {
-      await undo(one, files, seenFiles);
+      await undo(one, files);
     } catch (error) {
       failures.push(`${one.file.name} was not put back: ${sentence(messageOf(error))}`);
     }
@@ -120,16 +118,13 @@ async function putBack(done: readonly Done[], files: Files, seenFiles: Map<strin
   return `Before it other files had been changed, and not all are as they were! ${failures.join(" ")} ${others}${folders}`.trim();
 }
 
-async function undo({ file, version, source }: Done, files: Files, seenFiles: Map<string, string>): Promise<void> {
+async function undo({ file, version, source }: Done, files: Files): Promise<void> {
   const { path, before } = source ?? file;
   if ((await files.stat(file.path))?.version !== version) throw new Error("somebody else has changed it since");
   if (before === undefined) return files.remove(path);
   const isSame = source !== undefined && file.after === before.text;
   if (!isSame) await files.write(file.path, before.text, { mode: before.mode });
   if (source !== undefined) await files.move(file.path, path);
-  // The model knows this text, so it still has seen the file.
-  const restored = (await files.stat(path))?.version;
-  if (restored !== undefined && seenFiles.get(path) === before.version) seenFiles.set(path, restored);
 }
 
 function sentence(text: string): string {

@@ -6,6 +6,7 @@ import { outputLimit } from "../../text/output.ts";
 import { shownName } from "../../text/shown-name.ts";
 import { decidedPath, decideUse } from "../decided-path.ts";
 import { interrupted, messageOf } from "../outcome.ts";
+import { noteRead } from "../seen-files.ts";
 import { z } from "../zod.ts";
 import { type LineWindow, piecesOf, readLineWindow } from "./line-window.ts";
 import { fromUtf16, utf16Of } from "./utf16.ts";
@@ -41,7 +42,9 @@ export const readTool = defineTool({
       if (stat.kind === "directory")
         return failed(`Error reading file: ${shownName(path)} is a directory. Use LS to list it.`, "is_directory");
       if (stat.kind === "other") return failed(`Error reading file: ${shownName(path)} is not a regular file.`);
-      return await readFile({ path, stat, skip, limit, context });
+      const output = await readFile({ path, stat, skip, limit, context });
+      if (output.status === "ok") await noteRead(path, stat, context);
+      return output;
     } catch (error) {
       return context.signal.aborted ? interrupted() : failed(`Error reading file: ${messageOf(error)}`);
     }
@@ -86,20 +89,18 @@ function beginsWith(start: Uint8Array, signs: readonly string[]): boolean {
 }
 
 async function readText(reading: Reading, start: Uint8Array, note?: string): Promise<ToolOutput> {
-  const { path, stat, context } = reading;
+  const { path, context } = reading;
   if (start.includes(0)) {
     const { whyNoImage } = await import("./read-image.ts");
     const why = "is a binary file (or text that is not UTF-8). Use Execute with a program that understands it.";
     return failed(`Error reading file: ${shownName(path)} ${whyNoImage(path, start) ?? why}`);
   }
   const notes = () => (note === undefined ? [] : [note]);
-  const output = await show(reading, piecesOf(context.host.files, path), { subject: "file", notes });
-  if (output.status === "ok") context.seenFiles.set(path, stat.version);
-  return output;
+  return show(reading, piecesOf(context.host.files, path), { subject: "file", notes });
 }
 
 async function readNotebook(reading: Reading, start: Uint8Array): Promise<ToolOutput> {
-  const { path, stat, skip, context } = reading;
+  const { path, skip, context } = reading;
   const { openNotebook } = await import("./read-notebook.ts");
   const notebook = await openNotebook(context.host.files, path);
   if (typeof notebook === "string") return readText(reading, start, `[Not shown as a notebook: ${notebook}.]`);
@@ -113,8 +114,6 @@ async function readNotebook(reading: Reading, start: Uint8Array): Promise<ToolOu
       return pictures.notes;
     },
   });
-  // Edit goes by the exact raw text, so that it fails where the rendering misleads, and does no harm.
-  if (output.status === "ok") context.seenFiles.set(path, stat.version);
   return media.length === 0 ? output : { ...output, media };
 }
 

@@ -53,7 +53,7 @@ test("tools run and their results go back to the model, until it has no more cal
   });
   expect(kit.requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
   expect(session.history().at(2)?.content).toEqual([
-    { type: "tool_result", callId: "call_1", name: "Read", status: "ok", text: "hello\n" },
+    { type: "tool_result", callId: "call_1", name: "Read", status: "ok", text: "hello\n", forModel: "1→hello\n" },
   ]);
 });
 

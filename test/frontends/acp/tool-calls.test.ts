@@ -51,7 +51,10 @@ describe.each(alikeSources)("%s: tool calls", (source) => {
       calls("strange", ["Teleport", { to: "Mars" }]),
       calls("create", ["Create", { file_path: "new/file.txt", content: "fresh\n" }]),
       on("replace", {
-        tool_calls: [{ name: "Create", input: { file_path: "notes.txt", content: "replaced\n" }, chunks: 8 }],
+        tool_calls: [
+          { name: "Read", input: { file_path: "notes.txt" }, chunks: 2 },
+          { name: "Create", input: { file_path: "notes.txt", content: "replaced\n" }, chunks: 8 },
+        ],
         chunk_delay_ms: 30,
       }),
       calls(

@@ -9,11 +9,13 @@ interface Asked {
   readonly dialect?: Dialect;
   readonly wanted: readonly (readonly [string, unknown])[];
   readonly response: Response;
+  /** Of the file that a call would replace. */
+  readonly old?: string;
 }
 
 /** Runs a turn whose first reply makes calls; gives back what was sent after that reply's message. */
-async function asked({ settings, dialect = "later", wanted, response }: Asked): Promise<object[]> {
-  const kit = createKit([calls(...wanted), says("done")], { files: { "/ws/a.txt": "old\n" } });
+async function asked({ settings, dialect = "later", wanted, response, old = "old\n" }: Asked): Promise<object[]> {
+  const kit = createKit([calls(...wanted), says("done")], { files: { "/ws/a.txt": old } });
   const client = listenTranslated(await kit.open(settings), { dialect, respond: () => response });
   await client.prompt("go", { requestId: "r1" }).outcome;
   await client.stop();
@@ -66,7 +68,8 @@ const later = (interactionMode: string, autonomyLevel: string, autonomyMode: str
 describe("permissions", () => {
   test("one call, allowed once", async () => {
     const wanted = [["Create", createInput]] as const;
-    const sent = await asked({ settings: { autonomy: "off" }, wanted, response: chose("proceed_once") });
+    const sent = await asked({ settings: { autonomy: "off" }, wanted, response: chose("proceed_once"), old: "" });
+    const overEmptyFile = { ...createAsked, details: { ...createAsked.details, oldContent: "" } };
     expect(sent).toEqual([
       entered("executing_tool"),
       usageTold("id-1", 1),
@@ -74,7 +77,7 @@ describe("permissions", () => {
       {
         method: "droid.request_permission",
         id: "id-6",
-        params: { toolUses: [createAsked], options: [once, always(low), cancel] },
+        params: { toolUses: [overEmptyFile], options: [once, always(low), cancel] },
       },
       { type: "permission_resolved", requestId: "id-6", toolUseIds: ["call_1"], selectedOption: "proceed_once" },
       entered("executing_tool"),

@@ -77,6 +77,15 @@ describe("files", () => {
     expect(turn.text).toBe(`I created ${path}.\n\n${path}:\n\n\`\`\`\nhi\n\`\`\``);
   });
 
+  test("a file that exists is read before it is replaced", async () => {
+    const unread = { status: "failed", text: "Error: read it first", cause: "not_read" } as const;
+    const turn = await chat().say("create file a.txt with hi", {
+      results: { Create: [unread, "File created successfully"], Read: "old\n" },
+    });
+    expect(turn.calls.map((call) => call.name)).toEqual(["Create", "Read", "Create"]);
+    expect(turn.text).toBe("I created a.txt.");
+  });
+
   test("'it' is the file of the step or the turn before", async () => {
     const talk = chat();
     const first = await talk.say("create file a.txt with hi and then show it");

@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { createTool } from "../../../src/tools/edit/create.ts";
+import { readTool } from "../../../src/tools/read/read.ts";
+import { markOf } from "../../../src/tools/seen-files.ts";
 import { createMemoryHost } from "../../fakes/memory-host.ts";
 import { call, createContext } from "../call.ts";
+import { pngOf } from "../image-files.ts";
 
 const preview = (given: unknown, context: ReturnType<typeof createContext>) =>
   createTool.preview?.(createTool.input.parse(given), context);
@@ -15,16 +18,52 @@ describe("Create", () => {
       text: "File created successfully",
     });
     expect(host.text("/project/new/deep/a.txt")).toBe("hello $& \n");
-    expect([...context.seenFiles]).toEqual([["/project/new/deep/a.txt", "v2"]]);
+    expect([...context.seenFiles]).toEqual([["/project/new/deep/a.txt", markOf("hello $& \n")]]);
   });
 
-  it("says the same when it replaces a file", async () => {
-    const host = createMemoryHost({ "/project/a.txt": "old" });
-    expect(await call(createTool, { file_path: "/project/a.txt", content: "" }, createContext(host))).toEqual({
-      status: "ok",
-      text: "File created successfully",
-    });
-    expect(host.text("/project/a.txt")).toBe("");
+  it("replaces a file that was read, and an empty one", async () => {
+    const host = createMemoryHost({ "/project/a.txt": "old", "/project/empty": "" });
+    const context = createContext(host);
+    await call(readTool, { file_path: "a.txt" }, context);
+    const created = { status: "ok", text: "File created successfully" };
+    expect([
+      await call(createTool, { file_path: "/project/a.txt", content: "" }, context),
+      await call(createTool, { file_path: "empty", content: "new" }, context),
+      await call(createTool, { file_path: "empty", content: "newer" }, context),
+    ]).toEqual([created, created, created]);
+    expect([host.text("/project/a.txt"), host.text("/project/empty")]).toEqual(["", "newer"]);
+  });
+
+  it("does not replace what was not read, or has changed since", async () => {
+    const large = "x".repeat(10 * 1024 * 1024 + 1);
+    const host = createMemoryHost({ "/project/a": "old", "/project/b": "old", "/project/large": large });
+    const context = createContext(host);
+    await call(readTool, { file_path: "b", limit: 1 }, context);
+    await call(readTool, { file_path: "large", limit: 1 }, context);
+    const create = (file_path: string) => call(createTool, { file_path, content: "mine" }, context);
+    const results = [await create("a")];
+    host.put("/project/b", "theirs");
+    host.put("/project/large", `${large}!`);
+    results.push(await create("b"), await create("large"));
+    const advice = "then create it, or use Edit to change a part of it. Nothing was changed.";
+    expect(results.map(({ text }) => text)).toEqual([
+      `Error: Cannot replace a file that has not been read: /project/a. Read it first, ${advice}`,
+      `Error: Cannot replace a file that has changed since it was read: /project/b. Read it again, ${advice}`,
+      `Error: Cannot replace a file that has changed since it was read: /project/large. Read it again, ${advice}`,
+    ]);
+    expect([host.text("/project/a"), host.text("/project/b")]).toEqual(["old", "theirs"]);
+    host.put("/project/b", "old");
+    await call(readTool, { file_path: "large", limit: 1 }, context);
+    expect([(await create("b")).status, (await create("large")).status]).toEqual(["ok", "ok"]);
+  });
+
+  it.each([
+    ["an image", pngOf(1, 1)],
+    ["UTF-16", Buffer.from("\uFEFFold", "utf16le")],
+  ])("replaces %s that was read", async (_, bytes) => {
+    const context = createContext(createMemoryHost({ "/project/a": bytes }));
+    await call(readTool, { file_path: "a" }, context);
+    expect((await call(createTool, { file_path: "a", content: "text" }, context)).status).toBe("ok");
   });
 
   it("fails with words where no file can be", async () => {

@@ -5,6 +5,7 @@ import { jsonBytes, outputLimit } from "../../../src/text/output.ts";
 import { editTool } from "../../../src/tools/edit/edit.ts";
 import { replaceText } from "../../../src/tools/edit/edit-text.ts";
 import { readTool } from "../../../src/tools/read/read.ts";
+import { markOf } from "../../../src/tools/seen-files.ts";
 import { createMemoryHost, type MemoryHost } from "../../fakes/memory-host.ts";
 import { call, createContext } from "../call.ts";
 
@@ -18,7 +19,7 @@ interface Change {
 async function edit(content: string | Uint8Array, change: Change) {
   const host = createMemoryHost({ "/project/f.txt": content });
   const context = createContext(host);
-  context.seenFiles.set("/project/f.txt", "v1");
+  context.seenFiles.set("/project/f.txt", markOf(content));
   const output = await call(editTool, { file_path: "f.txt", ...change }, context);
   return { ...output, after: host.text("/project/f.txt"), seen: context.seenFiles.get("/project/f.txt") };
 }
@@ -30,7 +31,7 @@ describe("Edit", () => {
   it("replaces the text, remembers the new version and returns the changed lines", async () => {
     const { text, ...rest } = await edit("line1\nline2\n", { old_str: "line1", new_str: "edited" });
     const forModel = "Edited /project/f.txt\n-    1  line1\n+    1  edited\n     2  line2";
-    expect(rest).toEqual({ status: "ok", forModel, after: "edited\nline2\n", seen: "v2" });
+    expect(rest).toEqual({ status: "ok", forModel, after: "edited\nline2\n", seen: markOf("edited\nline2\n") });
     expect(text).toBe(
       JSON.stringify({
         file_path: "/project/f.txt",
@@ -95,7 +96,7 @@ describe("Edit", () => {
       status: "failed",
       text: "Error: The text to replace is in the file 2 times. Give more of the lines around it so that it is unique, or set change_all to replace every one.",
       after: "x = 1\ny = x\n",
-      seen: "v1",
+      seen: markOf("x = 1\ny = x\n"),
     });
     expect((await edit("aaa", { old_str: "aa", new_str: "b" })).text).toContain("2 times");
     expect((await edit("x = 1\ny = x\n", { old_str: "x", new_str: "z", change_all: true })).after).toBe(
@@ -185,7 +186,7 @@ describe("Edit", () => {
       },
     };
     const context = createContext(host);
-    context.seenFiles.set("/project/f", "v1");
+    context.seenFiles.set("/project/f", markOf("a"));
     expect((await call(editTool, { file_path: "f", old_str: "a", new_str: "b" }, context)).status).toBe("failed");
     expect(memory.text("/project/f")).toBe("theirs");
   });

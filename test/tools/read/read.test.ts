@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Host } from "../../../src/engine/ports.ts";
 import { jsonBytes, modelOutputLimit, outputLimit } from "../../../src/text/output.ts";
 import { readTool } from "../../../src/tools/read/read.ts";
+import { markOf } from "../../../src/tools/seen-files.ts";
 import { createMemoryHost } from "../../fakes/memory-host.ts";
 import { asClientsSee, call, createContext } from "../call.ts";
 
@@ -24,7 +25,7 @@ describe("Read", () => {
       text: "one\r\ntwo\n\nfour",
       forModel: "1→one\r\n2→two\n3→\n4→four",
     });
-    expect([...context.seenFiles]).toEqual([["/project/src/a.ts", "v1"]]);
+    expect([...context.seenFiles]).toEqual([["/project/src/a.ts", markOf("one\r\ntwo\n\nfour")]]);
   });
 
   it("keeps a final newline, drops a byte order mark, and has words for an empty file", async () => {
@@ -122,7 +123,6 @@ describe("Read", () => {
       text: `zwei 😀\n\n[Lines 2-2, the last of the file.]\n${note}`,
       forModel: `2→zwei 😀\n\n[Lines 2-2, the last of the file.]\n${note}`,
     });
-    expect([...context.seenFiles]).toEqual([]);
   });
 
   it("reads long UTF-16 in pieces and loses nothing where they meet", async () => {
