@@ -5,7 +5,7 @@ import { liesBelow, whereItLeads } from "./files/where-it-leads.ts";
 
 type Answer = readonly string[] | undefined;
 
-/** Most of what is asked is where a path leads, so the rest is loaded when it is needed. */
+/** Most lookups ask where a path leads, so everything else is loaded on first use. */
 const answers: Readonly<Record<Lookup["what"], (path: string, from?: string) => Promise<Answer>>> = {
   path: whereItLeads,
   matches: async (path) => (await import("./search/matching-files.ts")).matchingFiles(path),

@@ -2,7 +2,7 @@ import { withoutRelativeLibraries } from "./loaded-code.ts";
 import { isSecretName } from "./secret-names.ts";
 import { type SecretKind, secretKindOf } from "./secret-values.ts";
 
-/** So that no command waits for input or for a pager. */
+/** Keeps commands from waiting for input or a pager. */
 const unattended = {
   GIT_TERMINAL_PROMPT: "0",
   GIT_PAGER: "cat",
@@ -12,10 +12,10 @@ const unattended = {
 } as const;
 
 /**
- * With one of these, a command text does something else than it says, and what it says is what was decided on: files that
- * the shell runs first and functions that take the place of programs (`BASH_ENV`, `ENV`, `BASH_FUNC_…`), another reading of
- * the text, its patterns and its `cd` (`SHELLOPTS`, `BASHOPTS`, `BASH_COMPAT`, `POSIXLY_CORRECT`, `GLOBIGNORE`,
- * `EXECIGNORE`, `CDPATH`), and flags or programs that are added to those of the text.
+ * Variables that change what a command does, while the decision was about its text: files that the shell runs first and
+ * functions that replace programs (`BASH_ENV`, `ENV`, `BASH_FUNC_…`), another meaning of the text, its patterns and its `cd`
+ * (`SHELLOPTS`, `BASHOPTS`, `BASH_COMPAT`, `POSIXLY_CORRECT`, `GLOBIGNORE`, `EXECIGNORE`, `CDPATH`), and additional flags or
+ * programs.
  */
 const changesMeaning: ReadonlySet<string> = new Set([
   "BASH_ENV",
@@ -39,23 +39,23 @@ function isMisleading(name: string): boolean {
   return changesMeaning.has(name) || name.startsWith("BASH_FUNC_");
 }
 
-/** Why a command does not get a variable. */
+/** Why a variable is withheld from commands. */
 export type WithheldBecause =
-  /** The name says that it holds a credential. */
+  /** Its name marks a credential. */
   | "name"
-  /** The value is a credential, or holds one. */
+  /** Its value is or contains a credential. */
   | "value"
-  /** An entry of `models` in the configuration sends it to a provider. */
+  /** The configuration's `models` send it to a provider. */
   | "model"
   /** Ours: `TINMAN_*`. */
   | "tinman"
-  /** It would change what the text of a command means. */
+  /** It would change the meaning of commands. */
   | "meaning";
 
 export interface WithheldVariable {
   readonly name: string;
   readonly why: WithheldBecause;
-  /** With `value`: what it was recognised as. */
+  /** With `value`: the kind that was recognised. */
   readonly kind?: SecretKind | "copy of a withheld value" | "git setting beside a withheld one";
 }
 
@@ -64,12 +64,12 @@ export interface SortedEnvironment {
   readonly withheld: readonly WithheldVariable[];
 }
 
-/** Shorter values, and values of letters alone, may be part of others by chance; a short one that is the same hardly is. */
+/** Whether a value is distinctive enough to recognise its copies. Inside other values it must be longer than as a whole value. */
 const isTelling = (value: string, least = 10): boolean =>
   value.length >= least && /^(?!\/)(?=.*\d)(?=.*[a-z])\S+$/i.test(value);
 const leastForCopy = 7;
 
-/** Git refuses to run when one of these is missing. */
+/** Git fails if one of these is missing. */
 const gitSettings = /^GIT_CONFIG_(COUNT|KEY_\d+|VALUE_\d+)$/;
 
 function verdictOn(
@@ -84,7 +84,7 @@ function verdictOn(
   return kind === undefined ? undefined : { why: "value", kind };
 }
 
-/** Which variables of the user's environment commands get, and which they do not. `pass` wins over everything but `meaning`. */
+/** Decides which variables commands get. `pass` overrides everything except `meaning`. */
 export function sortEnvironment(
   user: NodeJS.ProcessEnv,
   pass: readonly string[],
@@ -124,7 +124,7 @@ export function sortEnvironment(
   };
 }
 
-/** The user's environment as programs that we start get it: without secrets, and set so that nothing waits for input. */
+/** The environment of programs that we start: without secrets, and set so that nothing waits for input. */
 export function commandEnvironment(
   user: NodeJS.ProcessEnv,
   pass: readonly string[],

@@ -7,7 +7,7 @@ import { withoutTrailingSlashes } from "../../text/text-cut.ts";
 import { liesBelow } from "../files/where-it-leads.ts";
 import { isSecretName } from "./secret-names.ts";
 
-/** Variables that move a folder of the home elsewhere, and that folder. */
+/** Variables that move a folder out of the home, and that folder. */
 const moved: readonly (readonly [variable: string, folder: string])[] = [
   ["XDG_CONFIG_HOME", ".config"],
   ["XDG_DATA_HOME", ".local/share"],
@@ -60,14 +60,14 @@ const moved: readonly (readonly [variable: string, folder: string])[] = [
   ["BORG_CONFIG_DIR", ".config/borg"],
 ];
 
-/** Variables that name a file, or several, with credentials or a history. */
+/** Variables that name files with credentials or a history. */
 const closedFiles = `
   KUBECONFIG AWS_SHARED_CREDENTIALS_FILE AWS_CONFIG_FILE GOOGLE_APPLICATION_CREDENTIALS BOTO_CONFIG PGPASSFILE PGSERVICEFILE NETRC
   REGISTRY_AUTH_FILE HELM_REGISTRY_CONFIG KRB5_KTNAME KRB5CCNAME TF_CLI_CONFIG_FILE NPM_CONFIG_USERCONFIG npm_config_userconfig PIP_CONFIG_FILE
   BUNDLE_USER_CONFIG XAUTHORITY WGETRC VAULT_CONFIG_PATH SOPS_AGE_KEY_FILE HISTFILE PYTHON_HISTORY NODE_REPL_HISTORY
   PSQL_HISTORY MYSQL_HISTFILE SQLITE_HISTORY REDISCLI_HISTFILE LESSHISTFILE SSLKEYLOGFILE`;
 
-/** Variables that name a file which some program runs, or which says what it runs. */
+/** Variables that name a file which a program runs, or which tells it what to run. */
 const keptFiles = `
   GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM PYTHONSTARTUP INPUTRC SCREENRC PSQLRC MAILCAPS ANSIBLE_CONFIG CONDARC HGRCPATH
   RIPGREP_CONFIG_PATH ACKRC MYVIMRC MYGVIMRC STARSHIP_CONFIG MISE_CONFIG_FILE ASDF_CONFIG_FILE R_PROFILE_USER R_ENVIRON_USER
@@ -76,7 +76,7 @@ const keptFiles = `
 
 const systemFolders = /^\/(bin|sbin|lib\w*|usr|opt|etc|var|nix|snap|System|Library|Applications)(\/|$)/;
 
-/** An absolute path that can be meant: not a device, and not one that holds the home. */
+/** A plausible absolute path: not a device, and not a folder around the home. */
 function meant(path: string | undefined): string | undefined {
   if (path === undefined || !isAbsolute(path) || path.includes("\0")) return undefined;
   const plain = withoutTrailingSlashes(normalize(path)) || "/";
@@ -91,7 +91,7 @@ function named(env: NodeJS.ProcessEnv, variables: string): readonly string[] {
     .flatMap((path) => meant(path) ?? []);
 }
 
-/** Also a folder that is still to be made. */
+/** Includes a folder that does not exist yet. */
 function isWritableFolder(path: string): boolean {
   try {
     accessSync(path, constants.W_OK);
@@ -101,23 +101,23 @@ function isWritableFolder(path: string): boolean {
   }
 }
 
-/** Folders of the `PATH` that the user can write to. For root that is every folder, and the system's are not meant. */
+/** Folders of the `PATH` that the user can write to. Root can write everywhere, so the system's folders are left out. */
 function programFolders(env: NodeJS.ProcessEnv): readonly string[] {
   const isRoot = process.getuid?.() === 0;
   const folders = (env.PATH ?? "").split(delimiter).flatMap((path) => meant(path) ?? []);
   return folders.filter((path) => !(isRoot && systemFolders.test(path)) && isWritableFolder(path));
 }
 
-/** Files that variables with the names of credentials point at: `DB_PASSWORD_FILE=/srv/password`. */
+/** Files named by variables that look like credentials: `DB_PASSWORD_FILE=/srv/password`. */
 function filesOfSecrets(env: NodeJS.ProcessEnv): readonly string[] {
   return Object.entries(env).flatMap(([name, value = ""]) => {
     const path = value.startsWith("/") && isSecretName(name, "x") ? meant(value) : undefined;
-    // A file that is not there yet is one as well.
+    // The file may not exist yet.
     return path !== undefined && statSync(path, { throwIfNoEntry: false })?.isFile() !== false ? [path] : [];
   });
 }
 
-/** Caches that a shell sources when it starts. Their names end in a user, a host or a version. */
+/** Caches that a shell sources at start-up. Their names end in a user, a host or a version. */
 const sourcedCache = /^(\.?zcompdump|p10k-)/i;
 
 function sourcedCaches(env: NodeJS.ProcessEnv, home: string): readonly string[] {
@@ -127,7 +127,7 @@ function sourcedCaches(env: NodeJS.ProcessEnv, home: string): readonly string[] 
   );
 }
 
-/** The places of the home that variables move elsewhere, the files that they name, and the folders of the `PATH`. */
+/** The home's places that variables move, the files that they name, and the folders of the `PATH`. */
 export function environmentPlaces(env: NodeJS.ProcessEnv, places: ProtectedPaths, home: string): ProtectedPaths {
   const moves = moved.flatMap(([variable, folder]) => {
     const to = meant(env[variable]);

@@ -22,8 +22,8 @@ function machine(cwd: string): string {
 }
 
 /**
- * What the model is told of the machine and of the repository around `cwd`, as one text each. Only git is started, and only
- * inside a repository. Never rejects.
+ * Describes the machine and the repository around `cwd` to the model, one text each. Starts only git, and only inside a
+ * repository. Never rejects.
  */
 export async function describeEnvironment(cwd: string): Promise<readonly string[]> {
   const repository = repositoryState(cwd);

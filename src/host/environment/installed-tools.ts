@@ -3,13 +3,13 @@ import { basename, dirname } from "node:path";
 import { findOnPath, pathFolders } from "../processes/executables.ts";
 import { isStandIn } from "./version-files.ts";
 
-/** What is looked for, in the order of the list. */
+/** In the order of the list. */
 const names =
   "git node npm pnpm yarn bun deno python3 uv go cargo rustc java ruby php docker make cmake gcc clang jq rg gh".split(
     " ",
   );
 
-/** What folders and files of a tool are called where that is not its name. */
+/** Other names of a tool's folders and files. */
 const otherNames: Readonly<Record<string, readonly string[] | undefined>> = {
   python3: ["python"],
   java: ["jdk", "openjdk"],
@@ -17,8 +17,8 @@ const otherNames: Readonly<Record<string, readonly string[] | undefined>> = {
 };
 
 /**
- * The developer tools on PATH that do not lie in `cwd`, as `name version`, or `name` where the path does not tell the
- * version. Starts nothing: asking twenty programs for their versions would take longer than a whole run.
+ * The developer tools on PATH outside `cwd`, as `name version`, or `name` if the path does not show the version. Starts no
+ * program: asking twenty for their versions would take longer than a whole run.
  */
 export function installedTools(cwd: string): readonly string[] {
   const folders = pathFolders(cwd);
@@ -33,18 +33,18 @@ function versionOf(name: string, path: string): string {
   try {
     real = realpathSync.native(path);
   } catch {
-    // Removed meanwhile.
+    // It was removed meanwhile.
     return "";
   }
   if (real === process.execPath) return process.versions.node;
-  // A version manager's stand-in answers for whichever version the current folder asks for.
+  // A version manager's stand-in runs the version that the current folder chooses.
   return isStandIn(path, real) ? "" : (versionInPath(name, real) ?? "");
 }
 
-/** `/usr/bin/python3.11`, `…/java-17-openjdk/bin/java`, `…/Cellar/jq/1.7.1/bin/jq`: the version behind the tool's name. */
+/** The version after the tool's name: `/usr/bin/python3.11`, `…/java-17-openjdk/bin/java`, `…/Cellar/jq/1.7.1/bin/jq`. */
 function versionInPath(name: string, real: string): string | undefined {
   const known = [name, ...(otherNames[name] ?? [])];
-  // The 3 of `python3` is no version.
+  // The 3 in `python3` is not a version.
   const telling = basename(real) === name ? dirname(real) : real;
   const found = Array.from(telling.matchAll(/(?<=^|[/-])([a-z]+)[@/-]?v?(\d+(?:\.\d+)*)(?=[-/_+]|$)/gi));
   return found.findLast(([, word = ""]) => known.includes(word.toLowerCase()))?.[2];

@@ -5,7 +5,7 @@ export type Language = "python" | "perl" | "ruby" | "node";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Stands for a place that depends on the working directory. */
+/** Represents a place that depends on the working directory. */
 const here = ".";
 
 /** An unset or empty variable has no entries; an empty entry beside others is the working directory. */
@@ -13,7 +13,7 @@ function entries(value: string | undefined, separator: RegExp = /:/): string[] {
   return value ? value.split(separator).map((entry) => entry || here) : [];
 }
 
-/** A plain name of a library is looked for in the folders of libraries. */
+/** The libraries given by path. Plain names are found in the library folders. */
 function libraries(value: string | undefined): string[] {
   return (value ?? "").split(/[\s:]+/).filter((entry) => entry.includes("/"));
 }
@@ -28,15 +28,15 @@ const libraryPathVariables = [
   "GCONV_PATH",
 ] as const;
 
-/** Where variables make the loader of any program look for libraries; relative entries are taken out for commands. */
+/** Where variables make every program's loader find libraries. Relative entries are removed for commands. */
 export function loaderPlaces(env: Environment): string[] {
   const folders = libraryPathVariables.flatMap((name) => entries(env[name], /[:;]/));
   return [...folders, ...libraryVariables.flatMap((name) => libraries(env[name]))].filter(isAbsolute);
 }
 
 /**
- * The environment without entries of the loader's variables that depend on the working directory: an empty one, as in
- * `LD_LIBRARY_PATH=/opt/lib:`, would have every program load libraries of the repository.
+ * The environment without relative entries in the loader's variables: an empty one, as in `LD_LIBRARY_PATH=/opt/lib:`, would
+ * make every program load libraries from the repository.
  */
 export function withoutRelativeLibraries(env: Readonly<Record<string, string>>): Record<string, string> {
   const kept = { ...env };
@@ -51,7 +51,7 @@ export function withoutRelativeLibraries(env: Readonly<Record<string, string>>):
   return kept;
 }
 
-/** Where variables make programs of a language look for code, as written. */
+/** Where variables make a language's programs find code, as written. */
 export function languagePlaces(language: Language, env: Environment): readonly string[] {
   const lists = listVariables[language].flatMap((name) => entries(env[name]));
   return [...lists, ...optionPlaces[language](env)];

@@ -8,7 +8,7 @@ import { isStandIn, mayChooseProgram } from "./version-files.ts";
 
 type Helpers = readonly string[] | "any";
 
-/** Binaries that start other programs by name: which ones, or `any`. Git's sub-commands are called as git calls them. */
+/** Binaries that start other programs by name: which ones, or `any`. Git's sub-commands have git's own names. */
 const helpers: ReadonlyMap<string, Helpers> = new Map<string, Helpers>([
   ...alike("tar gtar bsdtar", "gzip bzip2 xz lzma lzip lzop zstd lz4 compress uncompress rsh ssh"),
   ...alike("diff3 sdiff", "diff"),
@@ -32,9 +32,9 @@ function alike(names: string, helped: string): readonly (readonly [string, reado
 }
 
 /**
- * Where a program looks for code besides its own file: helpers that it starts by name, and libraries and modules that
- * variables of the environment lead to. No answer when one of these places depends on the working directory, or when the
- * program is a version manager's and files around `from` may choose anything.
+ * Where a program finds code besides its own file: helpers that it starts by name, and libraries and modules named by
+ * variables. `undefined` if a place depends on the working directory, or if the program is a version manager's stand-in and
+ * files around `from` may choose anything.
  */
 export async function searchedPlaces(program: string, from?: string): Promise<readonly string[] | undefined> {
   const file = program.includes("/") ? absoluteProgram(program) : programFile(program)?.[0];
@@ -50,7 +50,7 @@ export async function searchedPlaces(program: string, from?: string): Promise<re
   return sortedUnique([...found, ...(await Promise.all(written.map(whereItLeads))).flat()]);
 }
 
-/** `file` is canonical; as PATH has it, a stand-in may be a link or a script in a folder of such. */
+/** `file` is canonical. On PATH, a stand-in may be a link, or a script in a folder of stand-ins. */
 function startsAnother(program: string, file: string | undefined): boolean {
   if (file === undefined) return false;
   const found = program.includes("/") ? program : (findOnPath(program) ?? file);
@@ -66,10 +66,10 @@ function filesOf(names: readonly string[]): readonly string[] | undefined {
   return files.includes(undefined) ? undefined : files.flatMap((found) => found ?? []);
 }
 
-/** Enough for the interpreter, and for what a shim of a version manager starts. */
+/** Enough for the interpreter, and for the command in a version manager's shim. */
 const headBytes = 4096;
 
-/** The beginning of a script; `undefined` for a binary. What cannot be read may be a script. */
+/** The start of a script; `undefined` for a binary. An unreadable file may be a script. */
 function scriptIn(file: string): string | undefined {
   let handle: number | undefined;
   try {
@@ -98,7 +98,7 @@ const mentions: Readonly<Record<Language, RegExp>> = {
 };
 const languages: readonly Language[] = ["python", "perl", "ruby", "node"];
 
-/** A shell script may start an interpreter, as shims do: then it names the language. */
+/** A shell script may start an interpreter, as shims do, and then names the language. */
 function languagesOf(name: string, script: string | undefined): readonly Language[] {
   if (script === undefined) return languages.filter((language) => interpreters[language].test(name));
   const [line = ""] = script.split("\n", 1);

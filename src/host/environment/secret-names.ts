@@ -1,21 +1,21 @@
-/** Letters that mean a secret wherever they are in a name, also inside a longer word. */
+/** Letters that mark a secret anywhere in a name, even inside a longer word. */
 const secretLetters = /API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASSCODE|CREDENTIAL|BEARER/;
 
-/** Cheap, and true of every name that is a secret's: most names are settled by this. */
+/** A cheap first check that every secret's name passes. It settles most names. */
 const hint =
   /KEY|TOK|SALT|PEPPER|PASS|PW|PSW|SECRET|CRED|PAT|JW|COOKIE|AUTH|HEADERS|MNEMONIC|OTP|HMAC|PEM|PFX|SAS|HOOK|PHRASE|SESSION|ACCOUNT|UR[LI]|DSN|CONN|BEARER|BUNDLE_|PIN|CSRF|SIGNATURE|KUBE|SK|UNSEAL|PRIVATE/i;
 
-/** Words that mean a secret at any place of a name. */
+/** Words that mark a secret anywhere in a name. */
 const secretWords = new Set(
   `TOKEN TOKENS TOK TOKS KEY KEYS PASS PW PWD PSW CRED CREDS PAT PATS JWT JWK JWKS COOKIE COOKIES AUTHORIZATION MNEMONIC OTP TOTP HMAC
   PEM PFX SAS SASTOKEN WEBHOOK WEBHOOKS PRIVKEY SSHKEY SIGNKEY AUTHKEY MASTERKEY DEPLOYKEY PASSKEY ACCOUNTKEY SHAREDKEY
   ENCKEY OAUTH CSRF KEYSTORE APPKEY SK PSK UNSEAL`.split(/\s+/),
 );
 
-/** Words that mean a secret as the last one of a name. */
+/** Words that mark a secret at the end of a name. */
 const secretEndings = new Set(["PRIVATE", "AUTH", "HEADERS", "PIN", "SIGNATURE", "SALT", "SALTS", "PEPPER"]);
 
-/** Sequences of words that mean a secret. */
+/** Phrases that mark a secret. */
 const secretPhrases = [
   "AUTH CONFIG",
   "AUTH HEADER",
@@ -31,10 +31,10 @@ const secretPhrases = [
   "KUBECONFIG DATA",
 ];
 
-/** Words that end in PASS and mean something else. */
+/** Words that end in PASS and are harmless. */
 const harmlessPass = /^(ASK|BY|COM|ENCOM|HIGH|LOW|BAND|MULTI|OVER|UNDER|TRES|SUR)PASS$/;
 
-/** Words that end in PWD and mean a folder. */
+/** Words that end in PWD and name a folder. */
 const folderPwd = /^(OLD|LAST|ORIG|ORIGINAL|START|INIT|SAVED?|PREV|CUR|CURRENT)PWD$/;
 
 const servers = new Set(
@@ -85,7 +85,7 @@ function isPlainAddress(value: string): boolean {
   );
 }
 
-/** Whether the last word and the value show that a name only talks about a secret: `TOKEN_TTL=3600`. */
+/** Whether the last word and the value show that the variable is only about a secret: `TOKEN_TTL=3600`. */
 function isAboutSecret(words: readonly string[], value: string): boolean {
   const last = words.at(-1) ?? "";
   if (measures.has(last)) return /^(?:\d{1,9}[a-z]{0,2}|[a-z _-]{0,30}|[HREP]S\d{3})$/i.test(value);
@@ -93,7 +93,7 @@ function isAboutSecret(words: readonly string[], value: string): boolean {
   return addresses.has(last) && isPlainAddress(value);
 }
 
-/** `DATABASE_URL`, `SENTRY_DSN`, `AZURE_STORAGE_CONNECTION_STRING`: addresses that usually have a password in them. */
+/** `DATABASE_URL`, `SENTRY_DSN`, `AZURE_STORAGE_CONNECTION_STRING`: addresses that usually contain a password. */
 function namesServer(words: readonly string[]): boolean {
   if (words.some((word) => /^(DSN|CONNSTR|CONNECTIONSTRINGS?)$/.test(word))) return true;
   if (/\bCONN(ECTION)? (STRINGS?|STR|URL|URI)\b/.test(words.join(" "))) return true;
@@ -110,10 +110,10 @@ function isSecretWord(word: string): boolean {
   return /PASS(FILE)?$/.test(word) && !harmlessPass.test(word);
 }
 
-/** Whether a variable's name says that its value is a credential. */
+/** Whether a variable's name marks its value as a credential. */
 export function isSecretName(name: string, value: string): boolean {
   if (!hint.test(name)) return false;
-  // They only work together, see `gitSettings` of command-environment.ts.
+  // They only work together: see `gitSettings` in command-environment.ts.
   if (name === "PWD" || name === "OLDPWD" || /^GIT_CONFIG_KEY_\d+$/.test(name)) return false;
   // Bundler keeps the login of a host in a variable with its name: `BUNDLE_GEMS__EXAMPLE__COM`.
   if (/^BUNDLE_\w+__/.test(name)) return true;

@@ -9,7 +9,7 @@ export type SecretKind =
   | "password in text"
   | "encoded secret";
 
-/** Beginnings by which providers mark their keys, with what must follow. */
+/** Prefixes of providers' keys, with the required rest. */
 const keyShapes = [
   "sk-(?=[\\w-]*\\d)[\\w-]{16,}",
   "(?:sk|rk|pk)_(?:live|test)_\\w{8,}|whsec_\\w{16,}|sk_[0-9a-f]{32,}",
@@ -30,7 +30,7 @@ const keyShapes = [
   "LTAI\\w{16,}|\\d{8,10}:AA[\\w-]{33}|[MNO][\\w-]{23,25}\\.[\\w-]{6}\\.[\\w-]{27,}|rzp_(?:live|test)_\\w{14,}|xprv\\w{100,}",
 ];
 
-/** Hosts and paths at which the rest of the path is the secret. */
+/** Hosts and paths where the rest of the path is the secret. */
 const hooks = [
   "hooks\\.slack\\.com/(?:services|workflows|triggers)/",
   "(?:\\w+\\.)?discord(?:app)?\\.com/api/(?:v\\d+/)?webhooks/",
@@ -53,12 +53,12 @@ const noNumberOrPath = "(?!\\d{1,6}(?:[\\s\"'&;,}\\\\]|$)|/|~)";
 
 interface Shape {
   readonly kind: SecretKind;
-  /** Cheap, and true of every value that `pattern` finds: the larger patterns take milliseconds to compile. */
+  /** A cheap first check that every match of `pattern` passes, because large patterns take milliseconds to compile. */
   readonly hint: RegExp;
   readonly pattern: () => RegExp;
 }
 
-/** Patterns are compiled at their first use: few values need one. */
+/** Compiles patterns on first use: few values need one. */
 function once(source: () => string, flags = ""): () => RegExp {
   let pattern: RegExp | undefined;
   return () => {
@@ -113,23 +113,23 @@ const shapes: readonly Shape[] = [
   },
 ];
 
-/** `user:password@`, or a user alone where that is a token: at `https`, and where it does not look like a name. */
+/** `user:password@`, or a user alone that is probably a token: with `https`, unless it looks like a name. */
 function hasUserInfo(value: string): boolean {
   for (const [, scheme = "", rest = ""] of value.matchAll(/([a-z][a-z0-9+.-]*):\/\/([^\s"'<>]*)/gi)) {
     const isWeb = /^(?:\w+\+)?(?:https?|wss?|ftps?|socks\w*)$/i.test(scheme);
-    // A password may have a slash in it that should have been encoded; behind a web server's host, `@` is a name in the path.
+    // A password may contain an unencoded slash. After a web server's host, `@` belongs to the path.
     const authority = isWeb || !rest.includes("@") ? (/^[^/?#\\]*/.exec(rest)?.[0] ?? "") : rest;
     const user = authority.slice(0, Math.max(0, authority.lastIndexOf("@")));
     if (user === "") continue;
     if (isWeb || user.includes(":") || user.length > 32 || /^(?=.*\d)[^.]{12,}$/.test(user)) return true;
   }
-  // The driver of MySQL for Go writes `user:password@tcp(host:3306)/name`.
+  // Go's MySQL driver uses `user:password@tcp(host:3306)/name`.
   if (/[^\s:@/]+:\S+@\w*\([^\s)]+\)\//.test(value)) return true;
-  // Proxies are also written without a scheme, and Oracle's addresses as `thin:user/password@host`.
+  // Proxies may have no scheme, and Oracle uses `thin:user/password@host`.
   return /^(?:\/\/)?[^\s:@/]+:[^\s@/]+@[\w.-]+(?::\d+)?(?:\/\S*)?$|\b(?:thin|oci):[^\s/@]+\/[^\s@]+@/.test(value);
 }
 
-/** Base64 of a text that holds a secret: `user:password`, a key file, a service account. */
+/** Base64 of a secret: `user:password`, a key file, a service account. */
 function encodedText(value: string): string | undefined {
   const text = value.trim();
   if (text.length < 24 || !/^[A-Za-z0-9+/\n_-]+=*$/.test(text)) return undefined;
@@ -142,7 +142,7 @@ function plainKindOf(value: string): SecretKind | undefined {
   return shapes.find(({ hint, pattern }) => hint.test(value) && pattern().test(value))?.kind;
 }
 
-/** What kind of secret a value is or holds, as far as that can be seen. */
+/** The kind of secret that a value is or contains, if recognised. */
 export function secretKindOf(value: string): SecretKind | undefined {
   if (value.length < 8) return undefined;
   const kind = plainKindOf(value);

@@ -4,12 +4,12 @@ import { nameOfBytes } from "../../text/shown-name.ts";
 import { isMissing } from "../../text/system-errors.ts";
 import { onDisk } from "./system-path.ts";
 
-/** Linux opens paths of up to 4,096 bytes; links and `..` can make what is written longer than what is opened. */
+/** Linux opens paths of up to 4,096 bytes, but links and `..` can make the written path longer. */
 export const longestPath = 16_384;
-/** As many as Linux follows in one path. */
+/** Linux's limit for one path. */
 const maxLinks = 40;
 
-/** The target of a link; `undefined` when the path is something else or nothing. */
+/** A link's target; `undefined` if the path is not a link. */
 async function linkTarget(path: string): Promise<string | undefined> {
   try {
     const place = onDisk(path);
@@ -25,13 +25,12 @@ function pathError(code: string, words: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${words}, '${path}'`), { code, path });
 }
 
-/** What is to be done with a name on the way: follow it if it is a link, take it for a plain name, or go no further. */
+/** What to do at a name: follow it if it is a link, keep it as a plain name, or stop there. */
 export type Step = "follow" | "keep" | "stop";
 
 /**
- * The absolute path with every symbolic link resolved, in the way the system itself walks: `link/..` is the parent of the
- * link's target. What does not exist is kept by name, also behind a link that points nowhere. Rejects a loop of links.
- * Where `stepAt` says to stop, the names that are left are added as they are.
+ * The absolute path with all links resolved as the system does: `link/..` is the parent of the link's target. Keeps names that
+ * do not exist, even behind a dangling link. Rejects a loop of links. After `stop`, the remaining names are appended unchanged.
  */
 export async function canonicalPath(path: string, base: string, stepAt?: (path: string) => Step): Promise<string> {
   if (path.includes("\0") || base.includes("\0")) {

@@ -14,7 +14,7 @@ import { writeFile } from "./write-file.ts";
 
 const largestReadStep = 1024 * 1024;
 const permissionBits = 0o7777n;
-/** Entries of a folder that are looked at together. */
+/** Entries of a folder to stat at once. */
 const listStep = 256;
 
 function kindOf(stats: BigIntStats): FileStat["kind"] {
@@ -33,7 +33,7 @@ async function statIfThere(path: string): Promise<BigIntStats | undefined> {
 
 async function readRange(file: FileHandle, size: number, from: number, maxBytes: number): Promise<Buffer> {
   const parts: Buffer[] = [];
-  // Files of the kernel say that they are empty and are not, so the size is only a hint.
+  // The size is only a hint: the kernel's files report 0.
   const expected = Math.max(size - from + 1, 4096);
   let length = 0;
   while (length < maxBytes) {
@@ -55,7 +55,7 @@ async function read(
   return inFolder(hold, dirname(path), meant, async (held) => {
     const name = basename(path);
     requireRegular(await lookAt(held, meant), path, "read");
-    // It may have been swapped for a pipe since: then opening must not wait, and the second look refuses it.
+    // If it was replaced by a pipe meanwhile, opening must not block. The second check rejects it.
     const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
     const file = await open(onDisk(join(held.reach, name)), flags);
     try {
@@ -77,7 +77,7 @@ async function remove(hold: HoldFolder, path: string, signal?: AbortSignal): Pro
     requireRegular(stats, path, "remove");
     await held.confirm({ name, stats });
     requireGoing(signal, meant);
-    // A link that was put there meanwhile is removed itself, and not followed.
+    // A link placed there meanwhile is removed, not followed.
     await unlink(onDisk(join(held.reach, name)));
   });
 }
@@ -112,15 +112,14 @@ async function list(hold: HoldFolder, path: string): Promise<readonly DirectoryE
 }
 
 export interface FilesOptions {
-  /** How a folder is opened that a decision was made on. */
+  /** Opens the folder that was decided on. */
   readonly holdFolder?: HoldFolder;
-  /** Where the new text of a file is kept until it is in place; without it, beside the file. */
+  /** Keeps a file's new text until it is in place. Default: beside the file. */
   readonly unfinishedDir?: string;
 }
 
 /**
- * Files of this machine. What is read, written, removed or listed is meant by its canonical path: where a part of it has become a
- * link, it is refused. Only `stat` follows links.
+ * This machine's files. Paths must be canonical: if a part has become a link, the operation fails. Only `stat` follows links.
  */
 export function createFiles(options: FilesOptions = {}): Files {
   const hold = options.holdFolder ?? createHoldFolder();

@@ -9,7 +9,7 @@ export function versionOf(stats: BigIntStats): string {
   return `${stats.ino}-${stats.size}-${stats.mtimeNs}-${stats.ctimeNs}`;
 }
 
-/** A pipe has no end that we could wait for and a device may do anything when it is opened, so neither is touched. */
+/** Rejects pipes, which may block, and devices, where opening alone can have effects. */
 export function requireRegular(stats: BigIntStats, path: string, action: "read" | "write" | "move" | "remove"): void {
   if (stats.isFile()) return;
   if (stats.isDirectory()) {
@@ -19,7 +19,7 @@ export function requireRegular(stats: BigIntStats, path: string, action: "read" 
   throw Object.assign(new Error(`EINVAL: ${what} is not a regular file, ${action} '${path}'`), { code: "EINVAL" });
 }
 
-/** Does something in a folder that is held meanwhile. */
+/** Acts in a folder while it is open. */
 export async function inFolder<T>(
   hold: HoldFolder,
   folder: string,
@@ -30,7 +30,7 @@ export async function inFolder<T>(
   try {
     return await act(held);
   } catch (error) {
-    // A link that is met where none is followed.
+    // Met a link where none is followed.
     if (errorCode(error) === "ELOOP") throw leadsElsewhere(meant);
     throw aboutFolder(error, held.reach, folder);
   } finally {
@@ -38,7 +38,7 @@ export async function inFolder<T>(
   }
 }
 
-/** What lies in a held folder under the last name of a path; for the root, itself. */
+/** The attributes of the path's last name in the open folder; for the root, its own. */
 export function lookAt(held: HeldFolder, meant: Meant): Promise<BigIntStats> {
   return lstat(onDisk(`${held.reach}/${basename(meant.path)}`), { bigint: true }).then((stats) => {
     if (stats.isSymbolicLink()) throw leadsElsewhere(meant);
@@ -46,7 +46,7 @@ export function lookAt(held: HeldFolder, meant: Meant): Promise<BigIntStats> {
   });
 }
 
-/** Asked right before something is changed: from there on it is carried through. */
+/** Call right before a change: after that it is carried through. */
 export function requireGoing(signal: AbortSignal | undefined, { path, use }: Meant): void {
   if (signal?.aborted !== true) return;
   throw Object.assign(new Error(`Stopped before ${path} was ${use}.`), { name: "AbortError", code: "ABORT_ERR" });

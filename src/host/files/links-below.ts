@@ -6,18 +6,18 @@ import { isMissing } from "../../text/system-errors.ts";
 import { liesBelow, sortedUnique, whereItLeads } from "./where-it-leads.ts";
 
 const mostEntries = 20_000;
-/** A name that a program which splits its input would not take for one word, or would take for a flag. */
+/** A name that a program splitting its input would read as several words, or as a flag. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const oddName = /^-|[\s'"`\\\u0000-\u001f\u007f-\u009f]/u;
 
-/** Whether a name, or a path, is surely one plain word and no flag for every program that takes lines apart. */
+/** Whether a name or path is one plain word and not a flag, for every program that splits lines. */
 export function isPlainName(name: string): boolean {
   return !oddName.test(name) && !name.includes("\uFFFD");
 }
 
 /**
- * Where the symbolic links below a folder lead that leave it; with `plainNames` no answer when a name below is not surely one
- * plain word. No answer either for a folder that is too large to be walked. Rejects when something in it cannot be read.
+ * Targets outside a folder of the links below it. `undefined` if the folder is too large, or with `plainNames` if a name is
+ * not one plain word. Rejects if something cannot be read.
  */
 export async function linksBelow(folder: string, plainNames: boolean): Promise<readonly string[] | undefined> {
   const outside = new Set<string>();
@@ -30,7 +30,7 @@ export async function linksBelow(folder: string, plainNames: boolean): Promise<r
   return isWalked ? sortedUnique(outside) : undefined;
 }
 
-/** What is called like a place that is protected wherever it lies, in or below a folder. The same holds as above. */
+/** `.git` and `.tinman` in or below a folder. Same limits as above. */
 export async function repositoriesBelow(folder: string): Promise<readonly string[] | undefined> {
   const isRepository = (name: string): boolean => /^\.(git|tinman)$/i.test(name);
   const found: string[] = [];
@@ -43,11 +43,11 @@ export async function repositoriesBelow(folder: string): Promise<readonly string
   return isWalked ? sortedUnique(found) : undefined;
 }
 
-/** What git runs by itself when it finds it among a repository's hooks. */
+/** Files in a hooks folder that git runs. */
 const hookName =
   /^(applypatch-msg|pre-applypatch|post-applypatch|pre-commit|pre-merge-commit|prepare-commit-msg|commit-msg|post-commit|pre-rebase|post-checkout|post-merge|pre-push|pre-receive|update|proc-receive|post-receive|post-update|reference-transaction|push-to-checkout|pre-auto-gc|post-rewrite|sendemail-validate|fsmonitor-watchman|p4-\w+|p4-\w+-\w+|post-index-change)$/i;
 
-/** Folders in or below a folder that hold a file which git would take for a hook. The same holds as above. */
+/** Folders in or below a folder with a file that git could run as a hook. Same limits as above. */
 export async function hooksBelow(folder: string): Promise<readonly string[] | undefined> {
   const found: string[] = [];
   const isWalked = await walkBelow(folder, async (entry, path) => {
@@ -57,13 +57,13 @@ export async function hooksBelow(folder: string): Promise<readonly string[] | un
   return isWalked ? sortedUnique(found) : undefined;
 }
 
-/** False when there is too much to be walked, or when `visit` says so. */
+/** False if there are too many entries, or once `visit` returns false. */
 async function walkBelow(
   folder: string,
   visit: (entry: Dirent, path: string, root: string) => Promise<boolean>,
 ): Promise<boolean> {
   const [root] = await whereItLeads(folder);
-  // In `/proc` every process has other links.
+  // Links in `/proc` differ for every process.
   if (root === undefined || root === "/" || liesBelow(root, "/proc")) return false;
   const folders = [root];
   let entries = 0;
@@ -87,8 +87,8 @@ const mostOutputs = 5_000;
 const deepestOutput = 3;
 
 /**
- * Where links lead that take the place of folders which builds fill, in a folder and a few levels below it. What builds have
- * filled is not looked into; in a very large project not all of it is looked through.
+ * Targets of links in place of build folders, in a folder and a few levels below. Skips the content of build folders, and in
+ * very large projects checks only a part.
  */
 export async function outputLinks(folder: string): Promise<readonly string[]> {
   const found: string[] = [];
@@ -113,7 +113,7 @@ export async function outputLinks(folder: string): Promise<readonly string[]> {
 
 const ignoreFiles = [".ignore", ".rgignore", ".gitignore"];
 
-/** Where links lead that take the place of ignore files, in a folder and above it. Programs print lines of such files. */
+/** Targets of links in place of ignore files, in a folder and above it. Programs print lines of such files. */
 export async function ignoreLinks(folder: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (let at = folder; ; at = dirname(at)) {

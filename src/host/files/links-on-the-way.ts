@@ -5,15 +5,15 @@ import { longestPath } from "./canonical-path.ts";
 import { onDisk } from "./system-path.ts";
 import { liesBelow } from "./where-it-leads.ts";
 
-/** As many as Linux follows in one path. */
+/** Linux's limit for one path. */
 const maxLinks = 40;
 
 export interface Way {
-  /** Where it leads; behind a loop, the link at which it does not go on. */
+  /** Where it leads; in a loop, the link where following stopped. */
   readonly end: string;
-  /** The links that were followed, each by its canonical folder and its own name. */
+  /** The links followed, each as its canonical folder plus its name. */
   readonly links: readonly string[];
-  /** Whether there is something at its end. */
+  /** Whether `end` exists. */
   readonly isThere: boolean;
 }
 
@@ -26,15 +26,14 @@ function look(path: string): Seen {
     if (stats === undefined) return "missing";
     return stats.isSymbolicLink() ? { target: nameOfBytes(readlinkSync(place, { encoding: "buffer" })) } : "plain";
   } catch {
-    // What cannot be looked at is kept by its name: whoever uses it cannot get further either.
+    // Keep an unreadable part by its name: its users cannot get further either.
     return "plain";
   }
 }
 
 /**
- * Walks absolute paths as the system does, and looks at each part of them once. Without waiting in between, because that is
- * done for many paths at once and each look takes microseconds. Links of `/proc` are left alone: they lead elsewhere for every
- * process.
+ * Resolves absolute paths as the system does, checking each part once. Synchronous, because there are many paths and each
+ * check takes microseconds. Does not follow links in `/proc`, which differ for every process.
  */
 export function createWalk(): (path: string) => Way {
   const known = new Map<string, Seen>();
@@ -47,7 +46,7 @@ export function createWalk(): (path: string) => Way {
     return seen;
   };
   return (path) => {
-    // The system opens no path that is longer, so no link can be followed on it.
+    // The system rejects longer paths, so it follows no link in them.
     if (path.length > longestPath) return { end: path, links: [], isThere: false };
     const names = path.split("/").reverse();
     const links: string[] = [];

@@ -5,7 +5,7 @@ import { inFolder, lookAt, requireGoing, requireRegular, versionOf } from "./hel
 import type { HeldFolder, HoldFolder } from "./open-decided.ts";
 import { onDisk } from "./system-path.ts";
 
-/** As the port says: the same file under another name. */
+/** See the port: the same file under another name. */
 export async function moveFile(hold: HoldFolder, from: string, to: string, signal?: AbortSignal): Promise<string> {
   const source = { path: from, use: "moved" } as const;
   const target = { path: to, use: "written", make: true } as const;

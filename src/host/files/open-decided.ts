@@ -6,27 +6,26 @@ import { errorCode } from "../../text/system-errors.ts";
 import { onDisk } from "./system-path.ts";
 
 /*
- * A path that a decision was made on is canonical: no part of it is a link. Somebody may put one there before the file is
- * opened, and then it would be another file. So the folder is opened first, in a way that no link is followed, and what is
- * done is done inside the folder that is held.
+ * A path that was decided on is canonical: no part of it is a link. A link placed there before the file is opened would lead
+ * to another file. So the folder is opened first, without following links, and everything happens inside the open folder.
  */
 
-/** What the words of an error are about: the path that was decided on, and what does not happen to it. */
+/** For error messages: the path that was decided on, and the operation. */
 export interface Meant {
   readonly path: string;
   readonly use: "read" | "written" | "moved" | "removed";
 }
 
-/** A folder that is held, whatever becomes of its path. */
+/** An open folder, which stays the same whatever happens to its path. */
 export interface HeldFolder {
-  /** A path by which the system reaches this very folder. */
+  /** A path that leads to this folder. */
   readonly reach: string;
-  /** Rejects when the folder, or a file of it that was opened by its name, is not what the path means now. */
+  /** Rejects if the path now leads to another folder, or to another file than the opened one. */
   confirm(opened?: { readonly name: string; readonly stats: BigIntStats }): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens a folder by its canonical path, without following links; with `make`, folders that are missing are made. */
+/** Opens a folder by its canonical path, without following links. With `make`, creates missing folders. */
 export type HoldFolder = (folder: string, meant: Meant, make: boolean) => Promise<HeldFolder>;
 
 export function leadsElsewhere({ path, use }: Meant): Error {
@@ -34,7 +33,7 @@ export function leadsElsewhere({ path, use }: Meant): Error {
   return Object.assign(new Error(message), { code: "ESTALE", path });
 }
 
-/** An error of the system about something below `reach`, in words about the folder that it stands for. */
+/** Replaces `reach` in a system error with the folder's own path. */
 export function aboutFolder(error: unknown, reach: string, folder: string): unknown {
   if (!(error instanceof Error) || reach === folder) return error;
   const named = (text: string): string => text.replaceAll(`${reach}/`, folder.endsWith(sep) ? folder : folder + sep);
@@ -44,7 +43,7 @@ export function aboutFolder(error: unknown, reach: string, folder: string): unkn
   return error;
 }
 
-/** The names of a path from the root down. */
+/** The path's names, from the root down. */
 function namesOf(path: string): readonly string[] {
   return path
     .slice(parse(path).root.length)
@@ -63,7 +62,7 @@ async function makeFolder(path: string): Promise<void> {
   });
 }
 
-/** Linux's flag to open something only as a place: this needs no right to read it. Node has no name for it. */
+/** Linux's `O_PATH`, which needs no read permission. Node does not export it. */
 const asPlace = 0o10000000;
 
 async function isFile(path: string): Promise<boolean> {
@@ -87,13 +86,13 @@ async function openInside(parent: string, name: string, make: boolean, meant: Me
       await makeFolder(path);
       return openInside(parent, name, false, meant);
     }
-    // A link is no folder either; only of a file it is sure that nothing was swapped.
+    // ENOTDIR can also mean a link. Only a file proves that nothing was swapped.
     if (code === "ELOOP" || (code === "ENOTDIR" && !(await isFile(path)))) throw leadsElsewhere(meant);
     throw error;
   }
 }
 
-/** The folder, opened in one go, when the system says that it is at this very path; which it does not behind a link. */
+/** Opens the folder in one step. `undefined` if the system reports another path, as it does behind a link. */
 async function openAtOnce(folder: string): Promise<FileHandle | undefined> {
   const held = await open(onDisk(folder), asPlace | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(
     () => undefined,
@@ -105,7 +104,7 @@ async function openAtOnce(folder: string): Promise<FileHandle | undefined> {
   return undefined;
 }
 
-/** Folder by folder through descriptors: what is swapped on the way is either seen or does not matter any more. */
+/** Opens folder by folder through descriptors, so that a swap on the way is either noticed or has no effect. */
 async function openByWalking(folder: string, meant: Meant, make: boolean): Promise<FileHandle> {
   let held = await open("/", asPlace | constants.O_DIRECTORY);
   let walked = "/";
@@ -140,7 +139,7 @@ async function lstatOrMake(path: string, make: boolean): Promise<BigIntStats> {
   }
 }
 
-/** The folder's own attributes, when no part of its path is a link. */
+/** The folder's attributes. Rejects if a part of its path is a link. */
 async function statFolder(folder: string, meant: Meant, make: boolean): Promise<BigIntStats> {
   let at = parse(folder).root;
   let stats = await lstat(at, { bigint: true });
@@ -156,8 +155,7 @@ async function statFolder(folder: string, meant: Meant, make: boolean): Promise<
 }
 
 /**
- * Where the system has no paths for descriptors, the path is looked at before it is used, and again behind it. That leaves
- * moments in which a swap is not seen.
+ * Without paths for descriptors, checks the path before and after use. A swap in between can go unnoticed.
  */
 const holdByPath: HoldFolder = async (folder, meant, make) => {
   requireCanonical(folder);
@@ -176,7 +174,7 @@ const holdByPath: HoldFolder = async (folder, meant, make) => {
   };
 };
 
-/** Whether a descriptor's path under `/proc/self/fd` leads into the folder that it stands for. */
+/** Whether `/proc/self/fd/<n>` leads into the open folder. */
 async function descriptorsHavePaths(): Promise<boolean> {
   if (process.platform !== "linux") return false;
   try {

@@ -1,6 +1,6 @@
 import { errorCode } from "../../text/system-errors.ts";
 
-/** Whether the process or the machine has no file descriptor left. */
+/** Whether the process or the machine has run out of file descriptors. */
 export function isOutOfFiles(error: unknown): boolean {
   const code = errorCode(error);
   return code === "EMFILE" || code === "ENFILE";

@@ -6,13 +6,13 @@ import { errorCode } from "../../text/system-errors.ts";
 
 type Plan = Parameters<Host["savePlan"]>[0];
 
-/** In UTF-16 units, so that with its date and number no name is longer than the 255 bytes that file systems take. */
+/** In UTF-16 units. With date and number, names stay within the file systems' 255 bytes. */
 const longestSlug = 60;
-/** As much of a text as can matter to its slug. */
+/** The part of a text that can affect its slug. */
 const looked = 1_000;
 const mostOfOneName = 1_000;
 
-/** Writes a plan into a file of its own, which only the user can read, and resolves with its canonical path. */
+/** Writes a plan to a new private file and resolves to its canonical path. */
 export async function savePlan(folder: string, plan: Plan, now = new Date()): Promise<string> {
   await makeFolders(folder, (path) => mkdir(path, { mode: 0o700 }));
   const stem = join(await realpath(folder), `${dayOf(now)}-${slugOf(plan)}`);
@@ -26,7 +26,7 @@ export async function savePlan(folder: string, plan: Plan, now = new Date()): Pr
   throw new Error(`There are ${mostOfOneName} plans named ${stem}.md already.`);
 }
 
-/** `undefined` when something is there already, be it a link that leads nowhere. */
+/** `undefined` if the path exists, even as a dangling link. */
 async function openNew(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, "wx", 0o600);
@@ -36,7 +36,7 @@ async function openNew(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-/** Whole or not at all. */
+/** All or nothing. */
 async function fill(file: FileHandle, path: string, text: string): Promise<void> {
   try {
     await file.writeFile(text, "utf8");
@@ -49,7 +49,7 @@ async function fill(file: FileHandle, path: string, text: string): Promise<void>
   }
 }
 
-/** The user's own day, not Greenwich's. */
+/** The local date, not UTC. */
 function dayOf(now: Date): string {
   const [month, day] = [now.getMonth() + 1, now.getDate()].map((part) => String(part).padStart(2, "0"));
   return `${now.getFullYear()}-${month}-${day}`;
@@ -61,7 +61,7 @@ function slugOf({ title = "", text }: Plan): string {
   return slugged(title) || slugged(heading) || slugged(firstLine) || "plan";
 }
 
-/** Letters and digits of any script in lower case, and single dashes for all between them. */
+/** Lower-case letters and digits of any script, with single dashes for everything between. */
 function slugged(text: string): string {
   const plain = text.slice(0, looked).normalize("NFKC").toLowerCase().replace(/\p{M}/gu, "");
   const words = plain.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-/, "");

@@ -1,11 +1,11 @@
 import { byteOfCharacter } from "../../text/shown-name.ts";
 
-/** Whether a path has bytes that are not UTF-8, which no text can hand to a program. */
+/** Whether a path has bytes that are not UTF-8, which arguments and variables cannot carry. */
 export function isBeyondText(path: string): boolean {
   return /[\u{10fe00}-\u{10feff}]/u.test(path);
 }
 
-/** A path of ours as the system takes it: with the bytes for which characters stand. */
+/** The path for system calls, with placeholder characters replaced by their bytes. */
 export function onDisk(path: string): string | Buffer {
   if (!isBeyondText(path)) return path;
   return Buffer.concat(

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { makeFolders } from "../../engine/make-folders.ts";
 
 /*
- * A file that is there is written in place, and a crash in the middle of that leaves half of it. So its new text is stored
- * whole before, under a name that says which file it is for, and removed when it is in place.
+ * An existing file is written in place, and a crash in between leaves half of it. So the complete new text is stored first,
+ * under a name that identifies the file, and removed afterwards.
  */
 
-/** Longer paths lose their beginning: a name has at most 255 bytes. */
+/** Longer paths lose their start: a name has at most 255 bytes. */
 const longestPath = 200;
 const ours = /^(.+)~[0-9a-f-]{36}\.unfinished$/;
 
@@ -18,7 +18,7 @@ export interface KeptText {
   drop(): Promise<void>;
 }
 
-/** Stores the text that `path` is to have, for the user's eyes only, and on the disk when this resolves. */
+/** Stores the new text of `path` privately. Resolves once it is on disk. */
 export async function keepText(folder: string, path: string, bytes: Uint8Array): Promise<KeptText> {
   await makeFolders(folder, (missing) => mkdir(missing, { mode: 0o700 }));
   const copy = join(folder, `${encodeURIComponent(path).slice(-longestPath)}~${randomUUID()}.unfinished`);
@@ -37,13 +37,13 @@ export async function keepText(folder: string, path: string, bytes: Uint8Array):
 }
 
 export interface UnfinishedWrite {
-  /** The file that may be half-written; of a very long path only its end. */
+  /** The possibly half-written file. Only the end of a very long path. */
   readonly path: string;
-  /** The file with its whole new text. */
+  /** The file with its complete new text. */
   readonly copy: string;
 }
 
-/** What crashes have left. Never rejects. */
+/** Texts left by crashes. Never rejects. */
 export async function unfinishedWrites(folder: string): Promise<readonly UnfinishedWrite[]> {
   const names = await readdir(folder).catch(() => []);
   return names.flatMap((name) => {
@@ -52,7 +52,7 @@ export async function unfinishedWrites(folder: string): Promise<readonly Unfinis
   });
 }
 
-/** A path that was cut may begin in the middle of a code. */
+/** A cut path may start in the middle of an escape. */
 function decoded(text: string): string {
   for (const start of [0, 1, 2, 3, 6, 9]) {
     try {

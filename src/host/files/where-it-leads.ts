@@ -1,12 +1,11 @@
 import { canonicalPath, type Step } from "./canonical-path.ts";
 
-/** Links in `/proc` that lead somewhere else for every process that follows them. */
+/** Links in `/proc` that differ for every process. */
 const processLink = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(?:cwd|root|exe|fd|map_files)$/;
 
 /**
- * Where an absolute path leads, however it gets there. Below `/proc` first the path as a command would walk it, because it
- * would follow its own links there and not ours, and then ours; behind a link of a process's own there is no other reading
- * than the first. Rejects what cannot be resolved.
+ * Where an absolute path leads. Below `/proc`: first as a command would resolve it, with its own links instead of ours, then as
+ * we do; behind a process's own link, only the former. Rejects if it cannot be resolved.
  */
 export async function whereItLeads(path: string): Promise<readonly string[]> {
   const met = { proc: false, processLink: false };

@@ -6,8 +6,8 @@ import { onDisk } from "./system-path.ts";
 const anyoneWrites = 0o222n;
 
 /**
- * Why a file cannot be written to, as words that follow its name; `undefined` when it can. Root may write to everything, but
- * a file whose mode lets nobody write was closed on purpose, so root is refused as well.
+ * Why a file is not writable, to follow its name; `undefined` if it is. A file without any write permission was closed on
+ * purpose, so root is refused too.
  */
 export async function notWritable(path: string, stats: BigIntStats): Promise<string | undefined> {
   if (isReadOnly(stats)) return refusalOf("EACCES", stats);
@@ -21,7 +21,7 @@ export function isReadOnly({ mode }: BigIntStats): boolean {
   return (mode & anyoneWrites) === 0n;
 }
 
-/** The words for one of the system's errors about writing to a file; `undefined` when it is about something else. */
+/** The same for a system error on writing; `undefined` for other errors. */
 export function refusalOf(code: unknown, stats: BigIntStats): string | undefined {
   const mode = (stats.mode & 0o7777n).toString(8).padStart(4, "0");
   if (code === "EROFS") return "is on a read-only file system";

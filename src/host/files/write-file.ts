@@ -13,7 +13,7 @@ import { isReadOnly, refusalOf } from "./writable.ts";
 
 export interface WriteParts {
   readonly hold: HoldFolder;
-  /** Where the new text of a file is kept until it is in place; without it, beside the file. */
+  /** Keeps a file's new text until it is in place. Default: beside the file. */
   readonly unfinishedDir: string | undefined;
 }
 
@@ -26,7 +26,7 @@ interface Writing extends Meant {
 
 const permissionBits = 0o7777n;
 
-/** As the port says: a new file appears whole, one that is there is written in place. */
+/** See the port: a new file appears complete, an existing one is written in place. */
 export async function writeFile(
   { hold, unfinishedDir }: WriteParts,
   path: string,
@@ -64,7 +64,7 @@ async function makeFile(held: HeldFolder, { path, use, bytes, options }: Writing
   const name = `.tinman-${crypto.randomUUID()}.tmp`;
   const temporary = join(held.reach, name);
   const file = await open(onDisk(temporary), "wx", 0o666).catch((error: unknown) => {
-    // The file that was asked for is the one to speak of.
+    // Name the requested file in the message.
     if (error instanceof Error) error.message = error.message.replace(name, basename(path));
     throw error;
   });
@@ -74,7 +74,7 @@ async function makeFile(held: HeldFolder, { path, use, bytes, options }: Writing
     if (options.mode !== undefined) await file.chmod(options.mode & 0o777);
     await file.datasync();
     requireGoing(options.signal, { path, use });
-    // A link that was put there meanwhile is replaced, and not followed.
+    // A link placed there meanwhile is replaced, not followed.
     await rename(onDisk(temporary), onDisk(join(held.reach, basename(path))));
     return versionOf(await file.stat({ bigint: true }));
   } catch (error) {
@@ -91,7 +91,7 @@ async function openToWrite(held: HeldFolder, { path }: Writing, old: BigIntStats
   const readOnly = isReadOnly(old) ? refusalOf("EACCES", old) : undefined;
   if (readOnly !== undefined) throw refuse(readOnly);
   try {
-    // It may have been swapped for a pipe since: then opening must not wait, and the second look refuses it.
+    // If it was replaced by a pipe meanwhile, opening must not block. The second check rejects it.
     const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
     return await open(onDisk(join(held.reach, basename(path))), flags);
   } catch (error) {
@@ -118,7 +118,7 @@ async function replaceText(file: FileHandle, writing: Writing, unfinishedDir: st
   return versionOf(after);
 }
 
-/** What is longer than the old text goes first: if there is no room for it, the file can still be left as it was. */
+/** Writes the part beyond the old length first: if the disk is full, the old text is still intact. */
 async function appendMissing(file: FileHandle, bytes: Buffer, size: number): Promise<void> {
   try {
     await writeAll(file, bytes, size, bytes.length);
@@ -132,11 +132,11 @@ async function overwrite(file: FileHandle, bytes: Buffer, old: BigIntStats): Pro
   await writeAll(file, bytes, 0, Math.min(bytes.length, Number(old.size)));
   await file.truncate(bytes.length);
   let after = await file.stat({ bigint: true });
-  // The system takes away some bits when a file is written to.
+  // Writing clears some permission bits.
   if (after.mode !== old.mode) await file.chmod(Number(old.mode & permissionBits)).catch(() => undefined);
   await file.datasync();
   after = await file.stat({ bigint: true });
-  // Times are only as fine as the system's ticks, and whoever saw the old text must be able to tell.
+  // File times are coarse, and readers of the old text must notice the change.
   for (let tries = 0; tries < 20 && versionOf(after) === versionOf(old); tries += 1) {
     await pause(2);
     await file.truncate(bytes.length);
@@ -156,7 +156,7 @@ function torn(error: unknown, path: string, kept: KeptText): Error {
 
 const writers = new Map<string, Promise<unknown>>();
 
-/** Of one file at a time, in this process. */
+/** Per-file mutex, within this process. */
 async function alone<T>(key: string, act: () => Promise<T>): Promise<T> {
   const before = writers.get(key);
   const turn = (before ?? Promise.resolve()).then(act, act);

@@ -3,16 +3,16 @@ const programKeys =
   /\b(sshcommand|gitproxy|askpass|pager|editor|uploadpack|receivepack|showsignature|textconv|external|driver|program|command|cmd|helper|process|clean|smudge|mergeoptions|alternaterefscommand|virtualfilesystem|vcs|difffilter|\w+hook)\s*=/i;
 const fsmonitorValues = /\bfsmonitor\s*=\s*(\S*)/gi;
 
-/** Placeholders and sort keys by which git has signatures checked; quotes and backslashes in between do not count. */
+/** Placeholders and sort keys that make git check signatures, ignoring quotes and backslashes. */
 const signatureFormat = /%[-+ ]*G|%\(\*?signature|\bsort\s*=\s*\S*signature/i;
 
 /**
- * Whether a repository's own settings could make git start programs of its choice, also where the command line switches
- * off what it can: hooks, the file-system monitor and fetching. Says yes rather than no.
+ * Whether a repository's settings could make git start programs of its choice, even with hooks, file-system monitor and
+ * fetching switched off. When in doubt, true.
  */
 export function configRunsPrograms(config: string): boolean {
   if (programSections.test(config) || programKeys.test(config)) return true;
-  // Of a submodule: a way to bring it up to date, or a command behind an exclamation mark.
+  // A submodule's update method, or a command after an exclamation mark.
   if (
     settingsOf(config, "update").some((rest) => !/^[ \t]*=[ \t]*"?(checkout|rebase|merge|none)"?[ \t\r]*$/.test(rest))
   ) {
@@ -24,19 +24,19 @@ export function configRunsPrograms(config: string): boolean {
   );
 }
 
-/** What a setting's line says behind its name, for each line that sets it. */
+/** The text after a setting's name, for each line that sets it. */
 function settingsOf(config: string, name: string): readonly string[] {
   const lines = config.matchAll(new RegExp(`(?:^|\\])\\s*(?:${name})(?![\\w-])([^\\n]*)`, "gim"));
   return Array.from(lines, ([, rest = ""]) => rest);
 }
 
-/** The same where nothing is switched off. A partial clone fetches what it lacks, in the way that its settings say. */
+/** The same with nothing switched off. A partial clone fetches missing objects as its settings say. */
 export function configRunsProgramsUnhindered(config: string): boolean {
   if (configRunsPrograms(config) || settingsOf(config, "promisor|partialclone").length > 0) return true;
   return settingsOf(config, "fsmonitor").some((rest) => !/^[ \t]*=[ \t]*"?(false|no|off|0)"?[ \t\r]*$/i.test(rest));
 }
 
-/** The values of a setting, by its name without the section. `undefined`: one is written in a way that is not read here. */
+/** The values of a setting, by its name without the section. `undefined` if one is written in an unusual way. */
 export function plainValues(config: string, name: string): readonly string[] | undefined {
   const values = settingsOf(config, name).map((rest) =>
     /^[ \t]*=[ \t]*(?:"([^"\\]+)"|([^"\\;#]*[^"\\;#\s]))[ \t\r]*$/.exec(rest),
@@ -45,7 +45,7 @@ export function plainValues(config: string, name: string): readonly string[] | u
   return plain.length === values.length ? plain : undefined;
 }
 
-/** The folders of hooks that settings name, however they are written: rather one too many than one too few. */
+/** The hook folders that settings name, however they are written. When in doubt, includes too many. */
 export function namedHookFolders(config: string): readonly string[] {
   const values = settingsOf(config.replace(/\\\r?\n/g, ""), "hookspath").flatMap((rest) => {
     const value = /^\s*=(.*)$/.exec(rest.replace(/\r/g, ""))?.[1] ?? "";

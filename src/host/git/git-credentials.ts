@@ -10,27 +10,27 @@ const mostFolders = 2000;
 
 /** `scheme://user:password@host`. */
 const passwordInUrl = /[a-z][a-z0-9+.-]*:\/\/[^/?#\s@:]*:[^/?#\n]+@/i;
-/** A user part alone may be a token where there is no other reason to have one: not `ssh://git@host`. */
+/** A user alone may be a token, unless the scheme requires a user, as in `ssh://git@host`. */
 const userInWebUrl = /https?:\/\/[^/?#\n]+@/i;
-/** It may be written without a scheme. */
+/** The scheme is optional. */
 const userOfProxy = /proxy\s*=\s*[^/?#\n]+@/i;
-/** Settings whose value is a credential, by how their names end. `askPass` is a program. */
+/** Settings whose value is a credential, by the ends of their names. `askPass` is a program. */
 const secretSetting =
   /(?:^|[\s\]])[a-z0-9-]*(?:extraheader|(?<!ask)pass|password|passwd|passphrase|token|secret|api-?key)\s*=\s*\S/im;
-/** A helper that is written out in the settings, with the answer in it. */
+/** A helper written as a command that contains the credential. */
 const speakingHelper = /helper\s*=\s*!.*(?:password|token|secret)/i;
 const inclusion = /\[\s*include/i;
 
-/** Whether git's settings hold a credential. Says yes rather than no; `undefined` when they go on in another file. */
+/** Whether git's settings contain a credential. When in doubt, true. `undefined` if they include another file. */
 function configHoldsCredential(config: string): boolean | undefined {
-  // As git joins them: a backslash at the end of a line is no end, and quotes and other backslashes do not count.
+  // Join lines as git does, and ignore quotes and backslashes.
   const text = config.replace(/\\\r?\n/g, "").replace(/["\\]/g, "");
   const signs = [passwordInUrl, userInWebUrl, userOfProxy, secretSetting, speakingHelper];
   if (signs.some((pattern) => pattern.test(text))) return true;
   return inclusion.test(text) ? undefined : false;
 }
 
-/** Whether the user's settings put a credential into addresses of remotes: `url.https://token@host/.insteadOf`. */
+/** Whether the user's settings put a credential into remotes' addresses: `url.https://token@host/.insteadOf`. */
 export function addressesHoldCredential(settings: readonly Setting[]): boolean {
   return settings.some(({ section, sub = "", key, value = "" }) => {
     const isRewritten = section === "url" && /^(push)?insteadof$/.test(key);
@@ -49,13 +49,13 @@ async function foldersIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** Folders of a repository that may hold settings: its own, and those of its submodules and further working trees. */
+/** Folders with a repository's settings: its own, and those of its submodules and linked working trees. */
 async function settingFolders(repository: readonly string[]): Promise<readonly string[] | undefined> {
   const found: string[] = [];
   const waiting = [...repository];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     if (found.push(folder) > mostFolders) return undefined;
-    // A submodule's name may have slashes in it, so what is no repository may hold some.
+    // A submodule's name may contain slashes, so look inside folders that are not repositories.
     const inside = isThere(join(folder, "HEAD"))
       ? await Promise.all([foldersIn(join(folder, "modules")), foldersIn(join(folder, "worktrees"))])
       : [await foldersIn(folder)];
@@ -65,8 +65,8 @@ async function settingFolders(repository: readonly string[]): Promise<readonly s
 }
 
 /**
- * The settings of git in a folder, with those of its submodules and working trees, that hold a credential. No answer when
- * some of them cannot be read, or are too many.
+ * The settings files of the repository in a folder, its submodules and working trees that contain a credential. `undefined`
+ * if some cannot be read, or there are too many.
  */
 export async function gitCredentials(folder: string): Promise<readonly string[] | undefined> {
   const repository = await repositoryIn(folder);

@@ -13,11 +13,11 @@ export function submodulePaths(index: Buffer, idBytes: number): readonly string[
 export interface IndexEntry {
   readonly path: string;
   readonly mode: number;
-  /** Of what git has stored, in hexadecimal. */
+  /** The id of the stored object, in hexadecimal. */
   readonly id: string;
 }
 
-/** The entries with a fitting mode; `undefined` as above. */
+/** The entries with a wanted mode; `undefined` as above. */
 export function entriesInIndex(
   index: Buffer,
   idBytes: number,
@@ -59,13 +59,13 @@ function readEntries(
       const path = (version === 4 ? previous : rest).toString("utf8");
       found.push({ path, mode, id: index.toString("hex", at + fixedFields, at + fixedFields + idBytes) });
     }
-    // Before version 4 entries are filled up with 1 to 8 zeros, to a multiple of 8 bytes.
+    // Before version 4, entries are padded with 1 to 8 zeros to a multiple of 8 bytes.
     at = version === 4 ? end + 1 : at + (Math.floor((end - at) / 8) + 1) * 8;
   }
   return isSplit(index, at, idBytes) ? undefined : found;
 }
 
-/** A number of seven bits in each byte, as version 4 writes it. */
+/** A number with seven bits per byte, as in version 4. */
 function readOffset(index: Buffer, from: number): { readonly value: number; readonly next: number } {
   let at = from;
   let byte = index.readUInt8(at++);

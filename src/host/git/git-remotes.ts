@@ -1,8 +1,8 @@
 import { parseSettings, type Setting } from "./git-settings.ts";
 
 /**
- * The first address of every remote in a repository's settings, by name and in their order, read as git reads them but for
- * files that they include. `undefined` when git would not read them either, or when nobody writes settings like these.
+ * The first address of each remote in a repository's settings, in order, read as git does but without included files.
+ * `undefined` if git could not read them, or if they are implausible.
  */
 export function remoteAddresses(config: string): ReadonlyMap<string, string> | undefined {
   const settings = /[^\P{Cc}\r\n\t]|\r(?!\n)|\uFFFD/u.test(config) ? undefined : parseSettings(config);
@@ -16,7 +16,7 @@ export function remoteAddresses(config: string): ReadonlyMap<string, string> | u
   return addresses;
 }
 
-/** The remote that a setting is about, if it is about one. */
+/** The remote of a setting, if any. */
 function remoteOf({ section, sub }: Setting): string | undefined {
   if (sub !== undefined) return section === "remote" ? sub : undefined;
   return /^remote\.(.+)$/.exec(section)?.[1];

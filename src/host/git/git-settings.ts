@@ -1,18 +1,18 @@
-/** One setting of git's, as its files have it. */
+/** One git setting, as written. */
 export interface Setting {
-  /** In lower case, with the part after the dot in old files: `core`, `remote.origin`. */
+  /** In lower case, in old files with the part after the dot: `core`, `remote.origin`. */
   readonly section: string;
-  /** In quotes behind the section; its case counts. */
+  /** The quoted part after the section. Case-sensitive. */
   readonly sub?: string;
   /** In lower case. */
   readonly key: string;
-  /** Absent where there is no `=`, which means true. */
+  /** Absent without `=`, which means true. */
   readonly value?: string;
 }
 
 const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b", '"': '"', "\\": "\\" };
 
-/** The settings in a file of git's, in their order. `undefined` when git would not read it. */
+/** The settings in one of git's files, in order. `undefined` if git could not read it. */
 export function parseSettings(config: string): readonly Setting[] | undefined {
   const text = config.replace(/^\uFEFF/, "").replace(/\r\n/g, "\n");
   const settings: Setting[] = [];
@@ -43,10 +43,10 @@ export function parseSettings(config: string): readonly Setting[] | undefined {
   return settings;
 }
 
-/** The value after a name, up to the end of the line or of its continuations. */
+/** The value after a name, up to the end of the line and its continuations. */
 function valueAt(text: string, from: number): { readonly value: string; readonly end: number } | undefined {
   let value = "";
-  /** Blanks at the end count only in quotes. */
+  /** Trailing blanks count only in quotes. */
   let kept = 0;
   let isQuoted = false;
   for (let at = from; ; at += 1) {

@@ -4,16 +4,16 @@ import { parseSettings, type Setting } from "./git-settings.ts";
 import { isThere, readSmall } from "./repository.ts";
 import { runsFileOf } from "./repository-commands.ts";
 
-/** As deep as git follows files that include others. */
+/** Git's limit for nested includes. */
 const deepest = 10;
 const mostFiles = 100;
 
-/** Where installations of git look for the machine's settings. */
+/** The system settings of common git installations. */
 const systemFiles = ["/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig"];
 
 /**
- * The settings of git that are not a repository's: of the machine, the user, and the environment, with the files that they
- * include, whether or not the conditions hold. `undefined` when some cannot be read.
+ * Git's settings outside repositories: of the machine, the user and the environment, with all included files, whatever their
+ * conditions. `undefined` if some cannot be read.
  */
 export async function userSettings(env: NodeJS.ProcessEnv = process.env): Promise<readonly Setting[] | undefined> {
   const given = environmentSettings(env);
@@ -57,7 +57,7 @@ function includesOf(settings: readonly Setting[], folder: string): readonly stri
   });
 }
 
-/** What `GIT_CONFIG_COUNT` and `GIT_CONFIG_PARAMETERS` set; `undefined` when that is not understood. */
+/** The settings in `GIT_CONFIG_COUNT` and `GIT_CONFIG_PARAMETERS`; `undefined` if malformed. */
 function environmentSettings(env: NodeJS.ProcessEnv): readonly Setting[] | undefined {
   const counted = Object.entries(env).flatMap(([name, key]) => {
     const at = /^GIT_CONFIG_KEY_(\d+)$/.exec(name)?.[1];
@@ -82,13 +82,13 @@ function settingOf(name: string, value: string | undefined): Setting {
   return { section: name.slice(0, first).toLowerCase(), ...sub, key: name.slice(last + 1).toLowerCase(), ...given };
 }
 
-/** Settings whose value is a command. `alias` is not among them: no sub-command that is known can be replaced by one. */
+/** Settings whose value is a command. Not `alias`, which cannot replace known sub-commands. */
 const commands =
   /^(core\.(fsmonitor|pager|editor|sshcommand|askpass|gitproxy|alternaterefscommand)|sequence\.editor|pager\..*|diff\.external|(diff|merge|filter|difftool|mergetool|trailer|hook|tar|remote|uploadpack|gpg|credential|interactive|submodule|browser|man|web|instaweb|sendemail)\..*)$/;
 const commandKeys =
   /^(fsmonitor|pager|editor|sshcommand|askpass|gitproxy|alternaterefscommand|external|command|cmd|textconv|driver|clean|smudge|process|program|defaultkeycommand|packobjectshook|uploadpack|receivepack|helper|difffilter|update|path|vcs|smtpserver|tocmd|cccmd)$/;
 
-/** Whether a setting of the user's makes git run code of the folders that it works in. */
+/** Whether a user's setting makes git run code from the folders that it works in. */
 export function startsRepositoryFile({ section, sub, key, value = "" }: Setting, folders: readonly string[]): boolean {
   const isBoolean = /^(true|false|yes|no|on|off|\d*)$/i.test(value);
   const name = `${section}.${sub === undefined ? "" : `${sub}.`}${key}`;
@@ -96,7 +96,7 @@ export function startsRepositoryFile({ section, sub, key, value = "" }: Setting,
   return (section === "pager" || commandKeys.test(key)) && runsFileOf(folders, value);
 }
 
-/** Variables of git's that name a program, or a folder of programs. */
+/** Git's variables that name a program, or a folder of programs. */
 const programVariables = [
   "GIT_SSH",
   "GIT_SSH_COMMAND",
@@ -110,7 +110,7 @@ export function environmentStartsRepositoryFile(folders: readonly string[]): boo
   return programVariables.some((name) => runsFileOf(folders, process.env[name] ?? ""));
 }
 
-/** Where a user's settings say that hooks are, as they are written. */
+/** The hook folders in a user's settings. */
 export function hookFoldersOf(settings: readonly Setting[]): readonly string[] {
   const found = settings.filter(
     ({ section, sub, key }) => section === "core" && sub === undefined && key === "hookspath",
@@ -118,7 +118,7 @@ export function hookFoldersOf(settings: readonly Setting[]): readonly string[] {
   return [...new Set(found.flatMap(({ value }) => (value ? [expandHome(value)] : [])))];
 }
 
-/** Placeholders by which git has signatures checked, which starts another program. */
+/** Placeholders that make git check signatures with another program. */
 const signatures = /%[-+ ]*G|%\(\*?signature/;
 
 /** Whether a setting makes git check signatures when it shows commits. */

@@ -8,14 +8,14 @@ const shells = /^(?:\S*\/)?(?:ba|da|z|k)?sh$/;
 const launchers = /^(?:\S*\/)?(?:env|exec|command|nice|nohup|time|timeout|stdbuf|xargs)$/;
 const interpreters = /^(?:\S*\/)?(?:python[\d.]*|node|deno|bun|perl|ruby|php|lua)$/;
 const python = /^(?:\S*\/)?python[\d.]*$/;
-/** Programs that find what they run, or their plug-ins, in the folder that they are started in. */
+/** Programs that run code or plug-ins from their working directory. */
 const runners =
   /^(?:\S*\/)?(?:npx|npm|pnpm|pnpx|yarn|bunx|g?make|just|task|rake|bundle|cargo|go|gradle|mvn|ant|ninja|uv|uvx|poetry|pipenv|pdm|hatch|tox|nox|invoke|composer|mix|sbt|direnv|pre-commit|prettier|eslint|stylelint)$/;
 const scripted = /^(?:\S*\/)?(?:g?sed|[gmn]?awk)$/;
 const loads = /\b(?:require|require_relative|import|__import__|from|load|do|use|include|open|exec|execfile|source)\b/;
 const syntax = /^(?:!|[{}()]|if|then|else|do|while|\w+\(\)|\w+=.*)$/;
 
-/** Whether a command of git's settings is, or loads, a file in one of these folders, in which git works. */
+/** Whether a command in git's settings is, or loads, a file in one of the folders that git works in. */
 export function runsFileOf(folders: readonly string[], command: string): boolean {
   const exists = (name: string): boolean => folders.some((folder) => isThere(join(folder, name)));
   const holds = (path: string): boolean =>
@@ -29,13 +29,13 @@ export function runsFileOf(folders: readonly string[], command: string): boolean
   });
 }
 
-/** Paths anywhere in a command, with the home and other variables put in. */
+/** Absolute paths anywhere in a command, with variables expanded. */
 function absolutePaths(command: string): readonly string[] {
   const home = process.env.HOME || homedir();
   const known = command
     .replace(/(^|[\s"'=:!])~(?=\/)/g, `$1${home}`)
     .replace(/\$(?:\{(\w+)\}|(\w+))/g, (written, braced, plain) => process.env[braced ?? plain] ?? written);
-  // A path with blanks is in quotes.
+  // Paths with blanks are quoted.
   const quoted = [...known.matchAll(/"([^"]*)"|'([^']*)'/g)].map(([, double, single]) => double ?? single ?? "");
   return [...known.split(/[\s"'=:;|&()<>!`]+/), ...quoted].filter((word) => isAbsolute(word) && word !== "/");
 }
@@ -62,19 +62,19 @@ function isOwnStart([first = "", ...rest]: readonly string[], around: Around): b
   if (!isShell && (loadsByFlag(first, rest, around) || loadsInText(around))) return true;
   if (at < 0) return false;
   const flags = rest.slice(0, at);
-  // Behind `-c` or `-e` is the program's text.
+  // The program's text follows `-c` or `-e`.
   if (flags.some((word) => /^-\w*[ceE]$/.test(word))) return isShell && isOwnStart(rest.slice(at), around);
   if (python.test(first) && flags.some((word) => /^-\w*m/.test(word))) return false;
   return !/^[/~$]/.test(next);
 }
 
-/** A name that the PATH finds in the repository. Where a folder of the PATH is relative, that may be any file of that name. */
+/** Whether the PATH may find a name in the repository. With a relative folder in the PATH, any file of that name counts. */
 function isFoundInside(name: string, { exists, holds }: Around): boolean {
   if (!/^[\w+-][\w.+-]*$/.test(name)) return false;
   return programFile(name)?.some(holds) ?? exists(name);
 }
 
-/** Scripts of sed and awk can run commands. */
+/** Sed and awk scripts can run commands. */
 function takesRelativeFile(words: readonly string[]): boolean {
   return words.some((word, index) => {
     const match = /^(?:-[a-zA-Z]*?f|--(?:file|include|exec|load)=?)(.*)$/.exec(word);
@@ -83,7 +83,7 @@ function takesRelativeFile(words: readonly string[]): boolean {
   });
 }
 
-/** Python looks for modules in the folder first, unless a flag says otherwise. */
+/** Python finds modules in the folder first, unless a flag prevents it. */
 function loadsByFlag(program: string, words: readonly string[], { exists }: Around): boolean {
   if (python.test(program)) {
     if (words.some((word) => /^-[a-zA-Z]*[IP]/.test(word))) return false;
@@ -102,7 +102,7 @@ function loadsByFlag(program: string, words: readonly string[], { exists }: Arou
 
 const endings = ["", ".py", ".js", ".mjs", ".cjs", ".rb", ".pl", ".pm", ".php", ".lua"];
 
-/** Whether inline code names a file of the folder, where it loads any. */
+/** Whether inline code that loads files names one in the folder. */
 function loadsInText({ command, exists }: Around): boolean {
   if (!/\s-\w*[ceEr]\s|\s--eval|\s-c["']/.test(command) || !loads.test(command)) return false;
   const isIsolated = /python[\d.]*["']?(?:\s+-\w+)*\s+-\w*[IP]/.test(command);

@@ -5,15 +5,15 @@ import { liesBelow, whereItLeads } from "../files/where-it-leads.ts";
 import { parseSettings, type Setting } from "./git-settings.ts";
 import { leadsTo, looksLikeGit, type Repository, readSmall } from "./repository.ts";
 
-/** Addresses of other repositories, which are only looked at when something is fetched. */
+/** Addresses of other repositories, used only for fetching. */
 const addresses = /^(?:url|pushurl|fetch|push|insteadof|pushinsteadof|merge|remote)$/;
-/** They name a file, even where the value does not look like a path. Git prints its lines, or an error that quotes them. */
+/** They name a file, even if the value does not look like a path. Git prints its lines, or quotes them in an error. */
 const fileKeys =
   /^(?:ignorerevsfile|skiplist|excludesfile|attributesfile|file|template|orderfile|\w*allowedsignersfile|revocationfile|ssl\w*)$/;
-/** Git writes what a server sends to this file, which need not exist yet. */
+/** Git writes a server's data to this file, which may not exist yet. */
 const writtenKeys = /^(?:cookiefile|savecookies)$/;
 
-/** Whether a repository's settings make git read a file that is neither the repository's nor its working tree's. */
+/** Whether a repository's settings make git read a file outside the repository and its working tree. */
 export function settingsNameFilesElsewhere(repository: Repository, config: string): boolean {
   const settings = parseSettings(config);
   return settings === undefined || settings.some((setting) => namesFileElsewhere(setting, repository));
@@ -23,7 +23,7 @@ function namesFileElsewhere({ section, key, value = "" }: Setting, { root, folde
   if (writtenKeys.test(key)) return true;
   if (addresses.test(key) || (section === "core" && /^(?:worktree|hookspath)$/.test(key))) return false;
   if (!fileKeys.test(key) && !/^[~/%:]|(?:^|\/)\.\.(?:\/|$)/.test(value)) return false;
-  // Prefixes of git's own, and other people's homes.
+  // Git's own prefixes, and other users' homes.
   if (/^[%:]|^~[^/]/.test(value)) return true;
   const path = value.replace(/^~(?=\/)/, process.env.HOME || homedir());
   const places = [root, folder, common].flatMap((place) => leadsTo(place, "/") ?? []);
@@ -31,19 +31,19 @@ function namesFileElsewhere({ section, key, value = "" }: Setting, { root, folde
   return found.some((file) => file !== undefined && !places.some((place) => liesBelow(file, place)));
 }
 
-/** In these, links are no files that git shows as they are. */
+/** Git does not show the content of links in these. */
 const passedOver = new Set(["hooks", "modules", "lfs"]);
-/** Logs and refs are as deep as the names of branches; a deeper folder counts as too much to look at. */
+/** Logs and refs are as deep as branch names. A deeper folder counts as too large. */
 const deepest = 30;
-/** Of `objects`, which has many files and no links of git's own below its second level. */
+/** For `objects`, which has many files, and no links of git's below its second level. */
 const deepestObjects = 3;
 const mostEntries = 40_000;
 const mostAlternates = 20;
 
 /**
- * Places besides a repository and its working tree from which git takes what it shows: other repositories, by links, by
- * alternates, and by a `.git` that leads to one which knows nothing of this working tree. `undefined` where something in the
- * repository's own folder is a link to any other file, which git would show as its own, or there is too much to look at.
+ * Where git gets data from besides a repository and its working tree: other repositories, through links, alternates, or a
+ * `.git` that leads to one with another working tree. `undefined` if the repository's folder contains a link to any other
+ * file, which git would show as its own, or is too large.
  */
 export async function placesElsewhere(
   repository: Repository,
@@ -65,7 +65,7 @@ export async function placesElsewhere(
   return borrowed.flatMap((place) => leadsTo(place, "/") ?? []);
 }
 
-/** Whether a repository's folder lies in the working tree, or says itself that this is its working tree. */
+/** Whether a repository's folder is in the working tree, or names this as its working tree. */
 async function belongsTo({ root, folder }: Repository, worktrees: readonly string[]): Promise<boolean> {
   const [tree, place] = [leadsTo(root, "/"), leadsTo(folder, "/")];
   if (tree === undefined || place === undefined || liesBelow(place, tree)) return true;
@@ -75,8 +75,8 @@ async function belongsTo({ root, folder }: Repository, worktrees: readonly strin
 }
 
 /**
- * Where links in these folders lead that leave them: into other repositories. `undefined` for any other link. A link to a file
- * that does not exist counts as well, because git would create the file.
+ * Targets in other repositories of the links in these folders. `undefined` if a link leads anywhere else. A dangling link
+ * counts too, because git would create its target.
  */
 async function linkedPlaces(
   folders: readonly string[],
@@ -105,7 +105,7 @@ async function linkedPlaces(
   return places;
 }
 
-/** The folders of objects that others borrow from, and those that these borrow from in turn. */
+/** The object folders that a repository borrows from, recursively. */
 async function alternatesOf(objects: string): Promise<readonly string[] | undefined> {
   const found: string[] = [];
   const waiting = [objects];
@@ -116,7 +116,7 @@ async function alternatesOf(objects: string): Promise<readonly string[] | undefi
     const text = stats.isFile() ? await readSmall(file) : undefined;
     if (text === undefined) return undefined;
     const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-    // Some are in quotes, with escapes.
+    // Some are quoted and escaped.
     if (lines.some((line) => line.startsWith('"')) || found.length + lines.length > mostAlternates) return undefined;
     for (const place of lines.map((line) => resolve(at, line))) {
       found.push(place);
@@ -134,7 +134,7 @@ function entriesOf(folder: string): readonly Dirent[] {
   }
 }
 
-/** What git writes through a link to one of these, it or its hooks would run later. */
+/** Git or its hooks would later run what is written through a link to one of these. */
 function startsPrograms(path: string): boolean {
   return /\/(?:config|config\.worktree|hooks(?:\/.*)?)$/.test(path);
 }

@@ -3,20 +3,20 @@ import { basename, dirname, join } from "node:path";
 import { remoteAddresses } from "./git-remotes.ts";
 import { looksLikeGit, type Repository, readSmall, repositoriesAround } from "./repository.ts";
 
-/** What a repository is called. */
+/** A repository's name. */
 export interface RepositoryName {
-  /** Whoever it belongs to at its remote, with all groups; absent when no remote tells. */
+  /** The owner at its remote, with all groups. Absent without a remote. */
   readonly owner?: string;
   readonly repoName: string;
 }
 
-/** No server has longer names. */
+/** Longer than any server's names. */
 const longestName = 512;
 
 /**
- * The name of the repository around a folder: from the address of its remote `origin`, or else of its first remote, or else
- * of its root folder. Nothing of an address is told but the path at its server. `undefined` outside of repositories, and
- * where it is not clear which one git would use. Starts nothing and never rejects.
+ * The name of the repository around a folder: from the address of its remote `origin`, its first remote, or its root folder.
+ * Uses only the path of an address. `undefined` outside repositories, or if it is unclear which one git would use. Starts
+ * nothing and never rejects.
  */
 export async function repositoryName(cwd: string): Promise<RepositoryName | undefined> {
   try {
@@ -41,15 +41,15 @@ async function nameAtRemote({ common }: Repository): Promise<RepositoryName | un
 function nameOfFolder({ root, folder }: Repository): RepositoryName | undefined {
   const isInside = basename(root) === ".git";
   const name = basename(isInside ? dirname(root) : root);
-  // Of a folder that is the repository itself, the ending says just that.
+  // A bare repository's folder ends in `.git`.
   const repoName = root === folder ? name.replace(/\.git$/, "") : name;
   return repoName === "" ? undefined : { repoName };
 }
 
-/** Owner and name in an address of a server; `undefined` for a folder of this machine, and for what may hold a credential. */
+/** Owner and name in a server's address. `undefined` for a local folder, and if the path may contain a credential. */
 function nameInAddress(address: string): RepositoryName | undefined {
   const path = pathInUrl(address) ?? pathBehindHost(address);
-  // A password with a slash in it, or an address without its scheme or its @, would have its end in the path.
+  // The path could start with the end of a password that contains a slash.
   if (path === undefined || path.length > longestName || /[\p{C}\p{Zl}\p{Zp}@:\\]/u.test(path)) return undefined;
   const parts = path.split("/").filter((part) => part !== "");
   if (parts.length > 1 && parts.at(-1) === ".git") parts.pop();
@@ -71,7 +71,7 @@ function decoded(path: string): string | undefined {
   }
 }
 
-/** The path in `user@host:path`, which is no path of this machine: there a slash comes before the colon. */
+/** The path in `user@host:path`. A local path has a slash before the colon. */
 function pathBehindHost(address: string): string | undefined {
   if (/^[a-z]:[/\\]/i.test(address) || /^[a-z][a-z0-9+.-]*:(?:\/\/|:)/i.test(address)) return undefined;
   return /^(?:[^/:@[\]]*@)?(?:\[[^\]/]*\]|[^/:@[\]]+):(.*)$/s.exec(address)?.[1];

@@ -17,31 +17,31 @@ import { isThere, leadsTo, type Repository, readSmall, repositoriesAround, repos
 import { placesElsewhere, settingsNameFilesElsewhere } from "./repository-files.ts";
 
 const largestIndex = 64 * 1024 * 1024;
-/** With the submodules. */
+/** Including submodules. */
 const mostRepositories = 100;
 
-/** Hooks that run when something is only looked at. The latter two are known to one vendor's git. */
+/** Hooks that run on reading. The last two exist in one vendor's git. */
 const readingHooks = ["post-index-change", "pre-command", "post-command"] as const;
 
-/** Variables that make git look elsewhere than it would by itself. */
+/** Variables that make git use another repository. */
 const elsewhere = ["GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] as const;
 
-/** The repository's own settings; `undefined` when there are some that cannot be read. */
+/** The repository's own settings; `undefined` if some cannot be read. */
 async function settingsOf({ common, folder }: Repository): Promise<string | undefined> {
   const paths = [join(common, "config"), join(folder, "config.worktree")].filter(isThere);
   const texts = await Promise.all(paths.map(readSmall));
   return texts.some((text) => text === undefined) ? undefined : texts.join("\n");
 }
 
-/** Whether the files that git shows as the working tree's are those of another folder. */
+/** Whether git shows another folder's files as the working tree. */
 function showsAnotherFolder({ root, folder, common }: Repository, settings: string): boolean {
-  // In a linked working tree git passes over the setting, unless each has settings of its own.
+  // A linked working tree ignores the setting, unless each has its own settings.
   if (common !== folder && !/worktreeconfig/i.test(settings)) return false;
   const folders = plainValues(settings, "worktree");
   return folders === undefined || folders.some((path) => leadsTo(path, folder) !== leadsTo(root, "/"));
 }
 
-/** Whether git can be started here with hooks, file-system monitor and fetching switched off. Never rejects. */
+/** Whether git is safe to start here with hooks, file-system monitor and fetching switched off. Never rejects. */
 export async function isTrusted(repository: Repository): Promise<boolean> {
   const [settings, user] = await Promise.all([settingsOf(repository), userSettings()]);
   if (settings === undefined || user === undefined || configRunsPrograms(settings)) return false;
@@ -51,12 +51,12 @@ export async function isTrusted(repository: Repository): Promise<boolean> {
   return elsewhere?.length === 0 && !showsAnotherFolder(repository, settings);
 }
 
-/** Whether a hook that runs when something is only looked at is the repository's. `everywhere`: folders that the user named. */
+/** Whether a hook that runs on reading is the repository's. `everywhere`: hook folders named by the user. */
 function hasReadingHook(repository: Repository, settings: string, cwd: string, everywhere: readonly string[]): boolean {
   const named = plainValues(settings, "hookspath");
   if (named === undefined || named.some((path) => !/^[\w./ -]+$/.test(path) || path.includes(".."))) return true;
   const { root, folder, common } = repository;
-  // The user's folder elsewhere is the user's; a relative one is looked for in the repository.
+  // A relative folder is inside the repository. One elsewhere is the user's own.
   const usersHere = everywhere.filter((path) => !isAbsolute(path) || [root, common].some((at) => liesBelow(path, at)));
   const folders = [
     join(common, "hooks"),
@@ -77,7 +77,7 @@ async function submoduleFolders(
   return submodulePaths(await readFile(path), idBytes)?.map((name) => join(root, name));
 }
 
-/** Settings of submodules that are there to be checked out; `undefined` when there are too many or they cannot be read. */
+/** Settings of the submodules in the repository; `undefined` if there are too many or some cannot be read. */
 async function settingsBelow(modules: string, left = { repositories: mostRepositories }): Promise<string | undefined> {
   if (!isThere(modules)) return "";
   const texts: string[] = [];
@@ -86,7 +86,7 @@ async function settingsBelow(modules: string, left = { repositories: mostReposit
     if (left.repositories < 0) return undefined;
     const folder = join(modules, entry.name);
     const config = join(folder, "config");
-    // A submodule's name may have slashes in it.
+    // A submodule's name may contain slashes.
     const text = isThere(config) ? await readSmall(config) : "";
     const below = entry.isDirectory() ? await settingsBelow(text === "" ? folder : join(folder, "modules"), left) : "";
     if (text === undefined || below === undefined) return undefined;
@@ -95,7 +95,7 @@ async function settingsBelow(modules: string, left = { repositories: mostReposit
   return texts.join("\n");
 }
 
-/** The submodules that git's status would start git in; `undefined` when that is not clear. */
+/** The submodules in which git's status would start git; `undefined` if unclear. */
 async function submodulesOf(repository: Repository, settings: string): Promise<readonly Repository[] | undefined> {
   const folders = await submoduleFolders(repository, settings);
   if (folders === undefined || folders.length > mostRepositories) return undefined;
@@ -104,7 +104,7 @@ async function submodulesOf(repository: Repository, settings: string): Promise<r
   return clear.length < found.length ? undefined : clear.filter((submodule) => submodule !== undefined);
 }
 
-/** A folder inside a repository that is taken for another one although it is not called `.git`: it may be made of any files. */
+/** Whether a folder that is not called `.git` inside a repository counts as one: any files may form it. */
 async function isEmbedded(repositories: readonly Repository[]): Promise<boolean> {
   const bare = repositories.find(({ root, folder }) => root === folder && basename(root) !== ".git");
   if (bare === undefined) return false;
@@ -114,7 +114,7 @@ async function isEmbedded(repositories: readonly Repository[]): Promise<boolean>
   return false;
 }
 
-/** Whether a rebase that stopped halfway has commands among its next steps. `git rebase --continue` would run them. */
+/** Whether an interrupted rebase has commands among its next steps. `git rebase --continue` would run them. */
 async function runsPreparedSteps({ folder }: Repository): Promise<boolean> {
   const path = join(folder, "rebase-merge", "git-rebase-todo");
   if (!isThere(path)) return false;
@@ -123,8 +123,8 @@ async function runsPreparedSteps({ folder }: Repository): Promise<boolean> {
 }
 
 /**
- * Where git in this folder takes what it shows from, besides the repository. `undefined` when it might run a program that the
- * repository's own files name, or show any other file; also when that cannot be found out. Never rejects.
+ * Where git in this folder gets data from besides the repository. `undefined` if it might run a program that the repository's
+ * files name, or show any other file, or if that is unclear. Never rejects.
  */
 export async function shownPlaces(cwd: string): Promise<readonly string[] | undefined> {
   try {
@@ -157,7 +157,7 @@ export async function shownPlaces(cwd: string): Promise<readonly string[] | unde
   }
 }
 
-/** True when the user's settings make git check signatures with another program; also when that cannot be found out. */
+/** Whether the user's settings make git check signatures with another program. True if that is unclear. */
 export async function showsSignatures(): Promise<boolean> {
   const user = await userSettings().catch(() => undefined);
   return user === undefined || user.some(checksSignatures);

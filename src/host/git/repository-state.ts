@@ -15,7 +15,7 @@ async function readLine(path: string): Promise<string | undefined> {
   return (await readSmall(path))?.split("\n")[0]?.trim();
 }
 
-/** Branch, or the start of the commit when there is none. */
+/** The branch, or without one the start of the commit id. */
 async function branchOf(repository: Repository): Promise<string | undefined> {
   const head = await readLine(join(repository.folder, "HEAD"));
   const branch = /^ref: refs\/heads\/(.+)$/.exec(head ?? "")?.[1];
@@ -23,17 +23,16 @@ async function branchOf(repository: Repository): Promise<string | undefined> {
   return head !== undefined && /^[0-9a-f]{40,64}$/.test(head) ? `none (at commit ${head.slice(0, 10)})` : undefined;
 }
 
-/** Nothing that a file name or a commit says may look like more than one line of ours. */
+/** Keeps file names and commits from looking like several lines. */
 function clean(line: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   return textStart(line.replace(/[\u0000-\u001f\u007f\u0080-\u009f]/g, " "), longestSubject);
 }
 
 /**
- * Where git looks is decided by what we found, not by variables that some outer git left behind. The settings of the user
- * and of the machine do count, because they are not the repository's: without `safe.directory` git would refuse, and
- * without `core.autocrlf` or `core.excludesFile` its status would not be the one that the user sees. Of what they make git
- * run, only filters are left: status cannot be told without them.
+ * Git uses the repository that we found, not variables left by an outer git. The settings of the user and the machine apply:
+ * without `safe.directory` git would refuse, and without `core.autocrlf` or `core.excludesFile` its status would differ from
+ * what the user sees. Of the programs they name, only filters run, because status needs them.
  */
 function gitEnvironment(root: string): Record<string, string | undefined> {
   const kept = new Set(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"]);
@@ -41,7 +40,7 @@ function gitEnvironment(root: string): Record<string, string | undefined> {
   return {
     ...Object.fromEntries(inherited.map((name) => [name, undefined])),
     GIT_CEILING_DIRECTORIES: dirname(root),
-    // A missing object must not be fetched: that would start what the repository names.
+    // Fetching a missing object would start programs that the repository names.
     GIT_NO_LAZY_FETCH: "1",
     GIT_ALLOW_PROTOCOL: "none",
     GIT_TERMINAL_PROMPT: "0",
@@ -90,7 +89,7 @@ function statusLines(status: readonly string[] | undefined): readonly string[] {
   return status.length === 0 ? ["Status: clean"] : ["Status:", ...bounded(status)];
 }
 
-/** Branch, short status and last commits, as text for the model; `undefined` outside a repository. Never rejects. */
+/** Branch, short status and latest commits as text for the model. `undefined` outside a repository. Never rejects. */
 export async function repositoryState(cwd: string): Promise<string | undefined> {
   try {
     const { repositories, unclear } = await repositoriesAround(cwd);
@@ -98,7 +97,7 @@ export async function repositoryState(cwd: string): Promise<string | undefined> 
     const branch = repository && (await branchOf(repository));
     if (repository === undefined || branch === undefined || repository.root === repository.folder) return undefined;
     const intro = ["Git repository at the start of this turn", `Root: ${repository.root}`, `Branch: ${branch}`];
-    // One alone is the one that git would take.
+    // A single one is the one that git would use.
     if (unclear || repositories.length > 1 || !(await isTrusted(repository))) {
       const why = "Status and commits are left out: the repository's own configuration makes git run programs.";
       return [...intro, why].join("\n");

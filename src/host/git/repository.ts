@@ -7,15 +7,15 @@ import { withoutTrailing } from "../../text/text-cut.ts";
 const largestFile = 256 * 1024;
 
 export interface Repository {
-  /** The folder that `.git` is in; of a bare repository, the repository. */
+  /** The folder around `.git`; of a bare repository, the repository. */
   readonly root: string;
   /** The folder with `HEAD`. */
   readonly folder: string;
-  /** The folder with `config`: another one in a linked working tree. */
+  /** The folder with `config`, which differs in a linked working tree. */
   readonly common: string;
 }
 
-/** A file of git's; `undefined` when it is missing, no regular file (reading a pipe would not end) or far too large. */
+/** One of git's files. `undefined` if missing, not regular (a pipe may never end) or far too large. */
 export async function readSmall(path: string): Promise<string | undefined> {
   try {
     const stats = await stat(path);
@@ -33,7 +33,7 @@ export function isThere(path: string): boolean {
   }
 }
 
-/** Where a path of git's leads, walked as the system walks it: `link/..` is the parent of the link's target. */
+/** Where one of git's paths leads, resolved as the system does: `link/..` is the parent of the link's target. */
 export function leadsTo(path: string, base: string): string | undefined {
   try {
     return realpathSync.native(isAbsolute(path) ? path : `${base}/${path}`);
@@ -42,7 +42,7 @@ export function leadsTo(path: string, base: string): string | undefined {
   }
 }
 
-/** The folder that a file of git's names, read as git reads it; `undefined` when that might be another one. */
+/** The folder that one of git's files names, read as git does; `undefined` if unclear. */
 async function pathIn(file: string, intro: string): Promise<string | undefined> {
   const read = await readSmall(file);
   const text = read === undefined ? undefined : withoutTrailing(read, "\r\n");
@@ -51,14 +51,14 @@ async function pathIn(file: string, intro: string): Promise<string | undefined> 
   return path === "" || /[\0\r\n\uFFFD]/.test(path) ? undefined : leadsTo(path, dirname(file));
 }
 
-/** The repository whose folder this is. `unclear`: its files are not as git writes them. */
+/** The repository in this folder. `unclear`: its files are not as git writes them. */
 export async function repositoryAt(root: string, folder: string): Promise<Repository | "unclear"> {
   const pointer = join(folder, "commondir");
   const common = isThere(pointer) ? await pathIn(pointer, "") : folder;
   return common === undefined ? "unclear" : { root, folder, common };
 }
 
-/** What the `.git` in a folder stands for; `undefined` when there is none. */
+/** The repository of a folder's `.git`; `undefined` without one. */
 export async function repositoryIn(root: string): Promise<Repository | "unclear" | undefined> {
   const dotGit = join(root, ".git");
   if (!isThere(dotGit)) return undefined;
@@ -68,13 +68,13 @@ export async function repositoryIn(root: string): Promise<Repository | "unclear"
   return folder === undefined ? "unclear" : repositoryAt(root, folder);
 }
 
-/** Whether git would take a folder for a repository's own, whatever it is called. */
+/** Whether git would treat a folder as a repository, whatever its name. */
 export function looksLikeGit(folder: string): boolean {
   const has = (name: string): boolean => isThere(join(folder, name));
   return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
 }
 
-/** A folder that git would take for a repository although it is not called `.git`. */
+/** A repository in a folder with another name than `.git`. */
 async function bareRepository(folder: string): Promise<Repository | "unclear" | undefined> {
   return looksLikeGit(folder) ? repositoryAt(folder, folder) : undefined;
 }
@@ -88,7 +88,7 @@ function isOpenFolder(path: string): boolean {
   }
 }
 
-/** Whether git surely takes this for a repository, and looks no further up. */
+/** Whether git certainly uses this repository and looks no further up. */
 async function isWhole({ folder, common }: Repository): Promise<boolean> {
   const head = (await readSmall(join(folder, "HEAD"))) ?? "";
   if (!/^(?:ref: refs\/\S+|[0-9a-f]{40}|[0-9a-f]{64})\n?$/.test(head)) return false;
@@ -96,8 +96,8 @@ async function isWhole({ folder, common }: Repository): Promise<boolean> {
 }
 
 /**
- * The repositories that git might use in a folder, found by looking, the likeliest first. More than one when the lower
- * ones are incomplete: git then looks further up. `unclear`: there may be others.
+ * The repositories that git might use in a folder, the likeliest first. Several if the lower ones are incomplete, because git
+ * then looks further up. `unclear`: there may be others.
  */
 export async function repositoriesAround(
   cwd: string,

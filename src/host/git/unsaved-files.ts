@@ -10,24 +10,24 @@ import { trackedFiles } from "./tracked-files.ts";
 const mostFiles = 2000;
 const mostBytes = 64 * 1024 * 1024;
 
-/** What git has of a working tree, by path below its root; folders that hold something tracked are there without an id. */
+/** The object ids of a working tree's tracked files, by path below its root. Folders around them have no id. */
 interface Saved {
   readonly root: string;
   readonly algorithm: string;
   readonly ids: ReadonlyMap<string, string | undefined>;
 }
 
-/** Thrown when something would be lost, or when that cannot be told. */
+/** Thrown if something would or might be lost. */
 class NotSaved extends Error {}
 
-/** A port's promise; see `unsaved` there. */
+/** See the lookup `unsaved`. */
 export async function unsavedFiles(pattern: string): Promise<readonly string[] | undefined> {
   const left = { files: mostFiles, bytes: mostBytes };
   const trees = new Map<string, Promise<Saved | undefined>>();
   try {
     const found: string[] = [];
     const matched = await matchedPaths(pattern);
-    // Of what is not there yet, nothing can be said.
+    // It does not exist yet.
     if (matched.length === 0) return await whereItLeads(pattern.replace(/\\(.)/gs, "$1"));
     for (const path of matched) {
       const folder = dirname(path);
@@ -42,7 +42,7 @@ export async function unsavedFiles(pattern: string): Promise<readonly string[] |
   }
 }
 
-/** What git has around a folder; `undefined` when there is no repository. */
+/** The tracked files around a folder; `undefined` without a repository. */
 async function savedAround(folder: string): Promise<Saved | undefined> {
   const { repositories, unclear } = await repositoriesAround(folder);
   if (unclear) throw new NotSaved();
@@ -50,7 +50,7 @@ async function savedAround(folder: string): Promise<Saved | undefined> {
   if (repository === undefined) return undefined;
   const settings = await readSmall(join(repository.common, "config"));
   const tracked = await trackedFiles(repository);
-  // Its files may be those of another folder.
+  // Its files may be in another folder.
   if (tracked === undefined || settings === undefined || /\bworktree\s*=/i.test(settings)) throw new NotSaved();
   const ids = new Map<string, string | undefined>();
   for (const { path, id } of tracked.entries) {
@@ -87,7 +87,7 @@ async function unsavedIn(
   return [];
 }
 
-/** The files of which git has none; of a build folder, which may hold very many, only itself. */
+/** The untracked files below a path. Of a build folder, which may be very large, only the folder. */
 async function filesIn(path: string, left: { files: number }): Promise<readonly string[]> {
   left.files -= 1;
   if (left.files < 0) throw new NotSaved();
@@ -97,14 +97,14 @@ async function filesIn(path: string, left: { files: number }): Promise<readonly 
   return found;
 }
 
-/** Whether a new file lies in a folder that is called like one of builds, and holds what git tracks. No build makes it again. */
+/** Whether an untracked file is in a folder that is named like a build folder but has tracked files. No build recreates it. */
 function isAmongSources(name: string, { ids }: Saved): boolean {
   const parts = name.split("/");
   const folders = parts.flatMap((part, at) => (isBuildFolder(part) ? [parts.slice(0, at + 1).join("/")] : []));
   return folders.length > 0 && folders.every((folder) => ids.has(folder));
 }
 
-/** What git calls a file by its content. */
+/** Git's object id for a file's content. */
 function idOf(content: Buffer, algorithm: string): string {
   return createHash(algorithm).update(`blob ${content.length}\0`).update(content).digest("hex");
 }

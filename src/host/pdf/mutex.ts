@@ -1,9 +1,8 @@
-/** Says that a turn is over. May be called more than once. */
+/** Ends a turn. Can be called more than once. */
 export type EndTurn = () => void;
 
 /**
- * Lets one through at a time, in the order in which they came. Rejects when `signal` is aborted before it is one's turn;
- * then those behind wait no longer for it.
+ * A FIFO mutex. Rejects if `signal` aborts before the caller's turn, which then no longer delays the others.
  */
 export function createTurns(): (signal: AbortSignal) => Promise<EndTurn> {
   let last: Promise<unknown> = Promise.resolve();

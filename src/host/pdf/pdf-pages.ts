@@ -8,7 +8,7 @@ import { type ReaderExit, startPdfReader } from "./pdf-reader.ts";
 
 const megabyte = 1024 * 1024;
 const memoryPollMs = 100;
-/** Nothing is waited for that even SIGKILL does not end. */
+/** Stop waiting for a process that SIGKILL did not end. */
 const exitLimitMs = 2000;
 
 const usualLimits: Readonly<Record<PdfBound, number>> = {
@@ -18,21 +18,21 @@ const usualLimits: Readonly<Record<PdfBound, number>> = {
 };
 
 export interface PdfPagesOptions {
-  /** The program's main file, which can be started as the process that a PDF is read in. */
+  /** The program's main file, to be started as the reader process. */
   readonly mainFile?: string;
   readonly limits?: Partial<typeof usualLimits>;
 }
 
 /**
- * Reads each PDF in a process of its own, which has no environment and is killed when it takes too much of anything. One at
- * a time, so that several files take no more memory than one.
+ * Reads each PDF in a separate process, without environment and with limits. One at a time, so that several files need no more
+ * memory than one.
  */
 export function createPdfPages(options: PdfPagesOptions = {}): Host["pdfPages"] {
   const limits = { ...usualLimits, ...options.limits };
   const nextTurn = createTurns();
   return async function* pdfPages(bytes, mostPages, signal) {
     const endTurn = await nextTurn(signal);
-    // All files of the built program lie in one folder.
+    // All files of the built program are in one folder.
     const mainFile = options.mainFile ?? join(__dirname, "main.cjs");
     const reader = startPdfReader({ mainFile, mostPages, heapBytes: limits.memoryBytes }, endTurn);
     let exceeded: PdfBound | undefined;
@@ -70,12 +70,12 @@ export function createPdfPages(options: PdfPagesOptions = {}): Host["pdfPages"] 
   };
 }
 
-/** How it ends, when it was not we who ended it, at the limit of its heap, and when the system itself has no more memory. */
+/** How it ends at its heap limit, and when the system runs out of memory. */
 function isOutOfMemory(exit: ReaderExit): boolean {
   return exit === "SIGABRT" || exit === "SIGKILL";
 }
 
-/** Calls back once when the process has more than `limit`. What cannot be measured is bounded by its heap alone. */
+/** Calls back once the process exceeds `limit`. If memory cannot be measured, only the heap limit applies. */
 function watchMemory(pid: number | undefined, limit: number, onTooMuch: () => void): () => void {
   const stopped = new AbortController();
   async function watch(watched: number): Promise<void> {
@@ -86,7 +86,7 @@ function watchMemory(pid: number | undefined, limit: number, onTooMuch: () => vo
       if (bytes > limit) return onTooMuch();
     }
   }
-  // It rejects only when it is stopped.
+  // It rejects only once stopped.
   if (pid !== undefined) watch(pid).catch(() => undefined);
   return () => stopped.abort();
 }

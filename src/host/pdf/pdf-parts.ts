@@ -3,13 +3,13 @@ import type { PdfPart } from "../../engine/ports.ts";
 import { textStart } from "../../text/text-cut.ts";
 import { fieldsOf, parsedJson } from "../../text/values.ts";
 
-/** Messages may quote the file. */
+/** Messages can quote the file. */
 const mostMessage = 300;
 const notUnderstood: PdfPart = { type: "failed", encrypted: false, message: "its reader cannot be understood" };
 
 /**
- * The parts that the reader of a PDF writes, a line of JSON each. Ends with its output, with a line that is none, and after
- * telling so, at more than `mostBytes`.
+ * The parts that the reader writes, one JSON line each. Ends with its output, at a malformed line, or beyond `mostBytes` after
+ * reporting that.
  */
 export async function* partsOf(output: Readable, mostBytes: number, onTooLong: () => void): AsyncGenerator<PdfPart> {
   let waiting: Buffer[] = [];
@@ -30,7 +30,7 @@ export async function* partsOf(output: Readable, mostBytes: number, onTooLong: (
       waiting.push(taken.subarray(from));
     }
   } catch {
-    // Reading ends early only when we let go of the pipe.
+    // Reading fails only when we close the pipe.
   }
 }
 

@@ -1,11 +1,11 @@
 import { Readable, type Writable } from "node:stream";
 import { type ChildProcessByStdio, startProgram } from "../processes/start-program.ts";
 
-/** The exit code, or the name of the signal that ended it, or why it could not be started. */
+/** The exit code, the signal, or why it could not start. */
 export type ReaderExit = number | string;
 
 export interface PdfReader {
-  /** `undefined` when it could not be started. */
+  /** `undefined` if it could not start. */
   readonly pid: number | undefined;
   readonly output: Readable;
   readonly exit: Promise<ReaderExit>;
@@ -19,7 +19,7 @@ interface ReaderSpec {
   readonly heapBytes: number;
 }
 
-/** Starts this program as the reader of one PDF: with no environment, in no folder of the user's. Calls back when it is gone. */
+/** Starts this program as the reader of one PDF, without environment, outside the user's folders. Calls back when it has ended. */
 export function startPdfReader(spec: ReaderSpec, onGone: () => void): PdfReader {
   const heap = `--max-old-space-size=${Math.ceil(spec.heapBytes / 1024 / 1024)}`;
   const words = ["pdf-pages", String(spec.mostPages), String(process.pid)];
@@ -30,9 +30,9 @@ export function startPdfReader(spec: ReaderSpec, onGone: () => void): PdfReader 
       stdio: ["pipe", "pipe", "ignore"],
     }),
   );
-  // Without a free file descriptor there are no pipes, whatever the types say.
+  // Without a free file descriptor, the pipes are undefined despite their types.
   const { stdin, stdout }: { readonly stdin?: Writable; readonly stdout?: Readable } = child;
-  // Both ends may vanish at any time; what there is to know about it comes with the exit.
+  // Both may fail at any time; the exit says what happened.
   stdin?.on("error", () => undefined);
   stdout?.on("error", () => undefined);
   const exit = new Promise<ReaderExit>((done) => {

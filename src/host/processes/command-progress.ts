@@ -5,7 +5,7 @@ const intervalMs = 200;
 const shownLines = 2;
 const shownCharacters = 400;
 
-/** The last lines that a person would see on a screen: of a line drawn over and over, what stands there now. */
+/** The last lines as on a screen: of a line that is redrawn, only its current text. */
 export function lastLines(text: string): string {
   const lines = text
     .split("\n")
@@ -17,12 +17,12 @@ export function lastLines(text: string): string {
 }
 
 export interface Progress {
-  /** Something came. Cheap: the text is made only when it is shown. */
+  /** Call on new output. Cheap: the text is built only when it is shown. */
   changed(): void;
   stop(): void;
 }
 
-/** Shows the end of the output at once when it changes, and then at most five times a second. */
+/** Shows the end of the output on a change, at most five times a second. */
 export function createProgress(output: CommandOutput, show: (tail: string) => void): Progress {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -36,14 +36,14 @@ export function createProgress(output: CommandOutput, show: (tail: string) => vo
       if (pending) showNow();
     }, intervalMs);
     timer.unref();
-    // A character is four bytes at most, and a long line must not hide the one before it entirely.
+    // A character has at most four bytes. Leave room for the line before a long one.
     const text = lastLines(output.latest(shownCharacters * 4));
     if (text === shown || text === "") return;
     shown = text;
     try {
       show(text);
     } catch {
-      // A listener's fault must not end the command.
+      // A listener's error must not end the command.
     }
   }
 

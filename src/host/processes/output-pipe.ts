@@ -7,7 +7,7 @@ import { startProgram } from "./start-program.ts";
 
 export interface OutputPipe {
   readonly reader: Socket;
-  /** The end for a child's output; close it with `closeWriter` once the child has it. */
+  /** For the child's output. Call `closeWriter` once the child has it. */
   readonly writer: number;
   closeWriter(): void;
 }
@@ -23,16 +23,15 @@ function makeFifo(path: string, cwd: string): Promise<boolean> {
 }
 
 /**
- * A real pipe. Node connects its children with sockets instead, and on Linux a socket cannot be opened by name: under one
- * `echo oops > /dev/stderr` fails. `undefined` where there is no `mkfifo`
- * outside `cwd`.
+ * A real pipe. Node uses sockets instead, which Linux cannot open by name, so `echo oops > /dev/stderr` would fail.
+ * `undefined` without a `mkfifo` outside `cwd`.
  */
 export async function openOutputPipe(cwd: string): Promise<OutputPipe | undefined> {
   const path = join(tmpdir(), `tinman-${crypto.randomUUID()}.pipe`);
   if (!(await makeFifo(path, cwd))) return undefined;
   let readEnd: number | undefined;
   try {
-    // The read end first, and without waiting: each end would otherwise wait for the other.
+    // Open the read end first, without blocking: otherwise each end waits for the other.
     readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const writer = openSync(path, constants.O_WRONLY);
     const reader = new Socket({ fd: readEnd, readable: true, writable: false });

@@ -2,13 +2,13 @@ import { type FileHandle, mkdir, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 
 export interface SpoolFile {
-  /** Resolves when the bytes are with the system, so that a writer who waits for it cannot outrun the disk. Never rejects. */
+  /** Resolves once the system has the bytes. Await it, so that output cannot outrun the disk. Never rejects. */
   write(bytes: Uint8Array): Promise<void>;
-  /** Closes the file. False when it could not be written: then it is of no use to anybody. */
+  /** Closes the file. False if it could not be written completely. */
   finish(): Promise<boolean>;
 }
 
-/** A private file (0600) that takes at most `capBytes`; what comes after that is left out, and a last line says how much. */
+/** A private file (0600) of at most `capBytes`. The rest is dropped, and a last line says how much. */
 export function createSpoolFile(path: string, capBytes: number): SpoolFile {
   let opening: Promise<FileHandle> | undefined;
   let written = 0;
@@ -33,7 +33,7 @@ export function createSpoolFile(path: string, capBytes: number): SpoolFile {
     }
   }
 
-  /** What the disk had no room for must not keep the room that it took: the session's log needs it. */
+  /** On a full disk, frees the space for the session's log. */
   async function giveUp(): Promise<void> {
     failed = true;
     const file = await opening?.catch(() => undefined);

@@ -37,7 +37,7 @@ export async function rulesOf(folder: string, pace: Pace): Promise<readonly Igno
   return rules;
 }
 
-/** Rules of the folders above, from the root of the repository down. Outside a repository there are none. */
+/** Rules of the folders above, from the repository's root down. Empty outside a repository. */
 export async function inheritedRules(folder: string, pace: Pace): Promise<readonly IgnoreRule[]> {
   const above: string[] = [];
   for (let at = folder; !existsSync(onDisk(join(at, ".git"))); at = dirname(at)) {

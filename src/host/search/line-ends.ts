@@ -6,14 +6,14 @@ export function namesCarriageReturns(pattern: string): boolean {
   return /\r|(?<!\\)(?:\\\\)*\\(?:r|x0d|x\{0*d\}|u000d)/i.test(pattern);
 }
 
-/** A regular expression of ripgrep's that finds plain text, in which every line feed may have a carriage return before it. */
+/** A ripgrep expression for plain text in which each line feed may follow a carriage return. */
 export function textAcrossLineEnds(text: string): string {
   return text.replace(/[\\.+*?()|[\]{}^$#&~-]/g, "\\$&").replace(/\n/g, "\\r?\\n");
 }
 
 /**
- * The same expression for files whose lines end with CRLF, which Edit takes for LF as well: a line feed is either end of a
- * line, and a single `.` takes a whole one. For expressions that may match across lines, with `.` for every character.
+ * The expression for CRLF files too, as in Edit: a line feed matches either line end, and a single `.` a whole one. For
+ * multi-line expressions in which `.` matches every character.
  */
 export function acrossLineEnds(pattern: string): string {
   if (verbose.test(pattern)) return pattern;

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import type { GrepQuery } from "../../engine/ports.ts";
 import { namesCarriageReturns } from "./line-ends.ts";
 
-/** What to find in each text. */
+/** What to search for in each text. */
 interface Task {
   readonly source: string;
   readonly flags: string;
@@ -24,14 +24,14 @@ export interface FoundLine {
 }
 
 export interface LineSearch {
-  /** The lines of a text that match, and those around them. Rejects when that takes too long, or the search was aborted. */
+  /** The matching lines and those around them. Rejects on a timeout or an abort. */
   find(bytes: Uint8Array): Promise<readonly FoundLine[]>;
   close(): Promise<void>;
 }
 
 const longestLine = 2000;
 
-/** The thread gets it as source text, so it can use nothing outside itself. */
+/** Runs in the thread from its source text, so it must be self-contained. */
 function searchTexts(port: MessagePort, task: Task): void {
   const pattern = new RegExp(task.source, task.flags);
 
@@ -92,8 +92,8 @@ function taskOf(query: GrepQuery): Task {
 }
 
 /**
- * Searches with a JavaScript regular expression. These backtrack, and one that takes too long can only be stopped with its
- * thread, so each search has one. Throws when the expression is malformed.
+ * Searches with a JavaScript regular expression in a thread, because a slow one can only be stopped by ending its thread.
+ * Throws if the expression is malformed.
  */
 export function createLineSearch(query: GrepQuery, mostMs: number, signal: AbortSignal): LineSearch {
   const task = taskOf(query);

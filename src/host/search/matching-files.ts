@@ -6,11 +6,11 @@ import { type PatternSegment, parseNamePattern } from "./name-pattern.ts";
 
 const mostEntries = 10_000;
 
-/** A match as the shell writes it: nothing of it is resolved, not even `..`. */
+/** A match as the shell writes it: unresolved, even `..`. */
 interface Match {
   readonly folder: string;
   readonly name: string;
-  /** Unknown for a name that was not found in a listing. */
+  /** Unknown if the name did not come from a listing. */
   readonly isLink?: boolean;
 }
 
@@ -19,13 +19,13 @@ interface Budget {
 }
 
 async function namesIn(folder: string, test: (name: string) => boolean, budget: Budget): Promise<readonly Match[]> {
-  // Before version 5.2 bash took these two for matches as well.
+  // Before version 5.2, bash also matched these two.
   const found: Match[] = [".", ".."].filter(test).map((name) => ({ folder, name }));
   try {
     for await (const entry of await opendir(folder === "" ? "/" : folder, { bufferSize: 512 })) {
       budget.left -= 1;
       if (budget.left < 0) throw new Error("There are too many files to look at.");
-      // Bytes that are no text are part of a name that could not be asked for again.
+      // A name that is not UTF-8 cannot be looked up again.
       if (entry.name.includes("\uFFFD")) throw new Error("A name cannot be read.");
       if (test(entry.name)) found.push({ folder, name: entry.name, isLink: entry.isSymbolicLink() });
     }
@@ -50,7 +50,7 @@ async function expand(segments: readonly PatternSegment[]): Promise<readonly Mat
   return matches;
 }
 
-/** The match with what it is; `undefined` when it is nothing. */
+/** The match with its kind; `undefined` if it does not exist. */
 async function look(match: Match, foldersOnly: boolean): Promise<Required<Match> | undefined> {
   const path = `${match.folder}/${match.name}`;
   try {
@@ -62,7 +62,7 @@ async function look(match: Match, foldersOnly: boolean): Promise<Required<Match>
   }
 }
 
-/** What a pattern matches, each by its own name in its canonical folder. Rejects as below. */
+/** A pattern's matches, each as its canonical folder plus its name. Rejects as below. */
 export async function matchedPaths(pattern: string): Promise<readonly string[]> {
   const { segments, foldersOnly } = parseNamePattern(pattern);
   const found = new Set<string>();
@@ -71,7 +71,7 @@ export async function matchedPaths(pattern: string): Promise<readonly string[]> 
     if (match === undefined || /^\.\.?$/.test(match.name)) continue;
     const [folder] = await whereItLeads(match.folder === "" ? "/" : match.folder);
     const path = folder === undefined ? undefined : join(folder, match.name);
-    // With a slash behind it, a link is what it leads to.
+    // Followed by a slash, a link means its target.
     const ends = path !== undefined && foldersOnly && match.isLink ? await whereItLeads(path) : [path];
     for (const end of ends) if (end !== undefined) found.add(end);
   }
@@ -79,9 +79,8 @@ export async function matchedPaths(pattern: string): Promise<readonly string[]> 
 }
 
 /**
- * The canonical folders that hold what a pattern matches and where each match leads; for a pattern that matches nothing,
- * where it leads when it is taken by its letters. Rejects when that cannot be found out, or not without looking at very
- * many files.
+ * The canonical folders of a pattern's matches, and where each match leads. Without matches, where the literal pattern leads.
+ * Rejects if that is unknown, or would need a look at very many files.
  */
 export async function matchingFiles(pattern: string): Promise<readonly string[]> {
   const { segments, foldersOnly, literal, isLoose } = parseNamePattern(pattern);
@@ -105,8 +104,7 @@ export async function matchingFiles(pattern: string): Promise<readonly string[]>
 }
 
 /**
- * Nothing, when no name begins with a dash among those that the first pattern in a path matches; else no answer. Rejects as
- * above.
+ * Empty if the path's first pattern matches no name with a leading dash; otherwise `undefined`. Rejects as above.
  */
 export async function noDashes(pattern: string): Promise<readonly string[] | undefined> {
   const { segments } = parseNamePattern(pattern);

@@ -6,18 +6,18 @@ type Item =
   | { readonly type: "one" }
   | { readonly type: "character"; readonly is: string };
 
-/** A part of a pattern between two slashes: a plain name, or a test of names. */
+/** A part of a pattern between slashes: a plain name, or a test for names. */
 export type PatternSegment =
   | { readonly type: "name"; readonly name: string }
   | { readonly type: "test"; matches(name: string): boolean };
 
 export interface NamePattern {
   readonly segments: readonly PatternSegment[];
-  /** It ends in a slash, and so means folders only. */
+  /** It ends in a slash, so it matches only folders. */
   readonly foldersOnly: boolean;
-  /** What is left of it when nothing matches: its backslashes are taken out. */
+  /** The literal text, used if nothing matches: without its backslashes. */
   readonly literal: string;
-  /** Some of the tests say yes too often, so that even with a match the shell may find none. */
+  /** Some tests match too much, so the shell may find no match where we do. */
   readonly isLoose: boolean;
 }
 
@@ -47,8 +47,8 @@ function isActive(character: Character | undefined, text: string): boolean {
 }
 
 /**
- * Where a bracket's set ends: at the first `]` when the set is a plain one, and otherwise, because there are several ways to
- * read it, at the last. `undefined`: it is no set.
+ * Where a bracket expression ends: at the first `]` if it is simple; otherwise it is ambiguous, and the last `]` counts.
+ * `undefined` if it is not one.
  */
 function setEnd(
   part: readonly Character[],
@@ -90,7 +90,7 @@ function bytes(text: string): readonly string[] {
   return Array.from(Buffer.from(text).toString("latin1"));
 }
 
-/** In some locales a character is a byte, so names are read both ways. */
+/** In some locales a character is a byte, so check both readings. */
 function testOf(items: readonly Item[], first: Character | undefined): (name: string) => boolean {
   const byteItems = items.flatMap((item): readonly Item[] =>
     item.type === "character" ? bytes(item.is).map((is) => ({ type: "character", is })) : [item],
@@ -102,8 +102,8 @@ function testOf(items: readonly Item[], first: Character | undefined): (name: st
 }
 
 /**
- * A pattern as bash reads it by default: no `**`, no extended patterns, and a leading dot is matched by a dot alone. A set in
- * brackets matches any character, so the tests may say yes where bash says no, but not the other way round.
+ * A pattern as bash reads it by default: no `**`, no extended patterns, and only a dot matches a leading dot. A bracket
+ * expression matches any character, so the tests may match too much, but never too little.
  */
 export function parseNamePattern(pattern: string): NamePattern {
   const characters = charactersOf(pattern);
@@ -117,7 +117,7 @@ export function parseNamePattern(pattern: string): NamePattern {
         return { type: "name", name: part.map(({ text }) => text).join("") };
       }
       const matches = testOf(items, part[0]);
-      // Whether the folder itself and the one above it are matches depends on the version of bash.
+      // Whether `.` and `..` match depends on the version of bash.
       isLoose ||= hasSet || matches(".") || matches("..");
       return { type: "test", matches };
     });

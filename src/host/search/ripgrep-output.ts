@@ -33,7 +33,7 @@ function pathOf(bytes: Buffer): string {
   return nameOfBytes(bytes.subarray(searchedRoot.length));
 }
 
-/** Cuts a stream with `next`, which gives what it finds at an index and where that ends; `undefined`: more is needed. */
+/** Splits a stream with `next`, which returns the items at an index and their end, or `undefined` if it needs more bytes. */
 async function* cut(
   stream: Readable,
   next: (bytes: Buffer, from: number) => { readonly found: readonly Found[]; readonly end: number } | undefined,
@@ -52,7 +52,7 @@ async function* cut(
   yield* last(rest);
 }
 
-/** Paths, each of which ends with a NUL. */
+/** Paths, each terminated by a NUL. */
 export function readPaths(stream: Readable): AsyncIterable<Found> {
   return cut(
     stream,
@@ -65,7 +65,7 @@ export function readPaths(stream: Readable): AsyncIterable<Found> {
   );
 }
 
-/** Lines of files, and what ripgrep says between them. */
+/** Lines of files, and ripgrep's separators. */
 export function readContent(stream: Readable): AsyncIterable<Found> {
   return cut(
     stream,

@@ -14,9 +14,9 @@ export interface RipgrepSearch {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly limit: number;
-  /** Takes the output apart. */
+  /** Parses the output. */
   readonly read: Reader;
-  /** Whether a file was asked for. */
+  /** Whether a file is part of the search. */
   readonly wanted: (path: string) => Promise<boolean>;
   readonly signal: AbortSignal;
   readonly bounds?: { readonly timeMs?: number; readonly bytes?: number } | undefined;
@@ -40,7 +40,7 @@ async function readErrorText(stream: Readable): Promise<{ text: string; lacksFil
   return { text, lacksFiles, isUnreadable };
 }
 
-/** Foreign prose: ripgrep quotes the pattern over several lines; what is wrong with it is behind `error:`. */
+/** Ripgrep quotes the pattern over several lines; the cause follows `error:`. */
 function meaningfulLine(errorText: string): string {
   const lines = errorText.split("\n").filter((line) => line.trim() !== "");
   const first = (lines[0] ?? "ripgrep failed").replace(/^rg: /, "").trim();
@@ -56,7 +56,7 @@ function ending(child: Child): Promise<number | null> {
   });
 }
 
-/** What was asked for, as lines, up to the limit. A mark between lines stays only between lines that stay. */
+/** The wanted lines, up to the limit. A separator is kept only between kept lines. */
 async function collect(found: AsyncIterable<Found>, search: RipgrepSearch): Promise<SearchResult> {
   const lines: string[] = [];
   const pace = createPace(search.signal);
@@ -78,7 +78,7 @@ async function collect(found: AsyncIterable<Found>, search: RipgrepSearch): Prom
   return { lines, truncated: false };
 }
 
-/** What the program finds, up to the limit, at which it is ended. Rejects with its own words when it fails. */
+/** Ripgrep's results. It is killed at the limit. Rejects with its own message if it fails. */
 export async function searchWithRipgrep(search: RipgrepSearch): Promise<SearchResult> {
   search.signal.throwIfAborted();
   const child = startProgram<Child>(search.program, search.args, {
@@ -87,9 +87,9 @@ export async function searchWithRipgrep(search: RipgrepSearch): Promise<SearchRe
     stdio: ["ignore", "pipe", "pipe"],
   });
   const ended = ending(child);
-  // It may fail while lines are still read; it is waited for, and its fault seen, below.
+  // It may fail while lines are being read. Handled below.
   ended.catch(() => undefined);
-  // Without a free file descriptor there are no streams, whatever the types say.
+  // Without a free file descriptor, the streams are undefined despite their types.
   if (child.pid === undefined) await ended;
   const errors = readErrorText(child.stderr).catch(() => ({ text: "", lacksFiles: false, isUnreadable: false }));
   const kill = () => child.kill("SIGKILL");

@@ -11,7 +11,7 @@ import { readContent, readPaths, searchedRoot, separatorFlags } from "./ripgrep-
 import { searchWithRipgrep } from "./ripgrep-process.ts";
 import { relativeTo, wantedPaths } from "./wanted-paths.ts";
 
-/** The same for every search: only our own settings, everything but `.git`, no colours, a fixed order. */
+/** For every search: only our settings, everything except `.git`, no colours, a fixed order. */
 const always = [
   "--no-config",
   "--no-ignore-messages",
@@ -20,10 +20,10 @@ const always = [
   "--hidden",
   "--no-require-git",
 ] as const;
-/** Last, because the last pattern that matches wins. */
+/** Comes last, because the last match wins. */
 const neverGit = "--glob=!.git";
 
-/** The ripgrep that comes with us, or the user's. */
+/** The bundled ripgrep, or the user's. */
 export async function locateRipgrep(): Promise<string | undefined> {
   try {
     const { rgPath } = await import("@vscode/ripgrep");
@@ -34,7 +34,7 @@ export async function locateRipgrep(): Promise<string | undefined> {
   }
 }
 
-/** The searched folder, and what to search in it. A name from outside is never at the start of an argument. */
+/** The folder to search in, and the target. A file name never starts an argument. */
 async function place(path: string): Promise<{ cwd: string; target: string }> {
   const stats = await stat(path);
   if (stats.isDirectory()) return { cwd: path, target: searchedRoot };
@@ -46,13 +46,13 @@ function excludeFlags(exclude: readonly string[]): readonly string[] {
   return exclude.map((glob) => `--glob=!${glob.replace(/^(?:\.\/|!)+/, "")}`);
 }
 
-/** What ripgrep reads as we do. */
+/** Patterns that ripgrep reads as we do. */
 const plainGlob = /^[^[\]\\\r\n]{0,999}[^[\]\\\s]$/;
 
 /**
- * Which files ripgrep need not open. Its own include globs win over `.gitignore`: `**` would bring in `node_modules`. A list
- * of what to ignore loses against it instead, so the globs become one: ignore all files but these. It is a file, and
- * without a place for it ripgrep searches more than it needs to: what was asked for is found out afterwards anyway.
+ * Tells ripgrep which files to skip. Its include globs override `.gitignore`, so `**` would include `node_modules`. An ignore
+ * file does not, so the globs become one that ignores everything else. If it cannot be written, ripgrep searches too much, and
+ * the results are filtered afterwards.
  */
 async function withIncludeFile<T>(
   include: readonly string[],
@@ -77,7 +77,7 @@ async function withIncludeFile<T>(
   }
 }
 
-/** Lines end with CRLF or LF, as in Edit, unless the pattern itself is about carriage returns. */
+/** Lines end with CRLF or LF, as in Edit, unless the pattern mentions carriage returns. */
 function patternFlags({ pattern, fixedString, multiline }: GrepQuery): readonly string[] {
   const asItIs = [...(fixedString ? ["--fixed-strings"] : []), `--regexp=${pattern}`];
   const across = multiline ? ["--multiline", "--multiline-dotall"] : [];
@@ -141,22 +141,22 @@ async function glob(program: string, query: GlobQuery, signal: AbortSignal, boun
 }
 
 export interface SearchOptions {
-  /** Where ripgrep is; `undefined` for nowhere. */
+  /** Finds ripgrep. */
   readonly locate?: () => Promise<string | undefined>;
-  /** How long an expression may take for one file where it is not ripgrep that looks for it. */
+  /** Without ripgrep: the time limit for a pattern in one file. */
   readonly mostPatternMs?: number;
-  /** What one run of ripgrep may take. */
+  /** Limits for one run of ripgrep. */
   readonly bounds?: { readonly timeMs?: number; readonly bytes?: number };
 }
 
-/** Searches with ripgrep, or with a slower walk of our own where there is none. */
+/** Searches with ripgrep, or without it with our own slower walk. */
 export function createSearch(options: SearchOptions = {}): Search {
   let located: Promise<string | undefined> | undefined;
-  /** A path that is not text cannot be handed to a program. */
+  /** A path that is not UTF-8 cannot be an argument. */
   const programFor = async (path: string) => {
     if (isBeyondText(path)) return undefined;
     located ??= (options.locate ?? locateRipgrep)().then((found) => {
-      // It may be there the next time: without a free file descriptor, nothing is found.
+      // Try again next time: without a free file descriptor, it is not found.
       if (found === undefined) located = undefined;
       return found;
     });

@@ -6,14 +6,14 @@ const lookEveryMs = 100;
 const pageBytes = 4096;
 
 export interface SearchBounds {
-  /** Why the search was ended; `undefined` when it was not. */
+  /** Why the search was ended, if it was. */
   exceeded(): string | undefined;
   stop(): void;
 }
 
 /**
- * Ends a search that takes too long or too much memory. A repository can bring an ignore file that is a pipe, or a link to
- * an endless device, and ripgrep reads it whole.
+ * Ends a search that takes too long or too much memory. A repository's ignore file can be a pipe, or a link to an endless
+ * device, which ripgrep reads completely.
  */
 export function boundSearch(
   pid: number,

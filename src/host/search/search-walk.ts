@@ -13,9 +13,8 @@ import { searchableBytes } from "./searched-file.ts";
 import { relativeTo, wantedPaths } from "./wanted-paths.ts";
 
 /*
- * The search for machines without ripgrep. It promises less: patterns are JavaScript's, and one that takes too long for a
- * file ends the search; files above the size limit are passed over; of the ignore files only `.gitignore` is read, up to
- * the root of the repository; few file types are known.
+ * Searches without ripgrep, with limits: JavaScript patterns, where one that takes too long for a file ends the search; large
+ * files are skipped; only `.gitignore` is read, up to the root of the repository; few file types are known.
  */
 
 const largestFile = 10 * 1024 * 1024;
@@ -38,14 +37,14 @@ const fileTypes: Readonly<Record<string, readonly string[]>> = {
   yaml: ["yaml", "yml"],
 };
 
-/** One search: what it has in common, and what it learns on the way. */
+/** The state of one search. */
 interface Walk {
   readonly signal: AbortSignal;
   readonly pace: Pace;
   isIncomplete: boolean;
 }
 
-/** What is tried, or `otherwise` when something cannot be read. */
+/** The result, or `otherwise` if something cannot be read. */
 async function attempt<T>(walk: Walk, act: () => Promise<T>, otherwise: T): Promise<T> {
   try {
     return await act();
@@ -82,7 +81,7 @@ async function* filesBelow(folder: string, walk: Walk): AsyncGenerator<string> {
   for await (const path of filesIn(folder, inherited, walk)) yield path.slice(join(folder, "/").length);
 }
 
-/** Whether a path, or a folder that it is in, is left out. */
+/** Whether a path, or a folder around it, is excluded. */
 function leavingOut(exclude: readonly string[], pace: Pace): (path: string) => Promise<boolean> {
   const globs = exclude.map((glob) => compileGlob(glob.replace(/^(?:\.\/|!)+/, "").replace(/\/$/, "")));
   for (const { problem } of globs) if (problem !== undefined) throw new Error(problem);
@@ -125,7 +124,7 @@ function resultOf(lines: readonly string[], limit: number, walk: Walk): SearchRe
   return walk.isIncomplete ? { ...result, unreadable: true } : result;
 }
 
-/** `mostMs` is how long the pattern may take for one file. */
+/** `mostMs`: the time limit for the pattern in one file. */
 export async function walkGrep(query: GrepQuery, signal: AbortSignal, mostMs: number): Promise<SearchResult> {
   const stats = await stat(onDisk(query.path));
   const isFolder = stats.isDirectory();

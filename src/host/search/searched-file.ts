@@ -5,8 +5,8 @@ import { onDisk } from "../files/system-path.ts";
 const binarySample = 8192;
 
 /**
- * The bytes of a file that can be searched; `undefined` for one that is not there, for a large or binary one, and for a
- * pipe, which may never end. Rejects when reading fails.
+ * The bytes of a searchable file. `undefined` for missing, large and binary files, and for pipes, which may never end.
+ * Rejects if reading fails.
  */
 export async function searchableBytes(path: string, largest: number): Promise<Buffer | undefined> {
   try {

@@ -1,10 +1,10 @@
 import { addressBytes, type Block, isInBlock, isPublicAddress, leadsInto, parseBlock } from "./private-address.ts";
 
-/** Which servers may be asked for something: every public one, and those private ones that the user's configuration names. */
+/** Which servers can be fetched from: all public ones, and the private ones in the user's configuration. */
 export interface AllowedHosts {
-  /** Allowed whatever its addresses are, by its host as it is written. */
+  /** Allowed by its written host, whatever its addresses. */
   byName(url: URL): boolean;
-  /** Allowed whatever name led there. `own`: this machine and its neighbours, which count as private. */
+  /** Allowed by its address, whatever its name. `own`: this machine and its neighbours, which count as private. */
   byAddress(address: string, own: readonly Block[]): boolean;
 }
 
@@ -14,9 +14,9 @@ interface Entry {
 }
 
 /**
- * `entries`: host names, addresses, either with `:port`, blocks of addresses (`10.0.0.0/8`), or `*`. Others match nothing.
- * A name or an address stands for itself, as it is written: anybody can point a name of theirs at an address, and who is
- * asked about that name does not see where it leads. A block stands for a network and all names that lead into it.
+ * `entries`: host names and addresses, optionally with `:port`, blocks of addresses (`10.0.0.0/8`), or `*`. Others match
+ * nothing. A name or an address matches only as written, because anyone can point their own name at an address, and an
+ * approver of that name does not see where it leads. A block matches a network and all names that lead into it.
  */
 export function createAllowedHosts(entries: readonly string[]): AllowedHosts {
   const all = entries.includes("*");
@@ -35,7 +35,7 @@ export function createAllowedHosts(entries: readonly string[]): AllowedHosts {
   };
 }
 
-/** As names are compared: no brackets around an address, no dot at the end. */
+/** For comparison: without brackets around an address or a final dot. */
 export function plainHost(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
 }
@@ -44,7 +44,7 @@ function portOf(url: URL): string {
   return url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
 }
 
-/** By way of a URL, so that spellings are evened out as they are in the addresses that are asked for. */
+/** Parsed as a URL, so that spellings are normalised as in requested addresses. */
 function parseEntry(entry: string): readonly Entry[] {
   const text = entry.trim();
   const whole = addressBytes(text)?.length === 16 ? `[${text}]` : text;

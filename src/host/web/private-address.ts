@@ -1,12 +1,12 @@
 import { isIPv4, isIPv6 } from "node:net";
 
-/** Addresses that begin alike. */
+/** Addresses with a common prefix. */
 export interface Block {
   readonly bytes: readonly number[];
   readonly bits: number;
 }
 
-/** The bytes of an address: 4 or 16; `undefined` for anything that is none. A zone (`%eth0`) is passed over. */
+/** The 4 or 16 bytes of an address; `undefined` if malformed. Ignores a zone (`%eth0`). */
 export function addressBytes(text: string): readonly number[] | undefined {
   if (isIPv4(text)) return text.split(".").map(Number);
   if (!isIPv6(text)) return undefined;
@@ -27,7 +27,7 @@ function groupBytes(text: string): readonly number[] {
   });
 }
 
-/** `10.0.0.0/8`, `fd00::/8`; an address alone is a block of one. */
+/** `10.0.0.0/8`, `fd00::/8`, or a single address. */
 export function parseBlock(text: string): Block | undefined {
   const [address = "", length, ...more] = text.split("/");
   const bytes = addressBytes(address);
@@ -54,7 +54,7 @@ const notPublicV4 = blocks(
   "10.0.0.0/8",
   "100.64.0.0/10",
   "127.0.0.0/8",
-  // Metadata of most clouds.
+  // Most clouds' metadata.
   "169.254.0.0/16",
   "172.16.0.0/12",
   "192.0.0.0/24",
@@ -66,25 +66,25 @@ const notPublicV4 = blocks(
   "203.0.113.0/24",
   "224.0.0.0/4",
   "240.0.0.0/4",
-  // Looks public, and is the metadata of every machine in Azure.
+  // Azure's metadata, although it looks public.
   "168.63.129.16/32",
 );
 
-/** All that is given out to the world; what lies elsewhere is local, reserved or unspecified. */
+/** The globally assigned addresses. All others are local, reserved or unspecified. */
 const givenOutV6 = blocks("2000::/3");
 
-/** Parts of it for protocols (Teredo among them), documentation, and 6to4, which can lead to any IPv4 address. */
+/** Exceptions for protocols (including Teredo), documentation, and 6to4, which can lead to any IPv4 address. */
 const notPublicV6 = blocks("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20");
 
-/** The last four bytes are an IPv4 address, and that is where it leads: mapped, and the translators of IPv6-only networks. */
+/** IPv6 addresses that lead to the IPv4 address in their last four bytes: mapped, and NAT64. */
 const wrapsV4 = blocks("::ffff:0:0/96", "64:ff9b::/96");
 
-/** What lies behind an address that wraps another one, and else the address itself. */
+/** The wrapped IPv4 address, if any, or the address itself. */
 function unwrapped(bytes: readonly number[]): readonly number[] {
   return wrapsV4.some((block) => isInBlock(bytes, block)) ? bytes.slice(12) : bytes;
 }
 
-/** An address that anybody on the internet could reach. What is no address is not public. */
+/** An address that is reachable from the internet. False if malformed. */
 export function isPublicAddress(address: string): boolean {
   const bytes = addressBytes(address);
   if (bytes === undefined) return false;
@@ -93,7 +93,7 @@ export function isPublicAddress(address: string): boolean {
   return target.length === 4 ? !notPublicV4.some(isIn) : givenOutV6.some(isIn) && !notPublicV6.some(isIn);
 }
 
-/** The network interfaces of this machine, as Node tells them. */
+/** This machine's network interfaces, as reported by Node. */
 export type Interfaces = Readonly<
   Record<string, readonly { readonly address: string; readonly cidr: string | null }[] | undefined>
 >;
@@ -101,9 +101,9 @@ export type Interfaces = Readonly<
 const linkBits = 64;
 
 /**
- * This machine under every address that it has, and its neighbours in IPv6: there a link is 64 bits wide, and everything on
- * it has a global address, printers too. A single address (DHCPv6 hands those out) says nothing of its link, so 64 bits of
- * it are taken; a narrower link is taken as it is. Neighbours in IPv4 that have public addresses are other people's.
+ * This machine's addresses, and its IPv6 neighbours: an IPv6 link has 64 bits, and everything on it, even a printer, has a
+ * global address. A single address (from DHCPv6) does not show its link, so 64 bits of it count; a narrower link counts as it
+ * is. IPv4 neighbours with public addresses belong to others.
  */
 export function ownBlocks(interfaces: Interfaces): readonly Block[] {
   return Object.values(interfaces).flatMap((entries = []) =>
@@ -117,7 +117,7 @@ export function ownBlocks(interfaces: Interfaces): readonly Block[] {
   );
 }
 
-/** Whether an address leads into one of the blocks, also when it is wrapped in another one. */
+/** Whether an address, or the one it wraps, is in one of the blocks. */
 export function leadsInto(address: string, into: readonly Block[]): boolean {
   const bytes = addressBytes(address);
   return bytes !== undefined && into.some((block) => isInBlock(unwrapped(bytes), block));

@@ -2,25 +2,25 @@ import type { LookupAddress } from "node:dns";
 import { type AllowedHosts, plainHost } from "./allowed-hosts.ts";
 import { type Block, type Interfaces, isPublicAddress, ownBlocks } from "./private-address.ts";
 
-/** Every address of a name, best first. */
+/** All addresses of a name, best first. */
 export type LookUpAll = (name: string) => Promise<readonly LookupAddress[]>;
 
 export interface AddressSearch {
   readonly allowed: AllowedHosts;
   readonly lookUpAll: LookUpAll;
-  /** Asked for every request: addresses come and go with networks. */
+  /** Read for every request, because addresses change with networks. */
   readonly interfaces: () => Interfaces;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Whether a proxy stands in between, which can look names up itself. */
+  /** Whether a proxy is used, which can resolve names itself. */
   readonly hasProxy: boolean;
 }
 
 const mostAddresses = 4;
 
 /**
- * Where the server of an address may be connected to, in the order to try. `undefined` stands for wherever its name leads,
- * when the user has allowed it by that name. Rejects with words when one of its addresses is not allowed, or none is found.
+ * The allowed addresses of a URL's server, in the order to try. `undefined`: wherever its name leads, if the user allowed it
+ * by name. Rejects with a message if one of its addresses is not allowed, or none is found.
  */
 export async function addressesOf(url: URL, search: AddressSearch): Promise<readonly (string | undefined)[]> {
   const { allowed, hasProxy } = search;
@@ -74,7 +74,7 @@ async function lookUp(host: string, search: AddressSearch): Promise<readonly Loo
   throw new Error(`The name ${host} could not be looked up, and what cannot be checked is not asked.`);
 }
 
-/** The first address, the first of the other family, and then the rest: one family may lead nowhere from here. */
+/** The first address, the first of the other family, then the rest, because one family may be unreachable. */
 function inTurns(found: readonly LookupAddress[]): readonly string[] {
   const [first] = found;
   const other = found.find(({ family }) => family !== first?.family);

@@ -10,7 +10,7 @@ import { addressesOf, type LookUpAll } from "./web-address.ts";
 
 export interface WebOptions {
   readonly network: Network;
-  /** Servers that may be asked although their addresses are not public: see `createAllowedHosts`. */
+  /** Allowed servers with private addresses: see `createAllowedHosts`. */
   readonly allowPrivate?: readonly string[];
   readonly lookUpAll?: LookUpAll;
   readonly interfaces?: () => Interfaces;
@@ -18,14 +18,14 @@ export interface WebOptions {
 }
 
 export interface WebTimeouts extends Timeouts {
-  /** From the first look-up to the last byte, redirects included. */
+  /** From the first lookup to the last byte, including redirects. */
   readonly overallMs: number;
 }
 
 const defaultTimeouts: WebTimeouts = { connectMs: 10_000, firstByteMs: 20_000, idleMs: 20_000, overallMs: 60_000 };
 const mostRedirects = 5;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Faults after which another address of the same server may do better: nothing was asked yet. */
+/** Failures after which another address of the server can be tried: nothing was sent yet. */
 const beforeAsking: ReadonlySet<NetworkErrorKind> = new Set(["refused", "unreachable", "connect_timeout"]);
 
 interface Trip {
@@ -39,8 +39,8 @@ interface Trip {
 }
 
 /**
- * Pages of other machines. The addresses of a name are looked up once, checked, and then connected to, so that a name that
- * means something else a moment later leads nowhere new; every redirect starts over.
+ * Fetches pages. Resolves a name once, checks its addresses and connects to those, which prevents DNS rebinding. Every
+ * redirect starts over.
  */
 export function createWeb(options: WebOptions): Web {
   const { network, timeouts = defaultTimeouts, lookUpAll = systemLookUp, interfaces = networkInterfaces } = options;
@@ -115,7 +115,7 @@ function withoutFragment(url: URL): URL {
   return plain;
 }
 
-/** For people: no query, no credentials. */
+/** For messages: no query, no credentials. */
 function shown({ origin, pathname }: URL): string {
   return `${origin}${pathname.length > 200 ? `${pathname.slice(0, 200)}…` : pathname}`;
 }
@@ -148,7 +148,7 @@ const byAddress =
   "It was asked for the address that was checked, not for the name; where it only takes names, the user can allow this one with fetch.allowPrivate in the configuration.";
 
 async function readPage(response: HttpResponse, at: URL, maxBytes: number): Promise<WebPage> {
-  // Copied together: pieces of one byte each would take a hundred times their size.
+  // Join the pieces: one-byte pieces would take a hundred times their size.
   let body = Buffer.alloc(0);
   let size = 0;
   let truncated = false;
