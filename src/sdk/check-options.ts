@@ -15,7 +15,6 @@ import {
   oneOf,
 } from "./checks.ts";
 import { longestMs } from "./connection/timers.ts";
-import { given } from "./wire.ts";
 
 /* What of a session, a prompt and a call can be checked before anything is begun. */
 
@@ -117,15 +116,8 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** Those that were given, as far as they can be counted: what is longer is as good as endless. */
+/** Without absent ones, and none that is too long for a timer: those are as good as endless. */
 export function countable(timeouts: Timeouts = {}): Timeouts {
-  const least = (ms: number | undefined) => (ms === undefined ? undefined : Math.min(ms, longestMs));
-  return given<Timeouts>({
-    request: least(timeouts.request),
-    open: least(timeouts.open),
-    begin: least(timeouts.begin),
-    turn: least(timeouts.turn),
-    silence: least(timeouts.silence),
-    grace: least(timeouts.grace),
-  });
+  const given = Object.entries(timeouts).filter(([, ms]) => ms !== undefined);
+  return Object.fromEntries(given.map(([name, ms]: [string, number]) => [name, Math.min(ms, longestMs)]));
 }

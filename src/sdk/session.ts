@@ -3,8 +3,8 @@ import { errorMessage, type Fields, fieldsOf, listOf, textOf } from "../text/val
 import type { CallOptions, CommonOptions, Connection, Session, SettingsChange } from "./api.ts";
 import { callOptions, checkCall, checkSettings, checkText, promptOptions } from "./check-options.ts";
 import { defaultLimits, type Limits } from "./connection/limits.ts";
-import { Peer } from "./connection/peer.ts";
-import { BusyError, methodWords, RequestError, type SdkError } from "./errors.ts";
+import { Peer, type PeerEvents } from "./connection/peer.ts";
+import { BusyError, methodWords, RequestError } from "./errors.ts";
 import { createInteractions, mostCalls } from "./interactions.ts";
 import { Prompts } from "./turns/prompts.ts";
 import { createTranslator, type Known } from "./turns/sdk-events.ts";
@@ -23,24 +23,33 @@ export interface Opening {
   another(id: string, settings: SettingsChange): Promise<Session>;
 }
 
-/** A session over a connection, which it ends when it could not be opened. */
-export async function openSession(connection: Connection, options: CommonOptions, opening: Opening): Promise<Session> {
-  const limits: Limits = { ...defaultLimits, ...options.timeouts };
-  const known: Known = { settings: mergedSettings({}), title: undefined, usage: undefined };
-  const translator = createTranslator(known);
-  let sessionId = opening.id;
-  /** What the backend may call this session; of a new one nothing is known before it is open. */
-  const ownIds = new Set(sessionId === undefined ? [] : [sessionId]);
-  const isOwn = (id: string): boolean => ownIds.size === 0 || ownIds.has(id);
-  let settingsTold = 0;
+/** What is known of a session so far. */
+interface State {
+  /** Unknown until a new session is open. */
+  sessionId: string | undefined;
+  /** Names that the backend can use for this session. */
+  readonly ownIds: Set<string>;
+  readonly known: Known;
+  /** Counts the settings that the backend has reported. */
+  settingsTold: number;
+}
+
+/** Connects the prompts, the interactions and the peer of a session with each other and with the caller's handlers. */
+function wireUp(connection: Connection, options: CommonOptions, limits: Limits, state: State) {
+  const translator = createTranslator(state.known);
+  const isOwn = (id: string): boolean => state.ownIds.size === 0 || state.ownIds.has(id);
 
   const warning = (words: string): void => safely("onWarning", () => options.onWarning?.(words));
   const tell = (events: readonly TurnEvent[]): void => {
     for (const event of events) {
-      // Whoever listens to no events still hears of what they should know.
+      // Callers without an event handler still get warnings.
       if (options.onEvent === undefined && event.type === "notice" && event.level === "warning") warning(event.message);
-      safely("onEvent", () => options.onEvent?.(event, sessionId), warning);
+      safely("onEvent", () => options.onEvent?.(event, state.sessionId), warning);
     }
+  };
+  const happened = (notification: Fields, events: readonly TurnEvent[], characters: number): void => {
+    tell(events);
+    prompts.see(notification, events, characters);
   };
 
   const prompts = new Prompts({
@@ -67,71 +76,73 @@ export async function openSession(connection: Connection, options: CommonOptions
     isUnwanted: () => prompts.isUnwanted,
     warning,
   });
-  const happened = (notification: Fields, events: readonly TurnEvent[], characters: number): void => {
-    tell(events);
-    prompts.see(notification, events, characters);
-  };
-  const peer: Peer = new Peer(
-    connection,
-    {
-      notification(notification, characters) {
-        if (notification.type === "settings_updated") settingsTold += 1;
-        if (notification.type === "permission_resolved")
-          interactions.closeOne(requestIdOf(notification.requestId) ?? "");
-        happened(notification, translator.take(notification), characters);
-      },
-      request(id, method, params, characters) {
-        if (typeof params.sessionId === "string" && !isOwn(params.sessionId)) {
-          warning(`A request of another session was answered with no: ${params.sessionId}`);
-          interactions.deny(id, method);
-          return;
-        }
-        const calls = listOf(params.toolUses);
-        for (const each of calls.length > mostCalls ? [] : calls) {
-          // Whatever comes of it, the request is answered.
-          const tellCall = (): void => happened({}, translator.callIsComplete(fieldsOf(each).toolUse), characters);
-          safely("A request", tellCall, warning);
-        }
-        if (method === "droid.request_permission" || method === "droid.ask_user") prompts.noteQuestion();
-        interactions.take(id, method, params);
-      },
-      strayError(error, about) {
-        if (!prompts.strayError(error, about?.id))
-          warning(`${about === undefined ? "The backend" : methodWords(about.method)}: ${error.message}`);
-      },
-      isOwn,
-      hold: () => prompts.hold(),
-      warning,
-      gone: (error: SdkError) => {
-        interactions.closeAll();
-        prompts.fail(error);
-      },
+  const events: PeerEvents = {
+    notification(notification, characters) {
+      if (notification.type === "settings_updated") state.settingsTold += 1;
+      if (notification.type === "permission_resolved") interactions.closeOne(requestIdOf(notification.requestId) ?? "");
+      happened(notification, translator.take(notification), characters);
     },
-    { graceMs: limits.grace },
-  );
+    request(id, method, params, characters) {
+      if (typeof params.sessionId === "string" && !isOwn(params.sessionId)) {
+        warning(`A request of another session was answered with no: ${params.sessionId}`);
+        interactions.deny(id, method);
+        return;
+      }
+      const calls = listOf(params.toolUses);
+      for (const each of calls.length > mostCalls ? [] : calls) {
+        // A fault here must not leave the request unanswered.
+        const tellCall = (): void => happened({}, translator.callIsComplete(fieldsOf(each).toolUse), characters);
+        safely("A request", tellCall, warning);
+      }
+      if (method === "droid.request_permission" || method === "droid.ask_user") prompts.noteQuestion();
+      interactions.take(id, method, params);
+    },
+    strayError(error, about) {
+      if (!prompts.strayError(error, about?.id))
+        warning(`${about === undefined ? "The backend" : methodWords(about.method)}: ${error.message}`);
+    },
+    isOwn,
+    hold: () => prompts.hold(),
+    warning,
+    gone(error) {
+      interactions.closeAll();
+      prompts.fail(error);
+    },
+  };
+  const peer: Peer = new Peer(connection, events, { graceMs: limits.grace });
+  return { peer, prompts, interactions };
+}
+
+/** A session over a connection. If it cannot be opened, the connection is closed. */
+export async function openSession(connection: Connection, options: CommonOptions, opening: Opening): Promise<Session> {
+  const limits: Limits = { ...defaultLimits, ...options.timeouts };
+  const known: Known = { settings: mergedSettings({}), title: undefined, usage: undefined };
+  const ownIds = new Set(opening.id === undefined ? [] : [opening.id]);
+  const state: State = { sessionId: opening.id, ownIds, known, settingsTold: 0 };
+  const { peer, prompts, interactions } = wireUp(connection, options, limits, state);
 
   const request = (method: string, params: object, { signal }: CallOptions = {}, timeoutMs = limits.request) =>
     peer.request(method, params, { timeoutMs, signal });
 
   async function change(wishes: SettingsChange, how: CallOptions = {}): Promise<void> {
-    const before = settingsTold;
+    const before = state.settingsTold;
     const method = "droid.update_session_settings";
     await request(method, wishes, how).catch(async (error: unknown) => {
       const older = isFormat(error) ? inOlderWords({ ...wishes }) : undefined;
       if (older === undefined) throw error;
       await request(method, older, how);
     });
-    // What the backend says of it counts.
-    if (settingsTold === before) known.settings = mergedSettings(wishes, known.settings);
+    // The backend has the last word.
+    if (state.settingsTold === before) known.settings = mergedSettings(wishes, known.settings);
   }
 
   async function open() {
     const { id, told } = await opening.open((method, params) => request(method, params, options, limits.open));
-    sessionId = id;
+    state.sessionId = id;
     ownIds.add(id);
     const session = fieldsOf(told.session);
     known.settings = mergedSettings(told.settings, known.settings);
-    // What was told before may have been of another session.
+    // Earlier notifications may have been about another session.
     known.title = textOf(session.title) ?? known.title;
     known.usage = usageOf(told.tokenUsage) ?? known.usage;
     const history = listOf(session.messages)
@@ -169,7 +180,7 @@ export async function openSession(connection: Connection, options: CommonOptions
       return prompts.isBusy;
     },
     stream: (prompt, how) => prompts.stream(prompt, promptOptions("stream", how)),
-    // A promise of its own: one that nobody looks at shall not hide that it was rejected.
+    // A promise of its own, so that ignoring its rejection is reported.
     send: async (prompt, how) => prompts.stream(prompt, promptOptions("send", how)).result,
     interrupt: async (how) => prompts.interrupt(callOptions("interrupt", how)),
     async updateSettings(wishes, how) {
@@ -187,7 +198,7 @@ export async function openSession(connection: Connection, options: CommonOptions
       if (prompts.isBusy) throw new BusyError("A session can be forked when no turn runs in it.");
       const { newSessionId } = await request("droid.fork_session", title === undefined ? {} : { title }, how);
       if (typeof newSessionId !== "string") throw new RequestError("droid.fork_session", noFork);
-      // Some backends have moved to the copy without a word.
+      // Some backends switch to the copy without a notification.
       const { modelId, interactionMode: mode, autonomyLevel } = known.settings;
       const wishes: SettingsChange = { modelId, autonomyLevel, interactionMode: mode === "spec" ? "spec" : "auto" };
       const { settings } = await request("droid.load_session", { sessionId: id }, how, limits.open);
@@ -213,7 +224,7 @@ export async function openSession(connection: Connection, options: CommonOptions
     [Symbol.asyncDispose]: close,
   };
 
-  /** A prompt that goes out this way is no turn of ours, and keeps ours waiting. */
+  /** A prompt sent this way has a foreign turn, and ours wait for its end. */
   async function call(method: string, params: object, { signal }: CallOptions = {}): Promise<Fields> {
     const isPrompt = method === "droid.add_user_message";
     const isForeign = isPrompt && !prompts.isBusy;
@@ -222,7 +233,7 @@ export async function openSession(connection: Connection, options: CommonOptions
     const onSent = (id: string): void => (isPrompt ? prompts.noteOther(id) : undefined);
     try {
       const result = await peer.request(method, params, { timeoutMs: limits.request, signal, onSent });
-      // Some methods go on under another id.
+      // Some methods continue under another id.
       if (typeof result.newSessionId === "string") ownIds.add(result.newSessionId);
       return result;
     } catch (error) {
@@ -231,7 +242,7 @@ export async function openSession(connection: Connection, options: CommonOptions
     }
   }
 
-  /** What runs is not left to run for nobody. */
+  /** Interrupts a running turn, which nothing would wait for. */
   function close(): Promise<void> {
     return peer.close(prompts.isBusy ? "droid.interrupt_session" : undefined);
   }
@@ -246,12 +257,12 @@ const pending = [
 
 const unreadable: readonly number[] = [errorCodes.invalidRequest, errorCodes.invalidParams];
 
-/** The backend did not understand what was asked for. */
+/** The backend could not read the request. */
 export function isFormat(error: unknown): boolean {
   return error instanceof RequestError && unreadable.includes(error.code);
 }
 
-/** What the caller or the backend gave must not break what goes on, also where it takes its time to fail. */
+/** Handlers must not break the session, not even by a rejected promise. */
 function safely(what: string, act: () => unknown, warning?: (words: string) => void): void {
   const failed = (error: unknown): void => warning?.(`${what} failed: ${errorMessage(error)}`);
   try {

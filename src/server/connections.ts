@@ -40,6 +40,8 @@ const mostPongs = 64 * 1024;
 /** So many are pinged before anything else gets its turn. */
 const batch = 100;
 
+export type Connections = ReturnType<typeof createConnections>;
+
 export function createConnections(options: ConnectionsOptions) {
   const { log, metrics, pingMs } = options;
   const all = new Set<Live>();

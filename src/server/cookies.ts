@@ -1,5 +1,5 @@
 import type { Credential } from "./credentials.ts";
-import { hashOf, newToken } from "./tokens.ts";
+import { hashOf, newToken } from "./token-file.ts";
 
 const linkMs = 60_000;
 const cookieMs = 30 * 24 * 3_600_000;

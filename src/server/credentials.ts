@@ -4,8 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Ceilings, type Identity, type Role, roles } from "../access/identity.ts";
 import { errorMessage } from "../text/values.ts";
 import type { Log } from "./log.ts";
-import { ownToken, readToken, tokenFault } from "./token-file.ts";
-import { hashOf } from "./tokens.ts";
+import { hashOf, ownToken, readToken, tokenFault } from "./token-file.ts";
 
 /** The owner of this machine's own token; everybody, where there is no authentication. */
 export const ownIdentity: Identity = { user: "local", role: "admin" };

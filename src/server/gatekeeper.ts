@@ -14,6 +14,8 @@ export type Verdict =
   | { readonly route: Route; readonly asked: Asked }
   | { readonly refusal: Answer; readonly reason: Reason; readonly route?: Route };
 
+export type Gatekeeper = ReturnType<typeof createGatekeeper>;
+
 export function createGatekeeper(parts: {
   readonly routes: readonly Route[];
   readonly access: Access;

@@ -9,10 +9,10 @@ import { AgentError } from "../engine/errors.ts";
 import type { ConnectionHandler } from "../frontends/front-end.ts";
 import { errorMessage } from "../text/values.ts";
 import { answer, answerRaw } from "./answers.ts";
-import { createConnections } from "./connections.ts";
-import { createCookies } from "./cookies.ts";
-import { type Credential, ownIdentity, type UserSource, watchCredentials } from "./credentials.ts";
-import { createGatekeeper, type Verdict } from "./gatekeeper.ts";
+import { type Connections, createConnections } from "./connections.ts";
+import { type Cookies, createCookies } from "./cookies.ts";
+import { type Credential, type Credentials, ownIdentity, type UserSource, watchCredentials } from "./credentials.ts";
+import { createGatekeeper, type Gatekeeper, type Verdict } from "./gatekeeper.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { asHost, createAccess } from "./origin-check.ts";
@@ -53,21 +53,6 @@ export interface HttpServerOptions {
   readonly graceMs?: number;
 }
 
-export interface HttpServer {
-  readonly routes: readonly Pick<Route, "path" | "method" | "needs" | "by" | "upgrades">[];
-  /** Resolves when clients can come. Rejects with `usage` where it cannot listen. */
-  listen(): Promise<void>;
-  /** Where it listens. */
-  address(): { readonly host: string; readonly port: number; readonly url: string };
-  /**
-   * Takes nobody in any more, tells those that are there, waits until `idle` or until the time for it is over, closes all
-   * with 1001, and stops.
-   */
-  drain(idle: Promise<unknown>): Promise<void>;
-  /** Stops, and waits for nothing but the close of its connections. */
-  close(): Promise<void>;
-}
-
 interface Served {
   readonly handler: ConnectionHandler;
   readonly credential: Credential;
@@ -79,108 +64,209 @@ interface TurnedAway {
 }
 
 const goingAway = 1001;
-/** Connections that say nothing, or only ask; they are gone soon. */
+/** Connections beyond the limit, for plain requests. */
 const besides = 200;
 
 /** A server that is not listening yet. Rejects with `config_invalid` when the files with tokens are wrong. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { host, port, auth, limits, timeouts, mounted, log, metrics, graceMs = 2_000, headersMs = 10_000 } = options;
-  let isDraining = false;
-  let stopping: Promise<void> | undefined;
-  const boundPort = (): number => (server.address() as AddressInfo).port;
-  const cookies = createCookies({ ...options, port: boundPort });
+  const { auth, limits, timeouts, log, metrics, lookEveryMs, onUserGone, headersMs = 10_000 } = options;
+  const server = createServer({
+    headersTimeout: headersMs,
+    requestTimeout: 3 * headersMs,
+    connectionsCheckingInterval: headersMs / 2,
+    keepAliveTimeout: headersMs,
+    // A missing Host is refused like a wrong one.
+    requireHostHeader: false,
+  });
+  server.maxConnections = limits.connections + besides;
+  const cookies = createCookies({ ...options, port: () => portOf(server) });
   const connections = createConnections({ ...limits, ...timeouts, log, metrics });
   const credentials =
     auth &&
     (await watchCredentials({
       ...auth,
       log,
-      ...(options.lookEveryMs === undefined ? {} : { everyMs: options.lookEveryMs }),
-      ...(options.onUserGone === undefined ? {} : { onUserGone: options.onUserGone }),
+      ...(lookEveryMs === undefined ? {} : { everyMs: lookEveryMs }),
+      ...(onUserGone === undefined ? {} : { onUserGone }),
       onRevoked(credential) {
         cookies.drop(credential);
         connections.revoke(credential);
       },
     }));
-  const routes = createRoutes({
-    mounted: Object.keys(mounted),
-    needs: options.needs ?? {},
-    cookies,
-    metrics,
-    origins: options.origins,
-    isDraining: () => isDraining,
-  });
-  const everybody: Credential = { hash: "", identity: ownIdentity };
-  const gatekeeper = createGatekeeper({
-    routes,
-    cookies,
-    access: createAccess({ boundTo: host, hosts: options.hosts, origins: options.origins }),
-    byToken: (token) => credentials?.find(token),
-    ...(credentials === undefined ? { everybody } : {}),
-  });
-  const socketOptions = {
-    noServer: true,
-    clientTracking: false,
-    autoPong: false,
-    perMessageDeflate: false,
-    maxPayload: limits.payloadBytes,
-    closeTimeout: graceMs,
-    // The library would accept the first subprotocol that a client offers, and none is spoken here.
-    handleProtocols: () => false as const,
-  };
-  const sockets = new WebSocketServer(socketOptions);
-  const server = createServer({
-    headersTimeout: headersMs,
-    requestTimeout: 3 * headersMs,
-    connectionsCheckingInterval: headersMs / 2,
-    keepAliveTimeout: headersMs,
-    // A request without it is turned away as one with a wrong one is.
-    requireHostHeader: false,
-  });
-  server.maxConnections = limits.connections + besides;
-  /** By connection: the last response that has not left yet. */
-  const owed = new WeakMap<Duplex, ServerResponse>();
+  return new HttpServer({ options, server, cookies, connections, credentials });
+}
 
-  function tellRefusal({ method, url, socket }: IncomingMessage, reason: string, code: number): void {
-    log.warn("access.refused", { reason, code, method, path: url?.split("?", 1)[0], from: socket.remoteAddress });
+interface Parts {
+  readonly options: HttpServerOptions;
+  readonly server: Server;
+  readonly cookies: Cookies;
+  readonly connections: Connections;
+  readonly credentials: Credentials | undefined;
+}
+
+export class HttpServer {
+  readonly routes: readonly Pick<Route, "path" | "method" | "needs" | "by" | "upgrades">[];
+  private readonly parts: Parts;
+  private readonly options: HttpServerOptions;
+  private readonly gatekeeper: Gatekeeper;
+  private readonly sockets: WebSocketServer;
+  private readonly graceMs: number;
+  /** By connection: the last response that was not sent yet. */
+  private readonly owed = new WeakMap<Duplex, ServerResponse>();
+  private isDraining = false;
+  private stopping: Promise<void> | undefined;
+
+  constructor(parts: Parts) {
+    const { options, cookies, credentials } = parts;
+    const { host, hosts, origins, metrics, mounted, needs = {}, limits, graceMs = 2_000 } = options;
+    const isDraining = (): boolean => this.isDraining;
+    const routes = createRoutes({ mounted: Object.keys(mounted), needs, cookies, metrics, origins, isDraining });
+    const everybody: Credential = { hash: "", identity: ownIdentity };
+    this.parts = parts;
+    this.options = options;
+    this.graceMs = graceMs;
+    this.routes = routes;
+    this.gatekeeper = createGatekeeper({
+      routes,
+      cookies,
+      access: createAccess({ boundTo: host, hosts, origins }),
+      byToken: (token) => credentials?.find(token),
+      ...(credentials === undefined ? { everybody } : {}),
+    });
+    const socketOptions = {
+      noServer: true,
+      clientTracking: false,
+      autoPong: false,
+      perMessageDeflate: false,
+      maxPayload: limits.payloadBytes,
+      closeTimeout: graceMs,
+      // The library would accept the first subprotocol that a client offers, and none is supported here.
+      handleProtocols: () => false as const,
+    };
+    this.sockets = new WebSocketServer(socketOptions);
+    this.serve();
   }
 
-  /** Of somebody whom the gatekeeper has let pass. */
-  function tellLateRefusal(request: IncomingMessage, { refused, code }: Answer): void {
-    if (refused !== undefined) tellRefusal(request, refused, code);
+  /** Resolves when clients can connect. Rejects with `usage` where it cannot listen. */
+  listen(): Promise<void> {
+    return listen(this.parts.server, this.options.host, this.options.port);
   }
 
-  function judge(request: IncomingMessage): Verdict {
-    const verdict = gatekeeper.judge(request);
-    if ("refusal" in verdict) tellRefusal(request, verdict.reason, verdict.refusal.code);
-    return verdict;
+  /** Where it listens. */
+  address(): { readonly host: string; readonly port: number; readonly url: string } {
+    const { host } = this.options;
+    const port = portOf(this.parts.server);
+    return { host, port, url: `http://${asHost(host)}:${port}` };
   }
 
-  async function answerTo(request: IncomingMessage): Promise<Answer> {
-    const verdict = judge(request);
-    const given = "refusal" in verdict ? verdict.refusal : await verdict.route.answer(verdict.asked);
-    tellLateRefusal(request, given);
-    metrics.request(verdict.route?.path ?? "other", given.code);
-    return given;
+  /** Refuses new clients, notifies the others, waits for `idle` or the time limit, closes all with 1001, and stops. */
+  async drain(idle: Promise<unknown>): Promise<void> {
+    this.isDraining = true;
+    this.parts.connections.drain();
+    await settlesWithin(this.options.timeouts.drainMs, idle);
+    await this.close();
   }
 
-  /** After everything that was asked for before it on the same connection. */
-  function answerInTurn(socket: Duplex, given: Answer): void {
-    const before = owed.get(socket);
-    if (before === undefined) answerRaw(socket, given);
-    else before.once("close", () => answerRaw(socket, given));
+  /** Stops without waiting for anything but the close of its connections. */
+  close(): Promise<void> {
+    this.isDraining = true;
+    this.stopping ??= this.stop();
+    return this.stopping;
   }
 
-  /** Who serves this client, or why nobody does. */
-  function serverOf(verdict: Verdict, socket: Duplex): Served | TurnedAway {
+  private async stop(): Promise<void> {
+    const { server, credentials, connections } = this.parts;
+    credentials?.stop();
+    await connections.closeAll(goingAway, "server is stopping", this.graceMs);
+    const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+    server.closeIdleConnections();
+    const timer = setTimeout(() => server.closeAllConnections(), this.graceMs);
+    await closed;
+    clearTimeout(timer);
+    this.options.metrics.stop();
+  }
+
+  private serve(): void {
+    const { server } = this.parts;
+    const { metrics } = this.options;
+    const take = (request: IncomingMessage, response: ServerResponse): void => this.take(request, response);
+    // Node would answer `Expect` itself, before the client was checked.
+    const takeExpecting = (request: IncomingMessage, response: ServerResponse): void => {
+      // Its body may or may not come, so nothing after it can be read as another request.
+      response.setHeader("Connection", "close");
+      take(request, response);
+    };
+    server.on("request", take);
+    server.on("checkContinue", takeExpecting);
+    server.on("checkExpectation", takeExpecting);
+    server.on("upgrade", (request, socket, head) => this.upgrade(request, socket, head));
+    server.on("connect", (request, socket) => this.takeTunnel(request, socket));
+    this.sockets.on("wsClientError", (_, socket) => {
+      metrics.connectionRefused("handshake");
+      answerRaw(socket, { code: 400, body: "This is no WebSocket handshake.\n" });
+    });
+    server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+      const code = codesOfErrors[error.code ?? ""] ?? 400;
+      metrics.request("other", code);
+      if (error.code === "ECONNRESET") socket.destroy();
+      else answerRaw(socket, { code, body: "This is no request.\n" });
+    });
+    server.on("drop", () => metrics.connectionRefused("limit"));
+  }
+
+  private take(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    this.owed.set(socket, response);
+    response.once("close", () => {
+      if (this.owed.get(socket) === response) this.owed.delete(socket);
+    });
+    this.answerTo(request)
+      .then((given) => answer(response, given))
+      .catch((error: unknown) => this.giveUp(response, error));
+  }
+
+  /** Without it, Node would close the connection without a trace in the log. */
+  private takeTunnel(request: IncomingMessage, socket: Duplex): void {
+    socket.on("error", () => socket.destroy());
+    this.answerTo(request)
+      .then((given) => this.answerInTurn(socket, given))
+      .catch((error: unknown) => this.giveUp(socket, error));
+  }
+
+  private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const { metrics } = this.options;
+    // Without a listener, a client that resets its connection now would end the process.
+    socket.on("error", () => socket.destroy());
+    const verdict = this.judge(request);
+    const route = verdict.route?.path ?? "other";
+    const found = this.serverOf(verdict, socket);
+    if ("given" in found) {
+      this.logLateRefusal(request, found.given);
+      metrics.request(route, found.given.code);
+      metrics.connectionRefused(found.reason);
+      this.answerInTurn(socket, found.given);
+      return;
+    }
+    this.sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      metrics.request(route, 101);
+      this.parts.connections.add(webSocket, socket, route, found.handler, found.credential);
+    });
+  }
+
+  /** Who serves this client, or why it is refused. */
+  private serverOf(verdict: Verdict, socket: Duplex): Served | TurnedAway {
+    const { mounted, limits, log } = this.options;
+    const { connections } = this.parts;
     if ("refusal" in verdict) return { given: verdict.refusal, reason: verdict.reason };
     const handler = mounted[verdict.route.path];
     const { credential } = verdict.asked;
     if (credential === undefined) return { given: { ...unauthorized, refused: "code" }, reason: "token" };
     if (handler === undefined) return { given: { code: 400, body: "There is no WebSocket here.\n" }, reason: "path" };
-    // It would come in the middle of what the WebSocket says.
-    if (owed.has(socket)) return { given: { code: 400, body: "An answer is still owed here.\n" }, reason: "handshake" };
-    if (isDraining) return { given: unavailable("The server is stopping."), reason: "draining" };
+    // The answer would come in the middle of the WebSocket's frames.
+    if (this.owed.has(socket)) {
+      return { given: { code: 400, body: "An answer is still owed here.\n" }, reason: "handshake" };
+    }
+    if (this.isDraining) return { given: unavailable("The server is stopping."), reason: "draining" };
     const { user } = credential.identity;
     const isFull = connections.count >= limits.connections;
     if (!isFull && connections.countOf(user) < limits.connectionsPerUser) return { handler, credential };
@@ -189,103 +275,45 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     return { given: unavailable(`There are too many connections${isFull ? "" : " of yours"}.`), reason };
   }
 
-  function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // A client that resets its connection now would otherwise end the process.
-    socket.on("error", () => socket.destroy());
-    const verdict = judge(request);
-    const route = verdict.route?.path ?? "other";
-    const found = serverOf(verdict, socket);
-    if ("given" in found) {
-      tellLateRefusal(request, found.given);
-      metrics.request(route, found.given.code);
-      metrics.connectionRefused(found.reason);
-      answerInTurn(socket, found.given);
-      return;
-    }
-    sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      metrics.request(route, 101);
-      connections.add(webSocket, socket, route, found.handler, found.credential);
-    });
+  private async answerTo(request: IncomingMessage): Promise<Answer> {
+    const verdict = this.judge(request);
+    const given = "refusal" in verdict ? verdict.refusal : await verdict.route.answer(verdict.asked);
+    this.logLateRefusal(request, given);
+    this.options.metrics.request(verdict.route?.path ?? "other", given.code);
+    return given;
   }
 
-  function take(request: IncomingMessage, response: ServerResponse): void {
-    const { socket } = request;
-    owed.set(socket, response);
-    response.once("close", () => {
-      if (owed.get(socket) === response) owed.delete(socket);
-    });
-    answerTo(request)
-      .then((given) => answer(response, given))
-      .catch((error: unknown) => giveUp(response, error));
+  /** After the answers to all earlier requests of the same connection. */
+  private answerInTurn(socket: Duplex, given: Answer): void {
+    const before = this.owed.get(socket);
+    if (before === undefined) answerRaw(socket, given);
+    else before.once("close", () => answerRaw(socket, given));
   }
 
-  function giveUp(asker: ServerResponse | Duplex, error: unknown): void {
-    log.error("request.fault", { reason: errorMessage(error) });
+  private judge(request: IncomingMessage): Verdict {
+    const verdict = this.gatekeeper.judge(request);
+    if ("refusal" in verdict) this.logRefusal(request, verdict.reason, verdict.refusal.code);
+    return verdict;
+  }
+
+  private logRefusal({ method, url, socket }: IncomingMessage, reason: string, code: number): void {
+    const path = url?.split("?", 1)[0];
+    this.options.log.warn("access.refused", { reason, code, method, path, from: socket.remoteAddress });
+  }
+
+  /** A refusal by a route, after the gatekeeper has let the client pass. */
+  private logLateRefusal(request: IncomingMessage, { refused, code }: Answer): void {
+    if (refused !== undefined) this.logRefusal(request, refused, code);
+  }
+
+  private giveUp(asker: ServerResponse | Duplex, error: unknown): void {
+    this.options.log.error("request.fault", { reason: errorMessage(error) });
     asker.destroy();
   }
+}
 
-  /** Node would hang up on whoever asks for one, and nobody would know. */
-  function takeTunnel(request: IncomingMessage, socket: Duplex): void {
-    socket.on("error", () => socket.destroy());
-    answerTo(request)
-      .then((given) => answerInTurn(socket, given))
-      .catch((error: unknown) => giveUp(socket, error));
-  }
-
-  /** Node would answer one with `Expect` itself, before anybody has looked at who asks. */
-  function takeExpecting(request: IncomingMessage, response: ServerResponse): void {
-    // Whether its body comes nobody knows, so nothing that comes may be taken for a further request.
-    response.setHeader("Connection", "close");
-    take(request, response);
-  }
-
-  server.on("request", take);
-  server.on("checkContinue", takeExpecting);
-  server.on("checkExpectation", takeExpecting);
-  server.on("upgrade", upgrade);
-  server.on("connect", takeTunnel);
-  sockets.on("wsClientError", (_, socket) => {
-    metrics.connectionRefused("handshake");
-    answerRaw(socket, { code: 400, body: "This is no WebSocket handshake.\n" });
-  });
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    const code = codesOfErrors[error.code ?? ""] ?? 400;
-    metrics.request("other", code);
-    if (error.code === "ECONNRESET") socket.destroy();
-    else answerRaw(socket, { code, body: "This is no request.\n" });
-  });
-  server.on("drop", () => metrics.connectionRefused("limit"));
-
-  async function stop(): Promise<void> {
-    credentials?.stop();
-    await connections.closeAll(goingAway, "server is stopping", graceMs);
-    const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
-    server.closeIdleConnections();
-    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
-    await closed;
-    clearTimeout(timer);
-    metrics.stop();
-  }
-
-  return {
-    routes,
-    listen: () => listen(server, host, port),
-    address() {
-      return { host, port: boundPort(), url: `http://${asHost(host)}:${boundPort()}` };
-    },
-    async drain(idle) {
-      isDraining = true;
-      connections.drain();
-      await settlesWithin(timeouts.drainMs, idle);
-      stopping ??= stop();
-      await stopping;
-    },
-    close() {
-      isDraining = true;
-      stopping ??= stop();
-      return stopping;
-    },
-  };
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
 }
 
 const codesOfErrors: Readonly<Record<string, number>> = {

@@ -1,11 +1,21 @@
+import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { link, mkdir, open, unlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { getSystemErrorMap } from "node:util";
 import { AgentError } from "../engine/errors.ts";
-import { newToken } from "./tokens.ts";
 
 const mostBytes = 1_024;
+
+/** A secret of 32 random bytes. */
+export function newToken(random: (bytes: number) => Buffer = randomBytes): string {
+  return random(32).toString("base64url");
+}
+
+/** What is stored of a token, also in `serve.users`. It does not reveal the token. */
+export function hashOf(token: string): string {
+  return `sha256:${createHash("sha256").update(token).digest("hex")}`;
+}
 
 export function tokenFile(ownHome: string): string {
   return join(ownHome, "serve-token");

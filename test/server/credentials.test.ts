@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { loadUserConfig } from "../../src/config/load.ts";
 import { serveSettings } from "../../src/config/serve/serve-settings.ts";
 import { watchCredentials } from "../../src/server/credentials.ts";
-import { hashOf } from "../../src/server/tokens.ts";
+import { hashOf } from "../../src/server/token-file.ts";
 import { newHome } from "./served.ts";
 
 async function watched() {

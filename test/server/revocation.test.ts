@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Identity } from "../../src/access/identity.ts";
 import { authOf } from "../../src/commands/serve/serve-users.ts";
-import { hashOf, newToken } from "../../src/server/tokens.ts";
+import { hashOf, newToken } from "../../src/server/token-file.ts";
 import { bearer, closeOf, newHome, type Served, serve, until } from "./served.ts";
 
 /** A token that is taken back is taken back at once, also from those who came in with it. */

@@ -12,7 +12,7 @@ import type { NamedUser } from "../../src/server/credentials.ts";
 import { createLog, type LogLevel } from "../../src/server/log.ts";
 import { createMetrics } from "../../src/server/metrics.ts";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "../../src/server/server.ts";
-import { hashOf } from "../../src/server/tokens.ts";
+import { hashOf } from "../../src/server/token-file.ts";
 
 export interface Reply {
   readonly code: number;

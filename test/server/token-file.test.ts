@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { watchCredentials } from "../../src/server/credentials.ts";
 import { createLog } from "../../src/server/log.ts";
-import { ownToken } from "../../src/server/token-file.ts";
-import { newToken } from "../../src/server/tokens.ts";
+import { newToken, ownToken } from "../../src/server/token-file.ts";
 import { newHome } from "./served.ts";
 
 const onLinux = test.runIf(process.platform === "linux");

@@ -1,6 +1,6 @@
 import { exitCodes } from "../../frontends/exit-codes.ts";
 import type { Io } from "../../frontends/front-end.ts";
-import { hashOf, newToken } from "../../server/tokens.ts";
+import { hashOf, newToken } from "../../server/token-file.ts";
 import type { GivenServeToken } from "./serve-options.ts";
 
 /** Prints a token that nobody else has. It is written nowhere: only its hash belongs into the configuration. */

@@ -13,7 +13,7 @@ import type { SettingsChange } from "../../sdk/api.ts";
 import type { Backend } from "./backend.ts";
 import { changeToMode, modeNames, optionIds, type SessionState } from "./modes.ts";
 import { authRequired, badParams, rpcError } from "./rpc-errors.ts";
-import type { LiveSession } from "./session/editor-session.ts";
+import type { EditorSession } from "./session/editor-session.ts";
 import type { Sessions } from "./session/sessions.ts";
 
 const authMethod = {
@@ -42,7 +42,7 @@ export function createAgent(parts: AgentParts): AgentApp {
   };
 
   /** Whoever opens a session hears of it first, and then what there is to know. */
-  function opened(session: LiveSession): SessionState {
+  function opened(session: EditorSession): SessionState {
     setImmediate(() => session.introduce().catch((error: unknown) => parts.warn(String(error))));
     return session.state;
   }
@@ -134,7 +134,7 @@ function toMode(id: string): SettingsChange {
   return change;
 }
 
-function toModel({ models }: LiveSession, modelId: string): SettingsChange {
+function toModel({ models }: EditorSession, modelId: string): SettingsChange {
   if (models.length > 0 && !models.some(({ id, disabled }) => id === modelId && !disabled)) {
     throw badParams(
       `There is no model ${JSON.stringify(modelId)}. There are ${models.map(({ id }) => id).join(", ")}.`,
@@ -143,7 +143,7 @@ function toModel({ models }: LiveSession, modelId: string): SettingsChange {
   return { modelId };
 }
 
-function toOption(session: LiveSession, id: string, value: unknown): SettingsChange {
+function toOption(session: EditorSession, id: string, value: unknown): SettingsChange {
   if (typeof value !== "string") throw badParams(`The value of ${id} must be a text.`);
   switch (id) {
     case optionIds.mode:

@@ -16,10 +16,9 @@ import { fieldsOf, isRecord } from "../../text/values.ts";
 import type { Caller } from "./caller.ts";
 import { unknownSession, unusable } from "./failures.ts";
 import { notificationFrame } from "./frames.ts";
-import { ownSilenceMs } from "./options.ts";
+import { checkExecutable, isExecutable, ownSilenceMs } from "./options.ts";
 import type { RequestId } from "./request-id.ts";
 import type { Seat } from "./server.ts";
-import { checkExecutable, isExecutable } from "./tool-execution.ts";
 
 /** Answers, or sees to it that an answer is sent later; resolves when the next request may be taken. Rejects with a refusal. */
 export type Handler<M extends InteractiveMethod> = (

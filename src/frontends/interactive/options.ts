@@ -1,6 +1,7 @@
 import type { LimitOptions } from "../../access/limits.ts";
 import type { ReasoningEffort, RunOptions } from "../../engine/settings.ts";
 import type { ToolExecution } from "../../protocol/interactive.ts";
+import { refused, unusable } from "./failures.ts";
 
 /** How long the offline and scripted models, which do not bound their silence themselves, may say nothing. */
 export const ownSilenceMs = 10_000;
@@ -25,4 +26,24 @@ export interface InteractiveOptions {
 /** Structured: a name, and what belongs to it. Never the contents of messages. */
 export interface ServerLog {
   info(event: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+type Choice = Pick<InteractiveOptions, "toolExecution" | "toolExecutionChoices">;
+
+/** Who runs the tools of a new session. Throws where the server leaves no choice. */
+export function chosenExecution(wanted: ToolExecution | null | undefined, options: Choice): ToolExecution {
+  const { toolExecution: usual, toolExecutionChoices: choices } = options;
+  if (wanted === undefined || wanted === null || wanted === usual) return usual;
+  if (choices.includes(wanted)) return wanted;
+  throw unusable("tool_execution", `This server does not let clients choose who runs the tools; it is ${usual}.`);
+}
+
+/** Sessions of other front ends, and of an earlier configuration, may need a server that runs tools. */
+export function isExecutable(execution: ToolExecution, { toolExecution, toolExecutionChoices }: Choice): boolean {
+  return execution === "client" || execution === toolExecution || toolExecutionChoices.includes(execution);
+}
+
+export function checkExecutable(execution: ToolExecution, options: Choice): void {
+  if (isExecutable(execution, options)) return;
+  throw refused("tool_execution", "This server runs no tools for its clients, and this session needs it.");
 }

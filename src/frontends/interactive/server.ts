@@ -7,10 +7,9 @@ import type { Hold } from "../../engine/session/session-pool.ts";
 import type { SessionParams } from "../../protocol/interactive.ts";
 import { modelRefusal } from "./failures.ts";
 import type { InteractiveOptions, ServerLog } from "./options.ts";
+import { chosenExecution } from "./options.ts";
 import { runOptionsOf, settingsOf } from "./session-settings.ts";
-import type { LiveSession } from "./shared-session.ts";
-import { createLiveSessions, type LiveSessions } from "./shared-sessions.ts";
-import { chosenExecution } from "./tool-execution.ts";
+import { LiveSession } from "./shared-session.ts";
 
 export interface InteractiveParts {
   readonly engine: Engine;
@@ -33,7 +32,8 @@ export class InteractiveServer {
   readonly access: AccessControl;
   readonly report: Report;
   private readonly log: ServerLog;
-  private readonly live: LiveSessions;
+  /** By session, not by id: one that is closed and still sends its last events may be open again under the same id. */
+  private readonly live = new Map<Session, Promise<LiveSession>>();
 
   constructor({ engine, access, log, report, options }: InteractiveParts) {
     this.engine = engine;
@@ -41,7 +41,6 @@ export class InteractiveServer {
     this.log = log;
     this.report = report;
     this.options = options;
-    this.live = createLiveSessions((error, { id }) => report(error, { sessionId: id }));
   }
 
   /** Rejects with what the client is told. */
@@ -79,7 +78,7 @@ export class InteractiveServer {
   async stop(sessionId: string, who: Identity): Promise<void> {
     const session = this.access.find(sessionId, who);
     if (session === undefined) return;
-    const live = await this.live.find(session);
+    const live = await this.live.get(session);
     live?.endAsAsked();
     await this.access.stop(sessionId, who);
     await live?.ended;
@@ -95,10 +94,21 @@ export class InteractiveServer {
   /** Gives the hold back when nothing comes of it. */
   private async seatOver(hold: Hold): Promise<Seat> {
     try {
-      return { live: await this.live.over(hold.session), hold };
+      return { live: await this.liveOver(hold.session), hold };
     } catch (error) {
       hold.release();
       throw error;
     }
+  }
+
+  /** One for all listeners of a session. Rejects when its past cannot be read. */
+  private liveOver(session: Session): Promise<LiveSession> {
+    const known = this.live.get(session);
+    if (known !== undefined) return known;
+    const opened = LiveSession.over(session, (error) => this.report(error, { sessionId: session.id }));
+    this.live.set(session, opened);
+    const forget = (): void => void this.live.delete(session);
+    opened.then((live) => live.ended).then(forget, forget);
+    return opened;
   }
 }

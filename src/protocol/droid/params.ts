@@ -82,10 +82,7 @@ const initializeParams = z.object({
 
 const loadParams = z.object({
   sessionId: text,
-  enabledToolIds: perhapsIds,
-  disabledToolIds: perhapsIds,
-  additionalToolIds: perhapsIds,
-  restrictToolIds: perhapsIds,
+  ...toolFilters,
   autoRejectPermissionRequests: perhapsTrue,
   mcpServers,
 });

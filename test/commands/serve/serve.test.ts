@@ -7,7 +7,7 @@ import { printServeLink } from "../../../src/commands/serve/serve-link.ts";
 import { defineServe } from "../../../src/commands/serve/serve-options.ts";
 import { printServeToken } from "../../../src/commands/serve/serve-token.ts";
 import type { Io, Output } from "../../../src/frontends/front-end.ts";
-import { hashOf } from "../../../src/server/tokens.ts";
+import { hashOf } from "../../../src/server/token-file.ts";
 import { newHome, serve } from "../../server/served.ts";
 
 async function given(...argv: readonly string[]): Promise<unknown> {

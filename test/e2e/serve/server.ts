@@ -5,7 +5,7 @@ import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { hashOf } from "../../../src/server/tokens.ts";
+import { hashOf } from "../../../src/server/token-file.ts";
 import { noteWarnings } from "../../warnings.ts";
 import { type Bench, createBench } from "../tinman.ts";
 import { connectTo, type WireClient } from "./wire-client.ts";

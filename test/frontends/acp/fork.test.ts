@@ -31,7 +31,11 @@ it("tells the title of a copy to the copy, and not to the session that was copie
       [copy.sessionId, "[Fork] Just reply OK."],
     ]);
   } finally {
-    child.kill();
+    // What it still writes must not come in between the removal of its files.
+    await new Promise((resolve) => {
+      child.once("exit", resolve);
+      child.kill();
+    });
     await bench.remove();
   }
 });

@@ -8,7 +8,7 @@ import { wantedServers } from "../mcp-servers.ts";
 import { boundsOf } from "../modes.ts";
 import { badParams, failed, notOpen, rpcError } from "../rpc-errors.ts";
 import { shownTitle } from "../view/shown-text.ts";
-import { type LiveSession, openLive } from "./editor-session.ts";
+import { type EditorSession, openEditorSession } from "./editor-session.ts";
 
 export interface Wanted {
   readonly cwd: string;
@@ -22,25 +22,25 @@ export type Sessions = ReturnType<typeof createSessions>;
 
 /** Those that are open in this process. They know nothing of each other. */
 export function createSessions(backend: Backend, client: () => Client, warn: (words: string) => void) {
-  const live = new Map<string, LiveSession>();
+  const live = new Map<string, EditorSession>();
   /** The ids of those that are open, or almost. */
   const taken = new Set<string>();
   const mutex = createKeyedMutex();
   const opening = new Set<Promise<unknown>>();
   const leaving = new AbortController();
 
-  function start(sessionId: string | undefined, wanted: Wanted, signal: AbortSignal): Promise<LiveSession> {
+  function start(sessionId: string | undefined, wanted: Wanted, signal: AbortSignal): Promise<EditorSession> {
     const started = startNow(sessionId, wanted, AbortSignal.any([signal, leaving.signal]));
     opening.add(started);
     return started.finally(() => opening.delete(started));
   }
 
-  async function startNow(sessionId: string | undefined, wanted: Wanted, signal: AbortSignal): Promise<LiveSession> {
+  async function startNow(sessionId: string | undefined, wanted: Wanted, signal: AbortSignal): Promise<EditorSession> {
     const cwd = await folderOf(wanted);
     const { servers, problems } = wantedServers(wanted.mcpServers);
     const common = { connect: backend.connect(cwd) };
     let claimed: string | undefined;
-    const session = await openLive({
+    const session = await openEditorSession({
       client: client(),
       cwd,
       signal,
@@ -76,7 +76,7 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
     return session;
   }
 
-  function of(sessionId: string): LiveSession {
+  function of(sessionId: string): EditorSession {
     const session = live.get(sessionId);
     if (session === undefined) throw notOpen(sessionId);
     return session;
@@ -90,7 +90,7 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
     taken.delete(sessionId);
   }
 
-  async function openNow(sessionId: string, wanted: Wanted, signal: AbortSignal): Promise<LiveSession> {
+  async function openNow(sessionId: string, wanted: Wanted, signal: AbortSignal): Promise<EditorSession> {
     // What can be known to be wrong costs nobody the session that is open.
     const cwd = await folderOf(wanted);
     await live.get(sessionId)?.replayed();
@@ -100,7 +100,7 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
     return start(sessionId, wanted, signal);
   }
 
-  const open = (sessionId: string, wanted: Wanted, signal: AbortSignal): Promise<LiveSession> =>
+  const open = (sessionId: string, wanted: Wanted, signal: AbortSignal): Promise<EditorSession> =>
     mutex.run(sessionId, () => openNow(sessionId, wanted, signal));
 
   return {

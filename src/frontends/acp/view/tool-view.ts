@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
 import type { PermissionCall } from "../../../sdk/types.ts";
-import { isText } from "../../../text/values.ts";
+import { isText, textOf } from "../../../text/values.ts";
 import { type Changes, changesOfDetails, changesOfInput, placeOf } from "./diffs.ts";
 import { shownTitle, textContent } from "./shown-text.ts";
 
@@ -59,44 +59,46 @@ function lineOf(name: string, { offset }: Input): { line?: number } {
   return name === "Read" && Number.isSafeInteger(offset) && Number(offset) >= 0 ? { line: Number(offset) + 1 } : {};
 }
 
+interface Shown {
+  /** The files it names, from the folder of the session. */
+  readonly files: readonly string[];
+  readonly input: Input;
+  /** An input that is text, or else the words. */
+  text(key: string, otherwise: string): string;
+}
+
+const titles = new Map<string, (shown: Shown) => string>([
+  ["Read", (shown) => `Read ${named(shown)}`],
+  ["LS", ({ files }) => `List ${files[0] ?? "the folder"}`],
+  ["Grep", (shown) => `Search for ${shown.text("pattern", "a pattern")}${inFiles(shown)}`],
+  ["Glob", ({ input }) => `Find ${[input.patterns ?? []].flat().filter(isText).join(", ") || "files"}`],
+  ["Edit", (shown) => `Edit ${named(shown)}`],
+  ["MultiEdit", (shown) => `Edit ${named(shown)}`],
+  ["Create", (shown) => `Create ${named(shown)}`],
+  ["Write", (shown) => `Create ${named(shown)}`],
+  ["ApplyPatch", (shown) => `Patch ${named(shown)}`],
+  ["Execute", ({ text }) => text("command", "Run a command")],
+  ["FetchUrl", ({ text }) => `Fetch ${text("url", "a page")}`],
+  ["WebSearch", ({ text }) => `Search the web for ${text("query", "something")}`],
+  ["Task", ({ text }) => text("description", "Give a task to another agent")],
+  ["TodoWrite", () => "Update the plan"],
+  ["AskUser", () => "Ask a question"],
+  ["ExitSpecMode", ({ text }) => text("title", "Propose a plan")],
+]);
+
+function named({ files }: Shown): string {
+  return files.length > 0 ? files.join(", ") : "a file";
+}
+
+function inFiles(shown: Shown): string {
+  return shown.files.length > 0 ? ` in ${named(shown)}` : "";
+}
+
 function titleOf(name: string, input: Input, cwd: string, paths: readonly string[]): string {
-  const shown = paths.map((path) => shownPath(path, cwd));
-  const files = shown.length > 0 ? shown.join(", ") : "a file";
-  const text = (key: string): string | undefined => (isText(input[key]) ? (input[key] as string) : undefined);
-  switch (name) {
-    case "Read":
-      return `Read ${files}`;
-    case "LS":
-      return `List ${shown[0] ?? "the folder"}`;
-    case "Grep":
-      return `Search for ${text("pattern") ?? "a pattern"}${shown.length > 0 ? ` in ${files}` : ""}`;
-    case "Glob":
-      return `Find ${[input.patterns ?? []].flat().filter(isText).join(", ") || "files"}`;
-    case "Edit":
-    case "MultiEdit":
-      return `Edit ${files}`;
-    case "Create":
-    case "Write":
-      return `Create ${files}`;
-    case "ApplyPatch":
-      return `Patch ${files}`;
-    case "Execute":
-      return text("command") ?? "Run a command";
-    case "FetchUrl":
-      return `Fetch ${text("url") ?? "a page"}`;
-    case "WebSearch":
-      return `Search the web for ${text("query") ?? "something"}`;
-    case "Task":
-      return text("description") ?? "Give a task to another agent";
-    case "TodoWrite":
-      return "Update the plan";
-    case "AskUser":
-      return "Ask a question";
-    case "ExitSpecMode":
-      return text("title") ?? "Propose a plan";
-    default:
-      return Object.keys(input).length === 0 ? name : `${name} ${JSON.stringify(input)}`;
-  }
+  const title = titles.get(name);
+  if (title === undefined) return Object.keys(input).length === 0 ? name : `${name} ${JSON.stringify(input)}`;
+  const text = (key: string, otherwise: string): string => textOf(input[key]) ?? otherwise;
+  return title({ files: paths.map((path) => shownPath(path, cwd)), input, text });
 }
 
 function pathsIn(name: string, input: Input): readonly string[] {

@@ -138,27 +138,21 @@ function isAutonomy(word: LevelWord | undefined): word is Autonomy {
   return word !== undefined && Object.hasOwn(modeOfAutonomy, word);
 }
 
-/** The words of the one vocabulary say the mode, too; those of the other leave it as it is. */
-function saidBy(word: LevelWord | undefined): { autonomy?: Autonomy; mode?: Mode } {
-  switch (word) {
-    case undefined:
-      return {};
-    case "off":
-    case "low":
-    case "medium":
-    case "high":
-      return { autonomy: word };
-    case "spec":
-      return { autonomy: "off", mode: "spec" };
-    case "normal":
-      return { autonomy: "off", mode: "auto" };
-    case "auto-low":
-      return { autonomy: "low", mode: "auto" };
-    case "auto-medium":
-      return { autonomy: "medium", mode: "auto" };
-    case "auto-high":
-      return { autonomy: "high", mode: "auto" };
-  }
+/** Words of the early vocabulary also set the mode; the others leave it alone. */
+const saidByWord: Readonly<Record<LevelWord, { readonly autonomy: Autonomy; readonly mode?: Mode }>> = {
+  off: { autonomy: "off" },
+  low: { autonomy: "low" },
+  medium: { autonomy: "medium" },
+  high: { autonomy: "high" },
+  spec: { autonomy: "off", mode: "spec" },
+  normal: { autonomy: "off", mode: "auto" },
+  "auto-low": { autonomy: "low", mode: "auto" },
+  "auto-medium": { autonomy: "medium", mode: "auto" },
+  "auto-high": { autonomy: "high", mode: "auto" },
+};
+
+function saidBy(word: LevelWord | undefined): { readonly autonomy?: Autonomy; readonly mode?: Mode } {
+  return word === undefined ? {} : saidByWord[word];
 }
 
 function modeOf(word: string): Mode {

@@ -26,11 +26,6 @@ export function filtersIn(params: Given): ToolFilters {
   return Object.fromEntries(given.filter(([, ids]) => ids !== undefined));
 }
 
-/** Whether a tool of this name is offered under these filters. */
-export function isAllowedUnder(filters: ToolFilters, { disabledTools = [] }: RunOptions): (name: string) => boolean {
-  return isAllowed(filters, disabledTools);
-}
-
 /** The filters of a session, and the clients that are told of them. */
 export interface SessionFilters {
   current: ToolFilters;
@@ -54,13 +49,13 @@ export function filterTools(session: Session, given: Given, run: RunOptions): vo
 }
 
 /**
- * Whether a tool stays offered: one that nobody takes away, and when only some are wanted, one of these.
- * An id is a name in any case, or its words with dashes, with or without `-cli` at the end; ids of no tool mean nothing.
+ * Whether a tool is offered under these filters: it is not disabled, and if there is a restriction, it is in it or enabled.
+ * An id is the name in any case, or its words with dashes, with or without `-cli` at the end. Unknown ids are ignored.
  */
-export function isAllowed(filters: ToolFilters, disabledByCommandLine: readonly string[]): (name: string) => boolean {
+export function isAllowedUnder(filters: ToolFilters, { disabledTools = [] }: RunOptions): (name: string) => boolean {
   const setOf = (ids: readonly string[] = []): ReadonlySet<string> => new Set(ids.map((id) => id.toLowerCase()));
   const wanted = setOf([...(filters.enabledToolIds ?? []), ...(filters.additionalToolIds ?? [])]);
-  const unwanted = setOf([...(filters.disabledToolIds ?? []), ...disabledByCommandLine]);
+  const unwanted = setOf([...(filters.disabledToolIds ?? []), ...disabledTools]);
   const only = filters.restrictToolIds === undefined ? undefined : setOf(filters.restrictToolIds);
   return (name) => {
     const ids = idsOf(name);

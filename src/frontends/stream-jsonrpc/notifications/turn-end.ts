@@ -4,53 +4,38 @@ import type { EndReason } from "../../../engine/event.ts";
 import type { ErrorHappened } from "../../../protocol/droid/notifications.ts";
 import type { ErrorType, RetryReason, TurnEndReason } from "../../../protocol/droid/words.ts";
 
-/** How a turn ended, in the words of `agent_turn_completed`. */
-export function turnEndReason(reason: EndReason, failure: Failure | undefined): TurnEndReason {
-  switch (reason) {
-    case "completed":
-      return "completed";
-    case "planned":
-      return "spec_handoff";
-    case "interrupted":
-      return "cancelled";
-    case "cancelled":
-      return "permission_rejected";
-    case "denied":
-      return "no_approver_available";
-    case "refused":
-      return "prompt_rejected";
-    case "limit":
-    case "length":
-    case "context_full":
-      return "error";
-    case "failed":
-      return failureReason(failure);
-  }
-}
+/** How a turn ended, in the words of `agent_turn_completed`. A turn that failed ends with the reason of its failure. */
+const reasons: Readonly<Record<Exclude<EndReason, "failed">, TurnEndReason>> = {
+  completed: "completed",
+  planned: "spec_handoff",
+  interrupted: "cancelled",
+  cancelled: "permission_rejected",
+  denied: "no_approver_available",
+  refused: "prompt_rejected",
+  limit: "error",
+  length: "error",
+  context_full: "error",
+};
 
-function failureReason(failure: Failure | undefined): TurnEndReason {
-  switch (failure?.code) {
-    case "model_auth":
-      return "model_authentication_failed";
-    case "model_bad_request":
-      return "model_request_rejected";
-    case "model_overloaded":
-      return "model_provider_unavailable";
-    case "storage_failed":
-      return "completion_persistence_failed";
-    default:
-      break;
-  }
-  switch (failure?.cause) {
-    case "network":
-      return "model_provider_unreachable";
-    case "rate_limited":
-    case "overloaded":
-    case "timeout":
-      return "model_provider_unavailable";
-    default:
-      return failure?.code === "model_failed" ? "model_provider_unavailable" : "error";
-  }
+const reasonsByCode: Partial<Record<ErrorCode, TurnEndReason>> = {
+  model_auth: "model_authentication_failed",
+  model_bad_request: "model_request_rejected",
+  model_overloaded: "model_provider_unavailable",
+  storage_failed: "completion_persistence_failed",
+};
+
+const reasonsByCause: Partial<Record<NonNullable<Failure["cause"]>, TurnEndReason>> = {
+  network: "model_provider_unreachable",
+  rate_limited: "model_provider_unavailable",
+  overloaded: "model_provider_unavailable",
+  timeout: "model_provider_unavailable",
+};
+
+export function turnEndReason(reason: EndReason, failure: Failure | undefined): TurnEndReason {
+  if (reason !== "failed") return reasons[reason];
+  const { code, cause } = failure ?? {};
+  const known = (code && reasonsByCode[code]) ?? (cause && reasonsByCause[cause]);
+  return known ?? (code === "model_failed" ? "model_provider_unavailable" : "error");
 }
 
 /** Codes for ends that come without a failure of their own. */

@@ -1,4 +1,5 @@
 import type { Answer, Interaction, PersonalInteraction, Question } from "../../../engine/interaction.ts";
+import type { Autonomy } from "../../../engine/settings.ts";
 import type { OfferedOutcome } from "../../../protocol/droid/words.ts";
 import { textStart } from "../../../text/text-cut.ts";
 import { recordOf } from "../../../text/values.ts";
@@ -37,34 +38,23 @@ export function optionOf(answer: Answer): OfferedOutcome {
   return answer.autonomy === "off" ? "proceed_once" : `proceed_auto_run_${answer.autonomy}`;
 }
 
+const allowingOptions = ["once", "always", "auto_run", "auto_run_low", "auto_run_medium", "auto_run_high"];
+
 function callAnswer({ calls }: Interaction & { kind: "permission" }, option: string): Answer | undefined {
-  switch (option) {
-    case "proceed_always":
-      return offersAlways(calls) ? { kind: "allow", always: true } : { kind: "allow" };
-    case "proceed_once":
-    case "proceed_auto_run":
-    case "proceed_auto_run_low":
-    case "proceed_auto_run_medium":
-    case "proceed_auto_run_high":
-      return { kind: "allow" };
-    default:
-      return undefined;
-  }
+  if (!allowingOptions.some((word) => option === `proceed_${word}`)) return undefined;
+  return option === "proceed_always" && offersAlways(calls) ? { kind: "allow", always: true } : { kind: "allow" };
 }
 
+const planOptions: ReadonlyMap<string, Autonomy> = new Map([
+  ["proceed_once", "off"],
+  ["proceed_auto_run_low", "low"],
+  ["proceed_auto_run_medium", "medium"],
+  ["proceed_auto_run_high", "high"],
+]);
+
 function planAnswer(option: string): Answer | undefined {
-  switch (option) {
-    case "proceed_once":
-      return { kind: "approve", autonomy: "off" };
-    case "proceed_auto_run_low":
-      return { kind: "approve", autonomy: "low" };
-    case "proceed_auto_run_medium":
-      return { kind: "approve", autonomy: "medium" };
-    case "proceed_auto_run_high":
-      return { kind: "approve", autonomy: "high" };
-    default:
-      return undefined;
-  }
+  const autonomy = planOptions.get(option);
+  return autonomy && { kind: "approve", autonomy };
 }
 
 /**

@@ -3,7 +3,7 @@ import { AgentError } from "../../../../src/engine/errors.ts";
 import type { SessionSettings } from "../../../../src/engine/settings.ts";
 import { dialectOf } from "../../../../src/frontends/stream-jsonrpc/dialect.ts";
 import { engineSettings, wireSettings } from "../../../../src/frontends/stream-jsonrpc/methods/droid-settings.ts";
-import { isAllowed } from "../../../../src/frontends/stream-jsonrpc/methods/tool-filters.ts";
+import { isAllowedUnder } from "../../../../src/frontends/stream-jsonrpc/methods/tool-filters.ts";
 import { settings as settingsSchema } from "../../../../src/protocol/droid/settings.ts";
 
 const plain: SessionSettings = { modelId: "m", reasoningEffort: "low", autonomy: "low", mode: "auto" };
@@ -140,6 +140,6 @@ describe("tools that stay offered", () => {
     [{ enabledToolIds: [], disabledToolIds: ["LS"] }, [], ["Read", "Execute", "ApplyPatch", "FetchUrl"]],
     [{ disabledToolIds: ["apply patch", "exe-cute"] }, [], names],
   ])("%j beside %j on the command line", (filters, disabled, left) => {
-    expect(names.filter(isAllowed(filters, disabled))).toEqual(left);
+    expect(names.filter(isAllowedUnder(filters, { disabledTools: disabled }))).toEqual(left);
   });
 });
