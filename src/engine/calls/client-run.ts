@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ToolBody, ToolOutput } from "../tool.ts";
 import { defineTool, failed, succeeded } from "../tool.ts";
 
-/** Whatever the model wrote goes to the client, which knows what it means; nothing is decided here, because nothing is done here. */
+/** Passes the model's input to the client unchecked: nothing runs here. */
 export function clientRun(name: string, withinMs: number | undefined): ToolBody {
   return defineTool({
     input: z.unknown(),

@@ -3,8 +3,7 @@ import type { ClientTool, RunOptions, SessionSettings } from "../settings.ts";
 import type { Tool, ToolBody } from "../tool.ts";
 
 /**
- * Those that the calls of a reply may name. Where the client runs all tools, it may also have some that it has not told of:
- * it is the one to say that there is no such tool.
+ * The tools that a reply's calls can name. If the client runs all tools, it may have undeclared ones, so any name is passed on.
  */
 export function callableTools(
   offered: readonly Tool[],
@@ -20,7 +19,7 @@ export function callableTools(
   return tools;
 }
 
-/** A server may have thousands of sessions, and each would have its own copy of every tool. */
+/** Shared, because a server can have thousands of sessions. */
 const alreadyHandedOver = new WeakMap<Tool, { readonly tool: Tool; readonly withinMs: number | undefined }>();
 
 export function handedOver(own: Tool, withinMs: number | undefined): Tool {
@@ -44,7 +43,7 @@ export function declared({ name, description, inputSchema }: ClientTool, withinM
   };
 }
 
-/** With the first call, as the body of every tool is: most runs have no such tools. */
+/** Loaded with the first call, like every tool's body. */
 async function loadRun(name: string, withinMs: number | undefined): Promise<ToolBody> {
   return (await import("./client-run.ts")).clientRun(name, withinMs);
 }

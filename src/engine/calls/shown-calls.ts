@@ -4,13 +4,13 @@ import type { FileChange, Preview } from "../permission.ts";
 
 type ShownCall = Extract<Interaction, { kind: "permission" }>["calls"][number];
 
-/** Of all previews of one request, and of all inputs: together they fit into one record of a log. */
+/** Limits for all previews and all inputs of a request, which must fit into one log record. */
 const mostPreviewBytes = 4 * 1024 * 1024;
 const mostInputBytes = 8 * 1024 * 1024;
 const longestCutBytes = 64 * 1024;
 const cut = (skipped: number): string => `[... ${skipped} characters are not shown ...]`;
 
-/** The same calls with as much of their previews as there is room for, the first ones first. */
+/** The calls with their previews, shortened in order once the limit is reached. */
 export function withinRequest(calls: readonly ShownCall[]): readonly ShownCall[] {
   let left = mostPreviewBytes;
   return calls.map((shown) => {
@@ -21,7 +21,7 @@ export function withinRequest(calls: readonly ShownCall[]): readonly ShownCall[]
   });
 }
 
-/** Says of one call after the other whether its input still fits into the same request. */
+/** Returns whether each further input still fits into the request. */
 export function createInputBudget(): (input: unknown) => boolean {
   let left = mostInputBytes;
   return (input) => {
@@ -30,7 +30,7 @@ export function createInputBudget(): (input: unknown) => boolean {
   };
 }
 
-/** At least as much as its JSON text takes in a record. */
+/** At least its JSON size in a record. */
 function jsonSize(value: unknown): number {
   return jsonBytes(JSON.stringify(value) ?? "");
 }

@@ -18,11 +18,11 @@ import { withProgress } from "./tool-progress.ts";
 export interface CallsContext {
   readonly sessionId: string;
   readonly cwd: string;
-  /** The id that all results of this reply share. */
+  /** The shared id of this reply's results. */
   readonly messageId: string;
-  /** Those of the model, in whatever mode it is offered them. */
+  /** The model's tools in all modes. */
   readonly tools: ReadonlyMap<string, Tool>;
-  /** False for one that went away since it was offered. */
+  /** False if it has gone since it was offered. */
   isThere(tool: Tool): boolean;
   /** The reply was cut at the output limit. */
   readonly isCut: boolean;
@@ -33,7 +33,7 @@ export interface CallsContext {
   readonly seenFiles: ReadonlyMap<string, string>;
   readonly signal: AbortSignal;
   readonly onDenied: "stop" | "continue";
-  /** Asked anew for every reply: an answer may have raised the level. */
+  /** Evaluated for every decision, because an answer may have raised the level. */
   decisionContext(tool: string): DecisionContext;
   emit(body: EventBody): Promise<void>;
 }
@@ -61,17 +61,17 @@ interface Prepared {
   readonly tool?: Tool;
   readonly body?: ToolBody;
   readonly input?: unknown;
-  /** What was decided on. */
+  /** The accesses that were decided on. */
   readonly accesses?: readonly Access[];
   readonly decision?: Decision;
   readonly preview?: Preview;
-  /** A result that stands already, so that the call does not run. */
+  /** An early result: the call does not run. */
   readonly result?: ToolOutput;
 }
 
 const maxAtOnce = 8;
 
-/** All calls of one reply: parsed, decided together, asked for once, run, bounded; results in the order of the calls. */
+/** Runs all calls of a reply: parses, decides together, asks once, runs, and bounds the results, in the order of the calls. */
 export async function runCalls(calls: readonly ToolCallBlock[], context: CallsContext): Promise<CallsOutcome> {
   const pace = createPace();
   const prepared: Prepared[] = [];
@@ -100,7 +100,7 @@ async function prepare(call: ToolCallBlock, context: CallsContext): Promise<Prep
     const names = [...context.tools.values()].filter((known) => isOffered(known, mode)).map(({ name }) => name);
     return { call, result: failed(`Unknown tool: ${call.name}. Available tools: ${names.join(", ")}`) };
   }
-  // An interrupt does not wait until all other calls are decided on.
+  // Don't decide on the remaining calls after an interrupt.
   if (context.signal.aborted) return { call, tool };
   const misplaced = goneAway(tool, context) ?? outsideItsMode(tool, mode);
   if (misplaced !== undefined) return { call, tool, result: misplaced };
@@ -155,7 +155,7 @@ function outsideItsMode(tool: Tool, mode: Mode): ToolOutput | undefined {
   );
 }
 
-/** A path as the model wrote it may lead anywhere, so that an approver is shown the one that was decided on. */
+/** Shows approvers the paths that were decided on, because the model's may lead anywhere. */
 function pathsOf(accesses: readonly Access[]): Preview | undefined {
   const paths = new Set(accesses.flatMap((access) => ("path" in access ? [access.path] : [])));
   return paths.size === 0 ? undefined : { type: "paths", paths: [...paths] };
@@ -165,14 +165,14 @@ function isForbidden({ decision }: Prepared): boolean {
   return decision?.verdict === "deny" || decision?.verdict === "refuse";
 }
 
-/** Gives a call that must not run its result; a harmless neighbour of a denied call is kept back as well. */
+/** The result of a call that must not run, including harmless neighbours of a denied call. */
 function withhold(entry: Prepared): Prepared {
   if (entry.result !== undefined) return entry;
   const text =
     entry.decision !== undefined && isForbidden(entry)
       ? `Error: ${entry.decision.why}`
       : "Error: Not run, because another call of the same reply was not allowed.";
-  // The mode is as the user wants it; any other refusal is a failure of the call.
+  // Spec mode is the user's wish. Any other refusal is the call's failure.
   const isFault = entry.decision?.verdict === "refuse" && entry.decision.rule !== "spec-mode";
   return { ...entry, result: { text, status: isFault ? "failed" : "refused" } };
 }
@@ -181,7 +181,7 @@ function denialOf(call: ToolCallBlock, { class: kind, rule, why }: Decision): De
   return { callId: call.id, tool: call.name, class: kind, rule, why };
 }
 
-/** Nobody can say yes to what is too much to be shown. */
+/** Rejects calls that are too large to show to an approver. */
 function showable(prepared: readonly Prepared[]): readonly Prepared[] {
   const fits = createInputBudget();
   return prepared.map((entry) => {
@@ -196,7 +196,7 @@ const tooMuch =
 interface Asked {
   readonly prepared: readonly Prepared[];
   readonly denials: readonly Denial[];
-  /** Set when somebody said no, or everybody who could have said yes has left. */
+  /** Set if an approver refused, or all approvers have left. */
   readonly end?: "cancelled" | "denied";
 }
 
@@ -218,7 +218,7 @@ async function askForThose(prepared: readonly Prepared[], context: CallsContext)
     return entry.decision?.verdict === "ask" ? { ...entry, result } : { ...entry, result: turnedDown };
   });
   if (!isNobody) return { prepared: cancelled, denials: [], end: "cancelled" };
-  // Decided anew, now that nobody is there: with the words for that.
+  // Decide again without an approver, for the right message.
   const denials = asked.map(({ accesses, shown: { call } }) =>
     denialOf(call, context.policy.decide(accesses, context.decisionContext(call.name))),
   );
@@ -230,12 +230,12 @@ const turnedDown: ToolOutput = {
   status: "refused",
 };
 
-/** The turn ends here, so nobody is asked anything more, and nothing is changed that nobody will talk about. */
+/** The turn ends here, so only harmless calls still run. */
 function isHarmless({ tool, decision }: Prepared): boolean {
   return decision?.verdict === "allow" && decision.class === "read" && tool?.kind === "read";
 }
 
-/** Neighbours that only read run together; everything else alone and in order. */
+/** Runs adjacent concurrent calls together, and all others alone, in order. */
 async function runAll(
   prepared: readonly Prepared[],
   context: CallsContext,
@@ -250,10 +250,10 @@ async function runAll(
     });
     next += group.length;
     const stop = new AbortController();
-    // One for each: a client may run hundreds of calls at once, and as many listeners of one signal look like a leak.
+    // One signal per call, because hundreds of listeners on one signal look like a leak.
     const signal = (): AbortSignal => AbortSignal.any([context.signal, stop.signal]);
     const running = group.map((entry) => runOne(entry, { ...context, signal: signal() }));
-    // Awaited one by one, so that results are told in the order of the calls; a later one may fail meanwhile.
+    // Awaited in the order of the calls; a later one may fail meanwhile.
     for (const output of running) output.catch(() => undefined);
     try {
       for (const output of running) {
@@ -274,7 +274,7 @@ async function runAll(
         });
       }
     } catch (error) {
-      // What cannot be stored ends the turn, and nothing may go on behind its end.
+      // A storage failure ends the turn, so stop everything else.
       stop.abort(error);
       await Promise.allSettled(running);
       throw error;
@@ -287,7 +287,7 @@ function groupLength(prepared: readonly Prepared[], from: number): number {
   let length = 0;
   let own = 0;
   while (prepared[from + length]?.tool?.concurrent === true) {
-    // What the client runs costs nothing here, and a client may wait until it has heard of all of them.
+    // Client-run calls cost nothing here, and the client may wait until it has received all of them.
     if (prepared[from + length]?.tool?.runBy !== "client") own += 1;
     if (own > maxAtOnce) break;
     length += 1;
@@ -313,11 +313,11 @@ async function runOne(
   if (output === undefined && context.signal.aborted) {
     output = { text: "Error: Tool execution cancelled by user", status: "interrupted" };
   }
-  // An approved plan before it in the same reply may have ended the mode.
+  // An approved plan earlier in this reply may have ended the mode.
   if (entry.tool !== undefined) output ??= goneAway(entry.tool, context) ?? outsideItsMode(entry.tool, places.mode);
   output ??= overruled(entry, context);
   const changed = output === undefined ? await changedSince(entry.accesses ?? [], context.host) : undefined;
-  // Calls of the same reply may change what a later one finds; what matters is whether it may still run.
+  // Earlier calls of this reply may change what is found. What matters is whether it may still run.
   if (
     changed !== undefined &&
     entry.decision !== undefined &&
@@ -327,7 +327,7 @@ async function runOne(
   }
   if (output === undefined && body !== undefined) {
     await context.emit({ type: "tool.started", callId: call.id, name: call.name });
-    // Settings may have been on their way to the log before this.
+    // Pending settings may have changed meanwhile.
     output = overruled(entry, context);
     if (output === undefined) before = await writtenBefore(entry.accesses ?? [], context.cwd, context.host);
     output ??= await withProgress(call, context, (progress) =>
@@ -365,7 +365,7 @@ async function runOne(
   return { block, endTurn: bounded.endTurn, changes: await changesSince(before, context.host), seen };
 }
 
-/** A level that was lowered, or spec mode, also holds for what has not begun yet; a yes still counts. */
+/** A lowered level or spec mode applies to calls that have not started. Approvals still count. */
 function overruled({ call, accesses = [], decision }: Prepared, context: CallsContext): ToolOutput | undefined {
   if (decision === undefined) return undefined;
   const now = context.policy.decide(accesses, context.decisionContext(call.name));
@@ -373,7 +373,7 @@ function overruled({ call, accesses = [], decision }: Prepared, context: CallsCo
   return { text: `Error: Not run, because the settings were changed meanwhile. ${now.why}`, status: "refused" };
 }
 
-/** Long output is cut to head and tail, and the whole of it goes to a file that the result names. */
+/** Cuts long output to head and tail, and stores all of it in a file that the result names. */
 async function bound(call: ToolCallBlock, output: ToolOutput, context: CallsContext): Promise<ToolOutput> {
   const { text, forModel } = output;
   let { fullTextPath } = output;

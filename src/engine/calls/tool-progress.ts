@@ -6,12 +6,12 @@ import type { Clock } from "../ports.ts";
 import type { ToolOutput } from "../tool.ts";
 import { failed } from "../tool.ts";
 
-/** A client sees a running tool's output at most this often, and hears of a silent one this often. */
+/** How often clients get a running tool's output at most, and a heartbeat while it is silent. */
 const progressMs = 200;
 const heartbeatMs = 10_000;
 const maxProgressCharacters = 2_000;
 
-/** Runs a tool, showing its progress while it speaks and its heartbeat while it does not. A tool that throws has failed. */
+/** Runs a tool, emitting progress, or heartbeats while it is silent. A tool that throws has failed. */
 export async function withProgress(
   call: ToolCallBlock,
   context: { readonly clock: Clock; emit(body: EventBody): Promise<void> },
@@ -31,7 +31,7 @@ export async function withProgress(
       cancelHeartbeat = beat();
     });
   const tell = (body: EventBody): void => {
-    // Live events only reach the attached clients; there is nothing to wait for and nothing that can fail.
+    // Live events are not stored, so this cannot fail.
     void context.emit(body);
   };
   const progress = (text: string): void => {

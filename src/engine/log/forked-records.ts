@@ -2,7 +2,7 @@ import type { DurableBody, DurableEvent, EventOf } from "../event.ts";
 
 type Waiting = ReadonlyMap<string, unknown>;
 
-/** `undefined` where the fork has no such record. */
+/** `undefined`: the fork leaves it out. */
 type Copy<Type extends DurableBody["type"]> = (event: EventOf<Type>, waiting: Waiting) => DurableEvent | undefined;
 
 const asItIs = (event: DurableEvent): DurableEvent => event;
@@ -13,7 +13,7 @@ const copies: { readonly [Type in DurableBody["type"]]: Copy<Type> } = {
   "session.opened": leftOut,
   "session.updated": leftOut,
   "session.titled": asItIs,
-  // A prompt that waits in the original runs there.
+  // A prompt waiting in the original runs there.
   "prompt.accepted": (event, waiting) => (waiting.has(event.messageId) ? undefined : event),
   "prompt.discarded": asItIs,
   "turn.started": asItIs,

@@ -7,23 +7,23 @@ import { callsOf, noUsage } from "../message.ts";
 import type { Ids } from "../ports.ts";
 import type { SessionSettings } from "../settings.ts";
 
-/** Everything a session is: the fold of its durable events, and nothing else. */
+/** A session's state: the fold of its durable events. */
 export interface SessionState {
   readonly id: string;
   readonly createdAt: number;
   updatedAt: number;
   seq: number;
-  /** The sessions whose conversations this one began with, the nearest first. */
+  /** The sessions this one was forked from, nearest first. */
   readonly origins: readonly string[];
   cwd: string;
   settings: SessionSettings;
   title: string;
-  /** Grows at the end only; a message object never changes, its place may be taken by a longer version. */
+  /** Append-only. Message objects are immutable; the last can be replaced by a longer version. */
   readonly messages: Message[];
   /** Accepted prompts that are not part of the conversation yet, oldest first. */
   readonly waiting: Map<string, { readonly content: readonly PromptBlock[]; readonly at: number }>;
   usage: Usage;
-  /** The turn that has not ended. `prompts`: those that it is for. `promptId`: what it answers, the last prompt that it took before it had a reply. */
+  /** The live turn. `prompts`: those it was started for. `promptId`: the last prompt taken before its first reply. */
   turn:
     | {
         readonly id: string;
@@ -34,23 +34,23 @@ export interface SessionState {
         readonly hasReply?: boolean;
       }
     | undefined;
-  /** The numbers of the first and the last event of each turn so far. */
+  /** The first and last seq of each turn. */
   readonly turns: { readonly from: number; readonly to?: number }[];
   /** How the last turn ended. */
   lastEnd: EndReason | undefined;
-  /** A reply that was being streamed. */
+  /** The reply being streamed. */
   partial: { readonly messageId: string; readonly blocks: ReplyBlock[]; readonly at: number } | undefined;
-  /** Calls of the last reply that have no result yet, in its order. */
+  /** The last reply's calls without a result, in order. */
   readonly openCalls: Map<string, { readonly call: ToolCallBlock; started: boolean }>;
   readonly openRequests: Map<string, Interaction>;
-  /** What its calls have made in the workspace, and where they have moved something. */
+  /** Paths that its calls created in the workspace, and those they moved something to. */
   readonly created: Set<string>;
   readonly moved: Set<string>;
   /** What the model has seen of files: the mark of a content by path, as in `SeenFiles`. */
   readonly seenFiles: Map<string, string>;
 }
 
-/** Replays a log. Throws when its first event does not open a session: stores never hand out such a log. */
+/** Replays a log. Throws if it does not start with `session.opened`, which stores never return. */
 export function foldLog(events: readonly DurableEvent[], lastSeq = 0): SessionState {
   const [first, ...rest] = events;
   if (first?.type !== "session.opened") throw new Error("a session log begins with session.opened");
@@ -81,7 +81,7 @@ export function foldLog(events: readonly DurableEvent[], lastSeq = 0): SessionSt
   return state;
 }
 
-/** Another one that is the same now, and becomes what is applied to it. */
+/** An independent copy. */
 export function copyState(state: SessionState): SessionState {
   return {
     ...state,
@@ -149,7 +149,7 @@ export function applyEvent(state: SessionState, event: DurableEvent): void {
       if (event.changes !== undefined) state.settings = changeSettings(state.settings, event.changes);
       break;
     case "turn.ended":
-      // What was answered is not asked again, also when a damaged log lost the record that took it up.
+      // Answered prompts are not run again, even if a damaged log lost their `prompt.taken`.
       if (state.turn?.hasReply === true) for (const prompt of state.turn.prompts) state.waiting.delete(prompt);
       for (const prompt of event.joined ?? []) state.waiting.delete(prompt);
       state.turn = undefined;
@@ -157,7 +157,7 @@ export function applyEvent(state: SessionState, event: DurableEvent): void {
       state.lastEnd = event.reason;
       state.partial = undefined;
       state.openCalls.clear();
-      // All closed already, unless a damaged log lost the record that says so.
+      // All closed, unless a damaged log lost a record.
       state.openRequests.clear();
       for (const messageId of event.untaken ?? []) state.waiting.delete(messageId);
       break;
@@ -181,12 +181,12 @@ export function changeSettings(settings: SessionSettings, changes: SettingsChang
   return next as unknown as SessionSettings;
 }
 
-/** Of a turn whose process ended before it did. */
+/** The failure of a turn whose process ended first. */
 export const processEnded: Failure = { code: "interrupted", message: "The process that ran this turn ended." };
 
 /**
- * What must be added to a log whose process ended in the middle of a turn: the text that had come, a result for every call
- * that has none, and the turn's end. Nothing that was begun is ever run again by itself.
+ * The events that close a turn whose process ended: the text so far, a result for every open call, and the turn's end.
+ * Interrupted calls are never rerun automatically.
  */
 export function closingEvents(state: SessionState, ids: Ids): readonly DurableBody[] {
   if (state.turn === undefined) return [];
@@ -230,7 +230,7 @@ export function closingEvents(state: SessionState, ids: Ids): readonly DurableBo
   return bodies;
 }
 
-/** Pieces that each had their record may be too much for one together: then the beginning and the end are kept. */
+/** Checkpoints can together exceed one record's limit. Keeps head and tail. */
 function withinRecord(blocks: readonly ReplyBlock[]): ReplyBlock[] {
   const texts = blocks.filter((block) => block.type !== "tool_call");
   const most = Math.floor(recordTextLimit / Math.max(1, texts.length));

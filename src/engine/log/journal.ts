@@ -13,17 +13,17 @@ interface Pending {
 }
 
 /**
- * The one way by which anything happens in a session: stored if it is durable, then applied to the state, then published;
- * in the order of the calls. Durable events that wait together are written together.
+ * The only path for a session's events: store if durable, apply to the state, publish, in the order of the calls. Durable
+ * events that wait at the same time are written together.
  */
 export class Journal {
   readonly state: SessionState;
   private readonly log: SessionLog;
   private readonly clock: Clock;
   private readonly publish: (event: EngineEvent) => void;
-  /** What a dead process or a full disk kept from the log. It counts already, and is written before anything else is. */
+  /** Events that a dead process or a full disk kept from the log. Already applied, and written before anything else. */
   private unwritten: readonly DurableEvent[] = [];
-  /** Some of it could not be written, and it was no dead process that kept it. */
+  /** Writing some of them failed in this process. */
   private isBehind = false;
   private pending: Pending[] = [];
   private flushing = false;
@@ -35,20 +35,20 @@ export class Journal {
     this.publish = parts.publish;
   }
 
-  /** Makes events part of the state now, without writing: loading a session never writes. */
+  /** Applies events without writing them, because loading a session never writes. */
   owe(bodies: readonly DurableBody[]): void {
     this.unwritten = this.stamp(bodies) as DurableEvent[];
     for (const event of this.unwritten) applyEvent(this.state, event);
   }
 
-  /** What counts already and is not written yet. */
+  /** Applied but not yet written. */
   get owed(): readonly DurableEvent[] {
     return this.unwritten;
   }
 
   /**
-   * Resolves when the event is stored and told. Rejects with `storage_failed`, and then it did not happen; but the end of a
-   * turn, and that of a prompt which waits, have happened all the same, and are owed.
+   * Resolves once the event is stored and published. Rejects with `storage_failed` if it did not happen. The end of a turn or of
+   * a waiting prompt happens even then, and is written later.
    */
   emit(body: EventBody): Promise<void> {
     if (!this.flushing && !isDurable(body)) {
@@ -61,12 +61,12 @@ export class Journal {
     });
   }
 
-  /** Something is being stored, or waits to be: the state is not yet what it will be. */
+  /** Events are being stored or waiting, so the state may still change. */
   get isBusy(): boolean {
     return this.flushing;
   }
 
-  /** Tries once more to write what could not be written, before the log is given back. */
+  /** Retries unwritten events before the log is released. */
   async catchUp(): Promise<void> {
     if (!this.isBehind || this.flushing) return;
     this.flushing = true;
@@ -81,13 +81,13 @@ export class Journal {
       const batch = this.pending;
       this.pending = [];
       if (await this.write(batch)) continue;
-      // One that is too large must not take the others with it.
+      // One oversized event must not fail the others.
       for (const entry of batch) await this.write([entry]);
     }
     this.flushing = false;
   }
 
-  /** False when nothing happened, because one of several is too large for the log. */
+  /** False if nothing happened because one of several events is too large. */
   private async write(emitted: readonly Pending[]): Promise<boolean> {
     const batch = this.withoutLateDiscards(emitted);
     const events = this.stamp(batch.map((entry) => entry.body));
@@ -107,7 +107,7 @@ export class Journal {
     return true;
   }
 
-  /** A prompt that an interrupt drops while it is being accepted has nothing to end if that fails. */
+  /** Drops the discard of a prompt that was never accepted. */
   private withoutLateDiscards(batch: readonly Pending[]): readonly Pending[] {
     const accepted = new Set<string>();
     return batch.filter(({ body, resolve }) => {
@@ -119,12 +119,12 @@ export class Journal {
     });
   }
 
-  /** What began ends for everybody who listens, even when its end cannot be written now. */
+  /** Publishes an end that cannot be stored now. */
   private endUnwritten(event: DurableEvent, failure: Failure): void {
     const seq = this.state.seq + 1;
     let ended: DurableEvent;
     if (event.type === "turn.ended") ended = { ...event, reason: "failed", failure, seq };
-    // One that could not be accepted either has not begun.
+    // A prompt that was never accepted has no end.
     else if (event.type === "prompt.discarded" && this.state.waiting.has(event.messageId)) ended = { ...event, seq };
     else return;
     this.unwritten = [...this.unwritten, ended];
@@ -160,7 +160,7 @@ export class Journal {
     const at = this.clock.now();
     if (turn === undefined) return { at, sessionId, ...body };
     if (body.type !== "message.delta") return { at, sessionId, turnId: turn.id, ...body };
-    // There is one for every piece of an answer, and a spread costs more than all the rest of its way.
+    // Hot path: a spread would cost more than everything else per piece.
     const { type, messageId, block, kind, offset, text } = body;
     return { at, sessionId, turnId: turn.id, type, messageId, block, kind, offset, text };
   }
@@ -174,7 +174,7 @@ export class Journal {
       if (body.type === "turn.started") turnId = body.turnId;
       const of = turnId;
       if (body.type === "turn.ended") turnId = undefined;
-      // The body first: an object that begins as a copy of another is made much sooner.
+      // Spread the body first: copying an object's shape is much faster.
       if (!isDurable(body))
         return of === undefined ? { ...body, at, sessionId } : { ...body, at, sessionId, turnId: of };
       seq += 1;

@@ -4,7 +4,7 @@ import { type AssistantMessage, callsOf } from "../message.ts";
 import type { LogDamage, SessionStore, StoredLog } from "../ports.ts";
 import { applyEvent, foldLog, type SessionState } from "./history.ts";
 
-/** Of a turn whose answer cannot be read back. */
+/** The failure of a turn whose answer is unreadable. */
 export const answerLost: Failure = {
   code: "storage_failed",
   message: "Part of this answer was lost: the session log is damaged.",
@@ -13,7 +13,7 @@ export const answerLost: Failure = {
 /** Lines, and ranges of records, named in a notice. */
 const mostNamed = 10;
 
-/** What a user is told about a damaged log. `undefined` for a healthy one. */
+/** The notice about a damaged log; `undefined` for a healthy one. */
 export function damageNotice({ damagedLines, missingRecords }: LogDamage): string | undefined {
   const words = [...skippedWords(damagedLines), ...missingWords(missingRecords)];
   return words.length === 0 ? undefined : words.join(" ");
@@ -44,13 +44,13 @@ export function damageNotices(
   return text === undefined ? [] : [{ type: "notice", level: "warning", text, ...of }];
 }
 
-/** Reads a log and restores what damaged and deleted lines took away. Rejects as `store.read` does. */
+/** Reads a log and restores records lost to damaged and deleted lines. Rejects as `store.read` does. */
 export async function readRepaired(store: SessionStore, id: string): Promise<StoredLog> {
   const log = await store.read(id);
   return isWhole(log) ? log : { ...log, events: repairLog(log.events) };
 }
 
-/** The events behind a number, of a log that was read before. A repair needs all of a log, so a damaged one is read whole. */
+/** The events after a seq. A damaged log is read completely, because repairs need all of it. */
 export async function readRepairedAfter(
   store: SessionStore,
   { id, after, before }: { readonly id: string; readonly after: number; readonly before: LogDamage },
@@ -61,14 +61,14 @@ export async function readRepairedAfter(
   return events.filter(({ seq }) => seq > after);
 }
 
-/** Nothing of it was lost. */
+/** Whether nothing was lost. */
 export function isWhole({ damagedLines, missingRecords }: LogDamage): boolean {
   return damagedLines.length === 0 && missingRecords.length === 0;
 }
 
 /**
- * Restores records that must have been in a damaged log, under the numbers that are missing: the start of a turn, the
- * prompt it took, a reply as far as its checkpoints go. A turn whose last reply is gone did not complete.
+ * Restores records that must have been in a damaged log, with the missing seqs: a turn's start, its prompt, and a reply as
+ * far as its checkpoints go. A turn without its last reply counts as failed.
  */
 function repairLog(events: readonly DurableEvent[]): readonly DurableEvent[] {
   const [first, ...rest] = events;
@@ -97,14 +97,14 @@ function repairLog(events: readonly DurableEvent[]): readonly DurableEvent[] {
   return repaired;
 }
 
-/** Whether a record proves that its turn has begun; the others also happen beside turns. */
+/** Whether a record proves that its turn has started. The others also occur between turns. */
 const isOfTurn: { readonly [Type in DurableBody["type"]]: boolean } = {
   "session.opened": true,
   "session.updated": false,
   "session.titled": true,
   "prompt.accepted": false,
   "prompt.discarded": false,
-  // It is that beginning.
+  // It is the start itself.
   "turn.started": false,
   "prompt.taken": true,
   "message.checkpoint": true,
@@ -143,7 +143,7 @@ function missingBefore(event: DurableEvent, state: SessionState): DurableBody | 
   return { type: "message.ended", message };
 }
 
-/** The reply that a record is about. */
+/** The reply that a record belongs to. */
 function messageOf(event: DurableEvent): string | undefined {
   if (event.type === "message.checkpoint") return event.messageId;
   return event.type === "message.ended" ? event.message.id : undefined;

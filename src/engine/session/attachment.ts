@@ -1,37 +1,37 @@
 import type { EngineEvent } from "../event.ts";
 import type { Answer } from "../interaction.ts";
 
-/** What a client that is attached to a session can do. */
+/** What an attached client can do. */
 export interface Abilities {
-  /** It can say yes or no to tool calls and plans. */
+  /** It can approve tool calls and plans. */
   readonly approve: boolean;
   /** It can answer questions. */
   readonly answer: boolean;
   /** It runs the calls of client tools. */
   readonly runTools?: boolean;
-  /** `cancel`: when it leaves and nobody else can answer, open requests are cancelled. `keep`: they wait for it to come back. */
+  /** When it leaves as the last client that can answer: `cancel` cancels open requests, `keep` lets them wait for it. */
   readonly onDetach: "cancel" | "keep";
 }
 
 export interface Attachment {
   readonly abilities: Abilities;
   /**
-   * Everything from the moment of attaching on; with `after`, first what is stored behind that number. One reader; ends when
-   * the session closes, the client detaches or `signal` is aborted.
+   * All events from attaching on; with `after`, first the stored ones after that seq. One reader. Ends when the session closes,
+   * the client detaches or `signal` aborts.
    */
   events(options?: { readonly after?: number; readonly signal?: AbortSignal }): AsyncIterable<EngineEvent>;
-  /** Answers an open request. False when it was not open any more: somebody else was first, or it was cancelled. */
+  /** Answers an open request. False if it was already answered or cancelled. */
   answer(requestId: string, answer: Answer): boolean;
-  /** From now on it can answer other things; what nobody can answer any more is then cancelled, if it leaves nothing open. */
+  /** Changes what it can answer. With `onDetach: "cancel"`, cancels requests that have become unanswerable. */
   change(abilities: Partial<Pick<Abilities, "approve" | "answer">>): void;
-  /** With `missedForMs`, one that leaves things open still counts as somebody to be asked for so long: it was lost, and may come back. */
+  /** `missedForMs`: how long a lost client with `onDetach: "keep"` still counts as able to answer. */
   detach(missedForMs?: number): void;
 }
 
-/** How far a client may fall behind before the session waits for it. */
+/** Back-pressure limit: beyond it, the session waits for the client. */
 const roomForEvents = 1_024;
 
-/** Events between one session and one reader. */
+/** The event queue between a session and one reader. */
 export class EventQueue {
   private events: EngineEvent[] = [];
   private closed = false;
@@ -50,13 +50,13 @@ export class EventQueue {
     this.letWritersGo();
   }
 
-  /** Resolves at once while the reader keeps up. */
+  /** `undefined` while the reader keeps up. */
   room(): Promise<void> | undefined {
     if (this.closed || this.events.length < roomForEvents) return undefined;
     return new Promise((resolve) => this.waitingForRoom.push(resolve));
   }
 
-  /** By hand and not as a generator: with every piece of an answer this is gone through. */
+  /** Not a generator, because this runs for every piece of an answer. */
   read(signal?: AbortSignal): AsyncIterableIterator<EngineEvent> {
     const stop = (): void => this.close();
     signal?.addEventListener("abort", stop, { once: true });
@@ -104,7 +104,7 @@ export class EventQueue {
   }
 }
 
-/** Resolves at once while all readers keep up. */
+/** `undefined` while all readers keep up. */
 export function roomInAll(queues: Iterable<EventQueue>): Promise<void> | undefined {
   const waits: Promise<void>[] = [];
   for (const queue of queues) {

@@ -5,16 +5,16 @@ import { EventQueue, roomInAll } from "./attachment.ts";
 import type { Interactions } from "./interactions.ts";
 import { LiveReply } from "./live-reply.ts";
 
-/** What is stored behind a number. */
+/** The stored events after a seq. */
 type Past = (after: number) => Promise<readonly DurableEvent[]>;
 
-/** Everybody who is attached to one session, and what they have been told of the reply that is being written. */
+/** The clients attached to one session, and the part of the current reply that they have received. */
 export class Audience {
   readonly reply = new LiveReply();
   private readonly clients = new Map<EventQueue, Abilities>();
   private readonly clock: Clock;
   private readonly observe: ((event: EngineEvent) => void) | undefined;
-  /** What those can answer who were lost a short while ago. */
+  /** Abilities of recently lost clients, which may come back. */
   private missed: { readonly abilities: Abilities; readonly forget: () => void } | undefined;
   private isOver = false;
   private readonly onRequest: (() => void)[] = [];
@@ -67,21 +67,21 @@ export class Audience {
     try {
       this.observe?.(event);
     } catch {
-      // Observers only report; there is nowhere to report this to.
+      // There is nowhere to report an observer's error.
     }
   }
 
-  /** Resolves when a client is asked for something. */
+  /** Resolves at the next request to a client. */
   nextRequest(): Promise<void> {
     return new Promise((resolve) => this.onRequest.push(resolve));
   }
 
-  /** Resolves at once while all of them keep up. */
+  /** `undefined` while all clients keep up. */
   room(): Promise<void> | undefined {
     return roomInAll(this.clients.keys());
   }
 
-  /** Ends every event stream, also of those that come later. */
+  /** Ends all event streams, even those of later clients. */
   close(): void {
     this.isOver = true;
     for (const queue of this.clients.keys()) queue.close();
@@ -90,7 +90,7 @@ export class Audience {
     this.missed = undefined;
   }
 
-  /** Whoever can answer all that they could takes their place. */
+  /** A client that can answer everything the lost ones could replaces them. */
   private isBack({ approve, answer }: Abilities): void {
     if (this.missed === undefined) return;
     const { abilities, forget } = this.missed;
@@ -118,7 +118,7 @@ export class Audience {
   }
 }
 
-/** First what is stored behind `after`, then what is in the queue and not among it. */
+/** First the stored events after `after`, then new ones from the queue. */
 async function* eventsAfter(
   after: number,
   past: Past,

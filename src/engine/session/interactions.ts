@@ -1,3 +1,4 @@
+import { deferred } from "../../async/promises.ts";
 import { headAndTail, recordTextLimit } from "../../text/output.ts";
 import type { EventBody, SettingsChanges } from "../event.ts";
 import type { Answer, Interaction } from "../interaction.ts";
@@ -8,57 +9,50 @@ import type { Abilities } from "./attachment.ts";
 
 interface Open {
   readonly interaction: Interaction;
-  /** It is stored and was told: before that there is nothing to cancel. */
+  /** It is stored and sent. Before that there is nothing to cancel. */
   isTold: boolean;
-  /** `told`: everybody has been told. */
+  /** `told` resolves once all clients have been informed. */
   settle(answer: Answer, told: Promise<void>): void;
 }
 
-/** Open requests to whoever is attached. Each is settled exactly once: the first answer wins. */
+interface Parts {
+  present(): readonly Abilities[];
+  emit(body: EventBody): Promise<void>;
+  settings(): SessionSettings;
+  /** No answer raises the level above it. */
+  highestAutonomy(): Autonomy;
+  readonly ids: Ids;
+  readonly clock: Clock;
+}
+
+/** Open requests to the attached clients. Each is settled exactly once: the first answer wins. */
 export class Interactions {
   private readonly open = new Map<string, Open>();
-  private readonly present: () => readonly Abilities[];
-  private readonly emit: (body: EventBody) => Promise<void>;
-  private readonly settings: () => SessionSettings;
-  private readonly highestAutonomy: () => Autonomy;
-  private readonly ids: Ids;
-  private readonly clock: Clock;
+  private readonly parts: Parts;
 
-  constructor(parts: {
-    present: () => readonly Abilities[];
-    emit: (body: EventBody) => Promise<void>;
-    settings: () => SessionSettings;
-    /** No answer raises the level above it. */
-    highestAutonomy: () => Autonomy;
-    ids: Ids;
-    clock: Clock;
-  }) {
-    this.present = parts.present;
-    this.emit = parts.emit;
-    this.settings = parts.settings;
-    this.highestAutonomy = parts.highestAutonomy;
-    this.ids = parts.ids;
-    this.clock = parts.clock;
+  constructor(parts: Parts) {
+    this.parts = parts;
   }
 
-  /** Whether anybody attached can answer such a request. */
+  /** Whether an attached client can answer such a request. */
   canAsk(kind: Interaction["kind"]): boolean {
-    return this.present().some((client) => canAnswer(client, kind));
+    return this.parts.present().some((client) => canAnswer(client, kind));
   }
 
-  /** Asks, and waits for the answer. `undefined` when nobody can be asked. An abort is a `cancel`, and so is the end of `withinMs`. */
+  /** Asks and waits for the answer. `undefined` if no client can answer. An abort or the end of `withinMs` counts as `cancel`. */
   async ask(interaction: Interaction, signal: AbortSignal, withinMs?: number): Promise<Answer | undefined> {
     if (!this.canAsk(interaction.kind)) return undefined;
-    const requestId = this.ids.next();
-    let settle: Open["settle"] = () => undefined;
-    const answered = new Promise<{ answer: Answer; told: Promise<void> }>((resolve) => {
-      settle = (answer, told) => resolve({ answer, told });
-    });
-    const opened: Open = { interaction, isTold: false, settle };
+    const requestId = this.parts.ids.next();
+    const answered = deferred<{ answer: Answer; told: Promise<void> }>();
+    const opened: Open = {
+      interaction,
+      isTold: false,
+      settle: (answer, told) => answered.resolve({ answer, told }),
+    };
     this.open.set(requestId, opened);
     const abort = (): void => void this.settle(requestId, { kind: "cancel", why: "interrupted" });
     try {
-      await this.emit({ type: "request.opened", requestId, interaction });
+      await this.parts.emit({ type: "request.opened", requestId, interaction });
     } catch (error) {
       this.open.delete(requestId);
       throw error;
@@ -69,34 +63,30 @@ export class Interactions {
     else signal.addEventListener("abort", abort, { once: true });
     const give = (): void =>
       void this.settle(requestId, { kind: "cancel", why: `no answer came within ${Number(withinMs) / 1_000} s` });
-    const stopWaiting = withinMs === undefined ? undefined : this.clock.after(withinMs, give);
-    const { answer, told } = await answered;
+    const stopWaiting = withinMs === undefined ? undefined : this.parts.clock.after(withinMs, give);
+    const { answer, told } = await answered.promise;
     stopWaiting?.();
     signal.removeEventListener("abort", abort);
     await told;
     return answer;
   }
 
-  /** True when this answer won. It happens here and now: whatever is changed afterwards comes after it. */
+  /** True if this answer won. Takes effect synchronously. */
   settle(requestId: string, given: Answer): boolean {
     const open = this.open.get(requestId);
     if (open === undefined) return false;
     const answer = withinRecord(given);
     this.open.delete(requestId);
-    const changes = changesWith(open.interaction, answer, this.settings(), this.highestAutonomy());
-    const told = this.emit({
-      type: "request.closed",
-      requestId,
-      answer,
-      ...(changes === undefined ? {} : { changes }),
-    });
-    // Whoever asked hears of it; nobody else can do anything about it.
+    const changes = changesWith(open.interaction, answer, this.parts.settings(), this.parts.highestAutonomy());
+    const changed = changes === undefined ? {} : { changes };
+    const told = this.parts.emit({ type: "request.closed", requestId, answer, ...changed });
+    // The asker gets the error; no one else can react.
     told.catch(() => undefined);
     open.settle(answer, told);
     return true;
   }
 
-  /** Somebody left: what nobody can answer any more is cancelled. */
+  /** Cancels requests that no client can answer any more. */
   cancelUnanswerable(): void {
     for (const [requestId, { interaction, isTold }] of this.open) {
       if (isTold && !this.canAsk(interaction.kind))

@@ -7,7 +7,7 @@ interface Block {
   text: string;
 }
 
-/** The text of the reply that is being written, as far as clients have been told: the log has it only now and then. */
+/** The current reply's text as sent to clients. The log only has checkpoints of it. */
 export class LiveReply {
   private messageId: string | undefined;
   private at = 0;
@@ -29,7 +29,7 @@ export class LiveReply {
   partial(): SessionState["partial"] {
     const { messageId, at } = this;
     if (messageId === undefined) return undefined;
-    // Those of which nothing was told, as calls are, keep their places: what follows is told by its place.
+    // Blocks that were not sent, such as calls, keep their index, because later blocks refer to theirs.
     const places = Math.max(...this.blocks.keys()) + 1;
     const blockAt = (_: unknown, place: number): Block => ({ type: "thinking", text: "", ...this.blocks.get(place) });
     return { messageId, at, blocks: Array.from({ length: places }, blockAt) };

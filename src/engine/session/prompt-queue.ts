@@ -10,18 +10,18 @@ export interface QueuedPrompt {
   readonly limits: TurnLimits;
   /** In characters. */
   readonly size: number;
-  /** Of an earlier process: it joins the next turn instead of getting its own. */
+  /** Left by an earlier process. It joins the next turn instead of getting its own. */
   leftover: boolean;
-  /** It came while calls of the live turn ran, and may become part of that turn. */
+  /** It came while the live turn's calls ran, and can join that turn. */
   readonly joins: boolean;
-  /** In the log. */
+  /** Stored in the log. */
   stored: boolean;
   settle(outcome: TurnOutcome): void;
 }
 
 const most = { waiting: 100, characters: 10_000_000, waitingCharacters: 50_000_000 };
 
-/** Accepted prompts that no turn has taken up yet, in the order in which they came. */
+/** Accepted prompts that no turn has taken yet, in order. */
 export class PromptQueue {
   private entries: QueuedPrompt[] = [];
   private readonly maxWaiting: number;
@@ -30,12 +30,12 @@ export class PromptQueue {
     this.maxWaiting = maxWaiting;
   }
 
-  /** How many wait, without those of an earlier process, of which nobody here is the author. */
+  /** The number of waiting prompts, without those of an earlier process. */
   get length(): number {
     return this.entries.filter((entry) => !entry.leftover).length;
   }
 
-  /** Throws when a prompt is too large, or too much waits already. */
+  /** Throws if a prompt is too large, or too much is waiting. */
   checkRoomFor({ size }: QueuedPrompt): void {
     const waiting = this.entries.reduce((sum, entry) => sum + entry.size, 0);
     const isCrowded = this.length >= this.maxWaiting;
@@ -56,19 +56,19 @@ export class PromptQueue {
     this.entries = this.entries.filter((other) => other !== entry);
   }
 
-  /** Counts from 1; 0 when it is not waiting any more. */
+  /** 1-based; 0 if it no longer waits. */
   position(entry: QueuedPrompt): number {
     return this.entries.indexOf(entry) + 1;
   }
 
-  /** The next prompt that gets a turn, behind the leftovers before it. Empty when there is none. */
+  /** The next prompt for a turn, after the leftovers before it. Empty if there is none. */
   takeForTurn(): readonly QueuedPrompt[] {
     const own = this.entries.findIndex((entry) => !entry.leftover);
-    // What is not in the log may yet turn out to be too large for it.
+    // A prompt that is not stored yet may turn out to be too large.
     return this.entries[own]?.stored === true ? this.entries.splice(0, own + 1) : [];
   }
 
-  /** Those of an earlier process are as if they had come just now. */
+  /** Treats prompts of an earlier process as new. */
   adopt(): void {
     for (const entry of this.entries) entry.leftover = false;
   }
@@ -77,7 +77,7 @@ export class PromptQueue {
     return this.takeWhere((entry) => entry.joins && entry.stored);
   }
 
-  /** All but the leftovers. */
+  /** Removes all except leftovers. */
   drop(): readonly QueuedPrompt[] {
     return this.takeWhere((entry) => !entry.leftover);
   }
@@ -99,7 +99,7 @@ export function sizeOf(content: readonly PromptBlock[]): number {
   return content.reduce((sum, block) => sum + ("text" in block ? block.text.length : block.data.length), 0);
 }
 
-/** How a prompt ends that no turn took up. */
+/** The outcome of a prompt that no turn took. */
 export function notRun(cause?: AgentError): TurnOutcome {
   const nothing = { turnId: "", finalText: "", usage: noUsage, modelCalls: 0, denials: [], durationMs: 0 };
   if (cause?.code === "timeout") return { ...nothing, reason: "limit", failure: cause.failure };
@@ -109,7 +109,7 @@ export function notRun(cause?: AgentError): TurnOutcome {
 
 const maxTitleCharacters = 150;
 
-/** What a session is called after its first prompt. */
+/** The session's title from its first prompt. */
 export function titleFrom(content: readonly PromptBlock[]): string {
   const line = textOf(content).replace(/\s+/g, " ").trim();
   return line === "" ? "(no text)" : shortTitle(line);

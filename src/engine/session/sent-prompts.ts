@@ -7,23 +7,23 @@ import type { TurnOutcome } from "../turn/turn-outcome.ts";
 
 export interface PromptOptions {
   /**
-   * The sender's own id for the prompt. If a prompt of that id is known and is the same, it was sent twice: it runs once, and
-   * both hear of it. If the id is anything else's, the prompt gets another one.
+   * The sender's id for the prompt. The same prompt sent twice with the same id runs once, and both callers get its outcome.
+   * If the id is taken by something else, the prompt gets a new one.
    */
   readonly messageId?: string;
-  /** While calls of the live turn run: the prompt becomes part of that turn after their results, if the turn goes on. */
+  /** If calls of the live turn are running: the prompt joins that turn after their results. */
   readonly joins?: boolean;
   readonly limits?: TurnLimits;
 }
 
 export interface PromptHandle {
-  /** Of the message that the prompt becomes. */
+  /** The id of the prompt's message. */
   readonly messageId: string;
-  /** It had been sent before. */
+  /** It was sent before. */
   readonly isRepeated?: true;
-  /** Resolves when the prompt is in the log: from then on it is not lost. Rejects when it was not taken. */
+  /** Resolves once the prompt is stored. Rejects if it was refused. */
   readonly accepted: Promise<{ readonly messageId: string }>;
-  /** The end of the turn that took the prompt up. Rejects only when `accepted` does. */
+  /** The outcome of the prompt's turn. Rejects only if `accepted` does. */
   readonly outcome: Promise<TurnOutcome>;
 }
 
@@ -32,7 +32,7 @@ interface Sent {
   readonly handle: PromptHandle;
 }
 
-/** Prompts by their ids, from the moment in which they are sent: nothing can come between the question and the answer. */
+/** Sent prompts by id, known synchronously from the moment of sending. */
 export class SentPrompts {
   private readonly sent = new Map<string, Sent>();
   private readonly beingStored = new Set<Promise<unknown>>();
@@ -44,7 +44,7 @@ export class SentPrompts {
     this.ids = ids;
   }
 
-  /** The same prompt, if it was sent before under this id. */
+  /** The handle of the same prompt, if sent before under this id. */
   repeated(messageId: string | undefined, content: readonly PromptBlock[]): PromptHandle | undefined {
     if (messageId === undefined) return undefined;
     const sent = this.sent.get(messageId);
@@ -55,14 +55,14 @@ export class SentPrompts {
     return { messageId, isRepeated: true, accepted, outcome: Promise.resolve(endedBefore) };
   }
 
-  /** An id for a new prompt: the wanted one, if nothing else has it. */
+  /** The wanted id for a new prompt, or a fresh one if it is taken. */
   idFor(wanted: string | undefined): string {
     const isTaken = (id: string): boolean =>
       this.sent.has(id) || this.state.waiting.has(id) || this.state.messages.some((message) => message.id === id);
     return wanted === undefined || isTaken(wanted) ? this.ids.next() : wanted;
   }
 
-  /** Keeps a prompt until its turn has ended; from then on the history has it. */
+  /** Keeps a prompt until its turn ends. After that it is in the history. */
   add(content: readonly PromptBlock[], handle: PromptHandle): void {
     const { messageId } = handle;
     this.sent.set(messageId, { content, handle });
@@ -72,7 +72,7 @@ export class SentPrompts {
     this.beingStored.add(stored);
   }
 
-  /** Resolves when the prompts that are being stored are, or were refused; `undefined` when there are none. */
+  /** Resolves once all prompts being stored are stored or refused; `undefined` if there are none. */
   storing(): Promise<unknown> | undefined {
     return this.beingStored.size === 0 ? undefined : Promise.all(this.beingStored);
   }
@@ -87,7 +87,7 @@ function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** Of a prompt whose turn is no longer known in detail. */
+/** The outcome of a turn that is no longer known in detail. */
 const endedBefore: TurnOutcome = {
   turnId: "",
   reason: "completed",

@@ -3,11 +3,11 @@ import type { Journal } from "../log/journal.ts";
 import { damageNotices, isWhole, readRepairedAfter } from "../log/repair-log.ts";
 import type { Clock, LogDamage, SessionStore } from "../ports.ts";
 
-/** What has happened in a session, read from its log. */
+/** A session's past events, read from its log. */
 export class SessionPast {
   private readonly parts: { readonly store: SessionStore; readonly clock: Clock };
   private readonly journal: Journal;
-  /** Of the log when it was opened. */
+  /** The log's damage when it was opened. */
   private readonly damage: LogDamage;
 
   constructor(parts: SessionPast["parts"], journal: Journal, damage: LogDamage) {
@@ -19,7 +19,7 @@ export class SessionPast {
   async after(seq: number): Promise<readonly DurableEvent[]> {
     const { state, owed } = this.journal;
     if (seq >= state.seq) return [];
-    // `owed` is looked at first: what is written meanwhile is then among what is stored.
+    // Read `owed` first: anything written meanwhile is then among the stored events.
     const events = await readRepairedAfter(this.parts.store, { id: state.id, after: seq, before: this.damage });
     const last = events.at(-1)?.seq ?? seq;
     return [...events, ...owed.filter((event) => event.seq > last)];

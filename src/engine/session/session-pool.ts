@@ -4,12 +4,12 @@ import { AgentError } from "../errors.ts";
 import type { Clock } from "../ports.ts";
 import type { Session } from "./session.ts";
 
-/** A client's hold on a session: as long as there is one, the session stays open. */
+/** A client's hold on a session, which stays open while held. */
 export interface Hold {
   readonly session: Session;
-  /** The session was open before somebody asked for this hold. */
+  /** Whether the session was already open. */
   readonly wasOpen: boolean;
-  /** Whether others hold the session, too. */
+  /** Whether other clients hold the session too. */
   isShared(): boolean;
   /** Safe to call twice. */
   release(): void;
@@ -17,33 +17,33 @@ export interface Hold {
 
 export interface PoolOptions {
   readonly clock: Clock;
-  /** How long a session that nobody holds stays open after its last turn. */
+  /** How long a session without holds stays open after its last turn. */
   readonly idleMs: number;
-  /** Called when one was closed because of that. */
+  /** Called after such a session was closed. */
   onIdle?(session: Session): void;
 }
 
 interface Entry {
   readonly session: Session;
   readonly holds: Set<Hold>;
-  /** Set while nobody holds it: it is told when somebody does again. */
+  /** Set while it has no holds. Cancels closing it. */
   stopLeaving: (() => void) | undefined;
-  /** It is being ended: whoever wants it waits for that, and opens it anew. */
+  /** It is being ended. New holders wait for that and open it again. */
   isEnding: boolean;
 }
 
-/** Sessions of one process that several clients share. Each is open once, however many there are that want it. */
+/** Sessions of one process, shared by clients. Each is open only once. */
 export class SessionPool {
   private readonly engine: Engine;
   private readonly options: PoolOptions;
   private readonly entries = new Map<string, Entry>();
-  /** Being opened, or made under a name that somebody chose. */
+  /** Being opened, or created under a given id. */
   private readonly opening = new Map<string, Promise<unknown>>();
-  /** Of the open ones, by whom they were opened for. */
+  /** Open sessions per user. */
   private readonly counts = new Map<string, number>();
-  /** Being made. */
+  /** Being created. */
   private readonly making = new Set<Promise<unknown>>();
-  /** Called when the last holder of a session lets go of it. */
+  /** Called when a session loses its last hold. */
   private readonly onRelease = new Set<() => void>();
   private isClosed = false;
 
@@ -52,7 +52,7 @@ export class SessionPool {
     this.options = options;
   }
 
-  /** How long a session that nobody holds waits for somebody. */
+  /** How long a session without holds stays open. */
   get idleMs(): number {
     return this.options.idleMs;
   }
@@ -71,17 +71,17 @@ export class SessionPool {
       this.making.add(made);
       return made.finally(() => this.making.delete(made));
     }
-    // Must not yield when nothing is in the way: a second caller in the same tick has to see that this id is taken.
+    // Must not yield if the id is free: a second caller in the same tick must see that it is taken.
     for (let wait = this.inTheWay(id); wait !== undefined; wait = this.inTheWay(id)) await wait.then(otherWork);
     return this.alone(id, make);
   }
 
   /**
-   * The one that is open, or opened now: only then do the other options count. Rejects as `engine.resume` does. Those that
-   * open it at the same time share it. `openedFor`: on whose account it is open from now on, if it was not before.
+   * Holds an open session, or opens it with the other options. Concurrent callers share it. `openedFor`: the user it counts
+   * for, if it was not open. Rejects as `engine.resume` does.
    */
   async open(id: string, options: ResumedSession & { readonly openedFor?: string } = {}): Promise<Hold> {
-    // Nothing is waited for where nothing is in the way: whoever asks in the same moment must find this one there.
+    // Must not yield if the id is free: a second caller in the same tick must find this one.
     for (let wait = this.inTheWay(id); wait !== undefined; wait = this.inTheWay(id)) await wait.then(otherWork);
     const found = this.entries.get(id);
     if (found === undefined) {
@@ -102,7 +102,7 @@ export class SessionPool {
     return entry === undefined || isOver(entry) ? undefined : entry.session;
   }
 
-  /** How many sessions are open on somebody's account, or are just being opened. */
+  /** The number of a user's sessions that are open or being opened. */
   countOf(user: string): number {
     return this.counts.get(user) ?? 0;
   }
@@ -111,7 +111,7 @@ export class SessionPool {
     return [...this.entries.values()].filter((entry) => !isOver(entry)).map(({ session }) => session);
   }
 
-  /** Ends it for everybody: what runs is interrupted, what waits is dropped. Resolves when nothing of it is left. */
+  /** Ends a session for all clients: interrupts its turn and drops its prompts. Resolves once it is closed. */
   async end(id: string): Promise<void> {
     const opening = this.opening.get(id);
     if (opening !== undefined) await opening.catch(() => undefined);
@@ -120,12 +120,12 @@ export class SessionPool {
     const { session } = entry;
     if (isOver(entry)) return session.ended;
     entry.isEnding = true;
-    // A log that takes nothing more keeps nobody from leaving.
+    // Close it even if the log cannot be written.
     await session.interrupt().catch(() => undefined);
     await session.close();
   }
 
-  /** Resolves when no session works any more. A turn that waits for a client that is gone is not waited for. */
+  /** Resolves when no session works. Ignores turns that wait for an absent client. */
   async idle(): Promise<void> {
     for (;;) {
       const busy = [...this.entries.values()].filter(isWorking).map(({ session }) => session);
@@ -137,19 +137,19 @@ export class SessionPool {
     }
   }
 
-  /** Closes every session, also those that are just being opened. Nothing can be opened any more. Turns that run end with `cause`. */
+  /** Closes all sessions, even those being opened, and refuses new ones. Running turns end with `cause`. */
   async close(cause?: AgentError): Promise<void> {
     this.isClosed = true;
     await Promise.allSettled([...this.opening.values(), ...this.making]);
     const sessions = [...this.entries.values()].map(({ session }) => session);
-    // One log that cannot be closed keeps none of the others open.
+    // A log that cannot be closed must not keep others open.
     await Promise.allSettled(sessions.map((session) => session.close(cause)));
   }
 
-  /** What must be over before anybody else may open the session, or make it. */
+  /** What must settle before the session can be opened or created. */
   private inTheWay(id: string): Promise<unknown> | undefined {
     this.checkOpen();
-    // What failed for somebody else need not fail for the next one.
+    // Another caller's failure is not this one's.
     const other = this.opening.get(id)?.catch(() => undefined);
     const entry = this.entries.get(id);
     return other ?? (entry !== undefined && isOver(entry) ? entry.session.ended : undefined);
@@ -193,7 +193,7 @@ export class SessionPool {
     return hold;
   }
 
-  /** Nobody holds it: what it has to do is done, then it waits a while for somebody, then it is closed. */
+  /** Closes a session without holds once its work is done and the idle time has passed. */
   private leave(entry: Entry): void {
     const { session } = entry;
     const { clock, idleMs, onIdle } = this.options;
@@ -206,7 +206,7 @@ export class SessionPool {
     };
     const closeUnlessBusy = async (): Promise<void> => {
       if (workOf(entry) !== undefined) return wait();
-      // It is closed also when its log could not be: nobody is there who could do anything about it.
+      // Close it even if its log fails: no client could react.
       await session.close().catch(() => undefined);
       onIdle?.(session);
     };
@@ -218,7 +218,7 @@ export class SessionPool {
     void wait();
   }
 
-  /** Counts from the moment in which somebody asks for it: whoever asks at the same time counts, too. */
+  /** Counts from the request on, so that concurrent requests count too. */
   private async counted(user: string | undefined, open: () => Promise<Hold>): Promise<Hold> {
     if (user === undefined) return open();
     this.count(user, 1);
@@ -244,19 +244,19 @@ export class SessionPool {
   }
 }
 
-/** `undefined` when there is nothing to wait for: nor is an answer that nobody is there to give. */
+/** `undefined` if there is nothing to wait for. Unanswerable requests don't count as work. */
 function workOf({ session, holds }: Entry): Promise<unknown> | undefined {
-  // A client's tool is different: it has its own time.
+  // A client's tool has its own time limit.
   const isAsking = [...session.openRequests().values()].some(({ kind }) => kind !== "tool");
   return holds.size === 0 && isAsking ? undefined : session.busy();
 }
 
-/** Whether work goes on in it that does not wait for an absent client. */
+/** Whether it works on something that does not wait for an absent client. */
 function isWorking({ session, holds }: Entry): boolean {
   return session.busy() !== undefined && (holds.size > 0 || session.openRequests().size === 0);
 }
 
-/** Being closed by somebody, or closed. */
+/** Closed or being closed. */
 function isOver({ session, isEnding }: Entry): boolean {
   return isEnding || session.isClosed;
 }

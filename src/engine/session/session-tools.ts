@@ -5,20 +5,20 @@ import type { ModelInfo, ToolSpec } from "../ports.ts";
 import type { Mode, RunOptions, SessionSettings } from "../settings.ts";
 import type { Tool } from "../tool.ts";
 
-/** What a model was offered for one reply, whatever becomes of the tools meanwhile. */
+/** The tools offered for one reply, whatever changes meanwhile. */
 export interface OfferedTools {
-  /** Those of the model, in whatever mode it is offered them. */
+  /** The model's tools in all modes. */
   readonly tools: readonly Tool[];
   readonly specs: readonly ToolSpec[];
 }
 
-/** The tools of a session: its own, or those that its client brings or runs in their place. */
+/** A session's tools: its own, and those that its client brings or runs instead. */
 export class SessionTools implements ToolSource {
   private readonly own: ToolSource;
   private readonly settings: Pick<SessionSettings, "clientTools" | "clientRunsTools">;
   private readonly run: RunOptions;
   private readonly schemaOf: (tool: Tool) => Promise<unknown>;
-  /** Names by when they first came. Providers cache a request by how it begins, so places do not change. */
+  /** Names in order of appearance. Places never change, because providers cache requests by their prefix. */
   private readonly places = new Map<string, number>();
   private isWanted: (name: string) => boolean = () => true;
   private changes = 0;
@@ -49,13 +49,13 @@ export class SessionTools implements ToolSource {
     return tools;
   }
 
-  /** No other tools are listed from now on than these, and those that the client brought. */
+  /** Limits the listed tools from now on. Tools that the client brought stay. */
   limit(isWanted: (name: string) => boolean): void {
     this.isWanted = isWanted;
     this.changes += 1;
   }
 
-  /** What a model is offered now. */
+  /** The current offer for a model. */
   offer(model: ModelInfo, mode: Mode): OfferedTools {
     const tools = this.list();
     const specs = offeredTools(tools, model, mode).map((tool) => ({
@@ -66,7 +66,7 @@ export class SessionTools implements ToolSource {
     return { tools: toolsOf(tools, model), specs };
   }
 
-  /** Whether a tool that was offered can still be called. What the client runs, the client knows. */
+  /** Whether an offered tool still exists. Tools run by the client always do. */
   isThere({ name, runBy }: Tool): boolean {
     return runBy === "client" || this.own.list().some((tool) => tool.name === name);
   }

@@ -1,3 +1,4 @@
+import { deferred } from "../../async/promises.ts";
 import { callableTools } from "../calls/client-tools.ts";
 import { seenPlaces } from "../calls/evidence.ts";
 import { runCalls } from "../calls/tool-calls.ts";
@@ -24,7 +25,7 @@ import { type PromptHandle, type PromptOptions, SentPrompts } from "./sent-promp
 import { SessionPast } from "./session-past.ts";
 import { SessionTools } from "./session-tools.ts";
 
-/** One session: its prompt queue, its live turn, and who is attached. */
+/** One session: its prompt queue, its live turn, and its attached clients. */
 export class Session {
   private readonly parts: EngineParts;
   private readonly log: SessionLog;
@@ -44,11 +45,9 @@ export class Session {
   highestAutonomy: Autonomy = "high";
   /** Models that can stand in for the chosen one. Absent: all. */
   allowedModels: readonly string[] | undefined;
-  private tellEnd = (): void => undefined;
-  /** Resolves when it was closed, by whomever, and its log is free. */
-  readonly ended = new Promise<void>((resolve) => {
-    this.tellEnd = resolve;
-  });
+  private readonly end = deferred();
+  /** Resolves once the session is closed and its log released. */
+  readonly ended = this.end.promise;
 
   constructor(
     parts: EngineParts,
@@ -101,22 +100,22 @@ export class Session {
     return this.journal.state.usage;
   }
 
-  /** Requests that nobody has answered yet, by their ids. */
+  /** Unanswered requests by id. */
   openRequests(): ReadonlyMap<string, Interaction> {
     return this.journal.state.openRequests;
   }
 
-  /** From the next model call on, no other tools are offered than these, and those that the client brought. */
+  /** Limits the offered tools from the next model call on. Tools that the client brought stay. */
   limitTools(isWanted: (name: string) => boolean): void {
     this.tools.limit(isWanted);
   }
 
-  /** The tools that a model is offered. */
+  /** The tools offered to a model. */
   toolSpecs(model: ModelInfo): readonly ToolSpec[] {
     return this.tools.offer(model, this.settings.mode).specs;
   }
 
-  /** The number of the last thing that happened. */
+  /** The seq of the last event. */
   get seq(): number {
     return this.journal.state.seq;
   }
@@ -129,22 +128,22 @@ export class Session {
     return this.live !== undefined;
   }
 
-  /** `undefined` when no turn runs and no prompt is on its way to one; otherwise resolves when that may have changed. */
+  /** `undefined` if no turn runs or is about to; otherwise resolves when that may have changed. */
   busy(): Promise<unknown> | undefined {
     return this.live?.done ?? this.sent.storing();
   }
 
-  /** Resolves when a client is asked for something. */
+  /** Resolves at the next request to a client. */
   nextRequest(): Promise<void> {
     return this.audience.nextRequest();
   }
 
-  /** The model that the next call goes to. */
+  /** The model of the next call. */
   async model(): Promise<ModelInfo> {
     return (await this.parts.models.resolve(chosenModel(this.settings).id)).info;
   }
 
-  /** How much of the model's window the next call would take, guessed. Rejects with `model_unknown`. */
+  /** Estimated use of the model's window by the next call. Rejects with `model_unknown`. */
   async contextUse(): Promise<{ readonly tokens: number; readonly window: number }> {
     const model = await this.model();
     const request = buildRequest(this.settings, this.history(), this.toolSpecs(model));
@@ -155,28 +154,28 @@ export class Session {
     return this.journal.state.messages;
   }
 
-  /** What the session is in this moment: whoever attaches now, and applies the events as they come, can say what it was then. */
+  /** The current state. A client that attaches now and applies all events stays up to date. */
   snapshot(): SessionState {
     const state = copyState(this.journal.state);
     return { ...state, partial: this.audience.reply.partial() ?? state.partial };
   }
 
-  /** What has happened behind a number: what is stored, and what a dead process owes and nobody has written yet. */
+  /** The events after a seq: the stored ones, and those that a dead process owes. */
   past(after = 0): Promise<readonly DurableEvent[]> {
     return this.pastEvents.after(after);
   }
 
-  /** The number behind which to read to know what was under way at `seq`: that before its turn, or `seq` between turns. */
+  /** The seq to read after, to know what was under way at `seq`: the one before its turn, or `seq` between turns. */
   readFrom(seq: number): number {
     return this.pastEvents.from(seq);
   }
 
-  /** What every client should know that opens the session: its log was damaged. */
+  /** For every client that opens the session: whether its log was damaged. */
   notices(): readonly EngineEvent[] {
     return this.pastEvents.notices();
   }
 
-  /** Accepted prompts that no turn has taken up yet. */
+  /** Accepted prompts that no turn has taken yet. */
   waiting(): readonly { readonly messageId: string; readonly content: readonly PromptBlock[]; readonly at: number }[] {
     return [...this.journal.state.waiting].map(([messageId, { content, at }]) => ({ messageId, content, at }));
   }
@@ -185,15 +184,12 @@ export class Session {
     return this.audience.attach(abilities, this.interactions, (after) => this.past(after));
   }
 
-  /** Takes a prompt in. Turns run one after the other, in the order of the prompts. */
+  /** Adds a prompt. Turns run one at a time, in the order of their prompts. */
   prompt(content: readonly PromptBlock[], options: PromptOptions = {}): PromptHandle {
     const repeated = this.sent.repeated(options.messageId, content);
     if (repeated !== undefined) return repeated;
     const messageId = this.sent.idFor(options.messageId);
-    let settle: (outcome: TurnOutcome) => void = () => undefined;
-    const ended = new Promise<TurnOutcome>((resolve) => {
-      settle = resolve;
-    });
+    const { promise: ended, resolve: settle } = deferred<TurnOutcome>();
     const joins = options.joins === true && this.callsRun;
     const own = { messageId, limits: options.limits ?? {}, size: sizeOf(content) };
     const entry = { ...own, leftover: false, joins, stored: false, settle };
@@ -203,23 +199,23 @@ export class Session {
     return handle;
   }
 
-  /** Prompts that an earlier process has left get turns of their own now, instead of joining the next one. */
+  /** Gives prompts left by an earlier process their own turns now, instead of joining the next one. */
   takeUpWaiting(): void {
     this.queue.adopt();
     this.startNext();
   }
 
   /**
-   * Stops the live turn and drops the prompts that wait behind it. Resolves when all of it has ended. `cause` has the code
-   * `timeout` for a deadline, and `interrupted` when the process ends. Prompts left over from an earlier process go on waiting: nobody meant them.
+   * Stops the live turn and drops the waiting prompts. Resolves when all have ended. `cause` has the code `timeout` for a
+   * deadline, and `interrupted` when the process ends. Prompts left by an earlier process keep waiting.
    */
   async interrupt(cause?: AgentError): Promise<void> {
     const { live } = this;
     const failures: unknown[] = [];
-    // Told before the turn hears of it, so that its end is the last thing that happens.
+    // Emitted before the turn is aborted, so that the turn's end comes last.
     const discarded = this.queue.drop().map(async (entry) => {
       const told = this.journal.emit({ type: "prompt.discarded", messageId: entry.messageId });
-      // Whoever waits for the prompt's end gets it, also when it cannot be written down.
+      // The prompt settles even if its end cannot be stored.
       await told.catch((error: unknown) => failures.push(error));
       entry.settle(notRun(cause));
     });
@@ -229,17 +225,17 @@ export class Session {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Changes settings that are kept with the session; `null` removes one. Takes effect with the next model call or decision. */
+  /** Changes stored settings; `null` removes one. Takes effect with the next model call or decision. */
   async update(changes: SettingsChanges): Promise<void> {
     const current: Readonly<Record<string, unknown>> = { ...this.settings };
-    // What is on its way may change them yet.
+    // Pending events may still change them.
     const isSure = !this.journal.isBusy;
     const changed = Object.entries(changes).filter(([key, value]) => !isSure || (value ?? undefined) !== current[key]);
     if (changed.length === 0) return;
     await this.journal.emit({ type: "session.updated", changes: Object.fromEntries(changed) });
   }
 
-  /** Gives the session another title. */
+  /** Sets the title. */
   async rename(title: string): Promise<void> {
     const line = shortTitle(title.replace(/\s+/g, " ").trim());
     if (line === "") throw new AgentError("usage", "A title needs some text.");
@@ -247,7 +243,7 @@ export class Session {
     if (line !== this.title) await this.journal.emit({ type: "session.titled", title: line });
   }
 
-  /** Ends what runs, gives the log back and ends every event stream. `cause`: see `interrupt`. A second call waits for the first. */
+  /** Ends the turn, releases the log and ends all event streams. `cause`: see `interrupt`. Idempotent. */
   async close(cause?: AgentError): Promise<void> {
     if (this.closed) return this.ended;
     this.closed = true;
@@ -257,20 +253,20 @@ export class Session {
     await this.journal.catchUp();
     await this.journal.emit({ type: "session.closed" });
     this.audience.close();
-    await this.log.release().finally(this.tellEnd);
+    await this.log.release().finally(() => this.end.resolve());
   }
 
   private async accept(entry: QueuedPrompt, content: readonly PromptBlock[]): Promise<void> {
     if (this.closed) throw new AgentError("session_closed", "The session is closed.");
     this.queue.checkRoomFor(entry);
-    // In the queue before it is in the log, so that an interrupt that comes meanwhile finds it.
+    // Queued before it is stored, so that an interrupt in between finds it.
     this.queue.add(entry);
     try {
       await this.journal.emit({ type: "prompt.accepted", messageId: entry.messageId, content });
       entry.stored = true;
     } catch (error) {
       this.queue.remove(entry);
-      // Those behind it do not wait for it any more.
+      // The prompts behind it no longer wait for it.
       this.startNext();
       throw error;
     }
@@ -369,13 +365,13 @@ export class Session {
       await this.briefing.notice({ type: "notice", level: "warning", text: notice.text, code: "unasked_model" });
   }
 
-  /** The first prompt that becomes part of the conversation names the session. */
+  /** The first prompt of the conversation names the session. */
   private async take(body: EventBody & { type: "prompt.taken" }): Promise<void> {
     const { content = [] } = this.journal.state.waiting.get(body.messageId) ?? {};
     const taken = this.journal.emit(body);
     if (!this.isNamed && content.length > 0) {
       this.isNamed = true;
-      // A title that cannot be stored is no reason to lose the prompt.
+      // Failing to store a title must not lose the prompt.
       this.journal.emit({ type: "session.titled", title: titleFrom(content) }).catch(() => undefined);
     }
     await Promise.all([taken, this.briefing.heard(content)]);
