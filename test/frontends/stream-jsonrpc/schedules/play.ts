@@ -89,7 +89,7 @@ export async function play(schedule: Schedule, loaded: Loaded): Promise<Played> 
 
   for (const [nth, actor] of actors.entries()) actor.leave(leaving[nth] ?? "ends its input");
   for (let rounds = 0; rounds < 300 && !actors.every(({ isOver }) => isOver); rounds += 1) {
-    await untilStill();
+    await world.untilStill();
     if (rounds < 2) continue;
     for (const actor of actors) actor.read(true);
     second.leave();
@@ -260,7 +260,7 @@ async function take(step: Step, { world, actors, second }: Stage): Promise<void>
       return world.kit.clock.advance(step.ms);
     case "wait":
       if (step.microtasks > 0) return microtasks(step.microtasks);
-      await untilStill();
+      await world.untilStill();
       for (const actor of actors) actor.noteQuiet();
   }
 }
@@ -279,12 +279,6 @@ function answer({ who, which, how, times }: Step & { do: "answer" }, actors: rea
   }
 }
 
-/** All that waits for nothing but its turn has had it: there is no I/O in these schedules. */
-async function untilStill(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
-  await new Promise((resolve) => setImmediate(resolve));
-}
-
 /** Whether anything still happens, or could. */
 async function workAfterwards(world: World): Promise<string[]> {
   const { kit, sessions, called } = world;
@@ -293,12 +287,12 @@ async function workAfterwards(world: World): Promise<string[]> {
     const events = sessions.reduce((sum, each) => sum + each.events.length, 0);
     return JSON.stringify({ calls: called.count, commands: kit.host.commands.length, logs: bytes, events });
   };
-  await untilStill();
+  await world.untilStill();
   const timers = kit.clock.waiting;
   const before = await facts();
   kit.clock.advance(3_600_000);
   world.letGo();
-  await untilStill();
+  await world.untilStill();
   const after = await facts();
   const open = sessions.filter(({ session }) => !session.isClosed).map(({ session }) => session.id);
   return [

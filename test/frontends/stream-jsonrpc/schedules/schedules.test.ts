@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { givenSeed, isFullRun } from "../../../full-run.ts";
 import { check } from "../connection/served.ts";
 import { brokenEventRules } from "./event-rules.ts";
@@ -18,6 +18,7 @@ let loaded: Loaded;
 beforeAll(async () => {
   loaded = await loadOnce();
 });
+afterAll(() => loaded.machineClock.release());
 
 const property = fc.asyncProperty(schedule, async (drawn: Schedule) => {
   const played = await play(drawn, loaded);

@@ -70,6 +70,8 @@ export interface Schedule {
   readonly maxRecord: number;
   readonly steps: readonly Step[];
   readonly leaving: readonly [Leaving, Leaving];
+  /** Long work yields to the event loop at every chance, as on a busy machine; otherwise never. */
+  readonly isBusyMachine: boolean;
 }
 
 const who: fc.Arbitrary<Who> = fc.oneof(
@@ -304,6 +306,7 @@ export const schedule: fc.Arbitrary<Schedule> = fc
     maxRecord: from(...Array<number>(8).fill(Number.POSITIVE_INFINITY), 2_000, 20_000),
     steps,
     leaving: fc.tuple(leaving, leaving),
+    isBusyMachine: from(false, false, true),
   })
   .map((made) => ({ ...made, [fc.toStringMethod]: () => wordsOf(made) }));
 
@@ -317,11 +320,13 @@ export function wordsOf({
   maxRecord,
   steps,
   leaving,
+  isBusyMachine,
 }: Schedule): string {
   const dialects = later.map((is) => (is ? "later" : "early"));
   return [
     `\n  begins at: ${level ?? "no session"}; dialects: ${dialects.join(", ")}; room for ${maxWaiting} characters`,
     `  a write takes ${storePaces.join(", ")} microtasks, a record at most ${maxRecord} characters`,
+    ...(isBusyMachine ? ["  the machine is busy"] : []),
     `  the model: ${replies.map(({ kind, pace }) => (pace === 0 ? kind : `${kind} (${pace})`)).join("; ")}`,
     ...steps.map((each, index) => `  ${index + 1}. ${stepWords(each)}`),
     `  at last: ${leaving.map((how, nth) => `client ${nth + 1} ${how}`).join(", ")}\n`,

@@ -8,12 +8,14 @@ import type { Session } from "../../../../src/engine/session/session.ts";
 import type { Tool } from "../../../../src/engine/tool.ts";
 import { createPermissionPolicy } from "../../../../src/permissions/policy.ts";
 import { builtinTools } from "../../../../src/tools/all.ts";
+import { diffLines } from "../../../../src/tools/edit/line-diff.ts";
 import type { Kit } from "../../../fakes/kit.ts";
 import { createKit } from "../../../fakes/kit.ts";
 import { createMemoryHost } from "../../../fakes/memory-host.ts";
 import { createMemoryStore } from "../../../fakes/memory-store.ts";
 import type { Signal } from "../connection/served.ts";
 import { createSignal, sessionIds } from "../connection/served.ts";
+import { holdMachineClock, type MachineClock } from "./machine-clock.ts";
 import type { Hanging } from "./replies.ts";
 import { hangOn, microtasks, plannedModels } from "./replies.ts";
 import type { Schedule } from "./steps.ts";
@@ -22,6 +24,7 @@ import type { Schedule } from "./steps.ts";
 export interface Loaded {
   readonly tools: readonly Tool[];
   readonly policy: ReturnType<typeof createPermissionPolicy>;
+  readonly machineClock: MachineClock;
 }
 
 export async function loadOnce(): Promise<Loaded> {
@@ -31,7 +34,8 @@ export async function loadOnce(): Promise<Loaded> {
   });
   const policy = createPermissionPolicy(() => "bash");
   await policy.read("ls", { cwd: "/ws", home: "/home/u" });
-  return { tools: await Promise.all(tools), policy };
+  await diffLines("", "x\n");
+  return { tools: await Promise.all(tools), policy, machineClock: holdMachineClock() };
 }
 
 /** A session, and all that it told from its first moment in this process on. */
@@ -55,9 +59,12 @@ export interface World {
   /** Writes that failed. */
   readonly failed: { readonly count: number };
   letGo(): void;
+  untilStill(): Promise<void>;
 }
 
-export function createWorld({ replies, storePaces, maxRecord }: Schedule, { tools, policy }: Loaded): World {
+export function createWorld(schedule: Schedule, { tools, policy, machineClock }: Loaded): World {
+  const { replies, storePaces, maxRecord, isBusyMachine } = schedule;
+  machineClock.setBusy(isBusyMachine);
   const hanging: Hanging = { now: createSignal(), count: 0 };
   const { models, called } = plannedModels(replies, () => kit.clock, hanging);
   const machine = createMemoryHost(
@@ -93,6 +100,7 @@ export function createWorld({ replies, storePaces, maxRecord }: Schedule, { tool
       hanging.now = createSignal();
       before.give();
     },
+    untilStill: machineClock.untilStill,
   };
 }
 
