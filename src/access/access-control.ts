@@ -24,11 +24,11 @@ import type { Report } from "./report.ts";
 import { createUnanswered, type Unanswered } from "./unanswered.ts";
 
 export interface AccessOptions {
-  /** The server's own model: for sessions that name none, and for users who cannot name theirs. */
+  /** The server's own model, for sessions that name none and users who cannot choose. */
   readonly modelId: string;
-  /** The level that sessions come back with at most, for users without a ceiling. */
+  /** The highest level of reopened sessions, for users without a ceiling. */
   readonly autonomy: Autonomy;
-  /** Tokens and everybody's sessions are in it. Canonical. */
+  /** Canonical. It holds the tokens and all users' sessions. */
   readonly ownHome?: string;
   readonly limits: LimitOptions;
 }
@@ -42,15 +42,15 @@ export interface AccessParts {
 }
 
 /**
- * Decides who can do what in a server's sessions, for every wire. Throws, and rejects with, a `DeniedError` where it says
- * no; a session that the caller cannot see is `session_not_found`.
+ * Decides who can do what in a server's sessions, for every wire. Throws and rejects with a `DeniedError`; a session that
+ * the caller cannot see is `session_not_found`.
  */
 export class AccessControl {
   private readonly parts: AccessParts;
   private readonly limits: Limits;
   private readonly unanswered: Unanswered = createUnanswered();
   private readonly revoked = new WeakSet<Identity>();
-  /** Sessions that are down to the level they come back with; what their clients raise from there on stays. */
+  /** Sessions already brought down to the level for reopened ones. What clients raise afterwards stays. */
   private readonly settled = new WeakSet<Session>();
   private isDraining = false;
 
@@ -65,12 +65,12 @@ export class AccessControl {
     return this.parts.pool.idleMs;
   }
 
-  /** Nothing new begins. */
+  /** Refuses everything new. */
   drain(): void {
     this.isDraining = true;
   }
 
-  /** What sessions begin with where the client names nothing. */
+  /** What sessions begin with unless the client names something else. */
   defaults(who: Identity): Pick<SessionSettings, "modelId" | "autonomy"> {
     const { modelId, autonomy } = this.parts.options;
     return {
@@ -110,7 +110,7 @@ export class AccessControl {
     return this.within(hold, who);
   }
 
-  /** One that is open, or is opened from its log, within the caller's ceilings. Rejects as `pool.open` does. */
+  /** Opens a session, from its log if needed, within the caller's ceilings. Rejects as `pool.open` does. */
   async open(sessionId: string, who: Identity, run: RunOptions = {}): Promise<Hold> {
     const { pool } = this.parts;
     this.begin(who);
@@ -124,13 +124,12 @@ export class AccessControl {
     return this.within(hold, who);
   }
 
-  /** One that is open and that the caller can work with. */
+  /** Takes a hold on an open session that the caller can work with. */
   async join(sessionId: string, who: Identity): Promise<Hold | undefined> {
     if (this.find(sessionId, who) === undefined) return undefined;
     return this.within(await this.parts.pool.open(sessionId), who);
   }
 
-  /** The open session with this id that the caller can work with. */
   find(sessionId: string, who: Identity): Session | undefined {
     const session = this.parts.pool.get(sessionId);
     return session !== undefined && this.canUse(session, who) ? session : undefined;
@@ -144,12 +143,12 @@ export class AccessControl {
     return canOpen(who, settings, "use");
   }
 
-  /** Ends a session for everybody. Without effect where the caller cannot work with an open one. */
+  /** Ends a session for all clients. No effect unless it is open and the caller can work with it. */
   async stop(sessionId: string, who: Identity): Promise<void> {
     if (this.find(sessionId, who) !== undefined) await this.parts.pool.end(sessionId);
   }
 
-  /** A copy, closed again. It belongs to the owner of the session. Rejects as `engine.fork` does. */
+  /** Copies a session and closes the copy, which belongs to the same owner. Rejects as `engine.fork` does. */
   async fork(
     session: Session,
     who: Identity,
@@ -166,12 +165,12 @@ export class AccessControl {
     return fork.id;
   }
 
-  /** The newest first; of everybody only for those who see all. */
+  /** Newest first; only the caller's own, unless the caller sees all. */
   list(who: Identity, limit: number): Promise<readonly SessionInfo[]> {
     return this.parts.engine.list({ limit, ...(seesAll(who) ? {} : { owner: who.user }) });
   }
 
-  /** A client that has a session asks for all of it again. */
+  /** A client asks again for all of a session that it has. */
   countReading(who: Identity): void {
     this.begin(who);
     this.limits.countOpening(who.user);
@@ -184,7 +183,7 @@ export class AccessControl {
     checkAutonomy(changes, lowerLevel(session.highestAutonomy, who.ceilings?.autonomy ?? "high"));
   }
 
-  /** Takes a message in. Call the returned function, more than once if you like, when it has its answer. */
+  /** Admits a message. Call the returned function, once or more, when the message has its answer. */
   admit(session: Session, characters: number, who: Identity, mostUnanswered = Number.POSITIVE_INFINITY): () => void {
     this.begin(who);
     checkCan(who, "use", "A message");
@@ -203,8 +202,8 @@ export class AccessControl {
   }
 
   /**
-   * The user of this token can do less than before: what they have asked for ends, in every session, and their own sessions
-   * close. Resolves with what went wrong on the way; one failure holds up nothing else.
+   * The user of this token lost rights: stops what they asked for in all sessions, and closes their own. Resolves with the
+   * failures; one does not hold up the others.
    */
   async revoke(who: Identity): Promise<readonly unknown[]> {
     const { pool } = this.parts;
@@ -234,7 +233,7 @@ export class AccessControl {
     checkFolder(folder, who);
   }
 
-  /** Brings a session within what the caller can have. Gives the hold back where that fails. */
+  /** Brings a session within the caller's ceilings. Releases the hold if that fails. */
   private async within(hold: Hold, who: Identity): Promise<Hold> {
     const { session } = hold;
     const { modelId, autonomy } = this.parts.options;

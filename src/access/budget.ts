@@ -7,7 +7,7 @@ export function createBudget(most: number, refusal: (held: number) => Error) {
     else held.set(user, now);
   };
   return {
-    /** Throws when it would be too much. The returned function gives it back. */
+    /** Throws if it would be too much. The returned function gives it back. */
     take(user: string, amount: number): () => void {
       const before = held.get(user) ?? 0;
       if (before + amount > most) throw refusal(before);

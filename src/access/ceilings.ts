@@ -6,7 +6,7 @@ import type { Identity } from "./identity.ts";
 
 type Models = Partial<{ readonly [K in "modelId" | "specModelId"]: SessionSettings[K] | null }>;
 
-/** A level that a session once had comes back, but not above `most`; `spec` starts every session planning. */
+/** Settings for a reopened session: autonomy at most `most`, and spec mode if `spec`. */
 export function bounds(
   { autonomy }: Pick<SessionSettings, "autonomy">,
   { most, spec = false }: { readonly most?: Autonomy | undefined; readonly spec?: boolean | undefined },
@@ -26,12 +26,10 @@ function canName(who: Identity, model: string, own: string): boolean {
   return can(who, "host") || !isForeignScript(model, own);
 }
 
-/** The models of a list that this caller can name. */
 export function nameable<T extends { readonly id: string }>(who: Identity, models: readonly T[], own: string): T[] {
   return models.filter(({ id }) => canName(who, id, own));
 }
 
-/** The model of sessions that name none. */
 export function defaultModel(who: Identity, own: string): string {
   return canName(who, own, own) ? own : (who.ceilings?.models?.[0] ?? own);
 }
@@ -50,7 +48,7 @@ export function checkModels({ modelId, specModelId }: Models, who: Identity, own
   }
 }
 
-/** What a session's models become for a caller who cannot name them. */
+/** Replaces models that the caller cannot name. */
 export function boundModels({ modelId, specModelId }: SessionSettings, who: Identity, own: string): SettingsChanges {
   return {
     ...(canName(who, modelId, own) ? {} : { modelId: defaultModel(who, own) }),

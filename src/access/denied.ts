@@ -11,7 +11,7 @@ export const denialReasons = [
 ] as const;
 export type DenialReason = (typeof denialReasons)[number];
 
-/** A request that the server could serve, and does not serve for this caller now. The message is fit for the client. */
+/** Denied to this caller at this time. The message is fit for the client. */
 export class DeniedError extends AgentError {
   readonly reason: DenialReason;
   /** For programs, beside the reason. */

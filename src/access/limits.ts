@@ -15,7 +15,7 @@ const maxWaitingCharacters = 32_000_000;
 
 export type Limits = ReturnType<typeof createLimits>;
 
-/** Each throws when it would be too much. `openOf`: how many sessions are open on a user's account. */
+/** The methods throw when a limit is exceeded. `openOf`: the number of a user's open sessions. */
 export function createLimits(options: LimitOptions, clock: Clock, openOf: (user: string) => number) {
   const { openSessions, sessionsPerMinute, messagesPerMinute } = options;
   const sessions = createRate(sessionsPerMinute, clock);
@@ -28,16 +28,16 @@ export function createLimits(options: LimitOptions, clock: Clock, openOf: (user:
     return new DeniedError("queue_full", `Messages of this user wait with ${held} characters. Wait for an answer.`);
   });
   return {
-    /** One more session is to be open. */
+    /** Room for one more open session. */
     checkRoom(user: string) {
       if (openOf(user) < openSessions) return;
       throw new DeniedError("too_many_sessions", `Session limit reached (${openSessions}). Stop one first.`);
     },
-    /** A session is read or copied, which costs as much as starting one. */
+    /** Counts a session that is started, read or copied. */
     countOpening: (user: string) => limited(sessions.take(user), "sessions", sessionsPerMinute),
-    /** What a session is started with stays in memory. The returned function gives it back. */
+    /** Counts what a session is started with, which stays in memory. The returned function gives it back. */
     keep: (user: string, characters: number) => kept.take(user, characters),
-    /** A message is sent, and waits for its answer. The returned function says that it has it. */
+    /** Counts a message that waits for its answer. The returned function gives it back. */
     wait(user: string, characters: number): () => void {
       const giveBack = waiting.take(user, characters);
       try {

@@ -2,9 +2,9 @@ import type { Clock } from "../engine/ports.ts";
 
 const minuteMs = 60_000;
 
-/** How often each user can do something: so many in any minute, at once or one by one. */
+/** Limits how often each user can do something within any minute. */
 export function createRate(perMinute: number, clock: Clock) {
-  /** When each user has done it, within the last minute; the users in the order of their last time. */
+  /** Times within the last minute by user, the latest user last. */
   const times = new Map<string, number[]>();
 
   const forgetIdle = (now: number): void => {
@@ -15,7 +15,7 @@ export function createRate(perMinute: number, clock: Clock) {
   };
 
   return {
-    /** Milliseconds until it can be done again; `undefined` when it can be done now, and that counts. */
+    /** Milliseconds to wait; undefined if it can be done now, which is then counted. */
     take(user: string): number | undefined {
       const now = clock.monotonic();
       forgetIdle(now);

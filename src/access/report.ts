@@ -4,7 +4,7 @@ import type { Ids } from "../engine/ports.ts";
 /** Logs a failure under an id, which is all that a client gets of it. */
 export type Report = (error: unknown, context: Readonly<Record<string, unknown>>) => string;
 
-/** What goes into a log is structured: a name, and what belongs to it. Never the contents of messages. */
+/** Structured: an event name and its fields. Never message contents. */
 export interface FailureLog {
   error(event: string, fields?: Readonly<Record<string, unknown>>): void;
 }

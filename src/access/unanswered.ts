@@ -2,11 +2,11 @@ import type { Session } from "../engine/session/session.ts";
 
 export type Unanswered = ReturnType<typeof createUnanswered>;
 
-/** Messages without an answer: in which sessions, and who sent them. */
+/** Messages without an answer, by session and sender. */
 export function createUnanswered() {
   const senders = new Map<Session, Set<{ readonly user: string }>>();
   return {
-    /** The returned function says that the message has its answer. */
+    /** The returned function says that the message was answered. */
     add(session: Session, user: string): () => void {
       const message = { user };
       const messages = senders.get(session) ?? new Set();

@@ -4,7 +4,7 @@ export const defaultAddress = "ws://127.0.0.1:8000/ws";
 
 const schemes: Readonly<Record<string, string>> = { "ws:": "ws:", "wss:": "wss:", "http:": "ws:", "https:": "wss:" };
 
-/** Where to connect. `http` is taken for `ws`, a host alone gets the scheme, and no path is `/ws`. */
+/** Where to connect. `http` means `ws`, a bare host gets the scheme, and the default path is `/ws`. */
 export function parseAddress(given: string): URL {
   const text = given.includes("://") ? given : `ws://${given}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -22,7 +22,6 @@ export function parseAddress(given: string): URL {
   return new URL(`${scheme}//${url.host}${path}${url.search}`);
 }
 
-/** Does the address lead nowhere but to this machine? */
 export function isLoopback({ hostname }: URL): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }

@@ -2,30 +2,30 @@
 export interface Chunk {
   readonly chunk: string;
   readonly isFinal: boolean;
-  /** In UTF-16 units of the answer; none is right behind the last one. */
+  /** In UTF-16 units of the answer; absent means right after the previous chunk. */
   readonly offset?: number;
   /** It replaces everything from its offset on. */
   readonly isSnapshot: boolean;
 }
 
-/** What is to be done so that the reader has seen the answer. */
+/** What to print so that the reader has seen the answer. */
 export interface Step {
   readonly print: string;
-  /** What was printed is wrong, and this is the answer from its beginning. */
+  /** The printed text was wrong: this is the answer from its beginning. */
   readonly isAnew: boolean;
   /** Units before this text that never came. */
   readonly missing: number;
 }
 
 /**
- * One answer: what the server says that its text is, and how much of that was printed. What was printed cannot be taken
- * back, so a snapshot is held against it.
+ * One answer: its text according to the server, and how much of it was printed. Printed text cannot be taken back, so a
+ * snapshot is compared with it.
  */
 export function createAnswerText(): (chunk: Chunk) => Step {
   let text = "";
-  /** Where `text` begins in the answer: who comes late does not have all of it. */
+  /** Where `text` begins in the answer: a client that joins late misses the beginning. */
   let base: number | undefined;
-  /** What the reader has, when it is not `text`. */
+  /** What the reader has seen, if it differs from `text`. */
   let printed: string | undefined;
 
   function compare(isFinal: boolean): Pick<Step, "print" | "isAnew"> {
@@ -34,7 +34,7 @@ export function createAnswerText(): (chunk: Chunk) => Step {
       printed = undefined;
       return { print: text.slice(shown.length), isAnew: false };
     }
-    // The server has less than it had sent; it may say the same again.
+    // The server has less than it had sent, and may send the same again.
     if (shown.startsWith(text) && !isFinal) return { print: "", isAnew: false };
     printed = undefined;
     return { print: text, isAnew: true };
@@ -53,7 +53,7 @@ export function createAnswerText(): (chunk: Chunk) => Step {
     printed ??= text;
     if (at < 0) base = offset ?? 0;
     const before = text.slice(0, Math.max(0, at));
-    // Without the mark a repeated piece changes nothing behind it.
+    // A repeated chunk that is no snapshot leaves what follows unchanged.
     text = before + chunk + (isSnapshot ? "" : text.slice(before.length + chunk.length));
     return { ...compare(isFinal), missing };
   };

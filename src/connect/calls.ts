@@ -1,10 +1,10 @@
-/** A tool call that the server wants answered. */
+/** A tool call that the server expects a result for. */
 export interface Call {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly arguments: unknown;
   readonly messageId: string | undefined;
-  /** Aborted when nobody waits for the result any more. */
+  /** Aborted when the result is no longer awaited. */
   readonly over: AbortSignal;
 }
 
@@ -16,7 +16,7 @@ export function createOpenCalls() {
   const seen = new Set<string>();
   const ours = new Set<string>();
   return {
-    /** `undefined` when the call has been here before. */
+    /** Undefined if the call was added before. */
     add(given: Omit<Call, "over">): Call | undefined {
       if (seen.has(given.toolCallId)) return undefined;
       seen.add(given.toolCallId);
@@ -25,21 +25,20 @@ export function createOpenCalls() {
       open.set(call.toolCallId, { call, over });
       return call;
     },
-    /** Takes one that is being answered off the list; false when it is not on it. */
+    /** The call is being answered here. False if it was not open. */
     close(toolCallId: string): boolean {
       if (!open.delete(toolCallId)) return false;
       ours.add(toolCallId);
       return true;
     },
-    /** Somebody else has answered it. */
+    /** Another client has answered it. */
     end(toolCallId: string) {
       open.get(toolCallId)?.over.abort();
       open.delete(toolCallId);
     },
-    /** It was answered from here. */
     isOurs: (toolCallId: string) => ours.has(toolCallId),
     isOpen: (toolCallId: string) => open.has(toolCallId),
-    /** Ends those of a message, or all. */
+    /** Ends the calls of a message, or all. */
     drop(messageId?: string) {
       for (const [id, { call, over }] of open) {
         if (messageId !== undefined && call.messageId !== undefined && call.messageId !== messageId) continue;

@@ -22,12 +22,11 @@ export interface ConnectOptions {
   readonly resume?: { readonly sessionId: string; readonly afterSeq?: number };
   readonly isJson: boolean;
   readonly toolCommand?: string;
-  /** Lines of a program; or else somebody at a terminal. */
+  /** Lines from a program, or a person at a terminal. */
   readonly input: { readonly lines: ByteSource } | { readonly terminal: Terminal };
   readonly pauseMs?: (attempt: number) => number;
 }
 
-/** What comes from where, once both are there. */
 interface Input {
   run(): Promise<ExitCode>;
   call?(call: Call): void;
@@ -35,7 +34,7 @@ interface Input {
   close(): void;
 }
 
-/** `tinman connect`: one person or one program, and a server's `/ws`. */
+/** `tinman connect`: connects a person or a program to a server's `/ws`. */
 export async function runConnect(io: Io, options: ConnectOptions): Promise<number> {
   const { toolCommand } = options;
   const isPerson = "terminal" in options.input;
@@ -61,7 +60,7 @@ export async function runConnect(io: Io, options: ConnectOptions): Promise<numbe
     events: {
       call(call) {
         if (toolCommand === undefined) return input?.call?.(call);
-        // One after the other: nobody knows which of them may run side by side.
+        // One at a time: they may not be safe to run in parallel.
         tools = tools.then(() => runTool(toolCommand, call)).catch((error) => screen.tell(String(error)));
       },
       fault: (reason) => input?.fault?.(reason),
@@ -106,11 +105,11 @@ export async function runConnect(io: Io, options: ConnectOptions): Promise<numbe
     const { sessionId, lastSeq } = conversation;
     if (isPerson && sessionId !== undefined)
       screen.tell(`The session stays: --resume ${sessionId}${lastSeq === undefined ? "" : ` --after ${lastSeq}`}`);
-    // Nobody will read the rest of a program's answer.
+    // A program does not read the rest of the answer.
     else if (code >= exitCodes.hangup && link.isUp)
       await Promise.race([conversation.stop().catch(() => undefined), sleep(goodbyeMs)]);
     link.close();
-    // Their commands are ended; a result that could not be delivered is not waited for.
+    // Their commands have been ended; undelivered results are dropped.
     await Promise.race([tools, sleep(goodbyeMs)]);
     await screen.drained();
     return code;

@@ -5,7 +5,7 @@ import type { Screen } from "./screen.ts";
 import { createSessionState, type Outgoing, type StateEvents, textOf } from "./session-state.ts";
 import { SocketFault } from "./socket-faults.ts";
 
-/** What sessions begin with, in the words of the wire. */
+/** What sessions begin with, named as on the wire. */
 export interface StartParams {
   readonly userId: string;
   readonly sessionParams: Params;
@@ -24,12 +24,12 @@ const drainMs = 200;
 
 export type Conversation = ReturnType<typeof createConversation>;
 
-/** One session at a time, over a connection that may come and go. */
+/** One session at a time, over a connection that can be lost and come back. */
 export function createConversation({ link, screen, start, events }: ConversationParts) {
   const state = createSessionState(screen, events);
   let isStopping = false;
 
-  /** For requests that do little harm when they come twice. */
+  /** For idempotent requests: repeats them until they are answered. */
   async function insist(method: string, params: Params, taken?: (result: Params) => void): Promise<Params> {
     for (;;) {
       try {
@@ -50,7 +50,7 @@ export function createConversation({ link, screen, start, events }: Conversation
       if (state.sessionId !== sessionId) state.begin(sessionId);
       state.resumed(result);
     });
-    // What is played again comes before the answer to this, whatever that is.
+    // The replay comes before the response to this, whatever that is.
     await request("echo", {}).catch((error) => {
       if (!(error instanceof RpcFault)) throw error;
     });
@@ -68,14 +68,14 @@ export function createConversation({ link, screen, start, events }: Conversation
         return;
       } catch (error) {
         if (error instanceof RpcFault && error.isDraining) {
-          // It will hang up, and the next server may take the message.
+          // It is about to close, and the next server may take the message.
           await sleep(drainMs);
           continue;
         }
         if (!(error instanceof ConnectionLost)) throw error;
         mine.isInDoubt = true;
         await link().ready();
-        // The server had it, and has said so.
+        // The server had received it.
         if (mine.messageId !== undefined) return;
         if (!state.outgoing.has(mine)) return;
       }
@@ -91,7 +91,7 @@ export function createConversation({ link, screen, start, events }: Conversation
     },
     start: begin,
     resume: (sessionId: string, afterSeq?: number) => attach(link().request, sessionId, afterSeq),
-    /** Resolves with the reason for which the answer ended. Begins a session when there is none. */
+    /** Resolves with the reason why the answer ended. Starts a session if there is none. */
     async send(message: string): Promise<string> {
       if (state.sessionId === undefined) await begin();
       const ended = new Promise<string>((resolve) => {
@@ -105,7 +105,7 @@ export function createConversation({ link, screen, start, events }: Conversation
       });
       return ended;
     },
-    /** The number of answers that were cancelled. */
+    /** Resolves with the number of cancelled answers. */
     async cancel(): Promise<number> {
       if (state.sessionId === undefined) return 0;
       const { cancelled } = await insist("cancel", { sessionId: state.sessionId });
@@ -117,7 +117,7 @@ export function createConversation({ link, screen, start, events }: Conversation
       isStopping = true;
       try {
         await insist("stopSession", { sessionId });
-        // The session's last words come after the answer, where there are any.
+        // Some servers send notifications after the response.
         for (let waited = 0; waited < lastWordsMs && state.sessionId === sessionId; waited += stepMs)
           await sleep(stepMs);
         if (state.sessionId === sessionId) state.over();

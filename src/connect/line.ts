@@ -1,4 +1,3 @@
-/** What a line that somebody typed means. */
 export type Line =
   | { readonly kind: "message"; readonly text: string }
   | { readonly kind: "command"; readonly name: CommandName; readonly rest: string }
@@ -29,7 +28,7 @@ function isCommand(word: string): word is CommandName {
   return Object.hasOwn(commandHelp, word);
 }
 
-/** The call that is meant, and the text for it: the first word counts as an id only when a call has it. */
+/** The call to answer, and the text. The first word is an id only if an open call has it. */
 export function splitResult(
   rest: string,
   openCalls: readonly string[],

@@ -7,10 +7,10 @@ import { finalClose, SocketFault } from "./socket-faults.ts";
 
 export type Params = Fields;
 
-/** The server has said no to a request. */
+/** The server refused a request. */
 export class RpcFault extends Error {
   readonly code: number;
-  /** The server is about to stop, and takes nothing new. */
+  /** The server is about to stop and accepts nothing new. */
   readonly isDraining: boolean;
 
   constructor(code: number, message: string, reason?: unknown) {
@@ -21,22 +21,21 @@ export class RpcFault extends Error {
   }
 }
 
-/** Nobody knows whether the request arrived: the connection was lost before its answer came. */
+/** The connection was lost before the response, so it is unknown whether the request arrived. */
 export class ConnectionLost extends Error {}
 
-/** Sends one request. `taken` is called before anything that comes after the answer is looked at. */
+/** Sends one request. `taken` is called before anything after the response is read. */
 export type Request = (method: string, params: Params, taken?: (result: Params) => void) => Promise<Params>;
 
 export interface LinkParts {
   readonly open: OpenSocket;
-  /** Every frame, before it has any effect. */
+  /** Called with every frame before it has any effect. */
   frame(text: string): void;
   notification(method: string, params: Params): void;
-  /** Words about the connection. */
   tell(words: string): void;
-  /** Makes a new connection the continuation of the last one. */
+  /** Makes a new connection continue the previous one. */
   restore(request: Request): Promise<void>;
-  /** How long to wait before an attempt, from 1 on. */
+  /** How long to wait before attempt 1, 2, … */
   readonly pauseMs?: (attempt: number) => number;
 }
 
@@ -47,14 +46,14 @@ interface Pending {
 }
 
 const attempts = 10;
-/** A connection that held so long was a good one: the count begins anew. */
+/** A connection that lasted this long resets the count of attempts. */
 const goodMs = 10_000;
 
 const growing = (attempt: number): number => Math.min(10_000, 500 * 2 ** (attempt - 1));
 
 export type Link = ReturnType<typeof createLink>;
 
-/** A connection that comes back. */
+/** A connection that reconnects. */
 export function createLink(parts: LinkParts) {
   const { pauseMs = growing } = parts;
   const pending = new Map<number, Pending>();
@@ -117,7 +116,7 @@ export function createLink(parts: LinkParts) {
     if (leaving.signal.aborted) return;
     const words = finalClose(code, reason);
     if (words !== undefined) fail(new SocketFault(words, true));
-    // While a new connection is being restored, the loop below hears of it by the request that it waits for.
+    // While a connection is being restored, the loop below learns of it from its own request.
     if (words !== undefined || !wasUp) return;
     parts.tell(`The connection was lost (${code}${reason === "" ? "" : `, ${reason}`}).`);
     if (Date.now() - openedAt > goodMs) tried = 0;
@@ -127,7 +126,7 @@ export function createLink(parts: LinkParts) {
   async function connect(): Promise<void> {
     opened += 1;
     const own = opened;
-    // What an earlier connection still has to say is of no interest.
+    // Ignore late events of an earlier connection.
     const isCurrent = (): boolean => own === opened;
     socket = await parts.open({
       text: (text) => isCurrent() && read(text),
@@ -155,7 +154,7 @@ export function createLink(parts: LinkParts) {
       try {
         await connect();
         await parts.restore(ask);
-        // It may have gone again in the meantime.
+        // It may have been lost again.
         if (socket === undefined) continue;
         parts.tell("Connected again.");
         return isConnected();
@@ -179,20 +178,19 @@ export function createLink(parts: LinkParts) {
   };
 
   return {
-    /** Rejects when the connection is lost for good. */
+    /** Rejects when the connection is permanently lost. */
     failed: failed.promise,
     get isUp(): boolean {
       return isUp;
     },
-    /** Resolves when there is a connection. */
     ready,
-    /** The first connection: rejects when there is none. */
+    /** Makes the first connection. Rejects if that fails. */
     async open(): Promise<void> {
       await connect();
       if (socket === undefined) throw new SocketFault("The server hung up.", false);
       isConnected();
     },
-    /** Waits for a connection when there is none just now. Rejects with `RpcFault` or `ConnectionLost`. */
+    /** Waits for a connection if there is none. Rejects with `RpcFault` or `ConnectionLost`. */
     request,
     pause() {
       isPaused = true;
@@ -209,7 +207,7 @@ export function createLink(parts: LinkParts) {
   };
 }
 
-/** With the detail that a server of ours adds. */
+/** With the detail that our own server adds. */
 function faultOf({ code, message, data }: Params): RpcFault {
   const { detail, reason } = recordOf(data) ?? {};
   const more = typeof detail === "string" && !String(message).includes(detail) ? ` (${detail})` : "";

@@ -6,7 +6,7 @@ import { parseLine } from "./line.ts";
 import { runCommand } from "./run-command.ts";
 import type { Screen } from "./screen.ts";
 
-/** How an answer ended, for whoever started this. */
+/** Exit codes by the reason why an answer ended. */
 const codeOfReason: Readonly<Record<string, ExitCode>> = {
   completed: exitCodes.success,
   timeout: exitCodes.limit,
@@ -16,14 +16,14 @@ const codeOfReason: Readonly<Record<string, ExitCode>> = {
 
 export const nobodyRunsTools = "Nobody can run this tool: the client reads its messages from a pipe, and has no tools.";
 
-/** A program as the user: one line after the other, each after the answer to the one before. */
+/** A program as the user: each line is sent after the answer to the previous one. */
 export function createPipeInput(lines: AsyncIterable<Frame>, conversation: Conversation, screen: Screen) {
   const frames = lines[Symbol.asyncIterator]();
   let ahead: Promise<IteratorResult<Frame, unknown>> | undefined;
   let code: ExitCode = exitCodes.success;
   let calls: Promise<void> = Promise.resolve();
 
-  /** The first thing that went wrong is the one that is told. */
+  /** The first failure decides the exit code. */
   const failed = (because: ExitCode): void => {
     if (code === exitCodes.success) code = because;
   };
@@ -37,7 +37,7 @@ export function createPipeInput(lines: AsyncIterable<Frame>, conversation: Conve
     for (;;) {
       const next = peek();
       const frame = await next;
-      // A result for a tool call that came meanwhile.
+      // It was a tool call's result, and has been taken.
       if (ahead !== next) continue;
       ahead = undefined;
       return frame;
@@ -51,13 +51,13 @@ export function createPipeInput(lines: AsyncIterable<Frame>, conversation: Conve
     if (call.over.aborted) return;
     if (line?.kind !== "command" || (line.name !== "result" && line.name !== "error"))
       return conversation.answer(call.toolCallId, nobodyRunsTools, true);
-    // Whoever reads the lines may have taken it already.
+    // The reader of lines may have taken it already.
     if (ahead !== next) return;
     ahead = undefined;
     await runCommand(line, conversation, screen);
   }
 
-  /** False: no more. */
+  /** Resolves with false to stop. */
   async function act(frame: Frame): Promise<boolean> {
     if (frame.type === "too_long") {
       screen.tell(`A line of ${frame.bytes} bytes is too long.`);
@@ -80,7 +80,7 @@ export function createPipeInput(lines: AsyncIterable<Frame>, conversation: Conve
   }
 
   return {
-    /** Resolves with the exit code when all lines have been sent and answered. The session is stopped then. */
+    /** Sends all lines, then stops the session. Resolves with the exit code. */
     async run(): Promise<ExitCode> {
       for (;;) {
         const frame = await take();
@@ -91,11 +91,11 @@ export function createPipeInput(lines: AsyncIterable<Frame>, conversation: Conve
       await conversation.stop();
       return code;
     },
-    /** The next line may be its result; else there is none. */
+    /** Answered with the next line, if that is a result. */
     call(call: Call) {
       calls = calls.then(() => answer(call)).catch((error) => screen.tell(String(error)));
     },
-    /** The session's own trouble. */
+    /** The session itself failed. */
     fault(reason: string) {
       failed(codeOfReason[reason] ?? exitCodes.failed);
     },

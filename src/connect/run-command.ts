@@ -5,7 +5,7 @@ import { ConnectionLost, type Params, RpcFault } from "./link.ts";
 import type { Screen } from "./screen.ts";
 import { textOf } from "./session-state.ts";
 
-/** Does what a line with a slash says. False when it could not be done, which has been told. */
+/** Runs a slash command. Resolves with false if that failed, which was shown to the user. */
 export async function runCommand(
   { name, rest }: { readonly name: CommandName; readonly rest: string },
   conversation: Conversation,

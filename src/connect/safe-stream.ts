@@ -1,10 +1,10 @@
 import { terminalText } from "../text/terminal-text.ts";
 
-/** What the next piece decides about: half a pair, a line end's first half, what joins two signs. */
+/** Depends on the next piece: half a surrogate pair, half a line end, a joiner. */
 const undecided = /(?:\r|\u200d?[\ud800-\udbff]|\u200d)$/;
 const contextUnits = 8;
 
-/** Pieces of a text for a terminal. The same as `terminalText` of the whole, however it is cut. */
+/** `terminalText` for a text that comes in pieces, however it is cut. */
 export function createSafeStream() {
   let context = "";
   let held = "";
@@ -22,7 +22,7 @@ export function createSafeStream() {
       held = undecided.exec(text)?.[0] ?? "";
       return show(text.slice(0, text.length - held.length));
     },
-    /** What was still held back. */
+    /** Returns what was held back. */
     end(): string {
       const rest = show(held);
       held = "";

@@ -3,14 +3,14 @@ import { createGate } from "../rpc/gate.ts";
 import { terminalJson, terminalLine } from "../text/terminal-text.ts";
 import { createSafeStream } from "./safe-stream.ts";
 
-/** A line that somebody is typing while words come. */
+/** The line that the user is typing while output arrives. */
 export interface Prompt {
   hide(): void;
-  /** Where there is something to be typed. */
+  /** Has an effect only where input is accepted. */
   show(): void;
 }
 
-/** A reader that is slow shall lose nothing; one that has stopped reading shall not fill the memory. */
+/** A slow reader loses nothing; one that has stopped must not fill the memory. */
 const maxWaiting = 64 * 1024 * 1024;
 
 export interface Flow {
@@ -20,14 +20,14 @@ export interface Flow {
 
 export type Screen = ReturnType<typeof createScreen>;
 
-/** Where everything that is said goes: answers to stdout, the rest to stderr. */
+/** Output: answers to stdout, the rest to stderr. */
 export function createScreen(io: Io, { isJson, flow }: { readonly isJson: boolean; readonly flow: Flow }) {
   const stdout = createWriter(io.stdout, flow);
   const safe = io.stdout.isTerminal ? createSafeStream() : undefined;
   const isShared = io.stdout.isTerminal && io.stderr.isTerminal;
   let notes: Promise<void> = Promise.resolve();
   let prompt: Prompt | undefined;
-  /** The last answer's line is not ended. */
+  /** The last line of an answer is not ended. */
   let isInLine = false;
 
   function tell(words: string): void {
@@ -50,7 +50,6 @@ export function createScreen(io: Io, { isJson, flow }: { readonly isJson: boolea
   }
 
   return {
-    /** The next piece of an answer. */
     answer(text: string) {
       if (isJson || text === "") return;
       prompt?.hide();
@@ -60,13 +59,13 @@ export function createScreen(io: Io, { isJson, flow }: { readonly isJson: boolea
       endLine();
       prompt?.show();
     },
-    /** A tool was called between two pieces: at a terminal the next one begins a line; a pipe has the text as it came. */
+    /** Between two pieces of an answer came a tool call: a terminal starts a new line, a pipe gets the text unchanged. */
     breakAnswer() {
       if (io.stdout.isTerminal) endLine();
     },
-    /** One line of ours. */
+    /** Writes one line of our own. */
     tell,
-    /** One line about something that the server sent; nothing where frames are printed. */
+    /** Writes one line about something that the server sent, unless frames are printed. */
     show(words: string) {
       if (!isJson) tell(words);
     },
@@ -81,7 +80,6 @@ export function createScreen(io: Io, { isJson, flow }: { readonly isJson: boolea
       prompt?.hide();
       prompt = given;
     },
-    /** Resolves when all has been written. */
     async drained(): Promise<void> {
       await stdout.drained();
       await notes;
@@ -97,7 +95,7 @@ function oneLine(json: string): string | undefined {
   }
 }
 
-/** One write at a time; what comes during one goes out together in the next. */
+/** One write at a time; text that arrives during a write goes out in the next one. */
 function createWriter(output: Output, flow: Flow) {
   const allWritten = createGate();
   let waiting = "";
@@ -122,7 +120,7 @@ function createWriter(output: Output, flow: Flow) {
 
   return {
     write(text: string): void {
-      // A terminal takes it at once, and what is typed is drawn on the same one right after it.
+      // A terminal is written at once, because the prompt is drawn right after.
       if (output.isTerminal) {
         last = output.write(text);
         return;

@@ -6,41 +6,41 @@ import { type Call, createOpenCalls, type OpenCalls } from "./calls.ts";
 import type { Params } from "./link.ts";
 import type { Screen } from "./screen.ts";
 
-/** A message of ours on its way to the end of its answer. */
+/** A message of ours that has no complete answer yet. */
 export interface Outgoing {
   readonly message: string;
   messageId?: string;
-  /** The connection was lost before the server said that it has the message. */
+  /** The connection was lost before the server confirmed the message. */
   isInDoubt: boolean;
   ended(reason: string): void;
 }
 
-/** What is known of the session, from what the server says about it. */
+/** What the server has said about the session. */
 export interface SessionState {
   readonly calls: OpenCalls;
   readonly outgoing: Set<Outgoing>;
   sessionId: string | undefined;
-  /** The number of the last thing seen that has one. */
+  /** The highest sequence number seen. */
   lastSeq: number | undefined;
-  /** Forgets everything: another session. */
+  /** Starts over with another session. */
   begin(sessionId: string): void;
-  /** What `resumeSession` said about answers of others, or of an earlier connection. */
+  /** Takes what `resumeSession` said about answers of other clients or of an earlier connection. */
   resumed(result: Params): void;
-  /** All that was to be played again has come. */
+  /** The replay is complete. */
   caughtUp(): void;
   sawSeq(seq: unknown): void;
   notification(method: string, params: Params): void;
   isRunning(): boolean;
-  /** Resolves when no answer runs or waits. */
+  /** Resolves when no answer is running or pending. */
   settled(): Promise<void>;
-  /** The session has come to its end: so have its answers. */
+  /** The session has ended, and its answers with it. */
   over(): void;
 }
 
 export interface StateEvents {
-  /** A call that this client is to answer. */
+  /** A call for this client to answer. */
   call(call: Call): void;
-  /** The session's own trouble: `timeout`, `error`. */
+  /** The session itself failed: `timeout` or `error`. */
   fault(reason: string): void;
 }
 
@@ -53,12 +53,12 @@ export function createSessionState(screen: Screen, events: StateEvents): Session
   const outgoing = new Set<Outgoing>();
   const calls = createOpenCalls();
   const idle = createGate();
-  /** Messages that are not of this connection, and are still to be answered. */
+  /** Unanswered messages of other connections. */
   const others = new Set<string>();
   let isOtherRunning = false;
-  /** Up to this number everything is played again. */
+  /** Everything up to this number is replayed. */
   let resumedAt = 0;
-  /** Calls that are played again: whether they were answered is known when all has come. */
+  /** Replayed calls: only the end of the replay tells whether they were answered. */
   let replayed: Call[] = [];
 
   const isRunning = (): boolean => outgoing.size > 0 || answers.size > 0 || others.size > 0 || isOtherRunning;
@@ -90,10 +90,10 @@ export function createSessionState(screen: Screen, events: StateEvents): Session
   function ended(key: string, messageId: unknown, { why, words }: AnswerEnd, seq: unknown): void {
     answers.delete(key);
     calls.drop(typeof messageId === "string" ? messageId : undefined);
-    // An old answer that is played again says nothing about the one that runs now.
+    // A replayed old answer says nothing about the running one.
     if (!isPast(seq)) isOtherRunning = false;
     others.delete(textOf(messageId));
-    // A server that names no message answers them in order.
+    // A server that names no message answers in order.
     const [oldest] = outgoing;
     const mine = typeof messageId === "string" ? [...outgoing].find((one) => one.messageId === messageId) : oldest;
     if (mine !== undefined) outgoing.delete(mine);
@@ -212,7 +212,7 @@ interface AnswerEnd {
   readonly words: string | undefined;
 }
 
-/** An answer that came to its end and has a code is none: the model said nothing, or did not understand. */
+/** A completed answer with a code is not an answer: the model said nothing, or did not understand. */
 function endOf({ reason, code }: Params): AnswerEnd {
   const why = typeof reason === "string" ? reason : "completed";
   if (why !== "completed") return { why, words: `The answer ended: ${why}.` };

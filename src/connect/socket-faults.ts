@@ -1,6 +1,6 @@
-/** A connection that could not be made, in words for a person. */
+/** A failed connection, described for a person. */
 export class SocketFault extends Error {
-  /** To try again would end the same way. */
+  /** Trying again would fail the same way. */
   readonly isFinal: boolean;
 
   constructor(words: string, isFinal: boolean) {
@@ -10,7 +10,7 @@ export class SocketFault extends Error {
   }
 }
 
-/** An answer to the handshake that is not "yes". `token` says where the token came from. */
+/** The handshake was refused. `token` says where the token came from. */
 export function faultOfStatus(status: number, address: string, token: string): SocketFault {
   switch (status) {
     case 401:
@@ -44,7 +44,7 @@ const notHttp = /^(?:HPE_|ERR_HTTP)/;
 
 export function faultOfError(error: Error, address: string): SocketFault {
   const { code = "", message } = error as NodeJS.ErrnoException;
-  // Both addresses of a name were tried, and each has an error of its own.
+  // Every address of the name was tried, and each has its own error.
   if (code === "" && error instanceof AggregateError && error.errors[0] instanceof Error)
     return faultOfError(error.errors[0], address);
   const because = (words: string, isFinal: boolean) =>
@@ -62,7 +62,7 @@ export function faultOfError(error: Error, address: string): SocketFault {
   return because(causes[code] ?? message, false);
 }
 
-/** Why the server has closed the connection; `undefined` when a new one may help. */
+/** Why the server closed the connection; undefined if reconnecting may help. */
 export function finalClose(code: number, reason: string): string | undefined {
   const said = reason === "" ? "" : `: ${reason}`;
   switch (code) {

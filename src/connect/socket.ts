@@ -1,9 +1,8 @@
 import { faultOfError, faultOfStatus, SocketFault } from "./socket-faults.ts";
 
-/** One connection, as long as it holds. */
 export interface Socket {
   send(text: string): void;
-  /** Reads no more until `resume`. */
+  /** Stops reading until `resume`. */
   pause(): void;
   resume(): void;
   close(): void;
@@ -11,7 +10,7 @@ export interface Socket {
 
 export interface SocketEvents {
   text(text: string): unknown;
-  /** Once, and only after the socket was open. */
+  /** Called once, and only after the socket was open. */
   closed(code: number, reason: string): unknown;
 }
 
@@ -21,7 +20,7 @@ export type OpenSocket = (events: SocketEvents) => Promise<Socket>;
 export interface Target {
   readonly url: URL;
   readonly token: string | undefined;
-  /** Where the token came from, or would. */
+  /** Where the token came from, or how to give one. */
   readonly tokenWords: string;
 }
 
@@ -40,7 +39,7 @@ export function socketTo({ url, token, tokenWords }: Target): OpenSocket {
       perMessageDeflate: false,
       maxPayload: longestFrame,
     });
-    // Frames may come in the same moment as the answer to the handshake.
+    // Frames can arrive together with the handshake response.
     socket.on("message", (data, isBinary) => {
       if (!isBinary) events.text(String(data));
     });
@@ -54,7 +53,7 @@ export function socketTo({ url, token, tokenWords }: Target): OpenSocket {
       socket.once("close", () => reject(new SocketFault(`${address} hung up.`, false)));
     });
     let isAlive = true;
-    // A line that was cut says nothing: without this, silence would be taken for a long thought.
+    // A broken line is silent: without pings it would look like a long thought.
     const pings = setInterval(() => {
       if (!isAlive) socket.terminate();
       isAlive = false;

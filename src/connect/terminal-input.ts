@@ -11,7 +11,6 @@ const goodbyeMs = 1_000;
 
 export interface Terminal {
   readonly input: NodeJS.ReadableStream;
-  /** Where what is typed is seen. */
   readonly output: NodeJS.WritableStream;
 }
 
@@ -20,7 +19,7 @@ export interface TerminalInput {
   close(): void;
 }
 
-/** A person at a terminal: a prompt where something can be typed, and everything else above it. */
+/** A person at a terminal: a prompt where input is accepted, and all output above it. */
 export async function createTerminalInput(
   terminal: Terminal,
   conversation: Conversation,
@@ -30,7 +29,7 @@ export async function createTerminalInput(
   const reader = createInterface({ ...terminal, terminal: true, prompt: "> ", historySize: 1_000 });
   let isShown = false;
   let isClosed = false;
-  /** Ctrl-C was pressed, the answer that it meant has not ended yet, and nothing else was asked. */
+  /** Ctrl-C was pressed, and the answer that it cancels has not ended. */
   let isCancelling = false;
   const { promise: left, resolve: leave } = deferred<ExitCode>();
 
@@ -78,7 +77,7 @@ export async function createTerminalInput(
   reader.on("close", () => {
     isClosed = true;
     isShown = false;
-    // Ctrl-D is the end of input, as that of a pipe is. Nobody waits for a connection then.
+    // Ctrl-D ends the input like the end of a pipe. Don't wait for a connection then.
     Promise.race([conversation.stop(), sleep(goodbyeMs)]).then(
       () => leave(exitCodes.success),
       () => leave(exitCodes.failed),

@@ -12,8 +12,8 @@ const maxResult = 512 * 1024;
 const maxKept = 2 * maxResult;
 
 /**
- * Runs the user's command for one call, which it reads as JSON. Nothing of the call becomes part of the command. What it
- * leaves running is ended with it, and so is all of it when the signal comes.
+ * Runs the user's command for one call, which it reads as JSON from stdin. No part of the call becomes part of the command.
+ * Ends all that the command has started, when it exits or the signal aborts.
  */
 export function runToolCommand(
   command: string,
@@ -21,7 +21,7 @@ export function runToolCommand(
   signal: AbortSignal,
   { timeoutMs = limitMs }: { readonly timeoutMs?: number } = {},
 ): Promise<ToolOutcome> {
-  // The token is for the server, not for what the model's calls are given to.
+  // The command gets the model's calls, so it must not get the token.
   const { TINMAN_TOKEN: _, ...env } = process.env;
   return new Promise((resolve) => {
     const child = startProgram<ChildProcessWithoutNullStreams>("/bin/sh", ["-c", command], {
@@ -43,7 +43,7 @@ export function runToolCommand(
       try {
         if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
       } catch {
-        // Nothing of it is left.
+        // All of it has ended.
       }
     };
     const timer = setTimeout(() => end(`It was ended after ${timeoutMs / 1_000} s.`), timeoutMs);

@@ -2,7 +2,7 @@ import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Answer } from "./routes.ts";
 
-/** Nothing here is a page that loads something, may be shown in another one, or be kept. */
+/** No answer loads anything, can be framed, or can be cached. */
 const always = {
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
   "X-Content-Type-Options": "nosniff",
@@ -18,7 +18,7 @@ export function answer(response: ServerResponse, given: Answer): void {
   response.writeHead(given.code, headersOf(given)).end(given.body);
 }
 
-/** To one that wanted a WebSocket, or did not speak HTTP: there is no response object for either. */
+/** For upgrades and malformed requests, which have no response object. */
 export function answerRaw(socket: Duplex, given: Answer): void {
   if (!socket.writable) {
     socket.destroy();
@@ -26,7 +26,7 @@ export function answerRaw(socket: Duplex, given: Answer): void {
   }
   const head = Object.entries({ ...headersOf(given), Connection: "close" }).map(([name, value]) => `${name}: ${value}`);
   const status = `HTTP/1.1 ${given.code} ${STATUS_CODES[given.code] ?? ""}`;
-  // Not to wait for a client that does not close in its turn.
+  // Don't wait for a client that never closes its side.
   socket.once("finish", () => socket.destroy());
   socket.end(`${[status, ...head].join("\r\n")}\r\n\r\n${given.body}`);
 }

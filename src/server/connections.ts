@@ -9,7 +9,6 @@ import type { Credential } from "./credentials.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** What a WebSocket writes to. */
 export type Wire = Pick<Duplex, "cork" | "uncork">;
 
 export interface ConnectionsOptions {
@@ -25,7 +24,7 @@ interface Live {
   readonly watched: WatchedSocket;
   readonly credential: Credential;
   readonly served: ServedConnection;
-  /** Has answered the last ping. */
+  /** Answered the last ping. */
   hasAnswered: boolean;
   signs: number;
   isOver: boolean;
@@ -35,9 +34,9 @@ interface Live {
 const policyViolation = 1008;
 const internalError = 1011;
 const isOpen = 1;
-/** A ping is answered while no more than this waits for its sender. */
+/** Pings are answered while the client has at most this much unread. */
 const mostPongs = 64 * 1024;
-/** So many are pinged before anything else gets its turn. */
+/** Connections pinged before other tasks have their turn. */
 const batch = 100;
 
 export type Connections = ReturnType<typeof createConnections>;
@@ -55,7 +54,7 @@ export function createConnections(options: ConnectionsOptions) {
     metrics.connectionOpened(route);
     log.debug("connection.opened", { route, user, role });
     let live: Live | undefined;
-    // One that asks and does not listen would otherwise have answers pile up here.
+    // A client that pings and does not read must not pile up answers here.
     socket.on("ping", (data) => {
       if (socket.bufferedAmount < mostPongs) socket.pong(data);
     });
@@ -81,7 +80,7 @@ export function createConnections(options: ConnectionsOptions) {
     timer ??= pingLater();
   }
 
-  /** Once for each: what served it lets go of what it held. */
+  /** Called once per connection; releases what served it. */
   function end(live: Live | undefined): void {
     if (live === undefined || live.isOver) return;
     live.isOver = true;
@@ -131,7 +130,7 @@ export function createConnections(options: ConnectionsOptions) {
     const { socket, watched } = live;
     if (socket.readyState !== isOpen) return;
     const signs = watched.signsOfLife();
-    // Nobody can hear the answer of one that is not being read.
+    // While reading is paused, a pong would go unnoticed.
     if (!live.hasAnswered && signs === live.signs && !watched.isHeldUp()) {
       cut("silent", { user: live.credential.identity.user });
       socket.terminate();
@@ -151,11 +150,11 @@ export function createConnections(options: ConnectionsOptions) {
     get count(): number {
       return all.size;
     },
-    /** Of those, how many this user has. */
+    /** Connections of one user. */
     countOf: (user: string) => [...all].filter(({ credential }) => credential.identity.user === user).length,
-    /** Takes up a client that has been let in. Its socket leaves it to others to answer pings. */
+    /** Takes over an accepted client, and answers its pings. */
     add,
-    /** Closes all that came in by this. */
+    /** Closes all connections of a credential. */
     revoke(credential: Credential) {
       for (const live of all) {
         if (live.credential !== credential) continue;
@@ -163,11 +162,11 @@ export function createConnections(options: ConnectionsOptions) {
         close(live, policyViolation, "token revoked");
       }
     },
-    /** Has all of them say that the server is about to stop. */
+    /** Tells all clients that the server is about to stop. */
     drain() {
       for (const live of all) tryTo("connection.fault", () => live.served.drain());
     },
-    /** Resolves when all are gone, and nothing of them is left; those that do not answer within `graceMs` are cut off. */
+    /** Resolves when all are gone and released; those that do not answer within `graceMs` are terminated. */
     async closeAll(code: number, reason: string, graceMs: number): Promise<void> {
       const gone = [...all].map(
         ({ socket }) => new Promise<void>((resolve) => void socket.once("close", () => resolve())),
@@ -181,10 +180,7 @@ export function createConnections(options: ConnectionsOptions) {
   };
 }
 
-/**
- * Has the frames of one moment leave together. For each the system would be called once more, and that costs more than all
- * the rest of what a frame takes.
- */
+/** Sends the frames of one tick together: a system call per frame would cost more than everything else about a frame. */
 function corkOnce(wire: Wire): () => void {
   let isCorked = false;
   const uncork = (): void => {

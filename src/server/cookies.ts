@@ -3,7 +3,7 @@ import { hashOf, newToken } from "./token-file.ts";
 
 const linkMs = 60_000;
 const cookieMs = 30 * 24 * 3_600_000;
-/** More would be no use to anybody; the oldest goes. That of the same credential first: nobody can push out others. */
+/** Limits. The oldest entry of the same credential goes first, so users cannot push out each other's. */
 const mostLinks = { each: 10, all: 1_000 };
 const mostCookies = { each: 100, all: 10_000 };
 
@@ -17,15 +17,15 @@ interface Entry {
 export type Cookies = ReturnType<typeof createCookies>;
 
 /**
- * A browser gets in by a link that works once, and stays in by the cookie that it gets there. Kept in memory by their
- * hashes, so that how long looking one up takes says nothing about any of them.
+ * A browser enters with a link that works once, and stays with the cookie that it gets there. Both are stored as hashes, so
+ * that the time of a lookup reveals nothing.
  */
 export function createCookies({
   port,
   now = Date.now,
   random,
 }: {
-  /** Where the server listens: browsers keep one jar for all ports of a host, so that the name must tell servers apart. */
+  /** In the cookie's name, because browsers share cookies between all ports of a host. */
   readonly port: () => number;
   readonly now?: () => number;
   readonly random?: (bytes: number) => Buffer;
@@ -50,10 +50,10 @@ export function createCookies({
   }
 
   return {
-    /** A code that stands for this credential, once, for a minute. */
+    /** A one-time code for a credential, valid for a minute. */
     link: (credential: Credential, origin: string) =>
       add(links, mostLinks, { credential, origin, until: now() + linkMs }),
-    /** The `Set-Cookie` for a code; `undefined` when it was used, is too old, or its token is gone. */
+    /** The `Set-Cookie` for a code; undefined if it was used, expired or revoked. */
     enter(code: string): string | undefined {
       const key = hashOf(code);
       const found = live(links.get(key));
@@ -63,7 +63,7 @@ export function createCookies({
       const secure = found.origin.startsWith("https:") ? "; Secure" : "";
       return `${cookieName()}=${secret}; Path=/; Max-Age=${cookieMs / 1_000}; HttpOnly; SameSite=Strict${secure}`;
     },
-    /** Whose cookie this is, from the values of the `Cookie` header. */
+    /** The credential of a cookie, from the values of the `Cookie` header. */
     find(headers: readonly string[]): Credential | undefined {
       const own = cookieName();
       for (const pair of headers.join(";").split(";")) {
@@ -74,7 +74,7 @@ export function createCookies({
       }
       return undefined;
     },
-    /** Nothing that stood for it does any longer. */
+    /** Revokes all links and cookies of a credential. */
     drop(credential: Credential) {
       for (const entries of [links, cookies]) {
         for (const [key, entry] of entries) if (entry.credential === credential) entries.delete(key);

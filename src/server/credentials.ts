@@ -6,10 +6,10 @@ import { errorMessage } from "../text/values.ts";
 import type { Log } from "./log.ts";
 import { hashOf, ownToken, readToken, tokenFault } from "./token-file.ts";
 
-/** The owner of this machine's own token; everybody, where there is no authentication. */
+/** The owner of this machine's own token, and everyone if there is no authentication. */
 export const ownIdentity: Identity = { user: "local", role: "admin" };
 
-/** The server's record of one token. It is the same object as long as the token means the same. */
+/** The server's record of one token: the same object for as long as the token means the same. */
 export interface Credential {
   readonly hash: string;
   readonly identity: Identity;
@@ -23,15 +23,15 @@ export interface NamedUser {
 }
 
 export interface UserSource {
-  /** The file that names the users: looked at for changes. */
+  /** The file that names the users, watched for changes. */
   readonly file: string;
-  /** Rejects when the file cannot be understood. */
+  /** Rejects if the file is invalid. */
   load(): Promise<readonly NamedUser[]>;
 }
 
 export interface Credentials {
   find(token: string): Credential | undefined;
-  /** Looks at the files now, and not only when it is time again. */
+  /** Reads the files now. */
   look(): Promise<void>;
   stop(): void;
 }
@@ -41,20 +41,19 @@ export interface CredentialsOptions {
   readonly users: UserSource;
   readonly log: Log;
   readonly everyMs?: number;
-  /** Told of every token that is no longer what it was. */
+  /** Called for every token that was removed or changed. */
   onRevoked(credential: Credential): void;
-  /** Told of every lost token whose user has no other one that can do as much. */
+  /** Called for every removed token whose user has no other one with the same rights. */
   onUserGone?(identity: Identity): void;
 }
 
-/** A file that was changed so recently may be changed again without a trace: the clock of a file system is coarse. */
+/** A file changed this recently may change again without a trace, because file systems have coarse clocks. */
 const freshMs = 2_000;
 
 /**
- * Who may come in: the owner of this machine's own token, which is made at the first start, and the named users. Both files
- * are looked at again and again. Users whose file cannot be understood stay as they were; a token whose file is gone, or
- * can be read by others, is none; one that could not be looked at is what it was. Rejects with `config_invalid` when one of
- * them is wrong at the start.
+ * Watches who can connect: the owner of this machine's own token, which is created at the first start, and the named users.
+ * Users of an invalid file stay as they were. A token whose file is gone or readable by others is revoked; one whose file
+ * cannot be read at the moment stays. Rejects with `config_invalid` if a file is invalid at the start.
  */
 export async function watchCredentials(options: CredentialsOptions): Promise<Credentials> {
   const { users, log, everyMs = 1_000, onRevoked, onUserGone } = options;
@@ -66,7 +65,7 @@ export async function watchCredentials(options: CredentialsOptions): Promise<Cre
     const token = isThere ? await readToken(options.tokenFile) : undefined;
     return token === undefined ? [] : [{ hash: hashOf(token), identity: { ...ownIdentity } }];
   });
-  // Many programs save a file by removing, or emptying, and then writing it.
+  // Many programs save a file by removing or emptying it first.
   const named = watchFile(users.file, async (isThere) => (isThere ? await users.load() : []).flatMap(credentialsOf), {
     looksWhenEmpty: 2,
   });
@@ -90,7 +89,7 @@ export async function watchCredentials(options: CredentialsOptions): Promise<Cre
           log.warn("token.unread", { reason });
           return before;
         }
-        // Whoever may have read the token may come in with it, so nobody does.
+        // Others may have read the token, so it is no longer valid.
         log.error("token.unusable", { reason });
         return [];
       }),
@@ -135,7 +134,7 @@ function credentialsOf({ name: user, role, tokens, ceilings }: NamedUser): reado
   return tokens.map((hash) => ({ hash, identity: { user, role, ...(ceilings === undefined ? {} : { ceilings }) } }));
 }
 
-/** Whether the same user can do as much. Other ceilings count as less. */
+/** Whether the same user has the same rights. Different ceilings count as fewer rights. */
 function isAsGood(now: Identity, before: Identity): boolean {
   const isFree = now.ceilings === undefined || isDeepStrictEqual(now.ceilings, before.ceilings);
   return isFree && now.user === before.user && roles.indexOf(now.role) <= roles.indexOf(before.role);
@@ -147,11 +146,11 @@ function isSame(one: Credential, other: Credential): boolean {
 
 type Problem = (error: unknown, before: readonly Credential[]) => readonly Credential[];
 
-/** What a file gives, read again when the file is another. A problem is told when it is a new one. */
+/** The credentials of a file, read again when it changes. Each new problem is reported once. */
 function watchFile(
   path: string,
   read: (isThere: boolean) => Promise<readonly Credential[]>,
-  /** So many looks in a row must find the file gone, or empty, before it counts as that. */
+  /** How many times in a row the file must be missing or empty before that counts. */
   { looksWhenEmpty = 1 } = {},
 ) {
   let seen = "";
@@ -168,7 +167,7 @@ function watchFile(
         seen = mark;
         problem = undefined;
       } catch (error) {
-        // It is read again until it can be: what was wrong may have been something else than the file.
+        // Read it again: the problem may not be the file's.
         seen = "?";
         if (problem === words(error)) return given;
         problem = words(error);

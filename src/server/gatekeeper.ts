@@ -7,7 +7,6 @@ import { valuesOf } from "./origin-check.ts";
 import type { Answer, Asked, Route } from "./routes.ts";
 import { unauthorized } from "./routes.ts";
 
-/** Why somebody was turned away. */
 export type Reason = "host" | "origin" | "token" | "role" | "path" | "method";
 
 export type Verdict =
@@ -19,7 +18,7 @@ export type Gatekeeper = ReturnType<typeof createGatekeeper>;
 export function createGatekeeper(parts: {
   readonly routes: readonly Route[];
   readonly access: Access;
-  /** `undefined`: nobody is asked for a token, and everybody is this. */
+  /** Everyone's credential where there is no authentication. */
   readonly everybody?: Credential;
   readonly byToken: (token: string) => Credential | undefined;
   readonly cookies: Cookies;
@@ -27,7 +26,7 @@ export function createGatekeeper(parts: {
   const { access, everybody, byToken, cookies } = parts;
   const routes = new Map(parts.routes.map((route) => [route.path, route]));
 
-  /** A token that is wrong is not made up for by a cookie that is right. */
+  /** A valid cookie does not make up for an invalid token. */
   function credentialOf(rawHeaders: readonly string[]): {
     readonly found: Credential | undefined;
     readonly by: string;
@@ -39,11 +38,11 @@ export function createGatekeeper(parts: {
   }
 
   return {
-    /** The same for requests and upgrades, and in this order: Host, Origin, token, path, role, method. */
+    /** Checks requests and upgrades in this order: Host, Origin, token, path, role, method. */
     judge({ rawHeaders, url = "", method = "" }: Pick<IncomingMessage, "rawHeaders" | "url" | "method">): Verdict {
       const host = access.host(rawHeaders);
       if (host === undefined) return refuse(403, "host", "This server is not known by that name.");
-      // To name the server twice is the right of whoever asks a proxy. Names that differ are no request to this one.
+      // Clients of a proxy may name the server twice, but both names must match.
       const [, named = host, target = url] = /^https?:\/\/([^/?]*)(.*)$/is.exec(url) ?? [];
       if (named.toLowerCase() !== host) return refuse(400, "host", "The address names another server than Host does.");
       if (!access.mayAsk(rawHeaders, host)) return refuse(403, "origin", "Pages from there may not ask.");
@@ -52,11 +51,11 @@ export function createGatekeeper(parts: {
       const { found, by } = everybody === undefined ? credentialOf(rawHeaders) : { found: everybody, by: "bearer" };
       const needed = route?.by;
       const isHead = method === "HEAD" && route?.method === "GET";
-      // Programs that look where a link leads, before anybody has followed it, must not use it up.
+      // Link previews must not consume a link.
       const isItsMethod = method === route?.method || (isHead && needed !== "code");
       if (found === undefined && !(needed === "code" && (isItsMethod || isHead)))
         return { refusal: unauthorized, reason: "token" };
-      // What it names is no path of this server, but whom to be connected with.
+      // CONNECT names a target, not a path.
       if (method === "CONNECT") return notAllowed("GET, POST");
       if (route === undefined) return refuse(404, "path", "There is nothing here.");
       if (needed === "bearer" && by !== needed)

@@ -4,18 +4,18 @@ import { textStart } from "../text/text-cut.ts";
 export const logLevels = ["off", "error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** What a line may hold besides its event. Never what somebody has said, and never a token. */
+/** Fields beside the event. Never message contents, never a token. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 type Say = (event: string, fields?: LogFields) => void;
 
-/** When so many lines wait for whoever collects them, further ones are counted instead. */
+/** Further lines are counted instead of queued. */
 const mostWaiting = 10_000;
 const longestText = 1_000;
 
 export type Log = ReturnType<typeof createLog>;
 
-/** One JSON object a line, for a machine to collect. */
+/** One JSON object per line. */
 export function createLog(output: Output, level: LogLevel, now: () => number = Date.now) {
   let waiting = 0;
   let dropped = 0;
@@ -41,7 +41,7 @@ export function createLog(output: Output, level: LogLevel, now: () => number = D
   return { error: say("error"), warn: say("warn"), info: say("info"), debug: say("debug") };
 }
 
-/** Some of it comes from others: it is cut, and what a terminal acts on is written out. */
+/** Untrusted text is cut, and escaped where a terminal would interpret it. */
 function printed(line: object): string {
   const text = JSON.stringify(line, (_, value: unknown) =>
     typeof value === "string" && value.length > longestText ? `${textStart(value, longestText)}…` : value,

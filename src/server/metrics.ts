@@ -3,14 +3,13 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Usage } from "../engine/message.ts";
 
 const prefix = "tinman_";
-/** How long a turn takes depends on what it does, a first piece on the model. */
 const turnSeconds = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800];
 const firstChunkSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** How often the event loop is looked at. */
+/** Interval at which the event loop is sampled. */
 const resolutionMs = 20;
 
 export type Metrics = ReturnType<typeof createMetrics>;
-/** What the parts that serve clients have counted. */
+/** Counters for the parts that serve clients. */
 export type Meter = Metrics["meter"];
 
 export function createMetrics({ version }: { readonly version: string }) {
@@ -62,7 +61,7 @@ export function createMetrics({ version }: { readonly version: string }) {
 
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
-  // What is measured is the time between two looks, and that is never shorter than it is meant to be.
+  // The histogram has the time between two samples, which is at least the interval.
   const seconds = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e9 - resolutionMs / 1e3) || 0;
   const late = "How late the event loop was, since this was asked last";
   gauge("event_loop_delay_p50_seconds", `${late}: half of the time less than this.`, () =>
@@ -106,12 +105,11 @@ export function createMetrics({ version }: { readonly version: string }) {
       opened.inc({ route });
     },
     connectionClosed: (route: string) => connections.dec({ route }),
-    /** An upgrade that was turned down. */
     connectionRefused: (reason: string) => refused.inc({ reason }),
-    /** A connection that the server has ended, though nobody asked it to. */
+    /** The server disconnected a client that did not ask for it. */
     connectionCut: (reason: string) => cut.inc({ reason }),
     request: (route: string, code: number) => requests.inc({ route, code }),
-    /** Everything, as Prometheus reads it. */
+    /** All metrics in the Prometheus format. */
     async text(): Promise<{ readonly type: string; readonly body: string }> {
       const body = await registry.metrics();
       delay.reset();

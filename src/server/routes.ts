@@ -8,15 +8,15 @@ export interface Answer {
   readonly body: string;
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Why it turns somebody away whom the gatekeeper has let pass. */
+  /** Why the route refuses a client that the gatekeeper accepted. */
   readonly refused?: "code";
 }
 
-/** A request that may be answered. */
+/** A request that passed the gatekeeper. */
 export interface Asked {
-  /** `undefined` only where a code is asked for instead of a token. */
+  /** Undefined only where a code takes the place of the token. */
   readonly credential: Credential | undefined;
-  /** What the client calls this server. */
+  /** The client's name for this server. */
   readonly host: string;
   readonly query: URLSearchParams;
 }
@@ -24,11 +24,11 @@ export interface Asked {
 export interface Route {
   readonly path: string;
   readonly method: "GET" | "POST";
-  /** What a client must be able to do; nothing but have a token when left out. */
+  /** The capability that a client needs; absent: any token. */
   readonly needs?: Capability;
-  /** `bearer`: a cookie does not do. `code`: a code takes the place of the token, and the route looks at it. */
+  /** `bearer`: a cookie is not enough. `code`: the route checks a code instead of a token. */
   readonly by?: "bearer" | "code";
-  /** A WebSocket is to be opened there. */
+  /** The path of a WebSocket. */
   readonly upgrades?: true;
   answer(asked: Asked): Answer | Promise<Answer>;
 }
@@ -40,7 +40,7 @@ export const json = (code: number, value: object, headers: Readonly<Record<strin
   headers,
 });
 
-/** Everything that this server answers. Nothing is answered that has no row here. */
+/** All routes of the server. */
 export function createRoutes(parts: {
   readonly mounted: readonly string[];
   readonly needs: Readonly<Record<string, Capability>>;
@@ -103,8 +103,8 @@ export function createRoutes(parts: {
 }
 
 /**
- * A page, and not a redirect: behind a link on another site, a browser withholds a strict cookie from all of the redirects,
- * and sends it only where a page of this server leads.
+ * A page rather than a redirect: after a link from another site, browsers send a strict cookie only when a page of this
+ * server leads on.
  */
 const entered = `<!doctype html>
 <meta http-equiv="refresh" content="0;url=/">

@@ -21,9 +21,9 @@ import { type Answer, createRoutes, type Route, unauthorized } from "./routes.ts
 export interface HttpServerOptions {
   /** An address that `checkBinding` has passed. */
   readonly host: string;
-  /** 0: any. */
+  /** 0 means any free port. */
   readonly port: number;
-  /** Where tokens come from; `undefined`: nobody is asked for one, and everybody is this machine's owner. */
+  /** Where tokens come from. Undefined: no tokens are required, and everyone is this machine's owner. */
   readonly auth: { readonly tokenFile: string; readonly users: UserSource } | undefined;
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
@@ -34,20 +34,19 @@ export interface HttpServerOptions {
     readonly unsentBytes: number;
   };
   readonly timeouts: { readonly pingMs: number; readonly stalledMs: number; readonly drainMs: number };
-  /** Who serves the WebSockets, by path. */
   readonly mounted: Readonly<Record<string, ConnectionHandler>>;
-  /** What a client of these paths must be able to do; nothing but have a token where one is left out. */
+  /** The capability that clients of a path need; absent: any token. */
   readonly needs?: Readonly<Record<string, Capability>>;
-  /** Told of every lost token whose user has no other one that can do as much. */
+  /** Called for every removed token whose user has no other one with the same rights. */
   onUserGone?(identity: Identity): void;
   readonly log: Log;
   readonly metrics: Metrics;
   /** For tests. */
   readonly now?: () => number;
   readonly random?: (bytes: number) => Buffer;
-  /** How often the files with tokens are looked at. */
+  /** How often the token files are checked. */
   readonly lookEveryMs?: number;
-  /** How long a client has to say what it wants. */
+  /** How long a client has to send its request. */
   readonly headersMs?: number;
   /** How long a client has to answer a close. */
   readonly graceMs?: number;

@@ -21,14 +21,14 @@ export function tokenFile(ownHome: string): string {
   return join(ownHome, "serve-token");
 }
 
-/** This machine's own token. It is made when there is none yet. Rejects as `readToken` does. */
+/** This machine's own token, created if there is none. Rejects as `readToken` does. */
 export async function ownToken(path: string): Promise<string> {
   return (await readToken(path)) ?? (await makeToken(path));
 }
 
 /**
- * `undefined` when there is no file. Rejects with `config_invalid` for one that others can read or could have written: what
- * is in it is no secret. With `storage_failed` when it could not be read, which says nothing about the file.
+ * Undefined if there is no file. Rejects with `config_invalid` if others can read the file or could have written it,
+ * because then it holds no secret, and with `storage_failed` if the file could not be read.
  */
 export async function readToken(path: string): Promise<string | undefined> {
   let text: string;
@@ -43,7 +43,7 @@ export async function readToken(path: string): Promise<string | undefined> {
   return token;
 }
 
-/** What can be wrong with the file itself. Every other failure may pass, and then the file is as it was. */
+/** Faults of the file itself. All other failures may be temporary. */
 const faultsOfFile: Readonly<Record<string, string>> = {
   ELOOP: "is a link, and the token must not lie elsewhere",
   EACCES: "may not be read by this user",
@@ -51,7 +51,7 @@ const faultsOfFile: Readonly<Record<string, string>> = {
   ENXIO: "is not a file with a token",
 };
 
-/** `config_invalid` for what is wrong with the file, `storage_failed` for a failure to find that out. */
+/** `config_invalid` for a fault of the file, otherwise `storage_failed`. */
 export function tokenFault(path: string, error: unknown): AgentError {
   if (error instanceof AgentError) return error;
   const fault = faultsOfFile[codeOf(error) ?? ""];
@@ -92,7 +92,7 @@ async function writeToken(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await writeFile(draft, `${newToken()}\n`, { mode: 0o600, flag: "wx" });
   try {
-    // Whole or not at all; and of two servers that start at the same time, the first one's is the token of both.
+    // Atomic; of two servers that start at the same time, both use the first one's token.
     await link(draft, path);
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
@@ -113,7 +113,7 @@ function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code;
 }
 
-/** As the system says it, without the name of the call and what it was called with. */
+/** The system's message without the name and arguments of the call. */
 function wordsOf(error: unknown): string {
   const { errno, message } = error as NodeJS.ErrnoException;
   return getSystemErrorMap().get(errno ?? 0)?.[1] ?? message;

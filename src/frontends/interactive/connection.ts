@@ -124,11 +124,11 @@ export class InteractiveConnection implements Caller, ServedConnection {
     }
   }
 
-  /** Rejects with what the client is told; resolves when the next request may be taken. */
+  /** Resolves when the next request can be taken. Rejects with what the client is sent. */
   private async handle(request: Request): Promise<void> {
     if (!Object.hasOwn(handlers, request.method)) throw new Refusal(rpcErrors.method);
     const method = request.method as InteractiveMethod;
-    // To tell a client that is gone a long history is work for nothing.
+    // Don't replay a long history to a client that is gone.
     if (this.isGone && needs[method] === "read") return;
     checkCan(this.identity, needs[method], method);
     const checked = check(interactiveParams[method], request.params);
@@ -141,7 +141,7 @@ export class InteractiveConnection implements Caller, ServedConnection {
     await handler(checked.value as InteractiveParams<InteractiveMethod>, request.id, this);
   }
 
-  /** Clients of this API are used to hear of a message that cannot be taken as the session's trouble, too. */
+  /** Clients of this API also expect a status notification for an invalid message. */
   private tellBadMessage(params: unknown): void {
     const { sessionId } = (params ?? {}) as { readonly sessionId?: unknown };
     if (typeof sessionId !== "string" || this.seat(sessionId) === undefined) return;

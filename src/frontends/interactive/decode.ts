@@ -12,11 +12,11 @@ export interface Request {
 
 export type Decoded =
   | { readonly kind: "request"; readonly request: Request }
-  /** It has no id: nobody waits for an answer, and nothing is done. */
+  /** Without an id it gets no response, and has no effect. */
   | { readonly kind: "notification" }
   | { readonly kind: "bad"; readonly id: RequestId; readonly refusal: Refusal };
 
-/** What is nested deeper could not be sent back. */
+/** Deeper values could not be sent back. */
 const maxDepth = 500;
 
 export function decode(text: string): Decoded {

@@ -4,7 +4,7 @@ import { AgentError } from "../../engine/errors.ts";
 import { refusedCode, rpcErrors } from "../../protocol/interactive.ts";
 import type { RpcError } from "./frames.ts";
 
-/** What a client is told instead of a result. */
+/** An error response. */
 export class Refusal extends Error {
   readonly error: RpcError;
 
@@ -14,28 +14,28 @@ export class Refusal extends Error {
   }
 }
 
-/** The params are not what the method takes. */
+/** The params have the wrong form. */
 export function badParams(reason: string, detail: string): Refusal {
   return new Refusal({ ...rpcErrors.params, data: { reason, detail } });
 }
 
-/** The params are what the method takes, and still cannot be used: the words are for a person to read. */
+/** The params are well-formed but cannot be used; the words are for a person. */
 export function unusable(reason: string, words: string, more: Readonly<Record<string, unknown>> = {}): Refusal {
   const { code, message } = rpcErrors.params;
   return new Refusal({ code, message: `${message}: ${words}`, data: { reason, ...more } });
 }
 
-/** A limit, a role, or the server's state stands against it. */
+/** Refused because of a limit, a role or the server's state. */
 export function refused(reason: string, words: string, more: Readonly<Record<string, unknown>> = {}): Refusal {
   return new Refusal({ code: refusedCode, message: words, data: { reason, ...more } });
 }
 
-/** Also of somebody else's session: who may not use it does not learn that it is there. */
+/** Also for other users' sessions, whose existence is not revealed. */
 export function unknownSession(): Refusal {
   return badParams("unknown_session", "There is no such session here. resumeSession opens one that was left.");
 }
 
-/** Failures that are the client's business, in words that are fit for it. */
+/** Failures that clients can know about, in words fit for them. */
 const told: Partial<Record<ErrorCode, (message: string) => Refusal>> = {
   session_not_found: unknownSession,
   session_closed: unknownSession,
@@ -44,7 +44,7 @@ const told: Partial<Record<ErrorCode, (message: string) => Refusal>> = {
   input_too_large: (message) => refused("input_too_large", message),
 };
 
-/** `undefined` for what is nobody's business but the operator's: its words go to the log, and never to a client. */
+/** Undefined for internal failures: they are logged, and never sent to a client. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if (error instanceof DeniedError) {
@@ -54,7 +54,7 @@ export function refusalOf(error: unknown): Refusal | undefined {
   return error instanceof AgentError ? told[error.code]?.(error.message) : undefined;
 }
 
-/** For a session that cannot begin because of its model. `report` is called where the words are for the operator only. */
+/** For a session that cannot start because of its model. `report` logs words that only the operator can see. */
 export function modelRefusal(error: unknown, report: () => string): Refusal | undefined {
   if (!(error instanceof AgentError)) return undefined;
   if (error.code === "model_unknown") return unusable("model_unknown", error.message);

@@ -1,11 +1,11 @@
-/** The id of a request, as the JSON that it is sent back as. */
+/** A request's id as JSON, ready to be sent back. */
 export type RequestId = string;
 
 export const noId: RequestId = "null";
 
 /**
- * As the client wrote it. A number that JavaScript cannot hold would come back as another one, and the client would wait for
- * its answer for ever: such a one is taken from the text of the request.
+ * The id exactly as the client wrote it. A number that JavaScript cannot represent would come back changed, so it is taken
+ * from the text of the request.
  */
 export function idIn(id: unknown, request: string): RequestId {
   const isOdd = typeof id === "number" && (!Number.isSafeInteger(id) || Object.is(id, -0));
@@ -15,7 +15,7 @@ export function idIn(id: unknown, request: string): RequestId {
 
 const idMember = /"id"\s*:\s*(-?\d[\d.eE+-]*)/y;
 
-/** Of the member `id` of the outermost object; the last one, when there are several, as for `JSON.parse`. */
+/** The member `id` of the outermost object; the last of several, like `JSON.parse`. */
 function numberAt(json: string): string | undefined {
   let found: string | undefined;
   let depth = 0;
@@ -32,7 +32,6 @@ function numberAt(json: string): string | undefined {
   return found;
 }
 
-/** Where the quotes close that open here. */
 function endOfText(json: string, from: number): number {
   let at = from + 1;
   while (at < json.length && json[at] !== '"') at += json[at] === "\\" ? 2 : 1;

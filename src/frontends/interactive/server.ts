@@ -43,7 +43,7 @@ export class InteractiveServer {
     this.options = options;
   }
 
-  /** Rejects with what the client is told. */
+  /** Rejects with what the client is sent. */
   async start(userId: string, params: SessionParams, who: Identity): Promise<Seat> {
     const { cwd, reasoningEffort } = this.options;
     const execution = chosenExecution(params.toolExecution, this.options);
@@ -58,23 +58,23 @@ export class InteractiveServer {
     return seat;
   }
 
-  /** One that is open, or was left. */
+  /** Opens a session, from its log if needed. */
   async resume(sessionId: string, who: Identity): Promise<Seat> {
     for (;;) {
       const seat = await this.seatOver(await this.access.open(sessionId, who, runOptionsOf(this.options)));
       if (!seat.live.session.isClosed) return seat;
-      // It was ended meanwhile, and is opened again.
+      // It was ended in the meantime: open it again.
       seat.hold.release();
     }
   }
 
-  /** One that is open and that the client can work with. */
+  /** Takes a seat in an open session that the client can work with. */
   async join(sessionId: string, who: Identity): Promise<Seat | undefined> {
     const hold = await this.access.join(sessionId, who);
     return hold && this.seatOver(hold);
   }
 
-  /** Ends a session for everybody. Without effect where the client cannot work with an open one. */
+  /** Ends a session for all clients. No effect unless it is open and the client can work with it. */
   async stop(sessionId: string, who: Identity): Promise<void> {
     const session = this.access.find(sessionId, who);
     if (session === undefined) return;
@@ -91,7 +91,7 @@ export class InteractiveServer {
     this.log.info("session.ended", { sessionId: session.id, user, status: 2, reason: "disconnected" });
   }
 
-  /** Gives the hold back when nothing comes of it. */
+  /** Releases the hold on failure. */
   private async seatOver(hold: Hold): Promise<Seat> {
     try {
       return { live: await this.liveOver(hold.session), hold };

@@ -5,7 +5,7 @@ import { type InteractiveOptions, ownSilenceMs } from "./options.ts";
 
 const maxToolCharacters = 200_000;
 
-/** What a session of `/ws` begins with. Throws for tools that cannot be taken. */
+/** The settings of a new session of `/ws`. Throws for unusable tools. */
 export function settingsOf(
   { language, model, context, tools }: SessionParams,
   more: Pick<SessionSettings, "modelId" | "autonomy" | "reasoningEffort"> & {

@@ -12,30 +12,28 @@ import type { RequestId } from "./request-id.ts";
 export interface Client {
   /** Sends one frame, after all before it. */
   send(frame: string): void;
-  /** `undefined` while it keeps up. */
   room(): Promise<void> | undefined;
-  /** It is so far behind that it is given up; it may come back. */
+  /** Disconnects a client that is too far behind. It can reconnect. */
   giveUp(): void;
-  /** Our own fault: what it was sent is incomplete, so it is closed and can come back. */
+  /** Disconnects a client that missed frames because of an internal error. It can reconnect. */
   fault(): void;
-  /** Nobody is there any more. */
   readonly isGone: boolean;
 }
 
-/** Characters that may happen while a client is still being told the past. */
+/** Limit for what happens during a client's replay, in characters. */
 const mostHeld = 16 * 1024 * 1024;
-/** Characters of the past that are kept for a client which takes its time; the rest is read again when it has come so far. */
+/** Characters of the past kept for a slow client; the rest is read again when it gets there. */
 const mostAtOnce = 4 * 1024 * 1024;
 
 interface Listener {
-  /** It took the session up again, and is told what others do in it, too. */
+  /** It has resumed the session, and also sees what others do in it. */
   isFollower: boolean;
-  /** What happens while it is still being told what happened before. */
+  /** What happens during its replay. */
   held: string[] | undefined;
   heldCharacters: number;
 }
 
-/** An event that is over, as it is told. */
+/** A past event as frames. */
 interface Past {
   readonly seq: number;
   readonly frames: readonly string[];
@@ -46,23 +44,22 @@ interface Origin {
   readonly requestId: RequestId;
 }
 
-/** A session of `/ws`: what happens in it goes to everybody who listens, in the order in which it happens. */
+/** A session of `/ws`: sends everything that happens, in order, to all its listeners. */
 export class LiveSession {
   readonly session: Session;
   private readonly attachment: Attachment;
   private readonly translator: Translator;
   private readonly listeners = new Map<Client, Listener>();
   private readonly origins = new Map<string, Origin>();
-  /** Messages whose answer has not ended. */
   private readonly unanswered = new Set<string>();
-  /** The number of the last event that was told. */
+  /** The seq of the last event that was sent. */
   private told: number;
-  /** What is just being read for those who come back. */
+  /** The replay that is being read. */
   private reading:
     | { readonly from: number; readonly upTo: number; readonly past: Promise<readonly Past[]> }
     | undefined;
   private isEndedAsAsked = false;
-  /** Resolves when the session is closed and all of it was told. */
+  /** Resolves when the session is closed and everything was sent. */
   readonly ended: Promise<void>;
 
   private constructor(
@@ -79,7 +76,7 @@ export class LiveSession {
     this.ended = this.pump().catch((error: unknown) => this.fail(error, report));
   }
 
-  /** Of one that is in the middle of an answer already, as far as that has come. `report` is called with a fault of ours. */
+  /** If an answer is under way, takes it up where it is. `report` is called with internal errors. */
   static async over(session: Session, report: (error: unknown) => void): Promise<LiveSession> {
     const attachment = session.attach({ approve: false, answer: false, runTools: true, onDetach: "keep" });
     const { turn, seq, partial } = session.snapshot();
@@ -96,7 +93,7 @@ export class LiveSession {
     return new LiveSession(session, attachment, translator, seq, report);
   }
 
-  /** It takes nothing more in. */
+  /** It takes no more messages. */
   get isEnding(): boolean {
     return this.isEndedAsAsked || this.session.isClosed;
   }
@@ -122,7 +119,10 @@ export class LiveSession {
     this.listeners.delete(client);
   }
 
-  /** Takes a message in; `ended` is called when it has had its answer. It is answered in the moment in which everybody is told of it. Rejects when it was not taken. */
+  /**
+   * Sends a message. Its response goes out with the event that announces it to all clients. `ended` is called when it has
+   * its answer. Rejects if it was not accepted.
+   */
   async send(message: string, sender: Client, requestId: RequestId, ended: () => void): Promise<void> {
     const handle = this.session.prompt([{ type: "text", text: message }]);
     this.origins.set(handle.messageId, { client: sender, requestId });
@@ -140,25 +140,25 @@ export class LiveSession {
     }
   }
 
-  /** False when no such call waits for a result. */
+  /** False if no such call waits for a result. */
   provide(toolCallId: string, text: string, isError: boolean): boolean {
     if (this.session.openRequests().get(toolCallId)?.kind !== "tool") return false;
     return this.attachment.answer(toolCallId, { kind: "result", text, ...(isError ? { isError } : {}) });
   }
 
-  /** Stops the answer and drops the messages behind it. */
+  /** Stops the answer and drops queued messages. */
   async cancel(): Promise<void> {
     await this.session.interrupt();
   }
 
-  /** A client has asked for its end: its listeners are told that last. */
+  /** A client ends the session: listeners are told so last. */
   endAsAsked(): void {
     this.isEndedAsAsked = true;
   }
 
   /**
-   * Tells a client everything after a number: first `answer` with the state, then what happened, then the text of the answer
-   * that is being written, then what happens from here on. When it rejects, the client hears as much as it did before.
+   * Replays to a client everything after a seq: the state by `answer`, past events, the text of the answer under way, then
+   * what follows. If it rejects, the client listens as before.
    */
   async catchUp(
     client: Client,
@@ -198,7 +198,7 @@ export class LiveSession {
         await sendInTime(client, portion.frames);
       }
     } catch {
-      // Its request is answered already: it comes back, and goes on from the last number that it has.
+      // Its request was already answered: it reconnects and resumes at its last seq.
       this.listeners.delete(client);
       client.giveUp();
       return;
@@ -208,7 +208,7 @@ export class LiveSession {
     listener.held = undefined;
   }
 
-  /** Clients that come in the same moment share one reading, unless one of them needs more of the log. */
+  /** Clients that resume at the same time share one reading, unless one needs more of the log. */
   private past(afterSeq: number, upTo: number): Promise<readonly Past[]> {
     const from = this.session.readFrom(afterSeq);
     if (this.reading?.upTo === upTo && this.reading.from <= from) return this.reading.past;
@@ -237,7 +237,7 @@ export class LiveSession {
     this.listeners.clear();
   }
 
-  /** Only this session's clients are concerned: they come back, and read on from the log. */
+  /** Disconnects this session's clients: they reconnect and read on from the log. */
   private fail(error: unknown, report: (error: unknown) => void): void {
     this.attachment.detach();
     const clients = [...this.listeners.keys()];
@@ -251,16 +251,16 @@ export class LiveSession {
     this.origins.delete(messageId);
     if (origin === undefined) return undefined;
     const frame = resultFrame(origin.requestId, { messageId, status: messageStatus.ok, seq });
-    // Numbers rise: not before what happened earlier, and the client is still to be told.
+    // In the order of seq: not before events that the client is still to get.
     const held = this.listeners.get(origin.client)?.held;
     if (held === undefined) origin.client.send(frame);
     else held.push(frame);
     return origin;
   }
 
-  /** `from` has caused it, and knows. */
+  /** `from` caused it and is skipped if only followers are told. */
   private tell({ notification, to }: Outgoing, from?: Client): void {
-    // Made once, and only for somebody.
+    // Created once, and only if there is a listener.
     let frame: string | undefined;
     for (const [client, listener] of this.listeners) {
       if (to === "followers" && (!listener.isFollower || client === from)) continue;
@@ -279,7 +279,7 @@ export class LiveSession {
     client.giveUp();
   }
 
-  /** As long as one of them keeps up: the others are cut off when too much waits for them, and hold nobody up until then. */
+  /** Undefined as long as one client keeps up: the others are disconnected when they fall too far behind. */
   private room(): Promise<unknown> | undefined {
     const waits: Promise<void>[] = [];
     for (const client of this.listeners.keys()) {
@@ -291,10 +291,10 @@ export class LiveSession {
   }
 }
 
-/** A part of the past, and how many frames come after it. */
+/** A part of the past, and the number of frames after it. */
 interface Portion {
   readonly frames: readonly string[];
-  /** The number of its last event. */
+  /** The seq of its last event. */
   readonly upTo: number;
   readonly left: number;
 }
@@ -325,7 +325,7 @@ async function sendInTime(client: Client, frames: readonly string[]): Promise<vo
   }
 }
 
-/** Holds on to nothing but the frames: a log takes several times as much. */
+/** Keeps only the frames: the log takes several times the memory. */
 async function pastOf(session: Session, from: number, upTo: number): Promise<readonly Past[]> {
   const translator = translatorFor(session, true);
   const past: Past[] = [];
