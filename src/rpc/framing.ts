@@ -20,7 +20,7 @@ function isUtf8(bytes: Uint8Array): boolean {
 }
 
 /**
- * * Splits bytes into lines, independent of chunk boundaries. Only a line feed ends a line, because JSON can contain
+ * Splits bytes into lines, independent of chunk boundaries. Only a line feed ends a line, because JSON can contain
  * U+2028. Drops a byte order mark before a line, a carriage return after it, and blank lines. `maxLineBytes` excludes
  * the line feed. A longer line is reported at its end.
  */
