@@ -234,6 +234,7 @@ test("--discover asks four servers, changes nothing, and says what it found of e
     "ollama http://127.0.0.1:11434/v1",
     "lmstudio http://127.0.0.1:1234/v1",
     "llamacpp http://127.0.0.1:8080/v1",
+    "llamacpp http://127.0.0.1:9931/v1",
     "vllm http://127.0.0.1:8000/v1",
   ]);
   // Somebody may have such a server running.

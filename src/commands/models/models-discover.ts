@@ -29,7 +29,7 @@ export async function discoverModels(options: { readonly json?: boolean }, io: I
   return exitCodes.success;
 }
 
-function jsonOf({ models, ...server }: Server): object {
+function jsonOf({ models, isElsewhere: _, ...server }: Server): object {
   return { ...server, models: models.map((model) => ({ id: `${server.provider}/${model.name}`, ...model })) };
 }
 
@@ -48,8 +48,14 @@ async function adviceOf(server: Server | undefined, path: string): Promise<strin
   if (server === undefined || model === undefined) return "No model was found on this machine.\n";
   const id = `${server.provider}/${model.name}`;
   const { contextWindow } = model;
-  const entry = { id, provider: server.provider, model: model.name, ...(contextWindow ? { contextWindow } : {}) };
+  const entry = {
+    id,
+    provider: server.provider,
+    model: model.name,
+    ...(server.isElsewhere ? { baseUrl: server.address } : {}),
+    ...(contextWindow ? { contextWindow } : {}),
+  };
   const snippet = await yamlText({ models: { default: id, entries: [entry] } });
-  const usable = `Each can be used as it is: tinman exec -m ${id} "…"`;
-  return `${printable(usable)}\nTo make one the default, put this into ${printable(path)}:\n\n${snippet}`;
+  const usable = server.isElsewhere ? "" : `${printable(`Each can be used as it is: tinman exec -m ${id} "…"`)}\n`;
+  return `${usable}To make one the default, put this into ${printable(path)}:\n\n${snippet}`;
 }

@@ -1,5 +1,7 @@
-import type { ModelSpec } from "../providers/model-spec.ts";
+import type { ModelSpec, Wire } from "../providers/model-spec.ts";
 import { shownUrl } from "./redact.ts";
+import { responsesRepair } from "./responses-repair.ts";
+import { eventsOfWhole } from "./whole-answer.ts";
 
 type Fetch = typeof globalThis.fetch;
 
@@ -44,9 +46,11 @@ export function watchedFetch(spec: ModelSpec, fetch: Fetch, watch: Watch): Fetch
     }
     const { body } = response;
     if (body === null) return response;
-    const watched = response.ok ? watchedStream(body, watch) : firstBytes(body, maxErrorBytes);
-    if (!response.ok || !/\bjson\b/i.test(type)) return withBody(response, watched);
-    return withBody(response, await unlessJson(watched));
+    if (!response.ok) return withBody(response, firstBytes(body, maxErrorBytes));
+    const watched = watchedStream(body, watch);
+    const events = /\bjson\b/i.test(type) ? await eventsInJson(watched, spec.wire) : watched;
+    const needsRepair = spec.wire === "openai-responses" && !isOpenAI(spec);
+    return withBody(response, needsRepair ? passedOn(events, responsesRepair()) : events);
   };
 }
 
@@ -128,13 +132,18 @@ function passedOn(
   );
 }
 
-/** Throws `UnstreamedAnswer` for JSON, which is an error despite its status, or a server that doesn't stream. */
-async function unlessJson(body: ReadableStream<Uint8Array>): Promise<ReadableStream<Uint8Array>> {
-  const text = await textOf(firstBytes(body, maxErrorBytes));
-  if (/^\s*[{[]/.test(text)) throw new UnstreamedAnswer(text);
+function isOpenAI({ baseUrl }: ModelSpec): boolean {
+  return URL.canParse(baseUrl) && new URL(baseUrl).hostname === "api.openai.com";
+}
+
+/** A server that doesn't stream is read all the same. Throws `UnstreamedAnswer` for other JSON, such as an error. */
+async function eventsInJson(body: ReadableStream<Uint8Array>, wire: Wire): Promise<ReadableStream<Uint8Array>> {
+  const text = await textOf(firstBytes(body, maxEventBytes));
+  const events = /^\s*[{[]/.test(text) ? eventsOfWhole(text, wire) : text;
+  if (events === undefined) throw new UnstreamedAnswer(text);
   return new ReadableStream({
     start(controller) {
-      controller.enqueue(new TextEncoder().encode(text));
+      controller.enqueue(new TextEncoder().encode(events));
       controller.close();
     },
   });

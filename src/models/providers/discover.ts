@@ -16,6 +16,8 @@ export interface LocalServer {
   readonly provider: string;
   readonly name: string;
   readonly address: string;
+  /** Not at its preset's address, so that its models need it as `baseUrl`. */
+  readonly isElsewhere?: true;
   readonly models: readonly LocalModel[];
   readonly problem?: string;
 }
@@ -37,13 +39,18 @@ export async function discoverLocalModels(
   openFetch: (timeouts: ModelTimeouts) => Promise<Fetch>,
   env: Environment,
   signal: AbortSignal,
-  servers: readonly Provider[] = providers.filter(({ isLocal, baseUrl }) => isLocal === true && baseUrl !== ""),
+  servers: readonly Provider[] = localServers(),
 ): Promise<readonly LocalServer[]> {
   const fetch = await openFetch(timeouts);
   return Promise.all(
     servers.map(async (server) => {
       const { id: provider, name, baseUrl: address } = server;
-      const found = { provider, name, address };
+      const found = {
+        provider,
+        name,
+        address,
+        ...(address === server.comingBaseUrl ? { isElsewhere: true as const } : {}),
+      };
       try {
         return { ...found, ...(await ask(server, fetch, env, signal)) };
       } catch (error) {
@@ -51,6 +58,15 @@ export async function discoverLocalModels(
       }
     }),
   );
+}
+
+function localServers(): readonly Provider[] {
+  return providers
+    .filter(({ isLocal, baseUrl }) => isLocal === true && baseUrl !== "")
+    .flatMap((server) => {
+      const { comingBaseUrl: baseUrl } = server;
+      return baseUrl === undefined ? [server] : [server, { ...server, baseUrl }];
+    });
 }
 
 type Answer = Pick<LocalServer, "models" | "problem">;

@@ -19,6 +19,8 @@ export type Fault =
   | { readonly idleAfter: number }
   /** A whole, well-formed answer that says nothing and calls nothing. */
   | "empty-answer"
+  /** The whole answer as one JSON object, although a stream was asked for. */
+  | "unstreamed"
   | "empty-body"
   | "html-body"
   /** The stream ends cleanly, but without the events that say that the answer is whole. */
@@ -272,7 +274,8 @@ export async function serveWire(wire: Wire): Promise<ProviderServer> {
     }
     const { thinking: _, text: __, calls: ___, ...silent } = turn;
     const rendered = judged.render(fault === "empty-answer" ? silent : turn);
-    if (!judged.stream && fault !== "empty-body" && fault !== "headers-then-silence") {
+    const isWhole = !judged.stream || fault === "unstreamed";
+    if (isWhole && fault !== "empty-body" && fault !== "headers-then-silence") {
       return sendReply(response, { status: 200, headers: rendered.headers ?? {}, body: rendered.whole });
     }
     const contentType = judged.stream ? "text/event-stream; charset=utf-8" : "application/json";

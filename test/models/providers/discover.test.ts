@@ -73,6 +73,13 @@ test("lists the models of running servers, bypassing a proxy", async () => {
   ]);
 });
 
+test("marks a server that is not at its preset's address", async () => {
+  const server = await createOpenAIChatServer(chatDialects.vllm);
+  open.push(server);
+  const found = await discover([{ ...at("vllm", server.url), comingBaseUrl: server.url }]);
+  expect(found).toMatchObject([{ address: server.url, isElsewhere: true, models: [{ name: "Qwen/Qwen3-32B" }] }]);
+});
+
 test("sends a key only to a server that asks for one", async () => {
   const locked = await createOpenAIChatServer({ ...chatDialects.vllm, key: "local-key" });
   const frank = await createOpenAIChatServer(chatDialects.vllm);

@@ -1,46 +1,12 @@
-import type { ServerResponse } from "node:http";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ModelEntry } from "../../../src/models/providers/model-entry.ts";
 import { ask, createKit } from "../../fakes/kit.ts";
+import { type Answer, closePlainServers, events, servePlainly } from "./plain-server.ts";
 import { catalogOf } from "./wire.ts";
 
 /** Servers with unusual or wrong behaviour. */
 
-const closing: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closing.splice(0)) close();
-});
-
-type Answer = (response: ServerResponse, path: string) => void;
-
-async function serve(answers: readonly Answer[]): Promise<{ url: string; paths: string[]; bodies: string[] }> {
-  const paths: string[] = [];
-  const bodies: string[] = [];
-  const server = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on("data", (piece: Buffer) => pieces.push(piece));
-    request.on("end", () => {
-      bodies.push(Buffer.concat(pieces).toString());
-      paths.push(request.url ?? "");
-      (answers[paths.length - 1] ?? answers.at(-1))?.(response, request.url ?? "");
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closing.push(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths, bodies };
-}
-
-const events =
-  (...parts: readonly (object | string)[]): Answer =>
-  (response) => {
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    response.end(parts.map((part) => `data: ${typeof part === "string" ? part : JSON.stringify(part)}\n\n`).join(""));
-  };
+afterEach(closePlainServers);
 
 const chunk = (delta: object, finish_reason: string | null = null) => {
   return {
@@ -53,7 +19,7 @@ const chunk = (delta: object, finish_reason: string | null = null) => {
 };
 
 async function talk(entry: Partial<ModelEntry>, answers: readonly Answer[], prompts: readonly string[] = ["go"]) {
-  const { url, paths, bodies } = await serve(answers);
+  const { url, paths, bodies } = await servePlainly(answers);
   const whole = {
     id: "model",
     provider: "openai-compatible",
@@ -111,7 +77,7 @@ describe("chat completions", () => {
       /aborted its reply: model not loaded\./,
       4,
     ],
-    ["an unstreamed reply", { choices: [{ message: { content: "Hi." } }] }, /did not stream its reply/, 1],
+    ["something else", { choices: [{ text: "Hi." }] }, /did not stream its reply/, 1],
   ] as const)("JSON instead of a stream: %s", async (_, body, message, requests) => {
     const json: Answer = (response) => {
       response.writeHead(200, { "content-type": "application/json" });
@@ -123,7 +89,7 @@ describe("chat completions", () => {
   });
 
   test("reports a redirect instead of following it", async () => {
-    const { url: other, paths: asked } = await serve([events("[DONE]")]);
+    const { url: other, paths: asked } = await servePlainly([events("[DONE]")]);
     const { outcome, paths } = await talk({}, [
       (response) => response.writeHead(307, { location: `${other}/x` }).end(),
     ]);
