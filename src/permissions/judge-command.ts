@@ -11,10 +11,8 @@ import {
 } from "../engine/permission.ts";
 import { withoutTrailingSlashes } from "../text/text-cut.ts";
 import { raised, worse } from "./autonomy.ts";
-import { catastropheOf } from "./places/catastrophe.ts";
-import { isExpendable } from "./places/deletions.ts";
 import { liesIn } from "./places/path-names.ts";
-import { isSystemPlace, scopeOf } from "./places/path-scope.ts";
+import { catastropheOf, isExpendable, isSystemPlace, scopeOf } from "./places/path-scope.ts";
 import { type KnownPlaces, namedLink, protectedIn } from "./places/protected-paths.ts";
 import { suspectIn } from "./places/suspect-text.ts";
 import { unescaped } from "./programs/arg.ts";

@@ -9,9 +9,8 @@ import type {
 import { lookupKey } from "../engine/permission.ts";
 import type { Autonomy } from "../engine/settings.ts";
 import { raised, runsAt, worse } from "./autonomy.ts";
-import { isExpendable } from "./places/deletions.ts";
 import { namedPlaces } from "./places/named-places.ts";
-import { isSystemPlace, scopeOf } from "./places/path-scope.ts";
+import { isExpendable, isSystemPlace, scopeOf } from "./places/path-scope.ts";
 import { protectedIn, protectedPlaces } from "./places/protected-paths.ts";
 
 interface Judged {

@@ -1,7 +1,6 @@
 import type { CommandPart, CommandReading, DecisionContext } from "../engine/permission.ts";
 import { lookupsOf, unreadable } from "./parts.ts";
 import { createMovedPaths, type MovedPaths } from "./places/moved-paths.ts";
-import { namesForPeople } from "./programs/program-names.ts";
 import { isPlainShell } from "./programs/wrappers.ts";
 import { TooMuch } from "./reader/flow.ts";
 import { readScript } from "./reader/reader.ts";
@@ -10,6 +9,7 @@ import { refusedText } from "./rules/refused-text.ts";
 const longestCommand = 64 * 1024;
 const mostBraces = 300;
 const mostLookups = 300;
+const mostNames = 50;
 
 /**
  * Parses a command and classifies every node. Anything unparsable or unknown is `high`; nothing counts as harmless
@@ -52,7 +52,7 @@ export function readCommand(
 
 function reading(text: string, root: CommandPart, programs: readonly string[]): CommandReading {
   const lookups = lookupsOf(root);
-  const names = namesForPeople(programs);
+  const names = [...new Set(programs)].slice(0, mostNames);
   if (lookups.length <= mostLookups) return { text, root, programs: names, lookups };
   return { text, root: unreadable(root.source, "names too many files to look up"), programs: names, lookups: [] };
 }

@@ -17,23 +17,12 @@ const unattended = {
  * (`SHELLOPTS`, `BASHOPTS`, `BASH_COMPAT`, `POSIXLY_CORRECT`, `GLOBIGNORE`, `EXECIGNORE`, `CDPATH`), and additional flags or
  * programs.
  */
-const changesMeaning: ReadonlySet<string> = new Set([
-  "BASH_ENV",
-  "ENV",
-  "SHELLOPTS",
-  "BASHOPTS",
-  "BASH_COMPAT",
-  "POSIXLY_CORRECT",
-  "CDPATH",
-  "GLOBIGNORE",
-  "EXECIGNORE",
-  "TAR_OPTIONS",
-  "GREP_OPTIONS",
-  "GIT_EXTERNAL_DIFF",
-  "RIPGREP_CONFIG_PATH",
-  "LESSOPEN",
-  "LESSCLOSE",
-]);
+const changesMeaning: ReadonlySet<string> = new Set(
+  (
+    "BASH_ENV ENV SHELLOPTS BASHOPTS BASH_COMPAT POSIXLY_CORRECT CDPATH GLOBIGNORE EXECIGNORE " +
+    "TAR_OPTIONS GREP_OPTIONS GIT_EXTERNAL_DIFF RIPGREP_CONFIG_PATH LESSOPEN LESSCLOSE"
+  ).split(" "),
+);
 
 function isMisleading(name: string): boolean {
   return changesMeaning.has(name) || name.startsWith("BASH_FUNC_");

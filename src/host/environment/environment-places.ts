@@ -8,57 +8,21 @@ import { liesBelow } from "../files/where-it-leads.ts";
 import { isSecretName } from "./secret-names.ts";
 
 /** Variables that move a folder out of the home, and that folder. */
-const moved: readonly (readonly [variable: string, folder: string])[] = [
-  ["XDG_CONFIG_HOME", ".config"],
-  ["XDG_DATA_HOME", ".local/share"],
-  ["XDG_STATE_HOME", ".local/state"],
-  ["XDG_CACHE_HOME", ".cache"],
-  ["GNUPGHOME", ".gnupg"],
-  ["DOCKER_CONFIG", ".docker"],
-  ["AZURE_CONFIG_DIR", ".azure"],
-  ["CLOUDSDK_CONFIG", ".config/gcloud"],
-  ["GH_CONFIG_DIR", ".config/gh"],
-  ["GLAB_CONFIG_DIR", ".config/glab-cli"],
-  ["PASSWORD_STORE_DIR", ".password-store"],
-  ["PULUMI_HOME", ".pulumi"],
-  ["HELM_CONFIG_HOME", ".config/helm"],
-  ["HF_HOME", ".cache/huggingface"],
-  ["KAGGLE_CONFIG_DIR", ".kaggle"],
-  ["CLAUDE_CONFIG_DIR", ".claude"],
-  ["CODEX_HOME", ".codex"],
-  ["CARGO_HOME", ".cargo"],
-  ["RUSTUP_HOME", ".rustup"],
-  ["GRADLE_USER_HOME", ".gradle"],
-  ["COMPOSER_HOME", ".config/composer"],
-  ["BUNDLE_USER_HOME", ".bundle"],
-  ["IPYTHONDIR", ".ipython"],
-  ["JUPYTER_CONFIG_DIR", ".jupyter"],
-  ["GOPATH", "go"],
-  ["PYENV_ROOT", ".pyenv"],
-  ["RBENV_ROOT", ".rbenv"],
-  ["NODENV_ROOT", ".nodenv"],
-  ["ASDF_DATA_DIR", ".asdf"],
-  ["MISE_DATA_DIR", ".local/share/mise"],
-  ["MISE_CONFIG_DIR", ".config/mise"],
-  ["NVM_DIR", ".nvm"],
-  ["VOLTA_HOME", ".volta"],
-  ["BUN_INSTALL", ".bun"],
-  ["DENO_INSTALL", ".deno"],
-  ["PNPM_HOME", ".local/share/pnpm"],
-  ["SDKMAN_DIR", ".sdkman"],
-  ["ZSH", ".oh-my-zsh"],
-  ["ZIM_HOME", ".zim"],
-  ["ZPLUG_HOME", ".zplug"],
-  ["ADOTDIR", ".antigen"],
-  ["BASH_IT", ".bash_it"],
-  ["DOOMDIR", ".doom.d"],
-  ["ASDF_DIR", ".asdf"],
-  ["rvm_path", ".rvm"],
-  ["PYTHONUSERBASE", ".local"],
-  ["DBT_PROFILES_DIR", ".dbt"],
-  ["DOPPLER_CONFIG_DIR", ".doppler"],
-  ["BORG_CONFIG_DIR", ".config/borg"],
-];
+const moved = `
+  XDG_CONFIG_HOME=.config XDG_DATA_HOME=.local/share XDG_STATE_HOME=.local/state XDG_CACHE_HOME=.cache
+  GNUPGHOME=.gnupg DOCKER_CONFIG=.docker AZURE_CONFIG_DIR=.azure CLOUDSDK_CONFIG=.config/gcloud
+  GH_CONFIG_DIR=.config/gh GLAB_CONFIG_DIR=.config/glab-cli PASSWORD_STORE_DIR=.password-store PULUMI_HOME=.pulumi
+  HELM_CONFIG_HOME=.config/helm HF_HOME=.cache/huggingface KAGGLE_CONFIG_DIR=.kaggle CLAUDE_CONFIG_DIR=.claude
+  CODEX_HOME=.codex CARGO_HOME=.cargo RUSTUP_HOME=.rustup GRADLE_USER_HOME=.gradle COMPOSER_HOME=.config/composer
+  BUNDLE_USER_HOME=.bundle IPYTHONDIR=.ipython JUPYTER_CONFIG_DIR=.jupyter GOPATH=go PYENV_ROOT=.pyenv
+  RBENV_ROOT=.rbenv NODENV_ROOT=.nodenv ASDF_DATA_DIR=.asdf MISE_DATA_DIR=.local/share/mise
+  MISE_CONFIG_DIR=.config/mise NVM_DIR=.nvm VOLTA_HOME=.volta BUN_INSTALL=.bun DENO_INSTALL=.deno
+  PNPM_HOME=.local/share/pnpm SDKMAN_DIR=.sdkman ZSH=.oh-my-zsh ZIM_HOME=.zim ZPLUG_HOME=.zplug ADOTDIR=.antigen
+  BASH_IT=.bash_it DOOMDIR=.doom.d ASDF_DIR=.asdf rvm_path=.rvm PYTHONUSERBASE=.local DBT_PROFILES_DIR=.dbt
+  DOPPLER_CONFIG_DIR=.doppler BORG_CONFIG_DIR=.config/borg`
+  .trim()
+  .split(/\s+/)
+  .map((pair) => pair.split("=") as [variable: string, folder: string]);
 
 /** Variables that name files with credentials or a history. */
 const closedFiles = `

@@ -16,20 +16,10 @@ const secretWords = new Set(
 const secretEndings = new Set(["PRIVATE", "AUTH", "HEADERS", "PIN", "SIGNATURE", "SALT", "SALTS", "PEPPER"]);
 
 /** Phrases that mark a secret. */
-const secretPhrases = [
-  "AUTH CONFIG",
-  "AUTH HEADER",
-  "SEED PHRASE",
-  "RECOVERY PHRASE",
-  "SERVICE ACCOUNT JSON",
-  "DEPLOY HOOK",
-  "HOOK URL",
-  "BUILD HOOK",
-  "BW SESSION",
-  "OP SESSION",
-  "KUBE CONFIG DATA",
-  "KUBECONFIG DATA",
-];
+const secretPhrases = (
+  "AUTH CONFIG, AUTH HEADER, SEED PHRASE, RECOVERY PHRASE, SERVICE ACCOUNT JSON, DEPLOY HOOK, HOOK URL, " +
+  "BUILD HOOK, BW SESSION, OP SESSION, KUBE CONFIG DATA, KUBECONFIG DATA"
+).split(", ");
 
 /** Words that end in PASS and are harmless. */
 const harmlessPass = /^(ASK|BY|COM|ENCOM|HIGH|LOW|BAND|MULTI|OVER|UNDER|TRES|SUR)PASS$/;
@@ -46,19 +36,7 @@ const servers = new Set(
 );
 
 const paths = new Set(["DIR", "DIRS", "PATH", "HOME", "FOLDER", "SOCK", "SOCKET"]);
-const addresses = new Set([
-  "URL",
-  "URI",
-  "ENDPOINT",
-  "HOST",
-  "HOSTS",
-  "ADDR",
-  "ADDRESS",
-  "SERVER",
-  "PORT",
-  "DOMAIN",
-  "ISSUER",
-]);
+const addresses = new Set("URL URI ENDPOINT HOST HOSTS ADDR ADDRESS SERVER PORT DOMAIN ISSUER".split(" "));
 const measures = new Set(
   `LIMIT LIMITS COUNT MAX MIN TTL TIMEOUT LENGTH LEN SIZE AGE EXPIRY EXPIRES EXPIRATION LIFETIME DAYS HOURS MINUTES SECONDS MS
   ENABLED DISABLED REQUIRED POLICY TYPE ALGORITHM ALG MODE FORMAT PROVIDER MANAGER BACKEND NAME ROUNDS BITS LAYOUT

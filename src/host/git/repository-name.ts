@@ -1,6 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { remoteAddresses } from "./git-remotes.ts";
+import { parseSettings, type Setting } from "./git-settings.ts";
 import { looksLikeGit, type Repository, readSmall, repositoriesAround } from "./repository.ts";
 
 /** A repository's name. */
@@ -75,4 +75,26 @@ function decoded(path: string): string | undefined {
 function pathBehindHost(address: string): string | undefined {
   if (/^[a-z]:[/\\]/i.test(address) || /^[a-z][a-z0-9+.-]*:(?:\/\/|:)/i.test(address)) return undefined;
   return /^(?:[^/:@[\]]*@)?(?:\[[^\]/]*\]|[^/:@[\]]+):(.*)$/s.exec(address)?.[1];
+}
+
+/**
+ * The first address of each remote in a repository's settings, in order, read as git does but without included files.
+ * `undefined` if git could not read them, or if they are implausible.
+ */
+function remoteAddresses(config: string): ReadonlyMap<string, string> | undefined {
+  const settings = /[^\P{Cc}\r\n\t]|\r(?!\n)|\uFFFD/u.test(config) ? undefined : parseSettings(config);
+  if (settings === undefined) return undefined;
+  const addresses = new Map<string, string>();
+  for (const setting of settings) {
+    const remote = setting.key === "url" ? remoteOf(setting) : undefined;
+    if (remote === undefined || !setting.value || addresses.has(remote)) continue;
+    addresses.set(remote, setting.value);
+  }
+  return addresses;
+}
+
+/** The remote of a setting, if any. */
+function remoteOf({ section, sub }: Setting): string | undefined {
+  if (sub !== undefined) return section === "remote" ? sub : undefined;
+  return /^remote\.(.+)$/.exec(section)?.[1];
 }

@@ -1,10 +1,11 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { tooManyFiles } from "../../engine/errors.ts";
 import type { CommandResult, CommandSpec, Processes } from "../../engine/ports.ts";
 import { errorCode } from "../../text/system-errors.ts";
 import { errorMessage } from "../../text/values.ts";
 import { commandEnvironment } from "../environment/command-environment.ts";
-import { quietRipgrep } from "../search/quiet-ripgrep.ts";
 import { type CommandOutput, createCommandOutput } from "./command-output.ts";
 import { createProgress, type Progress } from "./command-progress.ts";
 import { endTree } from "./process-tree.ts";
@@ -138,6 +139,23 @@ async function run(
   command.release();
   await reading.done;
   return { end, ...(await output.finish()) };
+}
+
+/** Ripgrep prints malformed lines of ignore files, and such a file may be a link to anything. */
+const ripgrepSettings = "--no-ignore-messages\n";
+
+/** The variable that makes the commands' ripgrep read these settings. Empty if the file cannot be written. */
+async function quietRipgrep(path: string): Promise<Readonly<Record<string, string>>> {
+  try {
+    const known = await readFile(path, "utf8").catch(() => "");
+    if (known !== ripgrepSettings) {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await writeFile(path, ripgrepSettings, { mode: 0o600 });
+    }
+    return { RIPGREP_CONFIG_PATH: path };
+  } catch {
+    return {};
+  }
 }
 
 export function createProcesses(options: ProcessesOptions = {}): Processes {

@@ -45,39 +45,24 @@ export function isInBlock(bytes: readonly number[], block: Block): boolean {
   });
 }
 
-function blocks(...texts: readonly string[]): readonly Block[] {
-  return texts.flatMap((text) => parseBlock(text) ?? []);
+function blocks(list: string): readonly Block[] {
+  return list.split(" ").flatMap((text) => parseBlock(text) ?? []);
 }
 
+/** Includes metadata servers: 169.254.0.0/16 in most clouds, and 168.63.129.16 in Azure, although it looks public. */
 const notPublicV4 = blocks(
-  "0.0.0.0/8",
-  "10.0.0.0/8",
-  "100.64.0.0/10",
-  "127.0.0.0/8",
-  // Most clouds' metadata.
-  "169.254.0.0/16",
-  "172.16.0.0/12",
-  "192.0.0.0/24",
-  "192.0.2.0/24",
-  "192.88.99.0/24",
-  "192.168.0.0/16",
-  "198.18.0.0/15",
-  "198.51.100.0/24",
-  "203.0.113.0/24",
-  "224.0.0.0/4",
-  "240.0.0.0/4",
-  // Azure's metadata, although it looks public.
-  "168.63.129.16/32",
+  "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 " +
+    "192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 168.63.129.16/32",
 );
 
 /** The globally assigned addresses. All others are local, reserved or unspecified. */
 const givenOutV6 = blocks("2000::/3");
 
 /** Exceptions for protocols (including Teredo), documentation, and 6to4, which can lead to any IPv4 address. */
-const notPublicV6 = blocks("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20");
+const notPublicV6 = blocks("2001::/23 2001:db8::/32 2002::/16 3fff::/20");
 
 /** IPv6 addresses that lead to the IPv4 address in their last four bytes: mapped, and NAT64. */
-const wrapsV4 = blocks("::ffff:0:0/96", "64:ff9b::/96");
+const wrapsV4 = blocks("::ffff:0:0/96 64:ff9b::/96");
 
 /** The wrapped IPv4 address, if any, or the address itself. */
 function unwrapped(bytes: readonly number[]): readonly number[] {

@@ -1,3 +1,4 @@
+import { isBuilt } from "../../engine/build-folders.ts";
 import type { DecisionContext } from "../../engine/permission.ts";
 import { folded, liesIn, plain } from "./path-names.ts";
 import { isProtected, type KnownPlaces } from "./protected-paths.ts";
@@ -26,4 +27,27 @@ const systemPlaces = /^\/(bin|boot|dev|etc|lib\w*|opt|proc|sbin|sys|usr|var|syst
 /** Whether writing there changes the system. On some machines temporary folders are below system paths. */
 export function isSystemPlace(path: string, { temp, foldsCase }: Pick<DecisionContext, "temp" | "foldsCase">): boolean {
   return systemPlaces.test(folded(plain(path))) && !liesIn(path, temp, foldsCase) && !liesIn(path, "/var/tmp");
+}
+
+const systemFolder =
+  /^\/(?:bin|boot|dev|etc|home|lib\w*|mnt|media|opt|private|proc|root|run|sbin|srv|sys|usr(?:\/\w+)?|var(?:\/\w+)?|Applications|Library|System|Users|Volumes)$/;
+
+/** Why a path must never be deleted, moved or replaced unasked; `undefined` if there is no such reason. */
+export function catastropheOf(
+  path: string,
+  { cwd, home, loginHome = home, foldsCase }: KnownPlaces & Pick<DecisionContext, "foldsCase">,
+): string | undefined {
+  const holds = (folder: string): boolean => liesIn(folder, path, foldsCase);
+  if (holds(home) || holds(loginHome)) return "which is or contains a home folder";
+  if (holds(cwd)) return "which is or contains the whole workspace";
+  return systemFolder.test(path) ? "a system folder" : undefined;
+}
+
+/**
+ * Whether a build can regenerate something, or this session created it. Files moved there count as neither, because
+ * they came from elsewhere.
+ */
+export function isExpendable(path: string, { cwd, made }: Pick<DecisionContext, "cwd" | "made">): boolean {
+  const isMoved = [...(made?.moved ?? [])].some((place) => liesIn(path, place) || liesIn(place, path));
+  return !isMoved && (isBuilt(path, cwd) || made?.created.has(path) === true);
 }

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import type { DecisionContext } from "../../engine/permission.ts";
 import { withoutTrailingSlashes } from "../../text/text-cut.ts";
-import { catastropheOf } from "./catastrophe.ts";
+import { catastropheOf } from "./path-scope.ts";
 import { isProtected, type KnownPlaces } from "./protected-paths.ts";
 
 type Places = KnownPlaces & Pick<DecisionContext, "foldsCase">;

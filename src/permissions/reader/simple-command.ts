@@ -3,7 +3,6 @@ import type { CommandPart } from "../../engine/permission.ts";
 import { type Inner, type Surroundings, setting } from "../judgement.ts";
 import { classed, group, unreadable } from "../parts.ts";
 import { type Arg, textOf } from "../programs/arg.ts";
-import { nameOf } from "../programs/program-names.ts";
 import { judgeProgram } from "../programs/program-risk.ts";
 import { suspects } from "../programs/suspects.ts";
 import { enter } from "../shell/folders.ts";
@@ -145,4 +144,17 @@ function movesTo(args: readonly Arg[], { folders }: Surroundings, { places }: Re
   const target = name === "cd" ? (named[0] ?? home) : named[0];
   const isNumbered = name === "pushd" && /^[-+]/.test(textOf(target) ?? "");
   return { ok: named.length > 1 || isNumbered ? undefined : enter(folders, target), failed: folders };
+}
+
+/** Programs whose first argument names the action. */
+const withSubCommand = new Set(["git", "npm"]);
+/** These names say nothing about what runs. */
+const leftOut = new Set(["cd", "sudo"]);
+
+/** The program that a command runs, as people call it. */
+function nameOf(args: readonly Arg[]): string | undefined {
+  const name = textOf(args[0])?.split("/").at(-1);
+  if (name === undefined || name === "" || leftOut.has(name)) return undefined;
+  const sub = textOf(args[1]);
+  return withSubCommand.has(name) && sub !== undefined && /^[a-z][a-z-]*$/.test(sub) ? `${name} ${sub}` : name;
 }

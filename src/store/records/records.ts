@@ -1,7 +1,6 @@
 import { AgentError } from "../../engine/errors.ts";
-import type { DurableEvent } from "../../engine/event.ts";
+import type { DurableEvent, EventOf } from "../../engine/event.ts";
 import { isEnvelope, isOpened, maxRecordBytes, parseRecord, recordVersion } from "../listing/listed-records.ts";
-import { ofThisVersion } from "./older-records.ts";
 import { bodyGuard } from "./record-guards.ts";
 
 export type DecodedRecord =
@@ -67,4 +66,18 @@ export function decodeRecord(line: string, sessionId: string): DecodedRecord {
   if (!guard(record)) return { kind: "damaged" };
   // The guard has checked every field that readers rely on.
   return { kind: "event", event: ofThisVersion({ ...record, sessionId } as unknown as DurableEvent) };
+}
+
+/** A record of an older version as this one would have written it. */
+function ofThisVersion(event: DurableEvent): DurableEvent {
+  return event.type === "turn.ended" ? withCause(event) : event;
+}
+
+/** Frozen: older versions said only in these words that the process had ended. */
+const processEnded = "The process that ran this turn ended.";
+
+function withCause(event: EventOf<"turn.ended">): DurableEvent {
+  const { cause, reason, failure } = event;
+  if (cause !== undefined || reason !== "interrupted" || failure?.message !== processEnded) return event;
+  return { ...event, cause: "process_ended" };
 }
