@@ -15,7 +15,7 @@ interface Check {
   readonly detail: string;
 }
 
-/** What Tinman needs of this machine, each found out by trying it. Exit code 1 when something needed is missing. */
+/** Checks what Tinman needs of this machine by trying it. Exit code 1 if something needed is missing. */
 export async function runDoctor(options: { readonly json?: boolean }, io: Io): Promise<number> {
   const composed = compose();
   composed.catch(() => undefined);
@@ -72,7 +72,7 @@ const reasons = {
   meaning: "changes what commands do",
 } as const satisfies Record<CommandVariables["withheld"][number]["why"], string>;
 
-/** Names only: a value may be a secret even where the name is harmless. */
+/** Names only, because any value may be a secret. */
 function variableLines({ passed, withheld }: CommandVariables): string {
   const rows = withheld.map(({ name, why, kind }) => {
     return `  ${terminalLine(name)}: ${reasons[why]}${kind === undefined ? "" : ` (${kind})`}\n`;

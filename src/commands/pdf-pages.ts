@@ -2,26 +2,22 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { readPdfPages } from "../pdf/pages.ts";
 
-/**
- * A hostile file can keep this process so busy that it never notices that whoever started it is gone. A thread does, and
- * nothing can keep that busy.
- */
+/** A hostile file can keep the main thread too busy to notice that its parent is gone, but not this thread. */
 const watch = `
 const parent = require("node:worker_threads").workerData;
 setInterval(() => process.ppid === parent || process.kill(process.pid, "SIGKILL"), 100);
 `;
 
 /**
- * The process that a PDF is read in: the file on standard input, and on standard output a line of JSON for each part, as
- * `Host.pdfPages` hands them on. It opens no file, and its starter sees to its bounds. Arguments: how many pages, and the
- * starter's process id, without which it does not want to live.
+ * Reads a PDF from standard input and prints one line of JSON per part, for `Host.pdfPages`. Opens no files; its parent
+ * enforces the limits. Arguments: the number of pages, and the process id of the parent, with which it ends.
  */
 export async function runPdfPages([mostPages, starter]: readonly string[]): Promise<void> {
   const thread = new Worker(watch, { eval: true, workerData: Number(starter), env: {} });
   thread.unref();
-  // A key pressed in the terminal is meant for the starter, which ends this process when it is time.
+  // Ctrl-C is for the parent, which ends this process in time.
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, ignore);
-  // A library that logs must not write between the lines.
+  // A library's logging must not end up between the lines.
   Object.assign(globalThis.console, { log: ignore, info: ignore, debug: ignore, warn: ignore, error: ignore });
   process.stdout.on("error", () => process.exit(1));
 

@@ -3,13 +3,13 @@ import type { HandledSignal } from "../frontends/exit-codes.ts";
 import { signalCodes } from "../frontends/exit-codes.ts";
 import type { Io, Output } from "../frontends/front-end.ts";
 
-/** How long a reader that has stopped reading may hold up a process that was told to end. */
+/** How long a reader that has stopped reading can hold up the exit. */
 const drainMs = 3_000;
 
-/** This process's streams and signals. A second signal, or a reader that never reads again, does not wait any longer. */
+/** This process's streams and signals. A second signal, or a reader that has stopped, ends the wait. */
 export function processIo(): Io {
   const stopping = new AbortController();
-  // One for every line that waits to be read: there may be thousands, and that is no leak.
+  // One listener per pending write: thousands are no leak.
   setMaxListeners(0, stopping.signal);
   return {
     stdout: output(process.stdout, stopping.signal),
@@ -51,7 +51,7 @@ function output(stream: NodeJS.WriteStream, stopping: AbortSignal): Output {
           }, drainMs).unref();
         };
         stream.write(text, () => {
-          // It was read: whoever reads is still there, however long the end takes.
+          // The reader is still there.
           clearTimeout(timer);
           stopping.removeEventListener("abort", giveUp);
           resolve();

@@ -22,9 +22,9 @@ Examples:
 Without a configured model Tinman uses its offline model, and says so: it needs no key and no network.
 Exit codes: 0 success, 1 failed, 2 usage, 3 limit or timeout, 4 no such session, 5 stopped by a permission.`;
 
-/** Reads the command line and runs one command. Resolves with the exit code; never ends the process itself. */
+/** Parses the command line and runs one command. Resolves with the exit code; never ends the process. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
-  // A library that logs must not write between the lines of a protocol.
+  // A library's logging must not end up between the lines of a protocol.
   const { error: toStderr } = globalThis.console;
   Object.assign(globalThis.console, { log: toStderr, info: toStderr, debug: toStderr, dir: toStderr, table: toStderr });
   const io = processIo();
@@ -63,7 +63,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** A reader that has left is no fault of ours; a full disk is, and must not look like success. */
+/** A closed pipe is fine; a full disk must not look like success. */
 async function outputProblem({ stdout, stderr }: Io): Promise<number | undefined> {
   const { code, message } = (stdout.gone.reason ?? {}) as Partial<NodeJS.ErrnoException>;
   if (!stdout.gone.aborted || code === "EPIPE") return undefined;
@@ -82,7 +82,7 @@ function defineCommands(
     const { exec } = await import("./exec/exec.ts");
     done(await exec(given, words, io));
   });
-  // The commands of programs do not wait for the others to be described.
+  // The commands that programs use don't wait for the definition of the others.
   if (asked === "exec") return;
   defineAcp(program, async (given) => {
     const { acp } = await import("./wires/acp.ts");
@@ -181,7 +181,7 @@ function defineModels(program: Command, io: Io, done: (code: number) => void): C
   return models;
 }
 
-/** A group of commands takes a misspelt one for an argument of its default command, which says nothing about the spelling. */
+/** A misspelt subcommand is parsed as an argument of the default one, so Commander suggests nothing. */
 function unknownWord(error: CommanderError, program: Command, [name]: readonly string[]): string | undefined {
   const { commands = [], args: [first = ""] = [] } = program.commands.find((one) => one.name() === name) ?? {};
   const known = commands.map((one) => one.name());

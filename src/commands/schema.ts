@@ -4,7 +4,7 @@ import { AgentError } from "../engine/errors.ts";
 import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 
-/** What each describes. The files are shipped beside the program, so that a person finds them without it too. */
+/** The files are shipped beside the program as well. */
 const schemas: ReadonlyMap<string, string> = new Map([
   ["exec-json", "the object that exec -o json prints"],
   ["exec-stream-json", "the lines that exec -o stream-json prints"],
@@ -15,7 +15,7 @@ const schemas: ReadonlyMap<string, string> = new Map([
   ["script", "the file of a scripted model"],
 ]);
 
-/** `tinman schema`: the JSON Schema of one format, or which there are. */
+/** `tinman schema`: prints the JSON Schema of one format, or the list of formats. */
 export async function printSchema(name: string | undefined, io: Io): Promise<number> {
   if (name === undefined) {
     const width = Math.max(...[...schemas.keys()].map((one) => one.length));

@@ -4,7 +4,7 @@ import { exitCodes } from "../frontends/exit-codes.ts";
 import type { Io } from "../frontends/front-end.ts";
 import { terminalLine } from "../text/terminal-text.ts";
 
-/** Says in one line what was wrong with the command line, and in the run's own format when that can still be read. */
+/** Reports a usage error in one line, in the run's own output format if that can be read. */
 export async function reportUsage(argv: readonly string[], message: string, io: Io): Promise<number> {
   if (argv[0] === "exec") {
     const report = reportFailure({ code: "usage", message }, { durationMs: Math.round(process.uptime() * 1_000) });
@@ -15,7 +15,7 @@ export async function reportUsage(argv: readonly string[], message: string, io: 
   return exitCodes.usage;
 }
 
-/** The output format of a command line that could not be parsed as a whole. */
+/** The output format of a command line that failed to parse. */
 function formatIn(argv: readonly string[]): OutputFormat {
   const values = argv.flatMap((word, index) => {
     if (word === "-o" || word === "--output-format") return [argv[index + 1]];

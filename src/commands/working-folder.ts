@@ -4,7 +4,7 @@ import { AgentError } from "../engine/errors.ts";
 import { expandHome } from "../text/user-words.ts";
 import { errorMessage } from "../text/values.ts";
 
-/** Canonical, and a folder that is there: the one of `--cwd`, or the current one. */
+/** The canonical folder of `--cwd`, or the current one. It exists. */
 export function workingFolder(path: string | undefined): string {
   const given = path === undefined ? undefined : fromHome(path);
   try {
@@ -19,7 +19,7 @@ export function workingFolder(path: string | undefined): string {
   throw new AgentError("usage", `${path} is not a folder.`);
 }
 
-/** Shells leave `--cwd=~/x` as it is, and programs that send a folder have none. Throws `usage` for `~name`. */
+/** Shells don't expand `--cwd=~/x`, and programs have no shell. Throws `usage` for `~name`. */
 export function fromHome(path: string): string {
   if (!path.startsWith("~")) return path;
   try {

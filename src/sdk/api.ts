@@ -13,13 +13,13 @@ import type {
   TurnResult,
 } from "./types.ts";
 
-/* What a caller gives and gets, apart from data: that is in types.ts. */
+/** The API's functions and options. Its data types are in types.ts. */
 
-/** A connection that the SDK may use and end. */
+/** A connection to a backend, which the SDK uses and closes. */
 export interface Connection extends Transport {
-  /** Ends it, by force if need be. Resolves when nothing is left of it: no process, no socket. */
+  /** Closes it, by force if necessary. Resolves when no process or socket is left. */
   close(): Promise<void>;
-  /** Resolves, never rejects, with the words for why nothing more will come. */
+  /** Resolves, never rejects, when nothing more will come, with the reason. */
   readonly ended: Promise<ConnectionEnd>;
 }
 
@@ -28,54 +28,53 @@ export interface ConnectionEnd {
   readonly reason: string;
   readonly exitCode?: number | null;
   readonly signal?: string | null;
-  /** The end of what the process wrote to stderr. */
+  /** The end of the process's stderr. */
   readonly stderr?: string;
 }
 
 /**
- * Opens one. Called again for a fork, which is a session of its own. The signal is aborted when the connection is not wanted
- * any more before it is there: because opening was given up, or took too long.
+ * Opens a connection. Called again for a fork. The signal aborts when the connection is no longer wanted before it is open.
  */
 export type Connect = (signal?: AbortSignal) => Promise<Connection>;
 
 export interface Timeouts {
-  /** For the answer to a request; 30 s. */
+  /** For the response to a request. Default: 30 s. */
   readonly request?: number;
-  /** For the connection, and then for the answer that opens a session; 60 s. */
+  /** For the connection, and again for the session to open. Default: 60 s. */
   readonly open?: number;
-  /** From the acceptance of a prompt to the first sign of its turn; 120 s. */
+  /** From the acceptance of a prompt to the first sign of its turn. Default: 120 s. */
   readonly begin?: number;
-  /** For a whole turn; none. */
+  /** For a whole turn. Default: no limit. */
   readonly turn?: number;
-  /** For how long a turn may be without any event, unless a handler is being asked; none. */
+  /** Between two events of a turn, except while a handler is asked. Default: no limit. */
   readonly silence?: number;
-  /** How long a final message is waited for after the backend has said that it is idle; 250 ms, and 0 is not at all. */
+  /** How long to wait for a final message after the backend is idle. Default: 250 ms; 0 means don't wait. */
   readonly grace?: number;
 }
 
 export interface HandlerContext {
-  /** Aborted when the answer is of no use any more: it was given elsewhere, or the turn has ended. */
+  /** Aborts when the answer is no longer needed, because it was given elsewhere or the turn ended. */
   readonly signal: AbortSignal;
 }
 
 export interface PermissionRequest extends HandlerContext {
   readonly id: string;
-  /** All that would be allowed by one answer. */
+  /** All calls that one answer allows. */
   readonly calls: readonly PermissionCall[];
   readonly options: readonly PermissionOption[];
 }
 
-/** Of an option: those that are known, for completion, or any other. */
+/** An option's value: the known ones, for completion, or any other. */
 type OptionValue = (typeof outcomes)[number] | (string & {});
 
-/** The value of an option that was offered. With anything else the answer is `cancel`. */
+/** The value of an offered option. Anything else counts as `cancel`. */
 export type PermissionAnswer = OptionValue | { readonly option: OptionValue; readonly comment?: string };
 
 export interface PlanRequest extends HandlerContext {
   readonly id: string;
   readonly plan: string;
   readonly title?: string;
-  /** Names of the alternatives, where the plan has several. */
+  /** Names of the alternatives, if the plan has several. */
   readonly alternatives: readonly string[];
   readonly options: readonly PermissionOption[];
 }
@@ -85,28 +84,30 @@ export interface QuestionRequest extends HandlerContext {
   readonly questions: readonly Question[];
 }
 
-/** An answer for each question in its order, or `undefined` for none at all. */
+/** One answer per question, in order, or undefined for none. */
 export type QuestionAnswer = readonly (string | readonly string[])[] | undefined;
 
 type Awaitable<T> = T | Promise<T>;
 
 export interface Handlers {
-  /** Without it every request is answered `cancel`. */
+  /** Default: every request is answered with `cancel`. */
   readonly onPermission?: (request: PermissionRequest) => Awaitable<PermissionAnswer>;
-  /** A plan that wants to be approved. Without it, `onPermission` is asked. */
+  /** Approves a plan. Default: `onPermission` is asked. */
   readonly onPlan?: (request: PlanRequest) => Awaitable<PermissionAnswer>;
-  /** Without it every question is answered as cancelled. */
+  /** Default: every question is answered as cancelled. */
   readonly onQuestion?: (request: QuestionRequest) => Awaitable<QuestionAnswer>;
   /**
-   * Every event of the session, within turns and between them. A fork has the same handlers: the id says whose event it is;
-   * there is none while a new session is being opened.
+   * Called with every event of the session, within turns and between them. Forks share it, and the id tells them apart; it
+   * is undefined while a new session is being opened.
    */
   readonly onEvent?: (event: TurnEvent, sessionId: string | undefined) => void;
-  /** What was passed over or repaired, in words for a log: stray lines, answers to nothing, handlers that threw. */
+  /**
+   * Called with what was skipped or repaired, in words for a log: malformed lines, unexpected responses, failed handlers.
+   */
   readonly onWarning?: (warning: string) => void;
 }
 
-/** What a session can be told; names and values are those of the protocol. */
+/** Settings of a session, named as in the protocol. */
 export interface SettingsChange {
   readonly modelId?: string;
   readonly reasoningEffort?: string;
@@ -118,7 +119,7 @@ export interface SettingsChange {
   readonly disabledToolIds?: readonly string[];
 }
 
-/** What a backend is asked to connect to beside its own; whether it did, it tells by `mcp_status_changed`. */
+/** An MCP server that the backend should connect to. It reports the outcome with `mcp_status_changed`. */
 export type McpServer =
   | {
       readonly name: string;
@@ -135,33 +136,33 @@ export type McpServer =
     };
 
 export interface CommonOptions extends Handlers {
-  /** How to reach the backend; else the program that `executable` names is started. */
+  /** How to reach the backend. Default: starts the program named by `executable`. */
   readonly connect?: Connect;
   readonly timeouts?: Timeouts;
-  /** Of a prompt while a turn runs: it waits for that turn's end (the default), or is refused. */
+  /** What a prompt does while a turn runs: wait for its end (the default), or fail. */
   readonly whenBusy?: "queue" | "refuse";
   readonly mcpServers?: readonly McpServer[];
-  /** Gives up opening. A session that is open is not touched by it. */
+  /** Gives up opening. No effect on an open session. */
   readonly signal?: AbortSignal;
 }
 
 export interface CreateOptions extends CommonOptions, SettingsChange {
-  /** The folder to work in; else that of this process. */
+  /** The folder to work in. Default: that of this process. */
   readonly cwd?: string;
-  /** A wish; `session.id` says what it became. */
+  /** A suggestion; `session.id` has the actual one. */
   readonly sessionId?: string;
-  /** Text that replaces the backend's own system prompt, or is added to it. */
+  /** Text that replaces the backend's system prompt, or is appended to it. */
   readonly systemPrompt?: string | { readonly append: string };
   readonly tags?: readonly { readonly name: string; readonly metadata?: Readonly<Record<string, string>> }[];
 }
 
-/** Settings are changed as soon as the session is loaded. */
+/** The settings are changed once the session is loaded. */
 export interface ResumeOptions extends CommonOptions, SettingsChange {}
 
 export interface PromptOptions {
-  /** Of the prompt's message, and so of the turn; else a new UUID. */
+  /** Id of the prompt's message and its turn. Default: a new UUID. */
   readonly id?: string;
-  /** Interrupts the turn, or takes the prompt out of the queue. */
+  /** Interrupts the turn, or removes the prompt from the queue. */
   readonly signal?: AbortSignal;
   readonly images?: readonly { readonly mediaType: string; readonly data: string }[];
   readonly files?: readonly {
@@ -176,24 +177,24 @@ export interface CallOptions {
 }
 
 /**
- * One prompt and what comes of it. It runs whether anybody looks or not. Whoever iterates gets every event, and holds the
- * backend up while not asking for the next, unless something waits for the turn's end: its `result`, or a prompt behind it.
- * Leaving the loop early interrupts the turn. To begin late is no loss, unless more than 16 MiB have come by then, or `result`
- * was asked for before: then the events may be gone, and to iterate is an error.
+ * A prompt and its turn, which runs even if nothing iterates. Iterating gets every event and holds the backend up while it
+ * asks for no more, unless something waits for the turn's end: its `result`, or a later prompt. Leaving the loop early
+ * interrupts the turn. Starting late loses nothing, unless more than 16 MiB came before or `result` was used first: then
+ * events may be gone, and iterating throws.
  */
 export interface Turn extends AsyncIterable<TurnEvent> {
   readonly id: string;
   /**
-   * Rejects when the turn has no end: the backend died, a time ran out, it was aborted. What went wrong within the turn is in
-   * its `status`. To ask for it lets the turn run on without anybody iterating.
+   * Rejects if the turn has no end: the backend died, a time limit passed, or it was aborted. Failures within the turn are
+   * in its `status`. Using it lets the turn run on without an iterator.
    */
   readonly result: Promise<TurnResult>;
   interrupt(): Promise<void>;
 }
 
-/** The turn of a session of its own. */
+/** A turn in a session of its own. */
 export interface Query extends Turn {
-  /** To resume it by; there is none before the session is open. */
+  /** Undefined until the session is open. */
   readonly sessionId: string | undefined;
 }
 
@@ -202,27 +203,27 @@ export interface Session {
   readonly cwd: string | undefined;
   readonly title: string | undefined;
   readonly settings: Settings;
-  /** Of the whole session, as far as the backend has told. */
+  /** Of the whole session, if the backend has reported it. */
   readonly usage: TokenUsage | undefined;
-  /** What was there when the session was resumed. */
+  /** Messages from before the session was resumed. */
   readonly history: readonly Message[];
-  /** Whether a turn runs or waits. */
+  /** Whether a turn runs or is queued. */
   readonly isBusy: boolean;
-  /** Resolves when the connection has ended, however that came about. */
+  /** Resolves when the connection has ended for any reason. */
   readonly ended: Promise<ConnectionEnd>;
 
   stream(prompt: string, options?: PromptOptions): Turn;
   send(prompt: string, options?: PromptOptions): Promise<TurnResult>;
-  /** Without effect when nothing runs. */
+  /** No effect if nothing runs. */
   interrupt(options?: CallOptions): Promise<void>;
   updateSettings(change: SettingsChange, options?: CallOptions): Promise<Settings>;
   rename(title: string, options?: CallOptions): Promise<void>;
-  /** A copy of the conversation so far, as a session of its own, over a connection of its own. */
+  /** A copy of the conversation so far, as another session over another connection. */
   fork(options?: CallOptions & { readonly title?: string }): Promise<Session>;
-  /** Those that can be used; with `includeDisabled` also the others, each with what it lacks. */
+  /** The usable models; with `includeDisabled` also the others, each with what is missing. */
   models(options?: CallOptions & { readonly includeDisabled?: boolean }): Promise<readonly ModelInfo[]>;
   tools(options?: CallOptions): Promise<readonly ToolInfo[]>;
-  /** Any method of the protocol, `droid.` included or not. Its result is what the backend sent. */
+  /** Calls any method of the protocol, with or without `droid.`, and returns the backend's result. */
   call(method: string, params?: object, options?: CallOptions): Promise<unknown>;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

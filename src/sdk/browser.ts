@@ -2,7 +2,7 @@ import type { Connect, CreateOptions, PromptOptions, Query, ResumeOptions, Sessi
 import { checkOptions, checkText } from "./check-options.ts";
 import { createOver, queryOver, resumeOver } from "./open.ts";
 
-/* What `tinman/sdk/browser` exports: all that needs neither processes nor files. */
+/** The exports of `tinman/sdk/browser`: everything that needs no processes and no files. */
 
 export type { Frame } from "../rpc/framing.ts";
 export type { LinkedEnd, Transport } from "../rpc/transport.ts";
@@ -66,20 +66,19 @@ interface Connected {
   readonly connect: Connect;
 }
 
-/** A new session. */
 export async function createSession(options: CreateOptions & Connected): Promise<Session> {
   checkOptions("createSession", options, { needsConnect: true });
   return createOver(options.connect, options);
 }
 
-/** A session as it was left. */
+/** Reopens a session as it was left. */
 export async function resumeSession(id: string, options: ResumeOptions & Connected): Promise<Session> {
   checkText("The id of a session", id);
   checkOptions("resumeSession", options, { needsConnect: true });
   return resumeOver(options.connect, id, options);
 }
 
-/** One prompt in a session of its own. */
+/** Runs one prompt in a session of its own. */
 export function query(prompt: string, options: CreateOptions & Connected & PromptOptions): Query {
   checkOptions("query", options, { needsConnect: true });
   return queryOver(() => createSession(options), prompt, options);

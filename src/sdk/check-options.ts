@@ -16,7 +16,7 @@ import {
 } from "./checks.ts";
 import { longestMs } from "./connection/timers.ts";
 
-/* What of a session, a prompt and a call can be checked before anything is begun. */
+/** Checks of options before anything is started. */
 
 const aStringOrNull: Check = ["a string or null", (value) => value === null || typeof value === "string"];
 const aSystemPrompt: Check = [
@@ -60,7 +60,7 @@ const sessionChecks: Checks<keyof CreateOptions> = {
 
 type Name = "createSession" | "resumeSession" | "query";
 
-/** Throws a TypeError of one sentence for options that cannot be meant. `connect` is needed where no program can be started. */
+/** Throws a TypeError for invalid options. `needsConnect`: no program can be started here. */
 export function checkOptions(of: Name, options: unknown, { needsConnect = false } = {}): void {
   if (needsConnect && (options === undefined || (isRecord(options) && options.connect === undefined))) {
     throw new TypeError(`${of} needs the option connect here: nothing can be started in a browser.`);
@@ -74,13 +74,12 @@ export function checkOptions(of: Name, options: unknown, { needsConnect = false 
 
 type Call = "interrupt" | "updateSettings" | "rename" | "fork" | "models" | "tools" | "call";
 
-/** Those of a call, if they can be meant. */
+/** Returns the options of a call after checking them. */
 export function callOptions<T extends CallOptions>(of: Call, options: T = {} as T): T {
   checkEach(of, options, callChecks);
   return options;
 }
 
-/** Likewise. */
 export function promptOptions(of: "stream" | "send", options: PromptOptions = {}): PromptOptions {
   checkEach(of, options, promptChecks);
   return options;
@@ -96,11 +95,11 @@ export function checkText(what: "A prompt" | "The id of a session" | "A title", 
 
 export function checkCall(method: unknown, params: unknown): void {
   checkOne("The name of a method", method, aString);
-  // A list, too, for whoever tries what a backend does with one.
+  // A list is allowed, to try out how a backend reacts.
   checkOne(`The params of ${method}`, params, ["an object", isObject]);
 }
 
-/** Throws a TypeError for what a `connect` gave that is no connection. */
+/** Throws a TypeError if `connect` returned no connection. */
 export function checkConnection(value: unknown): asserts value is Connection {
   const { incoming, send, close, ended } = isRecord(value) ? value : {};
   const lacking = [
@@ -116,7 +115,7 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** Without absent ones, and none that is too long for a timer: those are as good as endless. */
+/** Without absent timeouts. Longer ones than a timer can have are as good as endless. */
 export function countable(timeouts: Timeouts = {}): Timeouts {
   const given = Object.entries(timeouts).filter(([, ms]) => ms !== undefined);
   return Object.fromEntries(given.map(([name, ms]: [string, number]) => [name, Math.min(ms, longestMs)]));

@@ -1,10 +1,10 @@
 import { isRecord } from "../text/values.ts";
 
-/* For callers without types: a mistake is told where it was made, by its name. */
+/** For callers without types: errors name the wrong option. */
 
 export type Check = readonly [what: string, is: (value: unknown) => boolean];
 
-/** Of the options of one function, by name; what is not given is not checked. */
+/** Checks by option name. Absent options are not checked. */
 export type Checks<Name extends string> = Readonly<Partial<Record<Name, Check>>>;
 
 const isString = (value: unknown): value is string => typeof value === "string";
@@ -13,7 +13,7 @@ export const aString: Check = ["a string", isString];
 export const aFunction: Check = ["a function", (value) => typeof value === "function"];
 export const anObject: Check = ["an object", isRecord];
 export const aListOfStrings: Check = ["a list of strings", (value) => Array.isArray(value) && value.every(isString)];
-// Not by its class: a test environment may have one of its own.
+// Not by class, because test environments have their own.
 export const aSignal: Check = [
   "an AbortSignal",
   (value) => isRecord(value) && typeof value.throwIfAborted === "function",
@@ -33,7 +33,7 @@ export function aListOf(what: string, isOne: (value: Readonly<Record<string, unk
   return [`a list of ${what}`, (value) => Array.isArray(value) && value.every((one) => isRecord(one) && isOne(one))];
 }
 
-/** Throws a TypeError of one sentence for options that cannot be meant. */
+/** Throws a TypeError for invalid options. */
 export function checkEach(of: string, options: unknown, checks: Checks<string>): void {
   if (!isRecord(options)) throw new TypeError(`The options of ${of} must be an object.`);
   for (const [name, check] of Object.entries(checks)) {

@@ -1,11 +1,11 @@
 import type { ConnectionEnd } from "./api.ts";
 
-/** A method as people read it: `droid.load_session` is "load session". */
+/** A method for people: `droid.load_session` is "load session". */
 export function methodWords(method: string): string {
   return method.replace(/^droid\./, "").replaceAll("_", " ");
 }
 
-/** Whatever the SDK throws on its own account. */
+/** Base class of the SDK's own errors. */
 export class SdkError extends Error {
   override readonly name: string = "SdkError";
 }
@@ -15,10 +15,10 @@ export class RequestError extends SdkError {
   override readonly name: string = "RequestError";
   readonly method: string;
   readonly code: number;
-  /** What the backend said, without the name of the method. */
+  /** The backend's message, without the method. */
   readonly detail: string;
   readonly data: unknown;
-  /** `true` when the backend did not say which request it meant, and it must have been this one. */
+  /** The backend did not name a request, and this was the only one that it could mean. */
   readonly isAssigned: boolean;
 
   constructor(
@@ -37,12 +37,11 @@ export class RequestError extends SdkError {
   }
 }
 
-/** There is no such session. */
 export class SessionNotFoundError extends RequestError {
   override readonly name = "SessionNotFoundError";
 }
 
-/** The backend is gone: its process ended, or the connection did. */
+/** The backend's process or connection ended. */
 export class BackendGoneError extends SdkError {
   override readonly name = "BackendGoneError";
   readonly exitCode: number | null | undefined;
@@ -58,17 +57,17 @@ export class BackendGoneError extends SdkError {
   }
 }
 
-/** The backend did not answer, or said nothing for too long. */
+/** The backend did not answer, or was silent for too long. */
 export class TimeoutError extends SdkError {
   override readonly name = "TimeoutError";
 }
 
-/** The session was closed by this side. */
+/** This side closed the session. */
 export class ClosedError extends SdkError {
   override readonly name = "ClosedError";
 }
 
-/** A turn runs already, and the option says that a second prompt is refused. */
+/** A turn is running, and `whenBusy` is "refuse". */
 export class BusyError extends SdkError {
   override readonly name = "BusyError";
 }

@@ -7,9 +7,9 @@ interface Parts {
   readonly handlers: Handlers;
   answer(id: RequestId, result: object): void;
   refuse(id: RequestId, method: string): void;
-  /** A no was given for a call. */
+  /** A call was refused. */
   refused(): void;
-  /** Whether nobody wants the turn any more that asks. */
+  /** Whether the turn that asks was stopped or abandoned. */
   isUnwanted(): boolean;
   warning(words: string): void;
 }
@@ -22,21 +22,21 @@ interface Asked {
 
 interface Open {
   readonly controller: AbortController;
-  /** To know another question under the same id; what cannot be written is like no other. */
+  /** Tells a different request with the same id apart. Undefined if it cannot be serialized. */
   readonly text: string | undefined;
-  /** Gives the answer of one who gives none. */
+  /** Answers with no. */
   cancel(): void;
 }
 
 const permissionMethod = "droid.request_permission";
 const questionMethod = "droid.ask_user";
 const cancel = "cancel";
-/** More than anybody can be asked at once. */
+/** Limit for open requests. */
 const mostOpen = 64;
-/** More than anybody can be shown in one request. */
+/** Limit for calls in one request. */
 export const mostCalls = 1_000;
 
-/** What each kind must have; other kinds are passed on as they came. */
+/** Required fields by kind. Unknown kinds are passed on unchanged. */
 const required: Readonly<Record<string, readonly string[]>> = {
   exec: ["fullCommand"],
   create: ["filePath", "content"],
@@ -48,20 +48,20 @@ const required: Readonly<Record<string, readonly string[]>> = {
 
 export type Interactions = ReturnType<typeof createInteractions>;
 
-/** What a backend asks, and the answer of whoever may give one. Never a yes that nobody said. */
+/** The backend's requests and the handlers' answers. Without a handler's yes, the answer is no. */
 export function createInteractions(parts: Parts) {
   const { handlers, warning } = parts;
   const open = new Map<RequestId, Open>();
   const missing = new Set<string>();
 
-  /** Told once: what every request is answered without it. */
+  /** Warns once that every request will be cancelled. */
   function warnMissing(handler: "onPermission" | "onQuestion"): void {
     if (missing.has(handler) || parts.isUnwanted()) return;
     missing.add(handler);
     warning(`${handler} is missing: the backend asks, and every request is answered with cancel.`);
   }
 
-  /** Asks a handler, if there is one; one that fails, or gives what cannot be read, has given no answer. */
+  /** Asks the handler, if any. A handler that fails, or returns something unreadable, gives no answer. */
   async function ask<T>(
     { id, method, params }: Asked,
     handler: ((signal: AbortSignal) => T | Promise<T>) | undefined,
@@ -117,7 +117,7 @@ export function createInteractions(parts: Parts) {
     const { onPlan, onPermission } = handlers;
     const [details] = request.calls.map((call) => call.details);
     const [call] = request.calls;
-    // Only what is nothing but a plan: whoever approves one is shown no command.
+    // Only a single plan: approving it must not allow another call.
     const isPlan = request.calls.length === 1 && call?.name === "ExitSpecMode" && details?.type === "exit_spec_mode";
     if (onPlan !== undefined && isPlan && call.input.plan === details.plan) {
       const { plan, title, optionNames: alternatives = [] } = details;
@@ -156,7 +156,7 @@ export function createInteractions(parts: Parts) {
   }
 
   return {
-    /** Answers in the end, unless the request is closed before. */
+    /** Every request is answered, unless it is closed before. */
     take(id: RequestId, method: string, params: Fields) {
       const before = open.get(id);
       if (before !== undefined) {
@@ -169,16 +169,15 @@ export function createInteractions(parts: Parts) {
       else if (method === questionMethod) askUser({ id, method, params });
       else parts.refuse(id, method);
     },
-    /** Answers for nobody: this is not the place to ask. */
+    /** Answers no without asking. */
     deny(id: RequestId, method: string) {
       if (method === permissionMethod) parts.answer(id, { selectedOption: cancel });
       else if (method === questionMethod) parts.answer(id, { cancelled: true, answers: [] });
       else parts.refuse(id, method);
     },
-    // Some name by its text what they asked with a number.
-    /** It was answered elsewhere. */
+    /** It was answered elsewhere. Some backends send a numeric id, then echo it as a string. */
     closeOne: (id: RequestId) => void (open.has(id) ? closeOne(id) : closeOne(Number(id))),
-    /** Nobody wants the turn that asked any more, or it has ended: no answer is of use. */
+    /** The turn was abandoned or has ended, so no answer is needed. */
     closeAll() {
       for (const id of [...open.keys()]) closeOne(id);
     },
@@ -193,7 +192,7 @@ function permissionCallOf(value: unknown): PermissionCall | undefined {
   const { toolUse, confirmationType, details: found } = fieldsOf(value);
   const call = callOf(toolUse);
   const { input } = fieldsOf(toolUse);
-  // What cannot be shown must not be allowed.
+  // A call that cannot be shown must not be allowed.
   if (call === undefined || (input !== undefined && !isRecord(input))) return undefined;
   const name = textOf(fieldsOf(found).type) ?? textOf(confirmationType) ?? "";
   const details = name === "exec" ? wholeCommand(fieldsOf(found), fieldsOf(input)) : fieldsOf(found);
@@ -202,7 +201,7 @@ function permissionCallOf(value: unknown): PermissionCall | undefined {
   return { ...call, details: isKnown ? known : { type: "other", name, given: found } };
 }
 
-/** Backends sum a command up (`sleep, echo`), cut it, or leave it to the input: an approver sees all of it. */
+/** Approvers see the whole command, even if the backend shortens it or leaves it to the input. */
 function wholeCommand(details: Fields, { command: called }: Fields): Fields {
   const shown = textOf(details.fullCommand);
   const isCut = typeof called === "string" && (shown === undefined || isStartOf(shown, called));

@@ -22,8 +22,6 @@ import type { TurnEvent, TurnResult } from "./types.ts";
 import { given } from "./wire.ts";
 import { inOlderWords } from "./wire-settings.ts";
 
-/* How sessions begin, over whatever connection. */
-
 const machineId = "tinman-sdk";
 
 type Request = (method: string, params: object) => Promise<Fields>;
@@ -48,7 +46,7 @@ export async function createOver(
   });
 }
 
-/** `cwd` is for those that must open one before they load another, which has a folder of its own. */
+/** `cwd` is for older backends, which must open a session before they load another. */
 export async function resumeOver(connect: Connect, id: string, options: ResumeOptions, cwd?: string): Promise<Session> {
   const common = prepared(options);
   const wishes = settingsOf(options);
@@ -78,7 +76,7 @@ async function forkOver(
   return resumeOver(connect, id, { ...others, ...settings }, cwd);
 }
 
-/** What a fork has of it, too. Handlers are methods of what they were given with, which may be an object of any class. */
+/** The options that forks share. Handlers are bound, because options can be an object of any class. */
 function prepared(options: CommonOptions): CommonOptions {
   return given<CommonOptions>({
     connect: options.connect,
@@ -94,7 +92,7 @@ function prepared(options: CommonOptions): CommonOptions {
   });
 }
 
-/** A handler that throws breaks nothing. */
+/** Handlers must not break anything. */
 function warn({ onWarning }: CommonOptions, words: string): void {
   try {
     onWarning?.(words);
@@ -121,7 +119,7 @@ function paramsOf(options: CreateOptions, cwd: string | undefined): Fields {
     cwd,
     sessionId: options.sessionId,
     ...settingsOf(options),
-    // None is what a new session has anyway.
+    // A new session has none anyway.
     specModeModelId: options.specModeModelId ?? undefined,
     specModeReasoningEffort: options.specModeReasoningEffort ?? undefined,
     systemPrompt:
@@ -131,7 +129,7 @@ function paramsOf(options: CreateOptions, cwd: string | undefined): Fields {
   });
 }
 
-/** In the words of today, and in those of older backends when they are not understood. */
+/** Tries today's settings first, then those of older backends. */
 async function initialize(request: Request, params: Fields): Promise<Fields> {
   try {
     return await request("droid.initialize_session", params);
@@ -142,7 +140,7 @@ async function initialize(request: Request, params: Fields): Promise<Fields> {
   }
 }
 
-/** Older backends load a session only when they have one. */
+/** Older backends load a session only when another one is open. */
 async function load(
   request: Request,
   sessionId: string,
@@ -155,14 +153,14 @@ async function load(
   } catch (error) {
     if (!isForWantOfSession(error)) throw error;
     await request("droid.initialize_session", given({ machineId, cwd })).catch((failure: unknown) => {
-      // What was wanted is to load: why another session could not be opened for it is of no use to anybody.
+      // Report the first error: why another session could not be opened does not matter.
       throw failure instanceof RequestError ? error : failure;
     });
     return request("droid.load_session", params);
   }
 }
 
-/** Foreign prose: older backends say it in words, or take no such request then. */
+/** Foreign prose: older backends say it in words, or reject the request. */
 function isForWantOfSession(error: unknown): boolean {
   if (!(error instanceof RequestError) || error instanceof SessionNotFoundError) return false;
   return (
@@ -171,7 +169,7 @@ function isForWantOfSession(error: unknown): boolean {
   );
 }
 
-/** One prompt in a session of its own, which is opened when anybody looks, and closed when the turn has ended. */
+/** One prompt in a session of its own, opened on first use and closed when the turn has ended. */
 export function queryOver(open: () => Promise<Session>, prompt: string, options: PromptOptions): Query {
   checkText("A prompt", prompt);
   const { id = newId() } = options;
@@ -209,7 +207,7 @@ export function queryOver(open: () => Promise<Session>, prompt: string, options:
     try {
       return await turn.result;
     } catch (error) {
-      // Nobody else can close the session: the loop was left.
+      // Only leaving the loop closes the session.
       if (error instanceof ClosedError) return interrupted;
       throw error;
     } finally {
@@ -225,19 +223,19 @@ export function queryOver(open: () => Promise<Session>, prompt: string, options:
     get result() {
       if (result === undefined) {
         result = outcome();
-        // Who iterates hears of it there.
+        // The iterator throws it as well.
         result.catch(() => {});
       }
       return result;
     },
     async interrupt() {
       if (begun === undefined) isCancelled = true;
-      // Who waits for the turn hears why there is none.
+      // `result` and the iterator report why opening failed.
       const opened = await begun?.catch(() => undefined);
       await opened?.turn.interrupt();
     },
     [Symbol.asyncIterator]() {
-      // A second loop would end the session under the first.
+      // A second loop would close the session under the first.
       if (isIterated) throw new TypeError(onceOnly);
       isIterated = true;
       return events();

@@ -12,14 +12,14 @@ import type { Message, TurnEvent } from "./types.ts";
 import { messageOf, modelsOf, requestIdOf, toolsOf, usageOf } from "./wire.ts";
 import { inOlderWords, mergedSettings } from "./wire-settings.ts";
 
-/** What opens a session: its method, and what comes of it. */
+/** How a session is opened. */
 export interface Opening {
-  /** Of the session, where it is known before. */
+  /** The session's id, if it is known before. */
   readonly id?: string;
   open(
     request: (method: string, params: object) => Promise<Fields>,
   ): Promise<{ readonly id: string; readonly told: Fields }>;
-  /** Opens another session the same way, over a connection of its own. */
+  /** Opens another session the same way, over another connection. */
   another(id: string, settings: SettingsChange): Promise<Session>;
 }
 

@@ -3,12 +3,12 @@ import type { SettingsChange } from "./api.ts";
 import type { Settings } from "./types.ts";
 import { given } from "./wire.ts";
 
-/* Settings in the words of today, and what older backends call them. */
+/** Settings in today's words and in those of older backends. */
 
 const levels = ["off", "low", "medium", "high"] as const;
 type Level = (typeof levels)[number];
 
-/** What one word says of both in older backends, and in `autonomyMode`. */
+/** Older backends have one word for mode and level, as `autonomyMode` does. */
 const combined: Readonly<Record<string, { readonly interactionMode: string; readonly autonomyLevel: Level }>> = {
   spec: { interactionMode: "spec", autonomyLevel: "off" },
   normal: { interactionMode: "auto", autonomyLevel: "off" },
@@ -19,7 +19,7 @@ const combined: Readonly<Record<string, { readonly interactionMode: string; read
 
 const unknownSettings: Settings = { modelId: "", interactionMode: "auto", autonomyLevel: "off" };
 
-/** What was known, with what the backend says now. `null` says that a setting is not there any more. */
+/** The known settings with the backend's changes. `null` removes a setting. */
 export function mergedSettings(value: unknown, known: Settings = unknownSettings): Settings {
   const changed = fieldsOf(value);
   const kept = (key: "reasoningEffort" | "specModeModelId" | "specModeReasoningEffort"): string | undefined =>
@@ -47,7 +47,7 @@ function combinedOf(word: unknown) {
   return typeof word === "string" && Object.hasOwn(combined, word) ? combined[word] : undefined;
 }
 
-/** The same wishes for a backend that knows one word for both; `undefined` when they do not differ. */
+/** The same changes for backends with one word for both. Undefined if they are the same. */
 export function inOlderWords(wishes: SettingsChange & Fields): Fields | undefined {
   const { interactionMode, autonomyLevel, ...others } = wishes;
   if (interactionMode === undefined && autonomyLevel === undefined) return undefined;

@@ -1,19 +1,16 @@
 import { type Fields, fieldsOf, isRecord, listOf, numberOf, textOf, textsOf } from "../text/values.ts";
 import type { Block, Message, ModelInfo, TokenUsage, ToolInfo, TurnEvent } from "./types.ts";
 
-/*
- * Reads what a backend sent, taking only what is used and believing none of it: a field that is missing or of another type
- * has a plain default, and nothing here throws.
- */
+/** Reads what a backend sent without trusting it: missing or malformed fields get a default, and nothing here throws. */
 
-/** What a backend calls a request of its own; 7 and "7" are two of them. */
+/** The id of a backend's request. 7 and "7" are different. */
 export type RequestId = string | number;
 
 export function requestIdOf(value: unknown): RequestId | undefined {
   return textOf(value) ?? (typeof value === "number" ? value : undefined);
 }
 
-/** Only the keys that have a value: the types of this package tell "absent" from "undefined". All keys must be named. */
+/** Drops keys without a value, because these types distinguish absent from undefined. All keys must be named. */
 export function given<T extends object>(fields: { readonly [K in keyof T]-?: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }
@@ -47,7 +44,7 @@ export function callOf(value: unknown): CallGiven | undefined {
 
 type ToolContent = Extract<Block, { type: "tool_result" }>["content"];
 
-/** As text; nothing for what is nested too deeply for that. */
+/** Undefined if the value is nested too deeply. */
 export function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
@@ -56,12 +53,12 @@ export function jsonOf(value: unknown): string | undefined {
   }
 }
 
-/** Nothing for what is nested too deeply to be told. */
+/** Undefined if the value is nested too deeply. */
 export function toolContentOf(value: unknown): ToolContent | undefined {
   if (typeof value === "string") return value;
   if (value === null || value === undefined) return "";
   if (!Array.isArray(value)) return jsonOf(value);
-  // Results within results are not even looked at, however deep they go.
+  // Nested results are skipped, however deep.
   const shown = value.filter((each) => ["text", "image"].includes(textOf(fieldsOf(each).type) ?? ""));
   return shown.map(blockOf).filter((block) => block.type === "text" || block.type === "image");
 }
@@ -99,7 +96,7 @@ function blockOf(value: unknown): Block {
   return read?.(block) ?? { type: "other", given: value };
 }
 
-/** Each gives nothing for a block that lacks what its kind must have. */
+/** Each returns undefined if a required field is missing. */
 const blockReaders: Readonly<Record<string, (block: Fields) => Block | undefined>> = {
   text: ({ text }) => (typeof text === "string" ? { type: "text", text } : undefined),
   image: (block) => (hasSource(block) ? (block as unknown as Block) : undefined),

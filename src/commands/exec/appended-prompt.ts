@@ -5,7 +5,7 @@ import { decodeGiven, requireArgument } from "./given-text.ts";
 
 const maxAppendedBytes = 1_000_000;
 
-/** What the system prompt is to end with: the text of an option, or of the file that another one names. */
+/** Text to append to the system prompt, from an option or from a file. */
 export async function appendedPrompt(given: GivenSettings): Promise<string | undefined> {
   const { appendSystemPrompt: text } = given;
   if (text !== undefined) requireArgument(text, "The text of --append-system-prompt");

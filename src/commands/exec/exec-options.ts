@@ -8,7 +8,7 @@ import type { OutputFormat } from "../../frontends/exec/report.ts";
 import { durationMs, durationRule } from "../../text/user-words.ts";
 import { isRecord } from "../../text/values.ts";
 
-/** What sessions begin with, as it was given. */
+/** Options for the settings of new sessions. */
 export interface GivenSettings {
   readonly model?: string;
   readonly reasoningEffort?: (typeof reasoningEfforts)[number];
@@ -24,7 +24,7 @@ export interface GivenSettings {
   readonly logLevel: LogLevel;
 }
 
-/** The options of `tinman exec` as they were given. */
+/** The options of `tinman exec`. */
 export interface GivenExec extends GivenSettings {
   readonly prompt: string | undefined;
   /** `-` behind the prompt: standard input is context. */
@@ -79,7 +79,7 @@ Examples:
 Exit codes: 0 success, 1 failed, 2 usage, 3 limit or timeout, 4 no such session, 5 stopped by a permission,
 130 SIGINT, 143 SIGTERM.`;
 
-/** What every command that runs sessions takes. */
+/** Options of every command that runs sessions. */
 export function addSettings(command: Command): Command {
   const efforts = [...reasoningEfforts];
   const levels = autonomyLevels.filter((level) => level !== "off");
@@ -149,7 +149,6 @@ function quirks(value: string, before: readonly string[] = []): readonly string[
   return listed(value, before, "Give at least one name of docs/quirks.md.");
 }
 
-/** Separated by commas or spaces. */
 function listed(value: string, before: readonly string[], ifNone: string): readonly string[] {
   const given = value.split(/[\s,]+/).filter((name) => name !== "");
   if (given.length === 0) throw new InvalidArgumentError(ifNone);

@@ -25,7 +25,7 @@ import { hasWaitingInput } from "./waiting-input.ts";
 const inputNotUsed =
   'Standard input was not used. To send it along with the prompt, add -: git diff | tinman exec "review this" -';
 
-/** `tinman exec`. `words` is what stood behind `--`. */
+/** `tinman exec`. `words` are the arguments after `--`. */
 export async function exec(given: GivenExec, words: readonly string[] | undefined, io: Io): Promise<number> {
   const format = outputFormat(given);
   if (format === "acp") return acp(given, words, io);
@@ -60,14 +60,14 @@ export async function exec(given: GivenExec, words: readonly string[] | undefine
   }
 }
 
-/** As other agents are started by editors; the same as `tinman acp`. */
+/** The same as `tinman acp`, because editors start other agents this way. */
 async function acp(given: GivenExec, words: readonly string[] | undefined, io: Io): Promise<number> {
   const [{ refuseOptionsOfOneRun }, front] = await Promise.all([import("./one-run.ts"), import("../wires/acp.ts")]);
   refuseOptionsOfOneRun(given, words, "-o acp");
   return front.acp(given, io);
 }
 
-/** Requests on one side and lines on the other are one protocol: the one is not there without the other. */
+/** stream-jsonrpc needs both the input and the output format. */
 function outputFormat({
   inputFormat,
   outputFormat: wanted,
@@ -85,7 +85,7 @@ function outputFormat({
   return inputFormat === "stream-jsonrpc" ? inputFormat : (wanted ?? "text");
 }
 
-/** A prompt may come from a pipe that nobody closes: a signal ends the waiting. */
+/** A signal ends the wait for a prompt from a pipe that is never closed. */
 async function unlessStopped<T>(io: Io, work: Promise<T>, note: (signal: HandledSignal) => void): Promise<T> {
   let ignoreSignals: () => void = () => undefined;
   const stopped = new Promise<never>((_, reject) => {
@@ -115,7 +115,7 @@ async function execOptions(
   const appended = await appendedPrompt(given);
   requireArgument(JSON.stringify(given.tag ?? []), "The text of --tag");
   const modelId = modelOverride === undefined ? given.model : undefined;
-  // What can be known to be wrong is said before anything is waited for.
+  // Report errors that are known before waiting for input.
   await models.resolve(modelId ?? defaultModel);
   if (id !== undefined && readsInput(given, words)) await store.info(id);
   const { text: prompt, warning } = await readPrompt(given, words);

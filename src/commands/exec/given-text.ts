@@ -5,8 +5,8 @@ import { AgentError } from "../../engine/errors.ts";
 const remedy = "Convert it first, for example with iconv.";
 
 /**
- * The text of bytes that a user gave: UTF-8, or UTF-16 that begins with its byte order mark; without the mark. Throws `usage`
- * for all else, in words that begin with `what`.
+ * Decodes bytes from the user: UTF-8, or UTF-16 with a byte order mark, which is dropped. Throws `usage` for anything else;
+ * `what` begins the sentence.
  */
 export function decodeGiven(bytes: Uint8Array, what: string): string {
   const encoding = utf16Of(bytes) ?? "utf-8";
@@ -18,7 +18,6 @@ export function decodeGiven(bytes: Uint8Array, what: string): string {
   throw new AgentError("usage", `${what} ${why}. ${remedy}`);
 }
 
-/** The encoding that a byte order mark tells. */
 export function utf16Of([first, second]: Uint8Array): "utf-16le" | "utf-16be" | undefined {
   if (first === 0xff && second === 0xfe) return "utf-16le";
   return first === 0xfe && second === 0xff ? "utf-16be" : undefined;
@@ -32,7 +31,7 @@ function decodedAs(encoding: string, bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Node replaces bytes of the command line that are not UTF-8 before anybody sees them. Throws `usage` for those. */
+/** Node replaces invalid UTF-8 in arguments. Throws `usage` if it did. */
 export function requireArgument(text: string, what: string): void {
   if (!text.includes("\ufffd")) return;
   let bytes: Buffer;

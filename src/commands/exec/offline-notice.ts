@@ -6,7 +6,7 @@ const setOne = "Set an API key, or name a model with -m, TINMAN_MODEL or config.
 
 type Known = Pick<Composition, "unusedKey" | "defaultModel" | "modelOverride" | "namesOffline">;
 
-/** Why a run that does not name the offline model gets it, and how to get another. `wanted` is what `-m` says. */
+/** Why a run gets the offline model without naming it, and how to get another. `wanted` is the value of `-m`. */
 export async function whyOffline(
   known: Known,
   wanted: string | undefined,
@@ -30,12 +30,11 @@ export async function whyOffline(
   };
 }
 
-/** For a run that uses the offline model although nothing names it. */
 export function offlineRunNotice({ reason, remedy }: ModelByDefault): string {
   return `${reason}: using ${offline} ${remedy}`;
 }
 
-/** For a process that serves sessions; `undefined` when sessions that name no model get another one. */
+/** For a process that serves sessions; undefined if sessions get another model by default. */
 export async function offlineServerNotice(
   given: { readonly model?: string },
   composition: Composition,
@@ -51,7 +50,7 @@ export async function offlineServerNotice(
   return { ...why, reason, text: `${reason}: sessions that name none use ${offline} ${why.remedy}` };
 }
 
-/** What the sessions of such a process tell their clients. */
+/** The notice for clients of such sessions. */
 export function noticeOf(notice: { readonly text: string } | undefined): Pick<RunOptions, "unaskedModelNotice"> {
   return notice === undefined ? {} : { unaskedModelNotice: { modelId: "offline", text: notice.text } };
 }

@@ -1,7 +1,7 @@
 import { AgentError } from "../../engine/errors.ts";
 import type { GivenExec } from "./exec-options.ts";
 
-/** Options that say what one run does, and mean nothing where a client says it. */
+/** Options for a single run, without meaning where a client drives. */
 const forOneRun = {
   prompt: "a prompt",
   file: "--file",
@@ -13,7 +13,7 @@ const forOneRun = {
   tag: "--tag",
 } as const satisfies Partial<Record<keyof GivenExec, string>>;
 
-/** `protocol` is the option by which the client speaks. `words` is what stood behind `--`. */
+/** `protocol`: the option that selects the protocol. `words`: the arguments after `--`. */
 export function refuseOptionsOfOneRun(given: GivenExec, words: readonly string[] | undefined, protocol: string): void {
   const used = Object.entries(forOneRun).find(([key]) => given[key as keyof GivenExec] !== undefined)?.[1];
   const refused = words === undefined ? used : forOneRun.prompt;

@@ -9,26 +9,24 @@ const maxPromptBytes = 10_000_000;
 
 interface GivenPrompt {
   readonly prompt: string | undefined;
-  /** The argument behind the prompt. */
+  /** The second argument. */
   readonly input?: string | undefined;
   readonly file?: string;
 }
 
 export interface PromptInput {
   readonly text: string;
-  /** Standard input is the prompt, or part of it. */
   readonly usesInput: boolean;
-  /** Something about it that the user should know. */
+  /** A warning for the user. */
   readonly warning?: string;
 }
 
-/** Whether standard input will be read. */
 export function readsInput({ prompt, input, file }: GivenPrompt, words: readonly string[] | undefined): boolean {
   if (prompt === "-" || input === "-") return true;
   return prompt === undefined && file === undefined && (words ?? []).length === 0;
 }
 
-/** The prompt of a run, from exactly one place. `-` beside it adds standard input as context. */
+/** The prompt, from exactly one source. A second argument `-` adds standard input as context. */
 export async function readPrompt(given: GivenPrompt, words: readonly string[] | undefined): Promise<PromptInput> {
   const usesInput = readsInput(given, words);
   const prompt = await ownPrompt(given, words);
@@ -38,7 +36,7 @@ export async function readPrompt(given: GivenPrompt, words: readonly string[] | 
   return usesInput ? { ...(await withContext(text)), usesInput } : { text, usesInput };
 }
 
-/** What an argument or a file says; `undefined` when standard input is the prompt. */
+/** From an argument or a file; undefined if standard input is the prompt. */
 async function ownPrompt(given: GivenPrompt, words: readonly string[] = []): Promise<string | undefined> {
   const afterSeparator = words.length === 0 ? undefined : words.join(" ");
   const beforeSeparator = given.prompt === "-" ? undefined : given.prompt;
@@ -79,13 +77,13 @@ async function withContext(prompt: string): Promise<Omit<PromptInput, "usesInput
     throw new AgentError("usage", "Standard input is binary. Only text can be added to the prompt.");
   const piped = isWide ? decodeGiven(bytes, "Standard input") : new TextDecoder().decode(bytes);
   const text = `${prompt}\n\n${framed(withoutLastLineEnd(piped))}`;
-  // A diff of many files may have one in another encoding: the rest of it is still of use.
+  // A diff may contain a file in another encoding; the rest is still useful.
   if (!isWide && !isUtf8(bytes))
     return { text, warning: "Standard input is not valid UTF-8: what could not be read is sent as \ufffd." };
   return { text };
 }
 
-/** Nothing in the text can end the frame: its name is one that the text does not close. */
+/** Uses a tag name that the text does not close, so the text cannot end the frame. */
 function framed(text: string): string {
   const closed = new Set(text.toLowerCase().match(/<\/stdin(?:-\d+)?/g));
   let name = "stdin";
@@ -115,11 +113,11 @@ async function readStandardInput(): Promise<string> {
   throw new AgentError("usage", `No prompt given, ${why}.`);
 }
 
-/** Standard input to its end, or a little more than `most`. */
+/** Reads standard input to its end, or a little more than `most`. */
 async function inputBytes(most: number): Promise<{ readonly bytes: Buffer; readonly problem?: string }> {
   const chunks: Buffer[] = [];
   let count = 0;
-  // Node reads nothing there, and says nothing.
+  // Node reads nothing from a folder, without an error.
   if (isFolder()) return { bytes: Buffer.alloc(0), problem: "it is a folder" };
   try {
     for await (const chunk of process.stdin) {
@@ -148,7 +146,7 @@ function decode(bytes: Buffer, source: string): string {
   return withoutLastLineEnd(decodeGiven(bytes, `The prompt in ${source}`));
 }
 
-/** The decoder drops the byte order mark, this the last line end: neither is what the user meant to say. */
+/** The decoder drops the byte order mark, this the last line end. */
 function withoutLastLineEnd(text: string): string {
   return text.replace(/\r?\n$/, "");
 }

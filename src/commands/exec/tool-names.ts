@@ -3,12 +3,12 @@ import type { Tool, ToolKind } from "../../engine/tool.ts";
 import type { Output } from "../../frontends/front-end.ts";
 import type { GivenExec } from "./exec-options.ts";
 
-/** The id of a tool in listings: `TodoWrite` is `todo-write-cli`. */
+/** The id in listings: `TodoWrite` is `todo-write-cli`. */
 function idOf(name: string): string {
   return `${name.replace(/(?<=[a-z])(?=[A-Z])/g, "-").toLowerCase()}-cli`;
 }
 
-/** Names or ids as the user wrote them -> names. Throws `usage` for one that does not exist. */
+/** Resolves names or ids in any case. Throws `usage` for an unknown one. */
 export function toolNames(given: readonly string[], tools: readonly Tool[]): readonly string[] {
   return given.map((word) => {
     const wanted = word.toLowerCase();

@@ -1,12 +1,12 @@
 import { fstatSync, readFileSync } from "node:fs";
 
-/** Node cannot ask how many bytes a pipe holds without reading them. Perl can; it is part of every Debian and macOS. */
+/** Node cannot tell how many bytes a pipe holds without reading them. Perl can, and is part of every Debian and macOS. */
 const perl = "/usr/bin/perl";
-/** FIONREAD of Linux on the processors that Node supports there. Exits with 0 when bytes wait. */
+/** FIONREAD of Linux on Node's processors. Exits with 0 if bytes are waiting. */
 const askPerl = 'my $n = pack("L", 0); ioctl(STDIN, 0x541B, $n) or exit 2; exit(unpack("L", $n) > 0 ? 0 : 1)';
 const perlMs = 1_000;
 
-/** Whether bytes wait on standard input. Reads none of them and never blocks; false where that cannot be told. */
+/** Whether bytes wait on standard input, without reading or blocking. False if that is unknown. */
 export async function hasWaitingInput(): Promise<boolean> {
   try {
     const stat = fstatSync(0);
@@ -19,7 +19,7 @@ export async function hasWaitingInput(): Promise<boolean> {
   }
 }
 
-/** How far standard input was read, by this process or another one that shares it. */
+/** How far standard input was read, by any process. */
 function position(): number {
   return Number(/^pos:\s*(\d+)/m.exec(readFileSync("/proc/self/fdinfo/0", "utf8"))?.[1] ?? Number.POSITIVE_INFINITY);
 }
@@ -27,7 +27,7 @@ function position(): number {
 async function holdsBytes(): Promise<boolean> {
   const { startProgram } = await import("../../host/processes/start-program.ts");
   return new Promise((resolve) => {
-    // An empty environment: PERL5OPT and its like could make it run something else.
+    // An empty environment, because PERL5OPT could run something else.
     const child = startProgram(perl, ["-e", askPerl], {
       stdio: ["inherit", "ignore", "ignore"],
       env: {},

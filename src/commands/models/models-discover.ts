@@ -9,7 +9,7 @@ import type { Io } from "../../frontends/front-end.ts";
 type Inspector = Awaited<ReturnType<Composition["inspectModels"]>>;
 type Server = Awaited<ReturnType<Inspector["discover"]>>[number];
 
-/** `tinman models --discover`: asks the servers that usually run on this machine. Writes no configuration. */
+/** `tinman models --discover`: asks the usual servers on this machine. Writes no configuration. */
 export async function discoverModels(options: { readonly json?: boolean }, io: Io): Promise<number> {
   const { homes, inspectModels } = await compose();
   const inspector = await inspectModels();

@@ -8,7 +8,7 @@ import { readFactoryModels } from "../../config/models/factory-models.ts";
 import { exitCodes } from "../../frontends/exit-codes.ts";
 import type { Io } from "../../frontends/front-end.ts";
 
-/** `tinman models import`: the custom models of another program, as configuration. Without `--write` it only shows them. */
+/** `tinman models import`: shows another program's custom models as configuration, or with `--write` adds them. */
 export async function importModels(
   options: { readonly from?: string; readonly write?: boolean },
   io: Io,
@@ -57,7 +57,7 @@ function problemWith(
   return fault === undefined ? undefined : `"${entry.id}" is left out: ${fault}.`;
 }
 
-/** A model's plain name leads to its entry, unless it means something else already. */
+/** Adds the plain model name as an alias, unless it has another meaning. */
 function aliasesOf(
   entries: readonly ModelEntryConfig[],
   there: Readonly<Record<string, string>>,
@@ -75,7 +75,7 @@ function aliasesOf(
 
 const hidden = "[hidden]";
 
-/** For a terminal, which others may see. Names of variables are no secrets. */
+/** For a terminal. Names of variables are not secret. */
 function withoutSecrets(entry: ModelEntryConfig): ModelEntryConfig {
   const shown = (text: string): string => (/^(?:[A-Za-z]+ )?\$\{\w+\}$/.test(text) ? text : hidden);
   const { apiKey, headers, baseUrl } = entry;

@@ -25,7 +25,7 @@ interface Retry {
   readonly error: Failure;
 }
 
-/** What came of it. Times are in milliseconds since the request. */
+/** Times are in milliseconds since the request. */
 interface Outcome {
   readonly firstEventMs: number | null;
   readonly durationMs: number;
@@ -37,7 +37,7 @@ interface Outcome {
   readonly error?: Failure;
 }
 
-/** `tinman models test`: sends one tiny prompt, and says what happened. */
+/** `tinman models test`: sends one tiny prompt and reports the result. */
 export async function testModel(
   id: string,
   options: { readonly json?: boolean; readonly timeout?: number },

@@ -8,12 +8,12 @@ type Inspector = Awaited<ReturnType<Composition["inspectModels"]>>;
 type Overview = ReturnType<Inspector["overview"]>;
 type Model = Overview["models"][number];
 
-/** `tinman models`: what can be used here, and why the rest cannot. */
+/** `tinman models`: lists what can be used here, and why the rest cannot. */
 export async function listModels(options: { readonly json?: boolean }, io: Io): Promise<number> {
   const { models, defaultModel, modelOverride, inspectModels } = await compose();
   const inspector = await inspectModels();
   const status = inspector.status(defaultModel);
-  // A default that does not exist would fail every run; the list alone would hide it. One that cannot be used is listed.
+  // An unknown default is an error, because it would fail every run. An unusable one is listed.
   const { info } = status?.problem === undefined ? await models.resolve(defaultModel) : status;
   const overview = inspector.overview(info);
   if (options.json === true) {
@@ -36,7 +36,7 @@ function jsonOf({ models, aliases }: Overview): readonly object[] {
   }));
 }
 
-/** Names of the configuration that lead to no model, or to one that cannot be used. */
+/** Configured names that lead to no usable model. */
 function lost({
   aliases,
   fallback,
@@ -95,7 +95,7 @@ scripted one; TINMAN_MODEL overrides every choice.
 
 const widestColumn = 40;
 
-/** Rows with columns below each other; the last one is as long as it likes. */
+/** Aligned columns; the last one has no width limit. */
 export function table(rows: readonly (readonly string[])[]): string {
   const cells = rows.map((row) => row.map(printable));
   const widths = (cells[0] ?? []).map((_, column) =>

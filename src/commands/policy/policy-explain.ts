@@ -8,7 +8,7 @@ import { createJudge, policyLevels, shown } from "./policy.ts";
 
 const maxInputBytes = 1_000_000;
 const mostShown = 100;
-/** A command may hold a thousand parts that each hold the rest of it. */
+/** A command can have a thousand parts, each containing all that follow. */
 const mostSource = 4_000;
 
 export interface ExplainOptions {
@@ -17,7 +17,7 @@ export interface ExplainOptions {
   readonly json?: boolean;
 }
 
-/** `tinman policy explain`. `words` is what stood behind `--`. */
+/** `tinman policy explain`. `words` are the arguments after `--`. */
 export async function explainCommand(
   given: string | undefined,
   words: readonly string[] | undefined,
@@ -40,14 +40,14 @@ async function commandOf(given: string | undefined, words: readonly string[]): P
   const all = given === undefined ? words : [given, ...words];
   const [command] = all;
   if (command === undefined) throw new AgentError("usage", "No command given. Try: tinman policy explain 'ls -la'");
-  // Joining words would lose the quotes that the shell has taken away, and so explain another command.
+  // Joining would lose the quotes that the shell removed, and explain another command.
   if (all.length > 1) throw new AgentError("usage", "Give the command as one argument: put it in quotes.");
   const text = given === "-" ? await readStandardInput() : command;
   if (text.trim() === "") throw new AgentError("usage", "The command is empty.");
   return text;
 }
 
-/** Exactly the text, for it must be judged as it is; but the last line end is the pipe's, not the command's. */
+/** The exact text, except for the last line end, which comes from the pipe. */
 async function readStandardInput(): Promise<string> {
   if (process.stdin.isTTY === true) throw new AgentError("usage", "Standard input is a terminal; pipe the command in.");
   const chunks: Buffer[] = [];
@@ -103,15 +103,15 @@ function asText(judged: JudgedCommand, verdicts: Verdicts): string {
   const rows = [...facts, [], ...table].map(([name, value]) =>
     name === undefined ? "" : `${name.padEnd(10)}${value}`,
   );
-  // A text that is refused was not taken apart; why stands below.
+  // Refused text was not parsed; the reason follows below.
   const tree = judged.refused === undefined ? treeLines(judged.tree) : [shown(judged.tree.source, mostShown)];
   return `${[...tree, "", ...rows].join("\n")}\n`;
 }
 
-/** A node takes a line for what it is, and one for what was decided on it; a node that only holds others, the first alone. */
+/** A part has a line for its text and one for its decision; a part that only groups others has the first alone. */
 function treeLines(part: JudgedPart): readonly string[] {
   const [only] = part.parts;
-  // What only wraps the same text says nothing.
+  // Skip a wrapper around the same text.
   if (part.rule === "parts" && part.parts.length === 1 && only?.source === part.source) return treeLines(only);
   const lines = [`${part.kind}  ${shown(part.source, mostShown)}`];
   const stem = part.parts.length === 0 ? "   " : "│  ";

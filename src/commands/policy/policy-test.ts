@@ -23,7 +23,7 @@ interface Case {
 }
 
 interface Failure {
-  /** Of the case; counts from 1. */
+  /** The number of the case, from 1. */
   readonly case: number;
   readonly command: string;
   readonly expected: string;
@@ -32,7 +32,7 @@ interface Failure {
   readonly because: string;
 }
 
-/** `tinman policy test`: exit code 1 when a command is judged otherwise than the file says. */
+/** `tinman policy test`: exit code 1 if a command is judged differently than the file says. */
 export async function testPolicy(
   file: string,
   options: { readonly cwd?: string; readonly json?: boolean },
@@ -70,7 +70,7 @@ function failureOf(one: Case, number: number, judged: JudgedCommand): Failure | 
   return { ...common, expected: `${expect} at ${level}`, got, because: judged.denied ?? because };
 }
 
-/** Whether somebody is there to be asked is the run's affair, so asking and denying are one. */
+/** Whether a user can be asked depends on the run, so asking and denying count as the same. */
 function needsYes(verdict: Verdict): Verdict {
   return verdict === "denied" ? "asks" : verdict;
 }

@@ -11,7 +11,7 @@ import { workingFolder } from "../working-folder.ts";
 export const policyLevels = [...autonomyLevels, "unsafe", "spec"] as const;
 export type PolicyLevel = (typeof policyLevels)[number];
 
-/** `asks` is a denial where nobody can be asked. `denied`: by a rule, which nobody's yes changes. */
+/** `asks` is a denial where no user can be asked. `denied`: by a rule, whatever the user says. */
 export type Verdict = "runs" | "asks" | "denied" | "refused";
 
 export interface JudgedCommand {
@@ -21,18 +21,18 @@ export interface JudgedCommand {
   /** Needs an explicit yes at every level. */
   readonly protected: boolean;
   readonly tree: JudgedPart;
-  /** Why the text must not run at all. */
+  /** Why the text cannot run at all. */
   readonly refused?: string;
-  /** That a rule of a configuration denies it, in a sentence. */
+  /** The configured rule that denies it, in a sentence. */
   readonly denied?: string;
-  /** What decided on the class, as a stable name. */
+  /** What decided the class, as a stable name. */
   readonly rule: string;
-  /** The same in words, to follow "because". */
+  /** The same in words, after "because". */
   readonly because: string;
   at(level: PolicyLevel): Verdict;
 }
 
-/** Judges commands as a run in this folder would, with this machine and this configuration. Runs nothing. */
+/** Judges commands as a run in this folder would, without running them. */
 export async function createJudge(
   cwd: string | undefined,
   io: Io,
@@ -43,7 +43,7 @@ export async function createJudge(
   for (const notice of notices) await io.stderr.write(`tinman: ${printable(notice)}\n`);
   const machine = lookingOnce(host);
   return async (command) => {
-    // As Execute has it, a blank command runs nothing, so that there is nothing to decide.
+    // Execute runs nothing for a blank command, so there is nothing to decide.
     const access: Access = { type: "command", command, background: false };
     const accesses = await withEvidence(command.trim() === "" ? [] : [access], policy, machine, context);
     const evidence = accesses.flatMap((one) => (one.type === "command" ? (one.evidence ?? []) : []))[0];
@@ -98,7 +98,7 @@ function nodesOf(part: JudgedPart): readonly JudgedPart[] {
   return [part, ...part.parts.flatMap(nodesOf)];
 }
 
-/** Many commands ask the same of the machine, and it is taken to stay as it is meanwhile. */
+/** Caches answers about the machine, which many commands share. */
 function lookingOnce(host: Host): Host {
   const answers = new Map<string, ReturnType<Host["lookUp"]>>();
   return {
@@ -112,7 +112,7 @@ function lookingOnce(host: Host): Host {
   };
 }
 
-/** Others' text on one line of a terminal, cut. */
+/** Untrusted text on one line of a terminal, cut. */
 export function shown(text: string, most: number): string {
   const start = text
     .slice(0, most * 2)

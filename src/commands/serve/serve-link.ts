@@ -9,7 +9,7 @@ import type { GivenServeLink } from "./serve-options.ts";
 const patienceMs = 10_000;
 const mostBytes = 64 * 1024;
 
-/** Asks a running server of this machine for a link, with this machine's own token, and prints it. */
+/** Asks a server on this machine for a link, using the machine's own token. */
 export async function printServeLink(
   { host, port }: GivenServeLink,
   io: Io,
@@ -57,7 +57,7 @@ function askForLink(
   });
 }
 
-/** What is printed is opened in a browser, so it is looked at first. */
+/** Users open the URL in a browser, so it is validated. */
 function urlIn(body: string): string | undefined {
   try {
     const { url } = JSON.parse(body) as { url?: unknown };

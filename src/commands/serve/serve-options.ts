@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { InvalidArgumentError, Option } from "commander";
 import { type LogLevel, logLevels } from "../../server/log.ts";
 
-/** The options of `tinman serve` as they were given. */
+/** The options of `tinman serve`. */
 export interface GivenServe {
   readonly host: string;
   readonly port: number;
@@ -15,12 +15,10 @@ export interface GivenServe {
   readonly logLevel: LogLevel;
 }
 
-/** The options of `tinman serve token`. */
 export interface GivenServeToken {
   readonly json?: boolean;
 }
 
-/** The options of `tinman serve link`. */
 export interface GivenServeLink {
   readonly host: string;
   readonly port: number;
@@ -70,7 +68,7 @@ export function defineServe(program: Command, run: ServeCommands): void {
     .option("--host <address>", "where it listens", "127.0.0.1")
     .option("--port <number>", "its port", "8000")
     .allowExcessArguments(false)
-    // Commander gives what stands behind the name to the options of serve that are called the same.
+    // Commander assigns options with the same name to the parent command.
     .action(() => {
       const { host, port }: GivenServe = serve.opts();
       return run.link({ host, port });

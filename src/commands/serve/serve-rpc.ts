@@ -8,7 +8,7 @@ import { workingFolder } from "../working-folder.ts";
 
 const internalError = 1011;
 
-/** stream-jsonrpc, with sessions that several connections share. */
+/** stream-jsonrpc with sessions shared between connections. */
 export function createRpcHandler(
   { engine, repositoryName }: Composition,
   { access, run, log }: { readonly access: AccessControl; readonly run: RunOptions; readonly log: Log },
@@ -24,7 +24,7 @@ export function createRpcHandler(
       log: { warn: async (message) => log.warn("rpc.warning", { user, message }), event: async () => undefined },
     });
     const served = connection.run();
-    // What is wrong with one connection is no reason to end the others.
+    // A fault of one connection must not end the others.
     served.catch((error: unknown) => {
       log.error("rpc.fault", { user, message: String(error) });
       close(internalError, "internal error");

@@ -6,7 +6,7 @@ import type { NamedUser } from "../../server/credentials.ts";
 import type { HttpServerOptions } from "../../server/server.ts";
 import { tokenFile } from "../../server/token-file.ts";
 
-/** Where tokens come from: this machine's own, and the users of the configuration, whichever it is. */
+/** Where tokens come from: this machine's own, and the users of the configuration. */
 export function authOf(ownHome: string, configFile: string | undefined): NonNullable<HttpServerOptions["auth"]> {
   const named = configFile === undefined ? {} : { file: configFile };
   return {
@@ -27,7 +27,7 @@ function namedUser({ name, role, tokens, folders, autonomy, models }: ServeUser)
   return { name, role, tokens, ...(Object.keys(ceilings).length === 0 ? {} : { ceilings }) };
 }
 
-/** Sessions name folders by their real paths. One that does not exist holds no session. */
+/** Sessions use canonical paths. A folder that does not exist contains no session. */
 function canonical(folder: string): string {
   try {
     return realpathSync.native(folder);

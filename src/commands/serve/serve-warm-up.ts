@@ -2,12 +2,12 @@ import type { Composition } from "../../compose.ts";
 import { withEvidence } from "../../engine/calls/evidence.ts";
 
 /**
- * Loads what the first tool call needs, piece by piece, while nobody waits for it: with many clients in one process, all of
- * them would. What is wrong with a piece is told to whoever uses it.
+ * Loads in steps what the first tool call needs, so that it does not hold up all clients then. Errors are reported to the
+ * first user.
  */
 export async function warmUp(composition: Composition, cwd: string): Promise<void> {
   const { engine, policy, host, decisionContext, surroundings } = composition;
-  // Asks the machine's tools for their versions, which are then known to all sessions.
+  // Looks up the versions of the machine's tools, which all sessions share.
   await surroundings(cwd);
   for (const tool of engine.tools) {
     await tool.load();

@@ -24,10 +24,10 @@ import { createRpcHandler } from "./serve-rpc.ts";
 import { authOf } from "./serve-users.ts";
 import { warmUp } from "./serve-warm-up.ts";
 
-/** After the time for running turns: for what they have left to say. */
+/** Time for last events, after the time for running turns. */
 const lastWordsMs = 5_000;
 
-/** `tinman serve`: until a signal asks it to end. */
+/** `tinman serve`: runs until a signal stops it. */
 export async function serve(given: GivenServe, io: Io): Promise<number> {
   const host = checkBinding({ host: given.host, allowRemote: given.allowRemote ?? false, auth: given.auth });
   const cwd = workingFolder(given.cwd);
@@ -98,7 +98,7 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
   await server.listen();
   const { url } = server.address();
   tellStart(log, url, given.auth ? tokenFile(homes.own) : undefined);
-  // Listens for signals from here on: whoever reads the line below may send one at once.
+  // From here on: a program that reads the line below may send a signal at once.
   const stopped = untilStopped(io, log, async () => {
     access.drain();
     const ended = new AgentError("interrupted", processEnded.message);
@@ -112,17 +112,17 @@ export async function serve(given: GivenServe, io: Io): Promise<number> {
   return stopped;
 }
 
-/** What Node would write by itself is a line of the log, too; and no signal opens its debugger, which asks for no token. */
+/** Sends Node's warnings to the log, and keeps SIGUSR1 from opening the debugger, which needs no token. */
 function keepToTheLog(log: Log): void {
   process.removeAllListeners("warning");
   process.on("warning", ({ name, message }) => log.warn("process.warning", { name, message }));
-  // A fault that concerns one session must not end the sessions of everybody else.
+  // A fault of one session must not end the others.
   process.removeAllListeners("unhandledRejection");
   process.on("unhandledRejection", (error) => log.error("server.fault", { message: String(error) }));
   process.on("SIGUSR1", () => log.warn("process.warning", { message: "SIGUSR1 does nothing here." }));
 }
 
-/** Rejects with `model_unknown`: better now than with the first session. */
+/** Rejects with `model_unknown` at the start instead of with the first session. */
 async function modelOf(given: GivenServe, { engine, defaultModel, modelOverride }: Composition): Promise<string> {
   const modelId = modelOverride === undefined ? (given.model ?? defaultModel) : defaultModel;
   await engine.checkModels({ modelId });
@@ -137,7 +137,7 @@ function tellStart(log: Log, url: string, ownToken: string | undefined): void {
   log.info("server.started", { url, version: TINMAN_VERSION, tokenFile: ownToken });
 }
 
-/** Resolves with the exit code: after all is brought to its end, or at once with a second signal. */
+/** Resolves with the exit code after an orderly stop, or at once with a second signal. */
 function untilStopped(io: Io, log: Log, bringToEnd: () => Promise<void>): Promise<ExitCode> {
   return new Promise((end) => {
     let isStopping = false;

@@ -11,12 +11,12 @@ import { listSessions } from "../../sdk/node/list-sessions.ts";
 import { spawnBackend } from "../../sdk/node/spawn.ts";
 import type { GivenAcp, SessionsOf } from "./acp-options.ts";
 
-/*
- * What `tinman acp` speaks to. Both are reached as any client reaches a backend, by the SDK over stream-jsonrpc: the one in
- * this process, the other in its own. So there is one translator, and what an editor sees of both is the same.
+/**
+ * The backends of `tinman acp`. Both are reached by the SDK over stream-jsonrpc, in this process or another one, so that
+ * one translator serves both and editors see no difference.
  */
 
-/** Our own engine, in this process. It is loaded while the editor makes up its mind. */
+/** Our own engine in this process, loaded while the editor is still connecting. */
 export function engineBackend(given: GivenAcp, io: Io): Backend {
   let loaded: Promise<Loaded> | undefined;
   const load = (): Promise<Loaded> => {
@@ -32,7 +32,7 @@ export function engineBackend(given: GivenAcp, io: Io): Backend {
       return engine.list(cwd === undefined ? {} : { cwd: await realpath(cwd).catch(() => cwd) });
     },
     remove: async (id) => (await load()).composition.store.remove(id),
-    // Whoever needs it is told what is wrong with it.
+    // Errors are reported to the first caller that needs it.
     prepare: () => void load().catch(() => undefined),
     async authenticate() {
       const { composition, options } = await load();
@@ -58,7 +58,7 @@ async function loadEngine(given: GivenAcp, io: Io): Promise<Loaded> {
   ]);
   const composition = await compose();
   const { onDefaultModel: _, ...options } = await connectionOptions(given, composition, io);
-  // The front end tells notices, to the editor or on stderr.
+  // The front end shows notices itself.
   const log = { ...options.log, event: async () => undefined };
   return { composition, serve, options: { ...options, log } };
 }
@@ -77,18 +77,18 @@ function linked({ composition, options, serve }: Loaded): Connection {
   };
 }
 
-/** One word, or the path of a file whatever is in its name, is a program. */
+/** One word, or the path of an existing file, is a program. */
 function isProgram(command: string): boolean {
   return /^\S+$/.test(command) || existsSync(command);
 }
 
-/** A program that speaks stream-jsonrpc, one process for each session. */
+/** A program that speaks stream-jsonrpc, one process per session. */
 export function commandBackend(command: string, given: GivenAcp): Backend {
   const owner = given.sessions ?? ownerOf(command);
   const start = isProgram(command) ? { executable: command } : { command };
   return {
     settings: settingsOf(given),
-    // Our own has none yet, wherever it runs.
+    // Our own engine has none yet, wherever it runs.
     takesRemoteServers: owner !== "tinman",
     connect: (cwd) => spawnBackend({ ...start, cwd }),
     ...(owner === "none" ? {} : { list: async (query: { readonly cwd?: string }) => listed(owner, query) }),
@@ -113,7 +113,7 @@ async function removeOwn(id: string): Promise<void> {
   await (await compose()).store.remove(id);
 }
 
-/** Whose sessions a program works with, as far as its name tells. */
+/** The owner of a program's sessions, judged by its name. */
 function ownerOf(command: string): SessionsOf {
   const words = command.split(/\s+/).map((each) => each.replace(/^["']|["']$/g, ""));
   const isNamed = (name: string) => words.some((each) => basename(each).replace(/\.\w+$/, "") === name);

@@ -2,13 +2,12 @@ import type { Command } from "commander";
 import { Option } from "commander";
 import { addSettings, type GivenSettings } from "../exec/exec-options.ts";
 
-/** The options of `tinman acp` as they were given. */
+/** The options of `tinman acp`. */
 export interface GivenAcp extends GivenSettings {
   readonly backend?: string;
   readonly sessions?: SessionsOf;
 }
 
-/** Whose sessions are listed. */
 export const sessionOwners = ["tinman", "droid", "none"] as const;
 export type SessionsOf = (typeof sessionOwners)[number];
 
@@ -26,7 +25,7 @@ export function defineAcp(program: Command, run: (given: GivenAcp) => Promise<vo
     .command("acp")
     .description("be the agent of an editor that speaks the Agent Client Protocol")
     .option("--backend <command>", "a program that speaks stream-jsonrpc, instead of Tinman's own engine")
-    // What it asked for is what happens now; editors have it in their settings.
+    // Has no effect any more, but editors still have it in their settings.
     .addOption(new Option("--skip-mcp-servers").hideHelp())
     .addOption(new Option("--sessions <of>", "whose sessions are listed with --backend").choices([...sessionOwners]));
   addSettings(command)

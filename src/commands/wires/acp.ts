@@ -5,7 +5,7 @@ import type { Io } from "../../frontends/front-end.ts";
 import { commandBackend, engineBackend } from "./acp-backends.ts";
 import type { GivenAcp } from "./acp-options.ts";
 
-/** Options of our own engine: another backend has its own. */
+/** Options of our own engine, refused for other backends. */
 const ofTheEngine = {
   specModel: "--spec-model",
   specReasoningEffort: "--spec-reasoning-effort",
@@ -16,7 +16,6 @@ const ofTheEngine = {
   appendSystemPromptFile: "--append-system-prompt-file",
 } as const satisfies Partial<Record<keyof GivenAcp, string>>;
 
-/** `tinman acp`. */
 export async function acp(given: GivenAcp, io: Io): Promise<number> {
   const log = createLogger(io.stderr, given.logLevel);
   const { backend: command } = given;

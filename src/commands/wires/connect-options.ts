@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { InvalidArgumentError, Option } from "commander";
 
-/** The options of `tinman connect` as they were given. */
+/** The options of `tinman connect`. */
 export interface GivenConnect {
   readonly address: string | undefined;
   readonly tokenFile?: string;

@@ -10,7 +10,6 @@ import type { Io } from "../../frontends/front-end.ts";
 import { errorMessage } from "../../text/values.ts";
 import type { GivenConnect } from "./connect-options.ts";
 
-/** `tinman connect`. */
 export async function connect(given: GivenConnect, io: Io): Promise<number> {
   if (given.after !== undefined && given.resume === undefined)
     throw new AgentError("usage", "--after goes with --resume only.");
@@ -35,7 +34,7 @@ function openInput(): ConnectOptions["input"] {
   return stdin.isTTY === true ? { terminal: { input: stdin, output: stderr } } : { lines: stdin };
 }
 
-/** The machine's own token never leaves it. */
+/** The machine's own token is sent to this machine only. */
 async function findToken(file: string | undefined, url: URL): Promise<Omit<Target, "url">> {
   const given = process.env.TINMAN_TOKEN;
   const own = join(ownHomes(process.env).own, "serve-token");
@@ -94,7 +93,7 @@ function loginName(): string {
   try {
     return userInfo().username || "local";
   } catch {
-    // A user without a name, as containers have them.
+    // Containers run users without a name.
     return "local";
   }
 }

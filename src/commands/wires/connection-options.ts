@@ -8,7 +8,7 @@ import { noticeOf, offlineServerNotice } from "../exec/offline-notice.ts";
 import { toolNames } from "../exec/tool-names.ts";
 import { workingFolder } from "../working-folder.ts";
 
-/** What the command line says is what the sessions of a connection begin with. Rejects with `usage` or `model_unknown`. */
+/** Options of a connection from the command line. Rejects with `usage` or `model_unknown`. */
 export async function connectionOptions(
   given: GivenSettings & { readonly cwd?: string; readonly onDenied?: "stop" | "continue" },
   composition: Composition,
@@ -45,7 +45,7 @@ export async function connectionOptions(
     repository: repositoryName,
     log: {
       warn: log.warn,
-      // Clients are told with the first turn; here it stood when the session was opened.
+      // It was printed when the session was opened; clients get it with the first turn.
       event: async (event) =>
         isTold && event.type === "notice" && event.code === "unasked_model" ? undefined : log.event(event),
     },

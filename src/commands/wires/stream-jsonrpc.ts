@@ -6,7 +6,7 @@ import type { GivenExec } from "../exec/exec-options.ts";
 import { refuseOptionsOfOneRun } from "../exec/one-run.ts";
 import { connectionOptions } from "./connection-options.ts";
 
-/** `tinman exec --input-format stream-jsonrpc`. What the command line says is what sessions begin with. */
+/** `tinman exec --input-format stream-jsonrpc`. The command line sets what sessions begin with. */
 export async function serveStreamJsonRpc(
   given: GivenExec,
   words: readonly string[] | undefined,
@@ -26,7 +26,7 @@ export async function serveStreamJsonRpc(
   });
 }
 
-/** Only who asks for faults loads what makes them. */
+/** Loaded only if asked for. */
 async function quirksNamed(names: readonly string[]): Promise<Quirks> {
   return (await import("../../frontends/stream-jsonrpc/quirks.ts")).createQuirks(names);
 }

@@ -17,7 +17,7 @@ export interface AcpOptions {
   warn(words: string): void;
 }
 
-/** `tinman acp`: one editor on standard input and output, until it has no more to say. What runs then is ended. */
+/** `tinman acp`: serves one editor on standard input and output until it disconnects, then ends what runs. */
 export async function runAcp(io: Io, { input, backend, version, warn }: AcpOptions): Promise<number> {
   const transport = createStdioTransport(input, io.stdout);
   let client: Client | undefined;
@@ -37,7 +37,7 @@ export async function runAcp(io: Io, { input, backend, version, warn }: AcpOptio
       await Promise.race([connection.closed, stopped]);
       await sessions.closeAll();
       await backend.close();
-      // An editor that has said goodbye may have stopped reading, too.
+      // The editor may have stopped reading.
       await Promise.race([transport.drained(), sleep(goodbyeMs)]);
     });
   } finally {

@@ -30,7 +30,7 @@ export interface AgentParts {
   warn(words: string): void;
 }
 
-/** The methods of ACP. What a client is told that it can use is what has a handler here. */
+/** The methods of ACP. Clients are offered exactly what has a handler here. */
 export function createAgent(parts: AgentParts): AgentApp {
   const { backend, sessions } = parts;
   const app = agent({ name: parts.info.name });
@@ -41,7 +41,7 @@ export function createAgent(parts: AgentParts): AgentApp {
     remoteServers: backend.takesRemoteServers,
   };
 
-  /** Whoever opens a session hears of it first, and then what there is to know. */
+  /** The response comes first, then everything else about the session. */
   function opened(session: EditorSession): SessionState {
     setImmediate(() => session.introduce().catch((error: unknown) => parts.warn(String(error))));
     return session.state;
@@ -124,7 +124,7 @@ function hello(
       ...{ fork: {} },
     },
   };
-  // The one version that is spoken: a client of another one leaves when it reads it.
+  // The only supported version. A client of another one disconnects.
   return { protocolVersion: PROTOCOL_VERSION, agentInfo, agentCapabilities, authMethods: [authMethod] };
 }
 

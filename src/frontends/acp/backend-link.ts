@@ -4,13 +4,13 @@ import { failed } from "./rpc-errors.ts";
 export interface LinkParts {
   open(signal: AbortSignal): Promise<Session>;
   opened(session: Session): void;
-  /** By itself, and not because it was dropped. */
+  /** It ended without being dropped. */
   died(end: ConnectionEnd): void;
   /** Words for people, never for the wire. */
   warn(words: string): void;
 }
 
-/** A session's backend, which may die and is started again when it is needed. There is never more than one at a time. */
+/** A session's backend, at most one at a time. One that dies is started again when needed. */
 export function createBackendLink(parts: LinkParts) {
   let current: Session | undefined;
   let opening: { readonly session: Promise<Session>; readonly controller: AbortController } | undefined;
@@ -58,18 +58,17 @@ export function createBackendLink(parts: LinkParts) {
   }
 
   return {
-    /** `undefined` while none runs. */
     get current(): Session | undefined {
       return current;
     },
-    /** The one that runs; else one is started, for all who want it meanwhile. */
+    /** The running backend; otherwise starts one, shared by all callers. */
     get: async (): Promise<Session> => {
       if (isClosed) throw failed("The session was closed.", "session_closed");
       return get();
     },
-    /** Ends it, or its start. The next one begins when nothing is left of it. */
+    /** Ends the backend, or its start. The next one starts when it is gone. */
     drop,
-    /** Drops it for good; resolves when nothing is left. */
+    /** Ends it permanently. Resolves when nothing is left. */
     async close(): Promise<void> {
       isClosed = true;
       drop();

@@ -3,21 +3,21 @@ import type { SessionSummary } from "../../sdk/types.ts";
 
 export type ListedSession = Pick<SessionSummary, "id" | "title" | "cwd" | "updatedAt">;
 
-/** What stands behind the front end: our own engine, or a program that speaks stream-jsonrpc. */
+/** What runs the sessions: our own engine, or a program that speaks stream-jsonrpc. */
 export interface Backend {
-  /** What new sessions begin with. */
+  /** Settings of new sessions. */
   readonly settings: SettingsChange;
-  /** Whether it can be asked to connect to MCP servers beyond this machine. */
+  /** Whether it accepts remote MCP servers. */
   readonly takesRemoteServers: boolean;
-  /** A connection of its own for each session, which works in this folder. */
+  /** Opens a connection for one session, which works in this folder. */
   connect(cwd: string): Connect;
-  /** Newest first. Absent where its sessions cannot be listed. */
+  /** Newest first. Absent if its sessions cannot be listed. */
   list?(query: { readonly cwd?: string }): Promise<readonly ListedSession[]>;
-  /** Rejects when there is none with this id, or it is in use. */
+  /** Rejects if the session does not exist or is in use. */
   remove?(sessionId: string): Promise<void>;
-  /** Begins to load what the first session will need. */
+  /** Starts to load what the first session will need. */
   prepare(): void;
-  /** Rejects with the words for what is missing. */
+  /** Rejects with the reason if something is missing. */
   authenticate(): Promise<void>;
   close(): Promise<void>;
 }

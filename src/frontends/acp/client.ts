@@ -10,17 +10,14 @@ import {
 
 export type Client = ReturnType<typeof createClient>;
 
-/**
- * The editor on the other side: what it is told, and what it can be asked. What it is capable of is known once it has
- * said hello.
- */
+/** The editor. Its capabilities are known after `initialize`. */
 export function createClient(context: AgentContext, capabilities: ClientCapabilities) {
   return {
     capabilities,
-    /** Resolves, never rejects, when there is room for more. */
+    /** Resolves, never rejects, when the client has room for more. */
     update: (sessionId: string, update: SessionUpdate) =>
       context.notify(methods.client.session.update, { sessionId, update }).catch(() => undefined),
-    /** The id of the option that was chosen; `undefined` when none was. Rejects when it cannot be asked. */
+    /** The id of the chosen option, or undefined. Rejects if the client cannot be asked. */
     async choose(
       sessionId: string,
       toolCall: ToolCallUpdate,

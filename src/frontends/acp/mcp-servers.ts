@@ -3,11 +3,11 @@ import { isText } from "../../text/values.ts";
 
 export interface WantedServers {
   readonly servers: readonly BackendServer[];
-  /** A sentence for each that was left out. */
+  /** One sentence for each skipped server. */
   readonly problems: readonly string[];
 }
 
-/** What a client asks for, as a backend takes it. Whatever it is, the session opens: without those that make no sense. */
+/** The servers that a client wants, in the backend's form. Invalid ones are skipped, so the session always opens. */
 export function wantedServers(given: unknown): WantedServers {
   const servers: BackendServer[] = [];
   const problems: string[] = [];
@@ -35,7 +35,6 @@ function serverOf(entry: unknown): BackendServer | undefined {
   return { name, type, url, headers: sent };
 }
 
-/** A list of names and values, or an object of them. */
 function pairs(given: unknown): Readonly<Record<string, string>> | undefined {
   const list = Array.isArray(given)
     ? given.map((each) => [Object(each).name, Object(each).value])
@@ -48,7 +47,7 @@ function nameOf(entry: unknown, index: number): string {
   return isText(name) ? name : `no. ${index + 1}`;
 }
 
-/** A sentence for each server that could not be had, from `mcp_status_changed`. */
+/** One sentence for each server that failed, from `mcp_status_changed`. */
 export function mcpFailures(notification: unknown): readonly string[] {
   const { servers } = Object(notification) as { servers?: unknown };
   if (!Array.isArray(servers)) return [];

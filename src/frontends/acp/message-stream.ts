@@ -5,21 +5,21 @@ import { hasMoreOf } from "../../text/json-size.ts";
 import { isRecord } from "../../text/values.ts";
 import { coded } from "./rpc-errors.ts";
 
-/** More than any client has to say: a prompt is few values, however long they are. */
+/** Far more than any client sends: a prompt has few values, however long. */
 const mostEntries = 20_000;
 
-/** What may be under way at once: more than anybody asks for, and little enough to be kept. */
+/** Limits for requests that run at the same time. */
 const mostOpen = { requests: 1_000, characters: 64 * 1024 * 1024 };
-/** What is still taken while nobody reads: a cancel, for instance. */
+/** Messages still read while the client does not read, such as a cancel. */
 const mostUnread = 100;
 
 /**
- * A transport as the ACP library wants it: messages read and written. What is no message is answered here, and the
- * conversation goes on. Of the platform's streams only what the library calls is there: they are slow to load.
+ * A transport in the form that the ACP library wants. Malformed messages are answered here. Of the platform's streams,
+ * which are slow to load, it has only what the library calls.
  */
 export function messageStream(transport: Transport): Stream {
   const frames = transport.incoming[Symbol.asyncIterator]();
-  /** How long each request is that has no answer yet. An id may be there more than once. */
+  /** Lengths of the requests without a response. An id can occur more than once. */
   const open = new Map<unknown, number[]>();
   const total = { requests: 0, characters: 0 };
   let unread = 0;
@@ -28,14 +28,14 @@ export function messageStream(transport: Transport): Stream {
     transport.send(JSON.stringify({ jsonrpc: "2.0", id, error: coded(error.toErrorResponse()) }));
   };
 
-  /** A client that does not read for a while can still cancel, but not fill the memory with answers. */
+  /** A client that does not read can still cancel, but not fill the memory with responses. */
   async function untilRead(): Promise<void> {
     const room = transport.room();
     unread = room === undefined ? 0 : unread + 1;
     if (unread > mostUnread) await room;
   }
 
-  /** Whether there is room for it among those that are under way. */
+  /** Whether the limits allow one more request. */
   function opens(id: unknown, characters: number): boolean {
     const isMuch = total.requests > 0 && total.characters + characters > mostOpen.characters;
     if (isMuch || total.requests >= mostOpen.requests) return false;
@@ -69,7 +69,7 @@ export function messageStream(transport: Transport): Stream {
         refuse(new RequestError(-32603, "Too much is asked for at once: wait for some answers first."), id);
         continue;
       }
-      // The library hands a message from handler to handler: the next one must not overtake it on the way.
+      // The library passes a message from handler to handler; the next must not overtake it.
       await new Promise((resolve) => setImmediate(resolve));
       return { done: false, value: read };
     }
@@ -112,18 +112,18 @@ function isHeavy(frame: Frame): frame is Frame & { type: "line" } {
   return frame.type === "line" && hasMoreOf("{[,", frame.text, mostEntries);
 }
 
-/** Of a line that is not read as a whole, so that nobody waits for its answer: clients write it before what is long. */
+/** The id of a line that is not parsed as a whole. Clients write it before long values. */
 function idIn({ text }: Frame & { type: "line" }): string | number | null {
   const head = text.slice(0, 1_000);
   const [, id] = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d+|"[\w-]*")\s*,/.exec(head) ?? [];
   return id === undefined ? null : (JSON.parse(id) as string | number);
 }
 
-/** The library repeats what it refuses, whatever is in it: only what it takes gets there. */
+/** The library echoes what it refuses, so it gets only valid messages. */
 function isMessage(value: unknown): value is AnyMessage {
   if (!isRecord(value)) return false;
   const { jsonrpc, id, method } = value;
-  // An answer that is none is one all the same for whoever waits for it.
+  // A malformed response still settles its request.
   if (method === undefined) return id !== undefined || "result" in value || "error" in value;
   const isId = id === undefined || id === null || typeof id === "string" || Number.isFinite(id);
   return jsonrpc === "2.0" && isId && typeof method === "string";

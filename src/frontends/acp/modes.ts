@@ -3,8 +3,6 @@ import { bounds } from "../../access/ceilings.ts";
 import type { SettingsChange } from "../../sdk/api.ts";
 import type { ModelInfo, Settings } from "../../sdk/types.ts";
 
-/* What a session can be set to, in the words of ACP. */
-
 const levels = {
   off: ["Ask", "Asks before it changes anything; only reads unasked."],
   low: ["Auto (low)", "Creates and edits files in the folder unasked."],
@@ -19,7 +17,7 @@ const modes = {
   spec: ["Plan", "Only reads, and makes a plan to be approved."],
 } as const;
 
-/** What other clients call them. */
+/** Names used by other clients. */
 const aliases: Readonly<Record<string, keyof typeof modes>> = {
   normal: "off",
   "auto-low": "low",
@@ -29,7 +27,7 @@ const aliases: Readonly<Record<string, keyof typeof modes>> = {
 
 export const optionIds = { mode: "mode", model: "model", effort: "thought_level" } as const;
 
-/** As `session/new`, `session/load` and the like answer it. `models` is what clients of an older ACP look for. */
+/** As returned by `session/new` and `session/load`. `models` is for clients of older versions of ACP. */
 export interface SessionState {
   readonly modes: SessionModeState;
   readonly configOptions: SessionConfigOption[];
@@ -43,7 +41,7 @@ export function modeOf({ interactionMode, autonomyLevel }: Settings): keyof type
   return interactionMode === "spec" ? "spec" : autonomyLevel;
 }
 
-/** `undefined` when there is no such mode. */
+/** Undefined for an unknown mode. */
 export function changeToMode(id: string): SettingsChange | undefined {
   const known = Object.hasOwn(aliases, id) ? aliases[id] : id;
   if (known === "spec") return { interactionMode: "spec" };
@@ -51,7 +49,7 @@ export function changeToMode(id: string): SettingsChange | undefined {
   return { interactionMode: "auto", autonomyLevel: known as Level };
 }
 
-/** What a session that is opened again is brought down to: what this program was started with. */
+/** Changes that bring a reopened session down to what this program was started with. */
 export function boundsOf({ autonomyLevel: was }: Settings, started: SettingsChange): SettingsChange {
   const { autonomyLevel: most, interactionMode } = started;
   const { autonomy, mode } = bounds({ autonomy: was }, { most, spec: interactionMode === "spec" });
@@ -105,20 +103,20 @@ export function effortOf({ reasoningEffort }: Settings): string {
   return reasoningEffort ?? "none";
 }
 
-/** What the model knows, and what it is set to even so: the nearest one is used then. */
+/** The model's efforts, and the current one even if the model does not support it. */
 export function effortsOf(settings: Settings, models: readonly ModelInfo[]): readonly string[] {
   const known = models.find(({ id }) => id === settings.modelId)?.reasoningEfforts ?? [];
   const current = effortOf(settings);
   return known.includes(current) ? known : [current, ...known];
 }
 
-/** What is listed, and what the session began with: one must be able to go back to it. Empty when nobody knows the list. */
+/** The listed models and the session's own, so that the user can return to it. Empty if there is no list. */
 export function choosable({ modelId: id }: Settings, models: readonly ModelInfo[]): readonly ModelInfo[] {
   if (models.length === 0 || models.some((model) => model.id === id)) return models;
   return [{ id, displayName: id, reasoningEfforts: [], isCustom: true, disabled: false }, ...models];
 }
 
-/** Those that can be used, and the one that is, whatever it is. */
+/** All usable models, and the current one in any case. */
 function namedModels({ modelId }: Settings, models: readonly ModelInfo[]): SessionConfigSelectOption[] {
   const usable = models
     .filter(({ disabled }) => !disabled)

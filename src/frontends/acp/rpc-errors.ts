@@ -12,15 +12,12 @@ import {
 import { textStart } from "../../text/text-cut.ts";
 import { errorMessage, type Fields, isRecord } from "../../text/values.ts";
 
-/*
- * What goes wrong, as the client is told of it: always with words, because editors show the message alone, and always with
- * `data.code`, a word for programs.
- */
+/** Errors for the client. They always have a message, because editors show nothing else, and `data.code` for programs. */
 
 const internal = -32603;
 const invalidParams = -32602;
 
-/** Facts beside the code. */
+/** Details beside the code. */
 type Facts = Fields;
 
 export function badParams(words: string, code = "usage"): RequestError {
@@ -52,7 +49,7 @@ export function failed(words: string, code: string, facts: Facts = {}): RequestE
   return new RequestError(internal, words, { ...facts, code });
 }
 
-/** Of whatever was thrown. `sessionId` is the one that was asked for. */
+/** The error response for anything thrown. `sessionId` is the requested one. */
 export function rpcError(error: unknown, sessionId = ""): RequestError {
   if (error instanceof RequestError) return error;
   const isMissing = error instanceof AgentError && error.code === "session_not_found";
@@ -74,7 +71,7 @@ export function rpcError(error: unknown, sessionId = ""): RequestError {
   return failed(words, error instanceof AgentError ? error.code : "internal");
 }
 
-/** Codes of what the library answers by itself. */
+/** Codes for the library's own errors. */
 const libraryCodes = new Map([
   [-32800, "interrupted"],
   [RequestError.authRequired().code, "model_auth"],
@@ -88,7 +85,7 @@ interface ErrorResponse {
   readonly data?: unknown;
 }
 
-/** The one shape of all errors: what the library refuses by itself gets its code here. */
+/** Adds a code to errors of the library, so that all errors have one. */
 export function coded({ code, message, data }: ErrorResponse): ErrorResponse {
   if (codeIn(data) !== undefined) return { code, message, data };
   const facts = data === undefined ? {} : isRecord(data) ? data : { details: data };
@@ -100,7 +97,7 @@ function codeIn(data: unknown): string | undefined {
 }
 
 function wordsOf(error: unknown): string {
-  // The client did not call the backend's method, and need not know its name.
+  // Without the backend's method, which the client does not know.
   if (error instanceof BackendError) return error.detail;
   return errorMessage(error);
 }

@@ -5,13 +5,12 @@ import { checkConnection } from "../check-options.ts";
 import { TimeoutError } from "../errors.ts";
 import { defaultLimits } from "./limits.ts";
 
-/** How long one that is given up has to let go of what it began. */
+/** How long an abandoned attempt has to clean up. */
 const letGoMs = 1_000;
 
 /**
- * A connection, unless it is given up before: by the signal, or because it took longer than `timeouts.open`. Both are told
- * to `connect` by the signal that it is handed; whatever it does about that, nothing waits for it much longer, and what it
- * gives too late is closed.
+ * Opens a connection, until the signal aborts or `timeouts.open` has passed. `connect` learns of both by its signal; it is
+ * not awaited much longer, and a connection that comes too late is closed.
  */
 export async function connected(connect: Connect, { signal, timeouts }: CommonOptions): Promise<Connection> {
   signal?.throwIfAborted();

@@ -2,7 +2,7 @@ import { createLinkedPair, type LinkedEnd } from "../../rpc/transport.ts";
 import type { Connection } from "../api.ts";
 import { watchIncoming } from "./watched-incoming.ts";
 
-/** A connection to a backend in this very process, and the end that the backend gets. */
+/** A connection to a backend in this process, and the backend's end of it. */
 export function linkedConnection(options?: { readonly maxWaiting?: number }): readonly [Connection, LinkedEnd] {
   const [near, far] = createLinkedPair(options);
   const { incoming, over, giveUp } = watchIncoming(near.incoming);

@@ -362,10 +362,10 @@ export class Peer {
   }
 }
 
-/** No timer: a caller's tests may have made them stand still. */
+/** Without a timer, because tests may fake those. */
 function nextTask(): Promise<void> {
   return new Promise((resolve) => {
-    // As browsers have it; Node has it, too, but its types do not say so.
+    // Node has it as well, but its types do not say so.
     const { port1, port2 } = new MessageChannel() as unknown as {
       readonly port1: { onmessage: () => void; close(): void };
       readonly port2: { postMessage(message: undefined): void };

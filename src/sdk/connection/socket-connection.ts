@@ -10,7 +10,7 @@ export interface WebSocketEvent {
   readonly type: string;
   /** Of a message. */
   readonly data?: unknown;
-  /** Of an error, where more than its bare fact is told. */
+  /** Details of an error, if there are any. */
   readonly message?: string;
   /** Of a close. */
   readonly code?: number;
@@ -19,7 +19,7 @@ export interface WebSocketEvent {
 
 type EventName = "open" | "message" | "error" | "close";
 
-/** What is needed of a socket: those of browsers and of Node have it, and that of the package `ws`. */
+/** The used part of a socket: in browsers, in Node, and in the package `ws`. */
 export interface WebSocketLike {
   readonly readyState: number;
   readonly bufferedAmount: number;
@@ -28,16 +28,16 @@ export interface WebSocketLike {
   close(code?: number, reason?: string): void;
   addEventListener(type: EventName, listener: (event: WebSocketEvent) => void): void;
   removeEventListener(type: EventName, listener: (event: WebSocketEvent) => void): void;
-  /** These three only `ws` has. */
+  /** Only `ws` has these three. */
   pause?(): void;
   resume?(): void;
   terminate?(): void;
 }
 
 export interface WebSocketBounds {
-  /** How many characters may wait, either way. */
+  /** Characters that can wait in either direction. */
   readonly maxWaiting: number;
-  /** A line with more is passed over, and told as too long. */
+  /** Longer lines are skipped and reported. */
   readonly maxLineBytes: number;
   /** How long the other side has to answer a close. */
   readonly patienceMs: number;
@@ -48,7 +48,7 @@ export const states = { connecting: 0, open: 1, closing: 2 };
 const normalClosure = 1000;
 const pollMs = 20;
 
-/** The connection over a socket that is open or about to be: from now on, nothing that it says is missed. */
+/** A connection over a socket that is open or opening. It misses nothing from now on. */
 export function overSocket(
   socket: WebSocketLike,
   { maxWaiting, maxLineBytes, patienceMs }: WebSocketBounds,
@@ -82,7 +82,7 @@ export function overSocket(
       }
       holdUp();
     },
-    // Said again by the close that follows; with nobody listening, that of `ws` would end the process.
+    // The close event follows. Without a listener, an error of `ws` would end the process.
     error() {},
     close(event: WebSocketEvent) {
       unlisten(socket, listeners);
@@ -97,7 +97,7 @@ export function overSocket(
     closed.resolve();
   }
 
-  // Binary messages as blobs could not be read in time for those behind them.
+  // Blobs could not be read before later messages.
   socket.binaryType = "arraybuffer";
   listen(socket, listeners);
 
@@ -106,10 +106,10 @@ export function overSocket(
     giveUp();
     const { readyState } = socket;
     socket.close(normalClosure);
-    // One that was never open, or says that it is closed, has nobody to wait for.
+    // Otherwise there is no other side to wait for.
     const hasOtherSide = readyState === states.open || readyState === states.closing;
     if (hasOtherSide && (await settlesWithin(patienceMs, closed.promise))) return;
-    // Whatever it still says finds its listeners, and nobody else.
+    // Late events find their listeners and nothing else.
     socket.terminate?.();
     finish();
   }
@@ -130,7 +130,7 @@ export function overSocket(
   };
 }
 
-/** A socket does not say when it has sent, so whoever waits has it looked at again and again. */
+/** A socket does not report what was sent, so it is polled while something waits. */
 function writeTo(socket: WebSocketLike, maxWaiting: number): LineWriter & { giveUp(): void } {
   const gone = new AbortController();
   const roomAgain = createGate();
@@ -162,7 +162,7 @@ function writeTo(socket: WebSocketLike, maxWaiting: number): LineWriter & { give
       try {
         socket.send(line);
       } catch {
-        // It is about to close, and will say so.
+        // The close event follows.
       }
     },
     room: () => (waitsFor(maxWaiting) ? wait(roomAgain) : undefined),
@@ -187,10 +187,10 @@ function bytesIn(data: unknown): Uint8Array | undefined {
   return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : undefined;
 }
 
-/** As they would be read from a stream: no blank ones, no byte order mark, no carriage return at the end. */
+/** As read from a stream: without blank lines, byte order marks and carriage returns. */
 function* framesOfText(text: string, maxLineBytes: number): Generator<Frame> {
   for (let start = 0; start < text.length; ) {
-    // However many blank lines there are, they cost next to nothing.
+    // Fast path for blank lines.
     if (text[start] === "\n") {
       start++;
       continue;
@@ -209,13 +209,13 @@ function* framesOfText(text: string, maxLineBytes: number): Generator<Frame> {
   }
 }
 
-/** In UTF-8, and without a copy: what is measured is very long. */
+/** UTF-8 length without a copy, because the text is very long. */
 function byteLength(text: string, start: number, end: number): number {
   let bytes = 0;
   for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at);
     if (code < 0x80) bytes += 1;
-    // Either half of a pair is two of its four bytes.
+    // Each half of a surrogate pair counts as two of four bytes.
     else if (code < 0x800 || (code >= 0xd800 && code < 0xe000)) bytes += 2;
     else bytes += 3;
   }
@@ -232,7 +232,7 @@ export function unlisten(socket: WebSocketLike, listeners: Listeners): void {
   for (const [name, listener] of Object.entries(listeners)) socket.removeEventListener(name as EventName, listener);
 }
 
-/** Why it is closed, to stand behind a colon. */
+/** Why it was closed, to follow a colon. */
 export function closeOf({ code, reason }: WebSocketEvent): string {
   return reason ? `it was closed with code ${code} (${reason})` : `it was closed with code ${code}`;
 }

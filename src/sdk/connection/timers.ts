@@ -1,16 +1,16 @@
-/** A longer time cannot be counted: its timer would run out at once. */
+/** Longer times would make a timer fire at once. */
 export const longestMs = 2 ** 31 - 1;
 
-/** Times that run out, one for each name, and all of which can be made to stand still. */
+/** Timers by name that can be paused together. */
 export interface Timers<Name extends string> {
-  /** In place of one of the same name; a time of 0 never runs out. */
+  /** Replaces the timer of that name. A time of 0 never fires. */
   arm(name: Name, ms: number, act: () => void): void;
   disarm(...names: readonly Name[]): void;
   disarmAll(): void;
   has(name: Name): boolean;
-  /** From now on, none runs out. */
+  /** Pauses all timers. */
   stop(): void;
-  /** Each begins anew. */
+  /** Restarts all timers. */
   goOn(): void;
 }
 

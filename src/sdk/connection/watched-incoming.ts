@@ -1,7 +1,7 @@
 import { deferred } from "../../async/promises.ts";
 import type { Frame } from "../../rpc/framing.ts";
 
-/** Tells when a reader has taken everything, which the source of the frames cannot know. */
+/** Reports when a reader has taken everything, which the source of the frames cannot know. */
 export function watchIncoming(frames: AsyncIterable<Frame>) {
   const iterator = frames[Symbol.asyncIterator]();
   const { promise: over, resolve: giveUp } = deferred();
@@ -14,7 +14,6 @@ export function watchIncoming(frames: AsyncIterable<Frame>) {
   }
 
   return {
-    /** The same frames. */
     incoming: {
       [Symbol.asyncIterator]: () => ({ next }),
     } /** Resolves when the reader has met the end, after all that came before it; or with `giveUp`. */,

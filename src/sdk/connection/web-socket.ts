@@ -27,13 +27,13 @@ import {
 import { longestMs } from "./timers.ts";
 
 export interface WebSocketOptions {
-  /** Subprotocols to ask for. */
+  /** Subprotocols to request. */
   readonly protocols?: string | readonly string[];
-  /** A line with more bytes is passed over, and told to `onWarning`; 64 MiB. */
+  /** Longer lines are skipped and reported to `onWarning`. Default: 512 MiB. */
   readonly maxLineBytes?: number;
-  /** How long the other side has to open it, in milliseconds; 30 s, and 0 is for ever. */
+  /** Milliseconds for the socket to open. Default: 30 s; 0 means no limit. */
   readonly openMs?: number;
-  /** Else the global one. */
+  /** Default: the global one. */
   readonly WebSocket?: new (
     url: string | URL,
     protocols?: string | string[],
@@ -55,8 +55,8 @@ const checks: Checks<keyof WebSocketOptions> = {
 };
 
 /**
- * Reaches a backend over a WebSocket: every message that comes is one line or several, every line goes out as a message of
- * its own. A socket of the caller's serves one connection; an address serves any number.
+ * Reaches a backend over a WebSocket. A received message has one line or several; each sent line is one message. A given
+ * socket serves one connection, an address any number.
  */
 export function webSocketConnection(
   target: string | URL | WebSocketLike,
@@ -86,7 +86,7 @@ export function webSocketConnection(
     const fault = await new Promise<string | undefined>((resolve) => {
       const listeners = {
         open: () => settle(undefined),
-        // Some sockets, such as that of Node 20, never say that they are closed after it.
+        // Some sockets, such as that of Node 20, never report the close that follows.
         error: ({ message }: WebSocketEvent) => settle(message || "the connection failed"),
         close: (event: WebSocketEvent) => settle(closeOf(event)),
       };
@@ -101,7 +101,7 @@ export function webSocketConnection(
       listen(socket, listeners);
       const unheard = onAbort(signal, () => settle(""));
       if (socket.readyState === states.open) settle(undefined);
-      // A page that may not go there gets a socket that is closed from the start.
+      // Browsers give a page that must not connect a closed socket.
       else if (socket.readyState > states.open) settle("the connection failed");
     });
     if (fault === undefined && !signal?.aborted) return connection;
@@ -132,7 +132,7 @@ function socketTo(
   }
 }
 
-/** Without what may be secret: name, password and query. */
+/** Without what may be secret: user name, password and query. */
 function addressOf(target: string | URL | WebSocketLike): string {
   if (typeof target !== "string" && !(target instanceof URL)) return "";
   try {

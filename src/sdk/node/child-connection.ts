@@ -7,25 +7,25 @@ import { watchIncoming } from "../connection/watched-incoming.ts";
 import { keepTail, pullOutput } from "./child-output.ts";
 
 export interface ChildConnectionOptions {
-  /** What the program is called in sentences. */
+  /** The program's name in messages. */
   readonly name: string;
-  /** How much of the end of stderr is kept. */
+  /** Bytes kept of the end of stderr. */
   readonly stderrBytes: number;
   /** Longer lines are reported, not kept. */
   readonly maxLineBytes: number;
-  /** How long it has to go by itself once its input has ended, and then once it got SIGTERM. */
+  /** How long it has to exit after its input has ended, and again after SIGTERM. */
   readonly patienceMs: number;
-  /** How long other processes may keep its streams open after its exit. */
+  /** How long other processes can keep its streams open after its exit. */
   readonly stragglersMs: number;
-  /** Whether what it has started ends with it, however it ends. */
+  /** Whether everything that it started ends with it. */
   readonly leavesNothing: boolean;
-  /** It and, where it leads a group, all of that. */
+  /** Signals the process, or its whole group if it leads one. */
   kill(signal: NodeJS.Signals): void;
 }
 
 /**
- * Lines to and from a process that has started. It has ended when the process is gone and the reader has taken all that it
- * wrote, however long that takes the reader; then, as after `close()`, its streams are gone, too.
+ * Lines to and from a running process. It has ended when the process is gone and the reader has taken all of its output,
+ * however long that takes. Its streams are closed then.
  */
 export function childConnection(child: ChildProcessWithoutNullStreams, options: ChildConnectionOptions): Connection {
   const { name, maxLineBytes, patienceMs, stragglersMs } = options;
@@ -44,7 +44,7 @@ export function childConnection(child: ChildProcessWithoutNullStreams, options: 
       resolve({ exitCode, signal });
     });
   });
-  // Such as that a signal could not be sent.
+  // For example, a signal could not be sent.
   child.on("error", () => {});
 
   stdin.on("error", (error) => stdinGone.abort(error));
@@ -81,14 +81,14 @@ export function childConnection(child: ChildProcessWithoutNullStreams, options: 
     isClosed = !hasExited;
     transport.close();
     giveUp();
-    // What was sent before shall arrive.
+    // Lines sent before must arrive.
     void transport.drained().then(() => stdin.end());
     for (const signal of ["SIGTERM", "SIGKILL"] as const) {
       if (await settlesWithin(patienceMs, exit)) break;
       options.kill(signal);
       isForced = true;
     }
-    // It may have gone at once, and others of its group ignore what ended it.
+    // It may have exited while others in its group ignored the signal.
     if (isForced) options.kill("SIGKILL");
     await ended;
   }
@@ -109,7 +109,7 @@ export function childConnection(child: ChildProcessWithoutNullStreams, options: 
   };
 }
 
-/** Resolves when nothing is left of it. */
+/** Resolves when the stream is closed. */
 function destroyed(stream: Stream & { destroy(): unknown; readonly closed: boolean }): Promise<void> {
   return new Promise((resolve) => {
     if (stream.closed) return resolve();

@@ -3,16 +3,16 @@ import { createGate } from "../../rpc/gate.ts";
 import type { ByteSource } from "../../rpc/stdio.ts";
 
 export interface PulledOutput extends ByteSource {
-  /** Whose output it is is gone. Another process may hold the pipe open: from now on, waiting for more has a limit. */
+  /** The process has exited. Another one may hold the pipe open, so waiting is limited from now on. */
   writerGone(): void;
-  /** Nobody wants the rest. It is still taken, so that the writer is not held up on its way to its end. */
+  /** Discards the rest, so that the writer is not blocked. */
   destroy(): void;
 }
 
-/** How much of the limit one wait may use up: a program that was busy itself has not been waiting all that time. */
+/** Limit for one wait: time in which this program was busy does not count. */
 const longestWait = 100;
 
-/** What a process writes, taken from its pipe only when asked for, so that whoever reads slowly holds the process back. */
+/** Reads a process's output only on demand, so that a slow reader holds the process back. */
 export function pullOutput(stream: Readable, patienceMs: number): PulledOutput {
   const change = createGate();
   let patience = Number.POSITIVE_INFINITY;
@@ -35,7 +35,7 @@ export function pullOutput(stream: Readable, patienceMs: number): PulledOutput {
 
   async function waitPatiently(): Promise<void> {
     const start = performance.now();
-    // Timers come before the pipes' turn: after a pause of the whole program, what lies in the pipe shall be seen first.
+    // Timers run before pipes: after a pause of this program, data in the pipe must be seen first.
     const timer = setTimeout(() => setImmediate(change.open), Math.min(patience, longestWait));
     await change.wait();
     clearTimeout(timer);
@@ -43,7 +43,7 @@ export function pullOutput(stream: Readable, patienceMs: number): PulledOutput {
     if (patience <= 0) isOver = true;
   }
 
-  // Also what keeps the stream from being emptied for nobody, which Node does when the process has exited.
+  // Also keeps Node from draining the stream when the process exits.
   stream.on("readable", () => (isUnwanted ? discard() : change.open()));
   for (const event of ["end", "close", "error"]) stream.on(event, change.open);
 
@@ -62,7 +62,7 @@ export function pullOutput(stream: Readable, patienceMs: number): PulledOutput {
   };
 }
 
-/** Takes everything at once and keeps the last of it. */
+/** Reads everything at once and keeps the end. */
 export function keepTail(stream: Readable, maxBytes: number) {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -78,21 +78,20 @@ export function keepTail(stream: Readable, maxBytes: number) {
     }
   });
   return {
-    /** What came last, from the start of a character on. */
+    /** The end of the output, starting at a whole character. */
     text(): string {
       const kept = Buffer.concat(chunks);
       let start = Math.max(0, kept.length - maxBytes);
       if (isCut || start > 0) while (isInnerByte(kept[start])) start++;
       return kept.toString("utf8", start);
     },
-    /** Resolves when nothing more comes. */
     closed: new Promise((resolve) => {
       stream.once("close", resolve);
     }),
   };
 }
 
-/** Whether a byte is one of a UTF-8 character, but not its first. */
+/** Whether a byte continues a UTF-8 character. */
 function isInnerByte(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }

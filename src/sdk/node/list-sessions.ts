@@ -12,22 +12,20 @@ import type { SessionSummary } from "../types.ts";
 import { given } from "../wire.ts";
 
 export interface ListSessionsOptions {
-  /** Only the sessions of this working directory. */
+  /** Only sessions of this working directory. */
   readonly cwd?: string;
-  /** At most so many: the newest. */
+  /** At most this many, the newest. */
   readonly limit?: number;
-  /** Tinman's; else `$TINMAN_HOME`, or `.tinman` in the user's home folder. */
+  /** Tinman's home. Default: `$TINMAN_HOME`, or `.tinman` in the user's home folder. */
   readonly home?: string;
-  /** Also those of droid, under `.factory/sessions` in the user's home folder, or in the folder that is named. */
+  /** Also droid's sessions: those under `.factory/sessions` in the user's home folder, or in the given folder. */
   readonly droid?: boolean | string;
-  /** When it is aborted, the call rejects with its reason. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * The sessions whose logs lie on this machine, newest first. Starts no process and writes nothing. What cannot be read, or is
- * no session log, is left out; where there is no folder, there are no sessions. Rejects only with a TypeError for options
- * that are of a wrong type, and when it is aborted.
+ * The sessions whose logs are on this machine, newest first. Starts no process and writes nothing. Skips whatever cannot be
+ * read or is no session log. Rejects only with a TypeError for invalid options, and with the signal's reason.
  */
 export async function listSessions(options: ListSessionsOptions = {}): Promise<readonly SessionSummary[]> {
   checkEach("listSessions", options, checks);
@@ -58,7 +56,7 @@ function droidFolder(droid: true | string): string {
   return droid === true ? join(findHomes(process.env).user, ".factory", "sessions") : resolve(droid);
 }
 
-/** One folder for each working directory, named after it; older logs lie beside these folders. */
+/** Working directories have a folder each; older logs are beside them. */
 async function droidSessions(root: string, query: ListQuery): Promise<readonly SessionSummary[]> {
   const wanted = query.cwd === undefined ? undefined : droidFolderName(query.cwd);
   const folders = (await readdir(root, { withFileTypes: true })).filter(
@@ -76,17 +74,17 @@ async function droidSessions(root: string, query: ListQuery): Promise<readonly S
   });
 }
 
-/** Different working directories may have the same one. */
+/** The name is not unique. */
 function droidFolderName(cwd: string): string {
   const names = cwd.split(sep).filter((name) => name !== "");
   if (sep === "\\") names[0] = names[0]?.replace(/:$/, "") ?? "";
   return `-${names.join("-")}`;
 }
 
-/** Enough for nearly every first line. */
+/** Enough for most first lines. */
 const headBytes = 16 * 1024;
 
-/** `undefined` for what is no log, or not of this working directory. */
+/** Undefined for anything but a log of this working directory. */
 async function readDroidLog(
   { id, path }: ListedLog,
   root: string,
@@ -102,7 +100,7 @@ async function readDroidLog(
   const cwd = textOf(start.cwd);
   if (wantedCwd !== undefined && cwd !== wantedCwd) {
     const itsCwd = cwd === undefined ? undefined : await realFolder(cwd);
-    // A folder that is named after the working directory says it, too.
+    // The name of the folder counts as well.
     if (itsCwd !== wantedCwd && (itsCwd !== undefined || dirname(path) === root)) return undefined;
   }
   const isSubAgents = Boolean(start.callingSessionId);
@@ -111,7 +109,7 @@ async function readDroidLog(
     id,
     title: textOf(start.sessionTitle) || textOf(start.title) || "",
     cwd,
-    // Not every file system knows when a file was made.
+    // Not every file system has creation times.
     createdAt: Math.floor(stats.birthtimeMs || stats.ctimeMs),
     updatedAt: Math.floor(stats.mtimeMs),
     path,

@@ -9,21 +9,21 @@ import { type ChildConnectionOptions, childConnection } from "./child-connection
 
 export interface SpawnOptions {
   /**
-   * `tinman`, the default, is the program of this package. A path that ends in .js, .mjs or .cjs is run by this Node; any
-   * other path, and a name that is looked for on PATH such as `droid`, is a program.
+   * The program. `tinman`, the default, is this package's. A path that ends in .js, .mjs or .cjs is run by this Node.
+   * Anything else is a path, or a name on PATH such as `droid`.
    */
   readonly executable?: "tinman" | "droid" | (string & {});
-  /** Behind those that choose the protocol. */
+  /** Added after the arguments that choose the protocol. */
   readonly args?: readonly string[];
-  /** A whole command line instead, which the shell runs as it is written; what it starts is ended with it. */
+  /** A shell command line instead. Everything that it starts ends with it. */
   readonly command?: string;
-  /** The folder it is started in; else that of this process. */
+  /** The folder to start it in. Default: that of this process. */
   readonly cwd?: string;
-  /** Added to the environment of this process; `undefined` takes a variable away. */
+  /** Added to this process's environment; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** How much of the end of its stderr is kept; 16 KiB. */
+  /** Bytes kept of the end of stderr. Default: 16 KiB. */
   readonly stderrBytes?: number;
-  /** A line of its output with more is passed over, and told to `onWarning`; 512 MiB. */
+  /** Longer lines of output are skipped and reported to `onWarning`. Default: 512 MiB. */
   readonly maxLineBytes?: number;
 }
 
@@ -41,7 +41,7 @@ export type SpawnBounds = Pick<ChildConnectionOptions, "patienceMs" | "straggler
 
 const protocolArgs = ["exec", "--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc"];
 
-/** Starts a backend for each connection. The signal given to `connect` ends the start alone. */
+/** Starts a backend for each connection. The signal of `connect` only affects the start. */
 export function spawnBackend(
   options: SpawnOptions = {},
   { patienceMs = 2_000, stragglersMs = 1_000 }: Partial<SpawnBounds> = {},
@@ -58,7 +58,7 @@ export function spawnBackend(
     // A group of its own: what a terminal sends to this program's, as with Ctrl-C, is for this program to decide on. And
     // a shell may stay, or start several: they are ended as one.
     const isGroup = process.platform !== "win32";
-    // Whoever only reads, or speaks over a socket, does not wait for it.
+    // Loaded only when a process is started.
     const { spawn } = await import("node:child_process");
     const connection = await start();
     if (signal?.aborted !== true) return connection;
@@ -85,7 +85,7 @@ export function spawnBackend(
           child.once("error", refuse);
           child.once("spawn", () => {
             child.off("error", refuse);
-            // One that is not wanted any more gets no time to say goodbye.
+            // An unwanted process gets no time to exit.
             if (signal?.aborted) kill("SIGKILL");
             const { name } = program;
             const bounds = { stderrBytes, maxLineBytes, patienceMs, stragglersMs };
@@ -103,21 +103,21 @@ function killGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-leader, signal);
   } catch {
-    // Nobody is left of it.
+    // All of it has ended.
   }
 }
 
 interface Program {
-  /** In sentences. */
+  /** The name in messages. */
   readonly name: string;
-  /** What is started. */
+  /** The file to start. */
   readonly file: string;
-  /** What Node is to run, if it is Node that is started. */
+  /** The script, if Node is started. */
   readonly script?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The program, from the source of this file, and from the copy of it that the program has. The built SDK is below it. */
+/** The program as seen from this source file, and from its copy in the program. The built SDK is below it. */
 const mainFiles: Readonly<Record<string, string>> = { ts: "../../../dist/main.cjs", cjs: "./main.cjs" };
 
 function findProgram(executable: string): Program {
@@ -125,7 +125,7 @@ function findProgram(executable: string): Program {
     const [, extension = ""] = /\.(\w+)$/.exec(import.meta.url) ?? [];
     return script("tinman", fileURLToPath(new URL(mainFiles[extension] ?? "../main.cjs", import.meta.url)));
   }
-  // A path is meant from here, and not from the folder that the program is started in.
+  // A path is relative to this process, not to the folder of the started one.
   if (/\.[cm]?js$/i.test(executable)) return script(basename(executable), resolve(executable));
   return isPath(executable)
     ? { name: basename(executable), file: resolve(executable) }
@@ -133,7 +133,7 @@ function findProgram(executable: string): Program {
 }
 
 function script(name: string, path: string): Program {
-  // The program of an Electron app is the app, unless it is told to be Node.
+  // Electron's executable must be told to run as Node.
   const env = process.versions.electron === undefined ? {} : { ELECTRON_RUN_AS_NODE: "1" };
   return { name, file: process.execPath, script: path, env };
 }
@@ -147,7 +147,7 @@ function missing({ name, file, script }: Program): string {
   return isPath(file) ? `There is no program ${file}.` : `There is no program ${name} on PATH.`;
 }
 
-/** The system says the same of a folder that is missing or barred and of such a program. */
+/** The system reports the same error for the folder and for the program. */
 function whyNotStarted(error: NodeJS.ErrnoException, program: Program, cwd: string | undefined): string {
   const { name, file } = program;
   const folderFault = cwd === undefined ? undefined : faultOfFolder(cwd);

@@ -3,9 +3,9 @@ import { forgetOldest } from "../turns/repeats.ts";
 import type { StreamJsonEvent } from "../types.ts";
 import { given, textOfContent, toolContentOf } from "../wire.ts";
 
-/*
- * Calls and results by whatever names a program has for their parts. Of each list the first key that has a value counts.
- * `toolId` is never the id of a call: programs write the tool's name there, which two calls of one reply may share.
+/**
+ * Names that programs use for the parts of calls and results; the first key with a value counts. `toolId` is never a call's
+ * id: programs put the tool's name there, which two calls of one reply can share.
  */
 const idKeys = ["toolCallId", "tool_call_id", "toolUseId", "tool_use_id", "callId", "call_id", "id"];
 const nameKeys = ["toolName", "tool_name", "name", "tool", "toolId"];
@@ -19,23 +19,22 @@ type ToolResult = Extract<StreamJsonEvent, { type: "tool_result" }>;
 
 interface Entry {
   readonly id: string;
-  /** Nothing of a call that was not seen, only its result. */
+  /** Undefined if only the result was seen. */
   readonly name: string | undefined;
   readonly names: ReadonlySet<string>;
   readonly messageId: string | undefined;
-  /** Or it came without one and was given one here. */
+  /** False if the id was made up here. */
   readonly hasOwnId: boolean;
   isDone: boolean;
 }
 
-/** Copies and results come close behind their calls, so the oldest may be forgotten. */
+/** Copies and results arrive close behind their calls, so the oldest can be forgotten. */
 const mostCalls = 1_000;
 
 /**
- * The calls of a stream: each told once, and one result each. * A result belongs to the call whose id it names. One
- * that names none, or one that no call has, goes by the tool's name to the oldest call without a result: in the first
- * case to any, in the second only to one that came without an id. With no name either, it goes to the oldest call of
- * all.
+ * The calls of a stream: each reported once, with one result. A result belongs to the call whose id it has. Without an id
+ * it goes to the oldest open call of its tool; with an unknown id, only to one that came without an id; without a tool's
+ * name, to the oldest open call of all.
  */
 export function createStreamJsonCalls() {
   const entries = new Map<string, Entry>();
@@ -47,7 +46,7 @@ export function createStreamJsonCalls() {
     forgetOldest(entries, mostCalls);
   }
 
-  /** An id may be used again by another message, once its call has its result. */
+  /** An id can be reused by another message once its call has a result. */
   function isCopy(known: Entry | undefined, messageId: string | undefined): boolean {
     if (known?.name === undefined) return false;
     return !known.isDone || messageId === undefined || known.messageId === messageId;
@@ -69,7 +68,7 @@ export function createStreamJsonCalls() {
   }
 
   return {
-    /** `"copy"` of one that was told; `undefined` when it has no name and so is no call. */
+    /** `"copy"` for a repetition; undefined without a name, because then it is no call. */
     call(value: unknown, messageId?: string): ToolCall | "copy" | undefined {
       const call = fieldsOf(value);
       const names = namesOf(call);
@@ -104,7 +103,7 @@ export function createStreamJsonCalls() {
   };
 }
 
-/** `null` says as little as a key that is missing. */
+/** `null` counts as absent. */
 function firstOf(value: Fields, keys: readonly string[]): unknown {
   return keys.map((key) => value[key]).find((each) => each !== undefined && each !== null);
 }
@@ -117,7 +116,7 @@ function idOf(value: Fields): string | undefined {
   return undefined;
 }
 
-/** In the order of the keys: the first is what the tool is called, by the others it may be known again. */
+/** The first is the tool's name; by the others it can be recognised. */
 function namesOf(value: Fields): ReadonlySet<string> {
   return new Set(nameKeys.flatMap((key) => textOf(value[key]) || []));
 }
@@ -127,12 +126,12 @@ function inputOf(call: Fields): Fields {
   return fieldsOf(typeof input === "string" ? parsedJson(input) : input);
 }
 
-/** Throws at what is nested too deeply. */
+/** Throws if it is nested too deeply. */
 function contentOf(result: Fields): ToolResult["content"] {
   const value = firstOf(result, contentKeys) ?? fieldsOf(result.error).message ?? result.error;
   const content = toolContentOf(value);
   if (content === undefined) throw new RangeError("A result is nested too deeply.");
-  // Any list can be a tool's result, and nothing of it may be lost.
+  // A tool's result can be any list, and nothing of it may be lost.
   return Array.isArray(value) && content.length < value.length ? JSON.stringify(value) : content;
 }
 

@@ -15,23 +15,22 @@ const callTypes: readonly unknown[] = ["tool_call", "tool_use"];
 const resultTypes: readonly unknown[] = ["tool_result", "tool_return"];
 const thinkingTypes: readonly unknown[] = ["thinking", "reasoning"];
 const partTypes = [...callTypes, ...resultTypes, ...thinkingTypes];
-/** Errors from here are about the run; any other may be about a part of it. */
+/** Errors from these sources concern the run; others may concern a part of it. */
 const runErrorSources: readonly unknown[] = ["cli", "agent_loop"];
-/** How many messages are remembered to know them again: copies come close behind each other. */
+/** Messages remembered to recognise copies, which arrive close together. */
 const mostMessages = 1_000;
 
-/** The lines of a run to events, in whichever vocabulary they are, each thing once. */
+/** Translates a run's lines to events in any vocabulary, each thing once. */
 export function createStreamJsonTranslator() {
   const calls = createStreamJsonCalls();
-  /** By kind and message, what was told of it. */
+  /** What was reported, by kind and message. */
   const told = new Map<string, string>();
   let sessionId = "";
-  /** Of the last reply that has any. */
+  /** Text of the last reply that has any. */
   let lastText = "";
-  /** What the run failed with, if nothing more comes of it. */
+  /** The run's error, unless something follows it. */
   let failure: { readonly source: unknown; readonly error: TurnError } | undefined;
 
-  /** Whether it is a copy. */
   function isCopy(kind: string, messageId: string, text: string): boolean {
     if (messageId === "") return false;
     const key = `${kind} ${messageId}`;
@@ -57,7 +56,7 @@ export function createStreamJsonTranslator() {
     if (event !== "copy") yield event;
   }
 
-  /** Thoughts, calls and results that came within a message are events of their own, as they are when they have lines. */
+  /** Thoughts, calls and results within a message become events of their own. */
   function* message(line: Fields): Generator<StreamJsonEvent> {
     const whole = isRecord(line.message) ? { ...line, ...line.message } : line;
     const id = textOf(whole.id) ?? "";
@@ -102,13 +101,13 @@ export function createStreamJsonTranslator() {
 
   function* error(line: Fields): Generator<StreamJsonEvent> {
     const read = errorOf(line) ?? errorOf(line.error) ?? { message: "The program reported an error." };
-    // Behind the loop's own error, which says why, the command line only says that the run failed.
+    // After the loop's error, which has the reason, the command line only repeats that the run failed.
     const isEcho = line.source === "cli" && failure?.source === "agent_loop";
     if (runErrorSources.includes(line.source) && !isEcho) failure = { source: line.source, error: read };
     yield { type: "error", error: read };
   }
 
-  /** Of a `completion`, and of the one object of `-o json`. */
+  /** For a `completion`, and for the object of `-o json`. */
   function* end(line: Fields): Generator<StreamJsonEvent> {
     const isFailed = line.isError === true || line.is_error === true || line.subtype === "failure";
     const status = isFailed ? "failed" : "completed";
@@ -163,16 +162,15 @@ export function createStreamJsonTranslator() {
   }
 
   return {
-    /** Never throws: what is no line of a run, or cannot be read, comes out as `other`. */
+    /** Never throws: unreadable lines become `other`. */
     take(line: string): readonly StreamJsonEvent[] {
       try {
         return read(line);
       } catch {
-        // No JSON, or nested so deep that it cannot be written as text again.
+        // Invalid JSON, or nested too deeply to be written again.
         return [stray(line)];
       }
     },
-    /** No more lines will come. */
     finish(): readonly StreamJsonEvent[] {
       if (failure === undefined) return [];
       const { error: why } = failure;
@@ -197,7 +195,7 @@ function oneOrMore(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : isRecord(value) ? [value] : [];
 }
 
-/** A message may have `content`, as text or as blocks, or `text`, or both with the text only in one. */
+/** Text may be in `content`, as a string or as blocks, or in `text`, or in one of them only. */
 function blocksOf({ content, text }: Fields): readonly Fields[] {
   const said = textOf(content) ?? textOf(text);
   const blocks = listOf(content).map((block) => (isRecord(block) ? block : { type: "text", text: block }));
@@ -218,7 +216,7 @@ function errorOf(value: unknown): TurnError | undefined {
   return kind === undefined ? { message } : { message, type: kind };
 }
 
-/** The result of a failed run is the model's answer, unless it repeats the error. Without an `error` it is the error. */
+/** A failed run's result is the model's answer, unless it repeats the error. Without `error` it is the error. */
 function answerOfFailure({ result, error }: Fields): string | undefined {
   const message = errorOf(error)?.message;
   const text = textOf(result);

@@ -6,7 +6,7 @@ import { createStreamJsonTranslator } from "./stream-json-lines.ts";
 
 type Chunk = Uint8Array | string;
 
-/** What is used of a web `ReadableStream`, which not every browser lets one iterate. */
+/** The used part of a web `ReadableStream`, which some browsers cannot iterate. */
 interface WebStream {
   getReader(): {
     read(): Promise<{ readonly done: boolean; readonly value?: Chunk | undefined }>;
@@ -15,18 +15,18 @@ interface WebStream {
   };
 }
 
-/** A child's stdout, a file's stream, the body of a response, or the whole output at once. */
+/** A child's stdout, a file stream, a response body, or the whole output. */
 export type StreamJsonSource = Chunk | AsyncIterable<Chunk> | WebStream;
 
 export interface ReadStreamJsonOptions {
-  /** A line with more bytes is passed over, and told as `other`; 256 MiB. */
+  /** Longer lines are skipped and reported as `other`. Default: 256 MiB. */
   readonly maxLineBytes?: number;
-  /** Ends the reading: the loop throws the signal's reason, and the source is let go. */
+  /** Stops reading: the loop throws the signal's reason, and the source is released. */
   readonly signal?: AbortSignal;
 }
 
 const mebibyte = 1024 * 1024;
-/** However much comes at once, no more of it than this is in lines before they are asked for. */
+/** Limit for what is split into lines ahead of demand. */
 const pieceSize = 64 * 1024;
 
 /**
@@ -87,7 +87,7 @@ async function* read(
 
 async function* bytesOf(source: StreamJsonSource, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
-  /** The first half of a character whose second is in the next chunk. */
+  /** The first half of a surrogate pair at the end of a chunk. */
   let half = "";
   for await (const chunk of chunksOf(source, signal)) {
     for (let start = 0; start < chunk.length; start += pieceSize) {
@@ -106,7 +106,7 @@ async function* bytesOf(source: StreamJsonSource, signal: AbortSignal | undefine
 interface Reading {
   next(): Promise<{ readonly done?: boolean | undefined; readonly value?: Chunk | undefined }>;
   leave(): Promise<unknown>;
-  /** At once, although it is still about to give something. */
+  /** Stops a source that is about to produce something. */
   abandon?(): void;
 }
 
@@ -117,7 +117,7 @@ async function* chunksOf(source: StreamJsonSource, signal: AbortSignal | undefin
     return;
   }
   const reading = "getReader" in source ? readWebStream(source) : iterate(source);
-  // One that has ended, or failed, is not to be left any more.
+  // A source that has ended or failed must not be closed again.
   let isOpen = true;
   const next = async (): Promise<Chunk | undefined> => {
     try {
@@ -140,7 +140,7 @@ async function* chunksOf(source: StreamJsonSource, signal: AbortSignal | undefin
     if (isOpen) {
       if (signal?.aborted === true) reading.abandon?.();
       const left = reading.leave();
-      // A source that is still about to give something may take its time to be left.
+      // A source that is about to produce something may close late.
       if (signal?.aborted === true) left.catch(() => undefined);
       else await left;
     }
@@ -168,7 +168,7 @@ function iterate(source: AsyncIterable<Chunk>): Reading {
     next: () => iterator.next(),
     leave: async () => iterator.return?.(),
     abandon() {
-      // A stream of Node would stay open until it gave something.
+      // A Node stream would stay open until its next chunk.
       if ("destroy" in source && typeof source.destroy === "function") source.destroy();
     },
   };

@@ -5,7 +5,7 @@ import { forgetOldest, markOf } from "./repeats.ts";
 
 interface Entry {
   readonly name: string | undefined;
-  /** To know a repetition. */
+  /** To recognise repetitions. */
   readonly inputMark: string;
   messageId: string | undefined;
   readonly phase: "written" | "told" | "done";

@@ -1,10 +1,10 @@
 import type { PromptOptions } from "../api.ts";
 import type { TurnResult } from "../types.ts";
 
-/** A random UUID. A page that was not loaded over https, or from its own machine, has no `crypto.randomUUID`. */
+/** A random UUID. Pages without https lack `crypto.randomUUID`. */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
-  // Version 4 and variant 1: what makes it a UUID of random bits.
+  // Version 4 and variant 1 mark a random UUID.
   const marked = [...bytes].map((byte, at) =>
     at === 6 ? (byte & 0x0f) | 0x40 : at === 8 ? (byte & 0x3f) | 0x80 : byte,
   );

@@ -7,7 +7,7 @@ export type TurnEventHandlers<Result = void> = {
   readonly [Type in TurnEvent["type"]]: (event: TurnEventOf<Type>) => Result | undefined;
 };
 
-/** A reader's decision that an event is of no use to it. */
+/** The event does not concern the reader. */
 export const ignored = (): undefined => undefined;
 
 export function handleTurnEvent<Result>(handlers: TurnEventHandlers<Result>, event: TurnEvent): Result | undefined {

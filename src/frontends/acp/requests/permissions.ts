@@ -5,26 +5,26 @@ import type { Client } from "../client.ts";
 import type { Translator } from "../view/acp-updates.ts";
 import { fenced, plainLine, shownTitle, textContent } from "../view/shown-text.ts";
 
-/*
- * Who is asked decides, and nobody else: the policy is the backend's. What is not an offered option is a no, and so is
- * whatever goes wrong on the way, because a handler that throws is answered `cancel`.
+/**
+ * The user decides; the policy is the backend's. Anything but an offered option is a no, and so is a failure on the way,
+ * because a handler that throws is answered `cancel`.
  */
 
 const cancel = "cancel";
 
 const lasting = /^proceed_(always|auto_run)(_|$)/;
 
-/** They need a text that no option can carry, or lead to a session that the client does not know. */
+/** They need text that no option can carry, or switch to a session that the client does not know. */
 const unusable = /^proceed_(edit|new_session)(_|$)/;
 
-/** Clients may choose by kind alone, so of an option that is not known nobody can say whether it is a yes. */
+/** Clients may choose by kind alone, so unknown options, which could be a yes, have none. */
 function kindOf(value: string): PermissionOption["kind"] | undefined {
   if (value === "proceed_once") return "allow_once";
   if (value === cancel) return "reject_once";
   return lasting.test(value) && !unusable.test(value) ? "allow_always" : undefined;
 }
 
-/** Those that are known, each once, and always a no. */
+/** The known options, each once, and always a no. */
 export function optionsOf(options: readonly BackendOption[]): readonly PermissionOption[] {
   const offered = new Map<string, PermissionOption>();
   for (const { value, label } of [...options, { value: cancel, label: "No" }]) {
@@ -35,7 +35,7 @@ export function optionsOf(options: readonly BackendOption[]): readonly Permissio
   return [...offered.values()];
 }
 
-/** One of several calls is allowed for itself: what is allowed for good, an answer to all of them would have to say. */
+/** One of several calls can only be allowed once: "always" would need the same answer for all of them. */
 function optionsOfOne(options: readonly PermissionOption[], nth: number, count: number): readonly PermissionOption[] {
   if (count === 1) return options;
   return options
@@ -45,7 +45,7 @@ function optionsOfOne(options: readonly PermissionOption[], nth: number, count: 
     );
 }
 
-/** One request for each call, so that each is seen where it stands. They run when all of them are allowed. */
+/** One request per call, so that each is shown in its place. They run when all are allowed. */
 export async function askPermission(
   request: PermissionRequest,
   { client, translator, sessionId }: Asking,
@@ -53,7 +53,7 @@ export async function askPermission(
   const { calls } = request;
   const all = optionsOf(request.options);
   let answer = cancel;
-  // Two calls under one id could not be told apart.
+  // Calls with the same id cannot be told apart.
   if (new Set(calls.map(({ id }) => id)).size < calls.length) return cancel;
   for (const [index, call] of calls.entries()) {
     const options = optionsOfOne(all, index + 1, calls.length);
@@ -95,7 +95,7 @@ export interface Asking {
   readonly sessionId: string;
 }
 
-/** What a diff does not show: the whole command, and why it is asked about. */
+/** What a diff does not show: the whole command, and why permission is needed. */
 function explained({ name, input, details }: PermissionCall): readonly ToolCallContent[] {
   switch (details.type) {
     case "exec": {

@@ -8,15 +8,15 @@ import type { Asking } from "./permissions.ts";
 
 type Answers = Exclude<QuestionAnswer, undefined>;
 
-/** By a form where the client has forms, else by one choice after the other. `undefined` when there are no answers. */
+/** Asks with a form if the client supports forms, otherwise one question at a time. Undefined if there are no answers. */
 export async function askQuestions({ questions, signal }: QuestionRequest, asking: Asking): Promise<QuestionAnswer> {
   if (asking.client.capabilities.elicitation?.form) return byForm(questions, signal, asking);
   return byChoices(questions, signal, asking);
 }
 
-/* By their place: the numbers are the backend's, and two may have the same. */
+/** By position, because the backend's numbers may repeat. */
 const keyOf = (at: number): string => `q${at + 1}`;
-/** For an answer that is none of the options. */
+/** For an answer in the user's own words. */
 const ownKeyOf = (at: number): string => `q${at + 1}_other`;
 
 async function byForm(questions: readonly Question[], signal: AbortSignal, asking: Asking): Promise<QuestionAnswer> {
@@ -34,7 +34,7 @@ async function byForm(questions: readonly Question[], signal: AbortSignal, askin
   if (answer.action !== "accept") return undefined;
   const content = (answer.content ?? {}) as Readonly<Record<string, unknown>>;
   const answers = questions.map((_, at) => answerIn(content, at));
-  // The backend wants an answer to each; what was answered shall not be lost for one that was not.
+  // The backend wants an answer to each question; a missing one must not discard the others.
   return answers.some((each) => each !== undefined) ? answers.map((each) => each ?? "No answer.") : undefined;
 }
 
@@ -56,7 +56,7 @@ function fieldsOf(asked: Question, at: number): readonly (readonly [string, Elic
   ];
 }
 
-/** Whatever is no text, or an empty one, is no answer. */
+/** Empty text is not an answer. */
 function answerIn(content: Readonly<Record<string, unknown>>, at: number): Answers[number] | undefined {
   const own = content[ownKeyOf(at)];
   if (isAnswer(own)) return own;
@@ -70,7 +70,7 @@ function isAnswer(value: unknown): value is string {
   return typeof value === "string" && value.trim() !== "";
 }
 
-/** A question without options cannot be asked this way. */
+/** Questions without options cannot be asked this way. */
 async function byChoices(questions: readonly Question[], signal: AbortSignal, asking: Asking): Promise<QuestionAnswer> {
   if (questions.some(({ options }) => options.length === 0)) return undefined;
   const call = asking.translator.openCallOf("AskUser");
@@ -106,7 +106,7 @@ async function ask(
   return options[offered.findIndex(({ optionId }) => optionId === chosen)];
 }
 
-/** Without a call that it belongs to, a question is one of its own in the eyes of a client, and ends with the answer. */
+/** A question without a tool call gets a call of its own, which ends with the answer. */
 async function askApart(question: Question, signal: AbortSignal, asking: Asking): Promise<string | undefined> {
   const toolCallId = `question-${randomUUID()}`;
   let answer: string | undefined;

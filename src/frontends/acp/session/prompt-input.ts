@@ -12,8 +12,8 @@ export interface PromptInput {
 const imageTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 /**
- * A prompt as the backend takes it. What was mentioned stands in the text where it was; its contents follow behind, so that
- * the sentence around it can be read. Throws for what cannot be sent.
+ * A prompt in the backend's form. Mentions stay where they were in the text, and their contents follow it. Throws for
+ * content that cannot be sent.
  */
 export function promptInput(blocks: readonly ContentBlock[]): PromptInput {
   const words: string[] = [];
@@ -69,7 +69,7 @@ export function promptInput(blocks: readonly ContentBlock[]): PromptInput {
   return { text, images, files };
 }
 
-/** Blocks are pieces of one text, cut where something is mentioned: a space is added only where words would touch. */
+/** Blocks are pieces of one text, cut at mentions: a space is added only where words would touch. */
 function joined(words: readonly string[]): string {
   return words.reduce((text, next) => {
     const touches = /\S$/.test(text) && /^[\p{L}\p{N}@]/u.test(next);
@@ -77,12 +77,12 @@ function joined(words: readonly string[]): string {
   }, "");
 }
 
-/** What a resource says stays within its frame, and is nobody else's word: tags that would end it, or begin a reminder, are none. */
+/** Escapes tags with which a resource could end its frame or pose as a reminder. */
 function unframed(text: string): string {
   return text.replace(/<(?=\s*(?:\/\s*)?(?:context|system-reminder)\b)/gi, "&lt;");
 }
 
-/** A file by its path, which the tools can read; anything else as it is. On one line. */
+/** A file as a path, which the tools can read; any other URI unchanged. On one line. */
 function shownUri(uri: string): string {
   return unframed(pathOf(uri)).replace(/\p{Cc}/gu, encodeURIComponent);
 }

@@ -3,7 +3,7 @@ import type { Block, Message } from "../../../sdk/types.ts";
 import { textOfContent } from "../../../sdk/wire.ts";
 import type { Translator } from "../view/acp-updates.ts";
 
-/** A conversation as it was, in the updates in which it would have come. What was told to the model alone is not in it. */
+/** A past conversation as the updates that it would have been sent as, without messages for the model alone. */
 export function* replay(history: readonly Message[], translator: Translator): Generator<SessionUpdate> {
   for (const message of history) {
     if (message.visibility === "llm_only" || message.role === "system") continue;
@@ -28,7 +28,7 @@ function* updatesOf({ id, role }: Message, block: Block, translator: Translator)
       if (role === "user") yield* said(id, { type: "text", text: `@${block.source.name ?? "document"}` });
       return;
     case "thinking":
-      // Of some thoughts only a signature is kept.
+      // Some thoughts have only a signature.
       if (block.thinking !== "") yield* translator.take({ type: "thinking", messageId: id, text: block.thinking });
       return;
     case "tool_use":
@@ -56,7 +56,7 @@ function* said(messageId: string, content: ContentBlock): Generator<SessionUpdat
 const reminder = { opens: "<system-reminder>", closes: "</system-reminder>" };
 const context = { opens: '<context ref="', closes: "\n</context>" };
 
-/** Without what others put before and behind it. By hand: a pattern for it would try every way to split the blocks. */
+/** Removes added reminders and contexts. By hand, because a pattern would backtrack through every way to split the text. */
 function asTyped(text: string): string {
   return withoutContexts(withoutReminders(text));
 }
@@ -71,7 +71,7 @@ function withoutReminders(text: string): string {
   }
 }
 
-/** As prompt-input.ts puts them behind what the user said: none of them holds a tag of another. */
+/** In the form written by prompt-input.ts, where no context contains the tag of another. */
 function withoutContexts(text: string): string {
   let end = text.length;
   while (text.endsWith(context.closes, end)) {
@@ -82,7 +82,7 @@ function withoutContexts(text: string): string {
   return text.slice(0, end);
 }
 
-/** Where the last context before `end` begins, with the empty line before it. */
+/** The start of the last context before `end`, with the empty line before it. */
 function startOfContext(text: string, end: number): number | undefined {
   const opens = text.lastIndexOf(context.opens, end);
   if (opens < 0) return undefined;

@@ -14,7 +14,7 @@ import { configOptions, modeOf } from "../modes.ts";
 import type { Translator } from "../view/acp-updates.ts";
 import { shownTitle } from "../view/shown-text.ts";
 
-/** Whether an event belongs to a turn, and to nobody once that is over. */
+/** Whether an event means something only while a turn runs. */
 const isOfTurn: { readonly [Type in TurnEvent["type"]]: boolean } = {
   text: true,
   text_reset: true,
@@ -35,7 +35,7 @@ const isOfTurn: { readonly [Type in TurnEvent["type"]]: boolean } = {
   end: false,
 };
 
-/** How much news may wait for a client that does not read. Of what comes then the latest of each kind is kept. */
+/** Updates that can wait for a client that does not read. Beyond that, only the latest of each kind is kept. */
 const mostUnread = 100;
 
 export interface NewsParts {
@@ -43,21 +43,21 @@ export interface NewsParts {
   readonly client: Client;
   readonly translator: Translator;
   readonly models: readonly ModelInfo[];
-  /** `undefined` while there is none. */
+  /** Undefined while no backend runs. */
   session(): Session | undefined;
   isTurnRunning(): boolean;
-  /** Words for people, where the client has no place for them. */
+  /** Words for people, for clients that cannot show them. */
   warn(words: string): void;
 }
 
 export type SessionNews = ReturnType<typeof createSessionNews>;
 
-/** What a client is told of a session, in the order in which it happens. */
+/** Updates about a session for the client, in the order in which they happen. */
 export function createSessionNews(parts: NewsParts) {
   const { client, sessionId } = parts;
   let told: Promise<void> = Promise.resolve();
   let shown = settingsNow();
-  /** The model's window in tokens, where the backend tells. */
+  /** The model's window in tokens, if the backend reports it. */
   let windowSize: number | undefined;
   let isMeasuring = false;
   let unread = 0;
@@ -74,7 +74,7 @@ export function createSessionNews(parts: NewsParts) {
     for (const update of updates) told = client.update(sessionId, update);
   }
 
-  /** For what comes outside of turns, too, where nothing keeps the backend from running ahead. */
+  /** For updates outside of turns, where there is no back-pressure on the backend. */
   function tellLatest(update: SessionUpdate): void {
     if (unread >= mostUnread || latest.size > 0) {
       latest.set(update.sessionUpdate, update);
@@ -120,7 +120,7 @@ export function createSessionNews(parts: NewsParts) {
     if (isBegun) tellFilling(used, limit);
   }
 
-  /** What the last call had in it, and what came of it, is what the next one begins with. */
+  /** The last call's input and output are what the next one begins with. */
   function tellUsage(lastCall: TokenUsage | undefined): void {
     if (windowSize === undefined || lastCall === undefined) {
       measure().catch(() => undefined);
@@ -136,8 +136,8 @@ export function createSessionNews(parts: NewsParts) {
   }
 
   /**
-   * Backends say that they execute a call also right before they ask whether they may. So it has begun when anything comes
-   * behind that but the question; at the latest when it is said that the call is silent.
+   * Backends report that a call executes even right before they ask for permission. So it has begun only when something
+   * other than the question follows; at the latest with a heartbeat.
    */
   function watchBeginning(event?: TurnEvent): void {
     if (event?.type === "state") mayHaveBegun = event.state === "executing_tool";
@@ -164,7 +164,7 @@ export function createSessionNews(parts: NewsParts) {
     tool_call: translated,
     tool_progress: translated,
     tool_result: translated,
-    // Seen by `watchBeginning`.
+    // See `watchBeginning`.
     state: ignored,
     usage: ({ lastCall }) => tellUsage(lastCall),
     settings: tellSettings,
@@ -176,7 +176,7 @@ export function createSessionNews(parts: NewsParts) {
       }),
     retry: ({ reason, attempt }) => notice("info", `The model is asked again (${reason}, retry ${attempt}).`),
     notice: ({ level, message }) => notice(level, message),
-    // Told with the end of the turn.
+    // Sent with the end of the turn.
     error: ignored,
     other: seeOther,
     end: ignored,
@@ -187,9 +187,9 @@ export function createSessionNews(parts: NewsParts) {
     /** Resolves when the client has room for more. */
     room: () => told,
     notice,
-    /** Mode and options, if they are others than were told. */
+    /** Sends mode and options if they have changed. */
     tellSettings,
-    /** Asks the backend how large the model's window is, and tells how full, unless nothing was said yet. */
+    /** Asks the backend for the size of the window, and sends how full it is, unless the session is empty. */
     measure,
     happened(event: TurnEvent) {
       if (isOfTurn[event.type]) {

@@ -20,10 +20,10 @@ const pageSize = 100;
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-/** Those that are open in this process. They know nothing of each other. */
+/** The open sessions of this process, independent of each other. */
 export function createSessions(backend: Backend, client: () => Client, warn: (words: string) => void) {
   const live = new Map<string, EditorSession>();
-  /** The ids of those that are open, or almost. */
+  /** Ids of sessions that are open or opening. */
   const taken = new Set<string>();
   const mutex = createKeyedMutex();
   const opening = new Set<Promise<unknown>>();
@@ -91,7 +91,7 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
   }
 
   async function openNow(sessionId: string, wanted: Wanted, signal: AbortSignal): Promise<EditorSession> {
-    // What can be known to be wrong costs nobody the session that is open.
+    // Check first: a wrong request must not close the open session.
     const cwd = await folderOf(wanted);
     await live.get(sessionId)?.replayed();
     await mustBeSame(sessionId, live.get(sessionId)?.cwd ?? cwd, cwd);
@@ -104,13 +104,13 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
     mutex.run(sessionId, () => openNow(sessionId, wanted, signal));
 
   return {
-    /** Throws when it is not open. */
+    /** Throws if it is not open. */
     of,
-    /** Without effect when it is not open: nobody waits for an answer. */
+    /** No effect if it is not open, because a notification has no response. */
     cancel: (sessionId: string) => live.get(sessionId)?.cancel(),
-    /** The signal gives up opening one, here and below. */
+    /** The signal gives up opening, here and below. */
     create: (wanted: Wanted, signal: AbortSignal) => start(undefined, wanted, signal),
-    /** As it was left; one that is open here is opened anew, after whatever else is being done with it. */
+    /** Opens a session as it was left. One that is open here is closed first, after anything else under way for it. */
     open,
     fork: (sessionId: string, wanted: Wanted, signal: AbortSignal) =>
       mutex.run(sessionId, async () => {
@@ -155,7 +155,7 @@ export function createSessions(backend: Backend, client: () => Client, warn: (wo
     async close(sessionId: string): Promise<void> {
       if (!live.has(sessionId)) throw notOpen(sessionId);
       const closing = close(sessionId);
-      // It waits for nobody; who opens it again waits for it.
+      // Not queued itself, but opening it again waits for it.
       void mutex.run(sessionId, () => closing).catch(() => undefined);
       await closing;
     },
@@ -179,7 +179,7 @@ function notIts(id: string): Error {
   return failed(`The backend opened ${id}, which is open already.`, "backend_failed");
 }
 
-/** A session that has changed since then stands further up, and was not seen: what comes after it in time goes on. */
+/** A session that changed since the last page has moved up and was not listed there: continue by its time. */
 function placeBehind(all: readonly { readonly id: string; readonly updatedAt: number }[], cursor: string): number {
   const [, time, id] = /^(\d+):(.+)$/.exec(cursor) ?? [];
   if (time === undefined) throw badParams("The cursor is not one of ours.");

@@ -16,11 +16,11 @@ export interface SlashCommand {
   readonly name: string;
   readonly description: string;
   readonly hint?: string;
-  /** Answers in words without the model. Without it, the text goes to the backend as it was typed. */
+  /** Answers without the model. If absent, the text goes to the backend unchanged. */
   run?(around: Around, rest: string): Promise<string>;
 }
 
-/* They work with every backend, cost no tokens, and are no part of the conversation. */
+/** They work with every backend, cost no tokens, and are not part of the conversation. */
 const own: readonly SlashCommand[] = [
   {
     name: "status",
@@ -103,10 +103,10 @@ const own: readonly SlashCommand[] = [
   },
 ];
 
-/** Of a command's name, and of what is said of it. */
+/** For names and descriptions. */
 const longest = 200;
 
-/** The backend's own, which go before ours, and ours. */
+/** The backend's own commands, then ours that it does not have. */
 export async function advertised(session: Session | undefined): Promise<readonly SlashCommand[]> {
   const { commands } = await askBackend(session, "list_commands");
   const theirs = (Array.isArray(commands) ? commands : []).flatMap((each: unknown) => {
@@ -119,7 +119,7 @@ export async function advertised(session: Session | undefined): Promise<readonly
   return [...theirs, ...own.filter(({ name }) => !theirs.some((each) => each.name === name))];
 }
 
-/** As one word: cut, or cleaned, it would be another command. */
+/** One word; a name that had to be cut or escaped would be another command. */
 function canBeTyped(name: string): boolean {
   return name !== "" && name.length <= longest && !/\s/.test(name) && terminalLine(name) === name;
 }
@@ -129,7 +129,6 @@ function short(text: string): string {
   return terminalLine(text.length > longest ? `${start}…` : text);
 }
 
-/** The command that a text begins with, and what follows it. */
 export function findCommand(
   commands: readonly SlashCommand[],
   text: string,

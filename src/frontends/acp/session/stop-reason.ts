@@ -16,7 +16,7 @@ const ofReasons: Readonly<Record<string, PromptResponse["stopReason"]>> = {
   max_turns: "max_turn_requests",
 };
 
-/** How a prompt is answered. Somebody who said no to a call has not cancelled the turn; it has ended with that. */
+/** The answer to a prompt. A refused permission ends the turn normally; it does not cancel it. */
 export function answerTo(result: TurnResult, isCancelled: boolean): PromptResponse | RequestError {
   const { status, reason, error } = result;
   if (isCancelled) return { stopReason: "cancelled" };

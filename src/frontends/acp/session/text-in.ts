@@ -1,16 +1,15 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
-/** More than anybody reads in a diff. */
 const mostBytes = 1024 * 1024;
 
 /**
- * What a file holds now; `undefined` when it is not there, is no text, or is too large. At once, because it is about to
- * change, and no more than it says to be long: some files of the system have no end, and say that they are empty.
+ * The current content of a file; undefined if it is missing, not text, or too large. Synchronous, because the file is about
+ * to change. Reads no more than its size, because some system files are endless and report size 0.
  */
 export function textIn(path: string): string | undefined {
   let file: number | undefined;
   try {
-    // A pipe without a writer would not open otherwise.
+    // Otherwise opening a pipe without a writer would block.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = fstatSync(file);
     if (!found.isFile() || found.size > mostBytes) return undefined;

@@ -20,23 +20,23 @@ interface Call {
   readonly input: Input;
   status: "pending" | "in_progress";
   view: ToolView;
-  /** What was in the file that it writes as a whole, once somebody has looked. */
+  /** The previous content of a file that the call overwrites, if it was read. */
   readonly replaced?: { readonly text: string | undefined };
 }
 
-/** A reply has few calls; whoever begins more without an end to any is not followed. */
+/** Limit for calls that never end; the oldest are forgotten. */
 const mostCalls = 500;
 const mostRestarts = 500;
 
 export type Translator = ReturnType<typeof createTranslator>;
 
 /**
- * What happens in a session, as the updates that a client of ACP gets. Holds state, does nothing else. `textIn` is
- * what a file holds now. It is asked when a call is announced, which is before it runs.
+ * SDK events as updates for a client of ACP. Holds state and does nothing else. `textIn` reads a file's current content,
+ * and is called when a call is announced, before it runs.
  */
 export function createTranslator(cwd: string, textIn: (path: string) => string | undefined = () => undefined) {
   const calls = new Map<string, Call>();
-  /** How often a message was begun again: what was shown cannot be taken back, so it goes on as another one. */
+  /** How often a message was restarted: shown text cannot be taken back, so the message continues under another id. */
   const restarts = new Map<string, number>();
 
   const shownId = (messageId: string): string => {
@@ -54,7 +54,7 @@ export function createTranslator(cwd: string, textIn: (path: string) => string |
     return path === undefined ? undefined : { text: textIn(path) };
   }
 
-  /** Announced with the first words of its input, and again when they have changed. */
+  /** Announces a call with the first keys of its input, and updates it when they change. */
   function call(id: string, name: string, input: Input): readonly SessionUpdate[] {
     const before = calls.get(id);
     const isSamePlace = before !== undefined && before.name === name && before.input.file_path === input.file_path;
@@ -89,7 +89,7 @@ export function createTranslator(cwd: string, textIn: (path: string) => string |
     const known = calls.get(id);
     calls.delete(id);
     if (known === undefined) return [];
-    // The diff, or the plan, says it better than the tool's own words.
+    // The diff or the plan says more than the tool's text.
     const isSaid = known.view.content.length > 0 && !isError;
     return [
       {
@@ -118,7 +118,7 @@ export function createTranslator(cwd: string, textIn: (path: string) => string |
     tool_call: ({ id, name, input }) => (name === "TodoWrite" ? plan(input) : call(id, name, input)),
     tool_progress: ({ id, text }) => progress(id, text),
     tool_result: result,
-    // For the session's news, or of no use to an editor.
+    // Handled by the session's news, or of no use to an editor.
     state: ignored,
     usage: ignored,
     settings: ignored,
@@ -132,18 +132,18 @@ export function createTranslator(cwd: string, textIn: (path: string) => string |
 
   return {
     take: (event: TurnEvent) => handleTurnEvent(handlers, event) ?? [],
-    /** A call that somebody is asked about, with all that is known of it now. */
+    /** A call that the user is asked about, with everything known of it. */
     asked(request: PermissionCall): ToolCallUpdate {
       const { id, name, input } = request;
       const view = askedView(request, cwd);
       keep(id, { name, input, status: "pending", view });
       return { toolCallId: id, name, status: "pending", ...view, rawInput: input };
     },
-    /** The calls that have no result run now. */
+    /** All calls without a result are running now. */
     begin: () => [...calls.keys()].flatMap(begins),
-    /** The last call of a tool that has no result yet. */
+    /** The last call of a tool without a result. */
     openCallOf: (name: string) => [...calls].filter(([, each]) => each.name === name).at(-1)?.[0],
-    /** What has no result gets none any more. */
+    /** Calls without a result will get none. */
     closeCalls(): readonly SessionUpdate[] {
       const left = [...calls.keys()];
       calls.clear();

@@ -7,20 +7,20 @@ import { expandHome } from "../../../text/user-words.ts";
 import { isText } from "../../../text/values.ts";
 import { fenced, plainLine, textContent } from "./shown-text.ts";
 
-/* What a call changes, as an editor shows it: by diffs, and in words where a diff cannot say it. */
+/** The changes of a call as an editor shows them: diffs, and words for what a diff cannot show. */
 
 type Details = PermissionCall["details"];
 type Input = Readonly<Record<string, unknown>>;
 
 export interface Changes {
-  /** Every file that is touched, as it is written. */
+  /** Every file that is changed, as written in the call. */
   readonly paths: readonly string[];
   readonly content: readonly ToolCallContent[];
 }
 
 const none: Changes = { paths: [], content: [] };
 
-/** From a permission request, which has whole files. `undefined` when it says nothing of them. */
+/** From a permission request, which has whole files. Undefined if it names none. */
 export function changesOfDetails(details: Details, cwd: string): Changes | undefined {
   switch (details.type) {
     case "create": {
@@ -53,7 +53,7 @@ interface ChangedFile {
   readonly newContent?: string;
 }
 
-/** That a file goes, or goes elsewhere, no diff can say; nor what is too large to be shown, or not there yet. */
+/** Adds words for deletions, moves, and contents that are missing or too large to show. */
 function contentOfFile(file: ChangedFile, cwd: string): readonly ToolCallContent[] {
   const { filePath, change, movedTo, oldContent, newContent } = file;
   const isShown = oldContent !== undefined || newContent !== undefined;
@@ -71,10 +71,7 @@ function inWords(change: ChangedFile["change"], path: string, movedTo: string | 
   ];
 }
 
-/**
- * From a call's own input: the pieces that it names, because nobody knows the rest of the file. `replaced` is what was in
- * the file that it writes as a whole.
- */
+/** From a call's input, which has only pieces of a file. `replaced` is the previous content of an overwritten file. */
 export function changesOfInput(name: string, input: Input, cwd: string, replaced?: string): Changes {
   const { file_path: path, content, old_str: before, new_str: after, edits } = input;
   if (name === "ApplyPatch") return changesOfPatch(input, cwd);
@@ -83,7 +80,7 @@ export function changesOfInput(name: string, input: Input, cwd: string, replaced
   switch (name) {
     case "Create":
     case "Write":
-      // The same text may be the new one already: then nobody knows what was there.
+      // If the new text is in the file already, the old one is unknown.
       return isText(content) ? of(diff(cwd, path, replaced === content ? undefined : replaced, content)) : of();
     case "Edit":
       return isText(before) && isText(after) ? of(diff(cwd, path, before, after)) : of();
@@ -98,7 +95,7 @@ export function changesOfInput(name: string, input: Input, cwd: string, replaced
   }
 }
 
-/** Where a path of a call leads, as far as that can be told here. */
+/** The absolute path, as far as it can be known here. */
 export function placeOf(path: string, cwd: string): string {
   try {
     return resolve(cwd, expandHome(path, homedir()));
@@ -107,13 +104,13 @@ export function placeOf(path: string, cwd: string): string {
   }
 }
 
-/** The file that a call writes as a whole, once its path is known to its end. */
+/** The file that a call overwrites, once its path is complete. */
 export function wholeFileOf(name: string, { file_path: path, content }: Input, cwd: string): string | undefined {
   const isWhole = (name === "Create" || name === "Write") && isText(path) && isText(content);
   return isWhole ? placeOf(path, cwd) : undefined;
 }
 
-/** Read as the tool reads it. One that is no patch, or none yet, changes nothing that could be named. */
+/** Parsed like the tool does. An invalid or incomplete patch changes nothing. */
 function changesOfPatch(input: Input, cwd: string): Changes {
   const sections = sectionsIn(input.input ?? input.patch);
   return {
@@ -149,7 +146,7 @@ function linesOf({ lines }: PatchHunk, sign: string): string {
     .join("\n");
 }
 
-/** Texts of a backend may be anything. */
+/** Untrusted backends can send anything as texts. */
 function diff(cwd: string, path: string, oldText: unknown, newText: unknown): ToolCallContent {
   return {
     type: "diff",

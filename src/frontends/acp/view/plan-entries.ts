@@ -8,12 +8,12 @@ const statuses: Readonly<Record<string, PlanEntry["status"]>> = {
   x: "completed",
 };
 
-/** Of a line without spaces around it. No two parts next to each other take the same characters. */
+/** For a trimmed line. Adjacent parts match different characters, so matching is linear. */
 const line = /^(?:\d+[.)]|[-*])?\s*\[([a-z_\s-]*)\]\s*(\S.*)$/i;
 
 /**
- * The tasks of a TodoWrite: lines such as `1. [in_progress] Do it`, or a list of objects. What is none is passed over;
- * `undefined` when there is something, and nothing of it can be read.
+ * The tasks of a TodoWrite: lines such as `1. [in_progress] Do it`, or a list of objects. Others are skipped; undefined if
+ * none of them can be read.
  */
 export function planEntries(todos: unknown): PlanEntry[] | undefined {
   const given = typeof todos === "string" ? todos.split("\n").filter((text) => text.trim() !== "") : todos;

@@ -2,13 +2,13 @@ import type { ToolCallContent } from "@agentclientprotocol/sdk";
 import { terminalLine, terminalText } from "../../../text/terminal-text.ts";
 import { textStart } from "../../../text/text-cut.ts";
 
-/* What somebody decides by must be seen as it is: see `terminalLine`. */
+/** Users must see the real text that they decide on: see `terminalLine`. */
 
-/** A title is one line; what it leaves out is in the content, or in the input. */
+/** A title is one line; the rest is in the content or the input. */
 const longestTitle = 300;
 
 export function shownTitle(title: string): string {
-  // Cut before anything is written out, so that no half of an escape is left, nor of a character.
+  // Cut before escaping, so that no escape or character is split.
   const start = textStart(title, longestTitle);
   return terminalLine(title.length > start.length ? `${start}…` : title);
 }
@@ -17,13 +17,13 @@ export function textContent(text: string): ToolCallContent {
   return { type: "content", content: { type: "text", text } };
 }
 
-/** As it may stand in the middle of Markdown, whatever is in it. */
+/** Safe to embed in Markdown. */
 export function fenced(text: string): string {
   const fence = "`".repeat(Math.max(3, longestTicks(text) + 1));
   return `${fence}\n${terminalText(text)}\n${fence}`;
 }
 
-/** Words of others as one line of Markdown, which they cannot make anything else of. */
+/** Untrusted text as one line of Markdown without markup. */
 export function plainLine(text: string): string {
   const line = terminalLine(text);
   if (!/[`<[\]*_#|~]/.test(line)) return line;
@@ -32,7 +32,7 @@ export function plainLine(text: string): string {
   return ticks === 0 ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`;
 }
 
-/** In a row. One by one: there may be more rows than a call has room for arguments. */
+/** The longest run of backticks. A loop, because there may be more runs than a call can have arguments. */
 function longestTicks(text: string): number {
   let longest = 0;
   for (const [row] of text.matchAll(/`+/g)) longest = Math.max(longest, row.length);

@@ -7,7 +7,7 @@ import { shownTitle, textContent } from "./shown-text.ts";
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** How an editor shows a call: what it does in a few words, and where. */
+/** How an editor shows a call: a short title, and the files. */
 export interface ToolView {
   readonly title: string;
   readonly kind: ToolKind;
@@ -33,12 +33,12 @@ const kinds: Readonly<Record<string, ToolKind>> = {
   ExitSpecMode: "switch_mode",
 };
 
-/** `replaced` is what was in the file that the call writes as a whole, if it is known. */
+/** `replaced` is the previous content of a file that the call overwrites. */
 export function viewOf(name: string, input: Input, cwd: string, replaced?: string): ToolView {
   return viewWith(changesOfInput(name, input, cwd, replaced), name, input, cwd);
 }
 
-/** Of a call that somebody is asked about: what the request says of it counts. */
+/** For a call that the user is asked about: the request's details take precedence. */
 export function askedView({ name, input, details }: PermissionCall, cwd: string): ToolView {
   const changes = changesOfDetails(details, cwd) ?? changesOfInput(name, input, cwd);
   return viewWith(changes, name, input, cwd);
@@ -54,16 +54,16 @@ function viewWith(changes: Changes, name: string, input: Input, cwd: string): To
   };
 }
 
-/** Counted from 1, as editors do; the tool is told how many lines to leave out. */
+/** Editors count lines from 1; the tool takes the number of lines to skip. */
 function lineOf(name: string, { offset }: Input): { line?: number } {
   return name === "Read" && Number.isSafeInteger(offset) && Number(offset) >= 0 ? { line: Number(offset) + 1 } : {};
 }
 
 interface Shown {
-  /** The files it names, from the folder of the session. */
+  /** Files of the call, relative to the session's folder. */
   readonly files: readonly string[];
   readonly input: Input;
-  /** An input that is text, or else the words. */
+  /** The input if it is text, otherwise the default. */
   text(key: string, otherwise: string): string;
 }
 
@@ -106,7 +106,7 @@ function pathsIn(name: string, input: Input): readonly string[] {
   return paths.filter(isText).filter((path) => path !== "");
 }
 
-/** From the folder that is worked in, where it is inside. */
+/** Relative to the session's folder if it is inside. */
 function shownPath(path: string, cwd: string): string {
   const inside = relative(cwd, placeOf(path, cwd));
   return inside === "" ? "." : inside.startsWith("..") ? placeOf(path, cwd) : inside;
