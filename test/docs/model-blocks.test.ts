@@ -72,6 +72,18 @@ describe("the configurations of the page", () => {
     expect(page.match(/```yaml/g)?.length).toBe(blocks.length);
   });
 
+  test("the table of presets is that of the source", () => {
+    const [section = ""] = (page.split("\n### Presets\n")[1] ?? "").split("\n## ");
+    const rows = section.split("\n").filter((line) => line.startsWith("| `"));
+    expect(rows.map((row) => row.split(" | ").map((cell) => cell.replace(/^\| | \|$/g, "")))).toEqual(
+      providers.map(({ id, name, keyVariables, baseUrl, isLocal }) => {
+        const keys = keyVariables.map((variable) => `\`${variable}\``).join(", ");
+        const from = [keys, ...(isLocal ? ["not needed"] : [])].filter((text) => text !== "").join(", ");
+        return [`\`${id}\``, name, from, baseUrl === "" ? "must be given" : `\`${baseUrl}\``];
+      }),
+    );
+  });
+
   // Each is a process, and many providers speak the same wire: of those the short run tries every second one.
   const isAlike = (name: string) => providers.some(({ id, wire }) => id === name && wire === "openai-chat");
   const tried = blocks.filter(({ name }, index) => isFullRun || !isAlike(name) || index % 2 === 0);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { providers } from "../../src/models/providers/providers.ts";
 import type { Bench } from "./tinman.ts";
 import { createBench } from "./tinman.ts";
 
@@ -11,19 +12,12 @@ afterEach(() => bench.remove());
 const configure = (text: string): Promise<unknown> =>
   bench.shell(`mkdir -p ~/.tinman && cat > ~/.tinman/config.yaml`, { stdin: text });
 
-const variables = [
-  ["anthropic", "ANTHROPIC_API_KEY is not set"],
-  ["openai", "OPENAI_API_KEY is not set"],
-  ["google", "none of GEMINI_API_KEY, GOOGLE_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY is set"],
-  ["openrouter", "OPENROUTER_API_KEY is not set"],
-  ["moonshot", "MOONSHOT_API_KEY is not set"],
-  ["groq", "GROQ_API_KEY is not set"],
-  ["deepseek", "DEEPSEEK_API_KEY is not set"],
-  ["together", "TOGETHER_API_KEY is not set"],
-  ["fireworks", "FIREWORKS_API_KEY is not set"],
-  ["mistral", "MISTRAL_API_KEY is not set"],
-  ["xai", "XAI_API_KEY is not set"],
-] as const;
+const variables = providers
+  .filter(({ isLocal }) => isLocal !== true)
+  .map(({ id, keyVariables: [first, ...others] }) => {
+    const all = [first, ...others].join(", ");
+    return [id, others.length === 0 ? `${first} is not set` : `none of ${all} is set`] as const;
+  });
 
 /** The lines under a heading, or those before the first one, as words. */
 function part(text: string, heading?: string): readonly (readonly string[])[] {
@@ -37,7 +31,8 @@ test("without keys and configuration, only what needs none is usable, and every 
   const { stdout, stderr, code } = await bench.tinman(["models"]);
   expect([code, stderr]).toEqual([0, ""]);
   expect(part(stdout)).toEqual([["* offline", "tinman", "200000 tokens", "no key"]]);
-  expect(part(stdout, "Not usable:")).toEqual(variables.map((row) => [...row]));
+  expect(part(stdout, "Not usable:")).toEqual(variables);
+  expect(variables).toContainEqual(["anthropic", "ANTHROPIC_API_KEY is not set"]);
   expect(stdout).toContain("ollama/<model>, lmstudio/<model>, llamacpp/<model>, vllm/<model>");
 });
 

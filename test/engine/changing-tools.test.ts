@@ -163,43 +163,49 @@ test("what the client runs can be called although it went away here", async () =
   expect([offered?.name, offered !== undefined && tools.isThere(offered), tools.list()]).toEqual(["A", true, []]);
 });
 
+interface Case {
+  readonly source: ToolSource;
+  /** Makes it list other tools. */
+  change?(): void;
+  /** The names it lists, before and after. */
+  readonly lists: readonly (readonly string[])[];
+}
+
 describe.each([
-  ["tools that stay", () => ({ source: fixedTools([A, B]), change: undefined })],
+  ["tools that stay", () => ({ source: fixedTools([A, B]), lists: [["A", "B"]] })],
   [
     "tools that come and go",
     () => {
       const source = changing(A, B);
-      return { source, change: () => source.set(B) };
+      return { source, change: () => source.set(B), lists: [["A", "B"], ["B"]] };
     },
   ],
   [
     "a session's tools, over others that change",
     () => {
       const own = changing(A, B);
-      return { source: new SessionTools(own, {}, {}, async () => ({})), change: () => own.set(B) };
+      const source = new SessionTools(own, {}, {}, async () => ({}));
+      return { source, change: () => own.set(B), lists: [["A", "B"], ["B"]] };
     },
   ],
   [
     "a session's tools, when its client limits them",
     () => {
       const source = new SessionTools(fixedTools([A, B]), {}, {}, async () => ({}));
-      return { source, change: () => source.limit((name) => name === "B") };
+      return { source, change: () => source.limit((name) => name === "B"), lists: [["A", "B"], ["B"]] };
     },
   ],
-] as const)(
-  "a source of %s",
-  (_, make: () => { readonly source: ToolSource; readonly change: (() => void) | undefined }) => {
-    test("has one version for one list, and a higher one for another", () => {
-      const { source, change } = make();
-      const before = { version: source.version, list: source.list() };
-      expect([source.version, source.list()]).toEqual([before.version, before.list]);
-      expect(before.list.map(({ name }) => name)).toEqual(["A", "B"]);
-      change?.();
-      expect(source.version > before.version).toBe(change !== undefined);
-      expect(source.list().map(({ name }) => name)).toEqual(change === undefined ? ["A", "B"] : ["B"]);
-    });
-  },
-);
+] as readonly (readonly [string, () => Case])[])("a source of %s", (_, make) => {
+  test("has one version for one list, and a higher one for another", () => {
+    const { source, change, lists } = make();
+    const before = { version: source.version, list: source.list() };
+    expect([source.version, source.list()]).toEqual([before.version, before.list]);
+    expect(before.list.map(({ name }) => name)).toEqual(lists[0]);
+    change?.();
+    expect(source.version > before.version).toBe(change !== undefined);
+    expect(source.list().map(({ name }) => name)).toEqual(lists.at(-1));
+  });
+});
 
 async function* play(events: readonly ModelEvent[]): AsyncGenerator<ModelEvent> {
   yield* events;

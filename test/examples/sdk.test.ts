@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { rm, symlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { builtinTools } from "../../src/tools/all.ts";
 import { createBench, mainFile } from "../e2e/tinman.ts";
 import { isFullRun } from "../full-run.ts";
 import { importsOf } from "../rules/imports.ts";
@@ -14,6 +15,11 @@ interface Shown {
 
 const execute = '> Execute {"command":"echo hello","riskLevel":"low","riskLevelReason":"It only reads."}';
 const executed = "< hello\n\n\n[Process exited with code 0]";
+
+/** What is offered in auto mode to a model that takes no patches. The example hides one. */
+const tools = builtinTools
+  .filter(({ onlyIn, replaces }) => onlyIn === undefined && replaces === undefined)
+  .map(({ name }) => (name === "FetchUrl" ? "FetchUrl (not offered)" : name));
 
 /** What each example prints, whole. Times are another one in every run. */
 const examples: Readonly<Record<string, Shown>> = {
@@ -51,9 +57,7 @@ auto, low
   fork: { prints: "The gate code is 5519. Just reply OK.: 5519\nAnother code: 7070\n" },
   rename: { prints: "Just reply OK.\nA better name\n" },
   "models-and-tools": {
-    prints:
-      "offline: Tinman offline, none\nRead\nLS\nGrep\nGlob\nCreate\nEdit\nExecute\nTodoWrite\nAskUser\n" +
-      "FetchUrl (not offered)\n{ skills: [] }\n",
+    prints: `offline: Tinman offline, none\n${tools.join("\n")}\n{ skills: [] }\n`,
   },
   resume: { prints: "user: The password is DOLPHIN-2288. Just reply OK.\nassistant: OK\nDOLPHIN-2288\n" },
   query: { prints: "completed: 17*3 = 51\n> sleep 60\n" },

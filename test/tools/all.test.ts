@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { Tool } from "../../src/engine/tool.ts";
 import { builtinTools } from "../../src/tools/all.ts";
@@ -25,13 +25,18 @@ describe("the built-in tools", () => {
   });
 
   it("run beside others only when they change nothing", () => {
-    expect(builtinTools.filter((tool) => tool.concurrent).map((tool) => tool.name)).toEqual([
-      "Read",
-      "LS",
-      "Grep",
-      "Glob",
-      "FetchUrl",
-    ]);
+    const changing = builtinTools.filter(({ kind }) => kind !== "read" && kind !== "fetch");
+    expect(changing.filter((tool) => tool.concurrent)).toEqual([]);
+    expect(named("Read").concurrent).toBe(true);
+  });
+
+  it("each have a section of docs/tools.md, which names every parameter", () => {
+    const sections = readFileSync("docs/tools.md", "utf8").split("\n## ");
+    for (const [name, schema] of Object.entries(parameters)) {
+      const section = sections.find((text) => text.startsWith(`${name}\n`)) ?? "";
+      const unnamed = Object.keys(schema.properties).filter((key) => !section.includes(`\`${key}\``));
+      expect({ name, isThere: section !== "", unnamed }).toEqual({ name, isThere: true, unnamed: [] });
+    }
   });
 
   it("each bring a description of their own and name every parameter in it", () => {

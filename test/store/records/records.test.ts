@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { isStored } from "../../../src/engine/event.ts";
 import { decodeStart } from "../../../src/store/listing/listed-records.ts";
 import { decodeRecord, encodeRecord } from "../../../src/store/records/records.ts";
 import { everyBody, everyEvent, opened, prompt, settings } from "../sample-events.ts";
@@ -97,6 +98,12 @@ describe("other lines", () => {
     ["excessive nesting", "[".repeat(200_000)],
   ])("are damaged with %s", (_, line) => {
     expect(decodeRecord(line, "s1")).toEqual({ kind: "damaged" });
+  });
+
+  it("have a sample of every durable event", () => {
+    const durable = Object.entries(isStored).flatMap(([type, stored]) => (stored ? [type] : []));
+    const samples = new Set<string>(everyEvent("s1").map(({ type }) => type));
+    expect([...samples].toSorted()).toEqual(durable.toSorted());
   });
 
   it.each(everyBody.map((body) => [body.type, body] as const))("of type %s require their fields", (_, body) => {

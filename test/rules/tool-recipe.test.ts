@@ -1,0 +1,86 @@
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import ts from "typescript";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { isFullRun } from "../full-run.ts";
+import { programOf } from "./promise-handlers.ts";
+import { keptFiles } from "./source-limits.ts";
+import { afterStep, type Step, stepsOf } from "./tool-recipe.ts";
+
+const run = promisify(execFile);
+const steps = stepsOf(readFileSync("CONTRIBUTING.md", "utf8"));
+const commands = steps.flatMap(({ action, text }) => (action === "run" ? text.trimEnd().split("\n") : []));
+
+/** The changed files after all steps. */
+function followed(edits: readonly Step[]): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const step of edits) {
+    const { path } = step;
+    texts.set(path, afterStep(step, texts.get(path) ?? (existsSync(path) ? readFileSync(path, "utf8") : undefined)));
+  }
+  return texts;
+}
+
+const texts = followed(steps.filter(({ action }) => action !== "run"));
+const added = steps.filter(({ action }) => action === "new").map(({ path }) => path);
+
+it("a tool made by the recipe compiles", () => {
+  expect(added).toHaveLength(3);
+  const program = programOf(new Map([...texts, ["text-files.d.ts", readFileSync("text-files.d.ts", "utf8")]]));
+  const sources = [...texts.keys()].filter((path) => path.endsWith(".ts"));
+  const found = sources.flatMap((path) => program.getSemanticDiagnostics(program.getSourceFile(path)));
+  expect(found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"))).toEqual([]);
+}, 60_000);
+
+let copy: string;
+beforeEach(async () => {
+  copy = await mkdtemp(join(tmpdir(), "tinman-recipe-"));
+  await Promise.all(
+    keptFiles().map(async (path) => {
+      await mkdir(dirname(join(copy, path)), { recursive: true });
+      await cp(path, join(copy, path));
+    }),
+  );
+  for (const [path, text] of texts) await writeFile(join(copy, path), text);
+  await symlink(join(process.cwd(), "node_modules"), join(copy, "node_modules"));
+});
+afterEach(() => rm(copy, { recursive: true, force: true }));
+
+/** Without what this test run has set for its own workers. */
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^VITEST|^NODE_ENV$/.test(name)));
+
+/** Rejects with what it printed. */
+async function shell(command: string, extra: Readonly<Record<string, string>> = {}): Promise<void> {
+  await run("sh", ["-c", command], { cwd: copy, env: { ...env, ...extra }, maxBuffer: 64 * 1024 * 1024 }).catch(
+    ({ stdout, stderr }) => Promise.reject(new Error(`${command}\n${stdout}${stderr}`)),
+  );
+}
+
+it("the test of the recipe passes on a copy of the repository", async () => {
+  // The program is not built for it.
+  const config = 'import base from "./vitest.config.ts";\nbase.test.globalSetup = [];\nexport default base;\n';
+  await writeFile(join(copy, "quick.config.ts"), config);
+  const own = added.find((path) => path.endsWith(".test.ts"));
+  await shell(`npx vitest run --config quick.config.ts ${own} test/protocol/schemas.test.ts -t "size|parameters"`, {
+    TINMAN_WRITE_SCHEMAS: "1",
+  });
+  expect(JSON.parse(readFileSync(join(copy, "src/tools/parameters.json"), "utf8"))).toHaveProperty("FileSize");
+}, 60_000);
+
+if (isFullRun) {
+  it("every command of the recipe succeeds on a copy, and changes only what the recipe says", async () => {
+    await shell("git init -q . && git add -A");
+    expect(commands.length).toBeGreaterThan(4);
+    for (const command of commands) await shell(command);
+    const { stdout } = await run("git", ["diff", "--name-only"], { cwd: copy });
+    const changed = stdout.trimEnd().split("\n");
+    expect(changed.filter((path) => !path.startsWith("test/golden/"))).toEqual([
+      "src/tools/all.ts",
+      "src/tools/parameters.json",
+    ]);
+  }, 600_000);
+}
