@@ -7,8 +7,7 @@ import type { Access, AccessClass, Decision, DecisionContext, PermissionPolicy, 
 import type { Clock, Host } from "../ports.ts";
 import type { Interactions } from "../session/interactions.ts";
 import type { Mode } from "../settings.ts";
-import type { Tool, ToolBody, ToolOutput, ToolScope } from "../tool.ts";
-import { failed } from "../tool.ts";
+import { failed, type Tool, type ToolBody, type ToolOutput, type ToolScope } from "../tool.ts";
 import { changedSince, isNoWorse, withEvidence } from "./evidence.ts";
 import { changesSince, type FileChanges, writtenBefore } from "./file-changes.ts";
 import { isOffered } from "./offered-tools.ts";
