@@ -5,11 +5,11 @@ import { open, stat } from "node:fs/promises";
 const maxDocumentBytes = 4 * 1024 * 1024;
 
 /**
- * The text of a plain file of at most 4 MiB. Rejects with Node's own errors, and in words for anything else. Never waits for
- * somebody to write into a pipe, and opens no device: others may have chosen the name.
+ * The text of a regular file of at most 4 MiB. Rejects with Node's errors, or a message. The path is untrusted: never waits for
+ * a pipe's writer, and opens no device.
  */
 export async function readPlainText(path: string): Promise<string> {
-  // Opening is an act for some devices, so it is looked at before, and once more in case that it was changed meanwhile.
+  // Opening has effects on some devices, so check before, and again after, in case the file was swapped.
   if (!(await stat(path)).isFile()) throw new Error("is not a plain file");
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -23,8 +23,7 @@ export async function readPlainText(path: string): Promise<string> {
 }
 
 /**
- * A file's bytes, or one more than `most` of them when it is larger: a device or a pipe may have no end. Rejects with Node's
- * own errors.
+ * A file's bytes, at most `most` + 1, because a device or a pipe may be endless. Rejects with Node's errors.
  */
 export async function readBounded(path: string, most: number): Promise<Buffer> {
   if ((await stat(path)).isFIFO()) return readPipe(path, most);
@@ -36,7 +35,7 @@ export async function readBounded(path: string, most: number): Promise<Buffer> {
   }
 }
 
-/** Waits for a writer, but not inside `open`: a thread that sits there would keep the process from ending at a signal. */
+/** Waits for a writer outside `open`, where a blocked thread would keep the process from ending. */
 async function readPipe(path: string, most: number): Promise<Buffer> {
   const { Socket } = await import("node:net");
   const end = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

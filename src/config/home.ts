@@ -5,13 +5,13 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 export interface Homes {
   /** The user's home folder. */
   readonly user: string;
-  /** The one that the system has on record, whatever `$HOME` says. */
+  /** The home in the system's user database, whatever `$HOME` is. */
   readonly login: string | undefined;
   /** Tinman's own: `$TINMAN_HOME`, or `.tinman` in the user's home. */
   readonly own: string;
 }
 
-/** Throws when neither `$HOME` nor `$TINMAN_HOME` leads to a folder. */
+/** Throws if neither `$HOME` nor `$TINMAN_HOME` names a usable folder. */
 export function findHomes(env: NodeJS.ProcessEnv): Homes {
   const login = homeOnRecord();
   const given = homedir();
@@ -45,7 +45,7 @@ function homeOnRecord(): string | undefined {
   try {
     return userInfo().homedir || undefined;
   } catch {
-    // A user without a name, as containers have them.
+    // An unnamed user, as in containers.
     return undefined;
   }
 }

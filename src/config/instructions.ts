@@ -7,9 +7,8 @@ const maxFileBytes = 32 * 1024;
 const maxFiles = 20;
 
 /**
- * The AGENTS.md files that speak about a folder: the user's own, then from the root of its repository down to it. Each is
- * cut at 32 KiB. A link is followed to another text of the repository, such as CLAUDE.md, and nowhere else: a repository must
- * not make us read others' files, or git's own.
+ * The AGENTS.md files for a folder: the user's, then from its repository's root down to it. Each is cut at 32 KiB. Links are
+ * followed only to other texts in the repository, such as CLAUDE.md, so that a repository cannot make us read foreign files.
  */
 export async function readInstructions(ownHome: string, cwd: string): Promise<readonly string[]> {
   const root = await repositoryRoot(cwd);

@@ -6,8 +6,8 @@ import type { UserConfig } from "./check/checked-config.ts";
 import { invalid, reason } from "./check/config-fault.ts";
 
 /**
- * The user's configuration; empty when there is none. Rejects with `config_invalid` and one line that names the place.
- * `file` takes the place of `config.yaml`, and must be there.
+ * The user's configuration, empty by default. Rejects with `config_invalid` and one line that names the place. `file` replaces
+ * `config.yaml` and must exist.
  */
 export async function loadUserConfig(ownHome: string, { file }: { file?: string } = {}): Promise<UserConfig> {
   const path = file ?? join(ownHome, "config.yaml");
@@ -16,7 +16,7 @@ export async function loadUserConfig(ownHome: string, { file }: { file?: string 
   return (await import("./check/checked-config.ts")).readUserConfig(text, path);
 }
 
-/** Any YAML or JSON file, as plain data; `config_invalid` for what is no plain file. JSON is tried first: it is quicker, and needs no YAML parser. */
+/** A YAML or JSON file as plain data. Rejects with `config_invalid`. Tries JSON first, because it is faster and needs no YAML parser. */
 export async function readDocument(path: string): Promise<unknown> {
   const text = await readNamed(path);
   try {
@@ -45,7 +45,7 @@ async function readIfThere(path: string): Promise<string | undefined> {
     if (!isMissing(error)) {
       throw invalid(path, reason(error));
     }
-    // Rules must not get lost in silence.
+    // Rules must not be lost silently.
     if (await isLink(path)) throw invalid(path, "the link leads to no file");
     return undefined;
   }

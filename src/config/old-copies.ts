@@ -9,7 +9,7 @@ export function removeOldCopies(ownHome: string): void {
     try {
       unlinkSync(join(folder, name));
     } catch {
-      // A folder, or a home that cannot be written in.
+      // It is a folder, or the home is read-only.
     }
   }
 }

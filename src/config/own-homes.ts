@@ -2,7 +2,7 @@ import { AgentError } from "../engine/errors.ts";
 import { errorMessage } from "../text/values.ts";
 import { findHomes, type Homes } from "./home.ts";
 
-/** Rejects a home that would be another folder in every working directory with `config_invalid`. */
+/** The homes. Throws `config_invalid` for a home that depends on the working directory. */
 export function ownHomes(env: NodeJS.ProcessEnv): Homes {
   try {
     return findHomes(env);

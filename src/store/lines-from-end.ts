@@ -7,9 +7,9 @@ const firstChunk = 64 * 1024;
 const largestChunk = 4 * 1024 * 1024;
 
 /**
- * Calls `visit` with the lines of a file from the last one back, as bytes that are good only during the call, until it says
- * so. `start`: only the first line is left. `torn`: the last line has no end, or one is longer than a record may be. Rejects
- * with what the file system says, or `visit` throws.
+ * Calls `visit` with a file's lines from the last one back, until it stops. The bytes are valid only during the call. `start`:
+ * only the first line is left. `torn`: the last line has no newline, or a line is longer than a record can be. Rejects with
+ * file system errors and whatever `visit` throws.
  */
 export async function linesFromEnd(
   path: string,
@@ -19,7 +19,7 @@ export async function linesFromEnd(
   try {
     const { size } = await file.stat();
     let chunkBytes = firstChunk;
-    /** The end of a line whose beginning has not been read yet. */
+    /** The end of a line whose start is not read yet. */
     let rest: Buffer | undefined;
     for (let position = size; position > 0; ) {
       const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, position));

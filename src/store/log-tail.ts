@@ -7,12 +7,12 @@ import { decodeRecord } from "./records/records.ts";
 import { storageError } from "./storage-error.ts";
 
 /**
- * The records behind a number, which is at least 1, read from the end of the log. `undefined` when any of them is not as it
- * should be: then the log must be read as a whole.
+ * The records after a seq of at least 1, read from the end of the log. `undefined` if one of them is invalid, so that the whole
+ * log must be read.
  */
 export async function readTail(path: string, sessionId: string, after: number): Promise<StoredLog | undefined> {
   const newestFirst: DurableEvent[] = [];
-  /** The number of the record that ended the reading; `undefined` when it was one that is not as it should be. */
+  /** The seq of the record that ended the reading; `undefined` if that was invalid. */
   let before: number | undefined;
   const visit = (line: Buffer): "enough" | undefined => {
     const decoded = isUtf8(line) ? decodeRecord(line.toString(), sessionId) : undefined;
@@ -30,7 +30,7 @@ export async function readTail(path: string, sessionId: string, after: number): 
     if (isMissing(error)) return undefined;
     throw storageError("read", path, error);
   });
-  // Only the first line is left, which is number 1.
+  // Only the first line is left, with seq 1.
   if (end === "start" && (newestFirst.at(-1)?.seq ?? 2) === 2) before = 1;
   if (before === undefined) return undefined;
   const lastSeq = newestFirst[0]?.seq ?? before;

@@ -1,27 +1,27 @@
 import { createMatcher, oneOf, type PatternPart } from "./pattern-matcher.ts";
 import { shownName } from "./shown-name.ts";
 
-/** A longer one is refused: the time of a match grows with its length. */
+/** Longer patterns are rejected, because match time grows with length. */
 export const longestPattern = 400;
 
 export interface Glob {
-  /** Takes paths that are relative and have no `./`. */
+  /** Expects relative paths without `./`. */
   matches(path: string): boolean;
-  /** What is wrong with the pattern. Then it matches only what is called exactly like it. */
+  /** The pattern's fault. It then matches only its literal text. */
   readonly problem?: string;
 }
 
 /**
- * A pattern as `.gitignore` reads it: one without a slash matches at any depth, one with a slash starts at the folder; `*`
- * and `?` stay within a name, `**` does not; also `[a-z]`, `{a,b}` and `\` before a character.
+ * A pattern as in `.gitignore`: without a slash it matches at any depth, with a slash from the folder; `*` and `?` match within
+ * a name, `**` across names; also `[a-z]`, `{a,b}` and `\` before a character.
  */
 export function compileGlob(pattern: string): Glob {
   return compile(pattern, false);
 }
 
 /**
- * A pattern as people write it: `./src` and `src` are the same, and a folder means what is in it. What is called exactly
- * like the pattern matches as well, and so does a `[name]` that is written out.
+ * A pattern as people write it: `./src` equals `src`, and a folder means its content. The literal text matches too, including
+ * a literal `[name]`.
  */
 export function compileWrittenGlob(pattern: string): Glob {
   if (pattern.length > longestPattern) return tooLong;
@@ -31,7 +31,7 @@ export function compileWrittenGlob(pattern: string): Glob {
   return { matches: (path) => isNamed(path) || matches(path), ...(problem === undefined ? {} : { problem }) };
 }
 
-/** Whether a path, or a folder that it is in, is called exactly so. A name alone is enough at any depth. */
+/** Whether a path, or a folder around it, has exactly this name. A plain name matches at any depth. */
 function namedLike(pattern: string): (path: string) => boolean {
   const letters = pattern.replace(/^\/|\/+$/g, "");
   if (letters === "") return () => false;
@@ -61,12 +61,12 @@ function unclosed(bracket: string): Error {
   return new Error(`: its "${bracket}" is not closed`);
 }
 
-/** Throws what is wrong, as the end of a sentence. */
+/** Throws the fault, as the end of a sentence. */
 function parse(pattern: string, setsAreNames: boolean): readonly PatternPart[] {
   const characters = Array.from(pattern);
   let at = 0;
 
-  /** Stars: two of them, alone between slashes, stand for any number of folders. */
+  /** Stars. Two of them, alone between slashes, match any number of folders. */
   function stars(): PatternPart {
     const before = characters[at - 1];
     const start = at;
@@ -118,7 +118,7 @@ function parse(pattern: string, setsAreNames: boolean): readonly PatternPart[] {
   return sequence(false);
 }
 
-/** The set behind a bracket, and where it ends. A `]` right at its start is a member. It never holds a slash. */
+/** The set after a bracket, and its end. A `]` at its start is a member. It never contains a slash. */
 function readSet(characters: readonly string[], start: number) {
   const negated = characters[start] === "!" || characters[start] === "^";
   const first = start + (negated ? 1 : 0);

@@ -1,6 +1,6 @@
 const codes = { backslash: 0x5c, quote: 0x22, openList: 0x5b, closeList: 0x5d, open: 0x7b, close: 0x7d };
 
-/** Whether a JSON text nests deeper than so many levels: whoever walks through it would exhaust the stack. */
+/** Whether a JSON text nests deeper than a limit, so that walking it could exhaust the stack. */
 export function isNestedDeeper(json: string, than: number): boolean {
   if (json.length <= than) return false;
   let depth = 0;
@@ -18,8 +18,8 @@ export function isNestedDeeper(json: string, than: number): boolean {
 }
 
 /**
- * Whether a JSON text has more of these signs than `most`, not counting those in its strings. Parsing takes time and memory
- * for each value, up to fifty times that of the text, and cannot be stopped; this only looks at each character once.
+ * Whether a JSON text has more of these characters than `most`, outside its strings. Parsing can take fifty times the text's
+ * memory and cannot be stopped; this reads each character once.
  */
 export function hasMoreOf(signs: string, json: string, most: number): boolean {
   if (json.length <= most) return false;

@@ -19,7 +19,7 @@ export function headAndTail(text: string, limit: number, note: (skipped: number)
   return `${text.slice(0, head)}\n${note(tail - head)}\n${text.slice(tail)}`;
 }
 
-/** Bytes of the text as it stands in a JSON line, without its quotes. */
+/** Bytes of the text in a JSON line, without its quotes. */
 export function jsonBytes(text: string): number {
   let bytes = 0;
   for (let index = 0; index < text.length; index += 1) bytes += unitBytes(text, index);

@@ -1,5 +1,5 @@
 import { textStart } from "./text-cut.ts";
-/** What a patch says, as it is written: nothing of it has been compared with files yet. */
+/** A parsed patch, not yet compared with files. */
 export type PatchSection =
   | { readonly change: "add"; readonly path: string; readonly content: string }
   | { readonly change: "delete"; readonly path: string }
@@ -7,16 +7,16 @@ export type PatchSection =
       readonly change: "update";
       readonly path: string;
       readonly movedTo?: string;
-      /** May be empty when the file is moved. */
+      /** Can be empty if the file is moved. */
       readonly hunks: readonly PatchHunk[];
     };
 
 export interface PatchHunk {
-  /** Where it begins in the patch, counted from 1. */
+  /** Its first line in the patch, from 1. */
   readonly patchLine: number;
-  /** Lines to find first, from the outside in: a class, then a function of it. */
+  /** Lines to find first, from the outside in: a class, then its function. */
   readonly headers: readonly string[];
-  /** Each begins with its sign: a space, `-` or `+`. Without line ends. */
+  /** Each starts with a space, `-` or `+`. Without line ends. */
   readonly lines: readonly string[];
   readonly atEnd: boolean;
 }
@@ -31,10 +31,10 @@ const sectionMarks = [
   ["*** Delete File:", "delete"],
 ] as const;
 
-/** More would be a flood of accesses for one decision. */
+/** More would be too many accesses for one decision. */
 const mostPaths = 1000;
 
-/** Throws an error with words for the model. Whatever stands around the patch to feed it to a program is left out. */
+/** Throws an error with a message for the model. Ignores commands wrapped around the patch. */
 export function parsePatch(text: string): readonly PatchSection[] {
   const source = openPatch(text);
   const sections: PatchSection[] = [];
@@ -48,7 +48,7 @@ export function parsePatch(text: string): readonly PatchSection[] {
   return sections;
 }
 
-/** Every path that is named, once, in the order of the patch. */
+/** All named paths, without duplicates, in order. */
 export function pathsOf(sections: readonly PatchSection[]): readonly string[] {
   const paths = new Set<string>();
   for (const section of sections) {
@@ -60,14 +60,14 @@ export function pathsOf(sections: readonly PatchSection[]): readonly string[] {
 
 /** The lines between the marks. */
 interface Source {
-  /** The line that is next, without its line end; `undefined` behind the last one. */
+  /** The next line without its line end; `undefined` after the last one. */
   peek(): string | undefined;
   next(): void;
-  /** The same line as content of a new file, which may want its carriage return. */
+  /** The same line as content of a new file, with its carriage return. */
   content(): string;
-  /** Of the line that is next, counted from 1. */
+  /** The next line's number, from 1. */
   number(): number;
-  /** An error about the line that is next. */
+  /** An error about the next line. */
   fault(words: string): Error;
 }
 
@@ -78,7 +78,7 @@ function openPatch(text: string): Source {
   const end = lines.findLastIndex((line) => line.trim() === endMark);
   if (end < begin) throw new Error(`The patch has no line "${endMark}": it may have been cut off.`);
   requireWrapping(lines, begin, end);
-  // Where even the marks have one, carriage returns came with the transport and are not meant.
+  // If even the marks have carriage returns, they came from the transport.
   const isCrlf = lines[begin]?.endsWith("\r") ?? false;
   let at = begin + 1;
   const peek = (): string | undefined => (at < end ? withoutReturn(lines[at] ?? "") : undefined);
@@ -93,7 +93,7 @@ function openPatch(text: string): Source {
   };
 }
 
-/** Around a patch may stand what feeds it to a program: that program's name, a here-document, a fence. */
+/** Removes what may surround a patch: a program's name, a here-document, a fence. */
 function requireWrapping(lines: readonly string[], begin: number, end: number): void {
   const closers = new Set([""]);
   for (const [index, line] of lines.entries()) {
@@ -144,7 +144,7 @@ function parseContent(source: Source): string {
   let blanks = 0;
   for (let line = source.peek(); line !== undefined; line = source.peek()) {
     if (line.startsWith("+")) {
-      // Blank lines in the middle that lack their sign are meant; behind the last line they only set sections apart.
+      // Blank lines without a sign count in the middle. After the last line they only separate sections.
       for (; blanks > 0; blanks -= 1) content.push("");
       content.push(source.content().slice(1));
     } else if (line.trim() === "") blanks += 1;
@@ -187,7 +187,7 @@ function parseHunks(source: Source): readonly PatchHunk[] {
       open ??= start();
       open.lines.push(line);
     } else if (line.trim() === "") open?.lines.push(" ");
-    // What other patches say of a missing newline: the file keeps what it has.
+    // Other formats' note about a missing newline: the file keeps its end.
     else if (!line.startsWith("\\ "))
       throw source.fault("a line of a hunk must begin with a space (context), - (removed) or + (added).");
     source.next();
@@ -196,7 +196,7 @@ function parseHunks(source: Source): readonly PatchHunk[] {
   return hunks;
 }
 
-/** What is behind `@@`. Line numbers, as other patches have them there, are no help: the lines themselves are looked for. */
+/** The text after `@@`. Ignores other formats' line numbers, because the lines themselves are searched for. */
 function headerOf(line: string): string | undefined {
   let header = line.slice(2);
   if (header.startsWith(" ")) header = header.slice(1);

@@ -1,8 +1,8 @@
-/** A part of a pattern, whatever notation it was written in. */
+/** A part of a pattern in any notation. */
 export type PatternPart =
   /** One character. */
   | { readonly type: "one"; test(character: string): boolean }
-  /** Any number of characters, none included. */
+  /** Any number of characters, including none. */
   | { readonly type: "many"; test(character: string): boolean }
   | { readonly type: "either"; readonly choices: readonly (readonly PatternPart[])[] };
 
@@ -10,13 +10,13 @@ export function oneOf(character: string): PatternPart {
   return { type: "one", test: (candidate) => candidate === character };
 }
 
-/** Without `test` it goes on at all of `next`, without taking a character. The last state is the end. */
+/** Without `test`, continues at all of `next` without consuming a character. The last state is the end. */
 interface State {
   readonly test?: (character: string) => boolean;
   readonly next: number[];
 }
 
-/** Adds the states of the parts, which begin at the next free index and go on behind the last of them. */
+/** Appends the parts' states, which continue after the last of them. */
 function assemble(parts: readonly PatternPart[], states: State[]): void {
   for (const part of parts) {
     const start = states.length;
@@ -41,14 +41,13 @@ function assembleChoices(choices: readonly (readonly PatternPart[])[], states: S
 }
 
 /**
- * Tells whether a whole text matches. All readings of the pattern are followed at once, so that time grows with the length
- * of the pattern times that of the text, and no faster.
+ * Whether a whole text matches. Follows all states at once, so time is bounded by the pattern's length times the text's.
  */
 export function createMatcher(parts: readonly PatternPart[]): (text: string) => boolean {
   const states: State[] = [];
   assemble(parts, states);
   const end = states.length;
-  /** In which round a state was reached last, counted from 1. */
+  /** The round in which a state was last reached, from 1. */
   const reached = new Uint32Array(end + 1);
   const waiting: number[] = [];
   let round = 0;

@@ -5,18 +5,18 @@
 
 const firstByteCharacter = 0x10fe00;
 
-/** The character that stands for a byte which is not UTF-8. */
+/** The character that represents a byte that is not UTF-8. */
 function characterOfByte(byte: number): string {
   return String.fromCodePoint(firstByteCharacter + byte);
 }
 
-/** The byte that a character stands for; `undefined` for all others. */
+/** The byte that a character represents, if any. */
 export function byteOfCharacter(character: string): number | undefined {
   const byte = (character.codePointAt(0) ?? 0) - firstByteCharacter;
   return byte >= 0 && byte <= 0xff ? byte : undefined;
 }
 
-/** What would end a line, or is no text; and a backslash that would be read as the start of an escape. */
+/** Characters that end a line or are not text, and a backslash that would start an escape. */
 const unshowable = /[\p{Cc}\p{Zl}\p{Zp}\u{10fe00}-\u{10feff}]|\\(?=x[0-9a-f]{2})/giu;
 
 function bytesOf(character: string): Iterable<number> {
@@ -24,14 +24,14 @@ function bytesOf(character: string): Iterable<number> {
   return byte === undefined ? new TextEncoder().encode(character) : [byte];
 }
 
-/** A name or path on one line, from which `meantName` makes the same name again. */
+/** A name or path on one line. `meantName` reverses it. */
 export function shownName(name: string): string {
   return name.replace(unshowable, (character) =>
     Array.from(bytesOf(character), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join(""),
   );
 }
 
-/** The name that is shown in this way; `undefined` when none is. */
+/** The name that is shown this way; `undefined` if none is. */
 export function meantName(shown: string): string | undefined {
   if (!/\\x[0-9a-f]{2}/i.test(shown)) return undefined;
   const meant = shown.replace(/(?:\\x[0-9a-f]{2})+/gi, (escapes) => {
@@ -41,18 +41,18 @@ export function meantName(shown: string): string | undefined {
   return shownName(meant).toLowerCase() === shown.toLowerCase() && !/[/\0]/.test(meant) ? meant : undefined;
 }
 
-/** The name that these bytes are. */
+/** The name for these bytes. */
 export function nameOfBytes(bytes: Uint8Array): string {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     if (!/[\u{10fe00}-\u{10feff}]/u.test(text)) return text;
   } catch {
-    // Some of it is text, and is found below.
+    // Part of it is text, found below.
   }
   return partlyText(bytes);
 }
 
-/** Where in the bytes one character of UTF-8 begins, it is taken; every other byte stands for itself. */
+/** Decodes valid UTF-8 characters, and represents every other byte by itself. */
 function partlyText(bytes: Uint8Array): string {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let name = "";
@@ -63,7 +63,7 @@ function partlyText(bytes: Uint8Array): string {
     try {
       character = decoder.decode(bytes.subarray(at, at + length));
     } catch {
-      // Not a character.
+      // Not a valid character.
     }
     const isText = character !== undefined && character !== "" && byteOfCharacter(character) === undefined;
     name += isText ? character : characterOfByte(first);

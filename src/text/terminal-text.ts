@@ -1,14 +1,14 @@
 /**
- * Others' words on a terminal. What a terminal acts on (control characters, C1 among them), what turns text around, and
- * what shows nothing is written out as `\u{1b}`: it is seen, and has no effect.
+ * Untrusted text for a terminal. Control characters (including C1), direction marks and invisible characters are written as
+ * `\u{1b}`, visible and without effect.
  */
 
-/** Made when it is first needed, and of strings: literals are read at the start, and these take a millisecond. */
+/** Created on first use from strings: literals are compiled at start-up, and these take a millisecond. */
 let pattern: RegExp | undefined;
 
 /**
- * Signs of writing that show nothing by themselves stay where they belong: what makes an emoji one, or joins two, and the
- * joiners of Arabic and Indic scripts. One at a time: a row of them is a hiding place.
+ * Keeps invisible characters where scripts need them: emoji selectors and joiners, and joiners of Arabic and Indic scripts.
+ * Only one at a time, because a row of them could hide text.
  */
 const inPlace = [
   String.raw`(?<=\p{Emoji})[\ufe0e\ufe0f]`,
@@ -28,17 +28,17 @@ function escapeUnseen(text: string, escaped: (char: string) => string): string {
   return text.replace(pattern, (char: string, kept: string | undefined) => kept ?? escaped(char));
 }
 
-/** As it may stand on a terminal. Line ends and tabs stay. */
+/** Safe on a terminal. Keeps line ends and tabs. */
 export function terminalText(text: string): string {
   return escapeUnseen(text.replaceAll("\r\n", "\n"), (char) => (char === "\n" || char === "\t" ? char : written(char)));
 }
 
-/** As it may stand on one line of a terminal: what ends lines is a space. */
+/** Safe on one line of a terminal: line ends become spaces. */
 export function terminalLine(text: string): string {
   return escapeUnseen(text, (char) => (/[\t-\r\u2028\u2029]/.test(char) ? " " : written(char)));
 }
 
-/** JSON that means the same, with the escapes of JSON. */
+/** Equivalent JSON, using JSON's escapes. */
 export function terminalJson(json: string): string {
   return escapeUnseen(json, (char) =>
     Array.from({ length: char.length }, (_, index) => {

@@ -2,13 +2,13 @@
 
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
-/** Node's timers count no further: a longer one would end at once. */
+/** Node's longest timer. A longer one would fire at once. */
 const maxTimerMs = 2_147_483_647;
 
-/** To stand behind the name of what was given. */
+/** Follows the name of the option. */
 export const durationRule = "It must be a time such as 90, 90s, 10m or 1h, of at most 24 days.";
 
-/** A duration that a person has written, in milliseconds; a bare number is seconds. `undefined` for what is none. */
+/** A written duration in milliseconds. A bare number is seconds. `undefined` if malformed. */
 export function durationMs(value: unknown): number | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(String(value));
@@ -17,8 +17,8 @@ export function durationMs(value: unknown): number | undefined {
 }
 
 /**
- * A path as users write it: `~` and what begins with `~/` is in their home. Throws with words for `~name`: other users' homes
- * are not looked up, and a folder of that name must not come to be by accident.
+ * A path as users write it, with `~` and `~/…` for their home. Throws with a message for `~name`: other users' homes are not
+ * looked up, and such a folder must not be created by accident.
  */
 export function expandHome(path: string, home: string): string {
   if (path === "~" || path.startsWith("~/")) return `${home}${path.slice(1)}`;

@@ -4,7 +4,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 const nothing: Fields = {};
 
-/** A JSON object: no list, and not `null`. */
+/** A JSON object, not a list or `null`. */
 export function isRecord(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -13,7 +13,7 @@ export function recordOf(value: unknown): Fields | undefined {
   return isRecord(value) ? value : undefined;
 }
 
-/** None for what is no object. */
+/** The fields of an object; empty for anything else. */
 export function fieldsOf(value: unknown): Fields {
   return isRecord(value) ? value : nothing;
 }
@@ -38,7 +38,7 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-/** What a JSON text says; `undefined` when it is not one. */
+/** The parsed JSON; `undefined` if malformed. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -47,7 +47,7 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** What was thrown, in words. */
+/** The message of anything thrown. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

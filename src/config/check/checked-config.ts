@@ -9,7 +9,7 @@ import { faultOf, faultText, isMap } from "./form.ts";
 import { namedChecks } from "./named-checks.ts";
 import { parseConfig } from "./yaml-document.ts";
 
-/** `config.yaml` as its schema describes it. The forms are made from the schema: a run loads neither it nor zod. */
+/** `config.yaml` as in its schema. The forms are generated from it, so that a run loads neither the schema nor zod. */
 export type UserConfig = z.infer<typeof userConfigSchema>;
 /** An entry of `models` in config.yaml. */
 export type ModelEntryConfig = z.infer<typeof modelEntrySchema>;
@@ -24,7 +24,7 @@ export function readAdminConfig(text: string, path: string): z.infer<typeof admi
   return checked(forms.admin, parseConfig(text, path), path);
 }
 
-/** Keys that are not used are still there. */
+/** Keeps unused keys. */
 export function readRepositoryConfig(text: string, path: string): z.infer<typeof repositoryConfigSchema> {
   return checked(forms.repository, parseConfig(text, path), path);
 }

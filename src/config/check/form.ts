@@ -1,7 +1,7 @@
 import { textStart } from "../../text/text-cut.ts";
 import { visible } from "./visible.ts";
 
-/** What a value must be: the part of JSON Schema that `config-forms.json` uses, and checks by name. */
+/** A value's form: the subset of JSON Schema that `config-forms.json` uses, and named checks. */
 export interface Form {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Form>>;
@@ -18,36 +18,36 @@ export interface Form {
   readonly minimum?: number;
   readonly exclusiveMinimum?: number;
   readonly maximum?: number;
-  /** Runs when everything else is right. */
+  /** Runs if everything else is valid. */
   readonly check?: string;
 }
 
 export interface Fault {
-  /** From the value that was checked to the part that is wrong. */
+  /** From the checked value to the invalid part. */
   readonly path: readonly (string | number)[];
-  /** Never quotes a text, except where the form lists what it can be. */
+  /** Never quotes a text, except if the form lists the allowed values. */
   readonly words: string;
 }
 
-/** Gets values that have passed the rest of their form. */
+/** Called only with values that have passed the rest of their form. */
 export type Check = (value: never) => Fault | string | undefined;
 export type Checks = Readonly<Record<string, Check>>;
 
-/** The first thing that is wrong with a value. */
+/** The first fault of a value. */
 export function faultOf(form: Form, value: unknown, checks: Checks): Fault | undefined {
   const words = wrongKind(form, value) ?? wrongText(form, value);
   if (words !== undefined) return { path: [], words };
   return faultInside(form, value, checks) ?? faultByName(form, value, checks);
 }
 
-/** What YAML and JSON have keys in. YAML's tags can also make dates, sets and bytes. */
+/** A plain map. YAML's tags can also create dates, sets and bytes. */
 export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null) return false;
   const made: unknown = Object.getPrototypeOf(value);
   return made === Object.prototype || made === null;
 }
 
-/** `models.entries.0.id: is missing`; the words alone where the fault is the whole value. */
+/** `models.entries.0.id: is missing`; only the words if the whole value is at fault. */
 export function faultText({ path, words }: Fault): string {
   const names = path.map((part) => (typeof part === "string" && part.length > 80 ? `${textStart(part, 80)}…` : part));
   return names.length === 0 ? words : `${names.join(".")}: ${words}`;
@@ -69,7 +69,7 @@ function wrongKind(form: Form, value: unknown): string | undefined {
   }
   const names = form.type === undefined ? [] : [form.type].flat();
   const known = names.flatMap((name) => kinds[name] ?? []);
-  // A form that this file cannot read must not let anything through.
+  // An unsupported form must not accept anything.
   if (known.length !== names.length) throw new Error(`Unknown type in a form: ${names.join(", ")}.`);
   const isNumber = names.includes("number") || names.includes("integer");
   const fits = known.length === 0 || known.some((kind) => kind.fits(value));
@@ -95,7 +95,7 @@ function boundsOf({ minimum, exclusiveMinimum, maximum }: Form): string {
   return bounds.length === 0 ? "" : ` ${bounds.join(" and ")}`;
 }
 
-/** For messages: the kind of a value and not the value, which may be a key. */
+/** For messages: a value's kind, because the value may be a key. */
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return "nothing";
   if (typeof value === "boolean") return String(value);
@@ -138,13 +138,13 @@ function faultInList(form: Form, list: readonly unknown[], checks: Checks): Faul
   return undefined;
 }
 
-/** Of a key that the form does not name. */
+/** The fault of a key that the form does not name. */
 function faultOfOther(form: Form, key: string, value: unknown, checks: Checks): Fault | undefined {
   const { properties = {}, propertyNames, additionalProperties = true } = form;
   if (additionalProperties === false) {
     return { path: [], words: `unknown key ${visible(key)}; available: ${Object.keys(properties).join(", ")}` };
   }
-  // Assigning it somewhere else would change the prototype there.
+  // Assigning it elsewhere would change a prototype.
   if (additionalProperties !== true && key === "__proto__") return { path: [key], words: "cannot be used as a name" };
   const fault =
     (propertyNames && faultOf(propertyNames, key, checks)) ??

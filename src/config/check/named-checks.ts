@@ -5,7 +5,7 @@ import { folderFault, hostFault, originFault, tokenHashFault, userNameFault } fr
 import type { Checks, Fault } from "./form.ts";
 import { hasBrokenVariable } from "./variables.ts";
 
-/** The checks that JSON Schema has no words for. The schema names them, `config-forms.json` carries the names. */
+/** Checks that JSON Schema cannot express. The schema and `config-forms.json` refer to them by name. */
 export const namedChecks = {
   allowRule: (text: string) => ruleFault(text, "allow"),
   denyRule: (text: string) => ruleFault(text, "deny"),

@@ -1,7 +1,7 @@
 import type { UserConfig } from "./checked-config.ts";
 import { variablesIn } from "./variables.ts";
 
-/** The variables of the environment that are filled into what models are called with. */
+/** The environment variables used in model addresses, keys and headers. */
 export function namedVariables({ models }: UserConfig): readonly string[] {
   const texts = (models?.entries ?? []).flatMap(({ baseUrl, apiKey, headers }) => [
     baseUrl ?? "",

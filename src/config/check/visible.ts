@@ -2,12 +2,12 @@ import { textStart } from "../../text/text-cut.ts";
 
 const mostShown = 80;
 
-/** Others' text as a person may be shown it: in quotes, cut, and with nothing in it that a terminal would act on or hide. */
+/** Untrusted text for people: quoted, cut, and without characters that a terminal would interpret or hide. */
 export function visible(text: string): string {
   return `"${printable(text.length > mostShown ? `${textStart(text, mostShown)}…` : text)}"`;
 }
 
-/** On one line, every character to be seen. */
+/** One line of visible characters. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}]|(?! )\p{Z}|\p{Default_Ignorable_Code_Point}/gu, (char) => {
     return `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;

@@ -6,14 +6,13 @@ const mostTokens = 50_000;
 const mostKeys = 5_000;
 
 /**
- * A configuration as plain data; `null` when it is empty. JSON is read as YAML too: there, a key that is written twice is an
- * error and not the loss of the first.
+ * A configuration as plain data; `null` if empty. JSON is read as YAML too, where a duplicate key is an error.
  */
 export function parseConfig(text: string, path: string): unknown {
   return text.trim() === "" ? null : parseYaml(text, path, mostTokens);
 }
 
-/** Any YAML as plain data. Throws `config_invalid` with the line and column of the first error. */
+/** YAML as plain data. Throws `config_invalid` with the line and column of the first error. */
 export function parseYaml(text: string, path: string, most = Number.POSITIVE_INFINITY): unknown {
   const lines = new LineCounter();
   const composer = new Composer({ logLevel: "error", prettyErrors: false });
@@ -34,8 +33,8 @@ export function parseYaml(text: string, path: string, most = Number.POSITIVE_INF
 }
 
 /**
- * What the parser makes of a text, for the composer. Rejects deep nesting and too many parts before they get there: the
- * composer recurses for every level and compares every key with all others, so a hostile file could stop the process.
+ * The parser's tokens for the composer. Rejects deep nesting and too many parts first: the composer recurses for each level
+ * and compares each key with all others, so a hostile file could block the process.
  */
 function* boundedTokens(text: string, path: string, most: number, lines: LineCounter) {
   lines.addNewLine(0);
@@ -43,7 +42,7 @@ function* boundedTokens(text: string, path: string, most: number, lines: LineCou
   let lexemes = 0;
   for (const lexeme of new Lexer().lex(text)) {
     lexemes += 1;
-    // Taken as a whole: nothing is composed before the limits were looked at.
+    // Collected, so that the limits are checked before anything is composed.
     const tokens = Array.from(parser.next(lexeme));
     if (parser.stack.length > deepest) throw invalid(path, `is nested more than ${deepest} levels deep`);
     if (lexemes > most || keysIn(parser.stack.at(-1)) > mostKeys) throw invalid(path, "has too many entries");
@@ -52,7 +51,7 @@ function* boundedTokens(text: string, path: string, most: number, lines: LineCou
   yield* parser.end();
 }
 
-/** Of the map that is being read, if it is one. */
+/** The number of items in the current map, if it is one. */
 function keysIn(part: Parser["stack"][number] | undefined): number {
   const isMap = part?.type === "block-map" || (part?.type === "flow-collection" && part.start.source === "{");
   return isMap ? part.items.length : 0;

@@ -14,18 +14,18 @@ export interface ModelAddition {
   readonly aliases: Readonly<Record<string, string>>;
 }
 
-/** A configuration as it would be with an addition. */
+/** A configuration with an addition. */
 export interface ChangedConfig {
   readonly path: string;
-  /** What the file holds now; `undefined` when there is none. */
+  /** The file's current text; `undefined` if it is missing. */
   readonly before: string | undefined;
   readonly text: string;
   readonly config: UserConfig;
 }
 
 /**
- * The user's configuration with models added at the end of its own. Comments and everything else stay. Rejects with
- * `config_invalid` when that cannot be done. Writes nothing.
+ * The user's configuration with models appended. Keeps comments and everything else. Rejects with `config_invalid` if that is
+ * impossible. Writes nothing.
  */
 export async function withModels(ownHome: string, addition: ModelAddition): Promise<ChangedConfig> {
   const path = join(ownHome, "config.yaml");
@@ -52,14 +52,14 @@ async function insert(document: Document, { entries, aliases }: ModelAddition, p
     if (isAlias(node)) throw byHand(key);
     return node;
   };
-  /** An empty `{}` or `[]` would make one long line of what is put into it. */
+  /** Content added to an empty `{}` or `[]` would become one long line. */
   const opened = <N extends YAMLMap | YAMLSeq>(node: N): N => {
     if (node.items.length === 0) node.flow = false;
     return node;
   };
   let models = inside(document.contents, "models");
   if (!isMap(models)) {
-    // A list is the short form, which has no place for other names.
+    // The short form, a list, cannot contain aliases.
     const map = document.createNode({}) as YAMLMap;
     if (isSeq(models)) map.set("entries", models);
     document.contents.set("models", map);
@@ -78,11 +78,11 @@ async function insert(document: Document, { entries, aliases }: ModelAddition, p
 }
 
 /**
- * Puts the new text in the place of the old one, whole or not at all, readable by its owner alone. Rejects with
- * `config_invalid` when the file is not the one any more that was read, or cannot be written.
+ * Replaces the file atomically, readable only by its owner. Rejects with `config_invalid` if it has changed since it was read,
+ * or cannot be written.
  */
 export async function writeConfig({ path, before, text }: ChangedConfig): Promise<void> {
-  // Whoever keeps the file elsewhere and links to it wants it to stay there.
+  // Write through a link: the user keeps the file elsewhere.
   const target = before === undefined ? path : await realpath(path);
   const fresh = `${target}.${process.pid}.new`;
   try {
@@ -95,7 +95,7 @@ export async function writeConfig({ path, before, text }: ChangedConfig): Promis
       await file.close();
     }
     if ((await textIfThere(path)) !== before) throw new Error("has changed meanwhile");
-    // A link cannot take the place of a file that somebody has made since.
+    // A hard link fails if the file was created meanwhile.
     if (before === undefined) await link(fresh, target);
     else await rename(fresh, target);
   } catch (error) {

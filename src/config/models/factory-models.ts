@@ -12,13 +12,13 @@ const mostBytes = 4 * 1024 * 1024;
 
 export interface FactoryModels {
   readonly entries: readonly ModelEntryConfig[];
-  /** What was not understood and is left out, a line each. */
+  /** What was not understood and left out, one line each. */
   readonly notes: readonly string[];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The custom models of a settings file, as entries of ours. Rejects with `usage` when there is no such file, or it is none. */
+/** The custom models of a settings file, as our entries. Rejects with `usage` if the file is missing or malformed. */
 export async function readFactoryModels(path: string): Promise<FactoryModels> {
   const bytes = await readBounded(path, mostBytes).catch((error: unknown) => {
     throw new AgentError("usage", `${path} cannot be read: ${reason(error)}`);
@@ -53,14 +53,14 @@ export async function readFactoryModels(path: string): Promise<FactoryModels> {
   return { entries, notes };
 }
 
-/** Whose format it is, in our words. */
+/** The provider, in our terms. */
 const providers = new Map([
   ["anthropic", "anthropic"],
   ["openai", "openai"],
   ["generic-chat-completion-api", "openai-compatible"],
 ]);
 
-/** The key of newer files, and of older ones. */
+/** The key in newer and in older files. */
 const spellings = {
   displayName: ["displayName", "model_display_name"],
   baseUrl: ["baseUrl", "base_url"],
@@ -75,7 +75,7 @@ const known = new Set<string>([
   ...Object.values(spellings).flat(),
 ]);
 
-/** An entry and what of it is not used; or why there is none. */
+/** An entry and its unused parts, or why it is left out. */
 function entryOf(raw: Fields, position: number): { entry: object; notes: readonly string[] } | string {
   const given = (name: keyof typeof spellings): unknown =>
     spellings[name].map((key) => raw[key]).find((value) => value !== undefined && value !== null);
@@ -117,10 +117,10 @@ function entryOf(raw: Fields, position: number): { entry: object; notes: readonl
   return { entry, notes };
 }
 
-/** What would part an id, or not be seen in one. */
+/** Characters that split an id or are invisible. */
 const odd = /[\s,\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
 
-/** What clients of such a file send as the model's id. */
+/** The model id that such a file's clients send. */
 function idOf(raw: Fields, model: string, displayName: unknown, position: number): string {
   if (isText(raw.id)) return raw.id;
   if (!isText(displayName)) return model;
@@ -128,7 +128,7 @@ function idOf(raw: Fields, model: string, displayName: unknown, position: number
   return `custom:${displayName.trim().replace(/\s+/g, "-")}-${index}`;
 }
 
-/** There the address ends before the version, which their client adds; ours includes it. */
+/** Their addresses end before the version, which their client adds. Ours include it. */
 function withVersion(address: string): string {
   const [, path = "", query = ""] = /^([^?]*)(.*)$/s.exec(address.trim()) ?? [];
   const bare = withoutTrailingSlashes(path).replace(/\/messages$/, "");

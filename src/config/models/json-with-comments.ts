@@ -1,6 +1,6 @@
 /**
- * JSON in which people have left comments and commas behind the last element, as editors allow it. `undefined` when it is
- * not JSON even so: what the parser would say quotes the text, and there may be a key in it.
+ * JSON with comments and trailing commas. `undefined` if malformed, without the parser's message, which quotes the text and so
+ * possibly a key.
  */
 export function parseJsonWithComments(text: string): unknown {
   try {
@@ -10,10 +10,10 @@ export function parseJsonWithComments(text: string): unknown {
   }
 }
 
-/** One pass, because the file may be somebody's mistake and very long. */
+/** A single pass, because the file may be very long. */
 function plainJson(text: string): string {
   const parts: string[] = [];
-  /** Where a comma stands that nothing has followed yet. */
+  /** The position of a comma that may be trailing. */
   let comma = -1;
   for (let at = 0; at < text.length; ) {
     const end = pieceEnd(text, at);
@@ -28,7 +28,7 @@ function plainJson(text: string): string {
   return parts.join("");
 }
 
-/** Behind the string, the comment or the single character that begins here. */
+/** The end of the string, comment or character that starts here. */
 function pieceEnd(text: string, at: number): number {
   const behind = (mark: string, from: number): number => {
     const found = text.indexOf(mark, from);

@@ -1,6 +1,6 @@
 import { isMap } from "../check/form.ts";
 
-/** `models` in its long form. A list is short for `entries`; a key with nothing below it may have comments only. */
+/** `models` in its long form. A list is short for `entries`. An empty key may contain only comments. */
 export function wholeModels(value: unknown): unknown {
   if (value === null) return {};
   if (Array.isArray(value)) return { entries: value };

@@ -1,16 +1,16 @@
 import { stat } from "node:fs/promises";
 import { dirname, join, parse } from "node:path";
 
-/** The top of the repository that a folder lies in; the folder itself where there is none. */
+/** The root of the repository around a folder, or the folder itself. */
 export async function repositoryRoot(cwd: string): Promise<string> {
   if (await hasRepository(cwd)) return cwd;
-  // All at once: this happens with every prompt, and each of them one after the other is a wait of its own.
+  // In parallel, because this runs with every prompt.
   const above = foldersBetween(parse(cwd).root, dirname(cwd));
   const found = await Promise.all(above.map(hasRepository));
   return above[found.lastIndexOf(true)] ?? cwd;
 }
 
-/** From `root` down to `cwd`, both of them too. */
+/** From `root` down to `cwd`, inclusive. */
 export function foldersBetween(root: string, cwd: string): readonly string[] {
   const folders: string[] = [];
   for (let folder = cwd; ; folder = dirname(folder)) {

@@ -1,29 +1,29 @@
 import { visible } from "../check/visible.ts";
 
-/** A rule as words, or what is wrong with it. */
+/** A rule as words, or its fault. */
 export type RuleWords = { readonly words: readonly string[] } | { readonly fault: string };
 
 interface Word {
   readonly text: string;
-  /** Some of it was quoted, so that it is no pattern and no word of the shell's own. */
+  /** Partly quoted, so it is neither a pattern nor a shell keyword. */
   readonly isQuoted: boolean;
 }
 
-/** Characters that mean something to a shell wherever they stand unquoted. */
+/** Characters that are special to a shell anywhere when unquoted. */
 const syntax = /[;|&$`()<>{}[\]?]/;
-/** Words that begin a construct of the shell, and so never name a program. */
+/** Shell keywords, which never name a program. */
 const shellsOwn = new Set(
   "if then else elif fi for while until do done case esac function select coproc time ! [[ ]]".split(" "),
 );
-/** A command that holds one of these is refused, so that a rule with it would never match: most often a mistake of pasting. */
+/** Commands with these characters are refused, so a rule with one never matches. Usually a pasting mistake. */
 const unseen = /(?!\t)[\p{Cc}\p{Cf}]|(?! )\p{Z}|\p{Default_Ignorable_Code_Point}/u;
 const tilde = /(?:^|[=:])$/;
 const assignment = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/;
 
 /**
- * Splits a rule as a shell would split a simple command, with '…', "…" and backslashes. A rule is never more than one plain
- * command: whatever a shell would act on is a fault, because a rule that only seems to cover it is worse than none. `*` as
- * the last word stands for any further words.
+ * Splits a rule as a shell splits a simple command, with '…', "…" and backslashes. A rule is a single plain command: any other
+ * shell syntax is a fault, because a rule that only seems to cover it is worse than none. `*` as the last word means any
+ * further words.
  */
 export function ruleWords(rule: string, use: "allow" | "deny"): RuleWords {
   const fault = (why: string): RuleWords => ({ fault: `${visible(rule)} is not a rule: ${why}` });
@@ -86,7 +86,7 @@ function splitWords(rule: string): readonly Word[] | string {
   return words;
 }
 
-/** Why a character cannot stand unquoted behind the text of its word so far. */
+/** Why a character cannot be unquoted after the word's text so far. */
 function unquotedFault(char: string, before: string, rule: string, at: number): string | undefined {
   const quoteIt = "quote it if it is part of a word";
   if (syntax.test(char)) return `${char} is shell syntax; ${quoteIt}`;

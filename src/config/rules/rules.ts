@@ -17,17 +17,17 @@ type Words = readonly (readonly string[])[];
 
 export interface AdminFile {
   readonly path: string;
-  /** Somebody named it, so that it must be there. */
+  /** It was named explicitly, so it must exist. */
   readonly isNamed: boolean;
 }
 
 export interface FolderRules {
   readonly rules: CommandRules;
-  /** What the user should be told about the repository's files: a line each. */
+  /** Notices for the user about the repository's files, one line each. */
   readonly notices: readonly string[];
 }
 
-/** The files of an administrator. A variable can add one, and cannot take the fixed one away. */
+/** The administrator's files. A variable can add one, but not remove the fixed one. */
 export function adminFiles(env: NodeJS.ProcessEnv): readonly AdminFile[] {
   const fixed = { path: "/etc/tinman/config.yaml", isNamed: false };
   const named = env.TINMAN_ADMIN_CONFIG;
@@ -35,13 +35,13 @@ export function adminFiles(env: NodeJS.ProcessEnv): readonly AdminFile[] {
 }
 
 /**
- * Reads the administrator's files at once, and gives back what reads the repository's for a folder (canonical), anew with
- * every call. Both reject with `config_invalid` when a file cannot be read or understood: a rule must not be lost in silence.
+ * Reads the administrator's files, and returns a function that reads the repository's files for a canonical folder, again for
+ * each call. Both reject with `config_invalid` if a file is unreadable or malformed, so that no rule is lost silently.
  */
 export async function loadRules(options: {
   readonly user: UserConfig;
   readonly adminFiles: readonly AdminFile[];
-  /** Canonical. Its configuration is the user's, also where it lies in a repository. */
+  /** Canonical. Its configuration is the user's, even inside a repository. */
   readonly ownHome: string;
 }): Promise<(cwd: string) => Promise<FolderRules>> {
   const { allow = [], deny = [] } = options.user.permissions ?? {};
@@ -64,13 +64,13 @@ export async function loadRules(options: {
 function wordsOf(rules: readonly string[], use: "allow" | "deny"): Words {
   return rules.flatMap((rule) => {
     const read = ruleWords(rule, use);
-    // The schema has refused what is no rule.
+    // The schema has rejected malformed rules.
     return "words" in read ? [read.words] : [];
   });
 }
 
 async function readAdminFile({ path, isNamed }: AdminFile): Promise<Words> {
-  // A relative one would be looked for in the workspace, where anybody may have put an empty one.
+  // A relative path would be in the workspace, which can contain any file.
   if (!isAbsolute(path)) throw invalid("TINMAN_ADMIN_CONFIG", `${visible(path)} is not an absolute path`);
   const opened = await openFile(path);
   if (opened === "missing") {
@@ -103,7 +103,7 @@ async function readRepositoryFile(folder: string, root: string): Promise<Reposit
   return { deny: wordsOf(config.permissions?.deny ?? [], "deny"), notices: unusedKeys(config, path) };
 }
 
-/** A repository may only narrow. What else its file says is named, so that nobody believes it to be in force. */
+/** A repository can only narrow permissions. Names its other keys, so that the user knows they have no effect. */
 function unusedKeys(value: object, path: string): readonly string[] {
   const entries: (readonly [string, unknown])[] = Object.entries(value);
   const keys = entries.flatMap(([key, inner]) => {
@@ -120,8 +120,8 @@ function unusedKeys(value: object, path: string): readonly string[] {
 }
 
 /**
- * One failed opening when there is no such file: this happens with every start. Does not follow a link as the last name, and
- * does not wait for a writer when it is a pipe.
+ * A single failed `open` if the file is missing, because this runs at every start. Does not follow a final link or wait for a
+ * pipe's writer.
  */
 async function openFile(path: string, alsoMissing?: string): Promise<FileHandle | "missing" | "link"> {
   try {
@@ -134,7 +134,7 @@ async function openFile(path: string, alsoMissing?: string): Promise<FileHandle 
   }
 }
 
-/** Behind a link there must be something. */
+/** A link must have a target. */
 async function openLink(path: string): Promise<FileHandle> {
   const real = await realpath(path).catch((error: unknown) => {
     throw invalid(path, reason(error));
@@ -149,7 +149,7 @@ async function textOf(file: FileHandle, path: string): Promise<string> {
     if (!(await file.stat()).isFile()) throw new Error("is not a plain file");
     const bytes = await readBoundedFrom(file, maxConfigBytes);
     if (bytes.length > maxConfigBytes) throw new Error("is larger than 4 MiB");
-    // Half-understood bytes would be a rule that never matches.
+    // Malformed bytes would become a rule that never matches.
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     throw invalid(path, reason(error));

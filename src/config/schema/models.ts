@@ -59,5 +59,5 @@ const choices = z.strictObject({
   retries: retries.optional(),
 });
 
-/** Also takes the short forms. */
+/** Also accepts the short forms. */
 export const modelsSchema = z.preprocess(wholeModels, choices);

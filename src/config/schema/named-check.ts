@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { type CheckName, namedChecks } from "../check/named-checks.ts";
 
-/** The checks that take what a schema of this type has let through. */
+/** The checks for the output of a schema of this type. */
 type CheckFor<T> = {
   [Name in CheckName]: T extends Parameters<(typeof namedChecks)[Name]>[0] ? Name : never;
 }[CheckName];
 
 const names = new WeakMap<z.core.$ZodCheck, CheckName>();
 
-/** Adds a check that the form of the schema carries by its name. */
+/** Adds a check that the schema's form refers to by name. */
 export function named<S extends z.ZodType>(schema: S, name: CheckFor<z.output<S>>): S {
   const check = z.check<z.output<S>>((payload) => {
     const fault = namedChecks[name](payload.value as never);

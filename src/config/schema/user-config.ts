@@ -45,8 +45,8 @@ export const userConfigSchema = z.strictObject({
   interactive: interactiveSchema.optional().describe("Sessions over its WebSocket API."),
 });
 
-/** An administrator's file: nothing in it may widen what a user can do, so there is nothing else that it may say. */
+/** An administrator's file, which can only deny. */
 export const adminConfigSchema = z.strictObject({ permissions: z.strictObject({ deny }).optional() });
 
-/** What is used of a repository's file. Its other keys are left alone. */
+/** The used part of a repository's file. Ignores other keys. */
 export const repositoryConfigSchema = z.object({ permissions: z.object({ deny }).optional() });

@@ -2,8 +2,8 @@ import { isIP } from "node:net";
 import { visible } from "../check/visible.ts";
 
 /**
- * Why a text is no entry of `fetch.allowPrivate`, which takes host names, addresses, either with `:port`, blocks of addresses
- * and `*`. One that names nothing would be no door where its user believes to have one.
+ * Why a text is not an entry of `fetch.allowPrivate`: host names and addresses, optionally with `:port`, blocks, and `*`. An
+ * entry that matches nothing would have no effect, contrary to the user's intent.
  */
 export function privateHostFault(text: string): string | undefined {
   const entry = text.trim();

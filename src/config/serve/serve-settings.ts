@@ -16,12 +16,12 @@ export interface ServeUser {
   readonly models?: readonly string[] | undefined;
 }
 
-/** `serve` with nothing left out; times in milliseconds. */
+/** `serve` with all defaults; times in milliseconds. */
 export interface ServeSettings {
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
   readonly users: readonly ServeUser[];
-  /** Who may open `/rpc`. */
+  /** Who can open `/rpc`. */
   readonly rpc: (typeof rpcClients)[number];
   readonly limits: {
     readonly connections: number;
@@ -32,13 +32,13 @@ export interface ServeSettings {
   readonly timeouts: { readonly pingMs: number; readonly stalledMs: number; readonly drainMs: number };
 }
 
-/** `interactive` with nothing left out; times in milliseconds. */
+/** `interactive` with all defaults; times in milliseconds. */
 export interface InteractiveSettings {
   readonly toolExecution: ToolExecution;
   readonly toolExecutionChoices: readonly ToolExecution[];
   readonly autonomy: Autonomy;
   readonly timeouts: {
-    /** Absent: models of providers have patience of their own, the others 10 s. */
+    /** Absent: providers' models have their own timeouts, the others 10 s. */
     readonly aiMs?: number;
     readonly toolResultMs: number;
     readonly idleSessionMs: number;
@@ -79,7 +79,7 @@ export function interactiveSettings({ interactive = {} }: UserConfig): Interacti
   const aiMs = durationMs(timeouts?.ai);
   return {
     toolExecution,
-    // What the configuration itself has chosen can be asked for, too.
+    // Clients can also ask for the configured one.
     toolExecutionChoices: [...new Set([toolExecution, ...toolExecutionChoices])],
     autonomy: interactive.autonomy ?? "off",
     timeouts: {

@@ -1,33 +1,33 @@
-/** The words and forms of `serve` and `interactive`. */
+/** Values and formats of `serve` and `interactive`. */
 
 /* The two lists stand elsewhere, too, for those who serve clients; a configuration knows nobody of these. A test compares them. */
 export const userRoles = ["admin", "user", "viewer"] as const;
 export const toolExecutions = ["client", "server"] as const;
 
-/** Who may open `/rpc`. */
+/** Who can open `/rpc`. */
 export const rpcClients = ["everybody", "admins", "nobody"] as const;
 
 const longestName = 64;
 
-/** Why this is no name for a user; `undefined` when it is one. */
+/** Why this is not a valid user name, if so. */
 export function userNameFault(name: string): string | undefined {
   if (name === "local") return '"local" is the user of this machine\'s own token: choose another name';
   const isName = name.length <= longestName && /^[\p{L}\p{N}][\p{L}\p{N}._@+-]*$/u.test(name);
   return isName ? undefined : `must be letters, digits and . _ @ + -, at most ${longestName} of them`;
 }
 
-/** Why sessions cannot work in this folder; `undefined` when they can. */
+/** Why sessions cannot work in this folder, if so. */
 export function folderFault(folder: string): string | undefined {
   return folder.startsWith("/") ? undefined : `must be an absolute path, got ${JSON.stringify(folder)}`;
 }
 
-/** The text is not quoted: it may be the token itself. */
+/** Does not quote the text, which may be the token itself. */
 export function tokenHashFault(text: string): string | undefined {
   const isHash = /^sha256:[0-9a-f]{64}$/.test(text);
   return isHash ? undefined : "must be sha256: and 64 digits, as `tinman serve token` prints it";
 }
 
-/** Why this is no name that a `Host` header may have; `undefined` when it is one. */
+/** Why this is not a valid `Host` name, if so. */
 export function hostFault(host: string): string | undefined {
   if (/^[a-z]+:\/\//i.test(host)) return "must be a name without http://";
   if (
@@ -41,7 +41,7 @@ export function hostFault(host: string): string | undefined {
     : "must be the name or the address of a machine, such as agent.example.org";
 }
 
-/** Why this is no `Origin` that a browser could send; `undefined` when it is one. */
+/** Why this is not a valid browser `Origin`, if so. */
 export function originFault(origin: string): string | undefined {
   if (origin === "null") return '"null" is what every sandboxed page and local file has: it cannot be let in';
   let url: URL;
