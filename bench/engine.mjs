@@ -16,15 +16,17 @@ import { loadBundled } from "./bundle.mjs";
 
 /** @param {string} folder where the bundle goes */
 async function loadEngine(folder) {
-  const { engine, context, store, policy } = await loadBundled(folder, {
+  const { engine, context, budget, store, policy } = await loadBundled(folder, {
     engine: "engine/engine.ts",
     context: "engine/context/request.ts",
+    budget: "engine/context/budget.ts",
     store: "store/jsonl-store.ts",
     policy: "permissions/policy.ts",
   });
   return {
     /** @type {typeof import("../src/engine/engine.ts").Engine} */ Engine: engine.Engine,
     /** @type {typeof import("../src/engine/context/request.ts")} */ context,
+    /** @type {typeof import("../src/engine/context/budget.ts")} */ budget,
     /** @type {typeof import("../src/store/jsonl-store.ts").createJsonlStore} */ createJsonlStore:
       store.createJsonlStore,
     /** @type {typeof import("../src/permissions/policy.ts").createPermissionPolicy} */
@@ -98,7 +100,7 @@ function quietHost() {
  * @param {string} home Tinman's home, where the logs go
  */
 export async function benchEngine(folder, home) {
-  const { Engine, context, createJsonlStore, createPermissionPolicy } = await loadEngine(folder);
+  const { Engine, context, budget, createJsonlStore, createPermissionPolicy } = await loadEngine(folder);
   const model = benchModel();
   const host = quietHost();
   const engine = new Engine({
@@ -141,7 +143,10 @@ export async function benchEngine(folder, home) {
      */
     buildRequest(session) {
       const specs = [{ name: note.name, description: note.description, inputSchema: async () => ({}) }];
-      return context.fitsWindow(context.buildRequest(session.settings, session.history(), specs), model.info);
+      const { settings } = session;
+      const messages = [...session.history()];
+      const request = context.buildRequest({ settings, messages, standIn: undefined }, messages, specs);
+      return budget.fitsWindow(request, budget.budgetOf(model.info, settings));
     },
 
     close: () => engine.close(),

@@ -11,6 +11,7 @@ import { ownHomes } from "./config/own-homes.ts";
 import { adminFiles, loadRules } from "./config/rules/rules.ts";
 import { seenPlaces } from "./engine/calls/evidence.ts";
 import { fixedTools } from "./engine/calls/tool-source.ts";
+import type { ContextOptions } from "./engine/context/budget.ts";
 import { Engine } from "./engine/engine.ts";
 import type { EngineParts } from "./engine/engine-parts.ts";
 import type { DecisionContext, PermissionPolicy } from "./engine/permission.ts";
@@ -94,6 +95,14 @@ async function real(path: string): Promise<string> {
     // Not there yet: resolved as far as it goes.
     return canonicalPath(path, "/").catch(() => path);
   }
+}
+
+function contextOptions({ context: { compact = true, compactAt, model } = {} }: UserConfig): ContextOptions {
+  return {
+    isOff: !compact,
+    ...(compactAt === undefined ? {} : { compactAt }),
+    ...(model === undefined ? {} : { model }),
+  };
 }
 
 /** Opened when it is first needed, and one for all: connections are kept and used again. */
@@ -181,6 +190,7 @@ export async function compose(
         return seen;
       },
     },
+    compaction: contextOptions(config),
     clock,
     ids,
     rules,

@@ -1,4 +1,5 @@
 import type { ToolSource } from "./calls/tool-source.ts";
+import type { ContextOptions } from "./context/budget.ts";
 import type { EngineEvent } from "./event.ts";
 import type { CommandRules, DecisionContext, PermissionPolicy } from "./permission.ts";
 import type { Clock, ContextSource, Host, Ids, ModelCatalog, SessionStore } from "./ports.ts";
@@ -12,6 +13,8 @@ export interface EngineParts {
   readonly tools: ToolSource;
   readonly host: Host;
   readonly context: ContextSource;
+  /** How long conversations are made to fit. */
+  readonly compaction?: ContextOptions;
   /** The rules on commands in a folder, and what to tell the user of them. Rejects with `config_invalid`. */
   rules(cwd: string): Promise<{ readonly rules: CommandRules; readonly notices: readonly string[] }>;
   readonly clock: Clock;

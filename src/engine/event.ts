@@ -1,6 +1,6 @@
 import type { Failure } from "./errors.ts";
 import type { Answer, Interaction } from "./interaction.ts";
-import type { AssistantMessage, PromptBlock, ToolResultBlock, Usage } from "./message.ts";
+import type { AssistantMessage, PromptBlock, ToolResultBlock, Usage, UserMessage } from "./message.ts";
 import type { SessionSettings } from "./settings.ts";
 
 /** How a turn can end. Front ends derive stop reasons and exit codes from it. */
@@ -30,6 +30,17 @@ export type EndCause = "process_ended";
 
 /** What a notice is about, for readers that treat it in a way of its own. */
 export type NoticeCode = "unasked_model";
+
+/** A tool result as the model reads it from now on. */
+export interface ShortenedResult {
+  /** Of the message that the result is in: providers use the same call id again in another reply. */
+  readonly messageId: string;
+  readonly callId: string;
+  readonly text: string;
+}
+
+/** Why the model's view was made smaller: it would not fit the window, its provider said so, or somebody asked for it. */
+export type CompactionTrigger = "window" | "provider" | "user";
 
 /** Events that change what the session is. They are stored before anybody is told, and numbered densely by `seq`. */
 export type DurableBody =
@@ -68,13 +79,38 @@ export type DurableBody =
     }
   /** The model's reply is whole, or as whole as it will be (`stop` says which). Replaces its checkpoints. */
   | { readonly type: "message.ended"; readonly message: AssistantMessage }
-  /** Tokens of one model call, and of the session so far. `cost` is the call's, in dollars, where its prices are known. */
-  | { readonly type: "usage.updated"; readonly call: Usage; readonly total: Usage; readonly cost?: number }
+  /**
+   * Tokens of one model call, and of the session so far. `cost` is the call's, in dollars, where its prices are known.
+   * `purpose` is absent for the calls that the conversation is made of.
+   */
+  | {
+      readonly type: "usage.updated";
+      readonly call: Usage;
+      readonly total: Usage;
+      readonly cost?: number;
+      readonly purpose?: "summary";
+    }
+  /** The model reads less of the conversation from here on. The conversation itself stays as it is. */
+  | {
+      readonly type: "context.compacted";
+      readonly trigger: CompactionTrigger;
+      readonly results: readonly ShortenedResult[];
+      /** User messages whose images and files the model no longer sees. */
+      readonly media: readonly string[];
+      /** What stands for the messages up to and including `through`, and how many these are. */
+      readonly summary?: { readonly message: UserMessage; readonly through: string; readonly removed: number };
+      /** Some of what is kept word for word was cut. */
+      readonly isShortened?: boolean;
+      /** Estimates of the whole request. */
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+    }
   /** A tool begins to run. If no `tool.ended` follows, it was cut off and is never run again by itself. */
   | { readonly type: "tool.started"; readonly callId: string; readonly name: string }
   /**
-   * A call has its result; in the order of the reply's calls. `messageId` is shared by all results of one reply. `created`
-   * and `moved`: see `FileChanges`; `seen`: see `SeenFiles`; absent when there are none.
+   * A call has its result; in the order of the reply's calls. `messageId` is shared by all results of one reply. `created`,
+   * `moved` and `wrote`: see `FileChanges`; `seen`: see
+   * `SeenFiles`; absent when there are none.
    */
   | {
       readonly type: "tool.ended";
@@ -83,6 +119,7 @@ export type DurableBody =
       readonly created?: readonly string[];
       readonly moved?: readonly string[];
       readonly seen?: Readonly<Record<string, string>>;
+      readonly wrote?: readonly string[];
     }
   /** Somebody attached is asked. Exactly one `request.closed` follows. */
   | { readonly type: "request.opened"; readonly requestId: string; readonly interaction: Interaction }
@@ -144,6 +181,10 @@ export type LiveBody =
       readonly failure: Failure;
       readonly model?: string;
     }
+  /** Room is being made in the model's view: a summary takes a while. */
+  | { readonly type: "compaction.started"; readonly trigger: CompactionTrigger }
+  /** `context.compacted` came before it when there was anything to gain. */
+  | { readonly type: "compaction.ended" }
   /** Something a person may want to know: a damaged log line, a clamped setting. */
   | {
       readonly type: "notice";
@@ -183,6 +224,7 @@ export const isStored: { readonly [Type in EventType]: Type extends DurableBody[
   "message.checkpoint": true,
   "message.ended": true,
   "usage.updated": true,
+  "context.compacted": true,
   "tool.started": true,
   "tool.ended": true,
   "request.opened": true,
@@ -196,6 +238,8 @@ export const isStored: { readonly [Type in EventType]: Type extends DurableBody[
   "tool.progress": false,
   "tool.heartbeat": false,
   "retry.scheduled": false,
+  "compaction.started": false,
+  "compaction.ended": false,
   notice: false,
   "session.closed": false,
 };

@@ -46,6 +46,10 @@ export interface ModelRequest {
   readonly reasoningEffort: ReasoningEffort;
   /** Providers are told in `system`. */
   readonly mode: Mode;
+  /** Why it is asked, when the conversation does not go on with the answer. */
+  readonly purpose?: "summary";
+  /** The whole conversation, for models of rules: `messages` may begin in the middle of it. */
+  readonly past?: readonly Message[];
 }
 
 export type ModelEvent =

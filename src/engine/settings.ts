@@ -43,6 +43,10 @@ export interface SessionSettings {
   readonly clientTools?: readonly ClientTool[];
   /** The client runs every tool, the built-in ones too: the model works where the client is. */
   readonly clientRunsTools?: boolean;
+  /** Whether the model's view is compacted when it grows too long; absent where the configuration decides. */
+  readonly compacts?: boolean;
+  /** Tokens of a request above which that happens. */
+  readonly compactAt?: number;
 }
 
 /** `needed`: what every session has. `further`: what it may be without. */

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Answer, Interaction } from "./interaction.ts";
-import type { ImageBlock, ToolCause, ToolStatus } from "./message.ts";
+import type { ImageBlock, ToolCause, ToolResultBlock, ToolStatus } from "./message.ts";
 import type { Access, Preview } from "./permission.ts";
 import type { Host } from "./ports.ts";
 import type { Mode } from "./settings.ts";
@@ -82,6 +82,8 @@ export interface Tool {
   readonly concurrent: boolean;
   /** Who runs it, when that is not the engine. */
   readonly runBy?: "client";
+  /** What of its latest call the model keeps word for word when that call leaves its view. */
+  kept?(input: unknown, result: ToolResultBlock): string | undefined;
   /** JSON Schema of its arguments, as text, where it does not follow from what it takes. */
   readonly inputSchema?: string;
   load(): Promise<ToolBody>;

@@ -1,4 +1,4 @@
-import { fitsWindow } from "../engine/context/request.ts";
+import { budgetOf, fitsWindow } from "../engine/context/budget.ts";
 import { failureOf } from "../engine/errors.ts";
 import type { Clock, ModelPort } from "../engine/ports.ts";
 import type { Candidate, Fallbacks } from "./chain.ts";
@@ -47,7 +47,7 @@ export function withFallbacks(
         if (found === undefined) return `The fallback ${other} is an unknown model.`;
         if (typeof found === "string") return `The fallback ${other} cannot be used. ${found}`;
         const { info } = found.model;
-        if (!fitsWindow(request, info)) {
+        if (!fitsWindow(request, budgetOf(info))) {
           return `The fallback ${other} is not asked: the conversation does not fit its window of ${info.contextWindow} tokens.`;
         }
         opened.set(index, found);

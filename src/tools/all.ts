@@ -1,4 +1,5 @@
 import type { Tool } from "../engine/tool.ts";
+import { keptPlan, keptTodos } from "./ask/kept-of-call.ts";
 import applyPatchText from "./descriptions/apply-patch.md";
 import askUserText from "./descriptions/ask-user.md";
 import createText from "./descriptions/create.md";
@@ -85,6 +86,7 @@ export const builtinTools: readonly Tool[] = [
     title: "Keep the list of tasks",
     description: todoWriteText,
     concurrent: false,
+    kept: keptTodos,
     load: async () => (await import("./ask/todo-write.ts")).todoWriteTool,
   },
   {
@@ -102,6 +104,7 @@ export const builtinTools: readonly Tool[] = [
     description: exitSpecModeText,
     onlyIn: "spec",
     concurrent: false,
+    kept: keptPlan,
     load: async () => (await import("./ask/exit-spec-mode.ts")).exitSpecModeTool,
   },
   {

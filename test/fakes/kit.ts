@@ -125,6 +125,7 @@ export interface KitOptions {
   readonly store?: SessionStore;
   readonly host?: MemoryHost;
   readonly reminders?: readonly string[];
+  readonly compaction?: EngineParts["compaction"];
   readonly model?: Partial<ModelInfo>;
   /** Instead of the model that gives the replies. */
   readonly models?: ModelCatalog;
@@ -156,6 +157,7 @@ export function createKit(replies: readonly FakeReply[], options: KitOptions = {
     context: { reminders: async () => options.reminders ?? [] },
     clock,
     ids: options.ids ?? countingIds(),
+    ...(options.compaction === undefined ? {} : { compaction: options.compaction }),
     ...(options.observe === undefined ? {} : { observe: options.observe }),
     rules: async () => {
       if (options.rulesFailure !== undefined) throw new AgentError("config_invalid", options.rulesFailure);

@@ -27,6 +27,8 @@ export function runSettings(
     userId: undefined,
     clientTools: undefined,
     clientRunsTools: undefined,
+    compacts: undefined,
+    compactAt: undefined,
   });
   return definite(decisions);
 }

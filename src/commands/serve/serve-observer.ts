@@ -27,6 +27,10 @@ export function createObserver(meter: Meter, log: Log): (event: EngineEvent) => 
     "message.checkpoint": ignored,
     "message.ended": ignored,
     "retry.scheduled": ignored,
+    "context.compacted": ({ sessionId, trigger, tokensBefore, tokensAfter }) =>
+      log.info("session.compacted", { sessionId, trigger, tokensBefore, tokensAfter }),
+    "compaction.started": ignored,
+    "compaction.ended": ignored,
     notice: ({ sessionId, level, text: message }) =>
       level === "warning"
         ? log.warn("session.notice", { sessionId, message })

@@ -22,6 +22,18 @@ export const userConfigSchema = z.strictObject({
     })
     .optional()
     .describe("What FetchUrl may do."),
+  context: z
+    .strictObject({
+      compact: z.boolean().optional().describe("false: long conversations are compacted only when asked."),
+      compactAt: z
+        .number()
+        .positive()
+        .optional()
+        .describe("Compact a request above so many tokens; up to 1, above this share of the model's window."),
+      model: z.string().min(1).optional().describe("The model that writes summaries. Default: the session's own."),
+    })
+    .optional()
+    .describe("How long conversations are kept within the model's window."),
   network: z
     .strictObject({ caFile: z.string().min(1).optional().describe("Certificates to trust besides the usual ones.") })
     .optional()

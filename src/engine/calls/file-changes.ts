@@ -10,6 +10,8 @@ export interface FileChanges {
   readonly created: readonly string[];
   /** Where it may have put something that was elsewhere before. */
   readonly moved: readonly string[];
+  /** Files that were there and may have another text now. */
+  readonly wrote: readonly string[];
 }
 
 type Seen = ReadonlyMap<string, boolean>;
@@ -34,9 +36,10 @@ export async function changesSince(before: Seen, host: Pick<Host, "lookUp">): Pr
   const isThere = (path: string) => after.get(path) === true;
   const isGone = [...before].some(([path, wasThere]) => wasThere && !isThere(path));
   const there = [...before.keys()].filter(isThere);
+  const wrote = there.filter((path) => before.get(path) === true);
   return isGone
-    ? { created: [], moved: there }
-    : { created: there.filter((path) => before.get(path) === false), moved: [] };
+    ? { created: [], moved: there, wrote }
+    : { created: there.filter((path) => before.get(path) === false), moved: [], wrote };
 }
 
 function writtenBy({ reading, found }: Evidence): readonly string[] {

@@ -259,18 +259,9 @@ async function runAll(
         const { block, endTurn, changes, seen } = await output;
         results.push(block);
         end ??= endTurn;
-        const { created, moved } = changes;
-        const made = created.length === 0 ? {} : { created };
-        const put = moved.length === 0 ? {} : { moved };
+        const { messageId } = context;
         const read = seen.size === 0 ? {} : { seen: Object.fromEntries(seen) };
-        await context.emit({
-          type: "tool.ended",
-          messageId: context.messageId,
-          result: block,
-          ...made,
-          ...put,
-          ...read,
-        });
+        await context.emit({ type: "tool.ended", messageId, result: block, ...withoutEmpty(changes), ...read });
       }
     } catch (error) {
       // A storage failure ends the turn, so stop everything else.
@@ -280,6 +271,10 @@ async function runAll(
     }
   }
   return { results, end };
+}
+
+function withoutEmpty(changes: FileChanges): Partial<FileChanges> {
+  return Object.fromEntries(Object.entries(changes).filter(([, paths]) => paths.length > 0));
 }
 
 function groupLength(prepared: readonly Prepared[], from: number): number {

@@ -3,6 +3,8 @@ import type { EventBody } from "../event.ts";
 import type { Journal } from "../log/journal.ts";
 import type { Message, PromptBlock } from "../message.ts";
 import type { CommandRules } from "../permission.ts";
+import type { ModelInfo } from "../ports.ts";
+import type { RunOptions } from "../settings.ts";
 
 const noRules: CommandRules = { allow: [], deny: [], alwaysDeny: [] };
 
@@ -42,11 +44,24 @@ export class Briefing {
     await this.journal.emit(body);
   }
 
+  /** That a model answers which nobody chose. */
+  async tellUnaskedModel({ unaskedModelNotice }: RunOptions, model: () => Promise<ModelInfo>): Promise<void> {
+    if (unaskedModelNotice === undefined || this.journal.state.settings.isModelNamed === true) return;
+    const { modelId, text } = unaskedModelNotice;
+    const answering = await model().catch(() => undefined);
+    if (answering?.id === modelId) await this.notice({ type: "notice", level: "warning", text, code: "unasked_model" });
+  }
+
   /** No provider takes half of a character, so that something else is sent; its author should know. */
   async heard(prompt: readonly PromptBlock[]): Promise<void> {
     if (prompt.every((block) => block.type !== "text" || block.text.isWellFormed())) return;
     const text = "The prompt holds half of a character (a lone surrogate). The model is sent \ufffd in its place.";
     await this.notice({ type: "notice", level: "warning", text });
+  }
+
+  /** What the model is told of the place where it works, as it is now. */
+  async instructions(): Promise<readonly string[]> {
+    return this.isHere ? this.parts.context.reminders(this.journal.state.cwd) : [];
   }
 
   /** Where the model works, once per process; texts that stand in the conversation already are not repeated. */
@@ -57,7 +72,7 @@ export class Briefing {
     await this.rules();
     if (this.isHere && !this.oriented) {
       this.oriented = true;
-      const told = new Set(state.messages.flatMap(remindersOf));
+      const told = new Set(state.view.flatMap(remindersOf));
       news.push(...(await this.parts.context.reminders(state.cwd)).filter((text) => !told.has(text)));
     }
     if (state.lastEnd === "failed" && state.messages.at(-1)?.role === "assistant") {

@@ -1,9 +1,9 @@
+import type { SessionState } from "../log/history.ts";
 import type { Message } from "../message.ts";
-import type { ModelInfo, ModelRequest, ToolSpec } from "../ports.ts";
+import type { ModelRequest, ToolSpec } from "../ports.ts";
 import type { ReasoningEffort, SessionSettings } from "../settings.ts";
 import specModePrompt from "./prompts/spec-mode.md";
 import systemPrompt from "./prompts/system.md";
-import { estimateTokens } from "./tokens.ts";
 
 /** The model and effort that the session's mode calls for. */
 export function chosenModel(settings: SessionSettings): { id: string; effort: ReasoningEffort } {
@@ -15,7 +15,7 @@ export function chosenModel(settings: SessionSettings): { id: string; effort: Re
 }
 
 export function buildRequest(
-  settings: SessionSettings,
+  { settings, messages: all, standIn }: Pick<SessionState, "settings" | "messages" | "standIn">,
   messages: readonly Message[],
   tools: readonly ToolSpec[],
 ): ModelRequest {
@@ -24,7 +24,8 @@ export function buildRequest(
   if (settings.appendSystemPrompt !== undefined) parts.push(settings.appendSystemPrompt);
   const system = parts.join("\n\n");
   const { effort: reasoningEffort } = chosenModel(settings);
-  return { system, messages: withContinuations(messages), tools, reasoningEffort, mode: settings.mode };
+  const past = standIn === undefined ? {} : { past: withContinuations(all) };
+  return { system, messages: withContinuations(messages), tools, reasoningEffort, mode: settings.mode, ...past };
 }
 
 /** After an answer that was cut at the output limit, the model is told to go on; the conversation itself keeps no such words. */
@@ -38,10 +39,4 @@ function withContinuations(messages: readonly Message[]): readonly Message[] {
     const goOn = { id: `${message.id}-continue`, role: "user", content: [{ type: "reminder", text }] } as const;
     return [message, { ...goOn, createdAt: message.createdAt }];
   });
-}
-
-/** Room that is kept free for the answer. */
-export function fitsWindow(request: ModelRequest, model: ModelInfo): boolean {
-  const answer = Math.min(model.maxOutputTokens, Math.floor(model.contextWindow / 4));
-  return estimateTokens(request) <= model.contextWindow - answer;
 }

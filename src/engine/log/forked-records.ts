@@ -21,6 +21,7 @@ const copies: { readonly [Type in DurableBody["type"]]: Copy<Type> } = {
   "message.checkpoint": asItIs,
   "message.ended": asItIs,
   "usage.updated": asItIs,
+  "context.compacted": asItIs,
   "tool.started": asItIs,
   "tool.ended": asItIs,
   "request.opened": withoutPreviews,

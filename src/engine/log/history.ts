@@ -1,9 +1,10 @@
 import { headAndTail, recordTextLimit } from "../../text/output.ts";
+import { compactedView } from "../context/view.ts";
 import type { Failure } from "../errors.ts";
 import type { DurableBody, DurableEvent, EndReason, SettingsChanges } from "../event.ts";
 import type { Interaction } from "../interaction.ts";
 import type { AssistantMessage, Message, PromptBlock, ReplyBlock, ToolCallBlock, Usage } from "../message.ts";
-import { callsOf, noUsage } from "../message.ts";
+import { callsOf, noUsage, totalTokens } from "../message.ts";
 import type { Ids } from "../ports.ts";
 import type { SessionSettings } from "../settings.ts";
 
@@ -20,6 +21,14 @@ export interface SessionState {
   title: string;
   /** Append-only. Message objects are immutable; the last can be replaced by a longer version. */
   readonly messages: Message[];
+  /** What the model reads of the messages. The same objects, except where a compaction has shortened or replaced them. */
+  view: Message[];
+  /** The provider's count for the first so many messages of the view, with all that a request holds beside them. */
+  measured: { readonly messages: number; readonly tokens: number } | undefined;
+  /** What the last compaction put before the rest of the view. */
+  standIn: { readonly messageId: string; readonly isShortened: boolean } | undefined;
+  /** The prompts of the turn that runs, or ran last. */
+  task: readonly string[];
   /** Accepted prompts that are not part of the conversation yet, oldest first. */
   readonly waiting: Map<string, { readonly content: readonly PromptBlock[]; readonly at: number }>;
   usage: Usage;
@@ -48,6 +57,8 @@ export interface SessionState {
   readonly moved: Set<string>;
   /** What the model has seen of files: the mark of a content by path, as in `SeenFiles`. */
   readonly seenFiles: Map<string, string>;
+  /** The files of the workspace that its calls have changed. */
+  readonly changed: Set<string>;
 }
 
 /** Replays a log. Throws if it does not start with `session.opened`, which stores never return. */
@@ -64,6 +75,10 @@ export function foldLog(events: readonly DurableEvent[], lastSeq = 0): SessionSt
     settings: first.settings,
     title: "",
     messages: [],
+    view: [],
+    measured: undefined,
+    standIn: undefined,
+    task: [],
     waiting: new Map(),
     usage: noUsage,
     turn: undefined,
@@ -75,6 +90,7 @@ export function foldLog(events: readonly DurableEvent[], lastSeq = 0): SessionSt
     created: new Set(),
     moved: new Set(),
     seenFiles: new Map(),
+    changed: new Set(),
   };
   for (const event of rest) applyEvent(state, event);
   state.seq = Math.max(state.seq, lastSeq);
@@ -86,6 +102,7 @@ export function copyState(state: SessionState): SessionState {
   return {
     ...state,
     messages: [...state.messages],
+    view: [...state.view],
     turns: [...state.turns],
     waiting: new Map(state.waiting),
     partial: state.partial && { ...state.partial, blocks: [...state.partial.blocks] },
@@ -94,6 +111,7 @@ export function copyState(state: SessionState): SessionState {
     created: new Set(state.created),
     moved: new Set(state.moved),
     seenFiles: new Map(state.seenFiles),
+    changed: new Set(state.changed),
   };
 }
 
@@ -104,7 +122,7 @@ export function applyEvent(state: SessionState, event: DurableEvent): void {
     case "session.opened":
       break;
     case "session.updated":
-      state.settings = changeSettings(state.settings, event.changes);
+      updateSettings(state, event.changes);
       if (event.cwd !== undefined) state.cwd = event.cwd;
       break;
     case "session.titled":
@@ -119,6 +137,7 @@ export function applyEvent(state: SessionState, event: DurableEvent): void {
     case "turn.started":
       state.turn = { id: event.turnId, startedAt: event.at, model: event.model, prompts: event.prompts ?? [] };
       state.turns.push({ from: event.seq });
+      state.task = [];
       break;
     case "prompt.taken":
       takePrompt(state, event.messageId, event.reminders);
@@ -132,6 +151,16 @@ export function applyEvent(state: SessionState, event: DurableEvent): void {
       break;
     case "usage.updated":
       state.usage = event.total;
+      if (event.purpose === undefined && totalTokens(event.call) > 0) {
+        state.measured = { messages: state.view.length, tokens: totalTokens(event.call) };
+      }
+      break;
+    case "context.compacted":
+      state.view = [...compactedView(state.view, event)];
+      state.measured = undefined;
+      if (event.summary !== undefined) {
+        state.standIn = { messageId: event.summary.message.id, isShortened: event.isShortened === true };
+      }
       break;
     case "tool.started": {
       const open = state.openCalls.get(event.callId);
@@ -146,7 +175,7 @@ export function applyEvent(state: SessionState, event: DurableEvent): void {
       break;
     case "request.closed":
       state.openRequests.delete(event.requestId);
-      if (event.changes !== undefined) state.settings = changeSettings(state.settings, event.changes);
+      if (event.changes !== undefined) updateSettings(state, event.changes);
       break;
     case "turn.ended":
       // Answered prompts are not run again, even if a damaged log lost their `prompt.taken`.
@@ -169,6 +198,12 @@ export function applyEvent(state: SessionState, event: DurableEvent): void {
 function endTurn(turns: SessionState["turns"], seq: number): void {
   const last = turns.pop();
   if (last !== undefined) turns.push({ ...last, to: seq });
+}
+
+/** Another model, or other words before the conversation, make the last count worthless. */
+function updateSettings(state: SessionState, changes: SettingsChanges): void {
+  state.settings = changeSettings(state.settings, changes);
+  state.measured = undefined;
 }
 
 /** `null` removes a key. */
@@ -247,7 +282,13 @@ function takePrompt(state: SessionState, messageId: string, reminders: readonly 
   state.waiting.delete(messageId);
   if (state.turn !== undefined && state.turn.hasReply !== true) state.turn = { ...state.turn, promptId: messageId };
   const told = reminders.map((text) => ({ type: "reminder", text }) as const);
-  state.messages.push({ id: messageId, role: "user", content: [...told, ...waiting.content], createdAt: waiting.at });
+  state.task = [...state.task, messageId];
+  addMessage(state, { id: messageId, role: "user", content: [...told, ...waiting.content], createdAt: waiting.at });
+}
+
+function addMessage(state: SessionState, message: Message): void {
+  state.messages.push(message);
+  state.view.push(message);
 }
 
 function extendPartial(state: SessionState, event: DurableEvent & { type: "message.checkpoint" }): void {
@@ -266,7 +307,7 @@ function endReply(state: SessionState, message: AssistantMessage): void {
   state.partial = undefined;
   state.openCalls.clear();
   if (message.content.length === 0) return;
-  state.messages.push(message);
+  addMessage(state, message);
   for (const call of callsOf(message)) state.openCalls.set(call.id, { call, started: false });
 }
 
@@ -274,11 +315,14 @@ function addResult(state: SessionState, event: DurableEvent & { type: "tool.ende
   for (const path of event.created ?? []) state.created.add(path);
   for (const path of event.moved ?? []) state.moved.add(path);
   for (const [path, mark] of Object.entries(event.seen ?? {})) state.seenFiles.set(path, mark);
+  for (const path of [...(event.created ?? []), ...(event.wrote ?? [])]) state.changed.add(path);
   state.openCalls.delete(event.result.callId);
   const last = state.messages.at(-1);
   if (last?.role === "tool" && last.id === event.messageId) {
-    state.messages[state.messages.length - 1] = { ...last, content: [...last.content, event.result] };
+    const longer = { ...last, content: [...last.content, event.result] };
+    state.messages[state.messages.length - 1] = longer;
+    state.view[state.view.length - 1] = longer;
   } else {
-    state.messages.push({ id: event.messageId, role: "tool", content: [event.result], createdAt: event.at });
+    addMessage(state, { id: event.messageId, role: "tool", content: [event.result], createdAt: event.at });
   }
 }

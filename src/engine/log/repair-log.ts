@@ -110,6 +110,8 @@ const isOfTurn: { readonly [Type in DurableBody["type"]]: boolean } = {
   "message.checkpoint": true,
   "message.ended": true,
   "usage.updated": true,
+  // Somebody may ask for it between turns.
+  "context.compacted": false,
   "tool.started": true,
   "tool.ended": true,
   "request.opened": true,

@@ -3,8 +3,8 @@ import { callableTools } from "../calls/client-tools.ts";
 import { seenPlaces } from "../calls/evidence.ts";
 import { runCalls } from "../calls/tool-calls.ts";
 import { Briefing } from "../context/briefing.ts";
-import { buildRequest, chosenModel } from "../context/request.ts";
-import { estimateTokens } from "../context/tokens.ts";
+import type { ContextUse } from "../context/budget.ts";
+import { chosenModel } from "../context/request.ts";
 import type { EngineParts } from "../engine-parts.ts";
 import { AgentError } from "../errors.ts";
 import type { DurableBody, DurableEvent, EngineEvent, EventBody, SettingsChanges } from "../event.ts";
@@ -19,6 +19,7 @@ import type { TurnOutcome } from "../turn/turn-outcome.ts";
 import type { Abilities, Attachment } from "./attachment.ts";
 import { Audience } from "./audience.ts";
 import { Interactions } from "./interactions.ts";
+import { ModelView } from "./model-view.ts";
 import type { QueuedPrompt } from "./prompt-queue.ts";
 import { leftoverPrompt, notRun, PromptQueue, shortTitle, sizeOf, titleFrom } from "./prompt-queue.ts";
 import { type PromptHandle, type PromptOptions, SentPrompts } from "./sent-prompts.ts";
@@ -36,6 +37,7 @@ export class Session {
   private readonly interactions: Interactions;
   private readonly audience: Audience;
   private readonly tools: SessionTools;
+  private readonly modelView: ModelView;
   private readonly queue: PromptQueue;
   private readonly sent: SentPrompts;
   private callsRun = false;
@@ -76,6 +78,7 @@ export class Session {
     });
     this.isNamed = state.title !== "" || state.messages.length > 0;
     this.tools = new SessionTools(parts.tools, state.settings, run, (tool) => parts.toolSchema(tool));
+    this.modelView = new ModelView(parts, { journal: this.journal, briefing: this.briefing, tools: this.tools, run });
     for (const messageId of state.waiting.keys()) this.queue.add(leftoverPrompt(messageId));
   }
 
@@ -143,11 +146,26 @@ export class Session {
     return (await this.parts.models.resolve(chosenModel(this.settings).id)).info;
   }
 
-  /** Estimated use of the model's window by the next call. Rejects with `model_unknown`. */
-  async contextUse(): Promise<{ readonly tokens: number; readonly window: number }> {
-    const model = await this.model();
-    const request = buildRequest(this.settings, this.history(), this.toolSpecs(model));
-    return { tokens: estimateTokens(request), window: model.contextWindow };
+  /** How much of the model's window the next call would take, and for what. Rejects with `model_unknown`. */
+  async contextUse(): Promise<ContextUse> {
+    return this.modelView.use();
+  }
+
+  /**
+   * Has the model go on with notes of the conversation in place of it. Rejects with `usage` when there is nothing to make
+   * shorter, or a turn runs. Resolves with how many messages left the model's view.
+   */
+  async compact(wish?: string): Promise<{ readonly removed: number }> {
+    if (this.closed) throw new AgentError("session_closed", "The session is closed.");
+    if (this.live !== undefined)
+      throw new AgentError("usage", "A turn is running. Compact the session when it has ended.");
+    if (this.journal.state.view.length === 0)
+      throw new AgentError("usage", "Nothing to compact — the conversation is empty.");
+    const abort = new AbortController();
+    const work = this.modelView.compact(abort.signal, wish);
+    // Prompts wait meanwhile, and an interrupt reaches it.
+    this.live = { abort, done: work.then(this.turnEnded, this.turnEnded) };
+    return work;
   }
 
   history(): readonly Message[] {
@@ -280,12 +298,14 @@ export class Session {
     const taken = this.queue.takeForTurn();
     if (taken.length === 0) return;
     const abort = new AbortController();
-    const done = this.runNext(taken, abort.signal).finally(() => {
-      this.live = undefined;
-      this.startNext();
-    });
+    const done = this.runNext(taken, abort.signal).finally(this.turnEnded);
     this.live = { abort, done };
   }
+
+  private readonly turnEnded = (): void => {
+    this.live = undefined;
+    this.startNext();
+  };
 
   private async runNext(first: readonly QueuedPrompt[], signal: AbortSignal): Promise<void> {
     const taken = [...first];
@@ -304,6 +324,7 @@ export class Session {
       ...(this.run.modelSilence === undefined ? {} : { silence: this.run.modelSilence }),
       signal,
       offer: (model) => this.tools.offer(model, this.settings.mode),
+      compaction: this.modelView.compaction,
       takeJoining: () => {
         const joining = this.queue.takeJoining();
         taken.push(...joining);
@@ -345,7 +366,7 @@ export class Session {
           });
         }),
       reminders: async () => {
-        await this.tellUnaskedModel();
+        await this.briefing.tellUnaskedModel(this.run, () => this.model());
         return this.briefing.reminders();
       },
       emit: (body: EventBody) => {
@@ -355,14 +376,6 @@ export class Session {
       room: () => this.audience.room(),
     });
     for (const entry of taken) entry.settle(outcome);
-  }
-
-  private async tellUnaskedModel(): Promise<void> {
-    const { unaskedModelNotice: notice } = this.run;
-    if (notice === undefined || this.settings.isModelNamed === true) return;
-    const model = await this.model().catch(() => undefined);
-    if (model?.id === notice.modelId)
-      await this.briefing.notice({ type: "notice", level: "warning", text: notice.text, code: "unasked_model" });
   }
 
   /** The first prompt of the conversation names the session. */

@@ -1,10 +1,12 @@
 import type { CallsOutcome, Denial } from "../calls/tool-calls.ts";
-import { buildRequest, chosenModel, fitsWindow } from "../context/request.ts";
+import { budgetOf, fitsWindow } from "../context/budget.ts";
+import { Compactor, type CompactorParts } from "../context/compactor.ts";
+import { buildRequest, chosenModel } from "../context/request.ts";
 import type { Failure } from "../errors.ts";
 import { AgentError, failureOf } from "../errors.ts";
 import type { EndCause, EndReason, EventBody } from "../event.ts";
 import type { SessionState } from "../log/history.ts";
-import type { ToolCallBlock, ToolResultBlock, Usage } from "../message.ts";
+import type { Message, ToolCallBlock, ToolResultBlock, Usage } from "../message.ts";
 import { addUsage, callsOf, noUsage, textOf, totalTokens } from "../message.ts";
 import type { Clock, Ids, ModelCatalog, ModelInfo } from "../ports.ts";
 import { sizeOf } from "../session/prompt-queue.ts";
@@ -35,6 +37,7 @@ export interface TurnParts {
   /** Of a reply that was offered these. `isCut`: it ended at the output limit, maybe in the middle of a call. */
   runCalls(calls: readonly ToolCallBlock[], offered: OfferedTools, isCut: boolean): Promise<CallsOutcome>;
   reminders(): Promise<readonly string[]>;
+  readonly compaction: Pick<CompactorParts, "options" | "ofCall" | "instructions">;
   /** Prompts that came while calls ran and belong to this turn. */
   takeJoining(): readonly string[];
   emit(body: EventBody): Promise<void>;
@@ -74,15 +77,23 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
   const denials: Denial[] = [];
   let failedTool: ToolResultBlock | undefined;
   const promptIds = [...parts.promptIds];
+  const spent = (paidFor: Usage, paid: number | undefined): void => {
+    usage = addUsage(usage, paidFor);
+    if (paid === undefined) isPriced = false;
+    else cost = (cost ?? 0) + paid;
+  };
+  const compactor = new Compactor({ ...parts, ...parts.compaction, spent });
 
   const step = async (): Promise<End | undefined> => {
     if (signal.aborted) return interrupted(signal);
-    const spent = overLimit(limits, modelCalls, usage);
-    if (spent !== undefined) return { reason: "limit", failure: spent };
+    const usedUp = overLimit(limits, modelCalls, usage);
+    if (usedUp !== undefined) return { reason: "limit", failure: usedUp };
     const model = await parts.models.resolve(chosenModel(state.settings).id);
     const offered = parts.offer(model.info);
-    const request = buildRequest(state.settings, state.messages, offered.specs);
-    if (!fitsWindow(request, model.info)) return contextFull(model.info.contextWindow);
+    const asking = { model, request: (messages: readonly Message[]) => buildRequest(state, messages, offered.specs) };
+    const request = await compactor.fittingRequest(asking);
+    if (signal.aborted) return interrupted(signal);
+    if (request === undefined) return contextFull(model.info.contextWindow);
 
     modelCalls += 1;
     const messageId = ids.next();
@@ -95,10 +106,8 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     const reply = await readReply(stream, { messageId, model: model.info, clock, signal, emit, room: parts.room });
     const told = [emit({ type: "message.ended", message: reply.message })];
     if (reply.usage !== undefined) {
-      usage = addUsage(usage, reply.usage);
       const paid = reply.model.prices && costOf(reply.usage, reply.model.prices);
-      if (paid === undefined) isPriced = false;
-      else cost = (cost ?? 0) + paid;
+      spent(reply.usage, paid);
       const total = addUsage(state.usage, reply.usage);
       told.push(
         emit({ type: "usage.updated", call: reply.usage, total, ...(paid === undefined ? {} : { cost: paid }) }),
@@ -110,7 +119,10 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     if (text.trim() !== "") finalText = continuations > 0 ? finalText + text : text;
     if (reply.usage === undefined) isPriced = false;
     if (stop === "interrupted") return interrupted(signal);
+    if (reply.failure?.code === "context_full" && (await compactor.madeRoomAfterRefusal(asking))) return undefined;
+    if (signal.aborted) return interrupted(signal);
     if (reply.failure !== undefined) return failedWith(reply.failure);
+    compactor.answered();
 
     const calls = callsOf(reply.message);
     const isContinued = continuations > 0;
@@ -142,7 +154,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     // A token has a character at least: most prompts need not be counted.
     if (sizeOf(content) <= model.contextWindow / 4) return false;
     const message = { id, role: "user", content, createdAt: at } as const;
-    return !fitsWindow(buildRequest(state.settings, [message], parts.offer(model).specs), model);
+    return !fitsWindow(buildRequest(state, [message], parts.offer(model).specs), budgetOf(model, state.settings));
   };
 
   let end: End | undefined;

@@ -45,6 +45,10 @@ const handlers: EventHandlers<{ readonly level: LogLevel; readonly text: string 
   "usage.updated": ignored,
   // Without it, a run that waits would seem to hang.
   "retry.scheduled": (event) => ({ level: "warn", text: retryText(event) }),
+  "compaction.started": ignored,
+  "context.compacted": ({ tokensBefore, tokensAfter }) =>
+    info(`Context compacted from about ${tokensBefore} to ${tokensAfter} tokens`),
+  "compaction.ended": ignored,
   notice: ({ level, text }) => ({ level: level === "warning" ? "warn" : "info", text }),
   "tool.input": ignored,
   "tool.started": ({ name }) => info(`${name} started`),

@@ -32,6 +32,9 @@ export class Progress {
     "message.ended": ignored,
     "usage.updated": ignored,
     "retry.scheduled": ({ failure }) => `waiting to try again: ${failure.message}`,
+    "compaction.started": () => "compacting the conversation",
+    "context.compacted": ignored,
+    "compaction.ended": () => "thinking",
     notice: ignored,
     "tool.input": ignored,
     "tool.started": ({ callId, name }) => {

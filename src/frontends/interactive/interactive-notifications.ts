@@ -202,6 +202,10 @@ export function createTranslator({ sessionId, isPast, isClients }: TranslatorOpt
         ...(model === undefined ? {} : { model }),
       });
     },
+    "compaction.started": ignored,
+    "context.compacted": ({ tokensBefore, tokensAfter }) =>
+      warn("The conversation was compacted.", { reason: "compacted", tokensBefore, tokensAfter }),
+    "compaction.ended": ignored,
     "session.closed": ignored,
   };
 

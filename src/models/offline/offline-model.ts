@@ -1,5 +1,5 @@
 import { estimateTokens, textTokens } from "../../engine/context/tokens.ts";
-import { failureOf } from "../../engine/errors.ts";
+import { AgentError, failureOf } from "../../engine/errors.ts";
 import type { ModelEvent, ModelPort, ModelRequest } from "../../engine/ports.ts";
 import { nextCallId } from "../scripted/call-ids.ts";
 import { offlineInfo } from "./info.ts";
@@ -12,14 +12,16 @@ export function createOfflineModel(): ModelPort {
 
 async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   try {
-    const { text, call, understood } = nextReply(request);
+    if (request.purpose === "summary") throw new AgentError("model_failed", "The offline model writes no summaries.");
+    const messages = request.past ?? request.messages;
+    const { text, call, understood } = nextReply({ ...request, messages });
     for (const chunk of chunksOf(text)) {
       if (signal.aborted) return;
       yield { type: "text", text: chunk };
     }
     let output = textTokens(text);
     if (call !== undefined) {
-      const id = nextCallId(request.messages);
+      const id = nextCallId(messages);
       const inputText = JSON.stringify(call.input);
       output += textTokens(inputText);
       for (const chunk of chunksOf(inputText)) {

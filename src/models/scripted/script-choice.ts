@@ -36,22 +36,22 @@ export function createChooser(replies: readonly ScriptReply[]): Chooser {
     return byRule >= 0 ? byRule : replies.findIndex((reply, index) => reply.when === undefined && free(index));
   };
 
-  /** How often each reply was used before the request for `messages[until]`. */
-  const replay = (request: ModelRequest, until: number): number[] => {
+  /** How often each reply was used in a conversation so far. */
+  const replay = (system: string, messages: readonly Message[]): number[] => {
     const used = replies.map(() => 0);
     const use = (index: number): void => {
       used[index] = (used[index] ?? 0) + 1;
     };
-    for (let at = 1; at < until; at += 1) {
-      const before = request.messages[at - 1];
+    for (let at = 1; at < messages.length; at += 1) {
+      const before = messages[at - 1];
       if (before === undefined || before.role === "assistant") continue;
       const known = journal.get(pointAt(before));
       if (known !== undefined) {
         known.forEach(use);
         continue;
       }
-      const next = request.messages[at];
-      const situation = { system: request.system, messages: request.messages.slice(0, at), modelCall: undefined };
+      const next = messages[at];
+      const situation = { system, messages: messages.slice(0, at), modelCall: undefined };
       if (next?.role === "assistant") journal.set(pointAt(before), guess(used, use, situation, next));
       else if (next?.role === "user" && before.role === "user") guessFailure(used, use, situation);
     }
@@ -94,12 +94,12 @@ export function createChooser(replies: readonly ScriptReply[]): Chooser {
   return {
     choose(request) {
       calls += 1;
-      const { messages } = request;
-      const used = replay(request, messages.length);
-      const point = pointAt(messages.at(-1));
+      const { system, messages, past = messages } = request;
+      const used = replay(system, past);
+      const point = pointAt(past.at(-1));
       const before = journal.get(point) ?? [];
       for (const index of before) used[index] = (used[index] ?? 0) + 1;
-      const index = pick(used, { system: request.system, messages, modelCall: calls });
+      const index = pick(used, { system, messages, modelCall: calls });
       if (index < 0) return undefined;
       journal.set(point, [...before, index]);
       for (const oldest of journal.keys()) {

@@ -132,6 +132,10 @@ const script = z.strictObject({
     })
     .optional(),
   replies: z.array(reply).min(1),
+  summaries: z
+    .array(reply)
+    .optional()
+    .describe("Replies to requests for a summary of a long conversation, in order. Without one, such a request fails."),
 });
 
 export type Script = z.infer<typeof script>;

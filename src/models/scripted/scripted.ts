@@ -25,15 +25,17 @@ export interface ScriptedModelOptions {
 export function createScriptedModel(options: ScriptedModelOptions): ModelPort {
   const { id, path, clock } = options;
   const script = parseScript(options.script, path);
+  let summaries = 0;
   const chooser = createChooser(script.replies);
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     try {
       // A continued reply still answers the same prompt or result.
       const messages = withoutContinuation(request.messages);
-      const reply = chooser.choose({ ...request, messages });
+      const isSummary = request.purpose === "summary";
+      const reply = isSummary ? script.summaries?.[summaries++] : chooser.choose({ ...request, messages });
       if (reply === undefined) yield exhausted(path, messages);
-      else yield* perform(reply, request, messages, clock, signal);
+      else yield* perform(reply, request, request.past ?? messages, clock, signal);
     } catch (error) {
       yield { type: "error", failure: failureOf(error), retryable: false };
     }

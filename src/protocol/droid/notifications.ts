@@ -126,6 +126,13 @@ const llmRetry = z.strictObject({
   reason: z.enum(retryReasons),
 });
 
+const sessionCompacted = z.strictObject({
+  type: z.literal("session_compacted"),
+  summaryId: z.string(),
+  removedCount: z.number().int().describe("Messages that the model no longer reads."),
+  visibleBoundaryMessageId: z.string().describe("The last of them. The history keeps them all."),
+});
+
 const noticeGiven = z.strictObject({
   type: z.literal("notice"),
   level: z.enum(["info", "warning"]),
@@ -158,6 +165,7 @@ export const notification = z.discriminatedUnion("type", [
   agentTurnCompleted,
   errorHappened,
   llmRetry,
+  sessionCompacted,
   noticeGiven,
   queuedMessagesDiscarded,
 ]);

@@ -61,6 +61,15 @@ const choices = {
   specModeReasoningEffort: z.optional(z.nullable(effort).check(z.describe("null clears it."))),
 };
 
+const compaction = {
+  compactionTokenLimit: z.optional(
+    z.nullable(z.int().check(z.positive(), z.describe("Compact requests above so many tokens. null: the default."))),
+  ),
+  compactionThresholdCheckEnabled: z.optional(
+    z.nullable(z.boolean().check(z.describe("false: compact only when asked. null: as configured."))),
+  ),
+};
+
 const promptPreset = z.object({ type: z.literal("preset"), preset: z.literal("droid"), append: text });
 
 const initializeParams = z.object({
@@ -69,6 +78,7 @@ const initializeParams = z.object({
   sessionId: z.optional(z.string().check(z.describe("A suggestion. The result has the actual id."))),
   ...choices,
   ...toolFilters,
+  ...compaction,
   systemPrompt: z.optional(
     z.union([notBlank, promptPreset], {
       error: 'must be text that is not blank, or {"type":"preset","preset":"droid","append":"…"}',
@@ -111,7 +121,7 @@ const addUserMessageParams = z.object({
   files: z.optional(z.array(file)),
 });
 
-const updateSettingsParams = z.object({ ...choices, ...toolFilters, tags });
+const updateSettingsParams = z.object({ ...choices, ...toolFilters, ...compaction, tags });
 
 const listToolsParams = z.object({
   ...toolFilters,
@@ -123,6 +133,7 @@ const listToolsParams = z.object({
 
 const listModelsParams = z.object({ includeDisabled: perhapsTrue });
 const renameParams = z.object({ title: notBlank });
+const compactParams = z.object({ customInstructions: perhapsText });
 const forkParams = z.object({ title: perhapsText, tags });
 const closeParams = z.object({ reason: perhapsText });
 const noParams = z.object({});
@@ -138,7 +149,9 @@ export const clientParams = {
   "droid.list_models": listModelsParams,
   "droid.rename_session": renameParams,
   "droid.fork_session": forkParams,
+  "droid.compact_session": compactParams,
   "droid.get_context_stats": noParams,
+  "droid.get_context_breakdown": noParams,
   "droid.list_skills": noParams,
   "droid.list_commands": noParams,
 };

@@ -55,8 +55,26 @@ const contextStatsResult = z.strictObject({
   used: z.number().int(),
   remaining: z.number().int(),
   limit: z.number().int(),
+  reserve: z.number().int().describe("Of the limit, kept free for the answer."),
   accuracy: z.enum(["exact", "estimated"]),
   updatedAt: z.string().describe("ISO 8601 with time zone."),
+});
+
+const compactResult = z.strictObject({
+  newSessionId: z.string().describe("The same session."),
+  removedCount: z.number().int().describe("Messages that the model no longer reads."),
+});
+
+const contextBreakdownResult = z.strictObject({
+  modelId: z.string(),
+  modelDisplayName: z.string(),
+  contextBudget: z.number().int().describe("The model's window."),
+  usedTokens: z.number().int(),
+  freeTokens: z.number().int(),
+  categories: z.array(z.strictObject({ name: z.string(), tokens: z.number().int(), colorKey: z.string() })),
+  skills: z.array(z.never()).describe("Always empty."),
+  mcpServers: z.array(z.never()).describe("Always empty."),
+  droids: z.array(z.never()).describe("Always empty."),
 });
 
 const emptyResult = z.strictObject({});
@@ -72,7 +90,9 @@ export const clientResults = {
   "droid.list_models": listModelsResult,
   "droid.rename_session": renameResult,
   "droid.fork_session": forkResult,
+  "droid.compact_session": compactResult,
   "droid.get_context_stats": contextStatsResult,
+  "droid.get_context_breakdown": contextBreakdownResult,
   "droid.list_skills": listSkillsResult,
   "droid.list_commands": listCommandsResult,
 };
@@ -83,4 +103,5 @@ export type InitializeResult = Wire<typeof initializeResult>;
 export type LoadResult = Wire<typeof loadResult>;
 export type ListToolsResult = Wire<typeof listToolsResult>;
 export type ListModelsResult = Wire<typeof listModelsResult>;
+export type ContextBreakdownResult = Wire<typeof contextBreakdownResult>;
 export type ContextStatsResult = Wire<typeof contextStatsResult>;

@@ -23,6 +23,7 @@ export const workingStates = [
   "streaming_assistant_message",
   "waiting_for_tool_confirmation",
   "executing_tool",
+  "compacting_conversation",
 ] as const;
 export type WorkingState = (typeof workingStates)[number];
 

@@ -157,6 +157,7 @@ export function createTranslator(known: Known) {
     agent_turn_completed: silent,
     mcp_status_changed: untranslated,
     permission_resolved: untranslated,
+    session_compacted: untranslated,
     queued_messages_discarded: untranslated,
     tool_execution_heartbeat: untranslated,
   };

@@ -8,7 +8,7 @@ import type {
   Tag,
 } from "../../engine/settings.ts";
 import { isRecord, isText } from "../../text/values.ts";
-import { each, everyOneOf, type FieldGuards, isFlag, listOf, optional, shape } from "./guards.ts";
+import { each, everyOneOf, type FieldGuards, isFlag, isNumber, listOf, optional, shape } from "./guards.ts";
 
 export const isAutonomy = everyOneOf<Autonomy>({ off: true, low: true, medium: true, high: true });
 
@@ -43,6 +43,8 @@ export const furtherSettings: FieldGuards<Pick<SessionSettings, SettingKey<"furt
   userId: isText,
   clientTools: listOf(shape<ClientTool>({ name: isText, description: isText, inputSchema: isText })),
   clientRunsTools: isFlag,
+  compacts: isFlag,
+  compactAt: isNumber,
 };
 
 export const isSettings = shape<SessionSettings>({ ...neededSettings, ...each(furtherSettings, optional) });

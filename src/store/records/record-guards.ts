@@ -1,5 +1,12 @@
 import { errorCodes, type Failure, failureCauses } from "../../engine/errors.ts";
-import type { DurableBody, EndReason, SettingsChanges } from "../../engine/event.ts";
+import type {
+  CompactionTrigger,
+  DurableBody,
+  EndReason,
+  EventOf,
+  SettingsChanges,
+  ShortenedResult,
+} from "../../engine/event.ts";
 import type { Answer, Interaction, Question } from "../../engine/interaction.ts";
 import type {
   AssistantMessage,
@@ -11,6 +18,7 @@ import type {
   ToolResultBlock,
   ToolStatus,
   Usage,
+  UserMessage,
 } from "../../engine/message.ts";
 import { accessClasses, type Decision, type FileChange, type Preview } from "../../engine/permission.ts";
 import { isRecord, isText } from "../../text/values.ts";
@@ -64,10 +72,25 @@ const toolCall: FieldGuards<Omit<ToolCallBlock, "type">> = {
 };
 const isToolCall = shape<ToolCallBlock>({ type: oneOf("tool_call"), ...toolCall });
 
-const isPromptBlock = variants<PromptBlock, "type">("type", {
+const promptBlocks = {
   text: { text: isText },
   image,
   document: { mediaType: isText, encoding: oneOf("base64", "text"), data: isText, name: optional(isText) },
+};
+const isPromptBlock = variants<PromptBlock, "type">("type", promptBlocks);
+
+const isUserBlock = variants<UserMessage["content"][number], "type">("type", {
+  ...promptBlocks,
+  reminder: { text: isText },
+});
+
+type Summary = NonNullable<EventOf<"context.compacted">["summary"]>;
+
+const isUserMessage = shape<UserMessage>({
+  id: isText,
+  createdAt: isNumber,
+  role: oneOf("user"),
+  content: listOf(isUserBlock),
 });
 
 const isReplyBlock = variants<ReplyBlock, "type">("type", {
@@ -169,7 +192,16 @@ const bodyGuards = guardsByKind<BodyAfterFirst, "type">({
     text: isText,
   },
   "message.ended": { message: isReply },
-  "usage.updated": { call: isUsage, total: isUsage, cost: optional(isNumber) },
+  "usage.updated": { call: isUsage, total: isUsage, cost: optional(isNumber), purpose: optional(oneOf("summary")) },
+  "context.compacted": {
+    trigger: everyOneOf<CompactionTrigger>({ window: true, provider: true, user: true }),
+    results: listOf(shape<ShortenedResult>({ messageId: isText, callId: isText, text: isText })),
+    media: listOf(isText),
+    summary: optional(shape<Summary>({ message: isUserMessage, through: isText, removed: isIndex })),
+    isShortened: optional(isFlag),
+    tokensBefore: isNumber,
+    tokensAfter: isNumber,
+  },
   "tool.started": { callId: isText, name: isText },
   "tool.ended": {
     messageId: isText,
@@ -177,6 +209,7 @@ const bodyGuards = guardsByKind<BodyAfterFirst, "type">({
     created: optional(listOf(isText)),
     moved: optional(listOf(isText)),
     seen: optional((value) => isRecord(value) && Object.values(value).every(isText)),
+    wrote: optional(listOf(isText)),
   },
   "request.opened": { requestId: isText, interaction: isInteraction },
   "request.closed": { requestId: isText, answer: isAnswer, changes: optional(isChanges) },

@@ -69,7 +69,7 @@ test("how full the window is can be asked", async () => {
   await ask(session, "x".repeat(4_000));
   const after = await session.contextUse();
 
-  expect(before.window).toBe(info.contextWindow);
+  expect(before.budget.window).toBe(info.contextWindow);
   expect(after.tokens - before.tokens).toBeGreaterThan(1_000);
 });
 

@@ -226,16 +226,6 @@ test("model calls and tokens are limited", async () => {
   expect(byTokens).toMatchObject({ reason: "limit", failure: { code: "limit_tokens" }, modelCalls: 3 });
 });
 
-test("a conversation that no longer fits the window ends the turn with its own reason and words", async () => {
-  const kit = createKit([says("ok"), says("never")], { model: { contextWindow: 20_000 } });
-  const session = await kit.open();
-  expect((await ask(session, "words ".repeat(5_000))).reason).toBe("completed");
-  const outcome = await ask(session, "words ".repeat(5_000));
-  expect(outcome).toMatchObject({ reason: "context_full", failure: { code: "context_full" }, modelCalls: 0 });
-  expect(outcome.failure?.message).toMatch(/^The conversation no longer fits .* 20000 tokens/);
-  expect(kit.requests).toHaveLength(1);
-});
-
 test("a prompt that alone does not fit the window ends with its turn, and the conversation goes on without it", async () => {
   const kit = createKit([says("ok"), says("well")], { model: { contextWindow: 20_000 } });
   const session = await kit.open();

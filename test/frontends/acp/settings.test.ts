@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { only, refusal, textOf } from "./acp-client.ts";
 import { alikeSources, otherwise, useEditor } from "./acp-suite.ts";
 
-const commands = ["status", "model", "mode", "effort", "rename", "tools"];
+const commands = ["status", "model", "mode", "effort", "rename", "compact", "tools"];
 
 describe.each(alikeSources)("%s: settings and commands", (source) => {
   const at = useEditor(source, async (bench) => {

@@ -94,6 +94,20 @@ const own: readonly SlashCommand[] = [
     },
   },
   {
+    name: "compact",
+    description: "Have the model go on with a summary of the conversation so far",
+    hint: "what the summary should mind",
+    run: async ({ session, id }, wish) => {
+      const params = wish === "" ? {} : { customInstructions: wish };
+      const { newSessionId, removedCount } = Object(await session.call("compact_session", params)) as {
+        newSessionId?: unknown;
+        removedCount?: unknown;
+      };
+      if (newSessionId !== id) return `The compacted conversation is session ${newSessionId}; this one is as it was.`;
+      return `The model now reads a summary in place of ${removedCount} messages. They stay in the history.`;
+    },
+  },
+  {
     name: "tools",
     description: "List the tools that the model is offered",
     run: async ({ session }) => {

@@ -41,7 +41,7 @@ function laterSettings(settings: SessionSettings, filters: ToolFilters): LaterSe
   const { modelId, reasoningEffort, mode, autonomy, specModelId, specReasoningEffort, ...others } = settings;
   const { systemPrompt, appendSystemPrompt: append, tags, ...hidden } = others;
   const { isModelNamed: _named, owner: _owner, userId: _user, clientTools: _tools, ...more } = hidden;
-  const { clientRunsTools: _runs, ...undecided } = more;
+  const { clientRunsTools: _runs, compacts: _compacts, compactAt: _compactAt, ...undecided } = more;
   // A new setting does not compile until it is shown to clients, or named among the hidden ones.
   undecided satisfies Readonly<Record<string, never>>;
   const preset = append === undefined ? undefined : ({ type: "preset", preset: "droid", append } as const);
@@ -126,6 +126,8 @@ export function engineSettings(params: SettingsParams, dialect: Dialect): Settin
     userId: undefined,
     clientTools: undefined,
     clientRunsTools: undefined,
+    compacts: params.compactionThresholdCheckEnabled,
+    compactAt: params.compactionTokenLimit,
   });
 }
 

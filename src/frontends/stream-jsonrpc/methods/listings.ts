@@ -1,9 +1,15 @@
 import { isOffered, toolsOf } from "../../../engine/calls/offered-tools.ts";
+import type { ContextPart } from "../../../engine/context/budget.ts";
 import type { ModelInfo } from "../../../engine/ports.ts";
 import type { Session } from "../../../engine/session/session.ts";
 import type { AvailableModel } from "../../../protocol/droid/models.ts";
 import type { ListModelsParams, ListToolsParams } from "../../../protocol/droid/params.ts";
-import type { ContextStatsResult, ListModelsResult, ListToolsResult } from "../../../protocol/droid/results.ts";
+import type {
+  ContextBreakdownResult,
+  ContextStatsResult,
+  ListModelsResult,
+  ListToolsResult,
+} from "../../../protocol/droid/results.ts";
 import type { ModelProvider } from "../../../protocol/droid/words.ts";
 import type { Context } from "../context.ts";
 import type { Sessions } from "../sessions.ts";
@@ -65,12 +71,45 @@ function availableModel(model: ModelInfo): AvailableModel {
 }
 
 export async function contextStats(session: Session): Promise<ContextStatsResult> {
-  const { tokens, window } = await session.contextUse();
+  const { tokens, budget } = await session.contextUse();
+  const { window, reserve } = budget;
   return {
     used: tokens,
     remaining: Math.max(0, window - tokens),
     limit: window,
+    reserve,
     accuracy: "estimated",
     updatedAt: new Date().toISOString(),
+  };
+}
+
+const categories: { readonly [Kind in ContextPart]: { readonly name: string; readonly colorKey: string } } = {
+  system: { name: "System prompt", colorKey: "systemPrompt" },
+  tools: { name: "Tools", colorKey: "tools" },
+  notes: { name: "Summary", colorKey: "summary" },
+  kept: { name: "Kept word for word", colorKey: "kept" },
+  prompts: { name: "Prompts", colorKey: "userMessages" },
+  replies: { name: "Replies", colorKey: "assistantMessages" },
+  results: { name: "Tool results", colorKey: "toolResults" },
+};
+
+export async function contextBreakdown(session: Session): Promise<ContextBreakdownResult> {
+  const { model, tokens, budget, parts, isShortened } = await session.contextUse();
+  const used = parts.flatMap(({ kind, tokens: own }) => {
+    const { name, colorKey } = categories[kind];
+    return own === 0
+      ? []
+      : [{ name: kind === "kept" && isShortened ? `${name} (shortened)` : name, tokens: own, colorKey }];
+  });
+  return {
+    modelId: model.id,
+    modelDisplayName: model.displayName,
+    contextBudget: budget.window,
+    usedTokens: tokens,
+    freeTokens: Math.max(0, budget.window - budget.reserve - tokens),
+    categories: [...used, { name: "Reserved for the answer", tokens: budget.reserve, colorKey: "reserve" }],
+    skills: [],
+    mcpServers: [],
+    droids: [],
   };
 }

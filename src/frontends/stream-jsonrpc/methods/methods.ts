@@ -9,7 +9,7 @@ import type { LiveSession } from "../attached-session.ts";
 import type { Context } from "../context.ts";
 import { BadRequest, NoSession, valid } from "../rpc-failure.ts";
 import { engineSettings } from "./droid-settings.ts";
-import { contextStats, listModels, listTools } from "./listings.ts";
+import { contextBreakdown, contextStats, listModels, listTools } from "./listings.ts";
 import { modelsIn, needsOf } from "./needs.ts";
 import { initializeSession, loadSession } from "./open-session.ts";
 import { promptBlocks } from "./prompt-blocks.ts";
@@ -96,7 +96,15 @@ const handlers: { readonly [M in ClientMethod]: Handler<M> } = {
     return { newSessionId };
   },
 
+  async "droid.compact_session"({ customInstructions }, context) {
+    const live = liveOf(context);
+    const { removed: removedCount } = await live.session.compact(customInstructions);
+    await live.caughtUp();
+    return { newSessionId: live.session.id, removedCount };
+  },
+
   "droid.get_context_stats": async (_, context) => contextStats(liveOf(context).session),
+  "droid.get_context_breakdown": async (_, context) => contextBreakdown(liveOf(context).session),
   "droid.list_tools": listTools,
   "droid.list_models": listModels,
   "droid.list_skills": async () => ({ skills: [] }),

@@ -56,6 +56,7 @@ export function createTranslator(start: TranslatorStart) {
   let { turnId } = start;
   /** A prompt that joins a turn under way does not rename it. */
   let isUnderWay = turnId !== undefined && (start.turn === undefined || start.turn.hasReply === true);
+  let isInTurn = start.turn !== undefined;
   let isUsageTold = false;
   /** Interrupts that are not over yet. */
   let holds = 0;
@@ -126,6 +127,7 @@ export function createTranslator(start: TranslatorStart) {
 
   const endTurn = (event: EventOf<"turn.ended">): void => {
     reply.abandon(event.at);
+    isInTurn = false;
     const id = nameOf(event);
     const isTold = isUsageTold;
     heldEnd = () => {
@@ -153,6 +155,7 @@ export function createTranslator(start: TranslatorStart) {
     "prompt.taken": takePrompt,
     "turn.started": () => {
       tellEnd();
+      isInTurn = true;
       enter("streaming_assistant_message");
     },
     "turn.ended": endTurn,
@@ -179,6 +182,13 @@ export function createTranslator(start: TranslatorStart) {
       const message = `${failure.message} Using ${model} instead.`;
       tell({ type: "notice", level: "warning", message, timestamp: new Date(at).toISOString() });
     },
+    "compaction.started": () => enter("compacting_conversation"),
+    "context.compacted": ({ summary }) => {
+      if (summary === undefined) return;
+      const { message, through: visibleBoundaryMessageId, removed: removedCount } = summary;
+      tell({ type: "session_compacted", summaryId: message.id, removedCount, visibleBoundaryMessageId });
+    },
+    "compaction.ended": () => enter(isInTurn ? "streaming_assistant_message" : "idle"),
     notice: ({ level, text: message, at }) =>
       tell({ type: "notice", level, message, timestamp: new Date(at).toISOString() }),
     "tool.input": reply.toolInput,

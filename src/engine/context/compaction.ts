@@ -1,0 +1,147 @@
+import type { CompactionTrigger, EventOf } from "../event.ts";
+import type { SessionState } from "../log/history.ts";
+import type { Message, UserMessage } from "../message.ts";
+import { type KeptOfCall, keptTexts, shortenOldest } from "./kept.ts";
+import { listOfSteps, standIn } from "./notes.ts";
+import { fitResults, type Pruned, prune, tokensOf, withinTokens } from "./prune.ts";
+import { textTokens } from "./tokens.ts";
+
+export type CompactedBody = Omit<EventOf<"context.compacted">, "at" | "sessionId" | "seq" | "turnId">;
+
+export interface CompactionParts {
+  readonly state: SessionState;
+  readonly trigger: CompactionTrigger;
+  /** Tokens of the model's window. */
+  readonly window: number;
+  /** Tokens of a request without messages: the system prompt and the tools. */
+  readonly fixed: number;
+  /** Tokens that a request can have. */
+  readonly limit: number;
+  /** Of the stand-in, if there is one. */
+  readonly own: Pick<UserMessage, "id" | "createdAt">;
+  readonly instructions: readonly string[];
+  readonly ofCall: KeptOfCall;
+  /** The model's notes of the view, or of a shorter version of it; `undefined` when it gives none. */
+  summarise(view: readonly Message[]): Promise<string | undefined>;
+}
+
+/** Shares of the room for messages: what stays as it is, the notes, and what is kept word for word. */
+const shares = { tail: 0.25, notes: 0.15, kept: 0.45 };
+
+/** Pruning alone is enough when the messages then take no more than this share of their room. */
+const prunedEnough = 0.6;
+/** A summary that leaves more than this share of what there was is no gain, unless it is small. */
+const gain = 0.9;
+const smallSummary = 4_000;
+
+/** Makes room in the model's view: shortens old results, or has notes stand for what is old. `undefined` when nothing can go. */
+export async function compact(parts: CompactionParts): Promise<CompactedBody | undefined> {
+  const { state, trigger } = parts;
+  const { view } = state;
+  const room = Math.max(0, parts.limit - parts.fixed);
+  const before = tokensOf(view);
+  // Who asks for it wants a fresh start.
+  const end = trigger === "user" ? view.length : tailStart(view, room * shares.tail);
+  const pruned = prune(view, end);
+  const shorter = trigger === "user" ? undefined : shortEnough(pruned, end, room);
+  if (shorter !== undefined) return prunedBody(parts, shorter);
+  const notes = await parts.summarise(view);
+  const isGain = (after: number): boolean =>
+    after <= room && (after <= before * gain || (trigger === "user" && after <= smallSummary));
+  const summarised = notes === undefined ? undefined : withNotes(parts, pruned, { end, room, notes });
+  if (summarised !== undefined && isGain(tokensOf(summarised.view))) return summarised.body;
+  const listed = withNotes(parts, pruned, { end, room, notes: undefined });
+  return tokensOf(listed.view) < before || trigger === "user" ? listed.body : undefined;
+}
+
+/** Without a summary: with the old results removed, and where nearly all is new, with the new ones cut. */
+function shortEnough(pruned: Pruned, end: number, room: number): Pruned | undefined {
+  const most = room * prunedEnough;
+  if (tokensOf(pruned.view) <= most) return pruned;
+  const old = tokensOf(pruned.view.slice(0, end));
+  if (old > room * shares.tail) return undefined;
+  const { view, results } = fitResults(pruned.view, end, most - old);
+  return tokensOf(view) > room ? undefined : { ...pruned, view, results: [...pruned.results, ...results] };
+}
+
+/** Where the newest messages begin that take about so many tokens: the last reply and its results at least, never between them. */
+function tailStart(view: readonly Message[], most: number): number {
+  let start = view.length;
+  let tokens = 0;
+  for (let at = view.length - 1; at >= 0; at -= 1) {
+    const message = view[at];
+    if (message === undefined) break;
+    tokens += tokensOf([message]);
+    if (start < view.length && tokens > most) break;
+    if (message.role !== "tool") start = at;
+  }
+  return start;
+}
+
+function prunedBody(parts: CompactionParts, { view, results, media }: Pruned): CompactedBody {
+  const tokens = { tokensBefore: parts.fixed + tokensOf(parts.state.view), tokensAfter: parts.fixed + tokensOf(view) };
+  return { type: "context.compacted", trigger: parts.trigger, results, media, ...tokens };
+}
+
+interface Planned {
+  readonly body: CompactedBody;
+  readonly view: readonly Message[];
+}
+
+/** Notes in place of what is before `end`, a list of steps when there are none. What still does not fit is cut. */
+function withNotes(
+  parts: CompactionParts,
+  pruned: Pruned,
+  { end, room, notes }: { readonly end: number; readonly room: number; readonly notes: string | undefined },
+): Planned {
+  const first = standInFor(parts, end, room, notes);
+  const fitted = fitResults(pruned.view, end, room - tokensOf([first.message]));
+  const total = tokensOf([first.message, ...fitted.view.slice(end)]);
+  if (total <= room) return planned(parts, first, fitted, end);
+  // The last reply is too large by itself: only a prompt that waits for its answer stays.
+  const last = parts.state.view.at(-1);
+  const later = last?.role === "user" ? parts.state.view.length - 1 : parts.state.view.length;
+  const left = room - tokensOf(parts.state.view.slice(later));
+  return planned(parts, standInFor(parts, later, left, notes), { view: pruned.view, results: [], media: [] }, later);
+}
+
+interface StandIn {
+  readonly message: UserMessage;
+  readonly isShortened: boolean;
+}
+
+function standInFor(parts: CompactionParts, end: number, room: number, notes: string | undefined): StandIn {
+  const { state, window, own } = parts;
+  const [old, rest] = [state.view.slice(0, end), state.view.slice(end)];
+  const texts = keptTexts(state, rest, parts);
+  const kept = shortenOldest(texts, Math.floor(Math.min(window / 3, room * shares.kept)));
+  const most = Math.max(
+    Math.floor(room * shares.notes),
+    Math.floor(room * (shares.notes + shares.kept)) - kept.texts.reduce((sum, text) => sum + textTokens(text), 0),
+  );
+  const words = notes === undefined ? listOfSteps(old, most) : withinTokens(notes, most);
+  return { message: standIn(words, kept.texts, own), isShortened: kept.isShortened };
+}
+
+function planned(parts: CompactionParts, { message, isShortened }: StandIn, shorter: Pruned, end: number): Planned {
+  const { state, fixed, trigger } = parts;
+  const rest = shorter.view.slice(end);
+  const through = state.view[end - 1]?.id;
+  const view = through === undefined ? rest : [message, ...rest];
+  // What was shortened before the end is gone with it.
+  const staying = new Set(rest.map(({ id }) => id));
+  const results = shorter.results.filter(({ messageId }) => staying.has(messageId));
+  return {
+    view,
+    body: {
+      type: "context.compacted",
+      trigger,
+      results,
+      media: [],
+      ...(through === undefined ? {} : { summary: { message, through, removed: end } }),
+      ...(isShortened ? { isShortened } : {}),
+      tokensBefore: fixed + tokensOf(state.view),
+      tokensAfter: fixed + tokensOf(view),
+    },
+  };
+}

@@ -1,0 +1,185 @@
+import { failureOf } from "../errors.ts";
+import type { CompactionTrigger, EventBody } from "../event.ts";
+import type { SessionState } from "../log/history.ts";
+import { addUsage, type Message, type Usage } from "../message.ts";
+import type { Clock, Ids, ModelCatalog, ModelInfo, ModelPort, ModelRequest } from "../ports.ts";
+import type { ModelSilence } from "../settings.ts";
+import { costOf } from "../turn/cost.ts";
+import { type Budget, budgetOf, type ContextOptions, compactsItself, contextTokens, fitsWindow } from "./budget.ts";
+import { type CompactedBody, compact } from "./compaction.ts";
+import type { KeptOfCall } from "./kept.ts";
+import { summaryOf } from "./summary.ts";
+import { estimateTokens } from "./tokens.ts";
+
+export interface CompactorParts {
+  readonly state: SessionState;
+  readonly models: ModelCatalog;
+  readonly options: ContextOptions;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly silence?: ModelSilence;
+  readonly signal: AbortSignal;
+  readonly ofCall: KeptOfCall;
+  /** The environment and AGENTS.md, as they are now. */
+  instructions(): Promise<readonly string[]>;
+  emit(body: EventBody): Promise<void>;
+  /** A summary was paid for. `cost` is `undefined` where prices are not known. */
+  spent(usage: Usage, cost: number | undefined): void;
+}
+
+/** A model that is about to be asked, and how. */
+export interface Asking {
+  readonly model: ModelPort;
+  request(messages: readonly Message[]): ModelRequest;
+}
+
+/** Summaries that a turn may fail to get before it does without. */
+const mostFailures = 2;
+/** How much a view must have grown since it was last compacted, as a share of the room, before it is done again. */
+const leastGrowth = 0.1;
+/** The share of the room for a conversation that it may take. */
+const filled = 0.9;
+/** A provider that says "too long" has a smaller window than we believe, or counts more tokens. */
+const afterTooLong = 0.7;
+
+/** Makes room in the model's view during one turn, or once because somebody asks for it. */
+export class Compactor {
+  private readonly parts: CompactorParts;
+  private failures = 0;
+  private tokensAfter = 0;
+  private isRefused = false;
+
+  constructor(parts: CompactorParts) {
+    this.parts = parts;
+  }
+
+  /** The next request, after making room for it if it needs some. `undefined` when it does not fit all the same. */
+  async fittingRequest(asking: Asking): Promise<ModelRequest | undefined> {
+    const { state, options } = this.parts;
+    const budget = this.budget(asking.model.info);
+    let request = asking.request(state.view);
+    const limit = this.limit(asking, budget);
+    if (compactsItself(state.settings, options) && this.isDue(request, budget, limit)) {
+      await this.compact("window", asking, limit);
+      request = asking.request(state.view);
+    }
+    return fitsWindow(request, budget) ? request : undefined;
+  }
+
+  /** Once after each answer: whether there is room now that a provider has called the request too long. */
+  async madeRoomAfterRefusal(asking: Asking): Promise<boolean> {
+    const { state, options } = this.parts;
+    if (this.isRefused || !compactsItself(state.settings, options)) return false;
+    this.isRefused = true;
+    const limit = Math.floor(estimateTokens(asking.request(state.view)) * afterTooLong);
+    return (await this.compact("provider", asking, limit)) !== undefined;
+  }
+
+  answered(): void {
+    this.isRefused = false;
+  }
+
+  /** What was done; `undefined` when there was nothing to gain. */
+  async compact(
+    trigger: CompactionTrigger,
+    { model, request }: Asking,
+    limit: number,
+    wish?: string,
+  ): Promise<CompactedBody | undefined> {
+    const { state, emit, ids, clock, signal, ofCall } = this.parts;
+    const fixed = estimateTokens(request([]));
+    const { window, reserve } = this.budget(model.info);
+    // A limit below what the prompt and the tools take would leave no room for a conversation at all.
+    const least = fixed + Math.floor((window - reserve - fixed) / 4);
+    const counted = contextTokens(state, request(state.view)) / Math.max(1, estimateTokens(request(state.view)));
+    await emit({ type: "compaction.started", trigger });
+    try {
+      const body = await compact({
+        state,
+        trigger,
+        window,
+        fixed,
+        limit: Math.max(least, Math.floor(limit / Math.max(1, counted))),
+        own: { id: ids.next(), createdAt: clock.now() },
+        instructions: await this.parts.instructions(),
+        ofCall,
+        summarise: (view) => this.summarise(view, { model, request }, wish),
+      });
+      if (body === undefined || signal.aborted) return undefined;
+      await emit(body);
+      this.tokensAfter = contextTokens(state, request(state.view));
+      return body;
+    } finally {
+      await emit({ type: "compaction.ended" });
+    }
+  }
+
+  private budget(model: ModelInfo): Budget {
+    return budgetOf(model, this.parts.state.settings, this.parts.options);
+  }
+
+  /** Before the window is full, so that the request for a summary fits behind what the provider has in its cache. */
+  private limit({ request }: Asking, { window, reserve, limit }: Budget): number {
+    const fixed = estimateTokens(request([]));
+    return Math.min(limit, fixed + Math.floor((window - reserve - fixed) * filled));
+  }
+
+  private isDue(request: ModelRequest, budget: Budget, limit: number): boolean {
+    if (!fitsWindow(request, budget)) return true;
+    const grown = this.tokensAfter + (this.tokensAfter === 0 ? 0 : leastGrowth * limit);
+    return contextTokens(this.parts.state, request) > Math.max(limit, Math.min(grown, budget.window - budget.reserve));
+  }
+
+  private async summarise(
+    view: readonly Message[],
+    own: Asking,
+    wish: string | undefined,
+  ): Promise<string | undefined> {
+    if (this.failures >= mostFailures) return undefined;
+    const { clock, ids, signal, silence, emit, state } = this.parts;
+    const { model, request } = await this.summariser(own);
+    const isWatched = silence !== undefined && (silence.isChosen || model.boundsSilence !== true);
+    const {
+      text,
+      usage,
+      model: answered,
+    } = await summaryOf(view, {
+      model,
+      request,
+      budget: this.budget(model.info),
+      ...(wish === undefined ? {} : { wish }),
+      clock,
+      messageId: ids.next(),
+      ...(isWatched ? { silence } : {}),
+      signal,
+      emit,
+    });
+    if (usage !== undefined) {
+      const cost = answered.prices && costOf(usage, answered.prices);
+      const paid = cost === undefined ? {} : { cost };
+      await emit({
+        type: "usage.updated",
+        call: usage,
+        total: addUsage(state.usage, usage),
+        ...paid,
+        purpose: "summary",
+      });
+      this.parts.spent(usage, cost);
+    }
+    if (text === undefined) this.failures += 1;
+    return text;
+  }
+
+  /** The model of the configuration, or the session's own where that cannot be had. */
+  private async summariser(own: Asking): Promise<Asking> {
+    const { options, models, emit } = this.parts;
+    if (options.model === undefined || options.model === own.model.info.id) return own;
+    try {
+      return { ...own, model: await models.resolve(options.model) };
+    } catch (error) {
+      const text = `context.model: ${failureOf(error).message} The session's own model writes the summary.`;
+      await emit({ type: "notice", level: "warning", text });
+      return own;
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import { type Message, textOf, type Usage } from "../message.ts";
+import type { Clock, ModelInfo, ModelPort, ModelRequest } from "../ports.ts";
+import { notSilentFor } from "../turn/model-silence.ts";
+import { readReply } from "../turn/reply.ts";
+import type { Budget } from "./budget.ts";
+import summaryPrompt from "./prompts/summary.md";
+import { fitResults, prune, tokensOf } from "./prune.ts";
+import { estimateTokens } from "./tokens.ts";
+
+export interface SummaryParts {
+  readonly model: ModelPort;
+  readonly budget: Budget;
+  /** What the user wants the summary to mind. */
+  readonly wish?: string;
+  readonly clock: Clock;
+  readonly messageId: string;
+  readonly silence?: { readonly ms: number; readonly key: string };
+  readonly signal: AbortSignal;
+  /** The request of the conversation, with these messages: its beginning is the one that the provider has in its cache. */
+  request(messages: readonly Message[]): ModelRequest;
+  /** Waits and notices of the call. */
+  emit: Parameters<typeof readReply>[1]["emit"];
+}
+
+/** Asks a model for a summary of what it reads. `text` is `undefined` when it gives none. */
+export async function summaryOf(
+  view: readonly Message[],
+  parts: SummaryParts,
+): Promise<{ readonly text: string | undefined; readonly usage: Usage | undefined; readonly model: ModelInfo }> {
+  const { model, budget, clock, signal, silence, messageId } = parts;
+  const text = parts.wish === undefined ? summaryPrompt : `${summaryPrompt}\n${parts.wish}`;
+  const ask = { id: messageId, role: "user", content: [{ type: "text", text }], createdAt: clock.now() } as const;
+  const fixed = estimateTokens(parts.request([ask]));
+  const shorter = fitted(view, budget.window - budget.reserve - fixed);
+  const request: ModelRequest = { ...parts.request([...shorter, ask]), purpose: "summary" };
+  const stream =
+    silence === undefined
+      ? model.stream(request, signal)
+      : notSilentFor(silence, clock, signal, (own, heard) => model.stream(request, own, heard));
+  const reply = await readReply(stream, {
+    messageId,
+    model: model.info,
+    clock,
+    signal,
+    emit: async (body) => {
+      if (body.type === "notice" || body.type === "retry.scheduled") await parts.emit(body);
+    },
+    room: () => undefined,
+  });
+  const isWhole = reply.message.stop === "end" || reply.message.stop === "length";
+  const words = textOf(reply.message.content).trim();
+  return { text: isWhole && words !== "" ? words : undefined, usage: reply.usage, model: reply.model };
+}
+
+/** As much of the view as fits: with old results shortened, then all results, then without the oldest messages. */
+function fitted(view: readonly Message[], most: number): readonly Message[] {
+  if (tokensOf(view) <= most) return view;
+  const pruned = prune(view, view.length).view;
+  const cut = fitResults(pruned, 0, most).view;
+  let from = 0;
+  let tokens = tokensOf(cut);
+  while (from < cut.length && (tokens > most || cut[from]?.role === "tool")) {
+    tokens -= tokensOf(cut.slice(from, from + 1));
+    from += 1;
+  }
+  return cut.slice(from);
+}
