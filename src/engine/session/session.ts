@@ -157,10 +157,9 @@ export class Session {
    */
   async compact(wish?: string): Promise<{ readonly removed: number }> {
     if (this.closed) throw new AgentError("session_closed", "The session is closed.");
-    if (this.live !== undefined)
-      throw new AgentError("usage", "A turn is running. Compact the session when it has ended.");
-    if (this.journal.state.view.length === 0)
-      throw new AgentError("usage", "Nothing to compact — the conversation is empty.");
+    if (this.live !== undefined) throw new AgentError("usage", "Not while a turn runs. Compact when it has ended.");
+    const isEmpty = this.journal.state.view.length === 0;
+    if (isEmpty) throw new AgentError("usage", "Nothing to compact — the conversation is empty.");
     const abort = new AbortController();
     const work = this.modelView.compact(abort.signal, wish);
     // Prompts wait meanwhile, and an interrupt reaches it.

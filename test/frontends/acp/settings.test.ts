@@ -151,7 +151,7 @@ describe.each(alikeSources)("%s: settings and commands", (source) => {
     expect(told.map(({ name }) => name)).toEqual(commands);
     expect(told.every(({ description }) => description.length > 10)).toBe(true);
     const withInput = told.filter(({ input }) => input).map(({ name }) => name);
-    expect(withInput).toEqual(["model", "mode", "effort", "rename"]);
+    expect(withInput).toEqual(["model", "mode", "effort", "rename", "compact"]);
   });
 
   test("/status tells the session, its folder, its model and its mode", async () => {
