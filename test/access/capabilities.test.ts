@@ -44,6 +44,7 @@ describe("the methods that each role can call", () => {
     expect(ofWs("viewer").sort()).toEqual(["capabilities", "echo", "listSessions", "resumeSession"]);
     expect(ofRpc("viewer").sort()).toEqual([
       "droid.close_session",
+      "droid.get_context_breakdown",
       "droid.get_context_stats",
       "droid.list_commands",
       "droid.list_models",

@@ -1,0 +1,68 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { ProviderServer, Turn } from "../fakes/providers/base.ts";
+import { createOpenAIChatServer } from "../fakes/providers/openai-chat-server.ts";
+import { type Bench, createBench, lines } from "./tinman.ts";
+
+let bench: Bench;
+let server: ProviderServer;
+
+/** A model with a window of 8,000 tokens. */
+beforeEach(async () => {
+  [bench, server] = await Promise.all([createBench(), createOpenAIChatServer()]);
+  const entry = { id: "small", provider: "openai-compatible", model: "local-model", baseUrl: server.url };
+  const models = { entries: [{ ...entry, apiKey: server.key, contextWindow: 8_000, maxOutputTokens: 1_000 }] };
+  await mkdir(join(bench.home, ".tinman"), { recursive: true });
+  await writeFile(join(bench.home, ".tinman", "config.yaml"), JSON.stringify({ models, model: "small" }));
+  await bench.file("notes.txt", "a line of notes\n".repeat(60));
+});
+afterEach(async () => {
+  await Promise.all([server.close(), bench.remove()]);
+});
+
+function reads(step: number): Turn {
+  return { calls: [{ name: "Read", input: { file_path: "notes.txt", offset: step % 7, limit: 30 } }] };
+}
+
+const isForSummary = ({ rawBody }: { readonly rawBody: string }) => rawBody.includes("Write a summary of it");
+
+test("300 steps in a window of 8,000 tokens, with a model that writes no summaries", async () => {
+  const first = { text: ["The fact of step 1 is MARMALADE."], calls: [{ name: "LS", input: {} }] };
+  server.enqueue(first, ...Array.from({ length: 299 }, (_, step) => reads(step)), { text: ["Done."] });
+  const run = await bench.tinman(["exec", "-o", "stream-json", "Take 300 steps. The number is 4711."]);
+  expect([run.code, run.stderr]).toEqual([0, ""]);
+  expect(lines(run.stdout).at(-1)).toMatchObject({ type: "completion", finalText: "Done." });
+  // What it answered to the two requests for a summary ran nothing.
+  expect(lines(run.stdout).filter(({ type }) => type === "tool_result")).toHaveLength(298);
+  expect(server.requests.filter(isForSummary)).toHaveLength(2);
+  const last = server.requests.at(-1)?.rawBody ?? "";
+  expect(last).toContain("Take 300 steps. The number is 4711.");
+  expect(last).toContain("MARMALADE");
+  expect(server.requests.flatMap(({ faults }) => faults)).toEqual([]);
+}, 60_000);
+
+test("killed while a summary is being written, a session resumes as it was and goes on", async () => {
+  server.enqueue(...Array.from({ length: 40 }, (_, step) => ({ ...reads(step), delayMs: 100 })));
+  const child = bench.start(["exec", "-o", "stream-json", "Read the notes. The number is 4711."]);
+  let told = "";
+  child.stdout?.on("data", (chunk) => {
+    told += String(chunk);
+  });
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  await server.until(() => server.requests.some(isForSummary));
+  child.kill("SIGKILL");
+  await ended;
+
+  const id = String(lines(told).find(({ type }) => type === "system")?.session_id);
+  const shown = async () => JSON.parse((await bench.tinman(["sessions", "show", id, "--json"])).stdout) as object;
+  const before = await shown();
+  expect(await shown()).toEqual(before);
+  const next = server.requests.length;
+  const summary = { text: ["The user wants the notes read; notes.txt holds lines of notes."] };
+  server.enqueue(...Array.from({ length: 60 }, () => summary));
+  const resumed = await bench.tinman(["exec", "-s", id, "-o", "json", "Go on. The colour is teal."]);
+  expect(resumed.code).toBe(0);
+  const bodies = server.requests.slice(next).map(({ rawBody }) => rawBody);
+  expect(bodies.at(-1)).toContain("The colour is teal.");
+}, 60_000);
