@@ -21,12 +21,12 @@ const runOnce: typeof runBlock = (program, tinman) => {
 /** Where the short run tries an example in Python, if anywhere. */
 const isPython = ({ language, text }: Block): boolean => language === "python" || text.includes("python3");
 
-/** In the short run every second block of a page that has more than a few: of the others the syntax is checked. */
+/** In the short run every third block of a page that has more than a few: of the others the syntax is checked. */
 const fewBlocks = 3;
 function forThisRun(blocks: readonly Block[]): ReadonlySet<Block> {
   const run = blocks.filter((block) => isRunnable(block));
   return new Set(
-    isFullRun || run.length <= fewBlocks ? run : run.filter((block, index) => index % 2 === 0 || isPython(block)),
+    isFullRun || run.length <= fewBlocks ? run : run.filter((block, index) => index % 3 === 0 || isPython(block)),
   );
 }
 

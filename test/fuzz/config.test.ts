@@ -13,7 +13,7 @@ import { instantClock } from "../models/harness.ts";
 import { firstSeed, sharedByAll } from "./mutate.ts";
 import { blocksOf, mutateYaml } from "./yaml-texts.ts";
 
-const rounds = isFullRun ? 5_000 : 100;
+const rounds = isFullRun ? 5_000 : 50;
 
 let home: string;
 beforeAll(async () => {

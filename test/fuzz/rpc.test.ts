@@ -7,7 +7,7 @@ import { firstSeed } from "./mutate.ts";
 import type { Told } from "./rpc-run.ts";
 import { fuzzProgram } from "./rpc-run.ts";
 
-const lines = isFullRun ? 25_000 : 400;
+const lines = isFullRun ? 25_000 : 200;
 const mebibyte = 1024 * 1024;
 
 const calls = (name: string, input: object): object => ({ tool_calls: [{ name, input }], times: "any" });

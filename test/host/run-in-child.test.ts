@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { bundleForChild } from "../fakes/bundle-for-child.ts";
+import { isFullRun } from "../full-run.ts";
 import { eventually, longNap, processesOfGroup, processesWith, tempFolder } from "./support.ts";
 
 let folder = "";
@@ -69,10 +70,10 @@ describe("when our process is killed", () => {
   test("at any moment of a command's start nothing is left", async () => {
     const nap = longNap();
     const cwd = await tempFolder();
-    for (let delay = 0; delay < 10; delay += 1) {
+    for (const delay of isFullRun ? [0, 2, 4, 6, 8, 10, 12, 14, 16, 18] : [0, 4, 10]) {
       const child = startChild(`setsid sleep ${nap} & sleep ${nap}`, cwd);
       await once(child.process.stdout ?? child.process, "data");
-      await new Promise((resolve) => setTimeout(resolve, delay * 2));
+      await new Promise((resolve) => setTimeout(resolve, delay));
       child.process.kill("SIGKILL");
       await child.ended;
     }

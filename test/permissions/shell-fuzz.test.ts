@@ -64,8 +64,8 @@ test("the comparison detects a judge that accepts everything, and one that fails
 }, 60_000);
 
 test.each<[string, Make, { count: number; valid: number; informative: number }]>([
-  ["program", programOf, { count: isFullRun ? 20_000 : 125, valid: 0.9, informative: 0.1 }],
-  ["soup of pieces", soupOf, { count: isFullRun ? 20_000 : 300, valid: 0.25, informative: isFullRun ? 0.05 : 0.03 }],
+  ["program", programOf, { count: isFullRun ? 20_000 : 60, valid: 0.9, informative: 0.1 }],
+  ["soup of pieces", soupOf, { count: isFullRun ? 20_000 : 150, valid: 0.25, informative: isFullRun ? 0.05 : 0.03 }],
 ])(
   "a generated %s runs nothing above its judged class",
   async (_, make, least) => {
@@ -80,7 +80,7 @@ test.each<[string, Make, { count: number; valid: number; informative: number }]>
 );
 
 test("judges every mutant without failing, whether or not bash accepts it", async ({ annotate }) => {
-  const seeds = seedsFrom(1, isFullRun ? 20_000 : 125);
+  const seeds = seedsFrom(1, isFullRun ? 20_000 : 60);
   const mutants = seeds.map(mutantOf);
   const accepted = new Set(await acceptedSeeds(seeds, mutantOf));
   const failed: object[] = [];

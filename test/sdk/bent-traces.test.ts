@@ -94,7 +94,7 @@ describe("idle before anything of a turn was said does not end it", () => {
 
 describe("a backend that dies leaves nobody waiting", () => {
   // Every line in the long run.
-  const step = isFullRun ? 1 : 9;
+  const step = isFullRun ? 1 : 19;
   test.each(names)("%s", async (name) => {
     for (const [, scenes] of runsOf(name)) {
       for (let length = 1; length < scenes.length; length += step) {

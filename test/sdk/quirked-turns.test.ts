@@ -7,7 +7,7 @@ import { drawnFaults, faultNames, withFaults } from "./drawn-faults.ts";
 import { type DrawnSession, drawnSession, expectedOf, type Item, itemsOf, seenOf, turnIdOf } from "./drawn-turns.ts";
 import { createFakeBackend } from "./fake-backend.ts";
 
-const numRuns = isFullRun ? 2_000 : 100;
+const numRuns = isFullRun ? 2_000 : 60;
 /** One that does not end has failed. */
 const chosen = { numRuns, seed: givenSeed ?? 20_260_101, timeout: 5_000 };
 

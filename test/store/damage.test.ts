@@ -5,6 +5,7 @@ import type { SessionStore } from "../../src/engine/ports.ts";
 import { createJsonlStore } from "../../src/store/jsonl-store.ts";
 import { maxRecordBytes } from "../../src/store/listing/listed-records.ts";
 import { encodeRecord } from "../../src/store/records/records.ts";
+import { isFullRun } from "../full-run.ts";
 import { everyEvent, opened, prompt, prompts, stored, titled } from "./sample-events.ts";
 import { tempHome } from "./temp-home.ts";
 
@@ -23,6 +24,13 @@ async function appendNext(store: SessionStore, seq: number): Promise<void> {
   await log.release();
 }
 
+/** Every length between these; in the short run every third, and those around the end of a record. */
+function cuts(from: number, to: number, ends: readonly number[]): readonly number[] {
+  const isTried = (size: number): boolean =>
+    isFullRun || size % 3 === 0 || ends.some((end) => Math.abs(end - size) < 3);
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index).filter(isTried);
+}
+
 describe("a truncated log", () => {
   it("loads if cut at any byte of its last three records, and continues without a gap", async () => {
     const events = [...everyEvent("s1").slice(0, 4), prompt("s1", 5, "é 只回复 \u{1F600}"), prompt("s1", 6, "last")];
@@ -30,7 +38,7 @@ describe("a truncated log", () => {
     const whole = await readFile(path);
     const lengths = events.map((event) => Buffer.byteLength(`${encodeRecord(event)}\n`));
     const ends = lengths.map((_, index) => lengths.slice(0, index + 1).reduce((sum, length) => sum + length, 0));
-    for (let size = ends[2] ?? 0; size <= whole.length; size++) {
+    for (const size of cuts(ends[2] ?? 0, whole.length, ends)) {
       await writeFile(path, whole.subarray(0, size));
       // A record that lacks only its newline is complete.
       const kept = ends.filter((end) => end - 1 <= size).length;
@@ -222,7 +230,7 @@ describe("what is behind a number", () => {
     const { store, path } = await makeLog([opened("s1"), ...prompts("s1", 2, 5)]);
     const whole = await readFile(path);
     const start = whole.lastIndexOf('{"seq":4');
-    for (let size = start - 1; size <= whole.length; size += 1) {
+    for (const size of cuts(start - 1, whole.length, [start, whole.length])) {
       await writeFile(path, whole.subarray(0, size));
       await sameAsWhole(store);
     }

@@ -9,7 +9,7 @@ import { givenSeed, isFullRun } from "../../full-run.ts";
 import { type Served, type Spoken, serve } from "./served.ts";
 
 const seed = givenSeed ?? Math.floor(Math.random() * 1e9);
-const schedules = isFullRun ? 4_000 : 100;
+const schedules = isFullRun ? 4_000 : 40;
 
 const texts = ["a", "Hello ", "ü€", "😀", "\ud83d", "line\n", "x".repeat(40)];
 

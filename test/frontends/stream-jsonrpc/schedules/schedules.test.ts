@@ -10,7 +10,7 @@ import { schedule } from "./steps.ts";
 import { brokenWireRules } from "./wire-rules.ts";
 import { type Loaded, loadOnce } from "./world.ts";
 
-const runs = isFullRun ? 10_000 : 150;
+const runs = isFullRun ? 10_000 : 60;
 /** With the seed, what the report of a failure names. */
 const { TINMAN_TEST_PATH: path } = process.env;
 
