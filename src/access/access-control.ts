@@ -33,7 +33,7 @@ export interface AccessOptions {
   readonly limits: LimitOptions;
 }
 
-export interface AccessParts {
+interface AccessParts {
   readonly engine: Engine;
   readonly pool: SessionPool;
   readonly clock: Clock;

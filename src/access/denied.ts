@@ -9,7 +9,7 @@ export const denialReasons = [
   "queue_full",
   "session_unreadable",
 ] as const;
-export type DenialReason = (typeof denialReasons)[number];
+type DenialReason = (typeof denialReasons)[number];
 
 /** Denied to this caller at this time. The message is fit for the client. */
 export class DeniedError extends AgentError {

@@ -5,7 +5,7 @@ import type { Ids } from "../engine/ports.ts";
 export type Report = (error: unknown, context: Readonly<Record<string, unknown>>) => string;
 
 /** Structured: an event name and its fields. Never message contents. */
-export interface FailureLog {
+interface FailureLog {
   error(event: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 

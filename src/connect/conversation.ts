@@ -11,7 +11,7 @@ export interface StartParams {
   readonly sessionParams: Params;
 }
 
-export interface ConversationParts {
+interface ConversationParts {
   readonly link: () => Link;
   readonly screen: Screen;
   readonly start: StartParams;

@@ -8,7 +8,7 @@ export interface Socket {
   close(): void;
 }
 
-export interface SocketEvents {
+interface SocketEvents {
   text(text: string): unknown;
   /** Called once, and only after the socket was open. */
   closed(code: number, reason: string): unknown;

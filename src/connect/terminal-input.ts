@@ -14,7 +14,7 @@ export interface Terminal {
   readonly output: NodeJS.WritableStream;
 }
 
-export interface TerminalInput {
+interface TerminalInput {
   run(): Promise<ExitCode>;
   close(): void;
 }

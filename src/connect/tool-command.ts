@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, startProgram } from "../host/processes/start-program.ts";
 import { headAndTail } from "../text/output.ts";
 
-export interface ToolOutcome {
+interface ToolOutcome {
   readonly result: string;
   readonly isError: boolean;
 }

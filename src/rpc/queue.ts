@@ -1,5 +1,5 @@
 /** A FIFO queue with constant-time operations. */
-export interface Queue<T> {
+interface Queue<T> {
   readonly length: number;
   push(item: T): void;
   shift(): T | undefined;

@@ -11,7 +11,7 @@ export interface ByteSource extends AsyncIterable<Uint8Array> {
   destroy?(): unknown;
 }
 
-export interface StdioTransport extends Transport {
+interface StdioTransport extends Transport {
   /** Stops reading: `incoming` ends at once, and the source is released. Lines already sent still go out. */
   close(): void;
 }

@@ -37,7 +37,7 @@ export function createLinkedPair({ maxWaiting = defaultMaxWaiting } = {}): reado
 }
 
 /** One direction of an in-memory connection. */
-export interface Lane {
+interface Lane {
   readonly frames: AsyncIterable<Frame>;
   abandon(): void;
   /** Queues a notice that a line was dropped. */

@@ -33,7 +33,7 @@ export interface ServedSocket {
 /** Why a client was disconnected: it read nothing for too long, or too much was queued for it. */
 export type CutOff = "stalled" | "unsent";
 
-export interface ServedSocketOptions {
+interface ServedSocketOptions {
   /** Limit for what is queued behind the frame being sent, whatever that frame's size. Text not yet passed to the socket counts
    * by its length. */
   readonly unsentBytes: number;

@@ -11,7 +11,7 @@ import type { Metrics } from "./metrics.ts";
 
 export type Wire = Pick<Duplex, "cork" | "uncork">;
 
-export interface ConnectionsOptions {
+interface ConnectionsOptions {
   readonly unsentBytes: number;
   readonly stalledMs: number;
   readonly pingMs: number;

@@ -36,7 +36,7 @@ export interface Credentials {
   stop(): void;
 }
 
-export interface CredentialsOptions {
+interface CredentialsOptions {
   readonly tokenFile: string;
   readonly users: UserSource;
   readonly log: Log;

@@ -5,7 +5,7 @@ export const logLevels = ["off", "error", "warn", "info", "debug"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /** Fields beside the event. Never message contents, never a token. */
-export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
+type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 type Say = (event: string, fields?: LogFields) => void;
 

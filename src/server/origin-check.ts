@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import { AgentError } from "../engine/errors.ts";
 
-export interface Binding {
+interface Binding {
   readonly host: string;
   readonly allowRemote: boolean;
   readonly auth: boolean;

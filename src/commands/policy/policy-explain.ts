@@ -11,7 +11,7 @@ const mostShown = 100;
 /** A command can have a thousand parts, each containing all that follow. */
 const mostSource = 4_000;
 
-export interface ExplainOptions {
+interface ExplainOptions {
   readonly auto?: Autonomy;
   readonly cwd?: string;
   readonly json?: boolean;

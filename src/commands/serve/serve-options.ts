@@ -24,7 +24,7 @@ export interface GivenServeLink {
   readonly port: number;
 }
 
-export interface ServeCommands {
+interface ServeCommands {
   serve(given: GivenServe): Promise<void>;
   token(given: GivenServeToken): Promise<void>;
   link(given: GivenServeLink): Promise<void>;

@@ -8,7 +8,7 @@ export interface GivenAcp extends GivenSettings {
   readonly sessions?: SessionsOf;
 }
 
-export const sessionOwners = ["tinman", "droid", "none"] as const;
+const sessionOwners = ["tinman", "droid", "none"] as const;
 export type SessionsOf = (typeof sessionOwners)[number];
 
 const help = `

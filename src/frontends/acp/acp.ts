@@ -9,7 +9,7 @@ import { createSessions } from "./session/sessions.ts";
 
 const goodbyeMs = 5_000;
 
-export interface AcpOptions {
+interface AcpOptions {
   readonly input: ByteSource;
   readonly backend: Backend;
   readonly version: string;

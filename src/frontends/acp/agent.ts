@@ -22,7 +22,7 @@ const authMethod = {
   description: "Set the key of your model's provider in the environment or in config.yaml, and start again.",
 } as const;
 
-export interface AgentParts {
+interface AgentParts {
   readonly backend: Backend;
   readonly sessions: Sessions;
   readonly info: Implementation;

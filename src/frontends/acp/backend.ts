@@ -1,7 +1,7 @@
 import type { Connect, SettingsChange } from "../../sdk/api.ts";
 import type { SessionSummary } from "../../sdk/types.ts";
 
-export type ListedSession = Pick<SessionSummary, "id" | "title" | "cwd" | "updatedAt">;
+type ListedSession = Pick<SessionSummary, "id" | "title" | "cwd" | "updatedAt">;
 
 /** What runs the sessions: our own engine, or a program that speaks stream-jsonrpc. */
 export interface Backend {

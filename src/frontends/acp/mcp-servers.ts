@@ -1,7 +1,7 @@
 import type { McpServer as BackendServer } from "../../sdk/api.ts";
 import { isText } from "../../text/values.ts";
 
-export interface WantedServers {
+interface WantedServers {
   readonly servers: readonly BackendServer[];
   /** One sentence for each skipped server. */
   readonly problems: readonly string[];

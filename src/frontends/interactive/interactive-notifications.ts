@@ -21,7 +21,7 @@ export interface Outgoing {
 
 type EndOfTurn = Pick<EventOf<"turn.ended">, "reason" | "failure" | "cause" | "seq" | "turnId" | "untaken">;
 
-export interface TranslatorOptions {
+interface TranslatorOptions {
   readonly sessionId: string;
   /** Past events are told from the log, which has replies as a whole and no pieces of them. */
   readonly isPast: boolean;

@@ -11,7 +11,7 @@ import { chosenExecution } from "./options.ts";
 import { runOptionsOf, settingsOf } from "./session-settings.ts";
 import { LiveSession } from "./shared-session.ts";
 
-export interface InteractiveParts {
+interface InteractiveParts {
   readonly engine: Engine;
   readonly access: AccessControl;
   readonly log: ServerLog;

@@ -16,7 +16,7 @@ import type { Outgoing } from "./outbox.ts";
 import { answerOf } from "./requests/answers.ts";
 import type { Held } from "./sessions.ts";
 
-/** What the connection does about an event before its lines are sent, and after. */
+/** What the connection does before and after the lines of an event are sent. */
 interface Steps<Type extends EventType> {
   before?(event: EventOf<Type>): void;
   after?(event: EventOf<Type>): void;
@@ -30,19 +30,19 @@ interface Parts {
   readonly transport: Transport;
   readonly lines: Lines;
   readonly mcpServers: readonly McpServerParams[];
-  /** Whether this client wants to be asked for permissions. */
+  /** Whether this client can be asked for permissions. */
   readonly approve: boolean;
-  /** What happens, for people who read along. */
+  /** Called with every event, for logging. */
   onEvent(event: EngineEvent): void;
-  /** A fault of ours: from here on the client would miss lines. */
+  /** Called with an internal error: the client would miss lines from here on. */
   onFault(error: unknown): void;
 }
 
-/** The session that a connection works with: what happens in it goes out as lines, in the order in which it happens. */
+/** The session of a connection: sends everything that happens in it, in order. */
 export class LiveSession {
   readonly session: Session;
   readonly mcpServers: readonly McpServerParams[];
-  /** The session as the client knows it by the lines so far: a slow reader is behind. */
+  /** The session as of the lines sent so far. A slow reader is behind. */
   readonly told: SessionState;
   private readonly parts: Parts;
   private readonly shownFilters: SessionFilters;
@@ -54,7 +54,7 @@ export class LiveSession {
   private isPumped = false;
   private canApprove: boolean;
   private hasLeft = false;
-  /** The message that the model is writing, or wrote last. */
+  /** The message that the model is writing, or has written last. */
   private replyId: string | undefined;
   private readonly steps: { readonly [Type in EventType]: Steps<Type> } = {
     "session.opened": ignored,
@@ -139,12 +139,11 @@ export class LiveSession {
     return this.shownFilters.current;
   }
 
-  /** To a client that came in the middle of a turn, right after what it was told of the session: what is under way. */
+  /** Sends what is under way to a client that joins during a turn, right after its response. */
   tellUnderWay(): void {
     this.send(this.translator.underWay());
   }
 
-  /** What a client that opens the session should know about it. */
   tellNotices(): void {
     for (const event of this.session.notices()) {
       this.parts.onEvent(event);
@@ -152,17 +151,17 @@ export class LiveSession {
     }
   }
 
-  /** Takes a prompt in. It is answered with its event. `ended` is called once its turn is over; not when this rejects. */
+  /** Accepts a prompt, which is answered with its event. `ended` is called after its turn, unless this rejects. */
   async prompt(content: Parameters<Session["prompt"]>[0], origin: Origin, ended: () => void): Promise<void> {
     const { session } = this;
     const { clientMessageId } = origin;
     const isOurs = clientMessageId === "root" || clientMessageId === this.replyId;
     const handle = session.prompt(content, {
-      // Who names a turn waits for its end, so it gets one of its own.
+      // A client that names a turn waits for its end, so it gets a turn of its own.
       joins: clientMessageId === undefined,
       ...(clientMessageId === undefined || isOurs ? {} : { messageId: clientMessageId }),
     });
-    // Sent once more, it gets the same answer, and no second turn.
+    // A repeated prompt gets the same response, and no second turn.
     if (handle.isRepeated === true) {
       await handle.accepted;
       await this.caughtUp();
@@ -189,21 +188,20 @@ export class LiveSession {
 
   answer(response: ClientResponse): void {
     const interaction = this.session.openRequests().get(response.id);
-    // Late, second and unknown answers change nothing.
+    // Late, second and unknown answers have no effect.
     if (interaction === undefined || interaction.kind === "tool") return;
-    // Nor do those of a client that is not asked, and only sees what others are.
+    // Neither have answers of a client that only sees what others are asked.
     const isAsked = interaction.kind === "question" ? this.parts.held.canAnswer : this.canApprove;
     if (isAsked) this.attachment.answer(response.id, answerOf(interaction, response));
   }
 
-  /** Resolves when everything that has happened so far has been sent. */
+  /** Resolves when everything that has happened so far was sent. */
   caughtUp(): Promise<void> {
     const { seq } = this.session;
     if (this.told.seq >= seq || this.isPumped) return Promise.resolve();
     return new Promise((go) => this.waiters.push({ seq, go }));
   }
 
-  /** Whether this client can be asked for permissions. */
   setApprover(approve: boolean): void {
     this.canApprove = approve && this.parts.held.canAnswer;
     this.attachment.change({ approve: this.canApprove });
@@ -214,14 +212,14 @@ export class LiveSession {
     this.send(this.translator.settingsChanged());
   }
 
-  /** To this client, and to whoever else works with the session. */
+  /** Sends the settings to all clients of the session. */
   tellSettings(): void {
     for (const client of this.shownFilters.clients) client.tellFilters();
   }
 
   /**
-   * Nobody will answer any more. Resolves when every prompt that was taken in has had its turn; in a session that goes on
-   * without this client they have it all the same.
+   * The client's input has ended, so nobody can be asked any more. Resolves when all accepted prompts have had their turn,
+   * or at once if the session goes on without this client.
    */
   async finish(): Promise<void> {
     if (this.parts.held.goesOn) return;
@@ -229,7 +227,7 @@ export class LiveSession {
     while (this.turns.size > 0) await Promise.all(this.turns);
   }
 
-  /** Ends the turn, and drops what waits. Resolves when all of it was sent, `idle` last. */
+  /** Ends the turn and drops queued prompts. Resolves when all of that was sent, `idle` last. */
   async interrupt(): Promise<void> {
     this.translator.holdEnd();
     try {
@@ -241,30 +239,30 @@ export class LiveSession {
   }
 
   /**
-   * The client goes, or was lost and may come back: what runs ends, unless the session goes on. Resolves when the last of
-   * it was sent.
+   * The client leaves, or was lost and may come back. Ends what runs, unless the session goes on. Resolves when everything
+   * was sent.
    */
   async leave({ isLost = false } = {}): Promise<void> {
     const { held } = this.parts;
-    // A log that takes nothing more keeps nobody from leaving; the turn's end says what is wrong.
+    // A log that cannot be written must not keep the client; the turn's end has the reason.
     if (!held.goesOn) await this.interrupt().catch(() => undefined);
-    // Let go of first: when the time of both is over, it is closed, and nothing in it is answered for nobody.
+    // Released first: when both time limits pass, the session closes without answering its questions.
     await held.release();
     if (held.goesOn) this.attachment.detach(isLost ? held.missedForMs : 0);
     await this.pumped;
     this.hasLeft = true;
   }
 
-  /** The client wants the session closed: that ends it, when nobody else works with it. */
+  /** Closes the session if this client is the last one, otherwise only leaves it. */
   async close(): Promise<void> {
     const { held } = this.parts;
     if (!held.goesOn || !held.isLast()) return this.leave();
-    // Both begin at once, so that nobody comes in between.
+    // Both start at once, so that no other client gets in between.
     await Promise.all([this.interrupt().catch(() => undefined), held.end()]);
     return this.leave();
   }
 
-  /** What goes on in the session after the client left, as an interrupt does, is nothing to it. */
+  /** After the client has left, nothing is sent. */
   private send(messages: readonly Outgoing[]): void {
     if (this.hasLeft) return;
     const { transport, lines } = this.parts;

@@ -12,10 +12,10 @@ import { handleRequest } from "./methods/methods.ts";
 import { rejection } from "./rpc-failure.ts";
 import { ownSessions, sharedSessions } from "./sessions.ts";
 
-/** So much may wait to be handled, and so often may a client speak that does not read, before nothing more is read of it. */
+/** Limits for queued requests, and for messages read while the client does not read. */
 const most = { requests: 64, characters: 64 * 1024 * 1024, unread: 64 };
 
-/** One client: its requests are handled one after the other, and each is answered exactly once. */
+/** One client: handles its requests in order, and answers each exactly once. */
 export class Connection {
   private readonly context: Context;
   private handling: Promise<void> = Promise.resolve();
@@ -41,7 +41,10 @@ export class Connection {
     };
   }
 
-  /** Until the client sends no more, and what it asked for is done. Rejects with a fault of ours, after it has left the session. */
+  /**
+   * Resolves when the client has disconnected and its requests are done. Rejects with an internal error after leaving the
+   * session.
+   */
   async run(): Promise<void> {
     try {
       await Promise.race([this.serve(), this.faulted.promise]);
@@ -53,7 +56,7 @@ export class Connection {
   private async serve(): Promise<void> {
     const { transport } = this.context;
     for await (const frame of transport.incoming) {
-      // What comes now could open another session before the end of this one is told.
+      // A late request could open another session before this one's end was sent.
       if (this.isClosing) break;
       this.receive(frame);
       const { requests, characters } = this.waiting;
@@ -64,15 +67,15 @@ export class Connection {
     await this.context.live?.finish();
   }
 
-  /** Ends what runs in the session that this client works with, and drops what waits there. */
+  /** Ends the running turn and drops queued prompts. */
   async interrupt(): Promise<void> {
     await this.context.live?.session.interrupt();
   }
 
-  /** Takes nothing more on, leaves the session, or ends it when it is nobody else's, and waits until that is told. */
+  /** Accepts nothing more, leaves the session or ends it, and resolves when that was sent. */
   async close(): Promise<void> {
     this.isClosing = true;
-    // A session that is just being opened must not be left behind.
+    // A session that is being opened must not be left behind.
     await this.handling;
     const { live } = this.context;
     this.context.live = undefined;
@@ -95,7 +98,7 @@ export class Connection {
     this.inOrder(size, () => this.take(decoded.message));
   }
 
-  /** Clients of the protocol rely on an answer, so that such a line is read as far as it can be. */
+  /** Clients rely on a response, so the line is read as far as possible. */
   private warnOfBytes(): void {
     if (this.isWarned) return;
     this.isWarned = true;
@@ -103,11 +106,11 @@ export class Connection {
     void this.context.options.log.warn(words);
   }
 
-  /** Answers wait their turn too: one that was sent behind an interrupt must not come before it. */
+  /** Answers keep their place as well: one sent after an interrupt must not overtake it. */
   private async take(message: ClientEnvelope): Promise<void> {
     const { context } = this;
     if (message.factoryProtocolVersion !== undefined) context.hasProtocolVersion = true;
-    // A client's notification asks for nothing.
+    // Client notifications have no effect.
     if (message.type === "response") context.live?.answer(message);
     if (message.type === "request") await this.handle(message);
   }
@@ -124,7 +127,7 @@ export class Connection {
       });
   }
 
-  /** A client that does not read for a while can still interrupt, but not fill the memory with answers. */
+  /** A client that does not read can still interrupt, but not fill the memory with responses. */
   private async untilRead(): Promise<void> {
     const room = this.context.transport.room();
     this.unread = room === undefined ? 0 : this.unread + 1;

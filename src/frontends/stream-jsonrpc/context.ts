@@ -8,7 +8,7 @@ import type { Dialect } from "./dialect.ts";
 import type { Lines } from "./lines.ts";
 import type { Sessions, Shared } from "./sessions.ts";
 
-/** What the sessions of a connection begin with where the client says nothing. */
+/** Defaults for the sessions of a connection. */
 export interface ConnectionOptions {
   readonly defaults: {
     readonly modelId: string;
@@ -18,14 +18,14 @@ export interface ConnectionOptions {
     readonly appendSystemPrompt?: string;
     readonly autonomy?: Autonomy;
     readonly spec?: boolean;
-    /** Only when it was named. */
+    /** Only if it was given. */
     readonly cwd?: string;
   };
   readonly run: RunOptions;
-  /** Canonical. Throws `usage` when it is no folder. */
+  /** The canonical path. Throws `usage` if it is not a folder. */
   folder(path: string): string;
   repository(cwd: string): Promise<GitRepo | undefined>;
-  /** Where several connections work with the same sessions. Without it, those of a connection are its own, and end with it. */
+  /** For sessions shared between connections. Absent: a connection's sessions are its own and end with it. */
   readonly shared?: Shared;
   /** Called for each session whose client named no model. */
   onDefaultModel?(): Promise<void>;
@@ -33,7 +33,6 @@ export interface ConnectionOptions {
   readonly log: { warn(text: string): Promise<void>; event(event: EngineEvent): Promise<void> };
 }
 
-/** What the methods share. */
 export interface Context {
   readonly engine: Engine;
   readonly sessions: Sessions;
@@ -45,6 +44,6 @@ export interface Context {
   live: LiveSession | undefined;
   /** Fixed by the first session. */
   dialect: Dialect | undefined;
-  /** The client has named its protocol. */
+  /** The client has sent its protocol version. */
   hasProtocolVersion: boolean;
 }

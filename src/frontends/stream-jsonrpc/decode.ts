@@ -5,10 +5,10 @@ import { hasMoreOf } from "../../text/json-size.ts";
 import { textStart } from "../../text/text-cut.ts";
 import { recordOf } from "../../text/values.ts";
 
-/** More than any client has to say. Every entry that is wrong costs many times its size, too. */
+/** More than any client sends. Validating a wrong entry costs many times its size. */
 const mostEntries = 20_000;
 
-/** What a client sent, or what it is told of something that is no message. */
+/** A client's message, or the error for a malformed line. */
 export type Decoded = { readonly message: ClientEnvelope } | { readonly failure: RpcError };
 
 export function decode(frame: Frame): Decoded {

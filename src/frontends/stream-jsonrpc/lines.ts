@@ -13,7 +13,7 @@ const traceparentPattern = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}
 
 export type Lines = ReturnType<typeof createLines>;
 
-/** Makes the lines of one connection. Keys stand in the order in which clients are used to see them. */
+/** Writes the lines of one connection, with keys in the order that clients are used to. */
 export function createLines() {
   let trace = randomHex(32);
   const meta = (): object => ({ traceparent: `00-${trace}-${randomHex(16)}-01` });
@@ -47,7 +47,7 @@ export function createLines() {
         _meta: meta(),
       });
     },
-    /** What follows belongs to one turn; `traceparent` is the client's own word for it. */
+    /** Starts the trace of a turn; `traceparent` is the client's, if valid. */
     beginTrace(traceparent?: unknown) {
       const own = typeof traceparent === "string" ? traceparentPattern.exec(traceparent)?.[1] : undefined;
       trace = own === undefined || /^0+$/.test(own) ? randomHex(32) : own;
@@ -55,7 +55,7 @@ export function createLines() {
   };
 }
 
-/** Names spans, protects nothing: it need not be hard to guess. */
+/** For trace ids, which need not be unpredictable. */
 function randomHex(digits: number): string {
   let text = "";
   while (text.length < digits) text += (Math.random() * 0x1_0000_0000).toString(16).split(".")[0]?.padStart(8, "0");

@@ -1,14 +1,14 @@
 /** Where a prompt came from. */
 export interface Origin {
   readonly requestId: string;
-  /** The client's own name for the turn. */
+  /** The client's name for the turn. */
   readonly clientMessageId?: string;
   readonly traceparent?: unknown;
 }
 
-/** Of the prompts of one client that no turn has taken up yet. */
+/** The origins of one client's prompts that no turn has taken yet. */
 export class Origins {
-  /** Oldest first. A discarded prompt's id can be reused before a slow client has read of the discard. */
+  /** Oldest first. The id of a discarded prompt can be reused before a slow client has read of the discard. */
   private known: { readonly messageId: string; readonly origin: Origin }[] = [];
 
   add(messageId: string, origin: Origin): void {
@@ -27,7 +27,7 @@ export class Origins {
     this.known = this.known.filter((one) => one.origin !== origin);
   }
 
-  /** A turn took the prompt up, or it was dropped: the oldest of this id is forgotten. */
+  /** A turn took the prompt, or it was dropped: forgets the oldest with this id. */
   settle(messageId: string): void {
     const origin = this.of(messageId);
     if (origin !== undefined) this.forget(origin);

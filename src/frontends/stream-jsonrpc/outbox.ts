@@ -13,7 +13,7 @@ export type Outgoing =
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
-/** What one event gives to send, in order. */
+/** Collects what one event sends, in order. */
 export function createOutbox() {
   let sent: Outgoing[] = [];
   let state: WorkingState | undefined;
@@ -24,13 +24,13 @@ export function createOutbox() {
     ask(request: Omit<Outgoing & { kind: "request" }, "kind">) {
       sent.push({ kind: "request", ...request });
     },
-    /** The same state is never told twice in a row. */
+    /** Skips a repeated state. */
     enter(newState: WorkingState) {
       if (newState === state) return;
       state = newState;
       sent.push({ kind: "notification", notification: { type: "droid_working_state_changed", newState } });
     },
-    /** What was collected since the last time. */
+    /** Takes what was collected since the last call. */
     take(): readonly Outgoing[] {
       const taken = sent;
       sent = [];

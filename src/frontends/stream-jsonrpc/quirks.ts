@@ -7,7 +7,7 @@ import type { Frame } from "../../rpc/framing.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import { fieldsOf, parsedJson, recordOf } from "../../text/values.ts";
 
-/** A line on its way out. */
+/** An outgoing message. */
 interface Message extends Readonly<Record<string, unknown>> {
   readonly type: "notification" | "request" | "response";
   readonly id?: string | null;
@@ -16,10 +16,13 @@ interface Message extends Readonly<Record<string, unknown>> {
   readonly params?: { readonly notification?: Notification };
 }
 
-/** What goes out instead of a message; a text is a line that is none. `asked` has the methods that wait for an answer. */
+/**
+ * What is sent instead of a message; strings are lines that are no messages. `asked`: methods by the id of their pending
+ * request.
+ */
 type Quirk = (message: Message, asked: ReadonlyMap<string, string>) => readonly (Message | string)[];
 
-/** Faults that backends of this protocol have had, each with a memory of its own, in the order in which they are applied. */
+/** Faults seen in backends of this protocol, each with its own state, in the order of application. */
 const quirks = {
   "silent-cancel": silentCancel,
   "no-turn-end": () => (message) => (noticeOf(message)?.type === "agent_turn_completed" ? [] : [message]),
@@ -41,7 +44,7 @@ const allNames = Object.keys(quirks) as readonly QuirkName[];
 
 export type Quirks = ReturnType<typeof createQuirks>;
 
-/** Throws `usage` for a name that is none. */
+/** Throws `usage` for an unknown name. */
 export function createQuirks(wanted: readonly string[]) {
   const unknown = wanted.find((name) => !Object.hasOwn(quirks, name));
   if (unknown !== undefined) {
@@ -49,8 +52,9 @@ export function createQuirks(wanted: readonly string[]) {
   }
   const names = allNames.filter((name) => wanted.includes(name));
   return {
-    /** Each once, in the order in which they are applied. */
-    names /** The same transport, but what is sent over it has the faults. What is received is only looked at. */,
+    /** Each once, in the order of application. */
+    names,
+    /** The same transport, with faults in what is sent. */
     over: (transport: Transport) => withQuirks(transport, names),
   };
 }
@@ -106,7 +110,7 @@ function isIdle(notice: Notification | undefined): boolean {
   return notice?.type === "droid_working_state_changed" && notice.newState === "idle";
 }
 
-/** An assistant's message without calls: the turn can end with it. */
+/** An assistant's message without calls, which can end the turn. */
 function isFinalReply(notice: Notification | undefined): boolean {
   if (notice?.type !== "create_message" || notice.message.role !== "assistant") return false;
   return notice.message.content.every(({ type }) => type !== "tool_use");
@@ -119,7 +123,7 @@ function isTwofold(notice: Notification | undefined): boolean {
 
 const signsOfMore = ["thinking_text_delta", "assistant_text_delta", "tool_call", "create_message"];
 
-/** Holds back the last that `isHeld` picks until the turn is idle, or until one of `ends` shows that the turn goes on. */
+/** Holds back the last message picked by `isHeld` until the turn is idle, or until one of `ends` shows that it goes on. */
 function laterThanIdle(isHeld: (notice: Notification) => boolean, ends: readonly string[] = []): Quirk {
   let held: readonly Message[] = [];
   const release = (): readonly Message[] => {
@@ -138,7 +142,7 @@ function laterThanIdle(isHeld: (notice: Notification) => boolean, ends: readonly
   };
 }
 
-/** Whether a reply was cut off is only known at the turn's end, so that all from the reply on waits for it. */
+/** Whether a reply was cut off is known only at the turn's end, so everything from the reply on waits for it. */
 function silentCancel(): Quirk {
   let held: Message[] = [];
   return (message) => {
@@ -154,7 +158,7 @@ function silentCancel(): Quirk {
   };
 }
 
-/** The retry itself is not told either: the deltas are all that a client sees of it. */
+/** The retry is not sent either: clients see nothing but its deltas. */
 function restartDeltas(): Quirk {
   let deltas: Message[] = [];
   return (message) => {
@@ -178,7 +182,7 @@ function repeatedToolCalls(): Quirk {
   };
 }
 
-/** While a session is opened the settings come in pieces: first without what was asked for, and then more than once. */
+/** While a session opens, its settings come first without what was requested, and then twice. */
 const lateSettings: Quirk = (message, asked) => {
   const notice = noticeOf(message);
   const isOpening = [...asked.values()].some((method) => /^droid\.(initialize|load)_session$/.test(method));
@@ -195,7 +199,7 @@ function withoutLevel(settings: WireSettings): WireSettings {
 
 const addition = { quirk: { note: "nobody knows this field", list: [null, 1, "two"] } };
 
-/** Every message has more fields than the protocol says; before each state comes a type, and a method, that it does not have. */
+/** Adds unknown fields to every message, and an unknown type and method before each state. */
 const unknownTypes: Quirk = (message) => {
   const { params, result } = message;
   const notice = noticeOf(message);

@@ -5,7 +5,7 @@ import { errorCodes } from "../../protocol/droid/version.ts";
 import { errorMessage } from "../../text/values.ts";
 import type { Dialect } from "./dialect.ts";
 
-/** A request that cannot be taken as it is: its method or its params. */
+/** An invalid method or invalid params. */
 export class BadRequest extends Error {
   readonly fault: "method" | "params";
 
@@ -15,7 +15,7 @@ export class BadRequest extends Error {
   }
 }
 
-/** Settings that the wire knows and we do not have are wrong params, as any other value would be. */
+/** Settings that the wire knows but we do not support count as invalid params. */
 export function valid<T>(read: () => T): T {
   try {
     return read();
@@ -32,14 +32,13 @@ const rpcCodes: Partial<Record<ErrorCode, number>> = {
   input_too_large: errorCodes.invalidParams,
 };
 
-/** A method was called that needs a session, and there is none. */
 export class NoSession extends Error {
   constructor() {
     super("No active session. Call initialize_session or load_session first.");
   }
 }
 
-/** What a failed request is answered with, and under which id: one dialect cannot tell its clients which request it was. */
+/** The error response, and its id: the early dialect does not name the request. */
 export function rejection(
   error: unknown,
   requestId: string,

@@ -10,7 +10,7 @@ import type { Hold } from "../../engine/session/session-pool.ts";
 import type { Autonomy, RunOptions } from "../../engine/settings.ts";
 import type { Need } from "./methods/needs.ts";
 
-/** A connection's sessions are shared with other connections, and `access` decides what this client can do in them. */
+/** Sessions shared between connections, where `access` decides what this client can do. */
 export interface Shared {
   readonly access: AccessControl;
   readonly who: Identity;
@@ -21,7 +21,7 @@ interface Fork {
   readonly changes?: SettingsChanges;
 }
 
-/** Where a connection has its sessions from. Each throws, or rejects, where the client cannot have that. */
+/** Where a connection gets its sessions. Each method throws or rejects if the client must not do that. */
 export interface Sessions {
   check(needs: readonly Need[], models: SettingsChanges): void;
   create(options: NewSession): Promise<Held>;
@@ -31,30 +31,29 @@ export interface Sessions {
   /** The id of the copy, which is closed. */
   fork(session: Session, options: Fork): Promise<string>;
   checkChanges(session: Session, changes: SettingsChanges): void;
-  /** Takes a message in; the returned function says that it has its answer. */
+  /** Admits a message; the returned function says that it was answered. */
   admit(session: Session, characters: number): () => void;
   models(): Promise<readonly ModelInfo[]>;
 }
 
-/** A session as long as a connection works with it. */
+/** A session while a connection works with it. */
 export interface Held {
   readonly session: Session;
-  /** Another client works with it already, so opening it changes nothing in it. */
+  /** Another client has it open already, so opening it changes nothing. */
   readonly wasOpen: boolean;
-  /** It goes on when this client leaves, and what is open in it waits for the next one. */
+  /** It goes on when this client leaves, and its questions wait for the next one. */
   readonly goesOn: boolean;
   readonly canAnswer: boolean;
-  /** For how long a client that was lost can still be asked, in milliseconds. */
+  /** Milliseconds for which a lost client can still be asked. */
   readonly missedForMs: number;
-  /** Whether it ends when this client closes it: no other client is there. */
+  /** Whether closing ends it, because no other client is there. */
   isLast(): boolean;
-  /** Ends it for everybody. */
+  /** Ends it for all clients. */
   end(): Promise<void>;
-  /** This client needs it no more. */
   release(): Promise<void> | void;
 }
 
-/** Sessions of one client alone, which owns the process: they end with it. `started`: what the command line said. */
+/** Sessions of a single client, which end with its process. `started`: settings from the command line. */
 export function ownSessions(
   engine: Engine,
   started: { readonly autonomy?: Autonomy | undefined; readonly spec?: boolean | undefined },
@@ -94,7 +93,7 @@ export function ownSessions(
   };
 }
 
-/** Sessions that others can work with, too: a client that leaves takes nothing along. */
+/** Sessions shared with other clients, which go on when one leaves. */
 export function sharedSessions({ access, who }: Shared): Sessions {
   const canAnswer = can(who, "use");
   const shared = (hold: Hold): Held => ({

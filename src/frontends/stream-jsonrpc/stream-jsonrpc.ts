@@ -4,13 +4,13 @@ import { type FrontEnd, runStoppable } from "../front-end.ts";
 import { Connection } from "./connection.ts";
 import type { ConnectionOptions } from "./context.ts";
 
-export interface StreamJsonRpcOptions extends ConnectionOptions {
+interface StreamJsonRpcOptions extends ConnectionOptions {
   readonly input: ByteSource;
-  /** What stands between the connection and its client, when something does. */
+  /** Wraps the transport. */
   over?(transport: Transport): Transport;
 }
 
-/** `tinman exec --input-format stream-jsonrpc`: one client on standard input and output, until it has no more to say. */
+/** `tinman exec --input-format stream-jsonrpc`: serves one client on standard input and output until it disconnects. */
 export const runStreamJsonRpc: FrontEnd<StreamJsonRpcOptions> = async (engine, io, options) => {
   const transport = createStdioTransport(options.input, io.stdout);
   const connection = new Connection(engine, options.over?.(transport) ?? transport, options);

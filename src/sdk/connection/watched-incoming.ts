@@ -14,10 +14,10 @@ export function watchIncoming(frames: AsyncIterable<Frame>) {
   }
 
   return {
-    incoming: {
-      [Symbol.asyncIterator]: () => ({ next }),
-    } /** Resolves when the reader has met the end, after all that came before it; or with `giveUp`. */,
-    over /** Nobody will read to the end. */,
+    incoming: { [Symbol.asyncIterator]: () => ({ next }) },
+    /** Resolves when the reader has met the end, or with `giveUp`. */
+    over,
+    /** Nothing will read to the end. */
     giveUp,
   };
 }

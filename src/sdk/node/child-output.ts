@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { createGate } from "../../rpc/gate.ts";
 import type { ByteSource } from "../../rpc/stdio.ts";
 
-export interface PulledOutput extends ByteSource {
+interface PulledOutput extends ByteSource {
   /** The process has exited. Another one may hold the pipe open, so waiting is limited from now on. */
   writerGone(): void;
   /** Discards the rest, so that the writer is not blocked. */

@@ -38,7 +38,7 @@ const isOfTurn: { readonly [Type in TurnEvent["type"]]: boolean } = {
 /** Updates that can wait for a client that does not read. Beyond that, only the latest of each kind is kept. */
 const mostUnread = 100;
 
-export interface NewsParts {
+interface NewsParts {
   readonly sessionId: string;
   readonly client: Client;
   readonly translator: Translator;

@@ -21,7 +21,7 @@ import { filtersIn, filterTools } from "./tool-filters.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Always an empty session; what ran before in this connection is ended first. */
+/** Always creates an empty session, after ending what runs in this connection. */
 export async function initializeSession(
   params: InitializeParams,
   context: Context,
@@ -48,7 +48,7 @@ export async function initializeSession(
   };
 }
 
-/** A session as it was left, or as it is right now when this connection works with it, or another one does. */
+/** Opens a session as it was left, or joins it as it is now. */
 export async function loadSession(params: LoadParams, context: Context, request: ClientRequest): Promise<undefined> {
   const { sessions, options } = context;
   const { sessionId } = params;
@@ -63,7 +63,7 @@ export async function loadSession(params: LoadParams, context: Context, request:
     live = await switchTo(context, held, dialect, params);
     announce(live, context, dialect);
     live.tellNotices();
-    // Whoever else works with it is told of filters that came along.
+    // Filters may have come along, and concern all clients.
     live.tellSettings();
   } else {
     sessions.readAgain();
@@ -87,7 +87,7 @@ export async function loadSession(params: LoadParams, context: Context, request:
     ...queued(told),
     ...(mcpServers === undefined ? {} : { mcpServers }),
   };
-  // Here and now: what is told before it is part of it, and what comes behind it is not.
+  // At this point: earlier lines are part of this result, later ones are not.
   context.transport.send(context.lines.result(request.id, result));
   if (isOther) live.tellUnderWay();
   return undefined;
@@ -103,7 +103,7 @@ async function factsOf({ sessions, options }: Context, cwd: string): Promise<Fac
   return { models, gitRepo };
 }
 
-/** Looked up while the session is opened. One that cannot be answered for is not kept. */
+/** Looks up facts while the session opens. Releases the session if that fails. */
 async function withFacts(
   opening: Promise<Held>,
   context: Context,
@@ -123,7 +123,7 @@ function dialectFor({ dialect, hasProtocolVersion }: Context, { params }: Client
   return dialect ?? dialectOf({ hasProtocolVersion, params });
 }
 
-/** The early dialect finds no session that a client named itself; a connection that has not begun in it speaks the later one. */
+/** The early dialect knows only UUIDs; a connection that has not started in it speaks the later one. */
 function dialectToLoad(sessionId: string, context: Context, request: ClientRequest): Dialect {
   const dialect = dialectFor(context, request);
   if (dialect === "later" || uuid.test(sessionId)) return dialect;
@@ -131,10 +131,10 @@ function dialectToLoad(sessionId: string, context: Context, request: ClientReque
   return "later";
 }
 
-/** What the client says, before what the command line says, before what is usual. */
+/** The client's settings, then the command line's, then the defaults. */
 function firstSettings(params: InitializeParams, { options }: Context, dialect: Dialect): SessionSettings {
   const { autonomy, spec, cwd: _, ...defaults } = options.defaults;
-  // A word of the later vocabulary says no mode, but whoever names a level does not want to plan.
+  // The later words say nothing about the mode, but a client that names a level does not want to plan.
   const namesLevel = (params.autonomyLevel ?? params.autonomyMode) !== undefined;
   const isPlanning = spec ?? (autonomy === undefined && dialect === "early" && !namesLevel);
   const usual: SessionSettings = { ...defaults, autonomy: autonomy ?? "off", mode: isPlanning ? "spec" : "auto" };
@@ -155,7 +155,7 @@ function folderFor({ cwd }: InitializeParams, { options }: Context): string {
   }
 }
 
-/** An id that is in use is left alone: the answer says which one the session got instead. */
+/** If the id is in use, the session gets another one, as the response shows. */
 async function create({ sessions }: Context, options: NewSession, wanted: string | undefined): Promise<Held> {
   if (wanted === undefined) return sessions.create(options);
   try {
@@ -168,7 +168,7 @@ async function create({ sessions }: Context, options: NewSession, wanted: string
   }
 }
 
-/** The session before it is left, or ended, and everything about it told, before the first word about the new one. */
+/** Leaves or ends the previous session, and sends all of it, before anything about the new one. */
 async function switchTo(
   context: Context,
   held: Held,
@@ -177,11 +177,11 @@ async function switchTo(
 ): Promise<LiveSession> {
   const { options, transport, lines, live: before } = context;
   context.live = undefined;
-  // A log that cannot be given back is no reason to refuse the next session.
+  // A log that cannot be released must not block the next session.
   await before?.leave().catch((error: unknown) => options.log.warn(failureOf(error).message));
   try {
     context.dialect = dialect;
-    // Who names none takes the session as it is.
+    // A client without filters takes the session as it is.
     if (!held.wasOpen || Object.keys(filtersIn(params)).length > 0) filterTools(held.session, params, options.run);
     context.live = new LiveSession({
       held,
@@ -213,7 +213,7 @@ function announce(
   for (const notification of news) transport.send(lines.notification(notification));
 }
 
-/** Nothing is connected yet, and nobody is made to believe it. */
+/** Reports all servers as failed, because none is connected yet. */
 function mcpStatus(servers: readonly McpServerParams[]): McpStatusChanged {
   const failed = servers.map(
     ({ name, type, url }) =>
@@ -231,7 +231,7 @@ function mcpStatus(servers: readonly McpServerParams[]): McpStatusChanged {
   return { type: "mcp_status_changed", servers: failed, summary };
 }
 
-/** Found out before anything is done: what is nested without end cannot be sent back. */
+/** Checked before anything is done, because endless nesting could not be sent back. */
 function echoed({ mcpServers }: Pick<InitializeParams, "mcpServers">): Record<string, unknown>[] | undefined {
   try {
     JSON.stringify(mcpServers);
@@ -241,7 +241,7 @@ function echoed({ mcpServers }: Pick<InitializeParams, "mcpServers">): Record<st
   return mcpServers?.map(({ type: _, ...server }) => server);
 }
 
-/** Accepted, and without a turn so far: also those that a process which died had not come to. */
+/** Accepted prompts without a turn so far, including those of a process that died. */
 function queued({ waiting }: SessionState): Pick<LoadResult, "queuedMessages"> {
   const queuedMessages = [...waiting].map(([messageId, { content }]) => {
     return { messageId, text: textOf(content), requestId: messageId };

@@ -10,15 +10,15 @@ const notRun = "Error: Tool was not run because the reply that called it broke o
 
 type Delta = Pick<EventOf<"message.delta">, "messageId" | "block" | "kind" | "text" | "at">;
 
-/** The reply that is coming in: its text piece by piece, its calls argument by argument, and then the whole of it. */
+/** A reply as it streams: text in pieces, calls by argument, and then the whole message. */
 export function createStreamedReply({ tell, enter, take }: Outbox) {
   const calls = createStreamedCalls();
-  /** The block whose text is coming in. */
+  /** The block that is streaming. */
   let open: { messageId: string; block: number; kind: "text" | "thinking"; since: number } | undefined;
 
-  /** The beginning of a call's arguments may have been missed: such a call is told when it is whole. */
+  /** The start of a call's arguments may have been missed, so calls are sent only when complete. */
   let isJoined = false;
-  /** The message whose calls are coming in. */
+  /** The message whose calls are streaming. */
   let replyId = "";
 
   const completeBlock = (at: number): void => {
@@ -26,11 +26,11 @@ export function createStreamedReply({ tell, enter, take }: Outbox) {
     const { messageId, block: blockIndex, kind, since } = open;
     open = undefined;
     if (kind === "text") tell({ type: "assistant_text_complete", messageId, blockIndex });
-    // The time of day may have been set back meanwhile.
+    // The clock may have been set back.
     else tell({ type: "thinking_text_complete", messageId, blockIndex, durationMs: Math.max(0, at - since) });
   };
 
-  /** Calls that were announced and are not part of the reply get their end: it broke off, or began again without them. */
+  /** Ends announced calls that are not part of the reply, because it broke off or restarted without them. */
   const endCalls = (kept: readonly string[] = []): void => {
     for (const toolUseId of calls.clear()) {
       if (kept.includes(toolUseId)) continue;
@@ -40,7 +40,7 @@ export function createStreamedReply({ tell, enter, take }: Outbox) {
 
   const delta = ({ messageId, block: blockIndex, kind, text: textDelta, at }: Delta): readonly Outgoing[] => {
     const type = kind === "text" ? "assistant_text_delta" : "thinking_text_delta";
-    // There is one for every piece of an answer: nearly all of them take this short way.
+    // Fast path for nearly all deltas.
     if (open?.block === blockIndex && open.messageId === messageId && open.kind === kind) {
       return [{ kind: "notification", notification: { type, messageId, blockIndex, textDelta } }];
     }
@@ -53,11 +53,10 @@ export function createStreamedReply({ tell, enter, take }: Outbox) {
 
   return {
     delta,
-    /** The model is asked for a reply. */
     begin() {
       isJoined = false;
     },
-    /** Of a reply that is coming in already: what came of it. */
+    /** Sends what has streamed so far of a reply under way. */
     join(partial: SessionState["partial"]): readonly Outgoing[] {
       isJoined = true;
       const { messageId, blocks, at } = partial ?? { messageId: "", blocks: [], at: 0 };
@@ -72,12 +71,11 @@ export function createStreamedReply({ tell, enter, take }: Outbox) {
       replyId = messageId;
       for (const use of calls.add(callId, name, text)) tell({ type: "tool_call", toolUse: use });
     },
-    /** The model is asked anew. */
     restart() {
       isJoined = false;
       calls.restart();
     },
-    /** True when the message is part of the conversation: nothing came of an empty one. */
+    /** True unless the message is empty and so not part of the conversation. */
     end(message: AssistantMessage, parentId: string | undefined, at: number): boolean {
       completeBlock(at);
       isJoined = false;
@@ -89,7 +87,7 @@ export function createStreamedReply({ tell, enter, take }: Outbox) {
       if (uses.length > 0) enter("executing_tool");
       return true;
     },
-    /** Whatever was open is not coming any more. */
+    /** Ends everything that is still open. */
     abandon(at: number) {
       completeBlock(at);
       endCalls();

@@ -1,23 +1,23 @@
 import type { ToolUseBlock } from "../../../protocol/droid/content.ts";
 import { recordOf } from "../../../text/values.ts";
 
-/** Arguments are an object on this wire, whatever the model wrote. */
+/** Arguments are always an object on this wire. */
 export function objectInput(input: unknown): Record<string, unknown> {
   return recordOf(input) ?? {};
 }
 
 /**
- * Every update shows all of the arguments so far. This many characters of one call are shown before it is whole; a model
- * that writes more waits for its end, so that thousands of arguments do not cost their square.
+ * Every update has all arguments so far. This limits the characters of updates per call: beyond it the next one comes with
+ * the complete call, so that many arguments don't cost their square.
  */
 const mostShownEarly = 1_000_000;
 
-/** Deeper arguments are of no use to any tool, and the engine takes them as malformed. */
+/** The engine treats deeper arguments as malformed. */
 const mostDepth = 500;
 
 export type StreamedCalls = ReturnType<typeof createStreamedCalls>;
 
-/** Calls of one reply whose arguments are streamed, and what was last shown of each. */
+/** The streaming calls of one reply, and what was last sent of each. */
 export function createStreamedCalls() {
   const growing = new Map<string, Growing>();
   const shown = new Map<string, ToolUseBlock>();
@@ -28,7 +28,7 @@ export function createStreamedCalls() {
   };
 
   return {
-    /** The arguments of a call, each time that one more is complete, and once, empty, when the call begins. */
+    /** Returns the call each time another argument is complete, and once with no arguments when it begins. */
     add(callId: string, name: string, text: string): readonly ToolUseBlock[] {
       const updates: ToolUseBlock[] = [];
       const show = (input: Record<string, unknown>): void => {
@@ -46,11 +46,11 @@ export function createStreamedCalls() {
       if (call.add(text)) show(call.input());
       return updates;
     },
-    /** Whether the call was shown with just these arguments. */
+    /** Whether the call was sent with exactly these arguments. */
     hasShown,
-    /** What was streamed is void: the model begins again. What was shown stays shown. */
+    /** The model starts over. What was sent stays sent. */
     restart: () => growing.clear(),
-    /** Forgets all of them. The ids of those that were shown. */
+    /** Forgets all calls. Returns the ids of those that were sent. */
     clear: (): readonly string[] => {
       const ids = [...shown.keys()];
       growing.clear();
@@ -63,8 +63,7 @@ export function createStreamedCalls() {
 type Growing = ReturnType<typeof growingInput>;
 
 /**
- * The arguments of one call while they come in. Reads each character once. Text that is no JSON object completes
- * nothing.
+ * The arguments of one call as they stream. Reads each character once. Completes nothing unless the text is a JSON object.
  */
 function growingInput() {
   const members = new Map<string, unknown>();
@@ -72,7 +71,7 @@ function growingInput() {
   let depth = 0;
   let inText = false;
   let isEscaped = false;
-  /** The argument that is not complete yet, without the comma before it. */
+  /** The incomplete argument, without the comma before it. */
   let member = "";
   let length = 0;
   let shownEarly = 0;
@@ -91,7 +90,7 @@ function growingInput() {
 
   return {
     input: () => Object.fromEntries(members),
-    /** Takes what came; true when an argument more is complete. */
+    /** Returns true when another argument is complete. */
     add(text: string): boolean {
       let from = 0;
       let hasMore = false;

@@ -4,7 +4,7 @@ import type { EndReason } from "../../../engine/event.ts";
 import type { ErrorHappened } from "../../../protocol/droid/notifications.ts";
 import type { ErrorType, RetryReason, TurnEndReason } from "../../../protocol/droid/words.ts";
 
-/** How a turn ended, in the words of `agent_turn_completed`. A turn that failed ends with the reason of its failure. */
+/** Reasons of `agent_turn_completed`. A failed turn has the reason of its failure. */
 const reasons: Readonly<Record<Exclude<EndReason, "failed">, TurnEndReason>> = {
   completed: "completed",
   planned: "spec_handoff",
@@ -38,7 +38,7 @@ export function turnEndReason(reason: EndReason, failure: Failure | undefined): 
   return known ?? (code === "model_failed" ? "model_provider_unavailable" : "error");
 }
 
-/** Codes for ends that come without a failure of their own. */
+/** Codes for ends without a failure of their own. */
 const codeOfEnd = {
   denied: "denied",
   refused: "model_refused",
@@ -48,7 +48,7 @@ const codeOfEnd = {
   failed: "internal",
 } as const satisfies Partial<Record<EndReason, ErrorCode>>;
 
-/** What a client is told of a turn that did not end as somebody wanted it to; `undefined` for one that did. */
+/** The error notification for a turn that did not end as wanted, otherwise undefined. */
 export function turnError(reason: EndReason, failure: Failure | undefined, at: number): ErrorHappened | undefined {
   if (reason === "completed" || reason === "planned" || reason === "interrupted" || reason === "cancelled") {
     return undefined;

@@ -14,7 +14,7 @@ import type { TokenUsage, ToolContent, ToolUseBlock, WireBlock, WireMessage } fr
 import { imageTypes } from "../../../protocol/droid/words.ts";
 import { objectInput } from "./tool-input.ts";
 
-/** The whole conversation, as a client is given it that loads a session. */
+/** The whole conversation, for a client that loads the session. */
 export function wireHistory(messages: readonly Message[]): WireMessage[] {
   return messages.map((message, index) => wireMessage(message, messages[index - 1]?.id));
 }
@@ -27,7 +27,7 @@ export function wireMessage(message: Message, parentId: string | undefined): Wir
 
 function blocksOf(message: Message): WireBlock[] {
   if (message.role === "user") return message.content.map(userBlock);
-  // Block by block, so that the number of a block is the one that its deltas had.
+  // Block by block, so that blocks keep the index of their deltas.
   if (message.role === "assistant") return message.content.map(replyBlock);
   return message.content.map((result) => ({
     type: "tool_result",
@@ -47,7 +47,7 @@ function replyBlock(block: ReplyBlock): WireBlock {
 
 const signatureNames = ["signature", "thoughtSignature", "reasoningEncryptedContent"] as const;
 
-/** The one text by which a provider knows its thoughts again; empty where there is none. */
+/** The text by which a provider recognises its thoughts; empty if there is none. */
 function signatureOf(proof: Proof | undefined): string {
   for (const own of Object.values(proof ?? {})) {
     for (const name of signatureNames) {
@@ -82,7 +82,7 @@ function imageBlock({ mediaType: given, data }: ImageBlock) {
   return { type: "image", source: { type: "base64", mediaType, data } } as const;
 }
 
-/** Clients know PDF and plain text; any other document comes from somewhere else and is only named. */
+/** Clients know PDF and plain text. Other documents are only named. */
 function documentBlock({ mediaType, encoding, data, name }: DocumentBlock): WireBlock {
   const named = name === undefined ? {} : { name };
   if (encoding === "text") {
