@@ -163,7 +163,10 @@ function watchFile(
         const { mark, isFresh, isEmpty } = await markOf(path);
         foundEmpty = isEmpty ? foundEmpty + 1 : 0;
         if ((mark === seen && !isFresh) || (given.length > 0 && isEmpty && foundEmpty < looksWhenEmpty)) return given;
-        given = await read(mark !== "");
+        const found = await read(mark !== "");
+        // Changed during the read: it may have been half saved.
+        if (given.length > 0 && (await markOf(path)).mark !== mark) return given;
+        given = found;
         seen = mark;
         problem = undefined;
       } catch (error) {

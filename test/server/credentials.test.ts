@@ -15,16 +15,23 @@ async function watched() {
   await save();
   const say = (): void => undefined;
   const revoked: string[] = [];
+  const hooks = { beforeRead: async (): Promise<void> => undefined };
   const credentials = await watchCredentials({
     tokenFile: join(home, "serve-token"),
-    users: { file, load: async () => serveSettings(await loadUserConfig(home, { file })).users },
+    users: {
+      file,
+      load: async () => {
+        await hooks.beforeRead();
+        return serveSettings(await loadUserConfig(home, { file })).users;
+      },
+    },
     log: { error: say, warn: say, info: say, debug: say },
     // Only when the test says so.
     everyMs: 3_600_000,
     onRevoked: ({ identity }) => void revoked.push(identity.user),
   });
   onTestFinished(() => credentials.stop());
-  return { ...credentials, file, save, revoked };
+  return { ...credentials, file, save, revoked, hooks };
 }
 
 test.each([
@@ -43,4 +50,15 @@ test.each([
   await look();
   await look();
   expect([revoked, find("one")]).toEqual([["ann"], undefined]);
+});
+
+test("a configuration that is emptied between a check and its reading, while it is saved, revokes nobody", async () => {
+  const { look, find, file, save, revoked, hooks } = await watched();
+  hooks.beforeRead = () => writeFile(file, "");
+  await save();
+  await look();
+  hooks.beforeRead = async () => undefined;
+  await save();
+  await look();
+  expect([revoked, find("one")?.identity.user]).toEqual([[], "ann"]);
 });
