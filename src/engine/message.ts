@@ -44,12 +44,22 @@ export interface DocumentBlock {
   readonly name?: string;
 }
 
+export interface RawCall {
+  readonly name: string;
+  readonly input: unknown;
+  /** Arguments that the tool does not have. */
+  readonly ignored?: readonly string[];
+}
+
 export interface ToolCallBlock {
   readonly type: "tool_call";
   readonly id: string;
+  /** As this program names its tools and their arguments, whatever the model wrote. */
   readonly name: string;
   /** The parsed arguments; `undefined` when the model's text was not JSON. */
   readonly input: unknown;
+  /** What the model wrote, where that is different: its provider gets this back. */
+  readonly raw?: RawCall;
   /** The model's own text, kept only when it was not JSON. */
   readonly malformedInput?: string;
   readonly proof?: Proof;

@@ -64,6 +64,13 @@ export const everyBody: readonly Exclude<DurableBody, { type: "session.opened" }
         { type: "thinking", text: "hm", proof: { anthropic: { signature: "proof" } } },
         { type: "text", text: "I will look." },
         { type: "tool_call", id: "c1", name: "Read", input: { file_path: "/a", nested: [{ type: "session.titled" }] } },
+        {
+          type: "tool_call",
+          id: "c3",
+          name: "Execute",
+          input: { command: "ls" },
+          raw: { name: "Bash", input: { cmd: "ls", pty: true }, ignored: ["pty"] },
+        },
         { type: "tool_call", id: "c2", name: "Read", input: undefined, malformedInput: "{oops" },
       ],
     },

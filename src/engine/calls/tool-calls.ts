@@ -1,5 +1,4 @@
 import { createPace } from "../../async/pace.ts";
-import { headAndTail, modelOutputLimit, outputLimit } from "../../text/output.ts";
 import { errorMessage } from "../../text/values.ts";
 import type { EventBody } from "../event.ts";
 import type { ToolCallBlock, ToolResultBlock } from "../message.ts";
@@ -8,6 +7,7 @@ import type { Clock, Host } from "../ports.ts";
 import type { Interactions } from "../session/interactions.ts";
 import type { Mode } from "../settings.ts";
 import { failed, type Tool, type ToolBody, type ToolOutput, type ToolScope } from "../tool.ts";
+import { resultOf } from "./call-result.ts";
 import { changedSince, isNoWorse, withEvidence } from "./evidence.ts";
 import { changesSince, type FileChanges, writtenBefore } from "./file-changes.ts";
 import { isOffered } from "./offered-tools.ts";
@@ -202,7 +202,7 @@ interface Asked {
 async function askForThose(prepared: readonly Prepared[], context: CallsContext): Promise<Asked> {
   const asked = prepared.flatMap(({ call, decision, preview, accesses = [], result }) =>
     result === undefined && decision?.verdict === "ask"
-      ? [{ accesses, shown: { call, decision, ...(preview === undefined ? {} : { preview }) } }]
+      ? [{ accesses, shown: { call: withoutRaw(call), decision, ...(preview === undefined ? {} : { preview }) } }]
       : [],
   );
   if (asked.length === 0) return { prepared, denials: [] };
@@ -222,6 +222,11 @@ async function askForThose(prepared: readonly Prepared[], context: CallsContext)
     denialOf(call, context.policy.decide(accesses, context.decisionContext(call.name))),
   );
   return { prepared: cancelled, denials, end: "denied" };
+}
+
+/** An approver decides about what will run. */
+function withoutRaw({ raw: _, ...call }: ToolCallBlock): ToolCallBlock {
+  return call;
 }
 
 const turnedDown: ToolOutput = {
@@ -343,20 +348,9 @@ async function runOne(
       }),
     );
   }
-  const bounded = await bound(call, output ?? failed("The tool gave no result."), context);
-  const block: ToolResultBlock = {
-    type: "tool_result",
-    callId: call.id,
-    name: call.name,
-    status: bounded.status,
-    text: bounded.text,
-    ...(bounded.forModel === undefined ? {} : { forModel: bounded.forModel }),
-    ...(bounded.exitCode === undefined ? {} : { exitCode: bounded.exitCode }),
-    ...(bounded.media === undefined ? {} : { media: bounded.media }),
-    ...(bounded.fullTextPath === undefined ? {} : { fullTextPath: bounded.fullTextPath }),
-    ...(bounded.cause === undefined ? {} : { cause: bounded.cause }),
-  };
-  return { block, endTurn: bounded.endTurn, changes: await changesSince(before, context.host), seen };
+  const finished = output ?? failed("The tool gave no result.");
+  const block = await resultOf(call, finished, context);
+  return { block, endTurn: finished.endTurn, changes: await changesSince(before, context.host), seen };
 }
 
 /** A lowered level or spec mode applies to calls that have not started. Approvals still count. */
@@ -365,31 +359,4 @@ function overruled({ call, accesses = [], decision }: Prepared, context: CallsCo
   const now = context.policy.decide(accesses, context.decisionContext(call.name));
   if (now.verdict === "allow" || (now.verdict !== "refuse" && decision.verdict !== "allow")) return undefined;
   return { text: `Error: Not run, because the settings were changed meanwhile. ${now.why}`, status: "refused" };
-}
-
-/** Cuts long output to head and tail, and stores all of it in a file that the result names. */
-async function bound(call: ToolCallBlock, output: ToolOutput, context: CallsContext): Promise<ToolOutput> {
-  const { text, forModel } = output;
-  let { fullTextPath } = output;
-  const isLong = (whole: string, limit: number): boolean => headAndTail(whole, limit, () => "") !== whole;
-  const long = isLong(text, outputLimit) ? text : forModel;
-  if (long === undefined || (long !== text && !isLong(long, modelOutputLimit))) return output;
-  // A model that works where the client is could not read a file that is here.
-  if (fullTextPath === undefined && context.tools.get(call.name)?.runBy !== "client") {
-    try {
-      fullTextPath = await context.host.outputPath(context.sessionId, call.name);
-      await context.host.files.write(fullTextPath, long);
-    } catch {
-      fullTextPath = undefined;
-    }
-  }
-  const where = fullTextPath === undefined ? "" : ` The whole output is in ${fullTextPath}`;
-  const cut = (whole: string, limit: number) =>
-    headAndTail(whole, limit, (skipped) => `[... ${skipped} characters skipped ...]${where}`);
-  return {
-    ...output,
-    text: cut(text, outputLimit),
-    ...(forModel === undefined ? {} : { forModel: cut(forModel, modelOutputLimit) }),
-    ...(fullTextPath === undefined ? {} : { fullTextPath }),
-  };
 }

@@ -30,7 +30,7 @@ export function messageTokens(message: Message): number {
         tokens += block.encoding === "text" ? textTokens(block.data) : Math.ceil(block.data.length / 6);
         break;
       case "tool_call":
-        tokens += 20 + textTokens(block.malformedInput ?? JSON.stringify(block.input ?? {}));
+        tokens += 20 + textTokens(block.malformedInput ?? JSON.stringify((block.raw ?? block).input ?? {}));
         break;
       case "tool_result":
         tokens += resultTokens(block);

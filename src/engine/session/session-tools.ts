@@ -10,6 +10,8 @@ export interface OfferedTools {
   /** The model's tools in all modes. */
   readonly tools: readonly Tool[];
   readonly specs: readonly ToolSpec[];
+  /** The JSON Schema of a tool's arguments. */
+  schemaOf(tool: Tool): Promise<unknown>;
 }
 
 /** A session's tools: its own, and those that its client brings or runs instead. */
@@ -63,7 +65,7 @@ export class SessionTools implements ToolSource {
       description: tool.description,
       inputSchema: () => this.schemaOf(tool),
     }));
-    return { tools: toolsOf(tools, model), specs };
+    return { tools: toolsOf(tools, model), specs, schemaOf: this.schemaOf };
   }
 
   /** Whether an offered tool still exists. Tools run by the client always do. */

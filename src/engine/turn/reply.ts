@@ -29,6 +29,8 @@ interface ReplyParts {
   emit(body: EventBody): Promise<void>;
   /** Resolves when the attached clients have room for more. */
   room(): Promise<void> | undefined;
+  /** Calls by this name are not shown before they are whole. */
+  isHidden?(tool: string): boolean;
 }
 
 /** Streamed text reaches the log at least this often, so that a crash loses no more than that. */
@@ -161,6 +163,7 @@ export async function readReply(stream: AsyncIterable<ModelEvent>, parts: ReplyP
       case "tool_input":
         await begin();
         isBlockOver = true;
+        if (parts.isHidden?.(event.name) === true) break;
         await parts.emit({
           type: "tool.input",
           messageId,

@@ -1,3 +1,4 @@
+import { isAlias, normaliseCalls } from "../calls/normalise.ts";
 import type { CallsOutcome, Denial } from "../calls/tool-calls.ts";
 import { budgetOf, fitsWindow } from "../context/budget.ts";
 import { Compactor, type CompactorParts } from "../context/compactor.ts";
@@ -103,8 +104,13 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     const stream = isWatched
       ? notSilentFor(silence, clock, signal, (own, heard) => model.stream(request, own, heard))
       : model.stream(request, signal);
-    const reply = await readReply(stream, { messageId, model: model.info, clock, signal, emit, room: parts.room });
-    const told = [emit({ type: "message.ended", message: reply.message })];
+    const { clientRunsTools = false } = state.settings;
+    const own = { ...offered, cwd: state.cwd, clientRunsTools };
+    const isHidden = (tool: string): boolean => isAlias(tool, own);
+    const { room } = parts;
+    const reply = await readReply(stream, { messageId, model: model.info, clock, signal, emit, room, isHidden });
+    const message = await normaliseCalls(reply.message, own);
+    const told = [emit({ type: "message.ended", message })];
     if (reply.usage !== undefined) {
       const paid = reply.model.prices && costOf(reply.usage, reply.model.prices);
       spent(reply.usage, paid);
@@ -124,7 +130,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     if (reply.failure !== undefined) return failedWith(reply.failure);
     compactor.answered();
 
-    const calls = callsOf(reply.message);
+    const calls = callsOf(message);
     const isContinued = continuations > 0;
     continuations = stop === "length" ? continuations + 1 : 0;
     const isOver = continuations > maxContinuations;

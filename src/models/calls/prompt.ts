@@ -72,9 +72,13 @@ function paired(messages: readonly Message[]): readonly Message[] {
 
 function answering(calls: readonly ToolCallBlock[], given?: ToolMessage): ToolMessage {
   const text = "Error: The result of this call was lost.";
-  const content = calls.map(({ id, name }): ToolResultBlock => {
+  const content = calls.map((call): ToolResultBlock => {
+    const { id } = call;
+    const name = nameSent(call);
     const result = given?.content.find((block) => block.callId === id);
-    return result ?? { type: "tool_result", callId: id, name, status: "interrupted", text };
+    return result === undefined
+      ? { type: "tool_result", callId: id, name, status: "interrupted", text }
+      : { ...result, name };
   });
   return { id: given?.id ?? "", role: "tool", createdAt: given?.createdAt ?? 0, content };
 }
@@ -190,7 +194,15 @@ function replyParts(
     case "tool_call": {
       const id = idOf(block.id);
       const options = providerOptions(own, spec);
-      return [{ type: "tool-call", toolCallId: id, toolName: block.name, input: objectOf(block.input), ...options }];
+      return [
+        {
+          type: "tool-call",
+          toolCallId: id,
+          toolName: nameSent(block),
+          input: objectOf((block.raw ?? block).input),
+          ...options,
+        },
+      ];
     }
   }
 }
@@ -213,6 +225,11 @@ function providerOptions(own: Proof[string] | undefined, spec: ModelSpec): Pick<
   // Compatible servers also carry Gemini's proofs, and the SDK reads them from the key "google".
   const name = spec.wire === "openai-chat" ? "google" : proofNames[spec.wire];
   return { providerOptions: { [name]: own } as NonNullable<AssistantPart["providerOptions"]> };
+}
+
+/** As the model wrote it, unless no provider takes such a name. */
+function nameSent({ name, raw }: ToolCallBlock): string {
+  return raw !== undefined && /^[\w-]{1,64}$/.test(raw.name) ? raw.name : name;
 }
 
 /** Providers accept only objects. The result tells the model what was wrong with other arguments. */

@@ -12,6 +12,7 @@ import type {
   AssistantMessage,
   ImageBlock,
   PromptBlock,
+  RawCall,
   ReplyBlock,
   StopReason,
   ToolCallBlock,
@@ -67,6 +68,7 @@ const toolCall: FieldGuards<Omit<ToolCallBlock, "type">> = {
   id: isText,
   name: isText,
   input: isAnything,
+  raw: optional(shape<RawCall>({ name: isText, input: isAnything, ignored: optional(listOf(isText)) })),
   malformedInput: optional(isText),
   proof: optional(isProof),
 };

@@ -92,6 +92,20 @@ describe("permissions", () => {
     ]);
   });
 
+  test("a call as another agent spells it is shown and asked for as what it means", async () => {
+    const wanted = [["Write", { path: "/ws/a.txt", file_text: "new\n", overwrite: true }]] as const;
+    const kit = createKit([calls(...wanted), says("done")], { files: { "/ws/a.txt": "old\n" } });
+    const respond = () => chose("cancel");
+    const client = listenTranslated(await kit.open({ autonomy: "off" }), { dialect: "later", respond });
+    await client.prompt("go", { requestId: "r1" }).outcome;
+    await client.stop();
+    const seen = client.sent.flatMap((line) => {
+      const { type, toolUse, params } = line as { type?: string; toolUse?: unknown; params?: { toolUses: unknown } };
+      return type === "tool_call" ? [toolUse] : params === undefined ? [] : [params.toolUses];
+    });
+    expect(seen).toEqual([createAsked.toolUse, [createAsked]]);
+  });
+
   test("several calls are asked for together, without those that need no permission", async () => {
     const wanted = [
       ["Create", createInput],

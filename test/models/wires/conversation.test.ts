@@ -82,6 +82,20 @@ describe.each(wireNames)("%s", (name) => {
     expect(server.requests[1]?.rawBody).not.toContain("for clients");
   });
 
+  test("sends a call back as the model wrote it", async () => {
+    const { server, open } = await openWire(name, { files: { "/ws/a.txt": "alpha\n" } });
+    const calls = [{ name: "read_file", input: { absolute_path: "a.txt", limit: "1" }, id: "call_a" }];
+    server.enqueue({ calls, usage }, { text: ["Done."], usage });
+    const session = await open();
+    await ask(session, "go");
+    expect(session.history().at(-2)?.content).toMatchObject([{ name: "Read", status: "ok", text: "alpha\n" }]);
+    expect(server.requests.map(({ faults }) => faults)).toEqual([[], []]);
+    const sent = JSON.stringify(server.requests[1]?.body).replaceAll("\\", "");
+    expect(sent).toContain('"read_file"');
+    expect(sent).toMatch(/\{"absolute_path":"a\.txt","limit":"1"\}/);
+    expect(sent).not.toContain('"file_path":"a.txt"');
+  });
+
   test("sends images, PDF files and text documents", async () => {
     const { server, open } = await openWire(name, { entry: { documents: true } });
     server.enqueue({ text: ["A dot."], usage }, { text: ["Again."], usage });

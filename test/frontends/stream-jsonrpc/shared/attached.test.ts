@@ -149,7 +149,7 @@ describe("a connection that comes in the middle", () => {
     go.give();
     await other.client.state("idle");
     const inputs = only(other, "tool_call").map(({ toolUse }) => (toolUse as { readonly input: unknown }).input);
-    expect(inputs).toEqual([JSON.parse(whole)]);
+    expect(inputs).toEqual([{ file_path: "/ws/readme.md" }]);
   });
 
   test("of a request can answer it, and knows what waits", async () => {
