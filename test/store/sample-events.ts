@@ -76,6 +76,20 @@ export const everyBody: readonly Exclude<DurableBody, { type: "session.opened" }
     },
   },
   { type: "usage.updated", call: usage, total: usage },
+  {
+    type: "context.compacted",
+    trigger: "window",
+    results: [{ messageId: "m4", callId: "c1", text: "cut" }],
+    media: ["m1"],
+    summary: {
+      message: { id: "m9", createdAt: 6, role: "user", content: [{ type: "reminder", text: "It began." }] },
+      through: "m3",
+      removed: 2,
+    },
+    isShortened: true,
+    tokensBefore: 100,
+    tokensAfter: 10,
+  },
   { type: "tool.started", callId: "c1", name: "Read" },
   {
     type: "tool.ended",

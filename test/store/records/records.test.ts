@@ -111,7 +111,7 @@ describe("other lines", () => {
     expect(decodeRecord(JSON.stringify(whole), "s1")).toMatchObject({ kind: "event" });
     for (const key of Object.keys(body)) {
       // `changes` is optional only in `request.closed`.
-      const extras = ["failure", "untaken", "joined", "prompts", "seen"];
+      const extras = ["failure", "untaken", "joined", "prompts", "seen", "summary", "isShortened"];
       const isExtra = extras.includes(key) || (key === "changes" && body.type === "request.closed");
       const mayMiss = key === "type" || isExtra;
       const without = decodeRecord(JSON.stringify({ ...whole, [key]: undefined }), "s1");
