@@ -1,5 +1,7 @@
 import { fileURLToPath } from "node:url";
 
+const lightZod = fileURLToPath(new URL("../src/models/calls/light-zod.ts", import.meta.url));
+
 /** What is taken from the platform on an answer's way through the SDK, and what of ours does all that is needed, much lighter. */
 const names = [
   { name: "Headers", file: "fetch-headers", ours: "FetchHeaders" },
@@ -11,12 +13,19 @@ const names = [
 const onTheWay = /\/node_modules\/(@ai-sdk\/[^/]+|eventsource-parser)\/|\/src\/models\/[^/]+\.ts$/;
 
 /**
- * Gives the modules on that way our stand-ins under the platform's names. Their own tests run without them, and with them.
- * @returns {{ name: string, transform(code: string, id: string): { code: string, map: null } | undefined }}
+ * Gives the modules on that way our stand-ins under the platform's names, and the AI SDK the part of zod that it needs.
+ * @returns {{
+ *   name: string,
+ *   resolveId(source: string, importer: string | undefined): string | undefined,
+ *   transform(code: string, id: string): { code: string, map: null } | undefined,
+ * }}
  */
 export function standIns() {
   return {
     name: "tinman-stand-ins",
+    resolveId(source, importer) {
+      return source === "zod/v4" && importer?.includes("/node_modules/@ai-sdk/") ? lightZod : undefined;
+    },
     transform(code, id) {
       if (!onTheWay.test(id)) return undefined;
       const used = names.filter(({ name }) => new RegExp(`\\b(new|extends|instanceof) ${name}\\b`).test(code));
