@@ -12,14 +12,14 @@ const unattended = {
 } as const;
 
 /**
- * Variables that change what a command does, while the decision was about its text: files that the shell runs first and
- * functions that replace programs (`BASH_ENV`, `ENV`, `BASH_FUNC_…`), another meaning of the text, its patterns and its `cd`
+ * Variables that change what a command does, while the decision was about its text: files that the shell runs first (`BASH_ENV`,
+ * `ENV`; with `SSH_CLIENT`, bash may run `~/.bashrc`), functions that replace programs (`BASH_FUNC_…`), another meaning of the text, its patterns and its `cd`
  * (`SHELLOPTS`, `BASHOPTS`, `BASH_COMPAT`, `POSIXLY_CORRECT`, `GLOBIGNORE`, `EXECIGNORE`, `CDPATH`), and additional flags or
  * programs.
  */
 const changesMeaning: ReadonlySet<string> = new Set(
   (
-    "BASH_ENV ENV SHELLOPTS BASHOPTS BASH_COMPAT POSIXLY_CORRECT CDPATH GLOBIGNORE EXECIGNORE " +
+    "BASH_ENV ENV SSH_CLIENT SSH2_CLIENT SHELLOPTS BASHOPTS BASH_COMPAT POSIXLY_CORRECT CDPATH GLOBIGNORE EXECIGNORE " +
     "TAR_OPTIONS GREP_OPTIONS GIT_EXTERNAL_DIFF RIPGREP_CONFIG_PATH LESSOPEN LESSCLOSE"
   ).split(" "),
 );

@@ -169,6 +169,7 @@ function shell(name: string): Judge {
     const isKnown = flags.every(
       (flag) => flag !== undefined && /^(-[eulx]*[co]?|pipefail|--no(rc|profile)|--login)$/.test(flag),
     );
+    const isLogin = flags.some((flag) => flag !== undefined && /^(-[a-z]*l[a-z]*|--login)$/.test(flag));
     const runsText = flags.some((flag) => flag !== undefined && /^-[a-z]*c$/.test(flag));
     const script = first === -1 ? undefined : textOf(args[first]);
     if (flags.length === 1 && flags[0] === "-n" && script !== undefined && first === args.length - 1) {
@@ -181,8 +182,10 @@ function shell(name: string): Judge {
     if (name !== "bash" && !isPlainShell(script)) {
       return high("other-shell", `runs a script that ${name} and bash read differently`);
     }
-    return judged("read", `unwrapped ${name}`, `has ${name} run a script`, {
-      runs: [{ kind: "shell", text: script, in: { ...around, input: undefined } }],
-    });
+    const runs = [{ kind: "shell" as const, text: script, in: { ...around, input: undefined } }];
+    // Start-up files can set keys and the PATH, so nothing known about the script's commands holds.
+    if (isLogin)
+      return high("login-shell", `starts ${name} as a login shell, which runs start-up files first`, { runs });
+    return judged("read", `unwrapped ${name}`, `has ${name} run a script`, { runs });
   };
 }

@@ -51,6 +51,8 @@ const credentials = [
 const misleading = [
   "BASH_ENV",
   "ENV",
+  "SSH_CLIENT",
+  "SSH2_CLIENT",
   "SHELLOPTS",
   "BASHOPTS",
   "BASH_COMPAT",
@@ -138,6 +140,7 @@ describe("the environment of commands", () => {
     const folder = await tempFolder();
     const script = join(folder, "start-up");
     await writeFile(script, "echo started\n");
+    await writeFile(join(folder, ".bashrc"), "echo started\n");
     await mkdir(join(folder, "elsewhere", "sub"), { recursive: true });
     await mkdir(join(folder, "sub"));
     const processes = createProcesses({
@@ -145,6 +148,9 @@ describe("the environment of commands", () => {
         PATH: process.env.PATH,
         BASH_ENV: script,
         ENV: script,
+        HOME: folder,
+        SHLVL: "0",
+        SSH_CLIENT: "::1 1 1",
         SHELLOPTS: "noglob:xtrace",
         BASHOPTS: "dotglob:nullglob",
         CDPATH: join(folder, "elsewhere"),
@@ -152,10 +158,10 @@ describe("the environment of commands", () => {
         "BASH_FUNC_ls%%": "() { echo a function; }",
       },
     });
-    const command = "cd sub; pwd; touch .hidden plain; echo *; echo none*; ls";
+    const command = "cd sub; pwd; touch .hidden plain; echo *; echo none*; ls; bash -c pwd";
     const spec = { cwd: folder, timeoutMs: 20_000, spoolPath: join(folder, "whole"), keepBytes: 10_000 };
     const result = await processes.run({ ...spec, command, onProgress: () => undefined }, new AbortController().signal);
-    expect(result).toEqual(saying(`${folder}/sub\nplain\nnone*\nplain\n`));
+    expect(result).toEqual(saying(`${folder}/sub\nplain\nnone*\nplain\n${folder}/sub\n`));
   });
 
   const environment = {
