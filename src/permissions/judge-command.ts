@@ -86,7 +86,7 @@ function judgeTouch(touch: Touch, found: Found, places: Places): Own {
   }
   if (touch.use === "project") return judgeProject(touch, answer, places);
   if (touch.use === "delete") return judgeDeletion(touch, answer, places);
-  if (touch.lookup.what === "existing") return judgeOverwriting(touch, answer);
+  if (touch.lookup.what === "existing") return judgeExisting(touch, answer);
   if (touch.lookup.what === "work-tree") return judgeTree(touch, answer, places);
   const through = judgeWay(touch, places);
   if (through !== undefined) return through;
@@ -165,8 +165,10 @@ function judgeRepositories(touch: Touch, repositories: readonly string[], places
   return own(touch.class, "delete-restorable", "deletes no repository");
 }
 
-/** Harmless if the file does not exist. Otherwise `high`, because it may be overwritten. */
-function judgeOverwriting({ class: accessClass }: Touch, [existing]: readonly string[]): Own {
+/** Harmless if the file does not exist. Otherwise it may be obeyed, or overwritten: `high`. */
+function judgeExisting({ class: accessClass, use }: Touch, [existing]: readonly string[]): Own {
+  if (use === "read" && existing === undefined) return own("read", "no-settings", "finds no settings");
+  if (use === "read") return own(accessClass, "obeys-settings", `obeys the settings in ${existing}`);
   if (existing === undefined) return own(accessClass, "write-new", "overwrites nothing");
   return own("high", "overwrite", `may overwrite ${existing}`);
 }

@@ -102,6 +102,7 @@ function writtenWord(part: CommandPart, written: ReadonlySet<string>, cwd: strin
 function whyChanged({ touches }: CommandPart, changes: Changes, cwd: string): string | undefined {
   for (const { use, lookup, class: accessClass } of touches) {
     const { what, path } = lookup;
+    if (what === "existing" && use === "read" && changes.files) return `obeys ${path}`;
     if (what === "search-path" && changes.versions && lookup.from !== undefined) return `runs ${path}`;
     if (what === "output-links" && !changes.outputs) continue;
     if (askNoFile.has(what)) continue;

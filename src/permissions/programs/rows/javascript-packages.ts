@@ -23,9 +23,11 @@ const npmSaveFlags = `
   -D -E -S -O -P --save-dev --save-exact --save --save-optional --save-prod --save-peer --no-save --legacy-peer-deps
   --package-lock-only --no-package-lock --dry-run --production --engine-strict --no-bin-links`;
 
-/** These print their version before they read the project. */
+/** npm reads the project's settings first, and creates the folders that they name. */
 const versionRows: readonly CommandRow[] = readTable(`
-  read npm bun: prints its version
+  read npm: prints its version
+    obeys=.npmrc needs=(-v --version) -v --version
+  read bun: prints its version
     needs=(-v --version) -v --version
 `);
 
