@@ -1,19 +1,28 @@
+import { looseMatch } from "./loose-match.ts";
+
 /** Larger results are not built: replacing a short text everywhere can grow without bound. */
 const mostCharacters = 20 * 1024 * 1024;
 /** In a larger text nothing is looked for that only resembles: it takes seconds. */
-const mostSearched = 1024 * 1024;
+const mostSearched = 512 * 1024;
 
 export type Replacement =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly message: string };
+  | {
+      readonly ok: true;
+      readonly text: string;
+      /** How it was found, when that was not exactly. */
+      readonly note?: string;
+    }
+  | { readonly ok: false; readonly message: string; readonly isMissing?: true };
 
-/** Replaces exactly what `oldText` says, once or everywhere. A file whose lines all end in CRLF keeps them so. */
+/**
+ * Replaces what `oldText` says, once or everywhere. What is not there exactly is replaced where it stands once with the line
+ * numbers of Read or with other white space. A file whose lines all end in CRLF keeps them so.
+ */
 export function replaceText(text: string, oldText: string, newText: string, everywhere: boolean): Replacement {
   const exact = isCrlf(text) ? 0 : count(text, oldText);
   const [wanted, substitute] = exact > 0 ? [oldText, newText] : [toCrlf(oldText), toCrlf(newText)];
   const places = exact > 0 ? exact : count(text, wanted);
-  if (places === 0)
-    return { ok: false, message: `The text to replace was not found in the file. ${hint(text, oldText)}` };
+  if (places === 0) return withoutNumbers(text, oldText, newText, everywhere) ?? replaceLoosely(text, oldText, newText);
   if (places > 1 && !everywhere) {
     const remedy = "Give more of the lines around it so that it is unique, or set change_all to replace every one.";
     return { ok: false, message: `The text to replace is in the file ${places} times. ${remedy}` };
@@ -38,29 +47,37 @@ function count(text: string, wanted: string): number {
   return places === 1 && text.indexOf(wanted, text.indexOf(wanted) + 1) !== -1 ? 2 : places;
 }
 
-const exactly = "It must match exactly, with every space and line break. Read the file again and copy it from there.";
+const missing: Replacement = {
+  ok: false,
+  isMissing: true,
+  message:
+    "The text to replace was not found in the file. It must match exactly, with every space and line break. Read the file again and copy it from there.",
+};
 
-function hint(text: string, wanted: string): string {
-  if (text.length > mostSearched) return exactly;
-  const unbroken = wanted.replaceAll("\r\n", "\n");
-  const at = text.replaceAll("\r\n", "\n").indexOf(unbroken);
-  if (at !== -1) return "Only its line endings differ (LF or CRLF): give it in the file's own.";
-  const line = lineIgnoringSpace(text, wanted);
-  if (line !== undefined)
-    return `It is there with other spaces, tabs or line breaks, at line ${line}: copy it exactly from Read.`;
-  return exactly;
+const numbered = /^ *\d+→/;
+
+/** Of a text that was copied from Read with the numbers in front of its lines. */
+function withoutNumbers(text: string, oldText: string, newText: string, everywhere: boolean): Replacement | undefined {
+  const lines = oldText.split("\n");
+  if (!lines.every((line, index) => numbered.test(line) || (line === "" && index === lines.length - 1)))
+    return undefined;
+  const bare = (from: string): string =>
+    from
+      .split("\n")
+      .map((line) => line.replace(numbered, ""))
+      .join("\n");
+  const [wanted, substitute] = [bare(oldText), bare(newText)];
+  if (wanted === "" || wanted === substitute) return undefined;
+  const result = replaceText(text, wanted, substitute, everywhere);
+  return result.ok ? { note: "The line numbers were left out.", ...result } : undefined;
 }
 
-function lineIgnoringSpace(text: string, wanted: string): number | undefined {
-  const dense = wanted.replace(/\s+/g, "");
-  if (dense === "") return undefined;
-  let remaining = text.replace(/\s+/g, "").indexOf(dense);
-  if (remaining === -1) return undefined;
-  let line = 1;
-  for (const character of text.matchAll(/\S|\n/g)) {
-    if (character[0] === "\n") line += 1;
-    else if (remaining === 0) return line;
-    else remaining -= 1;
-  }
-  return undefined;
+function replaceLoosely(text: string, oldText: string, newText: string): Replacement {
+  if (text.length > mostSearched) return missing;
+  const lineEndOf = (found: string): string => (isCrlf(text) || found.includes("\r\n") ? "\r\n" : "\n");
+  const match = looseMatch(text, oldText, newText, lineEndOf);
+  if (match === undefined || text.length + match.substitute.length > mostCharacters) return missing;
+  const { from, to, substitute, line } = match;
+  const note = `old_str was found at line ${line} with other white space. new_str was indented as that place is.`;
+  return { ok: true, text: text.slice(0, from) + substitute + text.slice(to), note };
 }

@@ -1,9 +1,11 @@
 import type { Preview } from "../../engine/permission.ts";
 import { defineTool, failed, type ToolContext, type ToolOutput, type ToolScope } from "../../engine/tool.ts";
 import { shownName } from "../../text/shown-name.ts";
+import { textStart } from "../../text/text-cut.ts";
 import { decidedPath, decideUse } from "../decided-path.ts";
 import { halfCharacter, interrupted, isStopped, messageOf } from "../outcome.ts";
-import { createPace } from "../pace.ts";
+import { type Breathe, createPace } from "../pace.ts";
+import { nearestPlace } from "../patch/patch-nearest.ts";
 import { markOf, mostComparedBytes } from "../seen-files.ts";
 import { decodeExactly, previewLimit, previewText, readWhole } from "../text-file.ts";
 import { z } from "../zod.ts";
@@ -11,6 +13,9 @@ import { changedLines, modelBounds } from "./changed-lines.ts";
 import { editReport } from "./edit-report.ts";
 import { replaceText } from "./edit-text.ts";
 import { diffLines } from "./line-diff.ts";
+
+const mostNearestLines = 12;
+const mostLineCharacters = 200;
 
 const input = z.strictObject({
   file_path: z.string("file_path is required and must be a string"),
@@ -67,17 +72,30 @@ async function edit(input: Input, context: ToolContext): Promise<ToolOutput> {
   const before = decodeExactly(bytes);
   if (before === undefined) return failed(`Cannot edit ${path}: it is not UTF-8 text. Use Execute for such a change.`);
   const replacement = replaceText(before, input.old_str, input.new_str, input.change_all ?? false);
-  if (!replacement.ok) return failed(replacement.message);
-
   const breathe = createPace(context.signal);
+  if (!replacement.ok) {
+    const nearest = replacement.isMissing === true ? await nearestLines(before, input.old_str, breathe) : "";
+    return failed(replacement.message + nearest);
+  }
   await breathe();
   const diff = await diffLines(before, replacement.text, breathe);
   const text = editReport(path, replacement.text, diff);
-  const forModel = [`Edited ${shownName(path)}`, ...changedLines(diff, modelBounds).lines].join("\n");
+  const notes = replacement.note === undefined ? [] : [replacement.note];
+  const forModel = [`Edited ${shownName(path)}`, ...notes, ...changedLines(diff, modelBounds).lines].join("\n");
   if ((await files.stat(path))?.version !== stat.version) return failed(changed);
   await files.write(path, replacement.text, { signal: context.signal });
   context.seenFiles.set(path, markOf(replacement.text));
   return { status: "ok", text, forModel };
+}
+
+/** The place of the file that most resembles a text that is not in it, to follow a sentence. */
+async function nearestLines(text: string, wanted: string, breathe: Breathe): Promise<string> {
+  const [lines, wantedLines] = [text.split("\n"), wanted.trim().split("\n")];
+  const place = await nearestPlace(lines, wantedLines, 0, breathe);
+  if (place === undefined) return "";
+  const shown = lines.slice(place, place + Math.min(wantedLines.length + 2, mostNearestLines));
+  const numbered = shown.map((line, index) => `${place + index + 1}→${textStart(line, mostLineCharacters)}`);
+  return ` The nearest place is:\n${numbered.join("\n")}`;
 }
 
 async function preview(input: Input, scope: ToolScope): Promise<Preview> {

@@ -104,19 +104,83 @@ describe("Edit", () => {
     );
   });
 
-  it("says why a text was not found", async () => {
+  it("says that a text was not found, and shows the nearest place", async () => {
     const found = async (content: string, old_str: string) => (await edit(content, { old_str, new_str: "new" })).text;
+    const missing =
+      "Error: The text to replace was not found in the file. It must match exactly, with every space and line break. Read the file again and copy it from there.";
     expect([
       await found("one\n", "two"),
-      await found("a\n\tif (x) {\n\t  y\n}\n", "if (x) {\n    y\n}"),
-      await found("a\nb\nc\n", "b\r\nc"),
       await found("x\n", " \n "),
+      await found("a\nfunction total(items) {\n  return 1;\n}\n", "function total(list) {\n  return 2;"),
     ]).toEqual([
-      "Error: The text to replace was not found in the file. It must match exactly, with every space and line break. Read the file again and copy it from there.",
-      "Error: The text to replace was not found in the file. It is there with other spaces, tabs or line breaks, at line 2: copy it exactly from Read.",
-      "Error: The text to replace was not found in the file. Only its line endings differ (LF or CRLF): give it in the file's own.",
-      "Error: The text to replace was not found in the file. It must match exactly, with every space and line break. Read the file again and copy it from there.",
+      missing,
+      missing,
+      `${missing} The nearest place is:\n2→function total(items) {\n3→  return 1;\n4→}\n5→`,
     ]);
+    const long = await found(`${lines(300)}${"y ".repeat(500)}\n`, `line 9\n${lines(60, "other")}`);
+    expect(long.split("\n")).toHaveLength(13);
+    const wide = await found(`x = ${"y ".repeat(50_000)}\n`, `x = ${"y ".repeat(1000)}z`);
+    expect(wide.length).toBeLessThan(600);
+  });
+
+  it.each([
+    [
+      "other indentation",
+      "a\n\t\tif (x) {\n\t\t\ty();\n\t\t}\n",
+      "if (x) {\n    y();\n}",
+      "if (x) {\n    z();\n    w();\n}",
+      "a\n\t\tif (x) {\n\t\t\tz();\n\t\t\tw();\n\t\t}\n",
+    ],
+    [
+      "too little of it",
+      "class A:\n    def f(self):\n        return 1\n",
+      "def f(self):\n    return 1\n",
+      "def f(self):\n    if x:\n        return 2\n    return 1\n",
+      "class A:\n    def f(self):\n        if x:\n            return 2\n        return 1\n",
+    ],
+    [
+      "too much of it",
+      "def f():\n    return 1\n",
+      "    def f():\n        return 1",
+      "    def f():\n        return 2\n\n    def g():\n        pass",
+      "def f():\n    return 2\n\ndef g():\n    pass\n",
+    ],
+    [
+      "tabs for spaces",
+      "{\n    a\n        b\n}\n",
+      "\ta\n\t\tb",
+      "\ta\n\t\tb\n\t\t\tc",
+      "{\n    a\n        b\n            c\n}\n",
+    ],
+    ["runs of spaces", "x  =   1; y = 2\n", "x = 1;", "x = 3;", "x = 3; y = 2\n"],
+    ["spaces at the ends of lines", "a  \nb\t\nc\n", "a\nb", "d\ne", "d\ne\t\nc\n"],
+    ["CRLF", "a\n b \r\nc\r\n", "b\nc", "d\ne", "a\n d\r\ne\r\n"],
+    ["the numbers of Read", "a\nb\nc\n", "1→a\n2→b\n", "1→a\n2→x\n", "a\nx\nc\n"],
+  ])("finds the one place that differs in white space only: %s", async (_, before, old_str, new_str, after) => {
+    const { forModel, ...result } = await edit(before, { old_str, new_str });
+    expect(result).toMatchObject({ status: "ok", after });
+    expect(forModel).toMatch(/^Edited .*\n(?:old_str was found at line \d+ with other|The line numbers were)/);
+  });
+
+  it.each([
+    ["stands twice so", "  a  b\n\ta  b\n", "a b", "x"],
+    ["begins within a word", "prereturn  1\n", "  return 1", "  return 2"],
+    ["makes no difference", "\ta\n", "  a", "    a"],
+    ["is indented in two ways", "a:\n  b\n    c\n", "a:\n b\n c", "a:\n b\n d"],
+    ["is only numbers", "a\n", "1→", "2→"],
+  ])("leaves a text alone that %s", async (_, before, old_str, new_str) => {
+    expect(await edit(before, { old_str, new_str })).toMatchObject({ status: "failed", after: before });
+  });
+
+  it("shows an approver what a loose match would change", async () => {
+    const host = createMemoryHost({ "/project/f": "\ta\n" });
+    const input = { file_path: "f", old_str: "  a\n", new_str: "  b\n" };
+    expect(await editTool.preview?.(input, createContext(host))).toEqual({
+      type: "edit",
+      path: "/project/f",
+      oldContent: "\ta\n",
+      newContent: "\tb\n",
+    });
   });
 
   it("keeps CRLF line endings and a byte order mark", async () => {
