@@ -145,7 +145,11 @@ export async function benchEngine(folder, home) {
       const specs = [{ name: note.name, description: note.description, inputSchema: async () => ({}) }];
       const { settings } = session;
       const messages = [...session.history()];
-      const request = context.buildRequest({ settings, messages, standIn: undefined }, messages, specs);
+      const request = context.buildRequest(
+        { id: "bench", origins: [], settings, messages, standIn: undefined },
+        messages,
+        specs,
+      );
       return budget.fitsWindow(request, budget.budgetOf(model.info, settings));
     },
 

@@ -46,6 +46,8 @@ export interface ModelRequest {
   readonly reasoningEffort: ReasoningEffort;
   /** Providers are told in `system`. */
   readonly mode: Mode;
+  /** Groups requests that begin alike. Providers get a hash of it. */
+  readonly sessionId?: string;
   /** Why it is asked, when the conversation does not go on with the answer. */
   readonly purpose?: "summary";
   /** The whole conversation, for models of rules: `messages` may begin in the middle of it. */

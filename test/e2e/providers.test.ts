@@ -160,7 +160,9 @@ describe("what ends a run", () => {
     const message =
       "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.";
     const error = { message, type: "invalid_request_error", param: "messages", code: "context_length_exceeded" };
-    server.enqueue({ fault: { status: 400, body: JSON.stringify({ error }) } });
+    const tooLong = { fault: { status: 400, body: JSON.stringify({ error }) } };
+    // It is asked once more, with what a shortened conversation would be.
+    server.enqueue(tooLong, tooLong);
     const done = await run(["hi"]);
     expect(done.code).toBe(3);
     expect(done.stderr).toContain("no longer fits local-model's window");

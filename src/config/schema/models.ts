@@ -40,7 +40,9 @@ export const modelEntrySchema = z.strictObject({
   prefersPatch: z.boolean().optional().describe("Whether it is offered ApplyPatch instead of Create and Edit."),
   reasoningEfforts: z.array(z.enum(reasoningEfforts)).optional(),
   reasoningStyle: z.enum(reasoningStyles).optional().describe("How an effort is told to it."),
+  defaultEffort: z.enum(reasoningEfforts).optional().describe("The effort of runs that name none."),
   thinkingField: z.enum(thinkingFields).optional(),
+  cacheMarks: z.boolean().optional().describe("Whether chat completions take Anthropic's cache_control."),
   prices: z
     .strictObject({ input: price, output: price, cacheRead: price.optional(), cacheWrite: price.optional() })
     .optional()

@@ -14,8 +14,10 @@ export function chosenModel(settings: SessionSettings): { id: string; effort: Re
   };
 }
 
+type RequestState = Pick<SessionState, "id" | "origins" | "settings" | "messages" | "standIn">;
+
 export function buildRequest(
-  { settings, messages: all, standIn }: Pick<SessionState, "settings" | "messages" | "standIn">,
+  { id, origins, settings, messages: all, standIn }: RequestState,
   messages: readonly Message[],
   tools: readonly ToolSpec[],
 ): ModelRequest {
@@ -25,7 +27,9 @@ export function buildRequest(
   const system = parts.join("\n\n");
   const { effort: reasoningEffort } = chosenModel(settings);
   const past = standIn === undefined ? {} : { past: withContinuations(all) };
-  return { system, messages: withContinuations(messages), tools, reasoningEffort, mode: settings.mode, ...past };
+  // A fork begins like its origin, and shares its place in the provider's cache.
+  const own = { sessionId: origins.at(-1) ?? id, reasoningEffort, mode: settings.mode };
+  return { system, messages: withContinuations(messages), tools, ...own, ...past };
 }
 
 /** After an answer that was cut at the output limit, the model is told to go on; the conversation itself keeps no such words. */

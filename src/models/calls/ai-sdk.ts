@@ -5,6 +5,7 @@ import type { ReasoningEffort } from "../../engine/settings.ts";
 import { maxCalls } from "../../engine/turn/reply.ts";
 import type { ModelSpec, Wire } from "../providers/model-spec.ts";
 import type { ProviderOptions } from "./ai-sdk-types.ts";
+import { withChatCacheMarks } from "./chat-cache-marks.ts";
 import type { ChatExtras } from "./chat-extras.ts";
 import { ChatExtrasReader } from "./chat-extras.ts";
 import { promptOf, proofNames } from "./prompt.ts";
@@ -70,7 +71,8 @@ async function openModel(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV3
       const key = spec.apiKey === undefined ? {} : { apiKey: spec.apiKey };
       const name = proofNames[spec.wire];
       const metadataExtractor = extrasExtractor(name);
-      const settings = { name, baseURL, headers, fetch, metadataExtractor, includeUsage: true, ...key };
+      const marks = spec.marksCache === true ? { transformRequestBody: withChatCacheMarks } : {};
+      const settings = { name, baseURL, headers, fetch, metadataExtractor, includeUsage: true, ...key, ...marks };
       return createOpenAICompatible(settings).chatModel(model);
     }
   }
@@ -287,7 +289,9 @@ function usageOf({ inputTokens, outputTokens, raw }: Finish["usage"]): Usage | u
   const { prompt_cache_hit_tokens: hit, cached_tokens: cached } = raw ?? {};
   const own = [hit, cached].find((count) => typeof count === "number") as number | undefined;
   const cacheRead = inputTokens.cacheRead || (own ?? 0);
-  const cacheWrite = inputTokens.cacheWrite ?? 0;
+  const details = raw?.prompt_tokens_details as { readonly cache_write_tokens?: unknown } | null | undefined;
+  const written = details?.cache_write_tokens;
+  const cacheWrite = inputTokens.cacheWrite ?? (typeof written === "number" ? written : 0);
   const uncached = (inputTokens.total ?? inputTokens.noCache ?? 0) - cacheRead - cacheWrite;
   return {
     input: inputTokens.total === undefined ? (inputTokens.noCache ?? 0) : Math.max(0, uncached),

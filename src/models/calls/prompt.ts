@@ -129,12 +129,22 @@ function textParts(text: string): readonly { type: "text"; text: string }[] {
 }
 
 function imageParts(image: ImageBlock, spec: ModelSpec): readonly UserPart[] {
-  if (!isShown(image, spec)) return textParts(`[An image (${image.mediaType}) is left out: this model cannot see it.]`);
+  if (!isShown(image, spec)) return textParts(imageLeftOut(image, spec));
   return [{ type: "file", mediaType: image.mediaType, data: image.data }];
 }
 
 function isShown(image: ImageBlock, spec: ModelSpec): boolean {
-  return spec.info.images && takenImages.has(image.mediaType);
+  return spec.info.images && takenImages.has(image.mediaType) && !isTooLarge(image, spec);
+}
+
+function isTooLarge({ data }: ImageBlock, { maxImageLength }: ModelSpec): boolean {
+  return maxImageLength !== undefined && data.length > maxImageLength;
+}
+
+function imageLeftOut(image: ImageBlock, spec: ModelSpec): string {
+  const sizes = `it has ${image.data.length} bytes as base64, and this model takes ${spec.maxImageLength}`;
+  const why = isTooLarge(image, spec) ? sizes : "this model cannot see it";
+  return `[An image (${image.mediaType}) is left out: ${why}.]`;
 }
 
 function documentParts(document: DocumentBlock, spec: ModelSpec): readonly UserPart[] {
@@ -257,7 +267,7 @@ function resultPart(result: ToolResultBlock, spec: ModelSpec, idOf: IdOf): ToolP
   const value = media.map((image) =>
     isShown(image, spec)
       ? ({ type: "image-data", data: image.data, mediaType: image.mediaType } as const)
-      : ({ type: "text", text: `[An image (${image.mediaType}) is left out: this model cannot see it.]` } as const),
+      : ({ type: "text", text: imageLeftOut(image, spec) } as const),
   );
   return { ...part, output: { type: "content", value: [{ type: "text", text }, ...value] } };
 }

@@ -21,7 +21,8 @@ export function createProviderModel(spec: ModelSpec, fetch: typeof globalThis.fe
       yield { type: "error", failure: { code: "model_auth", message: spec.missing }, retryable: false };
       return;
     }
-    const { effort, notice } = chooseEffort(request.reasoningEffort, spec.info.reasoningEfforts, spec.info.id);
+    const wanted = request.reasoningEffort === "none" ? (spec.defaultEffort ?? "none") : request.reasoningEffort;
+    const { effort, notice } = chooseEffort(wanted, spec.info.reasoningEfforts, spec.info.id);
     if (notice !== undefined) yield { type: "notice", level: "warning", text: notice };
     const leftOut = countLeftOut(request, spec);
     if (leftOut > 0) {

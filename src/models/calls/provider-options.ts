@@ -1,9 +1,13 @@
+import { createHash } from "node:crypto";
 import type { ModelRequest } from "../../engine/ports.ts";
 import type { ReasoningEffort } from "../../engine/settings.ts";
 import type { ModelSpec } from "../providers/model-spec.ts";
 import type { ProviderOptions } from "./ai-sdk-types.ts";
 import { thinkingBudget } from "./effort.ts";
 import { proofNames } from "./prompt.ts";
+
+/** Lets a model with a thinking budget also think between tool calls. Models with adaptive thinking do so anyway. */
+const interleavedThinking = "interleaved-thinking-2025-05-14";
 
 type Json = ProviderOptions[string];
 
@@ -13,12 +17,17 @@ export function optionsOf(spec: ModelSpec, request: ModelRequest, effort: Reason
     case "anthropic":
       return { anthropic: anthropicOptions(spec, request, effort) };
     case "openai-responses":
-      return { openai: openaiOptions(effort, spec) };
+      return { openai: openaiOptions(effort, spec, request) };
     case "google":
       return { google: googleOptions(effort, spec) };
     case "openai-chat":
       return { [proofNames[spec.wire]]: chatOptions(effort, spec) };
   }
+}
+
+/** Hashed, because clients choose session ids, and may put a name into them. */
+function cacheKeyOf(sessionId: string): string {
+  return `tinman-${createHash("sha256").update(sessionId).digest("hex").slice(0, 32)}`;
 }
 
 const isWord = (effort: ReasoningEffort): boolean => effort !== "none" && effort !== "dynamic";
@@ -30,7 +39,8 @@ function anthropicOptions(spec: ModelSpec, request: ModelRequest, effort: Reason
   if (spec.effortStyle === "budget") {
     if (loopBeganWithoutThoughts(request)) return {};
     const budgetTokens = thinkingBudget(effort === "dynamic" ? "medium" : effort, spec.info.maxOutputTokens) ?? 1_024;
-    return { thinking: { type: "enabled", budgetTokens } };
+    const beta = spec.interleavesThinking === true ? { anthropicBeta: [interleavedThinking] } : {};
+    return { thinking: { type: "enabled", budgetTokens }, ...beta };
   }
   const thinking = { type: "adaptive", display: "summarized" };
   return effort === "dynamic" ? { thinking } : { thinking, effort: effort === "minimal" ? "low" : effort };
@@ -45,9 +55,10 @@ function loopBeganWithoutThoughts({ messages }: ModelRequest): boolean {
   return block?.type !== "thinking" || block.proof?.anthropic === undefined;
 }
 
-function openaiOptions(effort: ReasoningEffort, spec: ModelSpec): Json {
+function openaiOptions(effort: ReasoningEffort, spec: ModelSpec, { sessionId }: ModelRequest): Json {
   // The provider stores nothing. Its thinking comes back to it encrypted.
   const options: Json = { store: false };
+  if (sessionId !== undefined) options.promptCacheKey = cacheKeyOf(sessionId);
   if (spec.effortStyle !== "word") return options;
   options.include = ["reasoning.encrypted_content"];
   if (isWord(effort)) options.reasoningEffort = effort === "off" ? "none" : effort;

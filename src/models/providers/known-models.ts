@@ -10,6 +10,9 @@ export interface ModelFacts {
   readonly prefersPatch?: boolean;
   readonly efforts: readonly ReasoningEffort[];
   readonly effortStyle: EffortStyle;
+  /** Worth its price for work on code. Absent: the provider's own default is good. */
+  readonly defaultEffort?: ReasoningEffort;
+  readonly interleavesThinking?: true;
 }
 
 type Row = readonly [names: RegExp, facts: ModelFacts];
@@ -28,7 +31,11 @@ const claude = (
   documents: true,
   efforts: words(efforts),
   effortStyle,
+  // Without a word it thinks little or not at all.
+  ...(effortStyle === "none" ? {} : { defaultEffort: effortStyle === "budget" ? "medium" : "high" }),
 });
+
+const interleaving = (facts: ModelFacts): ModelFacts => ({ ...facts, interleavesThinking: true });
 
 const gpt = (contextWindow: number, maxOutputTokens: number, efforts: string): ModelFacts => ({
   contextWindow,
@@ -39,6 +46,8 @@ const gpt = (contextWindow: number, maxOutputTokens: number, efforts: string): M
   prefersPatch: true,
   efforts: words(efforts),
   effortStyle: efforts === "none" ? "none" : "word",
+  // From 5.1 on the provider's own default is no thinking at all.
+  ...(words(efforts).includes("medium") ? { defaultEffort: "medium" } : {}),
 });
 
 const gemini = (effortStyle: EffortStyle, efforts: string): ModelFacts => ({
@@ -48,6 +57,8 @@ const gemini = (effortStyle: EffortStyle, efforts: string): ModelFacts => ({
   documents: true,
   efforts: words(efforts),
   effortStyle,
+  // It thinks anyway; this shows its thoughts.
+  ...(effortStyle === "none" ? {} : { defaultEffort: "dynamic" }),
 });
 
 const open = (contextWindow: number, maxOutputTokens: number, efforts = "none", images = false): ModelFacts => ({
@@ -66,9 +77,12 @@ const rows: readonly Row[] = [
   [/^claude-(opus|haiku|sonnet)-5/, claude(128_000, "adaptive", "none off low medium high xhigh max dynamic")],
   [/^claude-opus-4-[78]/, claude(128_000, "adaptive", "none off low medium high xhigh max dynamic")],
   [/^claude-(opus|sonnet)-4-6/, claude(128_000, "adaptive", "none off low medium high max dynamic")],
-  [/^claude-(opus|sonnet|haiku)-4-5/, claude(64_000, "budget", "none off minimal low medium high xhigh max dynamic")],
-  [/^claude-sonnet-4/, claude(64_000, "budget", "none off minimal low medium high xhigh max dynamic")],
-  [/^claude-opus-4/, claude(32_000, "budget", "none off minimal low medium high dynamic")],
+  [
+    /^claude-(opus|sonnet|haiku)-4-5/,
+    interleaving(claude(64_000, "budget", "none off minimal low medium high xhigh max dynamic")),
+  ],
+  [/^claude-sonnet-4/, interleaving(claude(64_000, "budget", "none off minimal low medium high xhigh max dynamic"))],
+  [/^claude-opus-4/, interleaving(claude(32_000, "budget", "none off minimal low medium high dynamic"))],
   [/^claude-3-7/, claude(64_000, "budget", "none off minimal low medium high xhigh max dynamic")],
   [/^claude-3-5/, claude(8_192, "none", "none")],
   [/^claude-3/, claude(4_096, "none", "none")],

@@ -21,6 +21,10 @@ export interface ModelEntry {
   readonly prefersPatch?: boolean | undefined;
   readonly reasoningEfforts?: readonly ReasoningEffort[] | undefined;
   readonly reasoningStyle?: EffortStyle | undefined;
+  /** For runs that name none. */
+  readonly defaultEffort?: ReasoningEffort | undefined;
+  /** Whether a chat completions server takes Anthropic's `cache_control`. */
+  readonly cacheMarks?: boolean | undefined;
   /** The message field that returns thinking to an OpenAI-compatible server. */
   readonly thinkingField?: "reasoning" | "reasoning_content" | "none" | undefined;
   readonly prices?: { readonly [K in keyof Prices]: Prices[K] | undefined } | undefined;

@@ -1,4 +1,5 @@
 import type { ModelInfo } from "../../engine/ports.ts";
+import type { ReasoningEffort } from "../../engine/settings.ts";
 import type { SilenceLimits } from "../silence.ts";
 
 /** API formats of providers. */
@@ -36,6 +37,14 @@ export interface ModelSpec {
   readonly extraArguments: Readonly<Record<string, unknown>>;
   /** Sent as the reply's token limit. Absent: the provider's default. */
   readonly outputLimit?: number;
+  /** For requests that name none. Absent: the provider decides. */
+  readonly defaultEffort?: ReasoningEffort;
+  /** It can think between tool calls, if asked to. */
+  readonly interleavesThinking?: true;
+  /** Chat completions that take Anthropic's `cache_control`. */
+  readonly marksCache?: true;
+  /** The longest image it takes, in base64 characters. */
+  readonly maxImageLength?: number;
   /** How the request expresses effort. */
   readonly effortStyle: EffortStyle;
   /** The message field that returns thinking to an OpenAI-compatible server. Absent: thinking isn't returned. */

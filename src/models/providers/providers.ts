@@ -20,6 +20,8 @@ export interface Provider {
   readonly effortStyle?: EffortStyle;
   readonly thinkingField?: "reasoning" | "reasoning_content";
   readonly callIds?: "nine-letters";
+  /** Its chat completions take `cache_control` for Claude. */
+  readonly marksClaude?: true;
 }
 
 /** In order of preference when several keys are set. */
@@ -57,6 +59,7 @@ export const providers: readonly Provider[] = [
     efforts: ["none", "off", "minimal", "low", "medium", "high", "xhigh"],
     effortStyle: "nested-word",
     thinkingField: "reasoning",
+    marksClaude: true,
   },
   {
     id: "moonshot",

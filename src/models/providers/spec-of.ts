@@ -94,6 +94,10 @@ function specOf(entry: ModelEntry, provider: Provider, env: Environment): ModelS
       : key.missing;
   // Only Anthropic requires a limit.
   const outputLimit = provider.wire === "anthropic" ? info.maxOutputTokens : entry.maxOutputTokens;
+  const facts = factsOf(model);
+  const effortStyle = entry.reasoningStyle ?? styleOf(entry, provider, facts.effortStyle);
+  const isClaude = provider.wire === "anthropic" || /(^|\/)claude-/i.test(model);
+  const marksCache = entry.cacheMarks ?? (provider.marksClaude === true && isClaude);
   const field = entry.thinkingField ?? provider.thinkingField ?? "none";
   return {
     info,
@@ -107,7 +111,11 @@ function specOf(entry: ModelEntry, provider: Provider, env: Environment): ModelS
     headers,
     extraArguments: entry.extraArguments ?? {},
     ...(outputLimit === undefined ? {} : { outputLimit }),
-    effortStyle: entry.reasoningStyle ?? styleOf(entry, provider, factsOf(model).effortStyle),
+    effortStyle,
+    ...defaultEffortOf(entry, provider, info, effortStyle),
+    ...(facts.interleavesThinking === true && provider.wire === "anthropic" ? { interleavesThinking: true } : {}),
+    ...(provider.wire === "openai-chat" && marksCache ? { marksCache } : {}),
+    ...(isClaude ? { maxImageLength: maxClaudeImageLength } : {}),
     ...(provider.wire !== "openai-chat" || field === "none" ? {} : { thinkingField: field }),
     ...(provider.callIds === undefined ? {} : { callIds: provider.callIds }),
     timeouts: timeoutsOf(entry.timeouts),
@@ -151,6 +159,22 @@ function infoOf(entry: ModelEntry, provider: Provider | undefined): ModelInfo {
     prefersPatch: entry.prefersPatch ?? facts.prefersPatch ?? false,
     ...(entry.prices === undefined ? {} : { prices: pricesOf(entry.prices) }),
   };
+}
+
+/** Anthropic takes 5 MiB, as base64. */
+const maxClaudeImageLength = 5 * 1024 * 1024;
+
+/** A known model has one at its own provider: what others make of an effort, and what it costs there, is their business. */
+function defaultEffortOf(
+  entry: ModelEntry,
+  provider: Provider,
+  { reasoningEfforts }: ModelInfo,
+  style: ModelSpec["effortStyle"],
+): Pick<ModelSpec, "defaultEffort"> {
+  const facts = factsOf(entry.model ?? entry.id);
+  const isOwn = provider.addressVariable !== undefined && style === facts.effortStyle;
+  const effort = entry.defaultEffort ?? (isOwn ? facts.defaultEffort : undefined);
+  return effort === undefined || !reasoningEfforts.includes(effort) ? {} : { defaultEffort: effort };
 }
 
 /** Declared efforts use the wire's style, even for an unknown model. */

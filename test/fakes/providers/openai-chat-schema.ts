@@ -27,6 +27,7 @@ const textPart = z.strictObject({
   text: z.string(),
   prompt_cache_breakpoint: breakpoint.optional(),
 });
+const cacheMark = z.strictObject({ type: z.literal("ephemeral"), ttl: z.enum(["5m", "1h"]).optional() });
 const imagePart = z.strictObject({
   type: z.literal("image_url"),
   image_url: z.strictObject({
@@ -50,7 +51,6 @@ const filePart = z.strictObject({
   prompt_cache_breakpoint: breakpoint.optional(),
 });
 const refusalPart = z.strictObject({ type: z.literal("refusal"), refusal: z.string() });
-const words = z.union([z.string(), z.array(textPart).min(1)]);
 
 const functionTool = z.strictObject({
   type: z.literal("function"),
@@ -76,6 +76,9 @@ const reasoningDetail = z.strictObject({
 
 function messageSchema({ reasoningField, openRouter, callIdLength = 40 }: ChatSchemaOptions) {
   const callId = z.string().min(1).max(callIdLength);
+  // OpenRouter passes Anthropic's marks on.
+  const text = openRouter === true ? textPart.extend({ cache_control: cacheMark.optional() }) : textPart;
+  const words = z.union([z.string(), z.array(text).min(1)]);
   const toolCall = z.strictObject({
     id: callId,
     type: z.literal("function"),
@@ -103,7 +106,7 @@ function messageSchema({ reasoningField, openRouter, callIdLength = 40 }: ChatSc
       role: z.literal("user"),
       content: z.union([
         z.string(),
-        z.array(z.discriminatedUnion("type", [textPart, imagePart, audioPart, filePart])).min(1),
+        z.array(z.discriminatedUnion("type", [text, imagePart, audioPart, filePart])).min(1),
       ]),
       name,
     }),

@@ -26,6 +26,7 @@ const rows: readonly Row[] = [
     "anthropic",
     "claude-sonnet-4-5",
     {
+      none: budget(10_240),
       off: { thinking: { type: "disabled" } },
       minimal: budget(1_024),
       low: budget(4_096),
@@ -40,6 +41,7 @@ const rows: readonly Row[] = [
     "anthropic",
     "claude-opus-4-6",
     {
+      none: adaptive("high"),
       off: { thinking: { type: "disabled" } },
       minimal: adaptive("low"),
       low: adaptive("low"),
@@ -54,6 +56,7 @@ const rows: readonly Row[] = [
     "openai-responses",
     "gpt-5",
     {
+      none: word("medium"),
       off: word("minimal"),
       minimal: word("minimal"),
       low: word("low"),
@@ -68,6 +71,7 @@ const rows: readonly Row[] = [
     "openai-responses",
     "gpt-5.1",
     {
+      none: word("medium"),
       off: { reasoning: { effort: "none" } },
       minimal: word("low"),
       low: word("low"),
@@ -83,6 +87,7 @@ const rows: readonly Row[] = [
     "google",
     "gemini-2.5-pro",
     {
+      none: { thinkingConfig: { includeThoughts: true } },
       off: tokens(1_024),
       minimal: tokens(1_024),
       low: tokens(4_096),
@@ -97,6 +102,7 @@ const rows: readonly Row[] = [
     "google",
     "gemini-3-pro-preview",
     {
+      none: { thinkingConfig: { includeThoughts: true } },
       off: level("low"),
       minimal: level("low"),
       low: level("low"),
