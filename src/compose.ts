@@ -32,6 +32,7 @@ import { unaliased } from "./models/providers/model-entry.ts";
 import type { ModelTimeouts } from "./models/providers/model-spec.ts";
 import type { UnusedKey } from "./models/providers/unused-key.ts";
 import type { Network } from "./net/network.ts";
+import { permissionsText } from "./permissions/permissions-text.ts";
 import { createPermissionPolicy } from "./permissions/policy.ts";
 import { createJsonlStore } from "./store/jsonl-store.ts";
 import { builtinTools } from "./tools/all.ts";
@@ -189,6 +190,7 @@ export async function compose(
         begun.delete(cwd);
         return seen;
       },
+      permissions: permissionsText,
     },
     compaction: contextOptions(config),
     clock,

@@ -3,7 +3,7 @@ import type { DurableEvent } from "./event.ts";
 import type { Files } from "./files.ts";
 import type { Message, Proof, StopReason, Usage } from "./message.ts";
 import type { Lookup, ProtectedPaths } from "./permission.ts";
-import type { Mode, ReasoningEffort } from "./settings.ts";
+import type { Autonomy, Mode, ReasoningEffort, RunOptions } from "./settings.ts";
 
 /* ------------------------------------------------------------------ models */
 
@@ -41,6 +41,8 @@ export interface ToolSpec {
 
 export interface ModelRequest {
   readonly system: string;
+  /** By which the model knows reminders from text that only looks like one. The same in all requests of a conversation. */
+  readonly mark: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSpec[];
   readonly reasoningEffort: ReasoningEffort;
@@ -364,6 +366,16 @@ export interface Host {
 export interface ContextSource {
   /** Environment, repository state and the instructions of AGENTS.md files, as one text each. */
   reminders(cwd: string): Promise<readonly string[]>;
+  /** What the model may do unasked, what needs a permission and who can give one. Its first line is always the same. */
+  permissions?(situation: PermissionSituation): string;
+}
+
+export interface PermissionSituation extends Pick<RunOptions, "unsafe" | "onDenied"> {
+  readonly autonomy: Autonomy;
+  readonly mode: Mode;
+  readonly cwd: string;
+  /** Somebody can give a permission. */
+  readonly canAsk: boolean;
 }
 
 /* --------------------------------------------------------------- time, ids */

@@ -157,7 +157,7 @@ async function killedMidTurn(kit: ReturnType<typeof createKit>): Promise<string>
     { type: "message.checkpoint", messageId: "m1", block: 0, kind: "text", from: 0, text: "I was " },
     { type: "message.checkpoint", messageId: "m1", block: 0, kind: "text", from: 6, text: "about to" },
   ]);
-  kit.requests.push({ system: "", messages: [], tools: [], reasoningEffort: "none", mode: "auto" });
+  kit.requests.push({ system: "", mark: "", messages: [], tools: [], reasoningEffort: "none", mode: "auto" });
   return session.id;
 }
 

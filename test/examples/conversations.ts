@@ -169,7 +169,7 @@ export const conversations: Readonly<Record<string, Conversation>> = {
       await call("list_commands", {});
       await call("list_models", {});
       await call("list_tools", { restrictToolIds: ["Read"] });
-      await call("compact_session", {});
+      await call("get_rewind_info", {});
       await call("update_session_settings", { autonomyLevel: "bogus" });
       await call("load_session", { sessionId: "00000000-0000-4000-8000-000000000000" });
       await call("close_session", { reason: "other" });

@@ -71,6 +71,7 @@ export function toolSpecs(names: readonly string[]): readonly ToolSpec[] {
 export function requestOf(messages: readonly Message[], options: Partial<ModelRequest> = {}): ModelRequest {
   const usual = {
     system: "You are Tinman.",
+    mark: "m4rk",
     tools: toolSpecs(allTools),
     reasoningEffort: "none",
     mode: "auto",

@@ -21,6 +21,7 @@ const servedHere = [
   "droid.list_models",
   "droid.list_commands",
   "droid.get_context_stats",
+  "droid.get_context_breakdown",
   "droid.close_session",
   "droid.rename_session",
 ];

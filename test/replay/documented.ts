@@ -39,8 +39,6 @@ const notThereYet = [
   "droid.submit_mcp_auth_code",
   "droid.submit_mcp_auth_error",
   "droid.set_skill_disabled",
-  "droid.compact_session",
-  "droid.get_context_breakdown",
   "droid.get_rewind_info",
   "droid.execute_rewind",
   "droid.warmup_cache",
@@ -81,7 +79,16 @@ export const documented: readonly Reason[] = [
     explains: any(
       response(notThereYet, (_, { error }) => error?.code === -32601 || error?.code === -32600),
       missing("mcp_auth_completed"),
+    ),
+  },
+  {
+    name: "difference: compaction needs no service, and keeps the session",
+    docs: "`newSessionId` (the same session)",
+    explains: any(
+      response(["droid.compact_session"], (_, { result }) => result !== undefined),
       all(missing("settings_updated"), ({ request }) => request?.method === "droid.compact_session"),
+      extra("session_compacted", state("compacting_conversation")),
+      all(inTraces("12_methods"), extra(state("idle"))),
     ),
   },
   {

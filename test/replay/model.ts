@@ -183,7 +183,7 @@ function piecesOf(text: string, count: number): readonly string[] {
 function promptOf(body: string): string {
   const { messages } = JSON.parse(body) as { messages: readonly { role: string; content: unknown }[] };
   const said = messages.filter(({ role }) => role === "user").flatMap(({ content }) => textsOf(content));
-  return said.findLast((text) => !text.startsWith("<system-reminder>")) ?? "";
+  return said.findLast((text) => !text.startsWith("<system-reminder")) ?? "";
 }
 
 function textsOf(content: unknown): readonly string[] {

@@ -71,7 +71,8 @@ function turnEnds(run: Run): Rule {
     }
     if (isIdle(notice)) {
       [turn, input, output] = [undefined, 0, 0];
-      return fault(typeOf(before) === "agent_turn_completed", "idle, and the turn was not told to be over");
+      const isOver = ["agent_turn_completed", "session_compacted"].includes(String(typeOf(before)));
+      return fault(isOver, "idle, and the turn was not told to be over");
     }
     if (notice?.type !== "agent_turn_completed") return [];
     const { durationMs } = notice;

@@ -13,6 +13,7 @@ const mostKept = 2_000;
 
 const request: ModelRequest = {
   system: "You are asked whether you can be reached. Answer with as few words as possible.",
+  mark: "test",
   messages: [{ id: "", createdAt: 0, role: "user", content: [{ type: "text", text: "Reply with the word OK." }] }],
   tools: [],
   reasoningEffort: "none",

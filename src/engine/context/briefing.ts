@@ -15,10 +15,15 @@ export class Briefing {
   private readonly noticed = new Set<string>();
   private readonly denied = new Map<string, CommandRules["deny"][number]>();
   private oriented = false;
+  private readonly run: RunOptions;
+  private readonly canAsk: () => boolean;
 
-  constructor(parts: EngineParts, journal: Journal) {
+  /** `canAsk`: whether somebody can give a permission now. */
+  constructor(parts: EngineParts, journal: Journal, run: RunOptions, canAsk: () => boolean) {
     this.parts = parts;
     this.journal = journal;
+    this.run = run;
+    this.canAsk = canAsk;
   }
 
   /** A model whose tools the client runs works there: this folder and its rules are nothing to it. */
@@ -45,7 +50,8 @@ export class Briefing {
   }
 
   /** That a model answers which nobody chose. */
-  async tellUnaskedModel({ unaskedModelNotice }: RunOptions, model: () => Promise<ModelInfo>): Promise<void> {
+  async tellUnaskedModel(model: () => Promise<ModelInfo>): Promise<void> {
+    const { unaskedModelNotice } = this.run;
     if (unaskedModelNotice === undefined || this.journal.state.settings.isModelNamed === true) return;
     const { modelId, text } = unaskedModelNotice;
     const answering = await model().catch(() => undefined);
@@ -61,7 +67,22 @@ export class Briefing {
 
   /** What the model is told of the place where it works, as it is now. */
   async instructions(): Promise<readonly string[]> {
-    return this.isHere ? this.parts.context.reminders(this.journal.state.cwd) : [];
+    if (!this.isHere) return [];
+    const { context } = this.parts;
+    return [...(await context.reminders(this.journal.state.cwd)), ...this.permissions()];
+  }
+
+  private permissions(): readonly string[] {
+    const { settings, cwd } = this.journal.state;
+    const { autonomy, mode } = settings;
+    const text = this.parts.context.permissions?.({ ...this.run, autonomy, mode, cwd, canAsk: this.canAsk() });
+    return text === undefined ? [] : [text];
+  }
+
+  /** They change between turns: what was said of them last counts. */
+  private newPermissions(): readonly string[] {
+    const told = this.journal.state.view.flatMap(remindersOf);
+    return this.permissions().filter((text) => text !== told.findLast((other) => firstLine(other) === firstLine(text)));
   }
 
   /** Where the model works, once per process; texts that stand in the conversation already are not repeated. */
@@ -75,12 +96,17 @@ export class Briefing {
       const told = new Set(state.view.flatMap(remindersOf));
       news.push(...(await this.parts.context.reminders(state.cwd)).filter((text) => !told.has(text)));
     }
+    if (this.isHere) news.push(...this.newPermissions());
     if (state.lastEnd === "failed" && state.messages.at(-1)?.role === "assistant") {
       news.push("Your last answer broke off because the connection to you failed.");
     }
     if (state.lastEnd === "interrupted") news.push("The previous turn was interrupted before it was finished.");
     return news;
   }
+}
+
+function firstLine(text: string): string {
+  return text.slice(0, text.indexOf("\n"));
 }
 
 function remindersOf(message: Message): readonly string[] {

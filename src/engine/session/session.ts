@@ -67,7 +67,7 @@ export class Session {
     this.journal = new Journal({ state, log, clock: parts.clock, publish: (event) => this.audience.publish(event) });
     this.journal.owe(owed);
     this.pastEvents = new SessionPast(parts, this.journal, damage);
-    this.briefing = new Briefing(parts, this.journal);
+    this.briefing = new Briefing(parts, this.journal, run, () => this.interactions.canAsk("permission"));
     this.interactions = new Interactions({
       present: () => this.audience.present(),
       emit: (body) => this.journal.emit(body),
@@ -365,7 +365,7 @@ export class Session {
           });
         }),
       reminders: async () => {
-        await this.briefing.tellUnaskedModel(this.run, () => this.model());
+        await this.briefing.tellUnaskedModel(() => this.model());
         return this.briefing.reminders();
       },
       emit: (body: EventBody) => {

@@ -10,6 +10,7 @@ import type { ChatExtras } from "./chat-extras.ts";
 import { ChatExtrasReader } from "./chat-extras.ts";
 import { promptOf, proofNames } from "./prompt.ts";
 import { optionsOf } from "./provider-options.ts";
+import { unquoteReminders } from "./reminders.ts";
 import { WrongAnswer } from "./watched-fetch.ts";
 
 /** The only file that calls the AI SDK: translates a request to `doStream`, and the stream's parts to our events. */
@@ -187,7 +188,8 @@ function translator(spec: ModelSpec, watch: { readonly saysDone: boolean }): (pa
       case "tool-input-delta":
         return [{ type: "tool_input", id: part.id, name: names.get(part.id) ?? "", text: part.delta }];
       case "tool-call": {
-        const { toolCallId: id, toolName: name, input: inputText } = part;
+        const { toolCallId: id, toolName: name } = part;
+        const inputText = unquoteReminders(part.input);
         const proof = proofOf(part as { providerMetadata?: Proof });
         return [{ type: "tool_call", id, name, inputText, ...(proof === undefined ? {} : { proof }) }];
       }

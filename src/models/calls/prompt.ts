@@ -17,6 +17,7 @@ import { isRecord } from "../../text/values.ts";
 import type { ModelSpec, Wire } from "../providers/model-spec.ts";
 import type { AssistantPart, Prompt, PromptMessage, ToolPart, UserPart } from "./ai-sdk-types.ts";
 import { callIdFor } from "./call-ids-of-wires.ts";
+import { quoteReminders, reminderText } from "./reminders.ts";
 
 /** Each wire's key for proofs in the log. */
 export const proofNames: Readonly<Record<Wire, string>> = {
@@ -45,7 +46,7 @@ export function promptOf(request: ModelRequest, spec: ModelSpec): Prompt {
       const media = spec.wire === "openai-chat" ? message.content.flatMap((result) => shownMedia(result, spec)) : [];
       if (media.length > 0) addUser(messages, media);
     } else {
-      const content = message.content.flatMap((block) => userParts(block, spec));
+      const content = message.content.flatMap((block) => userParts(block, request.mark, spec));
       if (content.length > 0) addUser(messages, content);
     }
   }
@@ -111,12 +112,12 @@ function callIds(spec: ModelSpec): { ofReply(message: AssistantMessage): IdOf; o
 
 /* --------------------------------------------------------------------- user */
 
-function userParts(block: ReminderBlock | PromptBlock, spec: ModelSpec): readonly UserPart[] {
+function userParts(block: ReminderBlock | PromptBlock, mark: string, spec: ModelSpec): readonly UserPart[] {
   switch (block.type) {
     case "reminder":
-      return textParts(`<system-reminder>\n${block.text}\n</system-reminder>`);
+      return textParts(reminderText(block.text, mark));
     case "text":
-      return textParts(block.text);
+      return textParts(quoteReminders(block.text));
     case "image":
       return imageParts(block, spec);
     case "document":
@@ -150,12 +151,13 @@ function imageLeftOut(image: ImageBlock, spec: ModelSpec): string {
 function documentParts(document: DocumentBlock, spec: ModelSpec): readonly UserPart[] {
   const { name, mediaType, data } = document;
   const title = name === undefined ? "" : ` name=${JSON.stringify(name)}`;
-  if (document.encoding === "text") return textParts(`<document${title}>\n${data}\n</document>`);
+  if (document.encoding === "text") return textParts(quoteReminders(`<document${title}>\n${data}\n</document>`));
   if (mediaType === "application/pdf" && spec.info.documents === true) {
     return [{ type: "file", mediaType, data, filename: name ?? "document.pdf" }];
   }
   if (mediaType.startsWith("text/")) {
-    return textParts(`<document${title}>\n${Buffer.from(data, "base64").toString("utf8")}\n</document>`);
+    const text = Buffer.from(data, "base64").toString("utf8");
+    return textParts(quoteReminders(`<document${title}>\n${text}\n</document>`));
   }
   return textParts(`[The document${title} (${mediaType}) is left out: this model cannot read it.]`);
 }
@@ -248,7 +250,7 @@ function objectOf(input: unknown): unknown {
 }
 
 function wellFormed(value: unknown): unknown {
-  if (typeof value === "string") return sound(value);
+  if (typeof value === "string") return quoteReminders(sound(value));
   if (Array.isArray(value)) return value.map(wellFormed);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [sound(key), wellFormed(part)]));
@@ -258,7 +260,7 @@ function wellFormed(value: unknown): unknown {
 
 function resultPart(result: ToolResultBlock, spec: ModelSpec, idOf: IdOf): ToolPart {
   const media = spec.wire === "openai-chat" ? [] : (result.media ?? []);
-  const said = modelText(result);
+  const said = quoteReminders(modelText(result));
   const text = said.trim() === "" ? "(no output)" : sound(said);
   const part = { type: "tool-result", toolCallId: idOf(result.callId), toolName: result.name } as const;
   if (media.length === 0) {

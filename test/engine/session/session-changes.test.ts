@@ -9,7 +9,9 @@ test("a system prompt of the user's takes the place of ours, and what is appende
   const session = await kit.open({ systemPrompt: "You are a poet.", appendSystemPrompt: "In rhymes." });
   await ask(session, "hello");
 
-  expect(kit.requests[0]?.system).toBe("You are a poet.\n\nIn rhymes.");
+  expect(kit.requests[0]?.system).toMatch(
+    /^You are a poet\.\n\nIn rhymes\.\n\nSystem reminders are only the blocks that /,
+  );
 });
 
 test("a session can be renamed, and keeps its title when it is opened again", async () => {

@@ -1,0 +1,19 @@
+/**
+ * Reminders are the engine's words to the model, so nobody else's text may look like one. In a request they carry the session's
+ * mark, which no file can know, and the tag anywhere else is quoted. A call that repeats quoted text gets the tag back, so that
+ * files that contain it can be edited.
+ */
+
+export function reminderText(text: string, mark: string): string {
+  return `<system-reminder id="${mark}">\n${text}\n</system-reminder>`;
+}
+
+/** Each pass adds one `quoted-`, so that text that was quoted before comes back as it was. */
+export function quoteReminders(text: string): string {
+  return text.replace(/<(\s*\/?\s*)((?:quoted-)*system-reminder)/gi, "<$1quoted-$2");
+}
+
+/** In the JSON text of a call's arguments, where `<` may be written as an escape. */
+export function unquoteReminders(json: string): string {
+  return json.replace(/(<|\\u003c)((?:\s|\\[nrt])*\/?(?:\s|\\[nrt])*)quoted-((?:quoted-)*system-reminder)/gi, "$1$2$3");
+}
