@@ -68,3 +68,13 @@ test("the log keeps what the model has seen with the result of the call", async 
     { "/ws/readme.md": "WJG1tSLV3whtD_CxEPvZ0hu0_HFjrzTQgoai6Eb2vgM" },
   ]);
 });
+
+test("a file that was read is edited after a compaction", async () => {
+  const kit = createKit([read, says("read"), says("The user had readme.md read."), edit, says("edited")]);
+  const session = await kit.open();
+  await ask(session, "read");
+  await session.compact();
+  await ask(session, "edit");
+  expect(lastResult(session)?.status).toBe("ok");
+  expect(kit.host.text("/ws/readme.md")).toBe("edited\n");
+});
