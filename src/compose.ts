@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { UserConfig } from "./config/check/checked-config.ts";
 import { namedVariables } from "./config/check/named-variables.ts";
 import type { Homes } from "./config/home.ts";
-import { readInstructions } from "./config/instructions.ts";
+import { readInstructions, readInstructionsBelow } from "./config/instructions.ts";
 import { loadUserConfig, readDocument } from "./config/load.ts";
 import { removeOldCopies } from "./config/old-copies.ts";
 import { ownHomes } from "./config/own-homes.ts";
@@ -191,6 +191,7 @@ export async function compose(
         return seen;
       },
       permissions: permissionsText,
+      below: readInstructionsBelow,
     },
     compaction: contextOptions(config),
     clock,

@@ -2,12 +2,13 @@ import { open, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { foldersBetween, repositoryRoot } from "./rules/repository-folders.ts";
 
-const fileName = "AGENTS.md";
+/** The first that is there counts. */
+const fileNames = ["AGENTS.md", "CLAUDE.md"];
 const maxFileBytes = 32 * 1024;
 const maxFiles = 20;
 
 /**
- * The AGENTS.md files for a folder: the user's, then from its repository's root down to it. Each is cut at 32 KiB. Links are
+ * The AGENTS.md files for a folder, or CLAUDE.md where a folder has none: the user's, then from its repository's root down to it. Each is cut at 32 KiB. Links are
  * followed only to other texts in the repository, such as CLAUDE.md, so that a repository cannot make us read foreign files.
  */
 export async function readInstructions(ownHome: string, cwd: string): Promise<readonly string[]> {
@@ -24,8 +25,22 @@ function isText(path: string): boolean {
   return /\.mdc?$/i.test(path) && !/[/\\]\.(?:git|tinman)[/\\]/i.test(path);
 }
 
+/** Those of the folders between a workspace and a path in it, without the workspace's own. */
+export async function readInstructionsBelow(cwd: string, path: string): Promise<readonly string[]> {
+  const [root, folders] = [await repositoryRoot(cwd), foldersBetween(cwd, path).slice(1, maxFiles)];
+  const texts = await Promise.all(folders.map((folder) => readOne(folder, root)));
+  return texts.filter((text) => text !== undefined);
+}
+
 async function readOne(folder: string, within: string): Promise<string | undefined> {
-  const path = join(folder, fileName);
+  for (const name of fileNames) {
+    const text = await readFile(join(folder, name), within);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+async function readFile(path: string, within: string): Promise<string | undefined> {
   try {
     const real = await realpath(path);
     if (real !== path && !(real.startsWith(`${within}${sep}`) && isText(real.slice(within.length)))) return undefined;

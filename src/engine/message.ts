@@ -86,6 +86,8 @@ export interface ToolResultBlock {
   /** A file with the whole text, when `text` or `forModel` has only its head and tail. */
   readonly fullTextPath?: string;
   readonly cause?: ToolCause;
+  /** Instructions that came up with the call, such as an AGENTS.md of the folder that it touched first. */
+  readonly reminders?: readonly string[];
 }
 
 /** The text of a result that the model reads. */
@@ -162,4 +164,11 @@ export function textOf(content: readonly { readonly type: string; readonly text?
 
 export function callsOf(message: AssistantMessage): readonly ToolCallBlock[] {
   return message.content.filter((block) => block.type === "tool_call");
+}
+
+/** The engine's own words in a message. */
+export function remindersOf(message: Message): readonly string[] {
+  if (message.role === "tool") return message.content.flatMap(({ reminders = [] }) => reminders);
+  if (message.role !== "user") return [];
+  return message.content.flatMap((block) => (block.type === "reminder" ? [block.text] : []));
 }

@@ -366,6 +366,8 @@ export interface Host {
 export interface ContextSource {
   /** Environment, repository state and the instructions of AGENTS.md files, as one text each. */
   reminders(cwd: string): Promise<readonly string[]>;
+  /** The instructions of folders between `cwd` and a path below it, without those of `cwd`. */
+  below?(cwd: string, path: string): Promise<readonly string[]>;
   /** What the model may do unasked, what needs a permission and who can give one. Its first line is always the same. */
   permissions?(situation: PermissionSituation): string;
 }

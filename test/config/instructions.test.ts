@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readInstructions } from "../../src/config/instructions.ts";
+import { readInstructions, readInstructionsBelow } from "../../src/config/instructions.ts";
 
 let root: string;
 let home: string;
@@ -38,9 +38,28 @@ test("a link out of the repository is not followed, one inside is", async () => 
   await writeFile(join(root, "secret.txt"), "the user's key");
   await symlink(join(root, "secret.txt"), join(repo, "AGENTS.md"));
   expect(await readInstructions(home, repo)).toEqual([]);
-  await writeFile(join(repo, "CLAUDE.md"), "Shared words.");
-  await symlink("../../CLAUDE.md", join(repo, "packages", "a", "AGENTS.md"));
+  await writeFile(join(repo, "docs.md"), "Shared words.");
+  await symlink("../../docs.md", join(repo, "packages", "a", "AGENTS.md"));
   expect(await readInstructions(home, join(repo, "packages", "a"))).toEqual([expect.stringContaining("Shared words.")]);
+});
+
+test("CLAUDE.md counts where a folder has no AGENTS.md", async () => {
+  await writeFile(join(repo, "CLAUDE.md"), "Not read.");
+  await writeFile(join(repo, "AGENTS.md"), "Read.");
+  await writeFile(join(repo, "packages", "CLAUDE.md"), "Read, too.");
+  expect(await readInstructions(home, join(repo, "packages"))).toEqual([
+    `Instructions from ${join(repo, "AGENTS.md")}:\n\nRead.`,
+    `Instructions from ${join(repo, "packages", "CLAUDE.md")}:\n\nRead, too.`,
+  ]);
+});
+
+test("those below a workspace are the ones of the folders down to a path", async () => {
+  await writeFile(join(repo, "AGENTS.md"), "The workspace's own.");
+  await writeFile(join(repo, "packages", "a", "AGENTS.md"), "Of a.");
+  const ofA = `Instructions from ${join(repo, "packages", "a", "AGENTS.md")}:\n\nOf a.`;
+  expect(await readInstructionsBelow(repo, join(repo, "packages", "a", "src", "main.c"))).toEqual([ofA]);
+  expect(await readInstructionsBelow(repo, join(repo, "packages", "a"))).toEqual([ofA]);
+  expect(await readInstructionsBelow(repo, join(repo, "main.c"))).toEqual([]);
 });
 
 test("an empty file and a folder say nothing; a long one is cut", async () => {

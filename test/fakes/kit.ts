@@ -126,6 +126,7 @@ export interface KitOptions {
   readonly host?: MemoryHost;
   readonly reminders?: readonly string[];
   readonly compaction?: EngineParts["compaction"];
+  readonly below?: NonNullable<EngineParts["context"]["below"]>;
   readonly model?: Partial<ModelInfo>;
   /** Instead of the model that gives the replies. */
   readonly models?: ModelCatalog;
@@ -154,7 +155,10 @@ export function createKit(replies: readonly FakeReply[], options: KitOptions = {
     policy: options.policy ?? createPermissionPolicy(() => "bash"),
     tools: "list" in tools ? tools : fixedTools(tools),
     host,
-    context: { reminders: async () => options.reminders ?? [] },
+    context: {
+      reminders: async () => options.reminders ?? [],
+      ...(options.below === undefined ? {} : { below: options.below }),
+    },
     clock,
     ids: options.ids ?? countingIds(),
     ...(options.compaction === undefined ? {} : { compaction: options.compaction }),

@@ -15,9 +15,11 @@ export async function resultOf(
   call: ToolCallBlock,
   output: ToolOutput,
   context: ResultContext,
+  reminders: readonly string[],
 ): Promise<ToolResultBlock> {
   const { endTurn: _, status, ...bounded } = await bound(call, output, context);
-  const result = { type: "tool_result", callId: call.id, name: call.name, status, ...bounded } as const;
+  const told = reminders.length === 0 ? {} : { reminders };
+  const result = { type: "tool_result", callId: call.id, name: call.name, status, ...bounded, ...told } as const;
   const ignored = call.raw?.ignored ?? [];
   if (ignored.length === 0) return result;
   const names = ignored.slice(0, 10).map((name) => textStart(name, 50));

@@ -35,6 +35,8 @@ export interface CallsContext {
   /** Evaluated for every decision, because an answer may have raised the level. */
   decisionContext(tool: string): DecisionContext;
   emit(body: EventBody): Promise<void>;
+  /** Instructions for these paths that the model has not read yet. */
+  instructionsFor(paths: readonly string[]): Promise<readonly string[]>;
 }
 
 export interface Denial {
@@ -156,8 +158,12 @@ function outsideItsMode(tool: Tool, mode: Mode): ToolOutput | undefined {
 
 /** Shows approvers the paths that were decided on, because the model's may lead anywhere. */
 function pathsOf(accesses: readonly Access[]): Preview | undefined {
-  const paths = new Set(accesses.flatMap((access) => ("path" in access ? [access.path] : [])));
-  return paths.size === 0 ? undefined : { type: "paths", paths: [...paths] };
+  const paths = pathsIn(accesses);
+  return paths.length === 0 ? undefined : { type: "paths", paths };
+}
+
+function pathsIn(accesses: readonly Access[]): readonly string[] {
+  return [...new Set(accesses.flatMap((access) => ("path" in access ? [access.path] : [])))];
 }
 
 function isForbidden({ decision }: Prepared): boolean {
@@ -349,7 +355,8 @@ async function runOne(
     );
   }
   const finished = output ?? failed("The tool gave no result.");
-  const block = await resultOf(call, finished, context);
+  const reminders = output === entry.result ? [] : await context.instructionsFor(pathsIn(entry.accesses ?? []));
+  const block = await resultOf(call, finished, context, reminders);
   return { block, endTurn: finished.endTurn, changes: await changesSince(before, context.host), seen };
 }
 

@@ -1,12 +1,15 @@
 import type { EngineParts } from "../engine-parts.ts";
 import type { EventBody } from "../event.ts";
 import type { Journal } from "../log/journal.ts";
-import type { Message, PromptBlock } from "../message.ts";
+import { type PromptBlock, remindersOf } from "../message.ts";
 import type { CommandRules } from "../permission.ts";
 import type { ModelInfo } from "../ports.ts";
 import type { RunOptions } from "../settings.ts";
 
 const noRules: CommandRules = { allow: [], deny: [], alwaysDeny: [] };
+
+/** Of one call, whose folders are looked at. */
+const mostPaths = 20;
 
 /** What a session tells its model beside the prompts, and its user once. */
 export class Briefing {
@@ -15,6 +18,8 @@ export class Briefing {
   private readonly noticed = new Set<string>();
   private readonly denied = new Map<string, CommandRules["deny"][number]>();
   private oriented = false;
+  /** Instructions of folders below the workspace, on their way to the log. */
+  private readonly toldBelow = new Set<string>();
   private readonly run: RunOptions;
   private readonly canAsk: () => boolean;
 
@@ -69,7 +74,21 @@ export class Briefing {
   async instructions(): Promise<readonly string[]> {
     if (!this.isHere) return [];
     const { context } = this.parts;
-    return [...(await context.reminders(this.journal.state.cwd)), ...this.permissions()];
+    const { cwd, messages } = this.journal.state;
+    const below = messages.flatMap((message) => (message.role === "tool" ? remindersOf(message) : []));
+    return [...(await context.reminders(cwd)), ...new Set(below), ...this.permissions()];
+  }
+
+  /** Those of folders in which a call has just worked, the first time. */
+  async instructionsFor(paths: readonly string[]): Promise<readonly string[]> {
+    const { cwd, view } = this.journal.state;
+    const { below } = this.parts.context;
+    const inside = paths.filter((path) => path.startsWith(`${cwd}/`)).slice(0, mostPaths);
+    if (!this.isHere || below === undefined || inside.length === 0) return [];
+    const found = new Set((await Promise.all(inside.map((path) => below(cwd, path)))).flat());
+    for (const text of [...view.flatMap(remindersOf), ...this.toldBelow]) found.delete(text);
+    for (const text of found) this.toldBelow.add(text);
+    return [...found];
   }
 
   private permissions(): readonly string[] {
@@ -107,9 +126,4 @@ export class Briefing {
 
 function firstLine(text: string): string {
   return text.slice(0, text.indexOf("\n"));
-}
-
-function remindersOf(message: Message): readonly string[] {
-  if (message.role !== "user") return [];
-  return message.content.flatMap((block) => (block.type === "reminder" ? [block.text] : []));
 }

@@ -1,5 +1,12 @@
 import type { SessionState } from "../log/history.ts";
-import { callsOf, type Message, type ToolCallBlock, type ToolResultBlock, type UserMessage } from "../message.ts";
+import {
+  callsOf,
+  type Message,
+  remindersOf,
+  type ToolCallBlock,
+  type ToolResultBlock,
+  type UserMessage,
+} from "../message.ts";
 import { withinTokens } from "./prune.ts";
 import { textTokens } from "./tokens.ts";
 
@@ -22,9 +29,7 @@ export function keptTexts(
   { instructions, ofCall }: { readonly instructions: readonly string[]; readonly ofCall: KeptOfCall },
 ): readonly string[] {
   const inView = new Set(rest.map(({ id }) => id));
-  const told = new Set(
-    rest.flatMap((message) => (message.role === "user" ? message.content : [])).flatMap(reminderText),
-  );
+  const told = new Set(rest.flatMap(remindersOf));
   const prompts = state.task
     .filter((id) => !inView.has(id))
     .flatMap((id) => state.messages.findLast((message): message is UserMessage => message.id === id) ?? []);
@@ -49,10 +54,6 @@ export function shortenOldest(texts: readonly string[], most: number): Kept {
     return shorter;
   });
   return { texts: cut, isShortened: true };
-}
-
-function reminderText(block: UserMessage["content"][number]): readonly string[] {
-  return block.type === "reminder" ? [block.text] : [];
 }
 
 function promptText({ content }: UserMessage): string {

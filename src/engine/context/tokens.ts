@@ -44,7 +44,8 @@ export function messageTokens(message: Message): number {
 }
 
 export function resultTokens(result: ToolResultBlock): number {
-  return 20 + textTokens(modelText(result)) + (result.media?.length ?? 0) * imageTokens;
+  const reminders = (result.reminders ?? []).reduce((sum, text) => sum + 20 + textTokens(text), 0);
+  return 20 + reminders + textTokens(modelText(result)) + (result.media?.length ?? 0) * imageTokens;
 }
 
 export function textTokens(text: string): number {

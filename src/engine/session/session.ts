@@ -158,8 +158,7 @@ export class Session {
   async compact(wish?: string): Promise<{ readonly removed: number }> {
     if (this.closed) throw new AgentError("session_closed", "The session is closed.");
     if (this.live !== undefined) throw new AgentError("usage", "Not while a turn runs. Compact when it has ended.");
-    const isEmpty = this.journal.state.view.length === 0;
-    if (isEmpty) throw new AgentError("usage", "Nothing to compact — the conversation is empty.");
+    if (this.history().length === 0) throw new AgentError("usage", "Nothing to compact — the conversation is empty.");
     const abort = new AbortController();
     const work = this.modelView.compact(abort.signal, wish);
     // Prompts wait meanwhile, and an interrupt reaches it.
@@ -362,6 +361,7 @@ export class Session {
               enabledTools: this.run.enabledTools ?? [],
             }),
             emit: (body) => journal.emit(body),
+            instructionsFor: (paths) => this.briefing.instructionsFor(paths),
           });
         }),
       reminders: async () => {

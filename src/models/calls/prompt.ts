@@ -41,7 +41,10 @@ export function promptOf(request: ModelRequest, spec: ModelSpec): Prompt {
       const content = assistantParts(message, spec, ids.ofReply(message));
       if (content.length > 0) messages.push({ role: "assistant", content, ...thoughtsBeside(message, spec) });
     } else if (message.role === "tool") {
-      messages.push({ role: "tool", content: message.content.map((result) => resultPart(result, spec, ids.ofResult)) });
+      messages.push({
+        role: "tool",
+        content: message.content.map((result) => resultPart(result, request.mark, spec, ids.ofResult)),
+      });
       // Chat completions allow only text in results, so images follow as a user message.
       const media = spec.wire === "openai-chat" ? message.content.flatMap((result) => shownMedia(result, spec)) : [];
       if (media.length > 0) addUser(messages, media);
@@ -258,10 +261,11 @@ function wellFormed(value: unknown): unknown {
 
 /* ------------------------------------------------------------------ results */
 
-function resultPart(result: ToolResultBlock, spec: ModelSpec, idOf: IdOf): ToolPart {
+function resultPart(result: ToolResultBlock, mark: string, spec: ModelSpec, idOf: IdOf): ToolPart {
   const media = spec.wire === "openai-chat" ? [] : (result.media ?? []);
   const said = quoteReminders(modelText(result));
-  const text = said.trim() === "" ? "(no output)" : sound(said);
+  const reminders = (result.reminders ?? []).map((text) => `\n\n${reminderText(text, mark)}`);
+  const text = sound([said.trim() === "" ? "(no output)" : said, ...reminders].join(""));
   const part = { type: "tool-result", toolCallId: idOf(result.callId), toolName: result.name } as const;
   if (media.length === 0) {
     return { ...part, output: { type: result.status === "ok" ? "text" : "error-text", value: text } };

@@ -127,6 +127,7 @@ const isToolResult = shape<ToolResultBlock>({
   exitCode: optional(isNumber),
   media: optional(listOf(isImage)),
   fullTextPath: optional(isText),
+  reminders: optional(listOf(isText)),
   cause: optional(isText),
 });
 
