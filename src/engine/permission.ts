@@ -65,11 +65,14 @@ export interface ProtectedPaths {
  * - `git`: sources that git in a folder shows content from, besides the repository around it. No answer if it might run a
  *   program, or show a file, that the repository chooses.
  * - `signatures`: empty unless the user's settings make git check signatures with another program; then no answer.
+ * - `fetched-branches`: empty if the remotes of git in a folder are fetched into remote-tracking branches only; else no
+ *   answer.
  * - `credentials`: git configuration in a folder that contains credentials.
  * - `remotes`: the same for the repository around a folder, because git shows its remotes' addresses.
  * - `tracked-names`: empty if every name that git tracks around a folder is a single word and not a flag; else no answer.
  * - `dashes`: empty if no match of a pattern starts with a dash; else no answer.
- * - `repositories-below`: everything named `.git` or `.tinman` in or below a folder.
+ * - `repositories-below`: everything named `.git` or `.tinman` in or below a pattern's matches.
+ * - `emptied`: the folders in which a pattern matches everything but hidden names, or all folders.
  * - `hooks-below`: folders in or below a folder with a file that git would run as a hook.
  * - `search-path`: with `PATH`, the folders that programs are searched in, existing or not. With a program, the folders
  *   it searches for helpers, libraries and modules, according to its file and the environment. No answer if that depends
@@ -91,11 +94,13 @@ export interface Lookup {
     | "names-below"
     | "git"
     | "signatures"
+    | "fetched-branches"
     | "credentials"
     | "remotes"
     | "tracked-names"
     | "dashes"
     | "repositories-below"
+    | "emptied"
     | "hooks-below"
     | "program"
     | "search-path"
@@ -106,11 +111,15 @@ export interface Lookup {
     | "unsaved"
     | "variable";
   /**
-   * Absolute. For `matches` and `unsaved` a pattern, where a backslash escapes the next character. For `program` and
+   * Absolute. For `matches`, `unsaved`, `repositories-below` and `emptied` a pattern, where a backslash escapes the next character. For `program` and
    * `variable` a name. For `search-path` a name, an absolute path, `git-<sub-command>`, or `PATH`.
    */
   readonly path: string;
-  /** For `search-path` and a program: the folder it starts in, if known. */
+  /**
+   * For `search-path` and a program: the folder it starts in, if known. For `repositories-below`: lines, each a
+   * pattern for names, or with a slash for paths below the folder. The answer has only what passes all of them, holds
+   * something that does, or is in a folder that does.
+   */
   readonly from?: string;
 }
 
@@ -164,6 +173,8 @@ export interface CommandReading {
   /** The programs to show to people: base names, with the sub-command for git and npm. */
   readonly programs: readonly string[];
   readonly lookups: readonly Lookup[];
+  /** What it does if it deletes the names that its parts print. Counts only if the command is not understood. */
+  readonly suspects?: readonly Touch[];
 }
 
 /** A part of a command, judged with what was looked up on the machine. */

@@ -19,6 +19,9 @@ const answers: Readonly<Record<Lookup["what"], (path: string, from?: string) => 
     const { showsSignatures } = await import("./git/repository-programs.ts");
     return (await showsSignatures()) ? undefined : [];
   },
+  async "fetched-branches"(path) {
+    return (await import("./git/fetched-branches.ts")).fetchesOnlyRemoteBranches(await onlyReading(path));
+  },
   credentials: async (path) => (await import("./git/git-credentials.ts")).gitCredentials(await onlyReading(path)),
   async remotes(path) {
     const { repositoriesAround } = await import("./git/repository.ts");
@@ -42,7 +45,9 @@ const answers: Readonly<Record<Lookup["what"], (path: string, from?: string) => 
   unsaved: async (path) => (await import("./git/unsaved-files.ts")).unsavedFiles(path),
   "tracked-names": async (path) => (await import("./git/tracked-files.ts")).trackedNames(await onlyReading(path)),
   dashes: async (path) => (await import("./search/matching-files.ts")).noDashes(path),
-  "repositories-below": async (path) => (await import("./files/links-below.ts")).repositoriesBelow(path),
+  "repositories-below": async (path, selecting) =>
+    (await import("./search/deleted-matches.ts")).repositoriesBelow(path, selecting),
+  emptied: async (path) => (await import("./search/deleted-matches.ts")).emptiedFolders(path),
   "hooks-below": async (path) => (await import("./files/links-below.ts")).hooksBelow(path),
   "search-path": async (name, from) => {
     if (name === "PATH") return (await import("./processes/program-file.ts")).searchPath();

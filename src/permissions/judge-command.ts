@@ -30,7 +30,9 @@ export function judgeReading({ reading, found, met }: Evidence, context: Decisio
   const judged = judgePart(reading.root, found, places);
   const worst = worstPart(judged);
   // The text may still reveal unknown words. A protected place in it needs approval at every level.
-  const suspect = worst.class === "high" && !worst.protected ? suspectIn(reading.text, places) : undefined;
+  const isOpaque = worst.class === "high" && !worst.protected;
+  const listed = (reading.suspects ?? []).map((touch) => judgeTouch(touch, found, places)).find((one) => one.protected);
+  const suspect = isOpaque ? (suspectIn(reading.text, places) ?? listed) : undefined;
   return suspect === undefined ? judged : { ...judged, class: "high", protected: true, ...suspect };
 }
 
@@ -77,6 +79,7 @@ function judgeTouch(touch: Touch, found: Found, places: Places): Own {
   const { path } = touch.lookup;
   const isRepositoryLost = touch.use === "delete" && touch.lookup.what === "repositories-below";
   if (isRepositoryLost) return judgeRepositories(touch, answer ?? [], places);
+  if (touch.lookup.what === "emptied") return judgeEmptied(touch, found, places);
   if (answer === undefined) return noAnswer(touch);
   if (touch.use === "set") return own("read", "assignment", `sets ${path}`);
   if (touch.use === "git") {
@@ -125,6 +128,10 @@ function noAnswer({ use, lookup }: Touch): Own {
     const why = "shows commits, and git's settings make it check signatures with another program";
     return own("high", "git-checks-signatures", why);
   }
+  if (lookup.what === "fetched-branches") {
+    const why = "fetches into local branches, as the repository is configured, and may overwrite or delete them";
+    return own("high", "fetches-branches", why);
+  }
   if (use === "git") {
     const why = "uses git, and the repository's configuration may make it run other programs or read other places";
     return own("high", "git-config-runs-programs", why);
@@ -156,13 +163,27 @@ function judgeDeletion(touch: Touch, unsaved: readonly string[], places: Places)
 
 /** Repositories deleted along with a folder, unless a build put them there. */
 function judgeRepositories(touch: Touch, repositories: readonly string[], places: Places): Own {
-  const isRoot = (path: string) => path === `${withoutTrailingSlashes(touch.lookup.path)}/.git`;
+  const isRoot = (path: string) => path === `${withoutTrailingSlashes(unescaped(touch.lookup.path))}/.git`;
   const lost = repositories.find((path) => isRoot(path) || !isExpendable(path, places));
   if (lost !== undefined) return { ...protectedPlace(`deletes ${lost}, a protected place`), rule: "catastrophic" };
   // Some builds fetch dependencies as repositories. Other repositories in a build folder may contain work.
   const other = repositories.find((path) => !/\/(?:_deps|node_modules|\.?venv|target|\.cache)\//.test(path));
   if (other !== undefined) return cannotBeUndone(`deletes ${other}`);
   return own(touch.class, "delete-restorable", "deletes no repository");
+}
+
+/** A pattern that takes everything in a home or the workspace, unless git or a build can restore it. */
+function judgeEmptied(touch: Touch, found: Found, places: Places): Own {
+  const { path } = touch.lookup;
+  const unsaved = found.get(lookupKey({ what: "unsaved", path }));
+  const isRestorable = unsaved?.every((lost) => isExpendable(lost, places)) === true;
+  const emptied = isRestorable ? [] : (found.get(lookupKey(touch.lookup)) ?? []);
+  for (const folder of emptied) {
+    const catastrophe = catastropheOf(folder, places);
+    if (catastrophe === undefined) continue;
+    return { ...protectedPlace(`deletes everything in ${folder}, ${catastrophe}`), rule: "catastrophic" };
+  }
+  return own(touch.class, "delete-restorable", "leaves something in every folder");
 }
 
 /** Harmless if the file does not exist. Otherwise it may be obeyed, or overwritten: `high`. */

@@ -6,6 +6,8 @@ export interface Surroundings {
   /** Every possible working directory, absolute; `undefined` if unknown. */
   readonly folders: readonly string[] | undefined;
   readonly home: string;
+  /** Patterns for where it may run instead. Only for suspicion, where `folders` is unknown. */
+  readonly near?: readonly string[];
   /** Started by another program, so it is not a shell builtin. */
   readonly isExternal?: boolean;
   /** The paths that the previous part of the pipeline prints. */

@@ -1,6 +1,7 @@
-import type { CommandPart, CommandReading, DecisionContext } from "../engine/permission.ts";
+import type { CommandPart, CommandReading, DecisionContext, Touch } from "../engine/permission.ts";
 import { lookupsOf, unreadable } from "./parts.ts";
 import { createMovedPaths, type MovedPaths } from "./places/moved-paths.ts";
+import { mayDelete } from "./places/suspect-text.ts";
 import { isPlainShell } from "./programs/wrappers.ts";
 import { TooMuch } from "./reader/flow.ts";
 import { readScript } from "./reader/reader.ts";
@@ -38,10 +39,10 @@ export function readCommand(
       return readScript(command, start, { places, moved, trustsVariables, exported, onProgram });
     };
     const moved = createMovedPaths(places.cwd);
-    const { part, isDoubtful } = look(moved, true);
+    const { part, isDoubtful, listed } = look(moved, true);
     const isFinal = moved.again === undefined && !isDoubtful && exported.size === 0;
     const final = isFinal ? part : look(moved.again ?? createMovedPaths(places.cwd), !isDoubtful).part;
-    const read = reading(command, final, programs);
+    const read = reading(command, final, programs, mayDelete(command) ? listed : []);
     return moved.makesLinks ? { ...read, makesLinks: true } : read;
   } catch (error) {
     // The parser never throws. A bug of ours must not let a command run.
@@ -50,9 +51,16 @@ export function readCommand(
   }
 }
 
-function reading(text: string, root: CommandPart, programs: readonly string[]): CommandReading {
-  const lookups = lookupsOf(root);
+function reading(
+  text: string,
+  root: CommandPart,
+  programs: readonly string[],
+  suspects: readonly Touch[] = [],
+): CommandReading {
+  const known = lookupsOf(root);
+  const lookups = suspects.length === 0 ? known : lookupsOf({ ...root, touches: [...root.touches, ...suspects] });
   const names = [...new Set(programs)].slice(0, mostNames);
-  if (lookups.length <= mostLookups) return { text, root, programs: names, lookups };
+  if (lookups.length <= mostLookups)
+    return { text, root, programs: names, lookups, ...(suspects.length === 0 ? {} : { suspects }) };
   return { text, root: unreadable(root.source, "names too many files to look up"), programs: names, lookups: [] };
 }

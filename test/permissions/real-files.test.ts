@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -26,10 +26,27 @@ function repository(folder: string): void {
   execFileSync("git", ["init", "-q", "-b", "main", folder], { env: { PATH: process.env.PATH, HOME: root } });
 }
 
-put(home, { ".profile": "x", ".bashrc": "x", ".ssh/authorized_keys": "k", ".bash_history": "x", "src/a.ts": "" });
-put(cwd, { "src/a.ts": "", "README.md": "", "settings/.npmrc": "logs-dir=/x", "settings/below/a": "" });
+put(home, {
+  ".profile": "x",
+  ".bashrc": "x",
+  ".ssh/authorized_keys": "k",
+  ".bash_history": "x",
+  "code/a/a.ts": "",
+  "Desktop/x": "",
+});
+put(cwd, {
+  "src/a.ts": "",
+  "src/b.ts": "",
+  "README.md": "",
+  "package.json": "",
+  "build/a/x": "",
+  "settings/.npmrc": "logs-dir=/x",
+  "settings/below/a": "",
+});
 repository(cwd);
 for (const name of ["libs/a", "libs/b"]) repository(join(cwd, name));
+repository(join(home, "code/a"));
+symlinkSync(join(home, "code"), join(cwd, "link"));
 
 const host = createNodeHost({ outputsDir: join(root, "outputs") });
 const context: DecisionContext = {
@@ -61,4 +78,163 @@ describe("a program that obeys the project's settings even to print its version"
       expect(await decided(command, { autonomy: "low" })).toMatch(/^deny (obeys-settings|moved-path)$/);
     },
   );
+});
+
+const asked = /^deny (protected-place|catastrophic)$/;
+
+describe("every word that the shell expands", () => {
+  test.each([
+    "cd; echo x >> .pro*",
+    "cd; echo x > .bashr?",
+    "cd; echo k > .ss?/authorized_keys",
+    'echo "[x]" >> .gi?/config',
+    'cd .gi?; echo "[y]" >> config',
+    "cd .gi? && echo x > hooks/new",
+    "cd ../h*; cat .bash_history",
+    "cd ../h*; echo x > .newrc",
+    "cd ../h*/.ss? && cat *",
+    "pushd ../home/.ss?; cat authorized_keys",
+    "d=../h*; cd $d; cat .bash_history",
+    "for d in ../h*; do cd $d; cat .bash_history; done",
+    "exec 3< ../home/.ss?/authorized_keys; cat <&3",
+    "cat 0<> ../home/.ss?/authorized_keys",
+    "unknownprog --file=../home/.ss?/authorized_keys",
+    "unknownprog -k../home/.ss?/authorized_keys",
+    ". ../home/.pro*",
+    "source ../home/.pro*",
+    "for f in ../home/.pro*; do echo x >> $f; done",
+    "echo x > {../home/.pro*,a}",
+  ])("%s meets a protected place", async (command) => {
+    expect(await decided(command)).toMatch(asked);
+  });
+
+  test.each(["echo x > src/a.*", "cd sr?; echo x > b.ts", "cd settings/*; ls > out.txt", "unknownprog --file=src/*"])(
+    "%s meets none",
+    async (command) => {
+      expect(await decided(command)).toMatch(/^allow /);
+    },
+  );
+
+  test.each([
+    "rm -rf libs/*",
+    "rm -rf li*",
+    "rm -rf lib?",
+    "rm -rf [l]ibs",
+    "rm -rf libs/[ab]",
+    "rm -rf libs/*/",
+    "cd libs; rm -rf *",
+    'for d in libs/*; do rm -rf "$d"; done',
+    "for d in libs/*; do rm -rf $d; done",
+    "d=libs/*; rm -rf $d",
+    "ls -d libs/* | xargs rm -rf",
+    "echo libs/* | xargs rm -rf",
+    'set -- libs/*; rm -rf "$@"',
+    'ls -d libs/* | while read -r d; do rm -rf "$d"; done',
+    "find libs -delete",
+    "find libs -mindepth 1 -delete",
+    "find . -name HEAD -delete",
+    "find . -name 'conf*' -delete",
+    "find . -name config -delete",
+    "find . -name '[a-z]*' -delete",
+    "find . -iname Head -delete",
+    "find . -name x -o -name HEAD -delete",
+    "find . -path '*/objects/*' -delete",
+    "find . -path './libs/*' -delete",
+    "find . -regex '.*/HEAD' -delete",
+    "find . -type d -name objects -exec rm -rf {} +",
+    "find . -type d -name objects | xargs rm -rf",
+    "find . -type d -name libs -exec rm -rf {} +",
+    "chmod -R 000 libs/*",
+    "chown -R nobody libs/*",
+    "shred libs/*/.git/HEAD",
+    "rm -rf ~/code/*",
+    "rm -rf link/*",
+    "find ../home/code -delete",
+    "npx rimraf 'libs/'*",
+  ])("%s deletes a repository", async (command) => {
+    expect(await decided(command)).toMatch(asked);
+  });
+
+  test.each([
+    "rm -rf src/*",
+    "rm -rf build/*",
+    "find . -name '*.log' -delete",
+    "find . -name '*.pyc' -exec rm {} +",
+    "find . -name __pycache__ -type d -exec rm -rf {} +",
+    "find . -name '.DS_Store' -print0 | xargs -0 rm -f",
+    "find . -path './src/*' -name config -delete",
+    "ls -d libs/*; rm src/a.ts",
+    "chmod -R 755 src/*",
+    "rm -f *.md",
+  ])("%s deletes no repository", async (command) => {
+    expect(await decided(command)).toMatch(/^allow /);
+  });
+
+  test.each([
+    "cd; rm -rf *",
+    "cd --; rm -rf *",
+    "cd -P; rm -rf *",
+    "cd ~; rm -rf ./*",
+    "builtin cd; rm -rf *",
+    "command cd && rm -rf *",
+    "(cd; rm -rf *)",
+    "bash -c 'cd; rm -rf *'",
+    "if cd; then rm -rf *; fi",
+    "cd; rm *",
+    "cd; rm -rf */",
+    "cd; rm -rf ?*",
+    "cd; rm -rf [!.]*",
+    "cd; shred *",
+    "cd; truncate -s0 *",
+    "cd; echo * | xargs rm -rf",
+    "cd; ls | xargs rm -rf",
+    "rm -rf ~/*",
+    "rm -rf *",
+    "rm -rf ./*",
+    "rm -rf */",
+    'rm -rf "$PWD"/*',
+    'for f in *; do rm -rf "$f"; done',
+    "rm -rf /etc/*",
+  ])("%s empties a home, the workspace or a system folder", async (command) => {
+    expect(await decided(command)).toMatch(asked);
+  });
+});
+
+describe("unpacking", () => {
+  const hooks = { closed: [], kept: [join(cwd, "tools/hooks")], programs: [], links: [] };
+
+  test.each(["tar xf a.tar -C tools", "unzip -o a.zip -d tools", "tar xf a.tar -C libs", "unzip a.zip -d libs"])(
+    "%s writes any name in a folder with hooks",
+    async (command) => {
+      expect(await decided(command, { autonomy: "medium", repositories: hooks })).toMatch(/^deny /);
+    },
+  );
+
+  test("runs in other folders", async () => {
+    expect(await decided("tar xf a.tar -C src", { autonomy: "medium", repositories: hooks })).toMatch(/^allow /);
+  });
+});
+
+describe("fetching", () => {
+  const git = (folder: string, ...args: readonly string[]) =>
+    execFileSync("git", args, { cwd: folder, env: { PATH: process.env.PATH, HOME: root } });
+
+  test.each([
+    "git fetch -p origin 'refs/heads/*:refs/heads/*'",
+    "git fetch origin 'refs/heads/*:refs/heads/*'",
+    "git pull -p origin 'refs/heads/*:refs/heads/*'",
+  ])("%s may delete branches", async (command) => {
+    expect(await decided(command, { autonomy: "medium" })).toMatch(/^deny /);
+  });
+
+  test("runs at medium unless a remote is fetched into local branches", async () => {
+    const folder = join(cwd, "libs/a");
+    const at = { autonomy: "medium", cwd: folder } as const;
+    git(folder, "remote", "add", "origin", "https://example.com/a.git");
+    for (const command of ["git fetch -p", "git pull --prune", "git remote update -p", "git fetch origin main:main"])
+      expect([command, await decided(command, at)]).toEqual([command, expect.stringMatching(/^allow /)]);
+    git(folder, "config", "remote.origin.fetch", "+refs/heads/*:refs/heads/*");
+    for (const command of ["git fetch -p", "git pull", "git remote update"])
+      expect([command, await decided(command, at)]).toEqual([command, "deny fetches-branches"]);
+  });
 });

@@ -93,6 +93,14 @@ const rows: readonly (readonly [DangerousCommand["class"], ...string[]])[] = [
     "mv .git x",
     "find . -type f -delete",
   ],
+  ["high", "|echo x >> .gi?/config", "|cd .gi?; echo x > config", "rm -rf .gi?", "|cd; rm -rf *", "|bash -lc ls"],
+  [
+    "high",
+    "|for d in *; do rm -rf $d; done",
+    "|ls -d * | xargs rm -rf",
+    "find . -name HEAD -delete",
+    "bash --login -c env",
+  ],
   ["high", "pytest --cov-report=xml:/etc/x", "|echo {1..100000000}", "cloc .", "git config core.hooksPath x"],
   ["low", "touch x.txt", "mkdir -p d/e", "cp a.txt b.txt", "mv a.txt b.txt", "rmdir d", "sed -i 's/a/b/' a.txt"],
 ];

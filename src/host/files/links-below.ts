@@ -30,17 +30,36 @@ export async function linksBelow(folder: string, plainNames: boolean): Promise<r
   return isWalked ? sortedUnique(outside) : undefined;
 }
 
-/** `.git` and `.tinman` in or below a folder. Same limits as above. */
-export async function repositoriesBelow(folder: string): Promise<readonly string[] | undefined> {
+/**
+ * `.git` and `.tinman` in or below folders. Same limits as above, for all folders together. With `isSelected` only those that
+ * it selects, or from which it selects something, or which lie below a selected folder. It gets paths below the folder, with
+ * a slash in front.
+ */
+export async function repositoriesIn(
+  folders: readonly string[],
+  isSelected?: (path: string) => boolean,
+): Promise<readonly string[] | undefined> {
   const isRepository = (name: string): boolean => /^\.(git|tinman)$/i.test(name);
-  const found: string[] = [];
-  const [root = folder] = await whereItLeads(folder);
-  if (isRepository(basename(root))) found.push(root);
-  const isWalked = await walkBelow(folder, async (entry, path) => {
-    if (isRepository(entry.name)) found.push(path);
-    return true;
-  });
-  return isWalked ? sortedUnique(found) : undefined;
+  const found = new Set<string>();
+  const left = { entries: mostEntries };
+  for (const folder of folders) {
+    const [root = folder] = await whereItLeads(folder);
+    if (isSelected === undefined && isRepository(basename(root))) found.add(root);
+    const isWalked = await walkBelow(
+      folder,
+      async (_, path) => {
+        const parts = path.slice(root.length + 1).split("/");
+        const at = parts.findIndex(isRepository);
+        if (at === -1 || (isSelected === undefined && at < parts.length - 1)) return true;
+        const paths = parts.map((_, index) => `/${parts.slice(0, index + 1).join("/")}`);
+        if (isSelected === undefined || paths.some(isSelected)) found.add(root + paths[at]);
+        return true;
+      },
+      left,
+    );
+    if (!isWalked) return found.size > 0 ? sortedUnique(found) : undefined;
+  }
+  return sortedUnique(found);
 }
 
 /** Files in a hooks folder that git runs. */
@@ -61,17 +80,17 @@ export async function hooksBelow(folder: string): Promise<readonly string[] | un
 async function walkBelow(
   folder: string,
   visit: (entry: Dirent, path: string, root: string) => Promise<boolean>,
+  left = { entries: mostEntries },
 ): Promise<boolean> {
   const [root] = await whereItLeads(folder);
   // Links in `/proc` differ for every process.
   if (root === undefined || root === "/" || liesBelow(root, "/proc")) return false;
   const folders = [root];
-  let entries = 0;
   for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
     try {
       for await (const entry of await opendir(at, { bufferSize: 512 })) {
-        entries += 1;
-        if (entries > mostEntries || entry.name.includes("\uFFFD")) return false;
+        left.entries -= 1;
+        if (left.entries < 0 || entry.name.includes("\uFFFD")) return false;
         const path = join(at, entry.name);
         if (entry.isDirectory()) folders.push(path);
         if (!(await visit(entry, path, root))) return false;

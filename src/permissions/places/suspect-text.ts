@@ -31,8 +31,7 @@ export function suspectIn(text: string, places: Places): Suspect | undefined {
   if (deletesComputed(text)) {
     return { rule: "catastrophic", why: "may delete a whole folder, and only the program knows which" };
   }
-  const deletes =
-    deleting.test(text) || deletingCall.test(text) || replacingAll.test(text) || partsOf(text).some(replacesFolders);
+  const deletes = mayDelete(text);
   const use = deletes || writing.test(text) || writingCall.test(text) ? "write" : "read";
   const resolved = withKnownValues(text.slice(0, longestText), places);
   const mentionsHome = resolved !== text && resolved.includes(home);
@@ -56,6 +55,13 @@ export function suspectIn(text: string, places: Places): Suspect | undefined {
     }
   }
   return undefined;
+}
+
+/** Whether a text names something that deletes. */
+export function mayDelete(text: string): boolean {
+  return (
+    deleting.test(text) || deletingCall.test(text) || replacingAll.test(text) || partsOf(text).some(replacesFolders)
+  );
 }
 
 /** A command that prints the working directory, and whose output is used. Expects single spaces. */

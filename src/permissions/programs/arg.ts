@@ -20,8 +20,8 @@ export interface Printed {
   readonly from: readonly string[];
   /** They are tracked by git: never inside `.git`, but possibly missing on disk. */
   readonly isTracked?: true;
-  /** Only files with certain names. */
-  readonly isChosen?: true;
+  /** Only files that pass one of these tests, written as in the lookup `repositories-below`. */
+  readonly chosen?: readonly string[];
   /** They have extensions that no important file in `.git` has. */
   readonly sparesGit?: true;
 }

@@ -82,6 +82,8 @@ export interface CommandRow {
   readonly obeys?: string;
   /** It prints malformed lines of ignore files in its folder, the searched folders, and those above. */
   readonly obeysIgnoreFiles?: true;
+  /** It fetches what the settings of remotes name, and may delete other branches where those go. */
+  readonly fetches?: true;
   /** It shows a repository's remotes, including credentials in their addresses. */
   readonly showsRemotes?: true;
   /** It shows commits, and git's settings may make it check signatures with another program. */

@@ -2,7 +2,7 @@ import type { Touch } from "../../engine/permission.ts";
 import { high, type Inner, type Judgement, judged, type Surroundings } from "../judgement.ts";
 import { type Arg, knownStart, mayBeFlag, type Printed, text, textOf, unknownWords } from "./arg.ts";
 import { hasEnding, isPlainPath } from "./printed-paths.ts";
-import { belowTouches, touchesOf } from "./touches.ts";
+import { belowTouches, lossesOf, touchesOf } from "./touches.ts";
 
 /** Tests and actions of `find` that change nothing, with their number of arguments. */
 const harmless = new Map<string, number>([
@@ -33,10 +33,10 @@ export function judgeFind(args: readonly Arg[], around: Surroundings): Judgement
   const folders = found.map(({ lookup }) => lookup.path);
   const spares = hasEndings(args.slice(at)) ? { sparesGit: true as const } : {};
   const words = args.slice(at);
-  const isChosen = words.some((arg) => /^-i?(?:name|path|wholename|regex)$/.test(textOf(arg) ?? ""));
-  const chosen = isChosen ? { isChosen: true as const } : {};
+  const tests = testsIn(words, places);
+  const chosen = tests === undefined ? {} : { chosen: tests };
   const printed = isPlain ? { folders, zeros: true, from: around.folders ?? [], ...spares, ...chosen } : undefined;
-  const lost = deletes(words) ? found.map((touch) => deleting(touch, words)) : [];
+  const lost = deletes(words) ? found.flatMap((touch) => deleting(touch, tests)) : [];
   if (words.some((arg) => textOf(arg) === "-delete")) {
     return high("delete", "deletes the files it finds, which cannot be undone", { touches: [...found, ...lost] });
   }
@@ -60,14 +60,75 @@ function deletes(words: readonly Arg[]): boolean {
   });
 }
 
-/** Without a name test everything in the folder is deleted, even `.git`. Protected places may match any test. */
-function deleting(touch: Touch, words: readonly Arg[]): Touch {
-  const isNamed = words.some((arg, at) => {
-    const isTest = /^-i?(name|path|wholename|regex|lname)$/.test(textOf(arg) ?? "");
-    const isNegated = /^(!|-not)$/.test(textOf(words[at - 1]) ?? "");
-    return isTest && !isNegated && /[\w-]/.test(textOf(words[at + 1]) ?? "");
+/** Without a test everything in the folder is deleted, even `.git`. Protected places may pass any test. */
+function deleting(touch: Touch, tests: readonly string[] | undefined): readonly Touch[] {
+  const deleted: Touch = { ...touch, use: "write", recursive: true };
+  if (tests === undefined) return [{ ...deleted, moves: true }, ...lossesOf(touch)];
+  return [deleted, ...selecting([touch], tests)];
+}
+
+function selecting(touches: readonly Touch[], tests: readonly string[]): readonly Touch[] {
+  return touches.flatMap(lossesOf).flatMap((touch) => {
+    return tests.map((from): Touch => ({ ...touch, lookup: { ...touch.lookup, from } }));
   });
-  return { ...touch, use: "write", recursive: true, ...(isNamed ? {} : { moves: true as const }) };
+}
+
+/** The repositories from which a list that find prints names something. */
+export function selectedRepositories({ folders, chosen = [] }: Printed): readonly Touch[] {
+  const touches = folders.map((path): Touch => {
+    return { use: "write", class: "read", lookup: { what: "path", path }, recursive: true };
+  });
+  return selecting(touches, chosen);
+}
+
+/**
+ * The tests for names and paths that select files; `undefined` if everything is selected. They are empty if nothing in
+ * `.git` is.
+ */
+function testsIn(words: readonly Arg[], places: readonly Arg[]): readonly string[] | undefined {
+  const texts = words.map((arg) => textOf(arg));
+  const isNegated = (at: number): boolean => /^(!|-not)$/.test(texts[at - 1] ?? "");
+  const at = texts.flatMap((word, index) => (/^-i?(name|path|wholename|regex|lname)$/.test(word ?? "") ? [index] : []));
+  const named = at.filter((index) => !isNegated(index) && /[\w-]/.test(texts[index + 1] ?? ""));
+  if (named.length === 0) return undefined;
+  if (skipsGit(texts)) return [];
+  const test = (index: number, start: string): string | undefined => {
+    const name = texts[index] ?? "";
+    const value = texts[index + 1] ?? "*";
+    if (name === "-name" || name === "-iname") return value;
+    // Of an expression only the end is known.
+    if (/regex$/.test(name)) return `*${/(?:\\\.|[\w-])*$/.exec(value)?.[0].replaceAll("\\", "") ?? ""}`;
+    if (value.startsWith("*") || name === "-lname") return value.includes("/") ? value : `*/${value}`;
+    return value.startsWith(start) ? value.slice(start.length).replace(/^\/*/, "/") : undefined;
+  };
+  const isEither = texts.some((word) => /^(-o|-or|,)$/.test(word ?? ""));
+  const all = (isEither ? named.map((index) => [index]) : [named]).flatMap((indexes) =>
+    places.flatMap((place) => {
+      const tests = indexes.map((index) => test(index, textOf(place) ?? ""));
+      return tests.includes(undefined) ? [] : [tests.join("\n")];
+    }),
+  );
+  return [...new Set(all)];
+}
+
+/** Whether a find leaves out `.git`, written in one of the two usual ways. */
+function skipsGit(words: readonly (string | undefined)[]): boolean {
+  const either = words.filter((word) => /^(-o|-or|,)$/.test(word ?? "")).length;
+  const isGit = (word: string | undefined): boolean => /^(\*|\.)?\/?\.git(\/\*)?$/.test(word ?? "");
+  const isPath = (word: string | undefined): boolean => /^-(path|wholename|name)$/.test(word ?? "");
+  if (either === 1)
+    return isPath(words[0]) && isGit(words[1]) && words[2] === "-prune" && /^-or?$/.test(words[3] ?? "");
+  return (
+    either === 0 &&
+    words.some(
+      (word, at) =>
+        /^(!|-not)$/.test(word ?? "") &&
+        words[at + 1] !== "-name" &&
+        isPath(words[at + 1]) &&
+        isGit(words[at + 2]) &&
+        /\*$/.test(words[at + 2] ?? ""),
+    )
+  );
 }
 
 function unknownUse(): Judgement {

@@ -5,12 +5,13 @@ import { type Arg, escaped, knownStart, text, textOf } from "./arg.ts";
 import { type Fit, fitted, matchingSub, type ParsedRow } from "./argv.ts";
 import type { CommandRow } from "./command-row.ts";
 import { ignoresVariables, rowsOf } from "./commands.ts";
+import { selectedRepositories } from "./find.ts";
 import { judgeGit } from "./git-options.ts";
 import { harmfulText, shown, whyNot } from "./misfit.ts";
 import { printedBy } from "./printed-paths.ts";
 import { touchesFor } from "./row-touches.ts";
 import { suspects, suspectsOf } from "./suspects.ts";
-import { asking, belowTouches, touchesOf } from "./touches.ts";
+import { asking, belowTouches, lossesOf, touchesOf } from "./touches.ts";
 import { wrappers } from "./wrappers.ts";
 
 /** The system's program folders: `/usr/bin/ls` is `ls`. */
@@ -28,7 +29,8 @@ export function judgeProgram(args: readonly Arg[], around: Surroundings): Judgem
   const builtin = builtins.get(name);
   const run = running("program", name);
   if (builtin !== undefined && name === written) {
-    const judgement = showingNames(builtin(asWritten(first, rest), around), rest, around);
+    const own = showingNames(builtin(asWritten(first, rest), around), rest, around);
+    const judgement = own.class === "high" ? { ...own, touches: [...own.touches, ...suspects(rest, around)] } : own;
     return around.isExternal === true
       ? { ...judgement, touches: [...judgement.touches, run, ...searchingFor([name], around)] }
       : judgement;
@@ -87,13 +89,22 @@ function isWord(word: string): boolean {
   return !word.startsWith("-") && !/^(?:exec|dlx|x|run)$/.test(word);
 }
 
+/** Changers that destroy content. With `-R` some others make it inaccessible. */
+const destroyers = new Set("rm rmdir unlink shred truncate wipefs rimraf del trash".split(" "));
+
 /** However it is called, such a program may delete, move or overwrite its arguments and everything in them. */
 function changed(program: string, args: readonly Arg[], around: Surroundings): readonly Touch[] {
-  const which = changers.get(program) ?? (removesFiles(program, args) ? "all" : undefined);
+  const isRemoving = removesFiles(program, args);
+  const which = changers.get(program) ?? (isRemoving ? "all" : undefined);
   if (which === undefined) return [];
+  const isRecursive = /^ch|^setfacl$/.test(program) && args.some((arg) => /^-\w*R|^--recursive/.test(knownStart(arg)));
+  const destroys = isRemoving || destroyers.has(program) || isRecursive;
+  const selected = args.flatMap((arg) => (destroys && arg.kind === "input" ? selectedRepositories(arg.printed) : []));
   // Another command's output may list everything in a folder, unless its names are filtered.
   const printed = args.flatMap((arg) =>
-    arg.kind === "input" && !(arg.printed.isChosen ?? arg.printed.isTracked) ? arg.printed.folders : [],
+    arg.kind === "input" && arg.printed.chosen === undefined && arg.printed.isTracked !== true
+      ? arg.printed.folders
+      : [],
   );
   const isTarget = (arg: Arg) => /^(-t|--target-directory=|of=)/.test(knownStart(arg));
   const named = args.filter((arg, at) => {
@@ -101,11 +112,13 @@ function changed(program: string, args: readonly Arg[], around: Surroundings): r
     if (program === "dd") return knownStart(arg).startsWith("of=");
     return which === "all" || at === args.length - 1 || isTarget(arg) || textOf(args[at - 1]) === "-t";
   });
-  return suspects([...named, ...printed.map(text)], around, "write").map((touch) => ({
-    ...touch,
-    recursive: true,
-    moves: true,
-  }));
+  const touches = suspects([...named, ...printed.map(text)], around, "write");
+  return touches
+    .flatMap((touch): readonly Touch[] => [
+      { ...touch, recursive: true, moves: true },
+      ...(destroys ? lossesOf(touch) : []),
+    ])
+    .concat(selected);
 }
 
 /** A variable may make a program run another one or write elsewhere, unless the program reads no variables. */
@@ -183,6 +196,7 @@ function judgeByRow(
       ? [...touching("git", "git", around, row.class), ...touching("read", "work-tree", around, row.class)]
       : []),
     ...(row.showsCommits === true ? touching("git", "signatures", around) : []),
+    ...(row.fetches === true ? touching("git", "fetched-branches", around, row.class) : []),
     ...(row.showsRemotes === true ? touching("read", "remotes", around) : []),
   ];
   const free = found.operands.filter(({ kind }) => kind === "text").map(({ arg }) => arg);

@@ -5,7 +5,7 @@ import type { Surroundings } from "../judgement.ts";
 import { type Arg, escaped, textOf } from "./arg.ts";
 import type { Fit } from "./argv.ts";
 import type { CommandRow } from "./command-row.ts";
-import { asking, filledFolder, folderTouches, touchesOf } from "./touches.ts";
+import { asking, filledFolder, folderTouches, lossesOf, touchesOf } from "./touches.ts";
 
 /** What a call that fits a row reads and writes; `undefined` if that is not known in advance. */
 export function touchesFor(
@@ -102,11 +102,8 @@ function deleted(
     if (arg.kind !== "text" && arg.kind !== "pattern") return undefined;
     const named = touchesOf(arg, "write", accessClass, around, true, false);
     return named?.flatMap((touch): readonly Touch[] => {
-      const { what, path } = touch.lookup;
-      const pattern = what === "matches" ? path : escaped(path);
-      const repositories = what === "path" ? [{ ...asking("repositories-below")(touch), use: "delete" as const }] : [];
-      const lost: Touch = { ...touch, use: "delete", lookup: { what: "unsaved", path: pattern } };
-      return [{ ...touch, moves: true }, lost, ...repositories];
+      const lost: Touch = { ...asking("unsaved")(touch), use: "delete" };
+      return [{ ...touch, moves: true }, lost, ...lossesOf(touch)];
     });
   });
   return touches.some((found) => found === undefined) ? undefined : touches.flatMap((found) => found ?? []);
@@ -138,7 +135,15 @@ function pickedNames(
   );
   // Unpacking follows existing links.
   const links = folders.map((touches) => touches?.map(asking("links-below")));
-  if (picksNames === "archive") return [...folders, ...repositories, ...links];
+  if (picksNames === "archive") {
+    const anywhere = folders.map((touches) => touches?.map((touch): Touch => ({ ...touch, anyBelow: true })));
+    return [
+      ...anywhere,
+      ...repositories,
+      ...folders.map((touches) => touches?.map(asking("repositories-below"))),
+      ...links,
+    ];
+  }
   const entries = folders.map((touches) =>
     touches?.map((touch): Touch => {
       const path = `${touch.lookup.what === "path" ? escaped(touch.lookup.path) : touch.lookup.path}/*`;

@@ -1,6 +1,6 @@
 import type { AccessClass, Touch } from "../../engine/permission.ts";
 import type { Surroundings } from "../judgement.ts";
-import { type Arg, knownStart, text, textOf } from "./arg.ts";
+import { type Arg, escaped, knownStart, text, textOf } from "./arg.ts";
 import { folderTouches, touchesOf } from "./touches.ts";
 
 const mostSuspects = 100;
@@ -15,11 +15,28 @@ export function suspects(
   use: "read" | "write" = "read",
   accessClass: AccessClass = "read",
 ): readonly Touch[] {
-  const touches = (arg: Arg): readonly Touch[] => touchesOf(arg, use, accessClass, around) ?? [];
+  const touches = (arg: Arg): readonly Touch[] =>
+    touchesOf(arg, use, accessClass, around) ?? touchesNear(arg, use, accessClass, around);
   return args.slice(0, mostSuspects).flatMap((arg) => {
     if (arg.kind === "unknown") return (arg.mayBe ?? []).flatMap((word) => guessed(word, around.home).flatMap(touches));
     const word = textOf(arg);
-    return word === undefined ? touches(arg) : pathsIn(word, around.home).map(text).flatMap(touches);
+    if (word !== undefined) return pathsIn(word, around.home).map(text).flatMap(touches);
+    const pieces = arg.kind === "pattern" ? pathsIn(arg.value, around.home) : [];
+    return [arg, ...pieces.map((value) => ({ kind: "pattern" as const, value }))].flatMap(touches);
+  });
+}
+
+/** A relative path in each of the folders that the shell may be in. */
+function touchesNear(
+  arg: Arg,
+  use: "read" | "write",
+  accessClass: AccessClass,
+  { near = [] }: Surroundings,
+): readonly Touch[] {
+  if (arg.kind !== "text" && arg.kind !== "pattern") return [];
+  const name = arg.kind === "pattern" ? arg.value : escaped(arg.value);
+  return near.map((folder) => {
+    return { use, class: accessClass, lookup: { what: "matches", path: `${folder}/${name}` }, recursive: false };
   });
 }
 

@@ -30,7 +30,8 @@ export function touchesOf(
     const { printed } = arg;
     if (folders?.join("\n") !== printed.from.join("\n")) return undefined;
     const what = arg.asWords ? "names-below" : "links-below";
-    const ask = (other: Touch["lookup"]["what"]) => printed.folders.map((folder) => touch(other, folder));
+    const ask = (other: Touch["lookup"]["what"]) =>
+      printed.folders.map((folder) => asking(other)(touch("path", folder)));
     // Printing names only reads. What happens to them now is judged for every path they can name.
     const named = printed.sparesGit === true ? {} : { anyBelow: true as const };
     const all = ask("path").map((one) => ({ ...one, ...named }));
@@ -59,9 +60,29 @@ export function folderTouches(
   return folders?.map((path) => ({ use, class: accessClass, lookup: { what: "path", path }, recursive }));
 }
 
+const takesPattern: ReadonlySet<Touch["lookup"]["what"]> = new Set([
+  "matches",
+  "unsaved",
+  "repositories-below",
+  "emptied",
+]);
+
 /** The same place with another lookup. */
 export function asking(what: Touch["lookup"]["what"]): (touch: Touch) => Touch {
-  return (touch) => ({ ...touch, lookup: { ...touch.lookup, what } });
+  return (touch) => {
+    const { path } = touch.lookup;
+    const isEscaped = takesPattern.has(touch.lookup.what) || !takesPattern.has(what);
+    return { ...touch, lookup: { ...touch.lookup, what, path: isEscaped ? path : escaped(path) } };
+  };
+}
+
+/** What else is lost where a path, or the matches of a pattern, are deleted: repositories, and all of a folder. */
+export function lossesOf(touch: Touch): readonly Touch[] {
+  const { what } = touch.lookup;
+  if (what !== "path" && what !== "matches") return [];
+  const lost: Touch = { ...touch, use: "delete", recursive: false };
+  const repositories = asking("repositories-below")(lost);
+  return what === "path" ? [repositories] : [repositories, asking("emptied")(lost)];
 }
 
 /** Further lookups for reading a folder: git credentials, and links if they are followed. */

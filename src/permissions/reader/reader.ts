@@ -1,5 +1,5 @@
 import { forEachChild, type ParsedScript, parse, type Statement, type SyntaxNode } from "unbash";
-import type { CommandPart } from "../../engine/permission.ts";
+import type { CommandPart, Touch } from "../../engine/permission.ts";
 import { type Surroundings, setting } from "../judgement.ts";
 import { classed, group, inBackground, unreadable } from "../parts.ts";
 import type { Arg, Printed } from "../programs/arg.ts";
@@ -25,11 +25,13 @@ export function readScript(
   command: string,
   start: Surroundings,
   parts: ReaderParts,
-): { readonly part: CommandPart; readonly isDoubtful: boolean } {
+): { readonly part: CommandPart; readonly isDoubtful: boolean; readonly listed: readonly Touch[] } {
   let nodes = 0;
   const reader: Reader = {
     ...parts,
     bindings: bindingsOf(command, parts),
+    near: [],
+    listed: [],
     hasTexts: false,
     hasValues: false,
     count() {
@@ -40,7 +42,7 @@ export function readScript(
     script: (node, place, kind) => script(reader, node, place, kind),
   };
   const { part } = text(reader, command, start, 0);
-  return { part, isDoubtful: parts.trustsVariables && reader.hasTexts && reader.hasValues };
+  return { part, isDoubtful: parts.trustsVariables && reader.hasTexts && reader.hasValues, listed: reader.listed };
 }
 
 function bindingsOf(command: string, { places, trustsVariables }: ReaderParts) {
@@ -215,7 +217,11 @@ function pipeline(reader: Reader, node: SyntaxNode & { type: "Pipeline" }, place
   reader.moved.overlaps();
   let input: Printed | undefined;
   const parts = node.commands.map((command, index) => {
-    const walked = walk(reader, command, { ...place, input });
+    const walked = walk(reader, command, {
+      ...place,
+      input,
+      isUsed: place.isUsed === true || index < node.commands.length - 1,
+    });
     input = node.operators[index] === "|&" ? undefined : walked.prints;
     return walked.part;
   });

@@ -1,8 +1,15 @@
-import type { CommandPart } from "../../engine/permission.ts";
+import type { CommandPart, Touch } from "../../engine/permission.ts";
+import type { Surroundings } from "../judgement.ts";
 import { classed } from "../parts.ts";
 import { type Arg, textOf } from "../programs/arg.ts";
+import { suspects } from "../programs/suspects.ts";
 import { touchesOf } from "../programs/touches.ts";
-import type { Folders } from "../shell/folders.ts";
+
+/** Any name in a folder that is only known as a pattern. */
+function written({ folders, near = [] }: Surroundings): readonly Touch[] {
+  if (folders !== undefined) return [];
+  return near.map((path) => ({ use: "write", class: "low", lookup: { what: "matches", path }, recursive: true }));
+}
 
 /** What a redirection to a file or another stream does. */
 export function judgeRedirect(
@@ -15,11 +22,18 @@ export function judgeRedirect(
     readonly descriptor?: { readonly type: string; readonly value?: number } | undefined;
   },
   targets: readonly Arg[],
-  folders: Folders,
+  around: Surroundings,
 ): CommandPart {
-  const unknown = (why: string): CommandPart => classed(part, "high", "unknown-path", why);
   const [only] = targets;
   const isRead = operator === "<";
+  const unknown = (why: string): CommandPart => {
+    const use = operator.startsWith("<") && operator !== "<>" ? "read" : "write";
+    const touches = suspects(targets, around, use);
+    return {
+      ...classed(part, "high", "unknown-path", why),
+      touches: [...touches, ...(use === "write" ? written(around) : [])],
+    };
+  };
   // Names from a pattern or from a command's output can be read, one at a time.
   const value = textOf(only) ?? (isRead && only !== undefined && only.kind !== "unknown" ? "" : undefined);
   if (targets.length !== 1 || value === undefined || only === undefined) {
@@ -39,7 +53,7 @@ export function judgeRedirect(
   if (operator === ">&" && !/^[\w./+,:@%=-]+$/.test(value))
     return unknown("redirects to a name that is expanded twice");
   if (operator === "<&") return unknown("reads from an unknown stream");
-  const touches = touchesOf(only, isRead ? "read" : "write", isRead ? "read" : "low", { folders });
+  const touches = touchesOf(only, isRead ? "read" : "write", isRead ? "read" : "low", around);
   if (touches === undefined) return unknown("redirects in a folder that is not known in advance");
   if (touches.length === 0) return { ...part, why: "redirects to a stream that stores nothing" };
   if (isRead) return { ...part, touches };

@@ -2,9 +2,10 @@ import type { Assignment, Command, Redirection } from "unbash";
 import type { CommandPart } from "../../engine/permission.ts";
 import { type Inner, type Surroundings, setting } from "../judgement.ts";
 import { classed, group, unreadable } from "../parts.ts";
-import { type Arg, textOf } from "../programs/arg.ts";
+import { type Arg, escaped, textOf } from "../programs/arg.ts";
 import { judgeProgram } from "../programs/program-risk.ts";
 import { suspects } from "../programs/suspects.ts";
+import { lossesOf, touchesOf } from "../programs/touches.ts";
 import { enter } from "../shell/folders.ts";
 import { evaluate } from "../shell/shell-words.ts";
 import { variableRisk } from "../shell/variables.ts";
@@ -36,12 +37,26 @@ export function simple(reader: Reader, node: Command, place: Place): Walked {
   if (node.name === undefined) return { part: group("command", source, parts), flow: same(place.folders) };
   const args = [node.name, ...node.args].flatMap((word) => argument(reader, word, place));
   args.forEach(reader.count);
+  const isUsed = place.isUsed === true || !node.redirects.every((entry) => /^[2<]/.test(sourceOf(entry, place)));
+  if (isUsed || textOf(args[0]) === "set") noteListed(args, place, reader);
   const given = assigned.flatMap(({ gives }) => gives);
   const where = around(reader, given.length === 0 ? place : { ...place, variables: [...place.variables, ...given] });
   const { part, flow, prints } = walkWords(args, source, where, place.depth, reader);
   // Error messages must not count as paths.
   const isQuiet = node.redirects.every((entry) => /^2>\s*\/dev\/null$/.test(sourceOf(entry, place)));
   return { part: { ...part, parts: [...parts, ...part.parts] }, flow, prints: isQuiet ? prints : undefined };
+}
+
+const mostListed = 40;
+
+/** Patterns among the words of a program that prints them or what they match. */
+function noteListed([program, ...args]: readonly Arg[], { folders }: Place, { listed }: Reader): void {
+  if (!/^(echo|printf|ls|set)$/.test(textOf(program) ?? "") || listed.length > mostListed) return;
+  for (const arg of args) {
+    if (arg.kind !== "pattern") continue;
+    const touches = touchesOf(arg, "write", "read", { folders }, true) ?? [];
+    for (const touch of touches) listed.push({ ...touch, moves: true }, ...lossesOf(touch));
+  }
 }
 
 /** `gives`: the variable set for the following command, unless it is known to be harmless. */
@@ -91,7 +106,7 @@ export function redirections(reader: Reader, list: readonly Redirection[], place
     }
     if (node.type !== "Redirect") return part;
     const targets = node.target === undefined ? [] : evaluate(node.target, reader.bindings.in(place.folders));
-    return reader.moved.guard(judgeRedirect(part, node, targets, place.folders));
+    return reader.moved.guard(judgeRedirect(part, node, targets, around(reader, place)));
   });
 }
 
@@ -135,13 +150,17 @@ function unwrapped(inner: Inner, source: string, depth: number, reader: Reader):
 }
 
 /** `cd` and `pushd` move the shell to their argument, `popd` to an unknown folder. */
-function movesTo(args: readonly Arg[], { folders }: Surroundings, { places }: Reader): Flow {
+function movesTo(args: readonly Arg[], { folders }: Surroundings, { places, near }: Reader): Flow {
   const name = textOf(args[0]);
   if (name === "popd") return same(undefined);
   if (name !== "cd" && name !== "pushd") return same(folders);
   const named = args.slice(1).filter((arg) => !/^-[LP]$|^--$/.test(textOf(arg) ?? ""));
   const home: Arg = { kind: "text", value: places.home };
   const target = name === "cd" ? (named[0] ?? home) : named[0];
+  for (const pattern of target === undefined ? [] : foldersNear(target, folders?.map(escaped) ?? near)) {
+    const isNew = target?.kind !== "text" || folders === undefined;
+    if (isNew && near.length < mostNear && !near.includes(pattern)) near.push(pattern);
+  }
   const isNumbered = name === "pushd" && /^[-+]/.test(textOf(target) ?? "");
   return { ok: named.length > 1 || isNumbered ? undefined : enter(folders, target), failed: folders };
 }
@@ -157,4 +176,17 @@ function nameOf(args: readonly Arg[]): string | undefined {
   if (name === undefined || name === "" || leftOut.has(name)) return undefined;
   const sub = textOf(args[1]);
   return withSubCommand.has(name) && sub !== undefined && /^[a-z][a-z-]*$/.test(sub) ? `${name} ${sub}` : name;
+}
+
+const mostNear = 8;
+
+/** Patterns for the folders that a target may mean, from each of these. */
+function foldersNear(target: Arg, from: readonly string[]): readonly string[] {
+  if (target.kind === "input") return [];
+  const named =
+    target.kind === "unknown" ? (target.mayBe ?? []) : [target.kind === "text" ? escaped(target.value) : target.value];
+  return named.flatMap((name) => {
+    const plain = name.replace(/\/+$/, "");
+    return name.startsWith("/") ? [plain] : from.map((folder) => `${folder === "/" ? "" : folder}/${plain}`);
+  });
 }

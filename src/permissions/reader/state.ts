@@ -1,5 +1,5 @@
 import type { ParsedScript } from "unbash";
-import type { DecisionContext } from "../../engine/permission.ts";
+import type { DecisionContext, Touch } from "../../engine/permission.ts";
 import type { Surroundings } from "../judgement.ts";
 import type { MovedPaths } from "../places/moved-paths.ts";
 import type { Printed } from "../programs/arg.ts";
@@ -17,6 +17,8 @@ export interface Place {
   readonly depth: number;
   /** At the top level of the command list, where it always runs. */
   readonly isTop?: boolean;
+  /** Another part of the command gets its output. */
+  readonly isUsed?: boolean;
   /** Inside a substitution with several commands, where bash may join a here-document to the next one. */
   readonly joinsDocuments?: boolean;
   /** Variables set for all its commands that are not known to be harmless. */
@@ -35,6 +37,10 @@ export interface ReaderParts {
 
 /** What a walk through a command shares. */
 export interface Reader extends ReaderParts {
+  /** Patterns for the folders that the shell may be in, wherever a `cd` leads somewhere unknown. */
+  readonly near: string[];
+  /** What happens if a program that takes its words from elsewhere deletes the names that others print. */
+  readonly listed: Touch[];
   /** The known variables of the text that is being walked. */
   bindings: Bindings;
   hasTexts: boolean;
@@ -46,7 +52,7 @@ export interface Reader extends ReaderParts {
   script(node: ParsedScript, place: Place, kind: string): Walked;
 }
 
-export function around({ places, exported }: Reader, place: Place): Surroundings {
+export function around({ places, exported, near }: Reader, place: Place): Surroundings {
   const variables = exported.size === 0 ? place.variables : [...place.variables, ...exported];
-  return { folders: place.folders, home: places.home, input: place.input, variables };
+  return { folders: place.folders, home: places.home, near, input: place.input, variables };
 }

@@ -39,7 +39,11 @@ function substitution(reader: Reader, node: ParsedScript, place: Place): Walked 
   const [only, ...more] = node.commands;
   const isSingle = only?.command.type === "Command" && more.length === 0;
   const joinsDocuments = place.joinsDocuments === true || !isSingle;
-  return reader.script(node, { ...place, input: undefined, joinsDocuments, isTop: false }, "substitution");
+  return reader.script(
+    node,
+    { ...place, input: undefined, joinsDocuments, isTop: false, isUsed: true },
+    "substitution",
+  );
 }
 
 /** What a word may expand to. A substitution is known if its command prints only paths. */

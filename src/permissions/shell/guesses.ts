@@ -16,7 +16,7 @@ const named: Readonly<Record<string, string>> = {
 
 /**
  * Possible expansions of an uncertain word: brace lists expanded, quotes and escapes removed, variables replaced by
- * their values or defaults. Only for raising suspicion, never for clearing a command.
+ * their values, which may be patterns, or defaults. Only for raising suspicion, never for clearing a command.
  */
 export function guessesOf(written: string, variables: Variables): readonly string[] {
   if (written.length > longestWord) return [];
@@ -47,7 +47,7 @@ function unquoted(text: string, variables: Variables): string | undefined {
   let word = "";
   const value = (name: string): string | undefined => {
     const known = variables(name);
-    return known?.kind === "text" ? known.value : undefined;
+    return known?.kind === "text" || known?.kind === "pattern" ? known.value : undefined;
   };
   const home = /^~(\+)?(?=\/|$)/.exec(text);
   if (home !== null) word = value(home[1] === undefined ? "HOME" : "PWD") ?? home[0];

@@ -15,13 +15,13 @@ import { gitReadingRows } from "./git-reading.ts";
 
 /**
  * A remote's name or address, or names of its branches. Rejects addresses that name a program (`ext::`), contain a
- * password or are local folders, and `+`, which overwrites.
+ * password or are local folders, `+`, which overwrites, and patterns for local branches, which pruning would delete.
  */
 function source(text: string): string | undefined {
   const isAddress = /^https?:\/\/[^\s/@]+\/\S*$|^(ssh|git):\/\/[\w.@-]+(:\d+)?\/\S*$|^[\w.-]+@[\w.-]+:[\w./~-]+$/.test(
     text,
   );
-  const isName = /^\w[\w./@#*-]*(:\w[\w./*-]*)?$/.test(text) && !text.includes("..");
+  const isName = /^\w[\w./@#*-]*$|^\w[\w./@#-]*:\w[\w./-]*$/.test(text) && !text.includes("..");
   return isAddress || isName ? undefined : "is neither a remote nor a branch";
 }
 
@@ -92,9 +92,9 @@ const writing = readTable(
   medium git [tag] (text*): creates or removes tags
     -a -m: -F< -d --annotate --message: --file< --delete --no-sign --cleanup: --create-reflog
   medium git [fetch] (text*): fetches commits over the network
-    script=source ${fetchFlags} --multiple
+    fetches script=source ${fetchFlags} --multiple
   medium git [pull] (text*): fetches commits over the network and merges them
-    script=source ${fetchFlags} ${mergeFlags} -r --rebase --no-rebase
+    fetches script=source ${fetchFlags} ${mergeFlags} -r --rebase --no-rebase
   medium git [clone] (text write?): copies a repository over the network
     recursive script=source namedBy=cloneName -b: -q -v -n -o: -j: --branch: --quiet --verbose --progress --no-checkout
     --origin: --jobs: --depth: --single-branch --no-single-branch --bare --mirror --no-tags --filter: --shallow-since:
@@ -104,7 +104,7 @@ const writing = readTable(
   medium git [remote show] (text*): queries a remote over the network
     script=source showsRemotes -n
   medium git [remote update] (text*): queries a remote over the network
-    script=source -p --prune
+    fetches script=source -p --prune
   medium git [init] (write?): creates a repository
     recursive sparesGit -q -b: --quiet --bare --initial-branch: --object-format:
   medium git [mv] (write*): moves files in the repository
