@@ -35,6 +35,8 @@ interface Changes {
   repositories: boolean;
   /** Files that make version managers choose programs. */
   versions: boolean;
+  /** Files that programs obey even to print their version. */
+  settings: boolean;
 }
 
 const partOfRepository = /\/(HEAD|config|objects|refs|commondir|\.git)(\/|$)/i;
@@ -52,7 +54,15 @@ const searchPath: Touch = {
 export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
   const changes: Changes =
     known === undefined
-      ? { links: false, outputs: false, files: false, names: false, repositories: false, versions: false }
+      ? {
+          links: false,
+          outputs: false,
+          files: false,
+          names: false,
+          repositories: false,
+          versions: false,
+          settings: false,
+        }
       : { ...known };
   let isOrdered = true;
   const written = new Set<string>();
@@ -69,6 +79,9 @@ export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
       changes.outputs ||= makesLinks && places.some(({ path }) => isBuilt(path, cwd));
       changes.repositories ||=
         makesLinks || places.some(({ what, path }) => what === "matches" || partOfRepository.test(path));
+      changes.settings ||= part.touches.some(({ use, recursive, lookup }) => {
+        return use === "write" && (recursive || lookup.what !== "path" || /\/\.npmrc$/.test(lookup.path));
+      });
       changes.versions ||= places.some(({ path }) => versionFile.test(path));
       const asked = runs ? { ...part, touches: [...part.touches, searchPath] } : part;
       // A rule may allow a `high` part, but not a script that this command has just written.
@@ -102,7 +115,7 @@ function writtenWord(part: CommandPart, written: ReadonlySet<string>, cwd: strin
 function whyChanged({ touches }: CommandPart, changes: Changes, cwd: string): string | undefined {
   for (const { use, lookup, class: accessClass } of touches) {
     const { what, path } = lookup;
-    if (what === "existing" && use === "read" && changes.files) return `obeys ${path}`;
+    if (what === "existing" && use === "read" && changes.settings) return `obeys ${path}`;
     if (what === "search-path" && changes.versions && lookup.from !== undefined) return `runs ${path}`;
     if (what === "output-links" && !changes.outputs) continue;
     if (askNoFile.has(what)) continue;
