@@ -80,6 +80,7 @@ export interface ProtectedPaths {
  * - `program`: the file that the system would run for a name. No answer if that depends on the working directory.
  * - `output-links`: targets of links that replace build output folders, in a folder and a few levels below it.
  * - `ignore-links`: targets of links that replace ignore files, in a folder and above it.
+ * - `installed`: empty if the tool `from` is installed in `node_modules` in or above a folder; else no answer.
  * - `existing`: the path's target if it exists, else empty.
  * - `unsaved`: what a path or pattern names that git could not restore: untracked files and folders. No answer if a
  *   tracked file has changed, for a new file in a build folder with tracked files, or if there are too many.
@@ -106,6 +107,7 @@ export interface Lookup {
     | "search-path"
     | "work-tree"
     | "existing"
+    | "installed"
     | "output-links"
     | "ignore-links"
     | "unsaved"
@@ -116,7 +118,7 @@ export interface Lookup {
    */
   readonly path: string;
   /**
-   * For `search-path` and a program: the folder it starts in, if known. For `repositories-below`: lines, each a
+   * For `search-path` and a program: the folder it starts in, if known. For `installed`: the tool. For `repositories-below`: lines, each a
    * pattern for names, or with a slash for paths below the folder. The answer has only what passes all of them, holds
    * something that does, or is in a folder that does.
    */

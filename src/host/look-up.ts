@@ -41,6 +41,7 @@ const answers: Readonly<Record<Lookup["what"], (path: string, from?: string) => 
   },
   "output-links": async (path) => (await import("./files/links-below.ts")).outputLinks(await onlyReading(path)),
   "ignore-links": async (path) => (await import("./files/links-below.ts")).ignoreLinks(await onlyReading(path)),
+  installed: async (path, tool = "") => (await import("./search/installed-tool.ts")).installedTool(path, tool),
   existing: async (path) => (isThere(path) ? whereItLeads(path) : []),
   unsaved: async (path) => (await import("./git/unsaved-files.ts")).unsavedFiles(path),
   "tracked-names": async (path) => (await import("./git/tracked-files.ts")).trackedNames(await onlyReading(path)),

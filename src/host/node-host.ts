@@ -86,8 +86,12 @@ function lazyGuards(): Guards {
   const load = () => import("./place-guards.ts");
   return {
     leadTo: async (places) => (await load()).leadTo(places),
-    fromEnvironment: async (places, home) =>
-      (await import("./environment/environment-places.ts")).environmentPlaces(process.env, places, home),
+    async fromEnvironment(places, home) {
+      const { environmentPlaces } = await import("./environment/environment-places.ts");
+      const { ownProgram } = await import("./environment/own-program.ts");
+      const found = environmentPlaces(process.env, places, home);
+      return { ...found, programs: [...found.programs, ownProgram()] };
+    },
     way: async (path) => (await load()).way(path),
     repositories: async (paths, options) => (await load()).repositories(paths, options),
   };

@@ -128,6 +128,10 @@ function noAnswer({ use, lookup }: Touch): Own {
     const why = "shows commits, and git's settings make it check signatures with another program";
     return own("high", "git-checks-signatures", why);
   }
+  if (lookup.what === "installed") {
+    const why = `runs ${lookup.from}, which the project has not installed, so a package of that name would be fetched`;
+    return own("high", "not-installed", why);
+  }
   if (lookup.what === "fetched-branches") {
     const why = "fetches into local branches, as the repository is configured, and may overwrite or delete them";
     return own("high", "fetches-branches", why);

@@ -17,7 +17,9 @@ const home = "/home/nobody-at-all";
 for (const folder of ["project/src", "project/docs", "project/build", "project/test"])
   mkdirSync(join(root, folder), { recursive: true });
 const files = ["src/a.ts", "src/b.ts", "README.md", "package.json", "docs/guide.md", "test/a.test.ts"];
-for (const file of files) writeFileSync(join(cwd, file), "{}\n");
+const tools = ["tsc", "eslint", "prettier", "vitest", "jest", "vite"].map((name) => `node_modules/.bin/${name}`);
+mkdirSync(join(cwd, "node_modules/.bin"), { recursive: true });
+for (const file of [...files, ...tools]) writeFileSync(join(cwd, file), "{}\n");
 execFileSync("git", ["init", "-q", "-b", "main", cwd], {
   env: { PATH: process.env.PATH, GIT_CONFIG_NOSYSTEM: "1", HOME: root },
 });

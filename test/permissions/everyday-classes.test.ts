@@ -23,7 +23,8 @@ const { cases } = parse(file) as { readonly cases: readonly Case[] };
 const tracked =
   "README.md package.json Cargo.toml Makefile go.mod pyproject.toml src/main.ts src/util.ts tests/test_app.py docs/guide.md " +
   "data.json config.yaml scripts/build.sh";
-const untracked = ".env local.db notes.txt node_modules/a/b.js dist/a.js build/x target/y";
+const untracked =
+  ".env local.db notes.txt node_modules/a/b.js node_modules/.bin/tsc node_modules/.bin/eslint node_modules/.bin/prettier dist/a.js build/x target/y";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "tinman-everyday-")));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { withEvidence } from "../../src/engine/calls/evidence.ts";
+import { seenPlaces, withEvidence } from "../../src/engine/calls/evidence.ts";
 import type { DecisionContext } from "../../src/engine/permission.ts";
 import { createNodeHost } from "../../src/host/node-host.ts";
 import { context as atHigh, policy } from "./at-high.ts";
@@ -237,4 +237,21 @@ describe("fetching", () => {
     for (const command of ["git fetch -p", "git pull", "git remote update"])
       expect([command, await decided(command, at)]).toEqual([command, "deny fetches-branches"]);
   });
+});
+
+test("moving a hooks folder away with git is asked about", async () => {
+  const repositories = { closed: [], kept: [join(cwd, "tools/hooks")], programs: [], links: [] };
+  expect(await decided("git mv tools t2", { autonomy: "medium", repositories })).toMatch(asked);
+  expect(await decided("git mv src t2", { autonomy: "medium", repositories })).toMatch(/^allow /);
+});
+
+test("the folder of the running program is protected, unless the session works there", async () => {
+  const homes = { home, ownHome: join(home, ".tinman") };
+  const program = process.cwd();
+  const at = async (folder: string) => {
+    const seen = await seenPlaces({ policy, host }, { cwd: folder, ...homes }, []);
+    return decided(`echo x > ${program}/dist/main.cjs`, { ...seen, cwd: folder });
+  };
+  expect(await at(cwd)).toMatch(asked);
+  expect(await at(program)).toMatch(/^allow /);
 });

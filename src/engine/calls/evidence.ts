@@ -122,6 +122,7 @@ const mostPaths = 100;
 const namesNoFile: ReadonlySet<Lookup["what"]> = new Set([
   "git",
   "signatures",
+  "installed",
   "fetched-branches",
   "program",
   "search-path",

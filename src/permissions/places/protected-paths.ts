@@ -14,8 +14,9 @@ const closedAnywhere = [
   /\/\.git\/((modules|worktrees)\/(.+\/)?)?(hooks(\/|$)|config(\.worktree)?$)/,
   /\/\.tinman(\/|$)/,
   /^\/proc\/[^/]+\/(task\/[^/]+\/)?(environ|mem|maps|smaps|smaps_rollup|numa_maps|stack|map_files|auxv|cmdline|fd|cwd|root)(\/|$)/,
+  /^\/run\/user\/\d+\/(keyring|gnupg|podman|docker\.sock)/,
   /^\/etc\/ssh\/ssh_host_[^/]*key$/,
-  /^\/dev\/((sd|hd|vd|xvd)[a-z]+\d*|nvme\d\w*|mmcblk\w+|dm-\d+|md\d+|loop\d+|r?disk\d\w*)$/,
+  /^\/dev\/((sd|hd|vd|xvd)[a-z]+\d*|(nbd|rbd|bcache|zram|sg|hidraw|sr|pmem|mtd)\d\w*|nvme\d\w*|mmcblk\w+|dm-\d+|md\d+|loop\d+|r?disk\d\w*)$/,
 ];
 /** Anything written into a repository may decide what git runs. */
 const keptAnywhere = /\/\.git(\/|$)/;

@@ -82,6 +82,8 @@ export interface CommandRow {
   readonly obeys?: string;
   /** It prints malformed lines of ignore files in its folder, the searched folders, and those above. */
   readonly obeysIgnoreFiles?: true;
+  /** It starts a tool that must be installed in the project, since it would fetch a package of that name otherwise. */
+  readonly installed?: true;
   /** It fetches what the settings of remotes name, and may delete other branches where those go. */
   readonly fetches?: true;
   /** It shows a repository's remotes, including credentials in their addresses. */

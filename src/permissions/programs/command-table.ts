@@ -7,7 +7,7 @@ const fields: ReadonlySet<string> = new Set(
   (
     "needs longDash scriptFlags checkedFlags anyFlag folder recursive deletes movesFolders sparesGit followsLinks linksTo " +
     "fillsFolder picksNames textMayBeFile empties writes writesTree writesValues makesLinks keepsNames suffixes " +
-    "obeys fetches obeysIgnoreFiles showsRemotes showsCommits knownWords"
+    "installed obeys fetches obeysIgnoreFiles showsRemotes showsCommits knownWords"
   ).split(" "),
 );
 

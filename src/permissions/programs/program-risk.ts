@@ -196,6 +196,7 @@ function judgeByRow(
       ? [...touching("git", "git", around, row.class), ...touching("read", "work-tree", around, row.class)]
       : []),
     ...(row.showsCommits === true ? touching("git", "signatures", around) : []),
+    ...(row.installed === true ? installedTool(sub, around, row.class) : []),
     ...(row.fetches === true ? touching("git", "fetched-branches", around, row.class) : []),
     ...(row.showsRemotes === true ? touching("read", "remotes", around) : []),
   ];
@@ -218,6 +219,13 @@ function judgeByRow(
   if (row.writesValues !== true || row.class === "read") return judgement;
   const project = projectTouches(row, found, around);
   return { ...judgement, touches: [...judgement.touches, ...project], runsProject: true };
+}
+
+function installedTool(sub: readonly string[], around: Surroundings, accessClass: AccessClass): readonly Touch[] {
+  const tool = sub.find((word) => !/^(-.*|exec|x)$/.test(word)) ?? "";
+  return touching("project", "installed", around, accessClass).map((touch) => {
+    return { ...touch, lookup: { ...touch.lookup, from: tool } };
+  });
 }
 
 /** The files that a build or test obeys, and its output folders, which may have been replaced by links. */

@@ -61,9 +61,14 @@ function refText(text: string): string | undefined {
 /** Settings whose values may contain credentials. For the addresses of remotes, a lookup checks that. */
 const secretKey = /extraheader|insteadof|token|passw|secret|credential|proxy|cookie|sslkey|sslcert|sendemail|apikey/i;
 
+const secretEnd = /(pass|phrase|pwd|key|auth|cred|creds|pin|otp|jwt|dsn)$|^pat$|[_-]pat$/i;
+
 function plainKey(text: string): string | undefined {
   const isKey = /^[a-z][\w-]*(\.[\w./@:+-]+)?\.[a-z][\w-]*$/i.test(text);
-  return isKey && !secretKey.test(text) ? undefined : "may be a secret setting";
+  const last = text.slice(text.lastIndexOf(".") + 1);
+  // `user.signingkey` names a key and is none.
+  const isSecret = secretKey.test(text) || (secretEnd.test(last) && !/^signingkey$/i.test(last));
+  return isKey && !isSecret ? undefined : "may be a secret setting";
 }
 
 const branchFlags = "-a -r -v --all --remotes --verbose --abbrev? --no-abbrev";

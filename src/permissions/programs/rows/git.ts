@@ -108,7 +108,7 @@ const writing = readTable(
   medium git [init] (write?): creates a repository
     recursive sparesGit -q -b: --quiet --bare --initial-branch: --object-format:
   medium git [mv] (write*): moves files in the repository
-    -v -n -k --verbose --dry-run
+    movesFolders -v -n -k --verbose --dry-run
   medium git [rm] (text*): removes files from the next commit and keeps them on disk
     needs=(--cached -n --dry-run) -r -q -n --cached --dry-run --quiet --ignore-unmatch
   # It deletes a submodule's whole folder, without checking ignored files.

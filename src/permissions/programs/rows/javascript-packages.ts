@@ -119,12 +119,19 @@ const bunRows = projectRows(
   { taskWord, taskName, packageName },
 );
 
-/** Left out: `npm exec` without `--`, which reads some of the tool's flags as npm's. */
 const starters = {
-  npx: ["", "-y", "--yes", "--no", "--no-install"],
+  npx: ["--no", "--no-install"],
+  pnpm: ["", "exec"],
+  yarn: ["", "exec", "run"],
+};
+
+/**
+ * If the project has no such tool, these run the package of that name, which may be someone else's: `tsc` is in
+ * `typescript`. Left out: `dlx`, which always does; `npm exec` without `--`, which reads some of the tool's flags as npm's.
+ */
+const fetchers = {
+  npx: ["", "-y", "--yes"],
   npm: ["exec --"],
-  pnpm: ["", "exec", "dlx"],
-  yarn: ["", "exec", "run", "dlx"],
   bunx: ["", "--bun"],
   bun: ["x"],
 };
@@ -135,4 +142,8 @@ export const javascriptPackageRows: readonly CommandRow[] = [
   ...pnpmAndYarnRows,
   ...bunRows,
   ...startedBy(starters, javascriptToolRows),
+  ...startedBy(
+    fetchers,
+    javascriptToolRows.map((row) => ({ ...row, installed: true })),
+  ),
 ];

@@ -118,11 +118,10 @@ const managerRows: readonly CommandRow[] = [
 
 const interpreters = ["python", "python3", ".venv/bin/python", "./.venv/bin/python", "venv/bin/python"];
 
-/** Programs that start a tool in the project's environment. */
+/** Programs that start a tool in the project's environment. Left out: `uvx`, which fetches one. */
 const starters: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(interpreters.map((name) => [name, ["-m"]])),
-  uv: ["run", "run python -m", "tool run"],
-  uvx: [""],
+  uv: ["run", "run python -m"],
   poetry: ["run", "run python -m"],
   pipenv: ["run", "run python -m"],
   pdm: ["run"],
