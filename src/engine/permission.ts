@@ -67,7 +67,7 @@ export interface ProtectedPaths {
  * - `signatures`: empty unless the user's settings make git check signatures with another program; then no answer.
  * - `fetched-branches`: empty if the remotes of git in a folder are fetched into remote-tracking branches only; else no
  *   answer.
- * - `credentials`: git configuration in a folder that contains credentials.
+ * - `credentials`: git configuration in a folder, and of repositories below it, that contains credentials.
  * - `remotes`: the same for the repository around a folder, because git shows its remotes' addresses.
  * - `tracked-names`: empty if every name that git tracks around a folder is a single word and not a flag; else no answer.
  * - `dashes`: empty if no match of a pattern starts with a dash; else no answer.

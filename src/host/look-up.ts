@@ -22,7 +22,7 @@ const answers: Readonly<Record<Lookup["what"], (path: string, from?: string) => 
   async "fetched-branches"(path) {
     return (await import("./git/fetched-branches.ts")).fetchesOnlyRemoteBranches(await onlyReading(path));
   },
-  credentials: async (path) => (await import("./git/git-credentials.ts")).gitCredentials(await onlyReading(path)),
+  credentials: async (path) => (await import("./git/git-credentials.ts")).credentialsBelow(await onlyReading(path)),
   async remotes(path) {
     const { repositoriesAround } = await import("./git/repository.ts");
     const { repositories, unclear } = await repositoriesAround(await onlyReading(path));

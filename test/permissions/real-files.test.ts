@@ -255,3 +255,26 @@ test("the folder of the running program is protected, unless the session works t
   expect(await at(cwd)).toMatch(asked);
   expect(await at(program)).toMatch(/^allow /);
 });
+
+describe("credentials in a repository below", () => {
+  const below = join(root, "many");
+
+  test.each([
+    "find . -name config -exec cat {} +",
+    "find . -name config | xargs cat",
+    "find . -type f -exec cat {} +",
+    "head $(find deep -name 'conf*')",
+    "grep url $(find deep -name 'con*')",
+    "rg -uu url",
+    "grep -r url .",
+  ])("%s prints them", async (command) => {
+    repository(join(below, "deep/inner"));
+    put(below, {
+      "deep/inner/.git/config": '[remote "origin"]\n\turl = https://u:secret@example.com/a.git\n',
+      "plain/a": "",
+    });
+    expect(await decided(command, { autonomy: "low", cwd: below })).toMatch(asked);
+    const elsewhere = command.replace("deep", ".");
+    expect(await decided(elsewhere, { autonomy: "low", cwd: join(below, "plain") })).toMatch(/^allow /);
+  });
+});

@@ -1,12 +1,15 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { isBuildFolder } from "../../engine/build-folders.ts";
 import { isMissing } from "../../text/system-errors.ts";
 import { sortedUnique, whereItLeads } from "../files/where-it-leads.ts";
 import type { Setting } from "./git-settings.ts";
 import { isThere, readSmall, repositoryIn } from "./repository.ts";
 
 const mostFolders = 2000;
+/** Of folders that are searched for repositories. Enough for a workspace of many, without its build output. */
+const mostSearched = 2000;
 
 /** `scheme://user:password@host`. */
 const passwordInUrl = /[a-z][a-z0-9+.-]*:\/\/[^/?#\s@:]*:[^/?#\n]+@/i;
@@ -81,6 +84,27 @@ export async function gitCredentials(folder: string): Promise<readonly string[] 
     const holds = text === undefined ? undefined : configHoldsCredential(text);
     if (holds === undefined) return undefined;
     if (holds) found.push(...(await whereItLeads(file)));
+  }
+  return sortedUnique(found);
+}
+
+/**
+ * The same for the repositories below a folder too, as far as a quick search finds them: nearest first, and none in build
+ * folders.
+ */
+export async function credentialsBelow(folder: string): Promise<readonly string[] | undefined> {
+  const own = await gitCredentials(folder);
+  if (own === undefined) return undefined;
+  const found = [...own];
+  const waiting = [folder];
+  for (let at = 0; at < waiting.length && at < mostSearched; at += 1) {
+    const entries = await readdir(waiting[at] ?? "", { withFileTypes: true }).catch(() => []);
+    for (const entry of entries) {
+      if (!entry.isDirectory() || entry.name === ".git" || isBuildFolder(entry.name)) continue;
+      const inside = join(waiting[at] ?? "", entry.name);
+      waiting.push(inside);
+      if (isThere(join(inside, ".git"))) found.push(...((await gitCredentials(inside)) ?? []));
+    }
   }
   return sortedUnique(found);
 }
