@@ -2,13 +2,14 @@ import { withoutRelativeLibraries } from "./loaded-code.ts";
 import { isSecretName } from "./secret-names.ts";
 import { type SecretKind, secretKindOf } from "./secret-values.ts";
 
-/** Keeps commands from waiting for input or a pager. */
+/** Keeps commands from waiting for input or a pager, and pip from asking its registry for news. */
 const unattended = {
   GIT_TERMINAL_PROMPT: "0",
   GIT_PAGER: "cat",
   PAGER: "cat",
   DEBIAN_FRONTEND: "noninteractive",
   TERM: "dumb",
+  PIP_DISABLE_PIP_VERSION_CHECK: "1",
 } as const;
 
 /**

@@ -1,5 +1,7 @@
 import { lstat, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { createMatcher, oneOf, type PatternPart } from "../../text/pattern-matcher.ts";
+import { withoutTrailingSlashes } from "../../text/text-cut.ts";
 import { repositoriesIn } from "../files/links-below.ts";
 import { whereItLeads } from "../files/where-it-leads.ts";
 import { matchedPaths } from "./matching-files.ts";
@@ -7,22 +9,31 @@ import { matchedPaths } from "./matching-files.ts";
 const hasPattern = (pattern: string): boolean => /[*?[]/.test(pattern.replace(/\\./gs, ""));
 const literalOf = (pattern: string): string => pattern.replace(/\\(.)/gs, "$1");
 
-/** A glob as an expression. `*` also matches slashes and leading dots. Unclear brackets match any character. */
-function expressionOf(glob: string, flags = ""): RegExp {
-  const source = glob.replace(
-    /\\(.)|\[([!^]?)([\w. -]+)\]|\[|[^\\[]/gs,
-    (char, escaped?: string, not?: string, set?: string) => {
-      if (set !== undefined) return `[${not === "" ? "" : "^"}${set.replaceAll("\\", "\\\\")}]`;
-      if (char === "*") return ".*";
-      if (char === "?" || char === "[") return char === "?" ? "." : ".*";
-      return (escaped ?? char).replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
+/** Whether texts match a glob. `*` also matches slashes and leading dots. Unclear brackets match any character. */
+function testOf(glob: string, ignoresCase: boolean): (text: string) => boolean {
+  const inForm = (text: string): string => (ignoresCase ? text.toLowerCase() : text);
+  const parts = Array.from(
+    inForm(glob).matchAll(/\\(.)|\[([!^]?)([\w. -]{1,100})\]|\[[^\]]{0,100}\]|./gs),
+    (found): PatternPart => {
+      const [piece, escaped, not, set] = found;
+      if (set !== undefined) return { type: "one", test: (char) => isIn(char, set) === (not === "") };
+      if (piece === "*") return { type: "many", test: () => true };
+      if (piece === "?" || piece.startsWith("[")) return { type: "one", test: () => true };
+      return oneOf(escaped ?? piece);
     },
   );
-  try {
-    return new RegExp(`^${source}$`, `s${flags}`);
-  } catch {
-    return /^/;
+  const matches = createMatcher(parts);
+  return (text) => matches(inForm(text));
+}
+
+/** Whether a character is in a simple set, such as `a-z_`. */
+function isIn(char: string, set: string): boolean {
+  for (let at = 0; at < set.length; at += 1) {
+    const [from = "", to = from] = set[at + 1] === "-" && at + 2 < set.length ? [set[at], set[at + 2]] : [set[at]];
+    if (char >= from && char <= to) return true;
+    if (to !== from) at += 2;
   }
+  return false;
 }
 
 /** See the lookup `repositories-below`. */
@@ -35,17 +46,17 @@ export async function repositoriesBelow(pattern: string, selecting?: string): Pr
     if (!isLink) folders.push(path);
   }
   if (selecting === undefined) return repositoriesIn(folders);
-  const tests = selecting.split("\n").map((test) => ({ isPath: test.includes("/"), passes: expressionOf(test, "i") }));
-  return repositoriesIn(folders, (path) =>
-    tests.every(({ isPath, passes }) => passes.test(isPath ? path : basename(path))),
-  );
+  const tests = selecting.split("\n").map((test) => ({ isPath: test.includes("/"), passes: testOf(test, true) }));
+  return repositoriesIn(folders, (path) => tests.every(({ isPath, passes }) => passes(isPath ? path : basename(path))));
 }
 
 /** See the lookup `emptied`. */
 export async function emptiedFolders(pattern: string): Promise<readonly string[]> {
-  const [, start = "", last = "", slash = ""] = /^(.*\/)([^/]+)(\/*)$/s.exec(pattern) ?? [];
+  const plain = withoutTrailingSlashes(pattern);
+  const at = plain.lastIndexOf("/") + 1;
+  const [start, last, isAnyKind] = [plain.slice(0, at), plain.slice(at), plain === pattern];
   if (!hasPattern(last)) return [];
-  const matches = expressionOf(last);
+  const matches = testOf(last, false);
   const isAll = /^\*+$/.test(last);
   const folders = hasPattern(start) ? await matchedPaths(start) : await whereItLeads(literalOf(start));
   const emptied: string[] = [];
@@ -54,8 +65,8 @@ export async function emptiedFolders(pattern: string): Promise<readonly string[]
     const visible = entries.filter(({ name }) => !name.startsWith("."));
     const inside = visible.filter((entry) => entry.isDirectory());
     const losesAll = (all: typeof visible): boolean =>
-      all.length > (isAll ? 0 : 1) && all.every(({ name }) => matches.test(name));
-    if ((slash === "" && losesAll(visible)) || (inside.length > 1 && losesAll(inside))) emptied.push(join(folder));
+      all.length > (isAll ? 0 : 1) && all.every(({ name }) => matches(name));
+    if ((isAnyKind && losesAll(visible)) || (inside.length > 1 && losesAll(inside))) emptied.push(join(folder));
   }
   return emptied;
 }

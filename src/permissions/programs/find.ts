@@ -97,7 +97,7 @@ function testsIn(words: readonly Arg[], places: readonly Arg[]): readonly string
     const value = texts[index + 1] ?? "*";
     if (name === "-name" || name === "-iname") return value;
     // Of an expression only the end is known.
-    if (/regex$/.test(name)) return `*${/(?:\\\.|[\w-])*$/.exec(value)?.[0].replaceAll("\\", "") ?? ""}`;
+    if (/regex$/.test(name)) return `*${literalEnd(value)}`;
     if (value.startsWith("*") || name === "-lname") return value.includes("/") ? value : `*/${value}`;
     return value.startsWith(start) ? value.slice(start.length).replace(/^\/*/, "/") : undefined;
   };
@@ -109,6 +109,16 @@ function testsIn(words: readonly Arg[], places: readonly Arg[]): readonly string
     }),
   );
   return [...new Set(all)];
+}
+
+/** The text at the end of an expression, after everything that may match something else. */
+function literalEnd(expression: string): string {
+  const end =
+    expression
+      .replaceAll("\\.", "\0")
+      .split(/[^\w\0-]/)
+      .at(-1) ?? "";
+  return end.replaceAll("\0", ".");
 }
 
 /** Whether a find leaves out `.git`, written in one of the two usual ways. */

@@ -169,7 +169,9 @@ function shell(name: string): Judge {
     const isKnown = flags.every(
       (flag) => flag !== undefined && /^(-[eulx]*[co]?|pipefail|--no(rc|profile)|--login)$/.test(flag),
     );
-    const isLogin = flags.some((flag) => flag !== undefined && /^(-[a-z]*l[a-z]*|--login)$/.test(flag));
+    const isLogin = flags.some(
+      (flag) => flag === "--login" || (flag !== undefined && /^-\w/.test(flag) && flag.includes("l")),
+    );
     const runsText = flags.some((flag) => flag !== undefined && /^-[a-z]*c$/.test(flag));
     const script = first === -1 ? undefined : textOf(args[first]);
     if (flags.length === 1 && flags[0] === "-n" && script !== undefined && first === args.length - 1) {

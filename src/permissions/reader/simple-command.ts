@@ -1,5 +1,6 @@
 import type { Assignment, Command, Redirection } from "unbash";
 import type { CommandPart } from "../../engine/permission.ts";
+import { withoutTrailingSlashes } from "../../text/text-cut.ts";
 import { type Inner, type Surroundings, setting } from "../judgement.ts";
 import { classed, group, unreadable } from "../parts.ts";
 import { type Arg, escaped, textOf } from "../programs/arg.ts";
@@ -186,7 +187,7 @@ function foldersNear(target: Arg, from: readonly string[]): readonly string[] {
   const named =
     target.kind === "unknown" ? (target.mayBe ?? []) : [target.kind === "text" ? escaped(target.value) : target.value];
   return named.flatMap((name) => {
-    const plain = name.replace(/\/+$/, "");
+    const plain = withoutTrailingSlashes(name);
     return name.startsWith("/") ? [plain] : from.map((folder) => `${folder === "/" ? "" : folder}/${plain}`);
   });
 }

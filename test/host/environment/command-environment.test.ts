@@ -12,6 +12,7 @@ const unattended = {
   PAGER: "cat",
   DEBIAN_FRONTEND: "noninteractive",
   TERM: "dumb",
+  PIP_DISABLE_PIP_VERSION_CHECK: "1",
 };
 
 const credentials = [
@@ -196,7 +197,14 @@ describe("the environment of commands", () => {
       "TERM=dumb",
       "_=/usr/bin/env",
     ];
-    const names = [...inherited, "OTHER_TOKEN=t0ken", "PAGER=cat", ...shell, "marker=m"];
+    const names = [
+      ...inherited,
+      "OTHER_TOKEN=t0ken",
+      "PAGER=cat",
+      "PIP_DISABLE_PIP_VERSION_CHECK=1",
+      ...shell,
+      "marker=m",
+    ];
     expect(result.head.split("\n").filter(Boolean).map(withoutShellLevel).sort()).toEqual(
       names.map(withoutShellLevel).sort(),
     );

@@ -110,10 +110,10 @@ export const fileRows: readonly CommandRow[] = withHelp(
   low patch [--dry-run|-p0 --dry-run|-p1 --dry-run]: prints what a patch would change
     -[lNRstu] -F: -p: -i< --batch --forward --fuzz: --ignore-whitespace --input< --quiet --reverse --silent --strip:
     --unified --verbose
-  medium tar gtar bsdtar [${tarSub("t")}] (read text*): lists the contents of an archive
-    folder makesLinks path=onThisMachine ${tarFlags}
-  medium tar gtar bsdtar (text*): lists the contents of an archive
-    folder makesLinks path=onThisMachine script=memberName ${tarFlags} -t -f< --list --file<
+  read tar gtar bsdtar [${tarSub("t")}] (read text*): lists the contents of an archive
+    path=onThisMachine ${tarFlags}
+  read tar gtar bsdtar (text*): lists the contents of an archive
+    needs=(-t --list) path=onThisMachine script=memberName ${tarFlags} -t -f< --list --file<
   medium tar gtar bsdtar [${tarSub("x")}] (read text*): unpacks an archive
     folder makesLinks path=onThisMachine picksNames=archive ${tarFlags} ${unpackFlags}
   medium tar gtar bsdtar (text*): unpacks an archive
