@@ -1,13 +1,13 @@
 /** Letters that mark a secret anywhere in a name, even inside a longer word. */
-const secretLetters = /API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASSCODE|CREDENTIAL|BEARER/;
+const secretLetters = /API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|SECRET|SCRT|PASSWO?R?D|PASSPHRASE|PASSCODE|CREDENTIAL|BEARER/;
 
 /** A cheap first check that every secret's name passes. It settles most names. */
 const hint =
-  /KEY|TOK|SALT|PEPPER|PASS|PW|PSW|SECRET|CRED|PAT|JW|COOKIE|AUTH|HEADERS|MNEMONIC|OTP|HMAC|PEM|PFX|SAS|HOOK|PHRASE|SESSION|ACCOUNT|UR[LI]|DSN|CONN|BEARER|BUNDLE_|PIN|CSRF|SIGNATURE|KUBE|SK|UNSEAL|PRIVATE/i;
+  /KEY|TOK|TKN|SCRT|SEED|SALT|PEPPER|PASS|PW|PSW|SECRET|CRED|PAT|JW|COOKIE|AUTH|HEADERS|MNEMONIC|OTP|HMAC|PEM|PFX|SAS|HOOK|PHRASE|SESSION|ACCOUNT|UR[LI]|DSN|CONN|BEARER|BUNDLE_|PIN|CSRF|SIGNATURE|KUBE|SK|UNSEAL|PRIVATE/i;
 
 /** Words that mark a secret anywhere in a name. */
 const secretWords = new Set(
-  `TOKEN TOKENS TOK TOKS KEY KEYS PASS PW PWD PSW CRED CREDS PAT PATS JWT JWK JWKS COOKIE COOKIES AUTHORIZATION MNEMONIC OTP TOTP HMAC
+  `TOKEN TOKENS TOK TOKS TKN TKNS KEY KEYS PASS PW PWD PSW CRED CREDS PAT PATS JWT JWTS JWK JWKS COOKIE COOKIES AUTHORIZATION MNEMONIC OTP TOTP HMAC
   PEM PFX SAS SASTOKEN WEBHOOK WEBHOOKS PRIVKEY SSHKEY SIGNKEY AUTHKEY MASTERKEY DEPLOYKEY PASSKEY ACCOUNTKEY SHAREDKEY
   ENCKEY OAUTH CSRF KEYSTORE APPKEY SK PSK UNSEAL`.split(/\s+/),
 );
@@ -17,12 +17,15 @@ const secretEndings = new Set(["PRIVATE", "AUTH", "HEADERS", "PIN", "SIGNATURE",
 
 /** Phrases that mark a secret. */
 const secretPhrases = (
-  "AUTH CONFIG, AUTH HEADER, SEED PHRASE, RECOVERY PHRASE, SERVICE ACCOUNT JSON, DEPLOY HOOK, HOOK URL, " +
+  "AUTH CONFIG, AUTH HEADER, SEED PHRASE, SIGNING SEED, RECOVERY PHRASE, SERVICE ACCOUNT JSON, DEPLOY HOOK, HOOK URL, " +
   "BUILD HOOK, BW SESSION, OP SESSION, KUBE CONFIG DATA, KUBECONFIG DATA"
 ).split(", ");
 
 /** Words that end in PASS and are harmless. */
 const harmlessPass = /^(ASK|BY|COM|ENCOM|HIGH|LOW|BAND|MULTI|OVER|UNDER|TRES|SUR)PASS$/;
+
+/** Words that end in KEY and are harmless. */
+const harmlessKey = /(MON|DON|TUR|HOT|JOC|HOC|WHIS|LAC)KEY$/;
 
 /** Words that end in PWD and name a folder. */
 const folderPwd = /^(OLD|LAST|ORIG|ORIGINAL|START|INIT|SAVED?|PREV|CUR|CURRENT)PWD$/;
@@ -83,7 +86,8 @@ function namesServer(words: readonly string[]): boolean {
 }
 
 function isSecretWord(word: string): boolean {
-  if (secretWords.has(word) || word.endsWith("TOKEN")) return true;
+  if (secretWords.has(word) || /T(OKE|K)N$/.test(word)) return true;
+  if (word.endsWith("KEY")) return !harmlessKey.test(word);
   if (/(PWD|PW|PSW|PSWD|TOK)$/.test(word)) return !folderPwd.test(word) && word !== "TIKTOK";
   return /PASS(FILE)?$/.test(word) && !harmlessPass.test(word);
 }
