@@ -165,6 +165,8 @@ describe("every word that the shell expands", () => {
     "find . -path './src/*' -name config -delete",
     "ls -d libs/*; rm src/a.ts",
     "chmod -R 755 src/*",
+    "chmod -R +x .",
+    "chmod -R u+w .",
     "rm -f *.md",
   ])("%s deletes no repository", async (command) => {
     expect(await decided(command)).toMatch(/^allow /);
@@ -277,4 +279,10 @@ describe("credentials in a repository below", () => {
     const elsewhere = command.replace("deep", ".");
     expect(await decided(elsewhere, { autonomy: "low", cwd: join(below, "plain") })).toMatch(/^allow /);
   });
+});
+
+test("adding permissions to hooks is asked about", async () => {
+  const repositories = { closed: [], kept: [join(cwd, "tools/hooks")], programs: [], links: [] };
+  expect(await decided("chmod -R +x .", { repositories })).toMatch(asked);
+  expect(await decided("chmod -R +x .", { autonomy: "medium" })).toMatch(/^deny /);
 });

@@ -32,7 +32,15 @@ export function touchesFor(
     touches.push(filledFolder(splitTarget(operands, values), writes, around, { recursive, whole }));
   }
   if (row.program === "chmod") {
+    const mode = textOf(operands.find(({ kind }) => kind === "text")?.arg) ?? "";
     for (const { arg } of files) {
+      // It can make hooks run, but takes nothing away.
+      const isAdding = recursive && /^[ugoa]*\+[rwxX]+$/.test(mode);
+      if (isAdding) {
+        const below = touchesOf(arg, "write", "high", around, true);
+        touches.push(below?.map((touch) => ({ ...touch, anyBelow: true })));
+        continue;
+      }
       const changed = touchesOf(arg, "write", writes, around);
       touches.push(changed?.map((touch) => ({ ...touch, moves: true })));
       if (recursive) touches.push(changed?.map(asking("repositories-below")));
