@@ -125,9 +125,10 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     if (text.trim() !== "") finalText = continuations > 0 ? finalText + text : text;
     if (reply.usage === undefined) isPriced = false;
     if (stop === "interrupted") return interrupted(signal);
-    const isRefused = reply.failure?.code === "context_full" && reply.message.content.length === 0;
-    if (isRefused && (await compactor.madeRoomAfterRefusal(asking))) return undefined;
-    if (signal.aborted) return interrupted(signal);
+    if (reply.failure?.code === "context_full" && reply.message.content.length === 0) {
+      if (await compactor.madeRoomAfterRefusal(asking)) return undefined;
+      if (signal.aborted) return interrupted(signal);
+    }
     if (reply.failure !== undefined) return failedWith(reply.failure);
     compactor.answered();
 

@@ -57,6 +57,17 @@ test("tools run and their results go back to the model, until it has no more cal
   ]);
 });
 
+test("calls have results when the turn is interrupted while their reply is stored", async () => {
+  const session = await createKit([calls(["Read", { file_path: "readme.md" }])]).open();
+  const running = ask(session, "go");
+  for await (const { type } of session.attach({ approve: false, answer: false, onDetach: "keep" }).events()) {
+    if (type === "message.ended") void session.interrupt();
+    if (type === "turn.ended") break;
+  }
+  expect((await running).reason).toBe("interrupted");
+  expect(session.history().at(2)?.content).toMatchObject([{ callId: "call_1", status: "interrupted" }]);
+});
+
 test("an unknown tool, wrong arguments and broken JSON are results the model reads", async () => {
   const broken: ModelEvent[] = [
     { type: "tool_call", id: "a", name: "Nope", inputText: "{}" },

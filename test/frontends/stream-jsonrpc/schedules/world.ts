@@ -9,6 +9,7 @@ import type { Tool } from "../../../../src/engine/tool.ts";
 import { createPermissionPolicy } from "../../../../src/permissions/policy.ts";
 import { builtinTools } from "../../../../src/tools/all.ts";
 import { diffLines } from "../../../../src/tools/edit/line-diff.ts";
+import { toolJsonSchema } from "../../../../src/tools/json-schema.ts";
 import type { Kit } from "../../../fakes/kit.ts";
 import { createKit } from "../../../fakes/kit.ts";
 import { createMemoryHost } from "../../../fakes/memory-host.ts";
@@ -30,7 +31,7 @@ export interface Loaded {
 export async function loadOnce(): Promise<Loaded> {
   const tools = builtinTools.map(async (tool) => {
     const body = await tool.load();
-    return { ...tool, load: async () => body };
+    return { ...tool, inputSchema: JSON.stringify(await toolJsonSchema(tool)), load: async () => body };
   });
   const policy = createPermissionPolicy(() => "bash");
   await policy.read("ls", { cwd: "/ws", home: "/home/u" });
