@@ -41,21 +41,22 @@ const usage = { input: 100, output: 50, cacheRead: 0, cacheWrite: 0, thinking: 0
 
 /**
  * Calls the tool once, then answers.
+ * @param {number} contextWindow
  * @returns {ModelPort}
  */
-function benchModel() {
+function benchModel(contextWindow) {
   return {
     info: {
       id: "offline",
       provider: "bench",
       displayName: "Bench",
-      contextWindow: 100_000_000,
+      contextWindow,
       maxOutputTokens: 10_000,
       reasoningEfforts: ["none"],
       images: false,
     },
     async *stream(request) {
-      const called = request.messages.at(-1)?.role === "tool";
+      const called = request.purpose === "summary" || request.messages.at(-1)?.role === "tool";
       if (called) yield { type: "text", text: filler };
       else yield { type: "tool_call", id: randomUUID(), name: "Note", inputText: "{}" };
       yield { type: "usage", usage };
@@ -98,10 +99,11 @@ function quietHost() {
 /**
  * @param {string} folder for the bundle
  * @param {string} home Tinman's home, where the logs go
+ * @param {number} [contextWindow] tokens; by default so many that nothing is ever compacted
  */
-export async function benchEngine(folder, home) {
+export async function benchEngine(folder, home, contextWindow = 100_000_000) {
   const { Engine, context, budget, createJsonlStore, createPermissionPolicy } = await loadEngine(folder);
-  const model = benchModel();
+  const model = benchModel(contextWindow);
   const host = quietHost();
   const engine = new Engine({
     store: createJsonlStore({ home }),

@@ -10,6 +10,8 @@ const { check, program, pairs = 20 } = options();
 const early = { from: 20, to: 30 };
 const late = { from: 490, to: 500 };
 const repetitions = 15;
+/** Windows of many turns, since only some of them compact. */
+const compacted = { window: 20_000, early: { from: 201, to: 400 }, late: { from: 801, to: 1_000 }, repetitions: 3 };
 const requestsPerTurn = 2;
 
 await inFreshPlace(async (place) => {
@@ -23,6 +25,7 @@ await inFreshPlace(async (place) => {
   const costs = [];
   for (let repetition = 0; repetition < repetitions; repetition++) costs.push(await costsOfSession());
 
+  const withCompaction = await growthWithCompaction();
   const callIds = await costsOfCallIds(bundle);
   const longId = await longSession(1_000);
   await engine.close();
@@ -54,6 +57,12 @@ await inFreshPlace(async (place) => {
     [
       { what: "CPU per turn, late / early", text: show(growth, 2), value: growth.value, target: 1.3 },
       {
+        what: "the same with compaction, over 1,000 turns",
+        text: show(withCompaction, 2),
+        value: withCompaction.value,
+        target: 1.3,
+      },
+      {
         what: "prompt of 8,000 calls with one id / of 4,000",
         text: show(callIds, 2),
         value: callIds.value,
@@ -70,6 +79,30 @@ await inFreshPlace(async (place) => {
       show(spread(costs.map((cost) => pick(cost.early))), 0),
       show(spread(costs.map((cost) => pick(cost.late))), 0),
     ];
+  }
+
+  async function growthWithCompaction() {
+    const own = join(place.folder, "compacting");
+    mkdirSync(own);
+    const small = await benchEngine(own, join(place.folder, "compacting-home"), compacted.window);
+    const ratios = [];
+    for (let repetition = 0; repetition < compacted.repetitions; repetition++) {
+      const session = await small.newSession(place.folder);
+      let turn = 0;
+      const costUntil = async (/** @type {number} */ last) => {
+        const before = process.cpuUsage();
+        for (; turn < last; turn++) await small.driveTurn(session);
+        return microseconds(process.cpuUsage(before));
+      };
+      await costUntil(compacted.early.from - 1);
+      const earlyCost = await costUntil(compacted.early.to);
+      await costUntil(compacted.late.from - 1);
+      ratios.push((await costUntil(compacted.late.to)) / earlyCost);
+      if (session.snapshot().standIn === undefined) throw new Error("nothing was compacted");
+      await session.close();
+    }
+    await small.close();
+    return spread(ratios);
   }
 
   async function costsOfSession() {

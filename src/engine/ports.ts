@@ -53,7 +53,7 @@ export interface ModelRequest {
   /** Why it is asked, when the conversation does not go on with the answer. */
   readonly purpose?: "summary";
   /** The whole conversation, for models of rules: `messages` may begin in the middle of it. */
-  readonly past?: readonly Message[];
+  past?(): readonly Message[];
 }
 
 export type ModelEvent =

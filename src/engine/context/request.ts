@@ -30,7 +30,7 @@ export function buildRequest(
   );
   const system = parts.join("\n\n");
   const { effort: reasoningEffort } = chosenModel(settings);
-  const past = standIn === undefined ? {} : { past: withContinuations(all) };
+  const past = standIn === undefined ? {} : { past: () => withContinuations(all) };
   // A fork begins like its origin, and shares its place in the provider's cache.
   const own = { sessionId: origins.at(-1) ?? id, mark, reasoningEffort, mode: settings.mode };
   return { system, messages: withContinuations(messages), tools, ...own, ...past };

@@ -13,7 +13,7 @@ export function createOfflineModel(): ModelPort {
 async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   try {
     if (request.purpose === "summary") throw new AgentError("model_failed", "The offline model writes no summaries.");
-    const messages = request.past ?? request.messages;
+    const messages = request.past?.() ?? request.messages;
     const { text, call, understood } = nextReply({ ...request, messages });
     for (const chunk of chunksOf(text)) {
       if (signal.aborted) return;

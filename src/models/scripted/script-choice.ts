@@ -94,7 +94,8 @@ export function createChooser(replies: readonly ScriptReply[]): Chooser {
   return {
     choose(request) {
       calls += 1;
-      const { system, messages, past = messages } = request;
+      const { system, messages } = request;
+      const past = request.past?.() ?? messages;
       const used = replay(system, past);
       const point = pointAt(past.at(-1));
       const before = journal.get(point) ?? [];

@@ -35,7 +35,7 @@ export function createScriptedModel(options: ScriptedModelOptions): ModelPort {
       const isSummary = request.purpose === "summary";
       const reply = isSummary ? script.summaries?.[summaries++] : chooser.choose({ ...request, messages });
       if (reply === undefined) yield exhausted(path, messages);
-      else yield* perform(reply, request, request.past ?? messages, clock, signal);
+      else yield* perform(reply, request, request.past?.() ?? messages, clock, signal);
     } catch (error) {
       yield { type: "error", failure: failureOf(error), retryable: false };
     }
