@@ -42,7 +42,7 @@ export function readCommand(
     const { part, isDoubtful, listed } = look(moved, true);
     const isFinal = moved.again === undefined && !isDoubtful && exported.size === 0;
     const final = isFinal ? part : look(moved.again ?? createMovedPaths(places.cwd), !isDoubtful).part;
-    const read = reading(command, final, programs, mayDelete(command) ? listed : []);
+    const read = reading(command, final, programs, listed.length > 0 && mayDelete(command) ? listed : []);
     return moved.makesLinks ? { ...read, makesLinks: true } : read;
   } catch (error) {
     // The parser never throws. A bug of ours must not let a command run.
