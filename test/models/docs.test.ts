@@ -11,7 +11,7 @@ test("every script on the page is valid", async () => {
   const blocks = [...(await page("scripted-models.md")).matchAll(/```yaml\n([\s\S]*?)```/g)].map(
     (match) => match[1] ?? "",
   );
-  expect(blocks.length).toBe(4);
+  expect(blocks.length).toBe(5);
   for (const block of blocks) expect(parseScript(parse(block), "page").replies.length).toBeGreaterThan(2);
 });
 

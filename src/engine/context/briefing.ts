@@ -76,7 +76,10 @@ export class Briefing {
     const { context } = this.parts;
     const { cwd, messages } = this.journal.state;
     const below = messages.flatMap((message) => (message.role === "tool" ? remindersOf(message) : []));
-    return [...(await context.reminders(cwd)), ...new Set(below), ...this.permissions()];
+    const [environment, ...others] = await context.reminders(cwd);
+    const permissions = this.permissions();
+    const first = [environment, permissions].filter((text) => text !== undefined).join("\n\n");
+    return [...(first === "" ? [] : [first]), ...others, ...new Set(below)];
   }
 
   /** Those of folders in which a call has just worked, the first time. */
@@ -91,31 +94,31 @@ export class Briefing {
     return [...found];
   }
 
-  private permissions(): readonly string[] {
+  private permissions(): string | undefined {
     const { settings, cwd } = this.journal.state;
     const { autonomy, mode } = settings;
-    const text = this.parts.context.permissions?.({ ...this.run, autonomy, mode, cwd, canAsk: this.canAsk() });
-    return text === undefined ? [] : [text];
-  }
-
-  /** They change between turns: what was said of them last counts. */
-  private newPermissions(): readonly string[] {
-    const told = this.journal.state.view.flatMap(remindersOf);
-    return this.permissions().filter((text) => text !== told.findLast((other) => firstLine(other) === firstLine(text)));
+    return this.parts.context.permissions?.({ ...this.run, autonomy, mode, cwd, canAsk: this.canAsk() });
   }
 
   /** Where the model works, once per process; texts that stand in the conversation already are not repeated. */
   async reminders(): Promise<readonly string[]> {
     const { state } = this.journal;
+    const told = state.view.flatMap(remindersOf);
     const news: string[] = [];
     // A broken rule is told before anything else is done.
     await this.rules();
     if (this.isHere && !this.oriented) {
       this.oriented = true;
-      const told = new Set(state.view.flatMap(remindersOf));
-      news.push(...(await this.parts.context.reminders(state.cwd)).filter((text) => !told.has(text)));
+      const texts = await this.parts.context.reminders(state.cwd);
+      news.push(...texts.filter((text) => !told.some((other) => other.includes(text))));
     }
-    if (this.isHere) news.push(...this.newPermissions());
+    const permissions = this.isHere ? this.permissions() : undefined;
+    if (permissions !== undefined && !isToldLast(permissions, told)) {
+      // Clients show each reminder as a block of its own: the first prompt has one, where there is no more to say.
+      const [environment, ...others] = news;
+      const first = environment === undefined ? permissions : `${environment}\n\n${permissions}`;
+      news.splice(0, news.length, first, ...others);
+    }
     if (state.lastEnd === "failed" && state.messages.at(-1)?.role === "assistant") {
       news.push("Your last answer broke off because the connection to you failed.");
     }
@@ -124,6 +127,9 @@ export class Briefing {
   }
 }
 
-function firstLine(text: string): string {
-  return text.slice(0, text.indexOf("\n"));
+/** They change between turns: what was said of them last counts. */
+function isToldLast(permissions: string, told: readonly string[]): boolean {
+  const heading = permissions.slice(0, permissions.indexOf("\n") + 1);
+  const last = told.findLast((text) => text.startsWith(heading) || text.includes(`\n\n${heading}`));
+  return last === permissions || last?.endsWith(`\n\n${permissions}`) === true;
 }

@@ -10,10 +10,13 @@ export function reminderText(text: string, mark: string): string {
 
 /** Each pass adds one `quoted-`, so that text that was quoted before comes back as it was. */
 export function quoteReminders(text: string): string {
-  return text.replace(/<(\s*\/?\s*)((?:quoted-)*system-reminder)/gi, "<$1quoted-$2");
+  return text.replace(/<(\s{0,9}\/?\s{0,9})((?:quoted-){0,99}system-reminder)/gi, "<$1quoted-$2");
 }
 
 /** In the JSON text of a call's arguments, where `<` may be written as an escape. */
 export function unquoteReminders(json: string): string {
-  return json.replace(/(<|\\u003c)((?:\s|\\[nrt])*\/?(?:\s|\\[nrt])*)quoted-((?:quoted-)*system-reminder)/gi, "$1$2$3");
+  return json.replace(
+    /(<|\\u003c)((?:\s|\\[nrt]){0,9}\/?(?:\s|\\[nrt]){0,9})quoted-((?:quoted-){0,99}system-reminder)/gi,
+    "$1$2$3",
+  );
 }
