@@ -14,8 +14,9 @@ const policy = createPermissionPolicy(() => "bash");
 async function workspace(links: Readonly<Record<string, string>>) {
   const home = await tempFolder();
   const cwd = join(home, "ws");
-  for (const folder of ["ws/out", "ws/packages/a", "other", ".ssh"])
+  for (const folder of ["ws/out", "ws/packages/a", "ws/node_modules/.bin", "other", ".ssh"])
     await mkdir(join(home, folder), { recursive: true });
+  await writeFile(join(cwd, "node_modules/.bin/vite"), "");
   await writeFile(join(home, "other", "x.test.js"), "");
   for (const [path, target] of Object.entries(links)) await symlink(target, join(cwd, path));
   const context: DecisionContext = {
