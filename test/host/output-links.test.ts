@@ -14,11 +14,14 @@ const policy = createPermissionPolicy(() => "bash");
 async function workspace(links: Readonly<Record<string, string>>) {
   const home = await tempFolder();
   const cwd = join(home, "ws");
-  for (const folder of ["ws/out", "ws/packages/a", "ws/node_modules/.bin", "other", ".ssh"])
+  for (const folder of ["ws/out", "ws/packages/a", "other", ".ssh"])
     await mkdir(join(home, folder), { recursive: true });
-  await writeFile(join(cwd, "node_modules/.bin/vite"), "");
   await writeFile(join(home, "other", "x.test.js"), "");
   for (const [path, target] of Object.entries(links)) await symlink(target, join(cwd, path));
+  if (links.node_modules === undefined) {
+    await mkdir(join(cwd, "node_modules", ".bin"), { recursive: true });
+    await writeFile(join(cwd, "node_modules", ".bin", "vite"), "#!/bin/sh\n", { mode: 0o755 });
+  }
   const context: DecisionContext = {
     ...{ tool: "Execute", autonomy: "high", mode: "auto", approver: true, unsafe: false, enabledTools: [] },
     ...{ cwd, readable: [], home, ownHome: join(home, ".tinman"), temp: "/nowhere/temp" },
