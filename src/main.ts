@@ -17,7 +17,9 @@ async function main(argv: readonly string[]): Promise<void> {
     await (await import("./commands/pdf-pages.ts")).runPdfPages(argv.slice(1));
     return;
   }
-  const keepCompiled = enableCompileCache(argv[0]);
+  // Sessions over a wire need much that one prompt does not: what the build compiled for that is not enough for them.
+  const isWire = argv.some((argument) => argument.endsWith("stream-jsonrpc"));
+  const keepCompiled = enableCompileCache(isWire ? "wire" : argv[0]);
   const { runProgram } = await import("./commands/program.ts");
   const exitCode = await runProgram(argv);
   keepCompiled();

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ProviderServer, Turn } from "../fakes/providers/base.ts";
 import { createOpenAIChatServer } from "../fakes/providers/openai-chat-server.ts";
+import { isFullRun } from "../full-run.ts";
 import { type Bench, createBench, lines } from "./tinman.ts";
 
 let bench: Bench;
@@ -27,17 +28,19 @@ function reads(step: number): Turn {
 
 const isForSummary = ({ rawBody }: { readonly rawBody: string }) => rawBody.includes("Write a summary of it");
 
-test("300 steps in a window of 8,000 tokens, with a model that writes no summaries", async () => {
+const steps = isFullRun ? 300 : 100;
+
+test(`${steps} steps in a window of 8,000 tokens, with a model that writes no summaries`, async () => {
   const first = { text: ["The fact of step 1 is MARMALADE."], calls: [{ name: "LS", input: {} }] };
-  server.enqueue(first, ...Array.from({ length: 299 }, (_, step) => reads(step)), { text: ["Done."] });
-  const run = await bench.tinman(["exec", "-o", "stream-json", "Take 300 steps. The number is 4711."]);
+  server.enqueue(first, ...Array.from({ length: steps - 1 }, (_, step) => reads(step)), { text: ["Done."] });
+  const run = await bench.tinman(["exec", "-o", "stream-json", `Take ${steps} steps. The number is 4711.`]);
   expect([run.code, run.stderr]).toEqual([0, ""]);
   expect(lines(run.stdout).at(-1)).toMatchObject({ type: "completion", finalText: "Done." });
   // What it answered to the two requests for a summary ran nothing.
-  expect(lines(run.stdout).filter(({ type }) => type === "tool_result")).toHaveLength(298);
+  expect(lines(run.stdout).filter(({ type }) => type === "tool_result")).toHaveLength(steps - 2);
   expect(server.requests.filter(isForSummary)).toHaveLength(2);
   const last = server.requests.at(-1)?.rawBody ?? "";
-  expect(last).toContain("Take 300 steps. The number is 4711.");
+  expect(last).toContain(`Take ${steps} steps. The number is 4711.`);
   expect(last).toContain("MARMALADE");
   expect(server.requests.flatMap(({ faults }) => faults)).toEqual([]);
 }, 60_000);
