@@ -4,14 +4,14 @@ import type { ModelEvent, ModelRequest, ToolSpec } from "../../engine/ports.ts";
 import type { ReasoningEffort } from "../../engine/settings.ts";
 import { maxCalls } from "../../engine/turn/reply.ts";
 import type { ModelSpec, Wire } from "../providers/model-spec.ts";
+import { withChatCacheMarks } from "../traffic/chat-cache-marks.ts";
+import type { ChatExtras } from "../traffic/chat-extras.ts";
+import { ChatExtrasReader } from "../traffic/chat-extras.ts";
+import { WrongAnswer } from "../traffic/watched-fetch.ts";
 import type { ProviderOptions } from "./ai-sdk-types.ts";
-import { withChatCacheMarks } from "./chat-cache-marks.ts";
-import type { ChatExtras } from "./chat-extras.ts";
-import { ChatExtrasReader } from "./chat-extras.ts";
 import { promptOf, proofNames } from "./prompt.ts";
 import { optionsOf } from "./provider-options.ts";
 import { unquoteReminders } from "./reminders.ts";
-import { WrongAnswer } from "./watched-fetch.ts";
 
 /** The only file that calls the AI SDK: translates a request to `doStream`, and the stream's parts to our events. */
 

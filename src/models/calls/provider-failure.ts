@@ -3,11 +3,11 @@ import type { ModelEvent } from "../../engine/ports.ts";
 import { textStart } from "../../text/text-cut.ts";
 import { type Fields, isRecord, parsedJson } from "../../text/values.ts";
 import type { ModelSpec } from "../providers/model-spec.ts";
+import { retryAfter } from "../traffic/retry-after.ts";
+import { UnstreamedAnswer } from "../traffic/watched-fetch.ts";
 import { CutStream, StreamFault } from "./ai-sdk.ts";
 import { httpFailure } from "./http-failure.ts";
 import { shownUrl } from "./redact.ts";
-import { retryAfter } from "./retry-after.ts";
-import { UnstreamedAnswer } from "./watched-fetch.ts";
 
 type ErrorEvent = ModelEvent & { type: "error" };
 

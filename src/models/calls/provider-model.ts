@@ -1,13 +1,13 @@
 import type { ModelEvent, ModelPort } from "../../engine/ports.ts";
 import type { ModelSpec } from "../providers/model-spec.ts";
+import type { Watch } from "../traffic/watched-fetch.ts";
+import { watchedFetch } from "../traffic/watched-fetch.ts";
 import type { OpenAnswer } from "./ai-sdk.ts";
 import { openAnswer } from "./ai-sdk.ts";
 import { chooseEffort } from "./effort.ts";
 import { countLeftOut } from "./prompt.ts";
 import { providerFailure } from "./provider-failure.ts";
 import { redactor } from "./redact.ts";
-import type { Watch } from "./watched-fetch.ts";
-import { watchedFetch } from "./watched-fetch.ts";
 
 /**
  * A provider's model. Each call is one attempt with a signal of its own, and all failures are events. `now`: the time of day,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ChatExtrasReader } from "../../../src/models/calls/chat-extras.ts";
+import { ChatExtrasReader } from "../../../src/models/traffic/chat-extras.ts";
 
 function read(...deltas: readonly unknown[]) {
   const reader = new ChatExtrasReader();

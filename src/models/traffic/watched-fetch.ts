@@ -1,5 +1,5 @@
+import { shownUrl } from "../calls/redact.ts";
 import type { ModelSpec, Wire } from "../providers/model-spec.ts";
-import { shownUrl } from "./redact.ts";
 import { responsesRepair } from "./responses-repair.ts";
 import { eventsOfWhole } from "./whole-answer.ts";
 
