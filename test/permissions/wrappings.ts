@@ -93,7 +93,7 @@ const rows: readonly (readonly [DangerousCommand["class"], ...string[]])[] = [
     "mv .git x",
     "find . -type f -delete",
   ],
-  ["high", "|echo x >> .gi?/config", "|cd .gi?; echo x > config", "rm -rf .gi?", "|cd; rm -rf *", "|bash -lc ls"],
+  ["high", "|echo x >> .gi?/config", "|(cd .gi?; echo x > config)", "rm -rf .gi?", "|cd; rm -rf *", "|bash -lc ls"],
   [
     "high",
     "|for d in *; do rm -rf $d; done",
