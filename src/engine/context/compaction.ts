@@ -23,6 +23,8 @@ export interface CompactionParts {
   readonly ofCall: KeptOfCall;
   /** The model's notes of the view, or of a shorter version of it; `undefined` when it gives none. */
   summarise(view: readonly Message[]): Promise<string | undefined>;
+  /** The summary was of no use. */
+  gainedNothing(): void;
 }
 
 /** Shares of the room for messages: what stays as it is, the notes, and what is kept word for word. */
@@ -50,6 +52,7 @@ export async function compact(parts: CompactionParts): Promise<CompactedBody | u
     after <= room && (after <= before * gain || (trigger === "user" && after <= smallSummary));
   const summarised = notes === undefined ? undefined : withNotes(parts, pruned, { end, room, notes });
   if (summarised !== undefined && isGain(tokensOf(summarised.view))) return summarised.body;
+  if (summarised !== undefined) parts.gainedNothing();
   const listed = withNotes(parts, pruned, { end, room, notes: undefined });
   return tokensOf(listed.view) < before || trigger === "user" ? listed.body : undefined;
 }
@@ -57,11 +60,13 @@ export async function compact(parts: CompactionParts): Promise<CompactedBody | u
 /** Without a summary: with the old results removed, and where nearly all is new, with the new ones cut. */
 function shortEnough(pruned: Pruned, end: number, room: number): Pruned | undefined {
   const most = room * prunedEnough;
-  if (tokensOf(pruned.view) <= most) return pruned;
+  const isShorter = pruned.results.length > 0 || pruned.media.length > 0;
+  if (isShorter && tokensOf(pruned.view) <= most) return pruned;
   const old = tokensOf(pruned.view.slice(0, end));
   if (old > room * shares.tail) return undefined;
   const { view, results } = fitResults(pruned.view, end, most - old);
-  return tokensOf(view) > room ? undefined : { ...pruned, view, results: [...pruned.results, ...results] };
+  if (results.length === 0 || tokensOf(view) > room) return undefined;
+  return { ...pruned, view, results: [...pruned.results, ...results] };
 }
 
 /** Where the newest messages begin that take about so many tokens: the last reply and its results at least, never between them. */

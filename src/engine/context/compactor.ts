@@ -99,10 +99,13 @@ export class Compactor {
         trigger,
         window,
         fixed,
-        limit: Math.max(least, Math.floor(limit / Math.max(1, counted))),
+        limit: trigger === "provider" ? limit : Math.max(least, Math.floor(limit / Math.max(1, counted))),
         own: { id: ids.next(), createdAt: clock.now() },
         instructions: await this.parts.instructions(),
         ofCall,
+        gainedNothing: () => {
+          this.failures += 1;
+        },
         summarise: (view) => this.summarise(view, { model, request }, wish),
       });
       if (body === undefined || signal.aborted) return undefined;

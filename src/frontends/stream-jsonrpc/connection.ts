@@ -112,7 +112,11 @@ export class Connection {
     if (message.factoryProtocolVersion !== undefined) context.hasProtocolVersion = true;
     // Client notifications have no effect.
     if (message.type === "response") context.live?.answer(message);
-    if (message.type === "request") await this.handle(message);
+    if (message.type !== "request") return;
+    const handled = this.handle(message);
+    // A summary takes a while, and an interrupt must reach it meanwhile.
+    if (message.method !== "droid.compact_session") return handled;
+    handled.catch((error: unknown) => context.fail(error));
   }
 
   private inOrder(size: number, work: () => Promise<void>): void {

@@ -235,3 +235,21 @@ test("requests keep their beginning between compactions, so that a provider's ca
   expect(breaks).toBeLessThanOrEqual(compactions);
   expect(missed / sent).toBeLessThan(0.35);
 });
+
+test("a provider whose window is smaller than we believe does not end the session for ever", async () => {
+  const realWindow = 8_000;
+  const reply: FakeReply = (request) => {
+    if (textOf(request.messages).length > realWindow * 4)
+      return [{ type: "error", failure: { code: "context_full", message: "too long" }, retryable: false }];
+    if (request.purpose === "summary") return summary();
+    return request.messages.at(-1)?.role === "tool" ? says("read") : calls(["Dump", { size: 39_000 }]);
+  };
+  const kit = createKit(
+    Array.from({ length: 60 }, () => reply),
+    { tools: [dump] },
+  );
+  const session = await kit.open();
+  const reasons: string[] = [];
+  for (const prompt of ["read", "hi", "hi", "hi"]) reasons.push((await ask(session, prompt)).reason);
+  expect(reasons.at(-1)).toBe("completed");
+});

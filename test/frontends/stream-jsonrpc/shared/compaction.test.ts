@@ -72,3 +72,17 @@ test("when a session is compacted can be set, and taken back", async () => {
   expect(pool.get(sessionId)?.settings).not.toHaveProperty("compactAt");
   expect(errorOf(await change({ compactionTokenLimit: -1 }))[0]).toBe(-32602);
 });
+
+test("an interrupt reaches a compaction that waits for its summary", async () => {
+  const never = createSignal();
+  const { begin } = share([says("hello"), waitsBetween([], never.come, says("late"))]);
+  const { client, say } = await begin();
+  await say("hi");
+  await client.state("idle");
+  const asked = client.request("droid.compact_session", {});
+  await client.state("compacting_conversation");
+  expect((await client.request("droid.get_context_stats", {})).error).toBeUndefined();
+  expect((await client.request("droid.interrupt_session", {})).result).toEqual({});
+  never.give();
+  expect((await asked).error?.message).toBe("The compaction was interrupted.");
+});
