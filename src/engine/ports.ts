@@ -1,3 +1,4 @@
+import type { Contained, Sandbox } from "./containment.ts";
 import type { Failure } from "./errors.ts";
 import type { DurableEvent } from "./event.ts";
 import type { Files } from "./files.ts";
@@ -205,6 +206,8 @@ export interface CommandSpec {
   readonly spoolPath: string;
   /** How much of the head and of the tail is kept in memory and returned, each. */
   readonly keepBytes: number;
+  /** A command that cannot be contained like this does not run. Without this, it has all rights of the user. */
+  readonly contained?: Contained;
   /** Called with the latest output, a few times a second at most. */
   onProgress(tail: string): void;
 }
@@ -239,6 +242,8 @@ export interface Processes {
     readonly command: string;
     readonly cwd: string;
     readonly outputPath: string;
+    /** If set, it ends with the session. */
+    readonly contained?: Contained;
   }): Promise<{ readonly pid: number }>;
 }
 
@@ -346,6 +351,7 @@ export interface Guards {
 export interface Host {
   readonly files: Files;
   readonly processes: Processes;
+  readonly sandbox: Sandbox;
   readonly search: Search;
   readonly web: Web;
   /** Answers what a decision about a command depends on; `undefined` when it cannot be told. Starts nothing, changes nothing. */

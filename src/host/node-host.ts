@@ -1,5 +1,7 @@
 import { mkdir, readdir, realpath } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Sandbox } from "../engine/containment.ts";
 import type { Guards, Host, Processes, Search, Web } from "../engine/ports.ts";
 import type { Network } from "../net/network.ts";
 import { createFiles } from "./files/files.ts";
@@ -74,6 +76,14 @@ function lazyProcesses(options: NodeHostOptions): Processes {
   };
 }
 
+/** Commands cannot be contained here yet. */
+const noSandbox: Sandbox = {
+  status: async () => ({ works: false, why: "This version cannot contain commands.", advice: "" }),
+  tempOf: () => tmpdir(),
+  hasServers: () => false,
+  endSession: async () => {},
+};
+
 function lazySearch(): Search {
   const load = lazily(async () => (await import("./search/ripgrep.ts")).createSearch());
   return {
@@ -128,6 +138,7 @@ export function createNodeHost(options: NodeHostOptions): Host {
   return {
     files: createFiles(options.unfinishedDir === undefined ? {} : { unfinishedDir: options.unfinishedDir }),
     processes: lazyProcesses(options),
+    sandbox: noSandbox,
     search: lazySearch(),
     web: lazyWeb(options),
     lookUp: async (lookup) => (await import("./look-up.ts")).lookUp(lookup),

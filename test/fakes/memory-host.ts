@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import type { SandboxStatus } from "../../src/engine/containment.ts";
 import type { DirectoryEntry, FileStat } from "../../src/engine/files.ts";
 import type { Lookup, ProtectedPaths } from "../../src/engine/permission.ts";
 import type { CommandResult, CommandSpec, Host, WebPage } from "../../src/engine/ports.ts";
@@ -26,6 +27,8 @@ export interface MemoryHostOptions {
   runsPrograms?(cwd: string): boolean;
   /** Address -> what its server answers, or the words of a failure; others are refused. An answer without status is 200, HTML. */
   readonly pages?: Readonly<Record<string, MemoryPage | Error>>;
+  /** Whether commands can be contained; not unless given. */
+  readonly sandbox?: SandboxStatus;
   /** How a command ends; what is left out is an exit with 0 and no output. */
   onCommand?(command: string, spec: CommandSpec): Partial<CommandResult> | Promise<Partial<CommandResult>>;
 }
@@ -41,9 +44,11 @@ export interface MemoryHost extends Host {
   text(path: string): string | undefined;
   /** What `processes` was asked to run and to start. */
   readonly commands: CommandSpec[];
+  /** The sessions whose sandbox was ended. */
+  readonly endedSandboxes: string[];
   /** What `web` was asked for. */
   readonly fetched: { readonly url: string; readonly maxBytes: number; readonly accept: string }[];
-  readonly backgrounds: { readonly command: string; readonly cwd: string; readonly outputPath: string }[];
+  readonly backgrounds: Parameters<Host["processes"]["startBackground"]>[0][];
 }
 
 export const fixedMtime = Date.UTC(2026, 0, 2, 3, 4, 5);
@@ -55,6 +60,7 @@ export function createMemoryHost(
 ): MemoryHost {
   const entries = new Map<string, Entry>([["/", { kind: "directory" }]]);
   const commands: CommandSpec[] = [];
+  const endedSandboxes: string[] = [];
   const fetched: MemoryHost["fetched"] = [];
   const backgrounds: MemoryHost["backgrounds"] = [];
   let counter = 0;
@@ -223,6 +229,14 @@ export function createMemoryHost(
         return { pid: 4000 + backgrounds.length };
       },
     },
+    sandbox: {
+      status: async () => options.sandbox ?? { works: false, why: "The memory host has none.", advice: "" },
+      tempOf: (sessionId) => `/tmp/${sessionId}`,
+      hasServers: () => backgrounds.some(({ contained }) => contained !== undefined),
+      async endSession(sessionId) {
+        endedSandboxes.push(sessionId);
+      },
+    },
     web: {
       async get(url, asked, signal) {
         fetched.push({ url, ...asked });
@@ -248,6 +262,7 @@ export function createMemoryHost(
     commands,
     fetched,
     backgrounds,
+    endedSandboxes,
   };
 }
 

@@ -113,12 +113,15 @@ function unstartable(error: unknown): CommandResult {
   return nothingRan({ type: "unstartable", message });
 }
 
+const cannotContain = "The command cannot be contained here, so it was not run.";
+
 async function run(
   spec: CommandSpec,
   signal: AbortSignal,
   environment: Readonly<Record<string, string>>,
 ): Promise<CommandResult> {
   if (signal.aborted) return nothingRan({ type: "aborted" });
+  if (spec.contained !== undefined) return nothingRan({ type: "unstartable", message: cannotContain });
   const problem = await folderProblem(spec.cwd);
   if (problem !== undefined) return nothingRan({ type: "unstartable", message: problem });
 
@@ -169,6 +172,7 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
   return {
     run: async (spec, signal) => run(spec, signal, await environment()),
     async startBackground(spec) {
+      if (spec.contained !== undefined) throw new Error(cannotContain);
       const problem = await folderProblem(spec.cwd);
       if (problem !== undefined) throw new Error(problem);
       return { pid: await startDetached(spec.command, spec.cwd, spec.outputPath, await environment()) };
