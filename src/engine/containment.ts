@@ -15,12 +15,12 @@ export interface Containment {
   readonly kept: readonly string[];
   /** Places that the command does not see. */
   readonly hidden: readonly string[];
-  /** Places below hidden ones that it can read, such as the credentials and the agent socket of its own program. */
+  /** Places below hidden ones that it can read, such as its own program's credentials. With `.ssh`, also the ssh agent. */
   readonly shown: readonly string[];
   /** `session`: a network of the session's own, without a way out. `host`: this machine's network. */
   readonly network: "session" | "host";
-  /** Whether it sees, and can signal, only its own processes. */
-  readonly processes: "own" | "host";
+  /** Whether it sees, and can signal, only its own processes, or all contained ones of its session. */
+  readonly processes: "own" | "session";
 }
 
 export type SandboxStatus =
