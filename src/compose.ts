@@ -10,7 +10,9 @@ import { removeOldCopies } from "./config/old-copies.ts";
 import { ownHomes } from "./config/own-homes.ts";
 import { adminFiles, loadRules } from "./config/rules/rules.ts";
 import { seenPlaces } from "./engine/calls/evidence.ts";
+import { containingFor } from "./engine/calls/session-sandbox.ts";
 import { fixedTools } from "./engine/calls/tool-source.ts";
+import type { SandboxOptions } from "./engine/containment.ts";
 import type { ContextOptions } from "./engine/context/budget.ts";
 import { Engine } from "./engine/engine.ts";
 import type { EngineParts } from "./engine/engine-parts.ts";
@@ -65,6 +67,7 @@ export interface Composition {
   /** What can be said about models beyond what a run needs. */
   inspectModels(): Promise<ModelInspector>;
   readonly host: Host;
+  readonly sandboxMode: SandboxOptions["mode"];
   readonly engine: Engine;
   readonly policy: PermissionPolicy;
   /**
@@ -116,13 +119,30 @@ function lazyNetwork(env: NodeJS.ProcessEnv, { network }: UserConfig): () => Pro
   };
 }
 
+export interface ComposeOptions {
+  readonly configFile?: string;
+  readonly observe?: EngineParts["observe"];
+  /** Counts instead of the configured one. */
+  readonly sandboxMode?: SandboxOptions["mode"] | undefined;
+}
+
+async function sandboxOptions(
+  { sandbox = {} }: UserConfig,
+  home: string,
+  mode: SandboxOptions["mode"] | undefined,
+): Promise<SandboxOptions> {
+  const { writable = [], network = "proven" } = sandbox;
+  const folders = writable.map((folder) => real(folder.replace(/^~(?=\/)/, home)));
+  return { mode: mode ?? sandbox.mode ?? "off", network, writable: await Promise.all(folders) };
+}
+
 /**
  * The only place that knows every adapter. `configFile` takes the place of the user's `config.yaml`. Rejects with
  * `config_invalid`.
  */
 export async function compose(
   env: NodeJS.ProcessEnv = process.env,
-  { configFile, observe }: { configFile?: string; observe?: EngineParts["observe"] } = {},
+  { configFile, observe, sandboxMode }: ComposeOptions = {},
 ): Promise<Composition> {
   const homes = await resolved(ownHomes(env));
   const config = await loadUserConfig(homes.own, configFile === undefined ? {} : { file: configFile });
@@ -177,7 +197,9 @@ export async function compose(
     foldsCase: process.platform === "darwin" || process.platform === "win32",
   };
   const ids = createIds();
+  const sandbox = await sandboxOptions(config, homes.user, sandboxMode);
   const engine = new Engine({
+    sandbox,
     ...(observe === undefined ? {} : { observe }),
     store,
     models,
@@ -217,14 +239,16 @@ export async function compose(
       return createModelInspector({ choices: config.models ?? {}, env, fetch: openFetch });
     },
     host,
+    sandboxMode: sandbox.mode,
     engine,
     policy,
     decisionContext: async (cwd) => {
       const found = await rules(cwd);
       const run = { tool: "Execute", autonomy: "off", mode: "auto", approver: true, unsafe: false } as const;
       const seen = await seenPlaces({ policy, host }, { ...places, cwd }, []);
+      const containing = await containingFor({ host, sandbox }, "");
       return {
-        context: { ...run, ...places, ...seen, cwd, enabledTools: [], rules: found.rules },
+        context: { ...run, ...places, ...seen, ...containing, cwd, enabledTools: [], rules: found.rules },
         notices: found.notices,
       };
     },

@@ -41,6 +41,7 @@ export async function runDoctor(options: { readonly json?: boolean }, io: Io): P
     }),
     check("shell", true, async () => firstLine("sh", ["-c", "/bin/bash --version || echo /bin/sh"], process.cwd())),
     check("search", true, async () => checkSearch((await composed).host)),
+    check("sandbox", false, async () => checkSandbox(await composed)),
     check("writes", false, async () => checkWrites(await (await composed).unfinishedWrites())),
     check("git", false, async () => firstLine("git", ["--version"], process.cwd())),
   ]);
@@ -111,6 +112,13 @@ async function checkSearch(host: Host): Promise<string> {
   const query = { folder: process.cwd(), include: ["*"], exclude: [], limit: 1 };
   await host.search.glob(query, AbortSignal.timeout(5_000));
   return "files can be searched";
+}
+
+async function checkSandbox({ host, sandboxMode }: Composition): Promise<string> {
+  if (sandboxMode === "off") return "off, as configured: commands run with all your rights";
+  const status = await host.sandbox.status();
+  if (status.works) return `commands are contained by ${status.mechanism}`;
+  throw new Error(`${status.why} ${status.advice}`.trimEnd());
 }
 
 function checkWrites(unfinished: Awaited<ReturnType<Composition["unfinishedWrites"]>>): string {

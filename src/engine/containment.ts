@@ -9,8 +9,15 @@ export interface Contained {
  * on this machine. The longest path that covers a file decides about it.
  */
 export interface Containment {
-  /** Folders that the command can write, with everything below them. The rest of the disk is read-only. */
+  /**
+   * Folders that the command can write, with everything below them. A missing one stands for the nearest folder above it
+   * that exists, but not for the root. The rest of the disk is read-only.
+   */
   readonly writable: readonly string[];
+  /** Folders of its own program that it can write as well. A missing one is created. */
+  readonly caches: readonly string[];
+  /** Files that its redirections write. They are created before it starts, and can only be written in place. */
+  readonly outputs: readonly string[];
   /** Places below writable folders that stay read-only. A missing one cannot be created. */
   readonly kept: readonly string[];
   /** Places that the command does not see. */
@@ -21,6 +28,18 @@ export interface Containment {
   readonly network: "session" | "host";
   /** Whether it sees, and can signal, only its own processes, or all contained ones of its session. */
   readonly processes: "own" | "session";
+}
+
+export const sandboxModes = ["auto", "required", "off"] as const;
+
+/** What the user configures. */
+export interface SandboxOptions {
+  /** `auto`: commands are contained where that works. `required`: no session opens where it does not work. */
+  readonly mode: (typeof sandboxModes)[number];
+  /** `all`: every contained command has this machine's network. */
+  readonly network: "proven" | "all";
+  /** Further folders that contained commands can write. Canonical. */
+  readonly writable: readonly string[];
 }
 
 export type SandboxStatus =
@@ -37,6 +56,8 @@ export type SandboxStatus =
 export interface Sandbox {
   /** Probed by running a contained command, on the first call only. */
   status(): Promise<SandboxStatus>;
+  /** A guess without running anything, for what the model is told. */
+  seemsToWork(): boolean;
   /** A session's own temp folder: canonical, and the `TMPDIR` of its contained commands. Created with the first one. */
   tempOf(sessionId: string): string;
   /** Whether contained background commands of a session may still run, so that its network has servers. */

@@ -1,4 +1,5 @@
 import type { ToolSource } from "./calls/tool-source.ts";
+import type { SandboxOptions } from "./containment.ts";
 import type { ContextOptions } from "./context/budget.ts";
 import type { EngineEvent } from "./event.ts";
 import type { CommandRules, DecisionContext, PermissionPolicy } from "./permission.ts";
@@ -12,6 +13,8 @@ export interface EngineParts {
   readonly policy: PermissionPolicy;
   readonly tools: ToolSource;
   readonly host: Host;
+  /** Without it, commands are not contained. */
+  readonly sandbox?: SandboxOptions;
   readonly context: ContextSource;
   /** How long conversations are made to fit. */
   readonly compaction?: ContextOptions;

@@ -57,6 +57,7 @@ export class Engine {
   /** Rejects with `model_unknown` before anything is written. */
   async create(options: NewSession): Promise<Session> {
     await this.checkModels(options.settings);
+    await this.checkSandbox(options.settings, options.run);
     const { cwd, settings } = options;
     return this.start({ type: "session.opened", cwd, settings }, options.id, options.run);
   }
@@ -79,6 +80,7 @@ export class Engine {
       });
       if (options.toRead !== true) {
         await this.checkModels({ ...session.settings, ...definite(options.changes ?? {}) });
+        await this.checkSandbox(session.settings, options.run);
       }
       if (options.changes !== undefined) await session.update(options.changes);
       this.keep(session);
@@ -102,6 +104,7 @@ export class Engine {
     const settings = { ...source.settings, ...definite(options.changes ?? {}) };
     if (options.toRead !== true) {
       await this.checkModels(settings);
+      await this.checkSandbox(settings, options.run);
       await this.checkFolder(options.cwd ?? source.cwd);
     }
     const opened = {
@@ -191,6 +194,19 @@ export class Engine {
     const found = await this.parts.host.files.stat(cwd).catch(() => undefined);
     if (found?.kind === "directory") return;
     throw new AgentError("usage", `The session's folder ${cwd} is not there any more. Continue it in another one.`);
+  }
+
+  /** Rejects with `sandbox_unavailable` if commands here must be contained and cannot be. */
+  private async checkSandbox({ clientRunsTools }: SessionSettings, run: RunOptions = {}): Promise<void> {
+    if (this.parts.sandbox?.mode !== "required" || clientRunsTools === true) return;
+    if (run.unsafe === true) {
+      const message = "The sandbox is required, and --skip-permissions-unsafe runs commands outside it. Choose one.";
+      throw new AgentError("usage", message);
+    }
+    const status = await this.parts.host.sandbox.status();
+    if (status.works) return;
+    const message = `The sandbox is required, and does not work here. ${status.why} ${status.advice}`.trimEnd();
+    throw new AgentError("sandbox_unavailable", message);
   }
 
   /** Rejects with `model_unknown`, or with what is wrong with a model's configuration. */

@@ -28,6 +28,7 @@ export const errorCodes = {
   limit_turns: "The run used up its model calls.",
   limit_tokens: "The run used up its tokens.",
   timeout: "The run took longer than it was given.",
+  sandbox_unavailable: "Commands must run in a sandbox, and it does not work here.",
   denied: "A tool call needs a permission that was not given.",
   cancelled: "Somebody said no to a tool call.",
   tool_failed: "The run ended on a tool that could not do its job.",

@@ -1,3 +1,4 @@
+import type { Containment, SandboxOptions } from "./containment.ts";
 import type { Autonomy, Mode } from "./settings.ts";
 
 /** What a call would do, as the policy sees it. Paths are canonical: absolute, with symbolic links resolved. */
@@ -190,6 +191,8 @@ export interface JudgedPart {
   readonly rule: string;
   /** Completes "it …". */
   readonly why: string;
+  /** What it does is unknown, and its class counts only inside the sandbox. */
+  readonly contained?: true;
   readonly parts: readonly JudgedPart[];
 }
 
@@ -214,6 +217,14 @@ export interface Decision {
   readonly rule: string;
   /** One sentence for the user. */
   readonly why: string;
+  /** Whether the command runs in the sandbox. Absent where there is none. */
+  readonly contained?: boolean;
+}
+
+/** A decision of the policy, with what the host needs to carry it out. */
+export interface Ruling extends Decision {
+  /** The walls that the command runs behind. Present if `contained`. */
+  readonly walls?: Containment;
 }
 
 /** The level that "always allow" raises the session to for these; `undefined` if raising would not help one of them. */
@@ -263,6 +274,19 @@ export interface DecisionContext {
   readonly unsafe: boolean;
   /** Tools allowed by name for this run. */
   readonly enabledTools: readonly string[];
+  /** Present if commands can be contained here. */
+  readonly sandbox?: SandboxSituation;
+  /** Why they cannot be, although the user wants it: a sentence. */
+  readonly noSandbox?: string;
+}
+
+export interface SandboxSituation {
+  /** The session's own temp folder. */
+  readonly temp: string;
+  /** Contained background commands of the session may be running. */
+  readonly hasServers: boolean;
+  readonly network: SandboxOptions["network"];
+  readonly writable: SandboxOptions["writable"];
 }
 
 /** No method ever throws or rejects. */
@@ -275,10 +299,10 @@ export interface PermissionPolicy {
   namedPlaces(homes: Pick<DecisionContext, "home" | "ownHome" | "ownConfig" | "loginHome">): ProtectedPaths;
   /** Parses and classifies a command. Reads no files. */
   read(command: string, places: Pick<DecisionContext, "cwd" | "home">): Promise<CommandReading>;
-  /** Every part of a command with its class and the rule that decided. */
-  explain(evidence: Evidence, context: DecisionContext): JudgedPart;
+  /** Every part of a command with its class and the rule that decided, and its walls if it would be contained. */
+  explain(evidence: Evidence, context: DecisionContext): { readonly tree: JudgedPart; readonly walls?: Containment };
   /** Pure and synchronous: the same accesses in the same context give the same decision. */
-  decide(accesses: readonly Access[], context: DecisionContext): Decision;
+  decide(accesses: readonly Access[], context: DecisionContext): Ruling;
 }
 
 /** What an approver sees beside the call itself. */

@@ -384,6 +384,8 @@ export interface PermissionSituation extends Pick<RunOptions, "unsafe" | "onDeni
   readonly cwd: string;
   /** Somebody can give a permission. */
   readonly canAsk: boolean;
+  /** Commands run in a sandbox. */
+  readonly contained: boolean;
 }
 
 /* --------------------------------------------------------------- time, ids */

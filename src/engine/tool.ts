@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Containment } from "./containment.ts";
 import type { Answer, Interaction } from "./interaction.ts";
 import type { ImageBlock, ToolCause, ToolResultBlock, ToolStatus } from "./message.ts";
 import type { Access, Preview } from "./permission.ts";
@@ -33,6 +34,8 @@ export interface ToolContext extends ToolScope {
   /** What a search through a folder above them must leave out. */
   readonly protectedPlaces: readonly string[];
   readonly seenFiles: SeenFiles;
+  /** The walls that its command runs behind. */
+  readonly walls?: Containment;
   /** Shows the last lines of a running tool. Cheap to call; the engine thins it out. */
   progress(text: string): void;
   /** Asks whoever is attached; `undefined` when nobody can answer. Never rejects: an interrupt answers `cancel`. */

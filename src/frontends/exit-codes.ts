@@ -27,6 +27,7 @@ export type HandledSignal = keyof typeof signalCodes;
 const codeOfError: Partial<Record<ErrorCode, ExitCode>> = {
   usage: exitCodes.usage,
   config_invalid: exitCodes.usage,
+  sandbox_unavailable: exitCodes.usage,
   model_unknown: exitCodes.usage,
   script_invalid: exitCodes.usage,
   input_too_large: exitCodes.usage,

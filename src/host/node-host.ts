@@ -79,6 +79,7 @@ function lazyProcesses(options: NodeHostOptions): Processes {
 /** Commands cannot be contained here yet. */
 const noSandbox: Sandbox = {
   status: async () => ({ works: false, why: "This version cannot contain commands.", advice: "" }),
+  seemsToWork: () => false,
   tempOf: () => tmpdir(),
   hasServers: () => false,
   endSession: async () => {},

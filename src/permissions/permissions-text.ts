@@ -10,8 +10,19 @@ const calls: Readonly<Record<Autonomy, string>> = {
   high: "other programs and scripts, git push, other deletions",
 };
 
+const sandboxed: Readonly<Record<Autonomy, string>> = {
+  ...calls,
+  medium: `${calls.medium}, other programs and scripts`,
+  high: "git push, other deletions, commands with riskLevel high",
+};
+
+const sandboxRules =
+  'Commands run in a sandbox. They can write the workspace and $TMPDIR, not /tmp, and cannot see credentials. Installers, git and downloads have the network when they run as commands of their own; other programs do not. riskLevel "high" asks to run a command outside the sandbox. Background commands end with the session.';
+
 /** Which calls run, which need somebody's yes, and whether anybody can give it. */
-export function permissionsText({ autonomy, mode, cwd, canAsk, unsafe, onDenied }: PermissionSituation): string {
+export function permissionsText(situation: PermissionSituation): string {
+  const { autonomy, mode, cwd, canAsk, contained, unsafe, onDenied } = situation;
+  const classes = contained ? sandboxed : calls;
   const lines = [
     "Permissions",
     `Workspace: ${cwd}`,
@@ -20,7 +31,7 @@ export function permissionsText({ autonomy, mode, cwd, canAsk, unsafe, onDenied 
   if (unsafe === true) return lines.join("\n");
   if (mode === "spec") return [...lines, `Runs: ${calls.off}. Spec mode refuses everything else.`].join("\n");
   const isRun = (level: Autonomy): boolean => !isAbove(level, autonomy);
-  const of = (levels: readonly Autonomy[]): string => levels.map((level) => calls[level]).join("; ");
+  const of = (levels: readonly Autonomy[]): string => levels.map((level) => classes[level]).join("; ");
   const others = autonomyLevels.filter((level) => !isRun(level));
   lines.push(`Runs unasked: ${of(autonomyLevels.filter(isRun))}.`);
   const needing = [
@@ -28,6 +39,7 @@ export function permissionsText({ autonomy, mode, cwd, canAsk, unsafe, onDenied 
     "protected places (credentials, .git, start-up files of shells)",
   ];
   lines.push(`Needs permission: ${needing.join("; ")}.`);
+  if (contained) lines.push(sandboxRules);
   if (canAsk) lines.push("The user is asked for it when you make such a call.");
   else if (onDenied === "continue")
     lines.push("Nobody can give it here: such a call is denied, and you go on without it.");

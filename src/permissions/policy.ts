@@ -1,3 +1,4 @@
+import type { Containment } from "../engine/containment.ts";
 import type {
   Access,
   AccessClass,
@@ -5,6 +6,7 @@ import type {
   DecisionContext,
   JudgedPart,
   PermissionPolicy,
+  Ruling,
 } from "../engine/permission.ts";
 import { lookupKey } from "../engine/permission.ts";
 import type { Autonomy } from "../engine/settings.ts";
@@ -23,22 +25,27 @@ interface Judged {
   readonly rule: string;
   /** Completes "This call …". */
   readonly does: string;
+  readonly isCommand?: true;
+  /** The command runs behind these. */
+  readonly walls?: Containment;
 }
 
 /** The parser and the knowledge of programs. Loaded with the first command, because most runs need none. */
 interface CommandKnowledge {
   readonly reading: typeof import("./read-command.ts");
   readonly judging: typeof import("./judge-command.ts");
+  readonly containing: typeof import("./containment/contained-command.ts");
   readonly rules: typeof import("./rules/rules.ts");
 }
 
 async function loadKnowledge(): Promise<CommandKnowledge> {
-  const [reading, judging, rules] = await Promise.all([
+  const [reading, judging, containing, rules] = await Promise.all([
     import("./read-command.ts"),
     import("./judge-command.ts"),
+    import("./containment/contained-command.ts"),
     import("./rules/rules.ts"),
   ]);
-  return { reading, judging, rules };
+  return { reading, judging, containing, rules };
 }
 
 /** `shell`: the shell that runs commands. It decides how they are parsed. */
@@ -52,12 +59,17 @@ export function createPermissionPolicy(shell: () => "bash" | "sh"): PermissionPo
       known ??= await loadKnowledge();
       return known.reading.readCommand(command, places, shell());
     },
-    explain: (evidence, context) => known?.judging.judgeReading(evidence, context) ?? notRead,
+    explain(evidence, context) {
+      if (known === undefined) return { tree: notRead };
+      const tree = known.judging.judgeReading(evidence, context);
+      const contained = known.containing.containedCommand(evidence, tree, context);
+      return contained === undefined ? { tree } : { tree: contained.judged, walls: contained.walls };
+    },
     decide: (accesses, context) => decide(accesses, context, known),
   };
 }
 
-function decide(accesses: readonly Access[], context: DecisionContext, known: CommandKnowledge | undefined): Decision {
+function decide(accesses: readonly Access[], context: DecisionContext, known: CommandKnowledge | undefined): Ruling {
   // An allow rule skips a question, but does not turn a change into reading.
   const seen = context.mode === "spec" ? { ...context, rules: { ...context.rules, allow: [] } } : context;
   const judged = accesses.map((access) => judge(access, seen, known)).reduce(worst, harmless);
@@ -65,6 +77,7 @@ function decide(accesses: readonly Access[], context: DecisionContext, known: Co
     class: judged.class,
     impact: judged.class === "read" ? "low" : judged.class,
     extractedCommands: judged.extractedCommands,
+    ...containing(judged, context),
   } as const;
   const what = `${context.tool} ${judged.does}`;
   const forbidden = forbiddenCommand(accesses, context, known);
@@ -87,11 +100,34 @@ function decide(accesses: readonly Access[], context: DecisionContext, known: Co
       };
     }
   }
+  const advice = sandboxAdvice(accesses, judged, context, known);
   if (context.approver) {
-    return { ...facts, ...alwaysAt(context.autonomy, judged), verdict: "ask", rule: judged.rule, why: `${what}.` };
+    const why = `${what}.${advice}`;
+    return { ...facts, ...alwaysAt(context.autonomy, judged), verdict: "ask", rule: judged.rule, why };
   }
-  const why = `${what}. This run has no permission for that and no approver to ask.`;
+  const why = `${what}. This run has no permission for that and no approver to ask.${advice}`;
   return { ...facts, verdict: "deny", rule: judged.rule, why };
+}
+
+function containing(
+  { isCommand, walls }: Judged,
+  { sandbox, unsafe }: DecisionContext,
+): Pick<Ruling, "contained" | "walls"> {
+  if (isCommand !== true || sandbox === undefined) return {};
+  return walls === undefined || unsafe ? { contained: false } : { contained: true, walls };
+}
+
+/** Where the sandbox does not work, although a lower class would be enough with it. */
+function sandboxAdvice(
+  accesses: readonly Access[],
+  judged: Judged,
+  context: DecisionContext,
+  known: CommandKnowledge | undefined,
+): string {
+  if (context.noSandbox === undefined || judged.class !== "high" || judged.protected) return "";
+  const sandbox = { temp: context.temp, hasServers: false, network: "proven", writable: [] } as const;
+  const contained = accesses.map((access) => judge(access, { ...context, sandbox }, known)).reduce(worst, harmless);
+  return contained.class === "medium" ? ` In a sandbox, medium would be enough. ${context.noSandbox}` : "";
 }
 
 /** The level shown to the approver. The model's estimate alone never raises it to `high`: then our own class counts. */
@@ -211,18 +247,29 @@ function judgeCommand(
   known: CommandKnowledge | undefined,
 ): Judged {
   const { evidence } = access;
+  const judged = evidence === undefined ? undefined : known?.judging.judgeReading(evidence, context);
+  const contained =
+    evidence === undefined || judged === undefined
+      ? undefined
+      : known?.containing.containedCommand(evidence, judged, context);
   const part =
-    evidence === undefined || known === undefined
-      ? notRead
-      : known.judging.worstPart(known.judging.judgeReading(evidence, context));
+    known === undefined || judged === undefined ? notRead : known.judging.worstPart(contained?.judged ?? judged);
+  // By calling it `high`, the model asks to leave the sandbox.
+  const leaves = contained !== undefined && access.claimed === "high" && part.class !== "read";
+  const where = part.contained === true && !leaves ? " in the sandbox" : "";
   const shown = access.command.length > 200 ? `${access.command.slice(0, 200).toWellFormed()}…` : access.command;
-  const does = `runs ${JSON.stringify(shown)}: it ${part.why}`;
-  const extractedCommands = evidence?.reading.programs ?? [];
-  const common = { protected: part.protected, extractedCommands, rule: part.rule };
+  const does = `runs ${JSON.stringify(shown)}${where}: it ${part.why}`;
+  const common = {
+    isCommand: true,
+    protected: part.protected,
+    extractedCommands: evidence?.reading.programs ?? [],
+    rule: leaves ? "leaves-sandbox" : part.rule,
+    ...(contained === undefined || leaves ? {} : { walls: contained.walls }),
+  } as const;
   if (access.background) {
     // In the background it could move paths after the decision on a later call.
-    const least = evidence?.reading.makesLinks === true ? "high" : "medium";
-    return { ...common, class: worse(least, part.class), does: `${does}; it keeps running in the background` };
+    const own = worse(evidence?.reading.makesLinks === true ? "high" : "medium", part.class);
+    return { ...common, class: leaves ? "high" : own, own, does: `${does}; it keeps running in the background` };
   }
   if (part.class === "read") return { ...common, class: "read", does };
   return { ...common, class: worse(part.class, access.claimed ?? "read"), own: part.class, does };

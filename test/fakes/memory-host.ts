@@ -231,6 +231,7 @@ export function createMemoryHost(
     },
     sandbox: {
       status: async () => options.sandbox ?? { works: false, why: "The memory host has none.", advice: "" },
+      seemsToWork: () => options.sandbox?.works === true,
       tempOf: (sessionId) => `/tmp/${sessionId}`,
       hasServers: () => backgrounds.some(({ contained }) => contained !== undefined),
       async endSession(sessionId) {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { withEvidence } from "../../src/engine/calls/evidence.ts";
-import type { AccessClass, Decision, DecisionContext } from "../../src/engine/permission.ts";
+import type { Access, AccessClass, DecisionContext, Ruling } from "../../src/engine/permission.ts";
 import { createNodeHost } from "../../src/host/node-host.ts";
 import { createPermissionPolicy } from "../../src/permissions/policy.ts";
 
@@ -44,9 +44,14 @@ export const context: DecisionContext = {
 };
 
 /** The decision on a command in a small repository, with the real policy and host. */
-export async function decisionOn(command: string, changes: Partial<DecisionContext> = {}): Promise<Decision> {
+export async function decisionOn(
+  command: string,
+  changes: Partial<DecisionContext> = {},
+  claimed?: "low" | "medium" | "high",
+): Promise<Ruling> {
   if (command.trim() === "") return policy.decide([], { ...context, ...changes });
-  const accesses = await withEvidence([{ type: "command", command, background: false }], policy, host, context);
+  const access: Access = { type: "command", command, background: false, ...(claimed === undefined ? {} : { claimed }) };
+  const accesses = await withEvidence([access], policy, host, context);
   return policy.decide(accesses, { ...context, ...changes });
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { InvalidArgumentError, Option } from "commander";
+import { sandboxModes } from "../../engine/containment.ts";
 import type { Tag } from "../../engine/settings.ts";
 import { autonomyLevels, reasoningEfforts } from "../../engine/settings.ts";
 import type { LogLevel } from "../../frontends/exec/log.ts";
@@ -14,6 +15,7 @@ export interface GivenSettings {
   readonly reasoningEffort?: (typeof reasoningEfforts)[number];
   readonly auto?: "low" | "medium" | "high";
   readonly skipPermissionsUnsafe?: boolean;
+  readonly sandbox?: (typeof sandboxModes)[number];
   readonly useSpec?: boolean;
   readonly specModel?: string;
   readonly specReasoningEffort?: (typeof reasoningEfforts)[number];
@@ -88,6 +90,7 @@ export function addSettings(command: Command): Command {
     .addOption(new Option("-r, --reasoning-effort <effort>", "how hard the model thinks").choices(efforts))
     .addOption(new Option("--auto <level>", "what runs unasked").choices(levels))
     .addOption(new Option("--skip-permissions-unsafe", "ask nothing at all").conflicts("auto"))
+    .addOption(new Option("--sandbox <mode>", "how commands are contained").choices([...sandboxModes]))
     .option("--use-spec", "only read, and answer with a plan")
     .option("--spec-model <id>", "the model for spec mode")
     .addOption(new Option("--spec-reasoning-effort <effort>", "how hard it thinks in spec mode").choices(efforts))

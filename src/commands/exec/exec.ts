@@ -34,7 +34,7 @@ export async function exec(given: GivenExec, words: readonly string[] | undefine
   }
   let signalCode: ExitCode | undefined;
   try {
-    const composition = await compose();
+    const composition = await compose(process.env, { sandboxMode: given.sandbox });
     const { engine } = composition;
     const disabledTools = toolNames(given.disabledTools ?? [], engine.tools);
     const enabledTools = toolNames(given.enabledTools ?? [], engine.tools);

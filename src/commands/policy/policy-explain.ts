@@ -67,7 +67,7 @@ async function readStandardInput(): Promise<string> {
 type Verdicts = readonly (readonly [PolicyLevel, Verdict])[];
 
 function asObject(command: string, judged: JudgedCommand, verdicts: Verdicts): object {
-  const { refused, denied } = judged;
+  const { contained, refused, denied } = judged;
   return {
     command,
     class: judged.class,
@@ -78,6 +78,7 @@ function asObject(command: string, judged: JudgedCommand, verdicts: Verdicts): o
     because: judged.because,
     tree: cutTree(judged.tree),
     verdicts: Object.fromEntries(verdicts),
+    ...(contained === undefined ? {} : { contained }),
     ...(refused === undefined ? {} : { refused }),
     ...(denied === undefined ? {} : { denied }),
   };
@@ -96,6 +97,7 @@ function asText(judged: JudgedCommand, verdicts: Verdicts): string {
   const { denied } = judged;
   const facts = [
     ["class", `${judged.class}, because ${shown(judged.because, 500)}`],
+    ...(judged.contained === undefined ? [] : [["contained", shown(judged.contained, 1_000)]]),
     ["programs", judged.programs.length === 0 ? "none" : shown(judged.programs.join(", "), 500)],
     ...(denied === undefined ? [] : [["denied", shown(denied, 500)]]),
   ];
@@ -116,8 +118,8 @@ function treeLines(part: JudgedPart): readonly string[] {
   const lines = [`${part.kind}  ${shown(part.source, mostShown)}`];
   const stem = part.parts.length === 0 ? "   " : "│  ";
   if (part.rule !== "parts") {
-    const isProtected = part.protected ? ", protected" : "";
-    lines.push(`${stem}${part.class}${isProtected}: it ${shown(part.why, 500)} [${shown(part.rule, 80)}]`);
+    const marks = `${part.protected ? ", protected" : ""}${part.contained === true ? ", contained" : ""}`;
+    lines.push(`${stem}${part.class}${marks}: it ${shown(part.why, 500)} [${shown(part.rule, 80)}]`);
   }
   part.parts.forEach((inner, index) => {
     const isLast = index === part.parts.length - 1;

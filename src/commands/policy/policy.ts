@@ -7,6 +7,7 @@ import type { Host } from "../../engine/ports.ts";
 import { autonomyLevels } from "../../engine/settings.ts";
 import type { Io } from "../../frontends/front-end.ts";
 import { workingFolder } from "../working-folder.ts";
+import { wallsText } from "./walls-text.ts";
 
 export const policyLevels = [...autonomyLevels, "unsafe", "spec"] as const;
 export type PolicyLevel = (typeof policyLevels)[number];
@@ -21,6 +22,8 @@ export interface JudgedCommand {
   /** Needs an explicit yes at every level. */
   readonly protected: boolean;
   readonly tree: JudgedPart;
+  /** What the sandbox leaves open; absent if the command runs outside it. */
+  readonly contained?: string;
   /** Why the text cannot run at all. */
   readonly refused?: string;
   /** The configured rule that denies it, in a sentence. */
@@ -48,9 +51,11 @@ export async function createJudge(
     const accesses = await withEvidence(command.trim() === "" ? [] : [access], policy, machine, context);
     const evidence = accesses.flatMap((one) => (one.type === "command" ? (one.evidence ?? []) : []))[0];
     const decide = (level: PolicyLevel): Decision => policy.decide(accesses, { ...context, ...contextAt(level) });
-    const tree = evidence === undefined ? { ...blank, source: command } : policy.explain(evidence, context);
+    const blankTree: ReturnType<typeof policy.explain> = { tree: { ...blank, source: command } };
+    const { tree, walls } = evidence === undefined ? blankTree : policy.explain(evidence, context);
     const refused = evidence?.reading.refused;
-    return judgedCommand(decide, tree, refused === undefined ? undefined : `it ${refused}`);
+    const judged = judgedCommand(decide, tree, refused === undefined ? undefined : `it ${refused}`);
+    return walls === undefined ? judged : { ...judged, contained: wallsText(walls) };
   };
 }
 

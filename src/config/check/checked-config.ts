@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { wholeModels } from "../models/whole-models.ts";
 import type { modelEntrySchema } from "../schema/models.ts";
 import type { adminConfigSchema, repositoryConfigSchema, userConfigSchema } from "../schema/user-config.ts";
+import { wholeSandbox } from "../whole-sandbox.ts";
 import { invalid } from "./config-fault.ts";
 import forms from "./config-forms.json" with { type: "json" };
 import type { Fault, Form } from "./form.ts";
@@ -30,8 +31,13 @@ export function readRepositoryConfig(text: string, path: string): z.infer<typeof
 }
 
 export function checkedUserConfig(value: unknown, path: string): UserConfig {
-  const hasModels = isMap(value) && Object.hasOwn(value, "models");
-  return checked<UserConfig>(forms.user, hasModels ? { ...value, models: wholeModels(value.models) } : value, path);
+  if (!isMap(value)) return checked(forms.user, value, path);
+  const whole = {
+    ...value,
+    ...(Object.hasOwn(value, "models") ? { models: wholeModels(value.models) } : {}),
+    ...(Object.hasOwn(value, "sandbox") ? { sandbox: wholeSandbox(value.sandbox) } : {}),
+  };
+  return checked(forms.user, whole, path);
 }
 
 export function modelEntryFault(value: unknown): Fault | undefined {

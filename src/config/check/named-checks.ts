@@ -23,6 +23,7 @@ export const namedChecks = {
   host: hostFault,
   origin: originFault,
   folder: folderFault,
+  writableFolder: (folder: string) => (folder.startsWith("~/") ? undefined : folderFault(folder)),
   tokenHash: tokenHashFault,
   users: usersFault,
 } satisfies Checks;

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { sandboxModes } from "../../engine/containment.ts";
+import { wholeSandbox } from "../whole-sandbox.ts";
 import { modelsSchema } from "./models.ts";
 import { named } from "./named-check.ts";
 import { interactiveSchema, serveSchema } from "./serve.ts";
@@ -8,6 +10,21 @@ const deny = z
   .array(named(z.string(), "denyRule"))
   .optional()
   .describe("Commands that never run, as words; * as the last one: any further words.");
+
+const sandbox = z.strictObject({
+  mode: z
+    .enum(sandboxModes)
+    .optional()
+    .describe("auto: where it works, which is the default. required: nothing runs where it does not work. off: never."),
+  network: z
+    .enum(["proven", "all"])
+    .optional()
+    .describe("Which commands have the network: installers, git and downloads, which is the default, or all."),
+  writable: z
+    .array(named(z.string(), "writableFolder"))
+    .optional()
+    .describe("Folders that contained commands can write besides the workspace. A leading ~ is the home."),
+});
 
 /** `$TINMAN_HOME/config.yaml`. Documented in docs/configuration.md. */
 export const userConfigSchema = z.strictObject({
@@ -53,6 +70,10 @@ export const userConfigSchema = z.strictObject({
     })
     .optional()
     .describe("Rules on commands."),
+  sandbox: z
+    .preprocess(wholeSandbox, sandbox)
+    .optional()
+    .describe("How commands are contained; a word alone is the mode."),
   serve: serveSchema.optional().describe("The server of tinman serve: who may come in, and how much of it."),
   interactive: interactiveSchema.optional().describe("Sessions over its WebSocket API."),
 });

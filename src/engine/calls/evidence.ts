@@ -1,4 +1,6 @@
 import { createPace } from "../../async/pace.ts";
+import type { EngineParts } from "../engine-parts.ts";
+import type { SessionState } from "../log/history.ts";
 import type {
   Access,
   AccessClass,
@@ -161,6 +163,18 @@ export async function seenPlaces(
     Promise.all(outputs.map((path) => host.files.canonical(path, "/").catch(() => path))),
   ]);
   return { reached, repositories, readable };
+}
+
+/** What a session's decisions depend on besides its settings. `isHere`: the tools work on this machine. */
+export async function decisionPlaces(
+  parts: Pick<EngineParts, "policy" | "host" | "places">,
+  state: SessionState,
+  isHere: boolean,
+): Promise<Omit<EngineParts["places"], "outputs"> & Pick<DecisionContext, "made" | "readable"> & Partial<Seen>> {
+  const { outputs, ...places } = parts.places;
+  const own = [state.id, ...state.origins].map(outputs);
+  const seen = isHere ? await seenPlaces(parts, { ...places, cwd: state.cwd }, own) : {};
+  return { ...places, readable: [], made: state, ...seen };
 }
 
 async function reachedPlaces(

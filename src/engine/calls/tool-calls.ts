@@ -2,7 +2,15 @@ import { createPace } from "../../async/pace.ts";
 import { errorMessage } from "../../text/values.ts";
 import type { EventBody } from "../event.ts";
 import type { ToolCallBlock, ToolResultBlock } from "../message.ts";
-import type { Access, AccessClass, Decision, DecisionContext, PermissionPolicy, Preview } from "../permission.ts";
+import type {
+  Access,
+  AccessClass,
+  Decision,
+  DecisionContext,
+  PermissionPolicy,
+  Preview,
+  Ruling,
+} from "../permission.ts";
 import type { Clock, Host } from "../ports.ts";
 import type { Interactions } from "../session/interactions.ts";
 import type { Mode } from "../settings.ts";
@@ -64,7 +72,7 @@ interface Prepared {
   readonly input?: unknown;
   /** The accesses that were decided on. */
   readonly accesses?: readonly Access[];
-  readonly decision?: Decision;
+  readonly decision?: Ruling;
   readonly preview?: Preview;
   /** An early result: the call does not run. */
   readonly result?: ToolOutput;
@@ -208,7 +216,16 @@ interface Asked {
 async function askForThose(prepared: readonly Prepared[], context: CallsContext): Promise<Asked> {
   const asked = prepared.flatMap(({ call, decision, preview, accesses = [], result }) =>
     result === undefined && decision?.verdict === "ask"
-      ? [{ accesses, shown: { call: withoutRaw(call), decision, ...(preview === undefined ? {} : { preview }) } }]
+      ? [
+          {
+            accesses,
+            shown: {
+              call: withoutRaw(call),
+              decision: withoutWalls(decision),
+              ...(preview === undefined ? {} : { preview }),
+            },
+          },
+        ]
       : [],
   );
   if (asked.length === 0) return { prepared, denials: [] };
@@ -233,6 +250,11 @@ async function askForThose(prepared: readonly Prepared[], context: CallsContext)
 /** An approver decides about what will run. */
 function withoutRaw({ raw: _, ...call }: ToolCallBlock): ToolCallBlock {
   return call;
+}
+
+/** They are for the host, and too long for the log. */
+function withoutWalls({ walls: _, ...decision }: Ruling): Decision {
+  return decision;
 }
 
 const turnedDown: ToolOutput = {
@@ -348,6 +370,7 @@ async function runOne(
           get: (path) => seen.get(path) ?? context.seenFiles.get(path),
           set: (path, mark) => seen.set(path, mark),
         },
+        ...(entry.decision?.walls === undefined ? {} : { walls: entry.decision.walls }),
         protectedPlaces: unsafe ? [] : context.policy.protectedPlaces(homes),
         progress,
         ask: (interaction, withinMs) => context.interactions.ask(interaction, context.signal, withinMs),

@@ -1,3 +1,4 @@
+import { seemsContained } from "../calls/session-sandbox.ts";
 import type { EngineParts } from "../engine-parts.ts";
 import type { EventBody } from "../event.ts";
 import type { Journal } from "../log/journal.ts";
@@ -97,7 +98,8 @@ export class Briefing {
   private permissions(): string | undefined {
     const { settings, cwd } = this.journal.state;
     const { autonomy, mode } = settings;
-    return this.parts.context.permissions?.({ ...this.run, autonomy, mode, cwd, canAsk: this.canAsk() });
+    const contained = seemsContained(this.parts);
+    return this.parts.context.permissions?.({ ...this.run, autonomy, mode, cwd, contained, canAsk: this.canAsk() });
   }
 
   /** Where the model works, once per process; texts that stand in the conversation already are not repeated. */

@@ -1,6 +1,7 @@
 import { deferred } from "../../async/promises.ts";
 import { callableTools } from "../calls/client-tools.ts";
-import { seenPlaces } from "../calls/evidence.ts";
+import { decisionPlaces } from "../calls/evidence.ts";
+import { SessionSandbox } from "../calls/session-sandbox.ts";
 import { runCalls } from "../calls/tool-calls.ts";
 import { Briefing } from "../context/briefing.ts";
 import type { ContextUse } from "../context/budget.ts";
@@ -40,6 +41,7 @@ export class Session {
   private readonly modelView: ModelView;
   private readonly queue: PromptQueue;
   private readonly sent: SentPrompts;
+  private readonly sandbox: SessionSandbox;
   private callsRun = false;
   private isNamed: boolean;
   private live: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
@@ -63,6 +65,7 @@ export class Session {
     this.run = run;
     this.queue = new PromptQueue(run.maxWaiting);
     this.sent = new SentPrompts(state, parts.ids);
+    this.sandbox = new SessionSandbox(parts, () => this.id);
     this.audience = new Audience(parts.clock, parts.observe);
     this.journal = new Journal({ state, log, clock: parts.clock, publish: (event) => this.audience.publish(event) });
     this.journal.owe(owed);
@@ -266,6 +269,7 @@ export class Session {
     for (const entry of this.queue.drop()) entry.settle(notRun());
     this.live?.abort.abort(cause);
     await this.live?.done;
+    await this.sandbox.close();
     await this.journal.catchUp();
     await this.journal.emit({ type: "session.closed" });
     this.audience.close();
@@ -308,10 +312,8 @@ export class Session {
   private async runNext(first: readonly QueuedPrompt[], signal: AbortSignal): Promise<void> {
     const taken = [...first];
     const { parts, journal } = this;
-    const { outputs, ...places } = parts.places;
-    const turnId = parts.ids.next();
     const outcome = await runTurn({
-      turnId,
+      turnId: parts.ids.next(),
       state: journal.state,
       promptIds: first.map((entry) => entry.messageId),
       limits: first.at(-1)?.limits ?? {},
@@ -331,14 +333,14 @@ export class Session {
       runCalls: (calls, offered, isCut) =>
         this.whileCallsRun(async () => {
           const rules = await this.briefing.rules();
-          const own = [this.id, ...journal.state.origins].map(outputs);
-          const looked = this.briefing.isHere && (await seenPlaces(parts, { ...places, cwd: this.cwd }, own));
-          const seen = { readable: [], made: journal.state, ...looked };
+          const tools = callableTools(offered.tools, calls, this.settings, this.run);
+          const places = await decisionPlaces(parts, journal.state, this.briefing.isHere);
+          const containing = await this.sandbox.situation(calls, tools);
           return runCalls(calls, {
             sessionId: this.id,
             cwd: this.cwd,
             messageId: parts.ids.next(),
-            tools: callableTools(offered.tools, calls, this.settings, this.run),
+            tools,
             isThere: (tool) => this.tools.isThere(tool),
             isCut,
             host: parts.host,
@@ -354,7 +356,7 @@ export class Session {
               mode: this.settings.mode,
               cwd: this.cwd,
               ...places,
-              ...seen,
+              ...containing,
               approver: this.interactions.canAsk("permission"),
               unsafe: this.run.unsafe ?? false,
               rules,

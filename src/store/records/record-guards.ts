@@ -139,6 +139,7 @@ const isDecision = shape<Decision>({
   extractedCommands: listOf(isText),
   rule: isText,
   why: isText,
+  contained: optional((value) => typeof value === "boolean"),
 });
 
 const isFileChange = shape<FileChange>({

@@ -1,14 +1,23 @@
+import type { Containment } from "../../engine/containment.ts";
 import type { CommandResult } from "../../engine/ports.ts";
 import { failed, succeeded, type ToolOutput } from "../../engine/tool.ts";
 import { textEnd, textStart } from "../../text/text-cut.ts";
 import { interrupted } from "../outcome.ts";
+import { sandboxNote } from "./sandbox-note.ts";
 
 /** Characters of a long output that the model reads; errors and summaries are at its end. */
 const modelHead = 6000;
 const modelTail = 10_000;
 
 /** The result of a command as existing clients read it, and the shorter one for the model. */
-export function commandReport(result: CommandResult, timeoutSeconds: number): ToolOutput {
+export function commandReport(result: CommandResult, timeoutSeconds: number, walls?: Containment): ToolOutput {
+  const report = reportOf(result, timeoutSeconds);
+  const note =
+    walls === undefined || report.status === "ok" ? undefined : sandboxNote(result.head + result.tail, walls);
+  return note === undefined ? report : { ...report, forModel: `${report.forModel ?? report.text}\n${note}` };
+}
+
+function reportOf(result: CommandResult, timeoutSeconds: number): ToolOutput {
   const report = describe(result, timeoutSeconds);
   const shorter = result.fullTextPath === undefined ? undefined : shortened(result);
   if (shorter !== undefined) return { ...report, forModel: describe(shorter, timeoutSeconds).text, ...fileOf(result) };

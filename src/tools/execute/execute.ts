@@ -1,3 +1,4 @@
+import type { Contained } from "../../engine/containment.ts";
 import { defineTool, failed, succeeded, type ToolContext, type ToolOutput } from "../../engine/tool.ts";
 import { textEnd } from "../../text/text-cut.ts";
 import { messageOf } from "../outcome.ts";
@@ -46,10 +47,11 @@ export const executeTool = defineTool({
           spoolPath: await context.host.outputPath(context.sessionId, "execute"),
           keepBytes,
           onProgress: (tail) => context.progress(lastLines(tail)),
+          ...containedIn(context),
         },
         context.signal,
       );
-      return commandReport(result, seconds);
+      return commandReport(result, seconds, context.walls);
     } catch (error) {
       return failed(`Command could not be started: ${messageOf(error)}`);
     }
@@ -58,11 +60,19 @@ export const executeTool = defineTool({
 
 async function startBackground(command: string, context: ToolContext): Promise<ToolOutput> {
   const outputPath = await context.host.outputPath(context.sessionId, "execute");
-  const { pid } = await context.host.processes.startBackground({ command, cwd: context.cwd, outputPath });
-  const note = `It keeps running after Tinman ends. Read the output file to follow it; stop it with: kill -- -${pid}`;
+  const contained = containedIn(context);
+  const { pid } = await context.host.processes.startBackground({ command, cwd: context.cwd, outputPath, ...contained });
+  const note =
+    context.walls === undefined
+      ? `It keeps running after Tinman ends. Read the output file to follow it; stop it with: kill -- -${pid}`
+      : `It runs in the sandbox, and ends with this session. Read the output file to follow it; stop it with: kill ${pid}`;
   return succeeded(
     `Background process started (PID: ${pid})\nCommand: ${command}\nOutput: ${outputPath}\nStatus: Running in background\n\nNote: ${note}`,
   );
+}
+
+function containedIn({ sessionId, walls }: ToolContext): { readonly contained?: Contained } {
+  return walls === undefined ? {} : { contained: { sessionId, walls } };
 }
 
 function isBlank(command: string): boolean {

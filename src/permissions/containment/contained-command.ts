@@ -1,0 +1,59 @@
+import type { Containment } from "../../engine/containment.ts";
+import type { DecisionContext, Evidence, JudgedPart } from "../../engine/permission.ts";
+import { worse } from "../autonomy.ts";
+import { liesIn } from "../places/path-names.ts";
+import { isContainable, type Piece, piecesOf } from "./containable.ts";
+import { needOf } from "./needs.ts";
+import { wallsFor } from "./walls.ts";
+
+export interface ContainedCommand {
+  /** With `medium` instead of `high` for what is not understood. */
+  readonly judged: JudgedPart;
+  readonly walls: Containment;
+}
+
+/**
+ * How a command is contained; `undefined` if it runs with all rights of the user, because it needs to leave: then its
+ * classes stay as they are.
+ */
+export function containedCommand(
+  { reading, found }: Evidence,
+  judged: JudgedPart,
+  context: DecisionContext,
+): ContainedCommand | undefined {
+  const { sandbox, cwd, home } = context;
+  // What the workspace holds can be written. If it holds everything, walls are useless.
+  if (sandbox === undefined || (cwd !== home && liesIn(home, cwd, context.foldsCase))) return undefined;
+  const pieces = piecesOf(reading.root, judged);
+  const isTrusted = pieces.some((piece) => piece.judged.rule === "allow-rule");
+  if (isTrusted || pieces.some((piece) => piece.judged.protected)) return undefined;
+  const unknown = pieces.filter((piece) => piece.judged.class === "high");
+  if (!unknown.every((piece) => isContainable(piece) || isSignal(piece, sandbox.hasServers))) return undefined;
+  if (unknown.length > 0 && pieces.some(({ part }) => needOf(part.words ?? [])?.downloads === true)) return undefined;
+  if (unknown.length === 0 && looksOutside(pieces, sandbox.hasServers)) return undefined;
+  const lowered = unknown.length === 0 ? judged : withoutHigh(judged);
+  const own = pieces.map((piece) => piece.judged.class).reduce(worse, "read");
+  const isUnknown = unknown.some((piece) => !isSignal(piece, sandbox.hasServers));
+  const walls = wallsFor(pieces, { context, sandbox, found, class: own, isUnknown });
+  return { judged: lowered, walls };
+}
+
+/** `kill` reaches the session's own servers only. */
+function isSignal({ judged }: Piece, hasServers: boolean): boolean {
+  return hasServers && /^row (?:kill|pkill|killall)\b/.test(judged.rule);
+}
+
+/** Whether a proven command is about the machine itself, and does little else. */
+function looksOutside(pieces: readonly Piece[], hasServers: boolean): boolean {
+  const calls = pieces.filter(({ part }) => part.words !== undefined);
+  const isMachine = ({ part }: Piece): boolean => {
+    const need = needOf(part.words ?? []);
+    return need?.machine === true || (need?.processes === true && !hasServers);
+  };
+  return calls.some(isMachine) && calls.every((piece) => isMachine(piece) || /^(?:read|low)$/.test(piece.judged.class));
+}
+
+function withoutHigh(part: JudgedPart): JudgedPart {
+  const parts = part.parts.map(withoutHigh);
+  return part.class === "high" ? { ...part, class: "medium", contained: true, parts } : { ...part, parts };
+}

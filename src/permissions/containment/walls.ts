@@ -1,0 +1,128 @@
+import type { Containment } from "../../engine/containment.ts";
+import type { AccessClass, DecisionContext, Found } from "../../engine/permission.ts";
+import { lookupKey } from "../../engine/permission.ts";
+import { namedPlaces } from "../places/named-places.ts";
+import { liesIn } from "../places/path-names.ts";
+import type { Piece } from "./containable.ts";
+import { isLocalRequest, needOf } from "./needs.ts";
+
+export interface Situation {
+  readonly context: DecisionContext;
+  readonly sandbox: NonNullable<DecisionContext["sandbox"]>;
+  readonly found: Found;
+  readonly class: AccessClass;
+  /** Some of the command is not understood. */
+  readonly isUnknown: boolean;
+}
+
+/** Sub-commands of git that change a repository's settings. */
+const changesSettings = /^(?:branch|checkout|switch|submodule|worktree|remote|init|clone)$/;
+
+/** The walls around a command. What is not understood gets the workspace, and nothing that its neighbours need. */
+export function wallsFor(pieces: readonly Piece[], situation: Situation): Containment {
+  const { context, sandbox, isUnknown } = situation;
+  const { cwd } = context;
+  const reads = situation.class === "read";
+  const needed = isUnknown
+    ? []
+    : pieces.flatMap(({ part }) => (part.words === undefined ? [] : (needOf(part.words) ?? [])));
+  const below = (names: string | undefined): readonly string[] =>
+    (names?.split(" ") ?? []).map((name) => `${context.home}/${name}`);
+  const elsewhere = isUnknown ? [] : writtenElsewhere(pieces, situation);
+  const git = repositoryWalls(pieces, situation);
+  return {
+    writable: [sandbox.temp, ...(reads ? [] : [cwd, ...sandbox.writable, ...git.writable, ...elsewhere])],
+    caches: needed.flatMap(({ caches }) => below(caches)),
+    outputs: isUnknown ? redirectedTo(pieces, situation) : [],
+    kept: reads ? [] : [...git.kept, ...keptPlaces(context)],
+    hidden: hiddenPlaces(context),
+    shown: [...context.readable, ...needed.flatMap(({ logins }) => below(logins))],
+    network: networkFor(pieces, situation),
+    processes: sandbox.hasServers && needed.some(({ processes }) => processes === true) ? "session" : "own",
+  };
+}
+
+function networkFor(pieces: readonly Piece[], { sandbox, isUnknown }: Situation): Containment["network"] {
+  if (sandbox.network === "all") return "host";
+  if (isUnknown) return "session";
+  const asking = pieces.filter(({ part }) => part.words !== undefined && needOf(part.words)?.network === true);
+  const isWithin = sandbox.hasServers && asking.every(({ part }) => isLocalRequest(part.words ?? []));
+  return asking.length === 0 || isWithin ? "session" : "host";
+}
+
+function isGit({ part, judged }: Piece): boolean {
+  return /^row git\b/.test(judged.rule) && part.words?.[0]?.split("/").at(-1) === "git" && judged.class !== "read";
+}
+
+/**
+ * Git writes its repository, but never the hooks, and the settings only with sub-commands that have to. To other programs
+ * the whole repository is read-only.
+ */
+function repositoryWalls(
+  pieces: readonly Piece[],
+  { context, isUnknown }: Situation,
+): Pick<Containment, "writable" | "kept"> {
+  const { closed = [], kept = [] } = context.repositories ?? {};
+  const git = isUnknown ? [] : pieces.filter(isGit);
+  if (git.length === 0) return { writable: [], kept: [`${context.cwd}/.git`, ...kept, ...closed] };
+  const isSetting = git.some(({ part }) =>
+    changesSettings.test(part.words?.find((word, at) => at > 0 && word?.[0] !== "-") ?? ""),
+  );
+  const own = kept.filter((path) => closed.some((place) => place === `${path}/hooks`));
+  return {
+    writable: own,
+    kept: [
+      ...kept.filter((path) => !own.includes(path)),
+      ...closed.filter((path) => !path.endsWith("/config.worktree") && !(isSetting && path.endsWith("/config"))),
+    ],
+  };
+}
+
+/** Places that decide what programs do, in the workspace or in what else can be written. */
+function keptPlaces(context: DecisionContext): readonly string[] {
+  const { cwd, reached } = context;
+  const { kept, programs } = namedPlaces(context);
+  const places = [
+    ...kept,
+    ...programs,
+    ...(reached?.kept ?? []),
+    ...(reached?.programs ?? []),
+    ...(reached?.links ?? []),
+  ];
+  return [`${cwd}/.tinman`, `${cwd}/.mcp.json`, ...places.filter((place) => !liesIn(cwd, place, context.foldsCase))];
+}
+
+/** Credentials, histories and Tinman's own files. A session can work inside an agent's folder. */
+function hiddenPlaces(context: DecisionContext): readonly string[] {
+  const { cwd, reached } = context;
+  const { closed } = namedPlaces(context);
+  return [...closed, ...(reached?.closed ?? [])].filter((place) => !liesIn(cwd, place, context.foldsCase));
+}
+
+/** The folders of files that a proven command writes outside the workspace. */
+function writtenElsewhere(pieces: readonly Piece[], { context, found }: Situation): readonly string[] {
+  const paths = pieces.flatMap(({ part }) =>
+    part.touches
+      .filter(({ use }) => use === "write" || use === "delete")
+      .flatMap(({ lookup }) =>
+        lookup.what === "path" || lookup.what === "matches" ? (found.get(lookupKey(lookup)) ?? []) : [],
+      ),
+  );
+  const outside = paths.filter((path) => !liesIn(path, context.cwd, context.foldsCase) && !path.startsWith("/dev/"));
+  return [...new Set(outside.map((path) => path.slice(0, path.lastIndexOf("/")) || "/"))].filter(
+    (path) => path !== "/",
+  );
+}
+
+/** Files outside the workspace that redirections write. */
+function redirectedTo(pieces: readonly Piece[], { context, found }: Situation): readonly string[] {
+  return pieces.flatMap(({ part, judged }) => {
+    if (part.kind !== "redirection" || judged.class === "high") return [];
+    return part.touches.flatMap(({ use, lookup }) => {
+      const [path] = use === "write" && lookup.what === "path" ? (found.get(lookupKey(lookup)) ?? []) : [];
+      const isOutside =
+        path !== undefined && !liesIn(path, context.cwd, context.foldsCase) && !path.startsWith("/dev/");
+      return isOutside ? [path] : [];
+    });
+  });
+}

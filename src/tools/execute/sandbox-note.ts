@@ -1,0 +1,30 @@
+import type { Containment } from "../../engine/containment.ts";
+
+const readOnly = /read-only file ?system|\bEROFS\b/i;
+const forbidden = /operation not permitted|\bEPERM\b/i;
+const unreachable =
+  /network is unreachable|could not resolve|couldn't connect|failed to connect|connection refused|name resolution|name or service not known|nodename nor servname|no such host|\b(?:ENETUNREACH|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ConnectError|NewConnectionError)\b/i;
+
+/** One line for the model on a failed command, if the sandbox may be why; otherwise `undefined`. */
+export function sandboxNote(output: string, walls: Containment): string | undefined {
+  const hidden = walls.hidden.find((place) => output.includes(place));
+  const isOffline = walls.network === "session" && unreachable.test(output);
+  const causes = [
+    ...(isOffline ? ["it has no network, and ports of this machine cannot be reached"] : []),
+    ...(readOnly.test(output) ? [`it can write only ${writablePlaces(walls)}`] : []),
+    ...(hidden === undefined ? [] : [`${hidden} is hidden from it`]),
+    ...(forbidden.test(output) ? ["it has no special rights"] : []),
+  ];
+  if (causes.length === 0) return undefined;
+  const advice =
+    'Run installers, git and downloads as commands of their own. To run a command outside the sandbox, call Execute with riskLevel "high", which may need permission.';
+  return `[The command ran in a sandbox: ${causes.join("; ")}. ${advice}]`;
+}
+
+const mostShown = 4;
+
+/** The first writable place is the temp folder. */
+function writablePlaces({ writable: [, ...folders] }: Containment): string {
+  const shown = folders.slice(0, mostShown);
+  return shown.length === 0 ? "$TMPDIR" : `${shown.join(", ")} and $TMPDIR`;
+}

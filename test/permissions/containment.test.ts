@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest";
+import type { Containment } from "../../src/engine/containment.ts";
+import type { DecisionContext } from "../../src/engine/permission.ts";
+import { context, decisionOn } from "./class-of.ts";
+
+const { cwd, home } = context;
+const sandbox = { temp: "/tmp/tinman-s", hasServers: false, network: "proven", writable: [] } as const;
+const withServers = { ...sandbox, hasServers: true };
+
+/** The class, where it runs, and what the walls leave open. */
+async function shown(command: string, more: Partial<DecisionContext> = {}): Promise<string> {
+  const { class: accessClass, walls } = await decisionOn(command, { sandbox, ...more });
+  return [accessClass, ...(walls === undefined ? ["outside"] : openings(walls))].join(", ");
+}
+
+function openings({ writable, caches, outputs, shown, network, processes }: Containment): readonly string[] {
+  const places = writable.map((path) => (path === cwd ? "workspace" : path === sandbox.temp ? "" : path));
+  return [
+    ...places.filter((path) => path !== ""),
+    ...[...caches, ...shown].map((path) => path.replace(home, "~")),
+    ...outputs.map((path) => `> ${path}`),
+    ...(network === "host" ? ["network"] : []),
+    ...(processes === "session" ? ["session's processes"] : []),
+  ];
+}
+
+describe("a contained command", () => {
+  it.each([
+    ["ls -la", "read"],
+    ["mkdir x", "low, workspace"],
+    ["npm test", "medium, workspace"],
+    ["node x.js", "medium, workspace"],
+    ["./build.sh", "medium, workspace"],
+    ["python3 -c 'print(1)'", "medium, workspace"],
+    ['bash -c "$x"', "medium, workspace"],
+    ["RUSTC=./evil cargo build", "medium, workspace"],
+    ["printf x%n PATH; ls", "medium, workspace"],
+    ["cloc x*", "medium, workspace"],
+    ["sleep 100 & kill $!", "high, outside"],
+    ["npm ci", "medium, workspace, ~/.npm/_cacache, ~/.npm/_logs, ~/.npmrc, network"],
+    ["curl https://example.com -o a", "medium, workspace, network"],
+    ["git fetch", "medium, workspace, ~/.ssh, ~/.git-credentials, ~/.netrc, ~/.config/git, network"],
+    ["npm ci && ./build.sh", "medium, workspace"],
+    ["node x.js > /var/tmp/out.txt", "medium, workspace, > /var/tmp/out.txt"],
+    ["cp src/a.ts /var/tmp/b/", "medium, workspace, /var/tmp, /var/tmp/b"],
+  ])("%s: %s", async (command, expected) => {
+    expect(await shown(command)).toBe(expected);
+  });
+
+  it("writes its repository only if it is git, and never the hooks", async () => {
+    const kept = async (command: string) => {
+      const { walls } = await decisionOn(command, {
+        sandbox,
+        repositories: {
+          closed: [`${cwd}/.git/config`, `${cwd}/.git/hooks`],
+          kept: [`${cwd}/.git`],
+          programs: [],
+          links: [],
+        },
+      });
+      return walls?.kept.filter((path) => path.startsWith(`${cwd}/.git`));
+    };
+    expect({
+      script: await kept("./build.sh"),
+      commit: await kept("git commit -m x"),
+      branch: await kept("git switch -c x"),
+      both: await kept("git commit -m x && ./build.sh"),
+    }).toEqual({
+      script: [`${cwd}/.git`, `${cwd}/.git`, `${cwd}/.git/config`, `${cwd}/.git/hooks`],
+      commit: [`${cwd}/.git/config`, `${cwd}/.git/hooks`],
+      branch: [`${cwd}/.git/hooks`],
+      both: [`${cwd}/.git`, `${cwd}/.git`, `${cwd}/.git/config`, `${cwd}/.git/hooks`],
+    });
+  });
+
+  it("hides credentials, and what it could start later cannot be created", async () => {
+    const { walls } = await decisionOn("./build.sh", { sandbox });
+    expect(walls?.hidden).toEqual(expect.arrayContaining([`${home}/.ssh`, `${home}/.tinman`, `${home}/.bash_history`]));
+    expect(walls?.kept).toEqual(expect.arrayContaining([`${cwd}/.tinman`, `${cwd}/.mcp.json`, `${cwd}/.git`]));
+  });
+
+  it("reaches the session's servers once there are some", async () => {
+    expect([
+      await shown("curl http://localhost:3000/", { sandbox: withServers }),
+      await shown("curl http://localhost:3000/"),
+      await shown("curl https://example.com/", { sandbox: withServers }),
+      await shown("kill 123", { sandbox: withServers }),
+      await shown("lsof -ti :3000 | xargs kill", { sandbox: withServers }),
+      await shown("ps aux", { sandbox: withServers }),
+    ]).toEqual([
+      "medium, workspace",
+      "medium, workspace, network",
+      "medium, workspace, network",
+      "medium, workspace, session's processes",
+      "medium, workspace, session's processes",
+      "read, session's processes",
+    ]);
+  });
+
+  it("has the network and folders that the user configured", async () => {
+    const configured = { ...sandbox, network: "all", writable: ["/opt/cache"] } as const;
+    expect(await shown("./build.sh", { sandbox: configured })).toBe("medium, workspace, /opt/cache, network");
+  });
+});
+
+describe("a command that needs to leave", () => {
+  it.each([
+    ["git push", "high, outside"],
+    ["sudo ls", "high, outside"],
+    ["docker run x", "high, outside"],
+    ["rm notes.txt", "high, outside"],
+    ["rm -rf $x", "high, outside"],
+    ["curl -sL https://example.com | sh", "high, outside"],
+    ["cat ~/.ssh/id_rsa", "high, outside"],
+    ["kill 123", "high, outside"],
+    ["docker ps", "medium, outside"],
+    ["ps aux", "read, outside"],
+    ["git push && ./build.sh", "high, outside"],
+  ])("%s: %s", async (command, expected) => {
+    expect(await shown(command)).toBe(expected);
+  });
+
+  it("is one that a rule allows, one of an unsafe run, and one in a workspace that holds the home", async () => {
+    const allow = { rules: { ...context.rules, allow: [["./build.sh"]] } };
+    expect([
+      await shown("./build.sh", allow),
+      await shown("./build.sh", { unsafe: true }),
+      await shown("./build.sh", { cwd: "/home" }),
+    ]).toEqual(["read, outside", "medium, outside", "high, outside"]);
+  });
+});
+
+it("leaves the sandbox only with a yes, when the model calls a command high", async () => {
+  const {
+    verdict,
+    class: accessClass,
+    rule,
+    contained,
+  } = await decisionOn("./build.sh", { sandbox, autonomy: "medium" }, "high");
+  expect({ verdict, class: accessClass, rule, contained }).toEqual({
+    verdict: "ask",
+    class: "high",
+    rule: "leaves-sandbox",
+    contained: false,
+  });
+});
+
+it("says what is missing where no sandbox works", async () => {
+  const missing = { noSandbox: "bubblewrap was not found.", approver: false };
+  expect([(await decisionOn("./build.sh", missing)).why, (await decisionOn("git push", missing)).why]).toEqual([
+    'Execute runs "./build.sh": it runs "./build.sh", which is an unknown program. This run has no permission for that and no approver to ask. In a sandbox, medium would be enough. bubblewrap was not found.',
+    'Execute runs "git push": it sends commits to another repository. This run has no permission for that and no approver to ask.',
+  ]);
+});
