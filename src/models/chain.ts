@@ -1,7 +1,7 @@
 import type { Failure } from "../engine/errors.ts";
 import type { ModelEvent, ModelInfo, ModelPort, ModelRequest } from "../engine/ports.ts";
-import { type ErrorEvent, Patience, type PatienceOptions } from "./patience.ts";
-import type { SilenceLimits } from "./silence.ts";
+import { defaultPatienceMs, type ErrorEvent, Patience, type PatienceOptions } from "./patience.ts";
+import { defaultSilence, type SilenceLimits } from "./silence.ts";
 
 export interface RetryOptions extends PatienceOptions {
   readonly silence?: SilenceLimits;
@@ -11,6 +11,19 @@ export interface RetryOptions extends PatienceOptions {
 export interface Candidate {
   readonly model: ModelPort;
   readonly options: RetryOptions;
+}
+
+const summaryPatienceMs = 20_000;
+const summarySilenceShare = 1 / 3;
+
+/** A list of steps can stand in for a summary, so its model gets less time. */
+export function patientFor({ purpose }: ModelRequest, { model, options }: Candidate): Candidate {
+  if (purpose !== "summary") return { model, options };
+  const { patienceMs = defaultPatienceMs, silence: { firstByteMs, idleMs } = defaultSilence } = options;
+  const share = (ms: number): number => Math.ceil(ms * summarySilenceShare);
+  const silence = { firstByteMs: share(firstByteMs), idleMs: share(idleMs) };
+  const shorter = { patienceMs: Math.min(patienceMs, summaryPatienceMs), retriesAfterSilence: 0, silence };
+  return { model, options: { ...options, ...shorter } };
 }
 
 /** The models to ask when one stays unavailable. */
@@ -90,7 +103,10 @@ export class Chain {
       const found = await this.fallbacks?.open(index, request);
       this.next = found === undefined ? undefined : index + 1;
       if (typeof found === "string") notices.push(notice(found));
-      else if (found !== undefined) return { ...found, patience: new Patience(found.options), index };
+      else if (found !== undefined) {
+        const candidate = patientFor(request, found);
+        return { ...candidate, patience: new Patience(candidate.options), index };
+      }
     }
     return undefined;
   }

@@ -2,7 +2,7 @@ import { onAbort } from "../async/on-abort.ts";
 import { failureOf } from "../engine/errors.ts";
 import type { Message } from "../engine/message.ts";
 import type { Clock, ModelEvent, ModelPort, ModelRequest } from "../engine/ports.ts";
-import { Chain, type Fallbacks, type RetryOptions } from "./chain.ts";
+import { Chain, type Fallbacks, patientFor, type RetryOptions } from "./chain.ts";
 import { defaultRetriesAfterSilence, type ErrorEvent } from "./patience.ts";
 import { pause } from "./scripted/pause.ts";
 import { nothingShown, passingOn } from "./shown-reply.ts";
@@ -31,7 +31,7 @@ export function withRetries(
 ): ModelPort {
   async function* stream(...[request, signal, heard]: Parameters<ModelPort["stream"]>): AsyncGenerator<ModelEvent> {
     const reply = nothingShown();
-    const chain = new Chain({ model, options }, fallbacks);
+    const chain = new Chain(patientFor(request, { model, options }), fallbacks);
     for (;;) {
       const { asked } = chain;
       const { info } = asked.model;

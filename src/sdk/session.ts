@@ -2,7 +2,7 @@ import { errorCodes } from "../protocol/droid/version.ts";
 import { errorMessage, type Fields, fieldsOf, listOf, textOf } from "../text/values.ts";
 import type { CallOptions, CommonOptions, Connection, Session, SettingsChange } from "./api.ts";
 import { callOptions, checkCall, checkSettings, checkText, promptOptions } from "./check-options.ts";
-import { defaultLimits, type Limits } from "./connection/limits.ts";
+import { defaultLimits, type Limits, requestLimit } from "./connection/limits.ts";
 import { Peer, type PeerEvents } from "./connection/peer.ts";
 import { BusyError, methodWords, RequestError } from "./errors.ts";
 import { createInteractions, mostCalls } from "./interactions.ts";
@@ -231,8 +231,11 @@ export async function openSession(connection: Connection, options: CommonOptions
     if (isPrompt) prompts.noteOther(textOf((params as Fields).messageId));
     if (isForeign) prompts.noteForeignTurn();
     const onSent = (id: string): void => (isPrompt ? prompts.noteOther(id) : undefined);
+    // It must overtake the compaction that it is for.
+    const isUrgent = method === "droid.interrupt_session";
+    const how = { timeoutMs: requestLimit(limits, method), signal, onSent, isUrgent };
     try {
-      const result = await peer.request(method, params, { timeoutMs: limits.request, signal, onSent });
+      const result = await peer.request(method, params, how);
       // Some methods continue under another id.
       if (typeof result.newSessionId === "string") ownIds.add(result.newSessionId);
       return result;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { EngineEvent } from "../../src/engine/event.ts";
-import type { ModelEvent, ModelPort } from "../../src/engine/ports.ts";
+import type { ModelEvent, ModelPort, ModelRequest } from "../../src/engine/ports.ts";
 import { createModelCatalog } from "../../src/models/catalog.ts";
 import { offlineInfo } from "../../src/models/offline/info.ts";
 import type { ModelChoices } from "../../src/models/providers/model-entry.ts";
@@ -167,9 +167,12 @@ test("a model is retried for 20 s before its fallback, and afterwards for the re
   const second = { model: modelOf("second"), options: {} };
   const open = async (index: number) => (index === 0 ? second : undefined);
   const model = withRetries(modelOf("first"), clock, {}, { afterMs: 20_000, open, answered: () => undefined });
-  const events = await collect(model, requestOf([userMessage("hi")]));
+  const told = async (more: Partial<ModelRequest> = {}) =>
+    (await collect(model, requestOf([userMessage("hi")], more))).map((event) =>
+      event.type === "retry" ? [event.delayMs, event.model?.id] : event.type,
+    );
   const own = [500, 1_000, 2_000, 4_000, 8_000];
-  expect(events.map((event) => (event.type === "retry" ? [event.delayMs, event.model?.id] : event.type))).toEqual([
+  expect(await told()).toEqual([
     ...own.map((ms) => [ms, undefined]),
     [0, "second"],
     ...own.map((ms) => [ms, undefined]),
@@ -177,4 +180,7 @@ test("a model is retried for 20 s before its fallback, and afterwards for the re
     ...Array.from({ length: 4 }, () => [20_000, undefined]),
     "error",
   ]);
+  // A summary is not worth the two minutes.
+  const own20 = own.map((ms) => [ms, undefined]);
+  expect(await told({ purpose: "summary" })).toEqual([...own20, [0, "second"], ...own20, "notice", "error"]);
 });

@@ -71,6 +71,19 @@ describe("retries", () => {
     expect(clock.pauses).toEqual(pauses);
   });
 
+  test.each([
+    [undefined, [500, 1_000, 2_000, 4_000, 8_000]],
+    [600, [500, 1_000, 2_000, 4_000, 8_000]],
+    [3, [500, 1_000]],
+  ])("for 20 s at most when it is a summary: %s s configured", async (seconds, pauses) => {
+    const clock = instantClock();
+    const model = attempts(...Array.from({ length: 20 }, () => [busy]));
+    const options = seconds === undefined ? {} : { patienceMs: seconds * 1_000 };
+    const events = await collect(withRetries(model, clock, options), { ...request, purpose: "summary" });
+    expect(events.at(-1)).toEqual(busy);
+    expect(clock.pauses).toEqual(pauses);
+  });
+
   test("counts the time that failed attempts take", async () => {
     const clock = instantClock();
     const slow: ModelPort = {

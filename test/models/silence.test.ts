@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ModelEvent, ModelPort } from "../../src/engine/ports.ts";
+import type { ModelEvent, ModelPort, ModelRequest } from "../../src/engine/ports.ts";
 import { offlineInfo } from "../../src/models/offline/info.ts";
 import { withRetries } from "../../src/models/retry.ts";
 import { FakeClock, until } from "../fakes/kit.ts";
@@ -13,7 +13,11 @@ const sign: Move = { type: "sign" };
 const wait = (seconds: number): Move => ({ type: "wait", ms: seconds * 1_000 });
 
 /** Plays one list of moves for each attempt, on a clock that only moves with `wait`. Behind the list it is silent until aborted. */
-async function played(lists: readonly (readonly Move[])[], options: Parameters<typeof withRetries>[2] = {}) {
+async function played(
+  lists: readonly (readonly Move[])[],
+  options: Parameters<typeof withRetries>[2] = {},
+  more: Partial<ModelRequest> = {},
+) {
   const clock = new FakeClock();
   let attempt = 0;
   const model: ModelPort = {
@@ -35,7 +39,7 @@ async function played(lists: readonly (readonly Move[])[], options: Parameters<t
   };
   const events: ModelEvent[] = [];
   const signal = new AbortController().signal;
-  for await (const event of withRetries(model, clock, options).stream(requestOf([userMessage("hi")]), signal)) {
+  for await (const event of withRetries(model, clock, options).stream(requestOf([userMessage("hi")], more), signal)) {
     events.push(event);
     if (event.type === "retry") void until(() => clock.waiting > 0).then(() => clock.advance(event.delayMs));
   }
@@ -93,6 +97,16 @@ describe("a model", () => {
     expect(events.at(-1)).toMatchObject({ failure: { message: expect.stringMatching(/nothing for 5 s\./) } });
     const none = await played([[]], { silence, retriesAfterSilence: 0 });
     expect(none.events.map(({ type }) => type)).toEqual(["error"]);
+  });
+
+  test.each([
+    ["never answers", [], ["error"], "nothing for 60 s"],
+    ["falls silent", [text], ["text", "error"], "nothing for 40 s"],
+    ["sends only keep-alives", [1, 2, 3].flatMap(() => [wait(50), sign]), ["error"], "only keep-alives for 100 s"],
+  ])("that %s gets a third of the time for a summary, and no second try", async (_, moves, types, words) => {
+    const { events } = await played([moves, [text, end]], {}, { purpose: "summary" });
+    expect(events.map(({ type }) => type)).toEqual(types);
+    expect(events.at(-1)).toMatchObject({ failure: { message: expect.stringContaining(words) } });
   });
 });
 

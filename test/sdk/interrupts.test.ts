@@ -47,4 +47,15 @@ describe("an interrupt", () => {
     expect(backend.received.filter(({ method }) => method === "droid.interrupt_session")).toHaveLength(1);
     await session.close();
   });
+
+  it("overtakes a compaction, which has longer to answer than other requests", async () => {
+    const { session, backend } = await openOver(createFakeBackend(), { timeouts: { request: 20 } });
+    const compacting = session.call("compact_session");
+    const asked = await backend.next("droid.compact_session");
+    expect(await session.call("interrupt_session")).toEqual({});
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    backend.result(asked, { newSessionId: session.id, removedCount: 2 });
+    expect(await compacting).toEqual({ newSessionId: session.id, removedCount: 2 });
+    await session.close();
+  });
 });

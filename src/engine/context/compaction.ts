@@ -36,6 +36,14 @@ const prunedEnough = 0.6;
 const gain = 0.9;
 const smallSummary = 4_000;
 
+/** Less than this behind a summary is not worth another one, which could lose details. */
+const leastNews = 200;
+
+/** Whether the view is a summary, with hardly anything after it. */
+export function isJustCompacted({ standIn, view: [first, ...rest] }: SessionState): boolean {
+  return standIn !== undefined && first?.id === standIn.messageId && tokensOf(rest) < leastNews;
+}
+
 /** Makes room in the model's view: shortens old results, or has notes stand for what is old. `undefined` when nothing can go. */
 export async function compact(parts: CompactionParts): Promise<CompactedBody | undefined> {
   const { state, trigger } = parts;

@@ -144,6 +144,7 @@ export class Compactor {
     const isWatched = silence !== undefined && (silence.isChosen || model.boundsSilence !== true);
     const {
       text,
+      failure,
       usage,
       model: answered,
     } = await summaryOf(view, {
@@ -170,6 +171,10 @@ export class Compactor {
       this.parts.spent(usage, cost);
     }
     if (text === undefined) this.failures += 1;
+    if (failure !== undefined && !signal.aborted) {
+      const words = `The conversation is compacted without a summary. ${failure.message}`;
+      await emit({ type: "notice", level: "warning", text: words });
+    }
     return text;
   }
 

@@ -1,3 +1,4 @@
+import type { Failure } from "../errors.ts";
 import { type Message, textOf, type Usage } from "../message.ts";
 import type { Clock, ModelInfo, ModelPort, ModelRequest } from "../ports.ts";
 import { notSilentFor } from "../turn/model-silence.ts";
@@ -22,11 +23,16 @@ export interface SummaryParts {
   emit: Parameters<typeof readReply>[1]["emit"];
 }
 
-/** Asks a model for a summary of what it reads. `text` is `undefined` when it gives none. */
-export async function summaryOf(
-  view: readonly Message[],
-  parts: SummaryParts,
-): Promise<{ readonly text: string | undefined; readonly usage: Usage | undefined; readonly model: ModelInfo }> {
+export interface Summary {
+  /** `undefined` when the model gives none. */
+  readonly text: string | undefined;
+  readonly failure: Failure | undefined;
+  readonly usage: Usage | undefined;
+  readonly model: ModelInfo;
+}
+
+/** Asks a model for a summary of what it reads. */
+export async function summaryOf(view: readonly Message[], parts: SummaryParts): Promise<Summary> {
   const { model, budget, clock, signal, silence, messageId } = parts;
   const text = parts.wish === undefined ? summaryPrompt : `${summaryPrompt}\n${parts.wish}`;
   const ask = { id: messageId, role: "user", content: [{ type: "text", text }], createdAt: clock.now() } as const;
@@ -49,7 +55,8 @@ export async function summaryOf(
   });
   const isWhole = reply.message.stop === "end" || reply.message.stop === "length";
   const words = textOf(reply.message.content).trim();
-  return { text: isWhole && words !== "" ? words : undefined, usage: reply.usage, model: reply.model };
+  const { usage, failure, model: answered } = reply;
+  return { text: isWhole && words !== "" ? words : undefined, failure, usage, model: answered };
 }
 
 /** As much of the view as fits: with old results shortened, then all results, then without the oldest messages. */

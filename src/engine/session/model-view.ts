@@ -1,5 +1,6 @@
 import type { Briefing } from "../context/briefing.ts";
 import { type ContextUse, contextUse } from "../context/budget.ts";
+import { isJustCompacted } from "../context/compaction.ts";
 import { Compactor, type CompactorParts } from "../context/compactor.ts";
 import { buildRequest, chosenModel } from "../context/request.ts";
 import type { EngineParts } from "../engine-parts.ts";
@@ -45,6 +46,14 @@ export class ModelView {
       },
       instructions: () => this.briefing.instructions(),
     };
+  }
+
+  /** Throws `usage` when there is nothing to compact. */
+  checkCompactable(): void {
+    const { state } = this.journal;
+    const nothing = (why: string): AgentError => new AgentError("usage", `Nothing to compact — ${why}.`);
+    if (state.messages.length === 0) throw nothing("the conversation is empty");
+    if (isJustCompacted(state)) throw nothing("there is hardly anything after the last summary");
   }
 
   /** Because somebody asks for it; `wish` is what the summary should mind. Resolves with the messages that left the view. */

@@ -161,7 +161,7 @@ export class Session {
   async compact(wish?: string): Promise<{ readonly removed: number }> {
     if (this.closed) throw new AgentError("session_closed", "The session is closed.");
     if (this.live !== undefined) throw new AgentError("usage", "Not while a turn runs. Compact when it has ended.");
-    if (this.history().length === 0) throw new AgentError("usage", "Nothing to compact — the conversation is empty.");
+    this.modelView.checkCompactable();
     const abort = new AbortController();
     const work = this.modelView.compact(abort.signal, wish);
     // Prompts wait meanwhile, and an interrupt reaches it.

@@ -14,3 +14,10 @@ export const defaultLimits: Limits = {
   silence: 0,
   grace: 250,
 };
+
+const compactionMs = 240_000;
+
+/** A compaction waits for a model. */
+export function requestLimit({ request }: Limits, method: string): number {
+  return request > 0 && method === "droid.compact_session" ? Math.max(request, compactionMs) : request;
+}

@@ -188,6 +188,22 @@ test("anybody can have it done between turns, and there must be something", asyn
   expect(session.history()).toHaveLength(4);
 });
 
+test("what is compacted already is not compacted again until there is more", async () => {
+  const long = `At length: ${"words ".repeat(200)}`;
+  const kit = createKit([says("first"), summary(), says("hi"), says(long), summary()]);
+  const session = await kit.open();
+  const nothing = { code: "usage", message: "Nothing to compact — there is hardly anything after the last summary." };
+  await ask(session, "hello");
+  await session.compact();
+  const { seq } = session.snapshot();
+  await expect(session.compact("Mind the gap.")).rejects.toMatchObject(nothing);
+  expect([session.snapshot().seq, kit.requests.length]).toEqual([seq, 2]);
+  await ask(session, "hi");
+  await expect(session.compact()).rejects.toMatchObject(nothing);
+  await ask(session, "tell me more");
+  expect(await session.compact()).toEqual({ removed: 5 });
+});
+
 test("a prompt waits for a compaction, and an interrupt ends it", async () => {
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {

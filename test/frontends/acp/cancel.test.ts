@@ -21,7 +21,8 @@ describe.each(sources)("%s: cancel", (source) => {
       on("remember", { text: "I heard: {{user}}" }),
       ...otherwise,
     ];
-    return { args: ["-m", await bench.script(replies)], capabilities: { elicitation: { form: {} } } };
+    const summaries = [{ delay_ms: 60_000, text: "Late." }];
+    return { args: ["-m", await bench.script(replies, { summaries })], capabilities: { elicitation: { form: {} } } };
   });
   /** The session works as before. */
   async function isUsable(): Promise<void> {
@@ -58,6 +59,16 @@ describe.each(sources)("%s: cancel", (source) => {
     expect((await turn).response).toEqual({ stopReason: "cancelled" });
     const told = textOf(session.updates.slice(from));
     expect(told.startsWith("0 ") && !told.includes("399 ")).toBe(true);
+    await isUsable();
+  });
+
+  test("while the conversation is compacted", async () => {
+    await isUsable();
+    const { editor, session } = at();
+    const compacting = session.prompt("/compact");
+    await editor.agent.request("session/list", { cwd: "/" });
+    await session.cancel();
+    expect((await compacting).response).toEqual({ stopReason: "cancelled" });
     await isUsable();
   });
 

@@ -68,13 +68,15 @@ async function conversation(source: Source): Promise<readonly string[]> {
     ];
     await bench.file("a.txt", "one\n");
     const editor = await openEditor(source, bench, {
-      args: ["-m", await bench.script(replies)],
+      args: ["-m", await bench.script(replies, { summaries: [{ text: "It was about colors." }] })],
       capabilities: { elicitation: { form: {} }, session: { notices: {} } },
     });
     editor.permit = choosing("allow_once");
     editor.elicit = () => ({ action: "accept", content: { q1: "Red" } });
     const session = await editor.open();
-    for (const text of ["talk", "look", "make", "run", "ask", "todo", "fail", "refuse", "/mode", "/rename New name"]) {
+    const compacting = ["/compact", "talk", "look", "/compact Mind the files.", "/compact"];
+    const more = ["make", "run", "ask", "todo", "fail", "refuse", "/mode", "/rename New name"];
+    for (const text of [...compacting, ...more]) {
       await session.prompt(text).catch(() => undefined);
       await settled(editor);
     }
@@ -130,4 +132,10 @@ test("a whole conversation is the same with both, message for message", async ()
   const [agent = [], adapter = []] = await Promise.all(sources.map(conversation));
   expect(agent.length).toBeGreaterThan(80);
   expect(adapter).toEqual(agent);
+  const told = adapter.flatMap((line) => /"text":"([^"]*(?:compact|summary)[^"]*)"/.exec(line)?.[1] ?? []);
+  expect(told.filter((text) => !text.startsWith("/compact"))).toEqual([
+    "Nothing to compact — the conversation is empty.",
+    "The model now reads a summary in place of 6 messages. They stay in the history.",
+    "Nothing to compact — there is hardly anything after the last summary.",
+  ]);
 });

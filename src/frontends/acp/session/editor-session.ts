@@ -132,6 +132,7 @@ export async function openEditorSession(parts: Parts): Promise<EditorSession> {
 interface Running {
   turn?: Turn;
   isCancelled: boolean;
+  readonly stopsCommand: AbortSignal;
   cancel(): void;
 }
 
@@ -220,11 +221,14 @@ export class EditorSession {
 
   async prompt(blocks: readonly ContentBlock[], unwanted: AbortSignal): Promise<PromptResponse> {
     const gaveUp = deferred();
+    const stopCommand = new AbortController();
     const entry: Running = {
       isCancelled: false,
+      stopsCommand: stopCommand.signal,
       cancel() {
         if (entry.isCancelled) return;
         entry.isCancelled = true;
+        stopCommand.abort();
         if (entry.turn === undefined) return gaveUp.resolve();
         entry.turn.interrupt().catch(() => undefined);
         setTimeout(gaveUp.resolve, patienceMs).unref();
@@ -305,8 +309,9 @@ export class EditorSession {
     // A command with attachments is for the model.
     const isCommand = text.trimStart().startsWith("/") && blocks.every(({ type }) => wordTypes.has(type));
     const command = isCommand ? findCommand(await this.knownCommands(), text) : undefined;
+    if (entry.isCancelled) return cancelled;
     if (command?.run !== undefined) {
-      const words = await command.run({ session, models, cwd, id }, command.rest);
+      const words = await command.run({ session, models, cwd, id, signal: entry.stopsCommand }, command.rest);
       if (entry.isCancelled) return cancelled;
       news.tell([{ sessionUpdate: "agent_message_chunk", content: { type: "text", text: words } }]);
       return { stopReason: "end_turn" };

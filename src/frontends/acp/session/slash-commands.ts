@@ -1,4 +1,6 @@
+import { onAbort } from "../../../async/on-abort.ts";
 import type { Session } from "../../../sdk/api.ts";
+import { RequestError } from "../../../sdk/errors.ts";
 import type { ModelInfo } from "../../../sdk/types.ts";
 import { terminalLine } from "../../../text/terminal-text.ts";
 import { textStart } from "../../../text/text-cut.ts";
@@ -10,6 +12,8 @@ interface Around {
   readonly models: readonly ModelInfo[];
   readonly cwd: string;
   readonly id: string;
+  /** Aborted when the user cancels the command. */
+  readonly signal: AbortSignal;
 }
 
 export interface SlashCommand {
@@ -20,7 +24,7 @@ export interface SlashCommand {
   run?(around: Around, rest: string): Promise<string>;
 }
 
-/** They work with every backend, cost no tokens, and are not part of the conversation. */
+/** They work with every backend, and are not part of the conversation. */
 const own: readonly SlashCommand[] = [
   {
     name: "status",
@@ -97,15 +101,7 @@ const own: readonly SlashCommand[] = [
     name: "compact",
     description: "Have the model go on with a summary of the conversation so far",
     hint: "what the summary should mind",
-    run: async ({ session, id }, wish) => {
-      const params = wish === "" ? {} : { customInstructions: wish };
-      const { newSessionId, removedCount } = Object(await session.call("compact_session", params)) as {
-        newSessionId?: unknown;
-        removedCount?: unknown;
-      };
-      if (newSessionId !== id) return `The compacted conversation is session ${newSessionId}; this one is as it was.`;
-      return `The model now reads a summary in place of ${removedCount} messages. They stay in the history.`;
-    },
+    run: compact,
   },
   {
     name: "tools",
@@ -116,6 +112,24 @@ const own: readonly SlashCommand[] = [
     },
   },
 ];
+
+async function compact({ session, id, signal }: Around, wish: string): Promise<string> {
+  const params = wish === "" ? {} : { customInstructions: wish };
+  const interrupt = (): void => void session.call("interrupt_session").catch(() => undefined);
+  const stopListening = onAbort(signal, interrupt);
+  try {
+    const result = Object(await session.call("compact_session", params)) as Record<string, unknown>;
+    const { newSessionId, removedCount } = result;
+    if (newSessionId !== id) return `The compacted conversation is session ${newSessionId}; this one is as it was.`;
+    return `The model now reads a summary in place of ${removedCount} messages. They stay in the history.`;
+  } catch (error) {
+    // That there is nothing to compact is an answer.
+    if (error instanceof RequestError) return error.detail;
+    throw error;
+  } finally {
+    stopListening();
+  }
+}
 
 /** For names and descriptions. */
 const longest = 200;
