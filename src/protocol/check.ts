@@ -31,9 +31,9 @@ function messageOf(issue: Issue): string {
     case "invalid_union":
       return Array.isArray(issue.options) ? `must be ${oneOf(issue.options)}` : "has the wrong type";
     case "too_big":
-      return `exceeds the limit of ${issue.maximum}`;
+      return issue.inclusive === false ? `must be below ${issue.maximum}` : `exceeds the limit of ${issue.maximum}`;
     case "too_small":
-      return `must be at least ${issue.minimum}`;
+      return issue.inclusive === false ? `must be above ${issue.minimum}` : `must be at least ${issue.minimum}`;
     default:
       return "is not valid";
   }

@@ -61,7 +61,7 @@ describe("the built-in tools", () => {
       "command is required and must be a string",
       "pattern is required and must be a string",
       "patterns must be a pattern or a list of patterns",
-      "todos is required and must be a string",
+      "todos is required and must be a string: one task a line",
       "questionnaire is required and must be a string",
       "plan is required and must be a string",
     ]);

@@ -8,9 +8,15 @@ export function folded(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, "");
 }
 
+interface Circumstances {
+  readonly cwd: string;
+  /** The model wrote another agent's name for the tool. */
+  readonly isAlias: boolean;
+}
+
 /** Reads arguments whose form or meaning is another than ours, and puts ours in their place. */
-export const shapes: Readonly<Record<string, (fields: Fields, cwd: string) => void>> = {
-  Execute(fields, cwd) {
+export const shapes: Readonly<Record<string, (fields: Fields, circumstances: Circumstances) => void>> = {
+  Execute(fields, { cwd, isAlias }) {
     const command = fields.get("command");
     if (isTexts(command)) fields.set("command", commandLine(command));
     const folder = take(fields, "workdir", "working_directory", "cwd", "directory", "dir_path", "dir");
@@ -18,9 +24,11 @@ export const shapes: Readonly<Record<string, (fields: Fields, cwd: string) => vo
     const isElsewhere = typeof folder === "string" && !["", ".", "./", cwd, `${cwd}/`].includes(folder);
     if (isElsewhere && typeof script === "string") fields.set("command", inFolder(folder, script));
     const milliseconds = Number(take(fields, "timeout_ms", "timeout_milliseconds"));
-    if (milliseconds > 0 && !fields.has("timeout")) fields.set("timeout", milliseconds / 1000);
+    if (milliseconds > 0 && !fields.has("timeout")) {
+      fields.set("timeout", Math.min(milliseconds / 1000, mostSeconds));
+    }
     const timeout = Number(fields.get("timeout"));
-    if (timeout > mostSeconds) fields.set("timeout", timeout / 1000);
+    if (timeout > (isAlias ? mostSeconds : mostMistaken)) fields.set("timeout", Math.min(timeout / 1000, mostSeconds));
   },
 
   Read(fields) {
@@ -41,15 +49,16 @@ export const shapes: Readonly<Record<string, (fields: Fields, cwd: string) => vo
   },
 
   TodoWrite(fields) {
-    const todos = listIn(fields.get("todos"));
-    if (todos !== undefined) fields.set("todos", todos.map(todoLine).join("\n"));
+    const todos = listIn(fields.get("todos"))?.flatMap(flatTodos).map(todoLine);
+    if (areWhole(todos)) fields.set("todos", todos.join("\n"));
   },
 
   AskUser(fields) {
     const given = fields.get("questionnaire");
     const options = take(fields, "options", "follow_up");
     const questions = listIn(given) ?? (options === undefined ? undefined : [{ question: given, options }]);
-    if (questions !== undefined) fields.set("questionnaire", questions.map(questionLines).join("\n\n"));
+    const texts = questions?.map(questionLines);
+    if (areWhole(texts)) fields.set("questionnaire", texts.join("\n\n"));
   },
 
   FetchUrl(fields) {
@@ -58,8 +67,10 @@ export const shapes: Readonly<Record<string, (fields: Fields, cwd: string) => vo
   },
 };
 
-/** The longest time limit of a command. A larger number means milliseconds. */
+/** The longest time limit of a command. Other agents' larger numbers are milliseconds. */
 const mostSeconds = 3600;
+/** For our own tool, up to here a larger number can be seconds: the tool refuses it. */
+const mostMistaken = 99_999;
 
 /** Removes the first of these arguments that is there, and gives its value. */
 function take(fields: Fields, ...names: readonly string[]): unknown {
@@ -105,10 +116,28 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]*$/.test(word) && word !== "" ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-function todoLine(todo: unknown, index: number): string {
+/** What is left of a list with an item that has no words stays as it is, and the tool says what it wants. */
+function areWhole(lines: readonly (string | undefined)[] | undefined): lines is readonly string[] {
+  return lines?.every((line) => line !== undefined) === true;
+}
+
+/** An item, then the items below it. */
+function flatTodos(todo: unknown): readonly unknown[] {
+  if (Array.isArray(todo)) return (todo as readonly unknown[]).flatMap(flatTodos);
+  if (!isRecord(todo)) return [todo];
+  const { subtasks, children, items, tasks, todos, ...own } = todo;
+  const below = [subtasks, children, items, tasks, todos].flatMap((list) => (Array.isArray(list) ? flatTodos(list) : []));
+  return wordsOf(own) === "" && below.length > 0 ? below : [own, ...below];
+}
+
+function wordsOf({ content, description, step, title, task, text }: Readonly<Record<string, unknown>>): string {
+  return oneLine(content ?? step ?? task ?? title ?? description ?? text);
+}
+
+function todoLine(todo: unknown, index: number): string | undefined {
   const fields = isRecord(todo) ? todo : { content: todo };
-  const { content, description, step, title, task, text } = fields;
-  const words = oneLine(content ?? step ?? task ?? title ?? description ?? text);
+  const words = wordsOf(fields);
+  if (words === "") return undefined;
   const status = folded(String(fields.status ?? fields.state ?? ""));
   const isCancelled = /^cancell?ed$/.test(status);
   const isDone = isCancelled || /^(?:completed?|done)$/.test(status);
@@ -116,14 +145,18 @@ function todoLine(todo: unknown, index: number): string {
   return `${index + 1}. [${shown}] ${words}${isCancelled ? " (cancelled)" : ""}`;
 }
 
-function questionLines(question: unknown, index: number): string {
+function questionLines(question: unknown, index: number): string | undefined {
   const fields = isRecord(question) ? question : { question };
   const { header, topic = header } = fields;
-  const options = listIn(fields.options) ?? [];
+  const words = oneLine(fields.question ?? fields.text);
+  const options = (listIn(fields.options) ?? []).map((option) =>
+    oneLine(isRecord(option) ? (option.label ?? option.text) : option),
+  );
+  if (words === "" || options.includes("")) return undefined;
   return [
-    `${index + 1}. [question] ${oneLine(fields.question ?? fields.text)}`,
+    `${index + 1}. [question] ${words}`,
     ...(topic === undefined ? [] : [`[topic] ${oneLine(topic)}`]),
-    ...options.map((option) => `[option] ${oneLine(isRecord(option) ? (option.label ?? option.text) : option)}`),
+    ...options.map((option) => `[option] ${option}`),
   ].join("\n");
 }
 

@@ -30,8 +30,9 @@ export function budgetOf(
 ): Budget {
   const window = model.contextWindow;
   const reserve = Math.min(model.maxOutputTokens, Math.floor(window / 4));
-  const wanted = settings.compactAt ?? compactAt ?? Number.POSITIVE_INFINITY;
-  return { window, reserve, limit: Math.min(window - reserve, wanted <= 1 ? wanted * window : wanted) };
+  const configured = compactAt !== undefined && compactAt <= 1 ? compactAt * window : compactAt;
+  const wanted = settings.compactAt ?? configured ?? Number.POSITIVE_INFINITY;
+  return { window, reserve, limit: Math.min(window - reserve, wanted) };
 }
 
 /** Whether compaction happens by itself. */

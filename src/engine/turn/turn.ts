@@ -3,6 +3,7 @@ import type { CallsOutcome, Denial } from "../calls/tool-calls.ts";
 import { budgetOf, fitsWindow } from "../context/budget.ts";
 import { Compactor, type CompactorParts } from "../context/compactor.ts";
 import { buildRequest, chosenModel } from "../context/request.ts";
+import { estimateTokens } from "../context/tokens.ts";
 import type { Failure } from "../errors.ts";
 import { AgentError, failureOf } from "../errors.ts";
 import type { EndCause, EndReason, EventBody } from "../event.ts";
@@ -62,6 +63,9 @@ function noModel({ reason, remedy }: ModelByDefault): Failure {
   return { code: "no_model", message: `${reason}, and the offline model did not understand the prompt. ${remedy}` };
 }
 
+/** A conversation needs this many tokens at least. */
+const leastRoom = 500;
+
 /** An answer that was cut at the output limit is continued this often. */
 const maxContinuations = 3;
 
@@ -94,7 +98,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     const asking = { model, request: (messages: readonly Message[]) => buildRequest(state, messages, offered.specs) };
     const request = await compactor.fittingRequest(asking);
     if (signal.aborted) return interrupted(signal);
-    if (request === undefined) return contextFull(model.info.contextWindow);
+    if (request === undefined) return tooSmallWindow(model.info) ?? contextFull(model.info.contextWindow);
 
     modelCalls += 1;
     const messageId = ids.next();
@@ -156,6 +160,13 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     return { reason: "completed" };
   };
 
+  /** The system prompt and the tools leave hardly any room, so that only another model helps. */
+  const tooSmallWindow = (model: ModelInfo): End | undefined => {
+    const fixed = estimateTokens(buildRequest(state, [], parts.offer(model).specs));
+    const { window, reserve } = budgetOf(model, state.settings);
+    return window - reserve - fixed < leastRoom ? windowTooSmall(model, fixed, reserve) : undefined;
+  };
+
   /** Once it is part of the conversation, no later turn could be run either. */
   const isTooLarge = (id: string, model: ModelInfo): boolean => {
     const { content = [], at = 0 } = state.waiting.get(id) ?? {};
@@ -179,7 +190,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     let [reminders, model] = await Promise.all([parts.reminders(), resolved, begun]);
     for (const messageId of parts.promptIds) {
       if (model !== undefined && isTooLarge(messageId, model.info)) {
-        end = promptTooLarge(model.info.contextWindow);
+        end = tooSmallWindow(model.info) ?? promptTooLarge(model.info.contextWindow);
         break;
       }
       await emit({ type: "prompt.taken", messageId, reminders });
@@ -261,6 +272,14 @@ function contextFull(window: number): End {
   const message =
     `The conversation no longer fits the model's window of ${window} tokens. ` +
     "Start a new session, or go on with a model that has a larger one.";
+  return { reason: "context_full", failure: { code: "context_full", message } };
+}
+
+function windowTooSmall({ id, contextWindow }: ModelInfo, fixed: number, reserve: number): End {
+  const message =
+    `The window of ${id} (${contextWindow} tokens) is too small to work in: the system prompt and the tools take about ` +
+    `${fixed}, and ${reserve} are kept for the answer. Use a model with a larger window, offer fewer tools, or correct ` +
+    "contextWindow of its entry in config.yaml.";
   return { reason: "context_full", failure: { code: "context_full", message } };
 }
 

@@ -2,7 +2,7 @@ import { defineTool, failed, succeeded } from "../../engine/tool.ts";
 import { z } from "../zod.ts";
 
 export const todoWriteTool = defineTool({
-  input: z.strictObject({ todos: z.string("todos is required and must be a string") }),
+  input: z.strictObject({ todos: z.string("todos is required and must be a string: one task a line") }),
 
   async access() {
     return [];

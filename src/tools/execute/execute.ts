@@ -14,7 +14,10 @@ const progressCharacters = 2000;
 export const executeTool = defineTool({
   input: z.strictObject({
     command: z.string("command is required and must be a string"),
-    timeout: z.number("timeout must be a number of seconds").optional(),
+    timeout: z
+      .number("timeout must be a number of seconds")
+      .refine((seconds) => seconds <= mostSeconds, { error: ({ input }) => tooLong(input) })
+      .optional(),
     riskLevelReason: z.string().optional(),
     riskLevel: z.enum(["low", "medium", "high"]).optional(),
     fireAndForget: z.boolean("fireAndForget must be true or false").optional(),
@@ -38,12 +41,11 @@ export const executeTool = defineTool({
     if (!(timeout > 0)) return failed("timeout is the number of seconds to wait: above 0");
     try {
       if (input.fireAndForget) return await startBackground(input.command, context);
-      const seconds = Math.min(timeout, mostSeconds);
       const result = await context.host.processes.run(
         {
           command: input.command,
           cwd: context.cwd,
-          timeoutMs: Math.ceil(seconds * 1000),
+          timeoutMs: Math.ceil(timeout * 1000),
           spoolPath: await context.host.outputPath(context.sessionId, "execute"),
           keepBytes,
           onProgress: (tail) => context.progress(lastLines(tail)),
@@ -51,12 +53,16 @@ export const executeTool = defineTool({
         },
         context.signal,
       );
-      return commandReport(result, seconds, context.walls);
+      return commandReport(result, timeout, context.walls);
     } catch (error) {
       return failed(`Command could not be started: ${messageOf(error)}`);
     }
   },
 });
+
+function tooLong(seconds: unknown): string {
+  return `timeout is in seconds, at most ${mostSeconds}, got ${seconds}. Start what takes longer with fireAndForget`;
+}
 
 async function startBackground(command: string, context: ToolContext): Promise<ToolOutput> {
   const outputPath = await context.host.outputPath(context.sessionId, "execute");

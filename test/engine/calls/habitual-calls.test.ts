@@ -130,6 +130,46 @@ describe("a call that is understood", () => {
     expect(host.commands.map((spec) => spec.command)).toEqual([command]);
   });
 
+  test.each([
+    ["Bash", 120_000, 120],
+    ["Bash", 3_601, 3.601],
+    ["Bash", 7_200_000, 3_600],
+    ["Execute", 120_000, 120],
+    ["Execute", 100_000, 100],
+    ["Execute", 3_600, 3_600],
+  ])("takes %s's timeout of %s for %s s", async (name, timeout, seconds) => {
+    const { host } = await run(name, { command: "npm test", timeout });
+    expect(host.commands.map(({ timeoutMs }) => timeoutMs)).toEqual([seconds * 1_000]);
+  });
+
+  test.each([3_601, 7_200, 86_400])("refuses Execute's timeout of %s, which can be seconds, unasked", async (timeout) => {
+    const { host, session, permissions } = await run("Execute", { command: "npm test", timeout });
+    const why = `timeout is in seconds, at most 3600, got ${timeout}. Start what takes longer with fireAndForget`;
+    expect(lastBlock(session, "tool")).toMatchObject({ status: "failed", text: expect.stringContaining(why) });
+    expect([host.commands, permissions]).toEqual([[], []]);
+  });
+
+  test.each([
+    [[["One", "Two"], [["Three"]]], "1. [pending] One\n2. [pending] Two\n3. [pending] Three"],
+    [
+      [{ title: "One", status: "done", subtasks: ["A", { content: "B" }] }, { items: ["C"] }],
+      "1. [completed] One\n2. [pending] A\n3. [pending] B\n4. [pending] C",
+    ],
+  ])("writes nested todos one after the other: %j", async (todos, text) => {
+    const { session } = await run("TodoWrite", { todos });
+    expect(lastBlock(session, "assistant")).toMatchObject({ input: { todos: text } });
+  });
+
+  test.each([
+    ["TodoWrite", { todos: ["One", {}] }, "todos is required and must be a string: one task a line"],
+    ["TodoWrite", { todos: [{ content: ["One"] }] }, "todos is required and must be a string: one task a line"],
+    ["AskUser", { questions: [{ options: ["a", "b"] }] }, "questionnaire is required and must be a string"],
+    ["AskUser", { questions: [{ question: "Which?", options: [["a"], "b"] }] }, "questionnaire is required"],
+  ])("refuses %s with an item that has no words: %j", async (name, input, why) => {
+    const { session } = await run(name, input);
+    expect(lastBlock(session, "tool")).toMatchObject({ status: "failed", text: expect.stringContaining(why) });
+  });
+
   test("keeps what the model wrote only within bounds", async () => {
     const content = "x".repeat(2 * 1024 * 1024);
     const { session, host } = await run("Write", { path: "new.ts", content });

@@ -43,6 +43,8 @@ const refused: readonly (readonly [method: Method, params: unknown, problem: str
   ],
   ["droid.initialize_session", { machineId: "m", systemPrompt: " " }, "systemPrompt must not be blank"],
   ["droid.load_session", {}, "sessionId is missing: it must be a string"],
+  ["droid.update_session_settings", { compactionTokenLimit: 0 }, "compactionTokenLimit must be above 0"],
+  ["droid.update_session_settings", { compactionTokenLimit: 0.5 }, "compactionTokenLimit must be a whole number"],
   ["droid.add_user_message", { text: 5 }, "text must be a string"],
   [
     "droid.add_user_message",
