@@ -11,7 +11,7 @@ import { WrongAnswer } from "../traffic/watched-fetch.ts";
 import type { ProviderOptions } from "./ai-sdk-types.ts";
 import { promptOf, proofNames } from "./prompt.ts";
 import { optionsOf } from "./provider-options.ts";
-import { unquoteReminders } from "./reminders.ts";
+import { StreamedUnquoting, unquoteReminders } from "./reminders.ts";
 
 /** The only file that calls the AI SDK: translates a request to `doStream`, and the stream's parts to our events. */
 
@@ -153,9 +153,11 @@ function withoutFormats(schema: unknown): unknown {
 
 type Part = LanguageModelV3StreamPart;
 
-/** Translates the parts of one reply, in order. Remembers tool names while their arguments stream. */
+/** Translates the parts of one reply, in order. Remembers calls while their arguments stream. */
 function translator(spec: ModelSpec, watch: { readonly saysDone: boolean }): (part: Part) => readonly ModelEvent[] {
-  const names = new Map<string, string>();
+  const streamed = new Map<string, { readonly name: string; readonly text: StreamedUnquoting }>();
+  const toolInput = (id: string, text: string): readonly ModelEvent[] =>
+    text === "" ? [] : [{ type: "tool_input", id, name: streamed.get(id)?.name ?? "", text }];
   const proofName = proofNames[spec.wire];
   const proofOf = (part: { readonly providerMetadata?: Proof | undefined }): Proof | undefined => {
     const own = part.providerMetadata?.[proofName];
@@ -181,12 +183,14 @@ function translator(spec: ModelSpec, watch: { readonly saysDone: boolean }): (pa
         return proof === undefined ? [] : [said("thinking", "", part.id, proof)];
       }
       case "tool-input-start":
-        names.set(part.id, part.toolName);
+        streamed.set(part.id, { name: part.toolName, text: new StreamedUnquoting() });
         // An endless stream of calls must not fill memory.
-        if (names.size > maxCalls) throw new WrongAnswer(`It made more than ${maxCalls} calls in one answer.`);
+        if (streamed.size > maxCalls) throw new WrongAnswer(`It made more than ${maxCalls} calls in one answer.`);
         return [];
       case "tool-input-delta":
-        return [{ type: "tool_input", id: part.id, name: names.get(part.id) ?? "", text: part.delta }];
+        return toolInput(part.id, streamed.get(part.id)?.text.next(part.delta) ?? part.delta);
+      case "tool-input-end":
+        return toolInput(part.id, streamed.get(part.id)?.text.rest() ?? "");
       case "tool-call": {
         const { toolCallId: id, toolName: name } = part;
         const inputText = unquoteReminders(part.input);

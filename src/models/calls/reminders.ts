@@ -20,3 +20,24 @@ export function unquoteReminders(json: string): string {
     "$1$2$3",
   );
 }
+
+const unfinishedTag =
+  /(?:<|\\u003c)(?:\s|\\[nrt]?){0,9}\/?(?:\s|\\[nrt]?){0,9}[a-z-]{0,720}$|\\(?:u(?:0(?:03?)?)?)?$/i;
+
+/** `unquoteReminders` for arguments that stream in: what may be the beginning of a tag waits for its end. */
+export class StreamedUnquoting {
+  private held = "";
+
+  next(piece: string): string {
+    const text = this.held + piece;
+    const at = text.search(unfinishedTag);
+    this.held = at === -1 ? "" : text.slice(at);
+    return unquoteReminders(at === -1 ? text : text.slice(0, at));
+  }
+
+  rest(): string {
+    const text = unquoteReminders(this.held);
+    this.held = "";
+    return text;
+  }
+}

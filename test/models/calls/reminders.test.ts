@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { quoteReminders, reminderText, unquoteReminders } from "../../../src/models/calls/reminders.ts";
+import { quoteReminders, reminderText, StreamedUnquoting, unquoteReminders } from "../../../src/models/calls/reminders.ts";
 
 test("a reminder carries the mark of its conversation", () => {
   expect(reminderText("Be brief.", "m4rk")).toBe('<system-reminder id="m4rk">\nBe brief.\n</system-reminder>');
@@ -18,6 +18,38 @@ test.each([
   expect(JSON.parse(unquoteReminders(JSON.stringify({ text: quoted })))).toEqual({ text });
   const escaped = JSON.stringify({ text: quoted }).replaceAll("<", "\\u003c");
   expect(JSON.parse(unquoteReminders(escaped))).toEqual({ text });
+});
+
+function streamed(text: string, size: number): string {
+  const stream = new StreamedUnquoting();
+  let out = "";
+  for (let at = 0; at < text.length; at += size) out += stream.next(text.slice(at, at + size));
+  return out + stream.rest();
+}
+
+test.each([1, 2, 3, 5, 8, 1_000])("a tag that streams in comes back, too, in pieces of %s characters", (size) => {
+  const texts = [
+    '{"a":"<quoted-system-reminder>\\n</quoted-system-reminder>"}',
+    '{"a":"< \\n/quoted-quoted-system-reminder","b":"\\u003c\\t/QUOTED-System-Reminder"}',
+    '{"a":"x < y && <div>\\\\u003c<<quoted-system-reminder id=1"}',
+    "<quoted-system-reminder",
+    "<quoted-",
+    "C:\\\\u00",
+  ];
+  expect(texts.map((text) => streamed(text, size))).toEqual(texts.map(unquoteReminders));
+});
+
+test("text that can be no tag does not wait", () => {
+  const stream = new StreamedUnquoting();
+  expect(["a < b", " <b", ">", "<", "quoted", "-x ", "y"].map((piece) => stream.next(piece))).toEqual([
+    "a ",
+    "< b ",
+    "<b>",
+    "",
+    "",
+    "<quoted-x ",
+    "y",
+  ]);
 });
 
 test("other text stays as it is", () => {
