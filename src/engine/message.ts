@@ -86,7 +86,7 @@ export interface ToolResultBlock {
   /** A file with the whole text, when `text` or `forModel` has only its head and tail. */
   readonly fullTextPath?: string;
   readonly cause?: ToolCause;
-  /** Instructions that came up with the call, such as an AGENTS.md of the folder that it touched first. */
+  /** Instructions that came up with the call, such as an AGENTS.md of the folder that it touched first; changed permissions. */
   readonly reminders?: readonly string[];
 }
 

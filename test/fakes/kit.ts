@@ -126,6 +126,7 @@ export interface KitOptions {
   readonly host?: MemoryHost;
   readonly reminders?: readonly string[];
   readonly compaction?: EngineParts["compaction"];
+  readonly permissions?: NonNullable<EngineParts["context"]["permissions"]>;
   readonly below?: NonNullable<EngineParts["context"]["below"]>;
   readonly model?: Partial<ModelInfo>;
   /** Instead of the model that gives the replies. */
@@ -157,6 +158,7 @@ export function createKit(replies: readonly FakeReply[], options: KitOptions = {
     host,
     context: {
       reminders: async () => options.reminders ?? [],
+      ...(options.permissions === undefined ? {} : { permissions: options.permissions }),
       ...(options.below === undefined ? {} : { below: options.below }),
     },
     clock,

@@ -126,7 +126,9 @@ function flatTodos(todo: unknown): readonly unknown[] {
   if (Array.isArray(todo)) return (todo as readonly unknown[]).flatMap(flatTodos);
   if (!isRecord(todo)) return [todo];
   const { subtasks, children, items, tasks, todos, ...own } = todo;
-  const below = [subtasks, children, items, tasks, todos].flatMap((list) => (Array.isArray(list) ? flatTodos(list) : []));
+  const below = [subtasks, children, items, tasks, todos].flatMap((list) =>
+    Array.isArray(list) ? flatTodos(list) : [],
+  );
   return wordsOf(own) === "" && below.length > 0 ? below : [own, ...below];
 }
 

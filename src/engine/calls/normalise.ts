@@ -50,7 +50,14 @@ async function normalise(call: ToolCallBlock, own: OwnTools): Promise<ToolCallBl
   }
   // A tool that went away says so when the call is run.
   const schema = fieldsOf(await own.schemaOf(tool).catch(() => undefined));
-  const { input, ignored, isChanged } = normaliseInput({ name, written: call.name, given, fixed, schema, cwd: own.cwd });
+  const { input, ignored, isChanged } = normaliseInput({
+    name,
+    written: call.name,
+    given,
+    fixed,
+    schema,
+    cwd: own.cwd,
+  });
   if (name === call.name && !isChanged && given === call.input) return call;
   const words = ignored.length === 0 ? {} : { ignored };
   return { ...call, name, input, raw: { name: call.name, input: call.input, ...words } };
@@ -131,7 +138,8 @@ function normaliseInput({ name, written, given, fixed, schema, cwd }: Given): {
     fields.set(own, value);
   }
   for (const [key, value] of Object.entries(fixed)) if (isOwn(key) && !fields.has(key)) fields.set(key, value);
-  if (row !== undefined && Object.hasOwn(shapes, name)) shapes[name]?.(fields, { cwd, isAlias: folded(written) !== folded(name) });
+  if (row !== undefined && Object.hasOwn(shapes, name))
+    shapes[name]?.(fields, { cwd, isAlias: folded(written) !== folded(name) });
 
   const ignored: string[] = [];
   const idle = [...idleEverywhere, ...(row?.idle ?? [])].map(folded);

@@ -43,8 +43,12 @@ export interface CallsContext {
   /** Evaluated for every decision, because an answer may have raised the level. */
   decisionContext(tool: string): DecisionContext;
   emit(body: EventBody): Promise<void>;
-  /** Instructions for these paths that the model has not read yet. */
-  instructionsFor(paths: readonly string[]): Promise<readonly string[]>;
+  readonly briefing: {
+    /** Instructions for these paths that the model has not read yet. */
+    instructionsFor(paths: readonly string[]): Promise<readonly string[]>;
+    /** Its permissions, if they have changed since it read of them. */
+    permissionsNews(): readonly string[];
+  };
 }
 
 export interface Denial {
@@ -289,7 +293,10 @@ async function runAll(
     for (const output of running) output.catch(() => undefined);
     try {
       for (const output of running) {
-        const { block, endTurn, changes, seen } = await output;
+        const { block: own, endTurn, changes, seen } = await output;
+        // A level raised by an answer, or by a client, is told before the next model call.
+        const isLast = results.length === prepared.length - 1;
+        const block = isLast ? withReminders(own, context.briefing.permissionsNews()) : own;
         results.push(block);
         end ??= endTurn;
         const { messageId } = context;
@@ -304,6 +311,10 @@ async function runAll(
     }
   }
   return { results, end };
+}
+
+function withReminders(block: ToolResultBlock, news: readonly string[]): ToolResultBlock {
+  return news.length === 0 ? block : { ...block, reminders: [...(block.reminders ?? []), ...news] };
 }
 
 function withoutEmpty(changes: FileChanges): Partial<FileChanges> {
@@ -378,7 +389,8 @@ async function runOne(
     );
   }
   const finished = output ?? failed("The tool gave no result.");
-  const reminders = output === entry.result ? [] : await context.instructionsFor(pathsIn(entry.accesses ?? []));
+  const reminders =
+    output === entry.result ? [] : await context.briefing.instructionsFor(pathsIn(entry.accesses ?? []));
   const block = await resultOf(call, finished, context, reminders);
   return { block, endTurn: finished.endTurn, changes: await changesSince(before, context.host), seen };
 }

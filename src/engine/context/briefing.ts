@@ -76,9 +76,11 @@ export class Briefing {
     if (!this.isHere) return [];
     const { context } = this.parts;
     const { cwd, messages } = this.journal.state;
-    const below = messages.flatMap((message) => (message.role === "tool" ? remindersOf(message) : []));
-    const [environment, ...others] = await context.reminders(cwd);
     const permissions = this.permissions();
+    const below = messages
+      .flatMap((message) => (message.role === "tool" ? remindersOf(message) : []))
+      .filter((text) => permissions === undefined || !text.startsWith(headingOf(permissions)));
+    const [environment, ...others] = await context.reminders(cwd);
     const first = [environment, permissions].filter((text) => text !== undefined).join("\n\n");
     return [...(first === "" ? [] : [first]), ...others, ...new Set(below)];
   }
@@ -93,6 +95,13 @@ export class Briefing {
     for (const text of [...view.flatMap(remindersOf), ...this.toldBelow]) found.delete(text);
     for (const text of found) this.toldBelow.add(text);
     return [...found];
+  }
+
+  /** What has changed since it was last told, for the model to read behind the results of its calls. */
+  permissionsNews(): readonly string[] {
+    const permissions = this.isHere ? this.permissions() : undefined;
+    if (permissions === undefined || isToldLast(permissions, this.journal.state.view.flatMap(remindersOf))) return [];
+    return [permissions];
   }
 
   private permissions(): string | undefined {
@@ -129,9 +138,13 @@ export class Briefing {
   }
 }
 
-/** They change between turns: what was said of them last counts. */
+function headingOf(permissions: string): string {
+  return permissions.slice(0, permissions.indexOf("\n") + 1);
+}
+
+/** They change: what was said of them last counts. */
 function isToldLast(permissions: string, told: readonly string[]): boolean {
-  const heading = permissions.slice(0, permissions.indexOf("\n") + 1);
+  const heading = headingOf(permissions);
   const last = told.findLast((text) => text.startsWith(heading) || text.includes(`\n\n${heading}`));
   return last === permissions || last?.endsWith(`\n\n${permissions}`) === true;
 }

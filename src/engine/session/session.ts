@@ -363,7 +363,7 @@ export class Session {
               enabledTools: this.run.enabledTools ?? [],
             }),
             emit: (body) => journal.emit(body),
-            instructionsFor: (paths) => this.briefing.instructionsFor(paths),
+            briefing: this.briefing,
           });
         }),
       reminders: async () => {

@@ -142,12 +142,15 @@ describe("a call that is understood", () => {
     expect(host.commands.map(({ timeoutMs }) => timeoutMs)).toEqual([seconds * 1_000]);
   });
 
-  test.each([3_601, 7_200, 86_400])("refuses Execute's timeout of %s, which can be seconds, unasked", async (timeout) => {
-    const { host, session, permissions } = await run("Execute", { command: "npm test", timeout });
-    const why = `timeout is in seconds, at most 3600, got ${timeout}. Start what takes longer with fireAndForget`;
-    expect(lastBlock(session, "tool")).toMatchObject({ status: "failed", text: expect.stringContaining(why) });
-    expect([host.commands, permissions]).toEqual([[], []]);
-  });
+  test.each([3_601, 7_200, 86_400])(
+    "refuses Execute's timeout of %s, which can be seconds, unasked",
+    async (timeout) => {
+      const { host, session, permissions } = await run("Execute", { command: "npm test", timeout });
+      const why = `timeout is in seconds, at most 3600, got ${timeout}. Start what takes longer with fireAndForget`;
+      expect(lastBlock(session, "tool")).toMatchObject({ status: "failed", text: expect.stringContaining(why) });
+      expect([host.commands, permissions]).toEqual([[], []]);
+    },
+  );
 
   test.each([
     [[["One", "Two"], [["Three"]]], "1. [pending] One\n2. [pending] Two\n3. [pending] Three"],

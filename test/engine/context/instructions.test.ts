@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { remindersOf } from "../../../src/engine/message.ts";
+import { permissionsText } from "../../../src/permissions/permissions-text.ts";
 import { ask, calls, createKit, says } from "../../fakes/kit.ts";
 import { createMemoryHost } from "../../fakes/memory-host.ts";
 
@@ -40,4 +42,33 @@ test("they stay when the call leaves the model's view", async () => {
   await ask(session, "go on");
   const [first] = kit.requests.at(-1)?.messages ?? [];
   expect(first?.content).toContainEqual({ type: "reminder", text: rules["/ws/a"] });
+});
+
+test("a level that an answer raises is told behind the results of the same turn, once, and keeps the prefix", async () => {
+  const create = (name: string) => ["Create", { file_path: name, content: "x" }] as const;
+  const replies = [calls(create("a.txt"), read("a.txt")), calls(create("b.txt")), says("done"), says("again")];
+  const kit = createKit([...replies, says("A summary."), says("more")], { permissions: permissionsText });
+  const session = await kit.open({ autonomy: "off" });
+  const attachment = session.attach({ approve: true, answer: true, onDetach: "cancel" });
+  const answering = (async () => {
+    for await (const event of attachment.events()) {
+      if (event.type === "request.opened") attachment.answer(event.requestId, { kind: "allow", always: true });
+    }
+  })();
+  await ask(session, "create");
+  await ask(session, "go on");
+  const level = (text: string) => /^Level: (\w+)$/m.exec(text)?.[1] ?? text;
+  const told = session.history().map((message) => remindersOf(message).map(level));
+  expect(told).toEqual([["off"], [], ["low"], [], [], [], [], []]);
+  const results = session.history()[2]?.content;
+  expect(results).toMatchObject([{ name: "Create" }, { name: "Read", reminders: [expect.stringContaining("low")] }]);
+  const [, second, third] = kit.requests.map(({ messages }) => messages);
+  expect(third?.slice(0, second?.length)).toEqual(second);
+
+  await session.compact();
+  await ask(session, "more");
+  attachment.detach();
+  await answering;
+  const [first] = kit.requests.at(-1)?.messages ?? [];
+  expect(first === undefined ? [] : remindersOf(first).filter((text) => text.includes("Level: "))).toHaveLength(1);
 });

@@ -237,14 +237,17 @@ test("model calls and tokens are limited", async () => {
   expect(byTokens).toMatchObject({ reason: "limit", failure: { code: "limit_tokens" }, modelCalls: 3 });
 });
 
-test.each(["hi", "words ".repeat(2_000)])("a window with no room besides our own prompt and tools says so: %.5s", async (text) => {
-  const kit = createKit([], { model: { contextWindow: 4_000 } });
-  const outcome = await ask(await kit.open(), text);
-  expect(outcome).toMatchObject({ reason: "context_full", modelCalls: 0 });
-  expect(outcome.failure?.message).toMatch(
-    /^The window of fake \(4000 tokens\) is too small to work in: the system prompt and the tools take about \d{4}, and 1000 are kept for the answer\. Use a model with a larger window, offer fewer tools, or correct contextWindow of its entry in config\.yaml\.$/,
-  );
-});
+test.each(["hi", "words ".repeat(2_000)])(
+  "a window with no room besides our own prompt and tools says so: %.5s",
+  async (text) => {
+    const kit = createKit([], { model: { contextWindow: 4_000 } });
+    const outcome = await ask(await kit.open(), text);
+    expect(outcome).toMatchObject({ reason: "context_full", modelCalls: 0 });
+    expect(outcome.failure?.message).toMatch(
+      /^The window of fake \(4000 tokens\) is too small to work in: the system prompt and the tools take about \d{4}, and 1000 are kept for the answer\. Use a model with a larger window, offer fewer tools, or correct contextWindow of its entry in config\.yaml\.$/,
+    );
+  },
+);
 
 test("a prompt that alone does not fit the window ends with its turn, and the conversation goes on without it", async () => {
   const kit = createKit([says("ok"), says("well")], { model: { contextWindow: 20_000 } });
