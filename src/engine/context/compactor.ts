@@ -8,7 +8,7 @@ import { costOf } from "../turn/cost.ts";
 import { type Budget, budgetOf, type ContextOptions, compactsItself, contextTokens, fitsWindow } from "./budget.ts";
 import { type CompactedBody, compact } from "./compaction.ts";
 import type { KeptOfCall } from "./kept.ts";
-import { summaryOf } from "./summary.ts";
+import { type Summary, summaryOf } from "./summary.ts";
 import { estimateTokens } from "./tokens.ts";
 
 export interface CompactorParts {
@@ -48,18 +48,25 @@ export class Compactor {
   private failures = 0;
   private tokensAfter = 0;
   private isRefused = false;
+  /** The configuration's model for summaries has failed. */
+  private isOwn = false;
 
   constructor(parts: CompactorParts) {
     this.parts = parts;
   }
 
+  /** Whether it makes room unasked. */
+  get isOn(): boolean {
+    return compactsItself(this.parts.state.settings, this.parts.options);
+  }
+
   /** The next request, after making room for it if it needs some. `undefined` when it does not fit all the same. */
   async fittingRequest(asking: Asking): Promise<ModelRequest | undefined> {
-    const { state, options } = this.parts;
+    const { state } = this.parts;
     const budget = this.budget(asking.model.info);
     let request = asking.request(state.view);
     const limit = this.limit(asking, budget);
-    if (compactsItself(state.settings, options) && this.isDue(request, budget, limit)) {
+    if (this.isOn && this.isDue(request, budget, limit)) {
       await this.compact("window", asking, limit);
       request = asking.request(state.view);
     }
@@ -68,8 +75,8 @@ export class Compactor {
 
   /** Once after each answer: whether there is room now that a provider has called the request too long. */
   async madeRoomAfterRefusal(asking: Asking): Promise<boolean> {
-    const { state, options } = this.parts;
-    if (this.isRefused || !compactsItself(state.settings, options)) return false;
+    const { state } = this.parts;
+    if (this.isRefused || !this.isOn) return false;
     this.isRefused = true;
     const limit = Math.floor(estimateTokens(asking.request(state.view)) * afterTooLong);
     return (await this.compact("provider", asking, limit)) !== undefined;
@@ -139,15 +146,30 @@ export class Compactor {
     wish: string | undefined,
   ): Promise<string | undefined> {
     if (this.failures >= mostFailures) return undefined;
+    const { signal, emit } = this.parts;
+    const chosen = await this.summariser(own);
+    let { text, failure } = await this.askForSummary(view, chosen, wish);
+    if (failure !== undefined && chosen.model !== own.model && !signal.aborted) {
+      this.isOwn = true;
+      await this.tellOwn(failure.message);
+      ({ text, failure } = await this.askForSummary(view, own, wish));
+    }
+    if (text === undefined) this.failures += 1;
+    if (failure !== undefined && !signal.aborted) {
+      const words = `The conversation is compacted without a summary. ${failure.message}`;
+      await emit({ type: "notice", level: "warning", text: words });
+    }
+    return text;
+  }
+
+  private async askForSummary(
+    view: readonly Message[],
+    { model, request }: Asking,
+    wish: string | undefined,
+  ): Promise<Summary> {
     const { clock, ids, signal, silence, emit, state } = this.parts;
-    const { model, request } = await this.summariser(own);
     const isWatched = silence !== undefined && (silence.isChosen || model.boundsSilence !== true);
-    const {
-      text,
-      failure,
-      usage,
-      model: answered,
-    } = await summaryOf(view, {
+    const summary = await summaryOf(view, {
       model,
       request,
       budget: this.budget(model.info),
@@ -158,36 +180,31 @@ export class Compactor {
       signal,
       emit,
     });
+    const { usage, model: answered } = summary;
     if (usage !== undefined) {
       const cost = answered.prices && costOf(usage, answered.prices);
       const paid = cost === undefined ? {} : { cost };
-      await emit({
-        type: "usage.updated",
-        call: usage,
-        total: addUsage(state.usage, usage),
-        ...paid,
-        purpose: "summary",
-      });
+      const total = addUsage(state.usage, usage);
+      await emit({ type: "usage.updated", call: usage, total, ...paid, purpose: "summary" });
       this.parts.spent(usage, cost);
     }
-    if (text === undefined) this.failures += 1;
-    if (failure !== undefined && !signal.aborted) {
-      const words = `The conversation is compacted without a summary. ${failure.message}`;
-      await emit({ type: "notice", level: "warning", text: words });
-    }
-    return text;
+    return summary;
   }
 
   /** The model of the configuration, or the session's own where that cannot be had. */
   private async summariser(own: Asking): Promise<Asking> {
-    const { options, models, emit } = this.parts;
-    if (options.model === undefined || options.model === own.model.info.id) return own;
+    const { options, models } = this.parts;
+    if (this.isOwn || options.model === undefined || options.model === own.model.info.id) return own;
     try {
       return { ...own, model: await models.resolve(options.model) };
     } catch (error) {
-      const text = `context.model: ${failureOf(error).message} The session's own model writes the summary.`;
-      await emit({ type: "notice", level: "warning", text });
+      await this.tellOwn(failureOf(error).message);
       return own;
     }
+  }
+
+  private tellOwn(why: string): Promise<void> {
+    const text = `context.model: ${why} The session's own model writes the summary.`;
+    return this.parts.emit({ type: "notice", level: "warning", text });
   }
 }

@@ -160,7 +160,8 @@ export class Session {
    */
   async compact(wish?: string): Promise<{ readonly removed: number }> {
     if (this.closed) throw new AgentError("session_closed", "The session is closed.");
-    if (this.live !== undefined) throw new AgentError("usage", "Not while a turn runs. Compact when it has ended.");
+    if (this.live !== undefined)
+      throw new AgentError("usage", "A turn or another compaction is running. Compact when it has ended.");
     this.modelView.checkCompactable();
     const abort = new AbortController();
     const work = this.modelView.compact(abort.signal, wish);

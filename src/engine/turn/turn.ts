@@ -98,7 +98,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
     const asking = { model, request: (messages: readonly Message[]) => buildRequest(state, messages, offered.specs) };
     const request = await compactor.fittingRequest(asking);
     if (signal.aborted) return interrupted(signal);
-    if (request === undefined) return tooSmallWindow(model.info) ?? contextFull(model.info.contextWindow);
+    if (request === undefined) return tooSmallWindow(model.info) ?? contextFull(model.info, !compactor.isOn);
 
     modelCalls += 1;
     const messageId = ids.next();
@@ -268,10 +268,13 @@ function refused(text: string): End {
   return { reason: "refused", failure: { code: "model_refused", message } };
 }
 
-function contextFull(window: number): End {
+function contextFull({ contextWindow }: ModelInfo, isCompactionOff: boolean): End {
+  const first = isCompactionOff
+    ? "Compaction is switched off: switch it on, or compact on request. Otherwise start"
+    : "Start";
   const message =
-    `The conversation no longer fits the model's window of ${window} tokens. ` +
-    "Start a new session, or go on with a model that has a larger one.";
+    `The conversation no longer fits the model's window of ${contextWindow} tokens. ` +
+    `${first} a new session, or go on with a model that has a larger one.`;
   return { reason: "context_full", failure: { code: "context_full", message } };
 }
 

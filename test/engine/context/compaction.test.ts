@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Message } from "../../../src/engine/message.ts";
-import type { ModelEvent, ModelRequest } from "../../../src/engine/ports.ts";
+import type { ModelEvent, ModelPort, ModelRequest } from "../../../src/engine/ports.ts";
 import type { Tool } from "../../../src/engine/tool.ts";
-import { ask, calls, createKit, type FakeReply, listen, says } from "../../fakes/kit.ts";
+import { ask, calls, createKit, type FakeReply, info, listen, says } from "../../fakes/kit.ts";
 
 /** A tool whose result has so many characters. */
 const dump: Tool = {
@@ -130,7 +130,9 @@ test("where it is switched off, a full window ends the turn with its reason", as
   });
   const outcome = await ask(await kit.open(), "go");
   expect(outcome).toMatchObject({ reason: "context_full", failure: { code: "context_full" } });
-  expect(outcome.failure?.message).toMatch(/^The conversation no longer fits .* 10000 tokens/);
+  expect(outcome.failure?.message).toBe(
+    "The conversation no longer fits the model's window of 10000 tokens. Compaction is switched off: switch it on, or compact on request. Otherwise start a new session, or go on with a model that has a larger one.",
+  );
 });
 
 test("a resumed session and a fork read the same view", async () => {
@@ -202,6 +204,27 @@ test("what is compacted already is not compacted again until there is more", asy
   await expect(session.compact()).rejects.toMatchObject(nothing);
   await ask(session, "tell me more");
   expect(await session.compact()).toEqual({ removed: 5 });
+});
+
+test("where the configuration's model for summaries fails, the session's own writes them", async () => {
+  const inner = createKit([says("first"), summary()]);
+  const writer: ModelPort = {
+    info: { ...info, id: "writer" },
+    async *stream() {
+      yield* failing();
+    },
+  };
+  const resolve = async (id: string) => (id === "writer" ? writer : inner.models.resolve(id));
+  const kit = createKit([], { models: { ...inner.models, resolve }, compaction: { model: "writer" } });
+  const session = await kit.open();
+  const heard = listen(session);
+  await ask(session, "hello");
+  expect(await session.compact()).toEqual({ removed: 2 });
+  await heard.stop();
+  expect(textOf(session.snapshot().view)).toContain("The summary: the code word is PLUM.");
+  expect(heard.events.flatMap((event) => (event.type === "notice" ? [event.text] : []))).toEqual([
+    "context.model: no summary today The session's own model writes the summary.",
+  ]);
 });
 
 test("a prompt waits for a compaction, and an interrupt ends it", async () => {
