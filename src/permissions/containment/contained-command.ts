@@ -3,7 +3,7 @@ import type { DecisionContext, Evidence, JudgedPart } from "../../engine/permiss
 import { worse } from "../autonomy.ts";
 import { liesIn } from "../places/path-names.ts";
 import { isContainable, type Piece, piecesOf } from "./containable.ts";
-import { needOf } from "./needs.ts";
+import { isLocalRequest, needOf } from "./needs.ts";
 import { wallsFor } from "./walls.ts";
 
 export interface ContainedCommand {
@@ -28,19 +28,21 @@ export function containedCommand(
   const isTrusted = pieces.some((piece) => piece.judged.rule === "allow-rule");
   if (isTrusted || pieces.some((piece) => piece.judged.protected)) return undefined;
   const unknown = pieces.filter((piece) => piece.judged.class === "high");
-  if (!unknown.every((piece) => isContainable(piece) || isSignal(piece, sandbox.hasServers))) return undefined;
-  if (unknown.length > 0 && pieces.some(({ part }) => needOf(part.words ?? [])?.downloads === true)) return undefined;
+  if (!unknown.every((piece) => isContainable(piece) || isForServers(piece, sandbox.hasServers))) return undefined;
+  const isUnknown = unknown.some((piece) => !isForServers(piece, sandbox.hasServers));
+  if (isUnknown && pieces.some(({ part }) => needOf(part.words ?? [])?.downloads === true)) return undefined;
   if (unknown.length === 0 && looksOutside(pieces, sandbox.hasServers)) return undefined;
   const lowered = unknown.length === 0 ? judged : withoutHigh(judged);
   const own = pieces.map((piece) => piece.judged.class).reduce(worse, "read");
-  const isUnknown = unknown.some((piece) => !isSignal(piece, sandbox.hasServers));
   const walls = wallsFor(pieces, { context, sandbox, found, class: own, isUnknown });
   return { judged: lowered, walls };
 }
 
-/** `kill` reaches the session's own servers only. */
-function isSignal({ judged }: Piece, hasServers: boolean): boolean {
-  return hasServers && /^row (?:kill|pkill|killall)\b/.test(judged.rule);
+/** A signal or a request that reaches the session's own servers only. */
+function isForServers({ part, judged }: Piece, hasServers: boolean): boolean {
+  if (!hasServers) return false;
+  const isRequest = /^row (?:curl|wget)\b/.test(judged.rule) && isLocalRequest(part.words ?? []);
+  return isRequest || /^row (?:kill|pkill|killall)\b/.test(judged.rule);
 }
 
 /** Whether a proven command is about the machine itself, and does little else. */
