@@ -83,7 +83,7 @@ export interface ProtectedPaths {
  * - `ignore-links`: targets of links that replace ignore files, in a folder and above it.
  * - `installed`: empty if the tool `from` is installed in `node_modules` in or above a folder; else no answer.
  * - `existing`: the path's target if it exists, else empty.
- * - `unsaved`: what a path or pattern names that git could not restore: untracked files and folders. No answer if a
+ * - `unsaved`: what exists of a path or pattern and git could not restore: untracked files and folders. No answer if a
  *   tracked file has changed, for a new file in a build folder with tracked files, or if there are too many.
  * - `work-tree`: the folders that git in a folder would write files to.
  * - `variable`: empty if the environment of commands has no variable of that name; else no answer.

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import {
   type AccessClass,
   type CommandPart,
@@ -161,6 +162,9 @@ function noAnswer({ use, lookup }: Touch): Own {
 function judgeDeletion(touch: Touch, unsaved: readonly string[], places: Places): Own {
   const lost = unsaved.find((path) => !isExpendable(path, places));
   if (lost !== undefined) return cannotBeUndone(`deletes ${lost}`);
+  const path = posix.normalize(unescaped(touch.lookup.path));
+  const isOurs = liesIn(path, places.cwd, places.foldsCase) || isExpendable(path, places);
+  if (unsaved.length === 0 && !isOurs) return cannotBeUndone(`deletes ${path}`);
   const why = `deletes ${unescaped(touch.lookup.path)}, which can be restored`;
   return own(touch.class, "delete-restorable", why);
 }

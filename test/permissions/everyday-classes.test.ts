@@ -81,7 +81,6 @@ const stricter: Readonly<Record<string, string>> = {
   "gzip -k data.json": "without -k it would delete the file",
   "aws s3 ls s3://my-bucket/releases/": "cloud calls are not known",
   "terraform plan -no-color | tail -40": "a plan runs programs named in the configuration",
-  "python3 -m venv .venv && .venv/bin/pip install -e .": "the same command creates the program",
 };
 
 test("has 230 commands with reasons, without duplicates", () => {

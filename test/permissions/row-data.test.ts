@@ -110,7 +110,7 @@ describe("rows for git, builds, packages and the network", () => {
     const alone = all.filter(
       (row) => row.sub === undefined && row.needs === undefined && words(row.operands).length === 0,
     );
-    expect(alone.map(named)).toEqual(["ctest", "tox nox", "yarn"]);
+    expect(alone.map(named).map((name) => name.replace(/ \S*\/.*/, ""))).toEqual(["ctest", "tox nox", "yarn"]);
   });
 
   test("require only known flags", () => {

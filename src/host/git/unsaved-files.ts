@@ -4,7 +4,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { isBuildFolder } from "../../engine/build-folders.ts";
 import { whereItLeads } from "../files/where-it-leads.ts";
 import { matchedPaths } from "../search/matching-files.ts";
-import { readSmall, repositoriesAround } from "./repository.ts";
+import { isThere, readSmall, repositoriesAround } from "./repository.ts";
 import { trackedFiles } from "./tracked-files.ts";
 
 const mostFiles = 2000;
@@ -27,8 +27,8 @@ export async function unsavedFiles(pattern: string): Promise<readonly string[] |
   try {
     const found: string[] = [];
     const matched = await matchedPaths(pattern);
-    // It does not exist yet.
-    if (matched.length === 0) return await whereItLeads(pattern.replace(/\\(.)/gs, "$1"));
+    // What is missing cannot be lost. A dot is left out of the matches.
+    if (matched.length === 0) return (await whereItLeads(pattern.replace(/\\(.)/gs, "$1"))).filter(isThere);
     for (const path of matched) {
       const folder = dirname(path);
       const tree = trees.get(folder) ?? savedAround(folder);

@@ -80,7 +80,12 @@ export function createMovedPaths(cwd: string, known?: Changes): MovedPaths {
       changes.repositories ||=
         makesLinks || places.some(({ what, path }) => what === "matches" || partOfRepository.test(path));
       changes.settings ||= part.touches.some(({ use, recursive, lookup }) => {
-        return use === "write" && (recursive || lookup.what !== "path" || /\/\.npmrc$/.test(lookup.path));
+        return (
+          use === "write" &&
+          (recursive ||
+            lookup.what !== "path" ||
+            /\/(?:\.npmrc|go\.(?:mod|work)|rust-toolchain(?:\.toml)?)$/.test(lookup.path))
+        );
       });
       changes.versions ||= places.some(({ path }) => versionFile.test(path));
       const asked = runs ? { ...part, touches: [...part.touches, searchPath] } : part;

@@ -78,7 +78,7 @@ export interface CommandRow {
   readonly suffixes?: string;
   /** Why a file name has a special meaning; `undefined` if it has none. */
   readonly path?: (text: string) => string | undefined;
-  /** A settings file, in its folder or above, that makes it do more: then it is `medium`. */
+  /** Settings files, separated by spaces: one in its folder or above makes it do more, and then it is `medium`. */
   readonly obeys?: string;
   /** It prints malformed lines of ignore files in its folder, the searched folders, and those above. */
   readonly obeysIgnoreFiles?: true;

@@ -1,6 +1,7 @@
 import type { AccessClass, Touch } from "../../engine/permission.ts";
 import { high, type Judgement, judged, type Surroundings } from "../judgement.ts";
 import { builtins } from "../shell/shell-builtins.ts";
+import { isModuleFolders } from "../shell/variables.ts";
 import { type Arg, escaped, knownStart, text, textOf } from "./arg.ts";
 import { type Fit, fitted, matchingSub, type ParsedRow } from "./argv.ts";
 import type { CommandRow } from "./command-row.ts";
@@ -123,7 +124,7 @@ function changed(program: string, args: readonly Arg[], around: Surroundings): r
 
 /** A variable may make a program run another one or write elsewhere, unless the program reads no variables. */
 function underVariables(name: string, judgement: RowJudgement, { variables = [] }: Surroundings): RowJudgement {
-  const [first] = variables;
+  const [first] = variables.filter((variable) => judgement.runsProject !== true || !isModuleFolders(variable));
   const isSeen = !(wrappers.has(name) || builtins.has(name) || ignoresVariables(name));
   if (first === undefined || !isSeen) return judgement;
   const why = `gives ${shown(name)} the variable ${first}, whose effect is unknown`;

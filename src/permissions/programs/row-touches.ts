@@ -47,7 +47,7 @@ export function touchesFor(
     }
   }
   if (row.linksTo === true) touches.push(...linkTargets(splitTarget(operands, values), around));
-  if (row.obeys !== undefined) touches.push(settingsAbove(row.obeys, around));
+  if (row.obeys !== undefined) touches.push(settingsAbove(row.obeys.split(" "), around));
   if (row.obeysIgnoreFiles === true) {
     const searched = [...(folderTouches(around, "read", false) ?? []), ...touches.flatMap((found) => found ?? [])];
     touches.push(searched.filter(({ lookup }) => lookup.what === "path").map(asking("ignore-links")));
@@ -85,19 +85,15 @@ export function touchesFor(
 }
 
 /** A settings file in the working directory and above it. The user's own, in the home, is trusted. */
-function settingsAbove(name: string, { folders, home }: Surroundings): readonly Touch[] | undefined {
+function settingsAbove(names: readonly string[], { folders, home }: Surroundings): readonly Touch[] | undefined {
   const above = folders?.flatMap((folder) => {
     const parts = folder.split("/").slice(1);
     return [folder, ...parts.map((_, at) => `/${parts.slice(0, at).join("/")}`)];
   });
   return [...new Set(above)]
     .filter((folder) => folder !== home)
-    .map((folder) => ({
-      use: "read",
-      class: "medium",
-      lookup: { what: "existing", path: `${withoutTrailingSlashes(folder)}/${name}` },
-      recursive: false,
-    }));
+    .flatMap((folder) => names.map((name) => `${withoutTrailingSlashes(folder)}/${name}`))
+    .map((path) => ({ use: "read", class: "medium", lookup: { what: "existing", path }, recursive: false }));
 }
 
 /** Deleting takes everything inside as well, so all of it must be restorable. */

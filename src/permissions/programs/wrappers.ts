@@ -102,7 +102,7 @@ function judgeEnv(args: readonly Arg[], around: Surroundings): Judgement {
     const risk = isOneWord ? variableRisk(assigned, word?.slice(assigned.length + 1)) : "dangerous";
     if (risk === "dangerous")
       return high("dangerous-variable", `sets ${assigned}, which can make programs run other programs`);
-    if (risk === "unknown") variables.push(assigned);
+    if (risk !== "harmless") variables.push(assigned);
   }
   const command = args.slice(at);
   if (command.length === 0) return judged("read", "row env", "prints the environment");

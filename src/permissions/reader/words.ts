@@ -30,9 +30,17 @@ export function inside(reader: Reader, node: SyntaxNode, place: Place): readonly
     reader.moved.overlaps();
     parts.push(substitution(reader, node.script, place).part);
   } else forEachChild(node, (child) => parts.push(...inside(reader, child, place)));
-  const why = evaluates(node);
+  const why = isNumber(reader, node, place) ? undefined : evaluates(node);
   if (why !== undefined) parts.push(classed(group("expansion", source, []), "high", "evaluation", why));
   return parts;
+}
+
+/** A variable in arithmetic whose value is known to be a number, so that nothing in it can run. */
+function isNumber({ bindings }: Reader, node: SyntaxNode, { folders }: Place): boolean {
+  if (node.type !== "ArithmeticWord") return false;
+  const name = /^\$?([a-z_]\w*)$|^\$\{(\w+)\}$/i.exec(node.value)?.slice(1).find(Boolean);
+  const value = name === undefined ? undefined : bindings.in(folders)(name);
+  return value?.kind === "text" && /^\d{1,9}$/.test(value.value);
 }
 
 function substitution(reader: Reader, node: ParsedScript, place: Place): Walked {

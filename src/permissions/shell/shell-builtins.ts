@@ -130,7 +130,7 @@ function judgeDeclaration(args: readonly Arg[]): Judgement {
     if (!isClear || risk === "dangerous") {
       return high("dangerous-variable", "sets an unknown variable, or one that can make programs run other programs");
     }
-    if (risk === "unknown") exports.push(name);
+    if (risk !== "harmless") exports.push(name);
   }
   return judged("read", "shell builtin", "sets variables", { exports });
 }

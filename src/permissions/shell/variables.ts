@@ -1,8 +1,9 @@
 /**
  * The effect of a variable on programs that see it. `dangerous`: it changes the shell itself, or any program.
- * `unknown`: it may make some program run another one or write elsewhere.
+ * `unknown`: it may make some program run another one or write elsewhere. `project`: it lets programs load code of the
+ * project, which builds and tests do anyway.
  */
-export type VariableRisk = "harmless" | "dangerous" | "unknown";
+export type VariableRisk = "harmless" | "dangerous" | "unknown" | "project";
 
 /** Prefixes, up to the first underscore, of variables that make programs load code or run other programs. */
 const families = new Set(
@@ -85,9 +86,20 @@ function isAllowed(name: string, value: string | undefined): boolean {
   return values !== undefined && value !== undefined && values.test(value);
 }
 
+/** Variables that name folders with modules. */
+const moduleFolders = new Set(["PYTHONPATH", "NODE_PATH", "RUBYLIB", "PERL5LIB"]);
+const folderInProject = /^\.?$|^(?:\.\/)?\w[\w-]*(?:[./][\w-]+)*\/?$/;
+
+export function isModuleFolders(name: string): boolean {
+  return moduleFolders.has(name);
+}
+
 /** `value`: the new value, if known in advance. */
 export function variableRisk(name: string, value: string | undefined): VariableRisk {
   if (isAllowed(name, value)) return "harmless";
+  if (isModuleFolders(name) && value?.split(":").every((folder) => folderInProject.test(folder)) === true) {
+    return "project";
+  }
   const at = name.indexOf("_");
   const isOfFamily = at > 0 && families.has(name.slice(0, at));
   return isOfFamily || single.has(name) || /_proxy$/i.test(name) ? "dangerous" : "unknown";

@@ -2,7 +2,7 @@ import type { CommandRow } from "../command-row.ts";
 import { readTable } from "../command-table.ts";
 import { javascriptToolRows } from "./javascript-tools.ts";
 import { alsoIn, projectRows } from "./project-rows.ts";
-import { pythonToolRows } from "./python-tools.ts";
+import { projectEnvironments, pythonToolRows } from "./python-tools.ts";
 import { makeTarget, taskName } from "./task-names.ts";
 import { toolchainRows } from "./toolchains.ts";
 
@@ -179,6 +179,6 @@ export const buildRows: readonly CommandRow[] = [
   ...projectBuildRows,
   ...phpToolRows,
   ...javascriptToolRows,
-  ...pythonToolRows,
+  ...alsoIn(projectEnvironments, pythonToolRows),
   ...toolchainRows,
 ];

@@ -7,7 +7,7 @@ import { gitReadingRows } from "./git-reading.ts";
  * Calls that can be undone: with the reflog, with the stash, or because git refuses to overwrite unsaved files.
  *
  * Left out is anything that
- * - forces (-f, -D, -B, -C, --hard, --abort, --skip) or drops (clean, stash drop, reflog expire, restore of files);
+ * - forces (-f, -D, -B, -C, --hard, --skip) or drops (clean, stash drop, reflog expire, restore of files);
  * - opens an editor or asks (-i, -p, -e);
  * - runs a named program (-x, --exec, -s of merge, --upload-pack), adopts settings (-c, --template) or signs (-S);
  * - sends (push).
@@ -77,6 +77,9 @@ const writing = readTable(
     --reapply-cherry-picks --no-reapply-cherry-picks --signoff --update-refs --no-update-refs --continue --quit
     --committer-date-is-author-date --ignore-date --reset-author-date --strategy-option: --whitespace:
     --ignore-whitespace
+  # Only what was done to resolve its conflicts is lost.
+  medium git [rebase --abort|merge --abort|cherry-pick --abort|revert --abort|am --abort]:
+    cancels an unfinished operation and restores the files from before it
   medium git [cherry-pick|revert] (text*): combines or moves commits, which the reflog can undo
     ${pickFlags}
   medium git [stash push] (text*): stashes changes, which can be restored

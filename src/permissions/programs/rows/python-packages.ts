@@ -1,7 +1,7 @@
 import type { CommandRow } from "../command-row.ts";
 import { readTable } from "../command-table.ts";
-import { projectRows, startedBy } from "./project-rows.ts";
-import { pythonToolRows } from "./python-tools.ts";
+import { alsoIn, projectRows, startedBy } from "./project-rows.ts";
+import { projectEnvironments, pythonToolRows } from "./python-tools.ts";
 
 /** Rejects a list of packages that is an address. */
 function listFile(path: string): string | undefined {
@@ -116,7 +116,7 @@ const managerRows: readonly CommandRow[] = [
   ),
 ];
 
-const interpreters = ["python", "python3", ".venv/bin/python", "./.venv/bin/python", "venv/bin/python"];
+const interpreters = ["python", "python3", ...projectEnvironments.map((folder) => `${folder}/python`)];
 
 /** Programs that start a tool in the project's environment. Left out: `uvx`, which fetches one. */
 const starters: Readonly<Record<string, readonly string[]>> = {
@@ -130,7 +130,7 @@ const starters: Readonly<Record<string, readonly string[]>> = {
 
 export const pythonPackageRows: readonly CommandRow[] = [
   ...pipReadingRows,
-  ...pipRows,
+  ...alsoIn(projectEnvironments, pipRows),
   ...pythonRows,
   ...startedBy(Object.fromEntries(interpreters.map((name) => [name, ["-m"]])), pipAsModule),
   ...managerRows,

@@ -1,5 +1,8 @@
 import { projectRows } from "./project-rows.ts";
 
+/** Where a virtual environment in the project has its programs. */
+export const projectEnvironments = [".venv/bin", "./.venv/bin", "venv/bin", "./venv/bin"];
+
 /** Test runners, linters and formatters, which can also be run with `python -m …`, `uv run …` and the like. */
 export const pythonToolRows = projectRows(`
   medium pytest py.test (text*): runs tests of the project

@@ -177,6 +177,27 @@ export const textRows: readonly CommandRow[] = withHelp(
     path=noCommand -d -s
   read strings (read*): prints parts of its input
     path=noCommand -[afow] -n: -t: -e: --all --bytes: --radix: --encoding:
+  # Left out below: plug-ins, source lines (a binary names the files), and debug files, which may be fetched.
+  read nm (read*): prints the symbols of a binary
+    path=noCommand -[aABCDgjnopPrSsuvW] -f: -t: --demangle? --no-demangle --debug-syms --dynamic --defined-only
+    --extern-only --undefined-only --no-weak --no-sort --numeric-sort --reverse-sort --size-sort --print-size
+    --print-armap --print-file-name --format: --radix: --portability --special-syms --synthetic --quiet
+  read readelf (read*): prints the structure of a binary
+    path=noCommand -[aAcCdDeghIlnrsStTuVW] -x: -p: -R: -j: --all --file-header --segments --program-headers --sections
+    --section-headers --section-groups --section-details --headers --symbols --syms --dyn-syms --notes --relocs --unwind
+    --dynamic --version-info --arch-specific --archive-index --use-dynamic --hex-dump: --string-dump: --relocated-dump:
+    --histogram --demangle? --wide
+  read objdump (read*): prints the structure and the instructions of a binary
+    path=noCommand -[aCdDfhprRstTwxz] -j: -M: -m: -b: --section: --disassemble? --disassemble-all --disassemble-zeroes
+    --disassembler-options: --reloc --dynamic-reloc --syms --dynamic-syms --file-headers --archive-headers
+    --section-headers --headers --private-headers --all-headers --full-contents --demangle? --wide --show-raw-insn
+    --no-show-raw-insn --no-addresses --prefix-addresses --start-address: --stop-address: --architecture: --target:
+  read size (read*): prints the sizes of a binary's sections
+    path=noCommand -[ABdotx] --format: --radix: --totals --common
+  read ar [t|tv] (read text*): lists the contents of an archive
+    path=noCommand
+  read otool [-L|-l|-h|-hv|-tV|-tv] (read*): prints the structure of a binary
+    path=noCommand
   low sort (read*): writes sorted lines to a file
     needs=(-o --output) ${sortFlags} -o> --output>
   medium tail (read*): keeps printing what is added to files, and never ends

@@ -52,6 +52,8 @@ const cargoRows = projectRows(
     --dry-run
   medium cargo [init|new] (write?): creates a project
     -q --lib --bin --name: --edition: --vcs: --quiet
+  read cargo rustc rustfmt rustdoc: prints its version, which a project can choose
+    obeys=(rust-toolchain rust-toolchain.toml) needs=(-V --version) -V --version
   medium cargo rustc rustfmt rustdoc: prints information about the toolchain, which the repository may choose
     needs=(-V --version --list) -V --version --list
   medium rustup [show|toolchain list|target list|component list|which] (text*):
@@ -65,13 +67,21 @@ const cargoRows = projectRows(
   { cargoTestWord, clippyWord, onlyCheck, crateName },
 );
 
+/** A package of the module, and no other: `go run` fetches those of other modules. */
+function ownPackage(text: string): string | undefined {
+  return /^\.$|^\.\/[\w./-]*$|^[\w/-]+\.go$/.test(text) ? projectText(text) : "is not a package of the module";
+}
+
 /** Left out: -exec, -toolexec, -vettool, -ldflags, -gcflags and -overlay, which can name programs to run. */
 const goFlags = `
   -a -n -v -x -race -msan -asan -trimpath -work -json -p: -tags: -mod: -C: -o: -buildvcs? -buildmode: -cover -covermode:
   -coverpkg: -modfile:`;
-const goRows = projectRows(`
+const goRows = projectRows(
+  `
   medium go [build|vet] (text*): builds the project
     longDash ${goFlags}
+  medium go [run] (text): builds and runs the project's program
+    longDash script=ownPackage -race -v -x -trimpath -tags: -mod:
   medium go [list] (text*): changes or looks up the project's dependencies over the network
     longDash checkedFlags=() -m -u -json? -deps -test -e -find -versions -tags: -mod: -f:
   medium go [test] (text*): runs tests of the project
@@ -89,13 +99,17 @@ const goRows = projectRows(`
     longDash -r
   medium go [get] (text*): changes or looks up the project's dependencies over the network
     longDash -u -t -v -x -d -tool
+  read go [version]: prints the toolchain's version, which a module can choose
+    obeys=(go.mod go.work)
   medium go [version|env] (text*): prints information about the toolchain, which the repository may choose
     longDash -json -changed -m -v
   medium go [doc] (text*): prints information about the toolchain, which the repository may choose
     longDash -all -short -src -u -cmd -c
   medium go [tool cover] (text*): prints information about the toolchain, which the repository may choose
     longDash -func:
-`);
+`,
+  { ownPackage },
+);
 
 const otherRows = projectRows(
   `
@@ -136,7 +150,7 @@ const gofmtRows: readonly CommandRow[] = readTable(`
   read gofmt (read*): prints how files would be formatted
     longDash recursive sparesGit ${gofmtFlags}
   medium gofmt goimports gofumpt (write*): formats the project's files
-    longDash ${gofmtFlags} -w -local:
+    longDash recursive sparesGit ${gofmtFlags} -w -local:
 `);
 
 /** `deno` prints its version before it reads the project. */
