@@ -291,7 +291,7 @@ export interface SandboxSituation {
 
 /** No method ever throws or rejects. */
 export interface PermissionPolicy {
-  /** Canonical paths whose content needs explicit approval. A search through a folder above skips them. */
+  /** Paths whose content needs explicit approval: canonical, or with `*` for any user's home. A search through a folder above skips them. */
   protectedPlaces(
     context: Pick<DecisionContext, "home" | "ownHome" | "ownConfig" | "loginHome" | "reached" | "repositories">,
   ): readonly string[];

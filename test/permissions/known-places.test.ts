@@ -172,6 +172,13 @@ describe("places known by name", () => {
     [".secrets/a", "closed"],
     [".config/lftp/rc", "closed"],
     [".config/Postman/a", "closed"],
+    [".p10k.zsh", "kept"],
+    [".config/oh-my-posh/theme.json", "kept"],
+    [".config/spaceship.zsh", "kept"],
+    [".config/powerline/themes/a", "kept"],
+    [".config/shell/aliases", "kept"],
+    [".config/fastfetch/config.jsonc", "kept"],
+    [".config/htop/htoprc", "open"],
     [".dbt/packages/a", "open"],
     [".config/Code/User/settings.json", "kept"],
     [".cargo/env-notes", "open"],
@@ -185,6 +192,56 @@ describe("places known by name", () => {
       kind === "open" ? "allow write-outside" : closed,
     ]);
   });
+
+  const shellFiles = (
+    ".p10k.zsh .p10k-lean.zsh .zsh_plugins.txt .zpreztorc .zimrc .zshrc.local .bash_prompt .bashrc.local .bash-preexec.sh " +
+    ".profile.local .aliases .exports .functions .path .extra .localrc .shellrc .fzf.bash .iterm2_shell_integration.zsh " +
+    ".git-completion.bash .git-prompt.sh .liquidpromptrc .antigenrc .dircolors .dir_colors .starship.toml .my-theme.zsh .xinitrc"
+  ).split(" ");
+
+  test("the homes of others have the same places", () => {
+    for (const home of ["/home/bob", "/root", "/Users/ann", "/home/*"]) {
+      const names = [".ssh/id_rsa", ".aws/credentials", ".netrc", ".bash_history", ".claude/settings.json", ".bashrc"];
+      for (const name of names) expect([name, reading(`${home}/${name}`)]).toEqual([name, closed]);
+      for (const name of [".vimrc", ".local/bin/a", ".anythingrc"])
+        expect([reading(`${home}/${name}`), writing(`${home}/${name}`)]).toEqual(["allow read-outside", closed]);
+      expect([reading(`${home}/notes/a`), reading(`${home}/project/.env`)]).toEqual([
+        "allow read-outside",
+        "allow read-outside",
+      ]);
+      expect(rule({ type: "read", path: home, recursive: true })).toBe(closed);
+      expect(rule({ type: "read", path: `${home}/notes`, recursive: true })).toBe("allow read-outside");
+    }
+    expect([reading("/home"), rule({ type: "read", path: "/home", recursive: true })]).toEqual([
+      "allow read-outside",
+      closed,
+    ]);
+    expect(reading("/home/u/.config/htop/htoprc")).toBe("allow read-outside");
+  });
+
+  test("a workspace in the home of another is usable, also one that is named like a home", () => {
+    const cwd = "/home/app";
+    for (const name of [".env", ".npmrc", ".claude/settings.json", "bin/a"])
+      expect([reading(`${cwd}/${name}`, { cwd }), writing(`${cwd}/${name}`, { cwd })]).toEqual([
+        "allow read-workspace",
+        "allow write-workspace",
+      ]);
+    expect([reading(`${cwd}/.ssh/id_rsa`, { cwd }), reading(`${cwd}/.bash_history`, { cwd })]).toEqual([
+      closed,
+      closed,
+    ]);
+    const inside = { cwd: "/home/bob/.codex/worktrees/1/project" };
+    expect(writing(`${inside.cwd}/a`, inside)).toBe("allow write-workspace");
+    expect(reading("/home/bob/.codex/auth.json", inside)).toBe(closed);
+    expect(writing("/home/bob/bin/a", { cwd: "/home/bob/bin" })).toBe("allow write-workspace");
+  });
+
+  test.each(["tty", "tty1", "pts/3", "pts/*", "console", "vcs1", "vcsa", "ttys003"])(
+    "the terminal /dev/%s is closed",
+    (name) => expect([reading(`/dev/${name}`), writing(`/dev/${name}`)]).toEqual([closed, closed]),
+  );
+
+  test("a serial port is not a terminal", () => expect(reading("/dev/ttyUSB0")).toBe("allow read-outside"));
 
   test("folders of programs are writable only by sessions that work there", () => {
     expect(writing("/home/u/bin/a", { cwd: "/home/u/bin" })).toBe("allow write-workspace");
@@ -246,6 +303,7 @@ describe("places known by name", () => {
     for (const name of [".gitignore", ".prettierrc", ".tool-versions", ".vscode/settings.json"])
       expect(writing(`/home/u/${name}`, { cwd })).toBe("allow write-workspace");
     expect([writing("/home/u/.zshrc", { cwd }), reading("/home/u/.env", { cwd })]).toEqual([closed, closed]);
+    for (const name of shellFiles) expect([name, writing(`/home/u/${name}`, { cwd })]).toEqual([name, closed]);
     expect(writing("/home/u/.dotfiles", { cwd: "/home/u/.dotfiles" })).toBe("allow write-workspace");
   });
 

@@ -211,6 +211,13 @@ describe("what a search leaves out", () => {
   it("is processes and devices below the root, and a search of them alone is refused", async () => {
     const [, globs] = await left("/", ["/home/u/.aws"]);
     expect(globs).toEqual(["/home/u/.aws", "/proc", "/sys", "/dev", ".tinman"]);
+    const others = ["/home/*/.aws", "/root/.aws"];
+    const skipped = async (path: string) => (await left(path, others))[1];
+    expect([await skipped("/home"), await skipped("/home/bob"), await skipped("/root")]).toEqual([
+      ["/*/.aws", ".tinman"],
+      ["/.aws", ".tinman"],
+      ["/.aws", ".tinman"],
+    ]);
     const { host, queries } = recording({ lines: [], truncated: false });
     await host.files.write("/proc/self/maps", "");
     const why = "/proc holds processes and devices, and is not searched. Use Read for one file.";

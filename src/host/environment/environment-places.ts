@@ -110,7 +110,12 @@ export function environmentPlaces(env: NodeJS.ProcessEnv, places: ProtectedPaths
   return {
     closed: [...new Set(closed)],
     kept: [...elsewhere(places.kept), ...named(env, keptFiles), ...sourcedCaches(env, home)],
-    programs: [...elsewhere(places.programs), ...programFolders(env)],
+    // Start-up files can source anything beside them.
+    programs: [
+      ...elsewhere(places.programs),
+      ...(zsh === undefined || zsh === home ? [] : [zsh]),
+      ...programFolders(env),
+    ],
     links: [],
   };
 }

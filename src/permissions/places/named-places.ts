@@ -9,6 +9,8 @@ export interface NamedPlaces extends ProtectedPaths {
   readonly agents: ReadonlySet<string>;
   /** The user's homes, in comparison form. */
   readonly homes: readonly string[];
+  /** The `closed` places in the homes of others. `*` is any user. */
+  readonly others: readonly string[];
 }
 
 function namesOf(use: (typeof placesByKind)[number]["use"], where: "home" | "system"): readonly string[] {
@@ -39,6 +41,11 @@ export function namedPlaces({ home, ownHome, ownConfig, loginHome }: Homes): Nam
     programs: places("programs"),
     links: [],
     agents: new Set(agents),
+    others: ["/home/*", "/Users/*", "/root"]
+      .filter((folder) => !homes.includes(folder))
+      .flatMap((folder) =>
+        [...namesOf("closed", "home"), ...namesOf("agents", "home")].map((name) => `${folder}/${name}`),
+      ),
     homes: homes.map((folder) => folded(plain(folder))),
   };
   const elsewhere = {

@@ -185,7 +185,10 @@ export const placesByKind: readonly Kind[] = [
       .config/newsboat, .task/hooks, .ansible, .config/direnv, .config/mise, .sbt, .config/uv, .config/npm,
       .config/yarn, .config/pnpm, .config/rspec, .config/nix, .config/nixpkgs, .config/home-manager,
       .config/containers, .config/labwc, .local/share/nushell/vendor, .cache/starship, .cache/wal, .config/sublime-text,
-      .config/jj, .local/share/jupyter/kernels, .config/user-tmpfiles.d, .npm/_npx, .cache/pre-commit,
+      .config/jj, .config/oh-my-posh, .poshthemes, .config/spaceship.zsh, .config/spaceship, .config/powerline,
+      .config/powerlevel10k, .config/liquidprompt, .config/liquidpromptrc, .config/neofetch, .config/fastfetch, .config/shell,
+      .config/shellrc, .config/aliasrc, .config/profile, .config/env, .config/zshrc.d, .config/antigen, .config/zim, .config/eww,
+      .config/picom, .config/byobu, .byobu, .local/share/jupyter/kernels, .config/user-tmpfiles.d, .npm/_npx, .cache/pre-commit,
       .cache/node/corepack`,
   },
   {

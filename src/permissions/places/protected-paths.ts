@@ -16,10 +16,14 @@ const closedAnywhere = [
   /^\/proc\/[^/]+\/(task\/[^/]+\/)?(environ|mem|maps|smaps|smaps_rollup|numa_maps|stack|map_files|auxv|cmdline|fd|cwd|root)(\/|$)/,
   /^\/run\/user\/\d+\/(keyring|gnupg|podman|docker\.sock)/,
   /^\/etc\/ssh\/ssh_host_[^/]*key$/,
+  /^\/dev\/(tty(\d+|[sv]\w+)?|pts\/[^/]+|console|vcs[au]?\d*|hvc\d+)$/,
   /^\/dev\/((sd|hd|vd|xvd)[a-z]+\d*|(nbd|rbd|bcache|zram|sg|hidraw|sr|pmem|mtd)\d\w*|nvme\d\w*|mmcblk\w+|dm-\d+|md\d+|loop\d+|r?disk\d\w*)$/,
 ];
 /** Anything written into a repository may decide what git runs. */
 const keptAnywhere = /\/\.git(\/|$)/;
+/** Files in a home that shells run or source at start-up: their settings, prompts, themes and plug-ins. */
+const startsShell =
+  /^\.((bash|zsh|ksh|mksh|csh|tcsh|fish|sh|profile|p10k|zim|zpre|zinit|zplug|zgen|antigen|antidote|fzf|iterm2_shell|oh-my|liquidprompt|starship|spaceship|powerlevel|git-prompt|git-completion|dir_?colors|xinit|xsession|xprofile|xserver)[\w.-]*|[\w-]+\.(zsh|bash|sh|fish|ksh|csh)|(shell)?(aliases|exports|functions|prompt|theme|plugins|extra|paths?)(\.local)?|(shell|common|local)rc)$/;
 /** Dot folders in a home that are not settings themselves. Every other dot name there is some program's settings. */
 const harmlessDots = new Set([".cache", ".config", ".local", ".npm", ".tmp", ".trash"]);
 
@@ -83,9 +87,34 @@ function homePlacesOf(known: KnownPlaces): readonly ProtectedPaths[] {
   return known.reached === undefined ? [namedPlaces(known)] : [namedPlaces(known), known.reached];
 }
 
+/** The folders of users other than ours, in comparison form. */
+const othersHome = /^(?:\/(?:home|users|var\/home|export\/home)\/[^/]+|\/(?:var\/)?root)(?=\/|$)/;
+const othersHomes = /^\/(?:home|users|var\/home|export\/home)$/;
+/** What no project has in its own folder. */
+const onlyInHomes =
+  /^\/\.(?:ssh|gnupg|aws|azure|kube|config\/gcloud|docker\/config\.json|netrc|git-credentials|pgpass|\w+_history|password-store|mozilla)(?:\/|$)/;
+
+/** A path in another user's home, and what is known there, as if that home were ours. */
+function asOurs(
+  path: string,
+  known: KnownPlaces,
+): { readonly home: string; readonly path: string; readonly known: KnownPlaces } | undefined {
+  const name = folded(plain(path));
+  const [home] = othersHome.exec(name) ?? [];
+  if (home === undefined || namedPlaces(known).homes.includes(home)) return undefined;
+  const [rest, cwd] = [name.slice(home.length), folded(plain(known.cwd))];
+  // A container's workspace may be named like a home.
+  if (isInside(home, cwd) && !onlyInHomes.test(rest)) return undefined;
+  const { repositories: _, around: __, reached: ___, ...ours } = known;
+  const works = isInside(cwd, home) ? known.home + cwd.slice(home.length) : "/dev/null";
+  return { home, path: known.home + rest, known: { ...ours, cwd: works } };
+}
+
 /** Whether a canonical path needs explicit approval for this use. */
 export function isProtected(path: string, known: KnownPlaces, use: "read" | "write"): boolean {
   const name = folded(plain(path));
+  const other = asOurs(path, known);
+  if (other !== undefined && isProtected(other.path, other.known, use)) return true;
   const compared = withSlash(name);
   const places = [...homePlacesOf(known), ...repositoriesOf(known)];
   if (places.some(({ closed }) => isClosed(closed, path, compared, known))) return true;
@@ -107,11 +136,12 @@ function isClosed(closed: readonly string[], path: string, compared: string, kno
   return closed.some((other) => !agents.has(other) && isInside(path, other));
 }
 
-/** `~/.anythingrc`: some program reads it at start-up. If the home is the workspace, these are ordinary files. */
+/** `~/.anythingrc`: some program reads it at start-up. If the home is the workspace, only the shell's count. */
 function isDotFile(name: string, known: KnownPlaces): boolean {
   return namedPlaces(known).homes.some((home) => {
-    if (!name.startsWith(`${home}/.`) || isInside(home, folded(known.cwd))) return false;
+    if (!name.startsWith(`${home}/.`)) return false;
     const rest = name.slice(home.length + 1);
+    if (isInside(home, folded(known.cwd))) return startsShell.test(rest);
     return !rest.includes("/") && !harmlessDots.has(rest) && !isInside(folded(known.cwd), name);
   });
 }
@@ -144,6 +174,10 @@ export function protectedIn(folder: string, known: KnownPlaces, use: "read" | "w
   if (isInside(path, "/proc")) return "process environments";
   if (path === "/etc/ssh") return "the host's keys";
   if (/\/\.git(\/(modules|worktrees)(\/.*)?)?$/i.test(path)) return "git's configuration";
+  const other = asOurs(path, known);
+  const inOther = other === undefined ? undefined : protectedIn(other.path, other.known, use);
+  if (other !== undefined && inOther !== undefined) return inOther.replace(known.home, other.home);
+  if (othersHomes.test(folded(path)) && !isInside(path, known.cwd)) return `${path}/*/.ssh`;
   const compared = withSlash(folded(path));
   const { agents } = namedPlaces(known);
   const isWorkplace = (place: string): boolean => agents.has(place) && isInside(known.cwd, place);
@@ -169,9 +203,10 @@ export function protectedIn(folder: string, known: KnownPlaces, use: "read" | "w
   return undefined;
 }
 
-/** Canonical paths whose content needs explicit approval. Leaves out `.git` folders, which searches skip anyway. */
+/** Paths whose content needs explicit approval: canonical, or with `*` for any user. Leaves out `.git` folders, which searches skip anyway. */
 export function protectedPlaces(known: Omit<KnownPlaces, "cwd">): readonly string[] {
   const { reached, repositories } = known;
   const found = (repositories?.closed ?? []).filter((place) => !keptAnywhere.test(folded(place)));
-  return [...namedPlaces(known).closed, ...(reached?.closed ?? []), ...found];
+  const named = namedPlaces(known);
+  return [...named.closed, ...named.others, ...(reached?.closed ?? []), ...found];
 }

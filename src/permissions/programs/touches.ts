@@ -3,9 +3,9 @@ import { withoutTrailingSlashes } from "../../text/text-cut.ts";
 import type { Surroundings } from "../judgement.ts";
 import { type Arg, escaped, substitutedFile } from "./arg.ts";
 
-/** Devices that store nothing, and a command's standard streams. */
-const harmlessToWrite = /^\/dev\/(null|zero|full|stdout|stderr|tty)$/;
-const harmlessToRead = /^\/dev\/(null|zero|full|random|urandom|stdin|tty|fd\/\d+)$/;
+/** Devices that store nothing, and a command's standard streams. A terminal is neither: the user types and reads there. */
+const harmlessToWrite = /^\/dev\/(null|zero|full|stdout|stderr|fd\/[12])$/;
+const harmlessToRead = /^\/dev\/(null|zero|full|random|urandom|stdin|fd\/[0-2])$/;
 
 function isStream(value: string, use: "read" | "write"): boolean {
   if (value === substitutedFile || (value === "-" && use === "read")) return true;

@@ -17,8 +17,10 @@ export function whyNotSearched(folder: string): string | undefined {
 export function placesBelow(folder: string, places: readonly string[]): readonly string[] {
   if (places.length === 0) return [];
   const base = folder.endsWith("/") ? folder : `${folder}/`;
+  const [, homes = "", user = "*"] = /^(\/[^/]+\/)([^/]+)\//.exec(base) ?? [];
   const below = [...places, ...systemTrees]
+    .map((place) => (place.startsWith(`${homes}*/`) ? homes + user + place.slice(homes.length + 1) : place))
     .filter((place) => place.startsWith(base))
-    .map((place) => `/${place.slice(base.length).replace(/[*?[\]{}!\\]/g, "\\$&")}`);
+    .map((place) => `/${place.slice(base.length).replace(/[?[\]{}!\\]|\*(?!\/)/g, "\\$&")}`);
   return [...below, ".tinman", ...(/\/\.git\//i.test(base) ? namesOfGit : [])];
 }

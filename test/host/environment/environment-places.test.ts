@@ -22,6 +22,7 @@ test.each([
   ["XDG_DATA_HOME", "closed", "keyrings"],
   ["ZDOTDIR", "closed", ".zshrc"],
   ["ZDOTDIR", "closed", ".zsh_history"],
+  ["ZDOTDIR", "programs", ""],
   ["CARGO_HOME", "closed", "credentials.toml"],
   ["CARGO_HOME", "programs", "bin"],
   ["GNUPGHOME", "closed", ""],
