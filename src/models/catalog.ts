@@ -40,7 +40,8 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
   /** Turns an id into an adapter, loading its code on first use. */
   const open = async (id: string): Promise<Candidate | undefined> => {
     if (id === offlineInfo.id) {
-      return { model: (await import("./offline/offline-model.ts")).createOfflineModel(), options: {} };
+      const load = async () => (await import("./offline/offline-model.ts")).createOfflineModel();
+      return { model: loadedOnFirstCall({ info: offlineInfo }, load), options: {} };
     }
     if (isScript(id)) {
       const path = id.slice(scriptPrefix.length);
@@ -60,7 +61,7 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
       return createProviderModel(spec, await fetch(timeouts), () => clock.now());
     };
     const patience = { ...retry, ...spec.retries, silence: spec.timeouts };
-    return { model: loadedOnFirstCall(spec.info, load), options: patience };
+    return { model: loadedOnFirstCall({ info: spec.info, boundsSilence: true }, load), options: patience };
   };
 
   const openWithRetries = async (id: string): Promise<OpenModel | undefined> => {
@@ -87,13 +88,13 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
   };
 
   const list = async (): Promise<readonly ModelInfo[]> => {
-    const { modelStatuses, statusFor } = await import("./providers/configured.ts");
-    const usable = modelStatuses(choices, env).filter(({ problem }) => problem === undefined);
+    const { statusFor, usableModels } = await import("./providers/configured.ts");
+    const usable = new Map(usableModels(choices, env).map((info) => [info.id, info]));
     const infoOf = (id: string): ModelInfo | undefined => {
       if (id === offlineInfo.id) return offlineInfo;
-      return infos.get(id) ?? (isScript(id) ? scriptInfo(id) : statusFor(id, choices, env)?.info);
+      return infos.get(id) ?? usable.get(id) ?? (isScript(id) ? scriptInfo(id) : statusFor(id, choices, env)?.info);
     };
-    const ids = new Set([override, options.defaultModel, ...usable.map(({ info }) => info.id), offlineInfo.id]);
+    const ids = new Set([override, options.defaultModel, ...usable.keys(), offlineInfo.id]);
     return [...ids].flatMap((id) => (id === undefined ? [] : (infoOf(unaliased(id, choices)) ?? [])));
   };
 
@@ -120,13 +121,13 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
 }
 
 /** Choosing a model, as every connecting client does, must not wait for the code that calls it. */
-function loadedOnFirstCall(info: ModelInfo, load: () => Promise<ModelPort>): ModelPort {
+function loadedOnFirstCall(known: Omit<ModelPort, "stream">, load: () => Promise<ModelPort>): ModelPort {
   let loaded: ModelPort | undefined;
   async function* afterLoading(...call: Parameters<ModelPort["stream"]>): AsyncGenerator<ModelEvent> {
     loaded ??= await load();
     yield* loaded.stream(...call);
   }
-  return { info, boundsSilence: true, stream: (...call) => (loaded?.stream ?? afterLoading)(...call) };
+  return { ...known, stream: (...call) => (loaded?.stream ?? afterLoading)(...call) };
 }
 
 function isScript(id: string): boolean {

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { mkdir, open, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolders } from "../../engine/make-folders.ts";
@@ -21,7 +20,7 @@ export interface KeptText {
 /** Stores the new text of `path` privately. Resolves once it is on disk. */
 export async function keepText(folder: string, path: string, bytes: Uint8Array): Promise<KeptText> {
   await makeFolders(folder, (missing) => mkdir(missing, { mode: 0o700 }));
-  const copy = join(folder, `${encodeURIComponent(path).slice(-longestPath)}~${randomUUID()}.unfinished`);
+  const copy = join(folder, `${encodeURIComponent(path).slice(-longestPath)}~${crypto.randomUUID()}.unfinished`);
   const drop = () => unlink(copy).catch(() => undefined);
   const file = await open(copy, "wx", 0o600);
   try {

@@ -4,7 +4,7 @@ import { keyedModels, namedModels } from "./known-models.ts";
 import { type ModelChoices, retriesOf, timeoutsOf } from "./model-entry.ts";
 import type { ModelSpec } from "./model-spec.ts";
 import { providers } from "./providers.ts";
-import { type FaultyModel, movedFault, readEntry, readName, specOfEntry, specOfName } from "./spec-of.ts";
+import { type FaultyModel, hasKey, movedFault, readEntry, readName, specOfEntry, specOfName } from "./spec-of.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -53,16 +53,28 @@ export function statusFor(id: string, choices: ModelChoices, env: Environment): 
   return found === undefined ? undefined : statusOf(found, "name");
 }
 
-/** Configured entries first, then models known by name. */
-export function modelStatuses(choices: ModelChoices, env: Environment): readonly ModelStatus[] {
+/** Configured entries first, then models known by name: of all providers, or only of some. */
+export function modelStatuses(
+  choices: ModelChoices,
+  env: Environment,
+  isWanted: (provider: string) => boolean = () => true,
+): readonly ModelStatus[] {
   const own = (choices.entries ?? []).map((entry) => statusOf(readEntry(entry, env), "configuration"));
   const taken = new Set(own.map(({ info }) => info.id));
   const named = [namedModels, keyedModels]
-    .flatMap((table) => Object.values(table).flat())
+    .flatMap((table) => Object.entries(table))
+    .flatMap(([provider, names]) => (isWanted(provider) ? names : []))
     .filter((name) => !taken.has(name))
     .flatMap((name) => readName(name, env) ?? [])
     .map((found) => statusOf(found, "name"));
   return [...own, ...named];
+}
+
+/** Every client asks for it as it connects, so that models which lack a key are not even looked at. */
+export function usableModels(choices: ModelChoices, env: Environment): readonly ModelInfo[] {
+  return modelStatuses(choices, env, (provider) => hasKey(provider, env)).flatMap(({ info, problem }) =>
+    problem === undefined ? info : [],
+  );
 }
 
 function statusOf(spec: ModelSpec | FaultyModel, from: ModelStatus["from"]): ModelStatus {

@@ -31,9 +31,7 @@ export function specOfEntry(entry: ModelEntry, env: Environment): ModelSpec {
 
 export function readName(id: string, env: Environment): ModelSpec | FaultyModel | undefined {
   const slash = id.indexOf("/");
-  const hasKey = (name: string): boolean =>
-    providerNamed(name)?.keyVariables.some((variable) => (env[variable] ?? "") !== "") ?? false;
-  const bare = providerOfName(id, hasKey);
+  const bare = providerOfName(id, (provider) => hasKey(provider, env));
   if (slash < 0 && bare === undefined) return undefined;
   const provider = providerNamed(bare ?? id.slice(0, slash));
   const model = bare === undefined ? id.slice(slash + 1) : id;
@@ -62,7 +60,11 @@ export function movedFault(provider: Provider, env: Environment): string | undef
   return typeof address === "string" ? `${addressVariable} ${address}` : undefined;
 }
 
-export function providerNamed(name: string): Provider | undefined {
+export function hasKey(provider: string, env: Environment): boolean {
+  return providerNamed(provider)?.keyVariables.some((variable) => (env[variable] ?? "") !== "") ?? false;
+}
+
+function providerNamed(name: string): Provider | undefined {
   return providers.find(({ id }) => id === (otherNames.get(name) ?? name));
 }
 
