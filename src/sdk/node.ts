@@ -2,15 +2,17 @@ import { resolve } from "node:path";
 import type { Connect, CreateOptions, PromptOptions, Query, ResumeOptions, Session } from "./api.ts";
 import { checkOptions, checkText } from "./check-options.ts";
 import { checkEach } from "./checks.ts";
+import type { ListSessionsOptions } from "./node/list-sessions.ts";
 import { type SpawnOptions, spawnBackend, spawnChecks } from "./node/spawn.ts";
 import { createOver, queryOver, resumeOver } from "./open.ts";
+import type { SessionSummary } from "./types.ts";
 
 /**
  * The exports of `tinman/sdk`: those for browsers, and what needs processes or files. Names defined here take precedence.
  */
 
 export * from "./browser.ts";
-export { type ListSessionsOptions, listSessions } from "./node/list-sessions.ts";
+export type { ListSessionsOptions } from "./node/list-sessions.ts";
 export { type SpawnOptions, spawnBackend } from "./node/spawn.ts";
 
 export interface SessionOptions extends CreateOptions, SpawnOptions {}
@@ -35,6 +37,14 @@ export async function resumeSession(id: string, options: ResumeOptions & SpawnOp
 /** Relative to this process, unless `connect` leads to what may be another machine. */
 function folderOf({ connect, cwd = process.cwd() }: { readonly connect?: Connect; readonly cwd?: string }): string {
   return connect === undefined ? resolve(cwd) : cwd;
+}
+
+/**
+ * The sessions whose logs are on this machine, newest first. Starts no process and writes nothing. Skips whatever cannot be
+ * read or is no session log. Rejects only with a TypeError for invalid options, and with the signal's reason.
+ */
+export async function listSessions(options: ListSessionsOptions = {}): Promise<readonly SessionSummary[]> {
+  return (await import("./node/list-sessions.ts")).listSessions(options);
 }
 
 /** Runs one prompt in a session of its own. */

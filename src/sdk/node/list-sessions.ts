@@ -23,11 +23,8 @@ export interface ListSessionsOptions {
   readonly signal?: AbortSignal;
 }
 
-/**
- * The sessions whose logs are on this machine, newest first. Starts no process and writes nothing. Skips whatever cannot be
- * read or is no session log. Rejects only with a TypeError for invalid options, and with the signal's reason.
- */
-export async function listSessions(options: ListSessionsOptions = {}): Promise<readonly SessionSummary[]> {
+/** The contract is with the SDK's export of this name. */
+export async function listSessions(options: ListSessionsOptions): Promise<readonly SessionSummary[]> {
   checkEach("listSessions", options, checks);
   const { cwd, limit, home, droid = false, signal } = options;
   signal?.throwIfAborted();
