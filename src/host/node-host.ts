@@ -1,10 +1,12 @@
+import { existsSync } from "node:fs";
 import { mkdir, readdir, realpath } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Sandbox } from "../engine/containment.ts";
 import type { Guards, Host, Processes, Search, Web } from "../engine/ports.ts";
 import type { Network } from "../net/network.ts";
 import { createFiles } from "./files/files.ts";
+import type { HostSandbox } from "./sandbox/sandbox.ts";
+import { sessionTemp } from "./sandbox/session-temp.ts";
 
 const longestName = 60;
 
@@ -68,22 +70,30 @@ function lazily<T>(load: () => Promise<T>): () => Promise<T> {
   };
 }
 
-function lazyProcesses(options: NodeHostOptions): Processes {
-  const load = lazily(async () => (await import("./processes/processes.ts")).createProcesses(options));
+function lazyProcesses(options: NodeHostOptions, sandbox: () => Promise<HostSandbox>): Processes {
+  const load = lazily(async () => (await import("./processes/processes.ts")).createProcesses({ ...options, sandbox }));
   return {
     run: async (spec, signal) => (await load()).run(spec, signal),
     startBackground: async (spec) => (await load()).startBackground(spec),
   };
 }
 
-/** Commands cannot be contained here yet. */
-const noSandbox: Sandbox = {
-  status: async () => ({ works: false, why: "This version cannot contain commands.", advice: "" }),
-  seemsToWork: () => false,
-  tempOf: () => tmpdir(),
-  hasServers: () => false,
-  endSession: async () => {},
-};
+/** Nothing of it is loaded before the first contained command, and nothing has to be ended without one. */
+function lazySandbox(): { readonly load: () => Promise<HostSandbox>; readonly sandbox: Sandbox } {
+  let loaded: HostSandbox | undefined;
+  const load = lazily(async () => {
+    loaded = (await import("./sandbox/sandbox.ts")).createHostSandbox();
+    return loaded;
+  });
+  const sandbox: Sandbox = {
+    status: async () => (await load()).status(),
+    seemsToWork: () => process.platform === "linux" && ["/usr/bin/bwrap", "/bin/bwrap"].some((path) => existsSync(path)),
+    tempOf: sessionTemp,
+    hasServers: (sessionId) => loaded?.hasServers(sessionId) === true,
+    endSession: async (sessionId) => loaded?.endSession(sessionId),
+  };
+  return { load, sandbox };
+}
 
 function lazySearch(): Search {
   const load = lazily(async () => (await import("./search/ripgrep.ts")).createSearch());
@@ -136,10 +146,11 @@ function lazySavePlan({ specsDir }: NodeHostOptions): Host["savePlan"] {
 
 /** This process's machine. */
 export function createNodeHost(options: NodeHostOptions): Host {
+  const { load, sandbox } = lazySandbox();
   return {
     files: createFiles(options.unfinishedDir === undefined ? {} : { unfinishedDir: options.unfinishedDir }),
-    processes: lazyProcesses(options),
-    sandbox: noSandbox,
+    processes: lazyProcesses(options, load),
+    sandbox,
     search: lazySearch(),
     web: lazyWeb(options),
     lookUp: async (lookup) => (await import("./look-up.ts")).lookUp(lookup),

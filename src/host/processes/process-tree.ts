@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { uptime } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Started, statusOf } from "./process-status.ts";
 
 /** Set for every command, to find processes that left its group. */
 export const markerVariable = "TINMAN_TOOL_RUN";
@@ -14,7 +15,6 @@ const scanRounds = 8;
 
 /** During `exec`, a process's environment reads as empty for a moment. */
 const blankPollMs = 5;
-const kernelThreadFlag = 0x00200000;
 /** The unit of `/proc/<pid>/stat` on every Linux that runs Node. */
 const ticksPerSecond = 100;
 
@@ -25,6 +25,8 @@ export interface ProcessTree {
   /** Its start time in `/proc` ticks. None of its processes is older. */
   readonly startTicks: number;
   hasExited(): boolean;
+  /** Of a contained command: the first process of its PID namespace. With it all the others end. */
+  init?(): Started | undefined;
 }
 
 /** The current time in `/proc` ticks, rounded down. */
@@ -35,29 +37,6 @@ export function currentTicks(): number {
 interface Stray {
   readonly pid: number;
   readonly group: number;
-}
-
-interface Status {
-  readonly state: string;
-  readonly group: number;
-  readonly kernel: boolean;
-  readonly startTicks: number;
-}
-
-async function statusOf(pid: number): Promise<Status | undefined> {
-  try {
-    const text = await readFile(`/proc/${pid}/stat`, "latin1");
-    // The second field is the program's name in parentheses, which can contain anything.
-    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    return {
-      state: fields[0] ?? "",
-      group: Number(fields[2]),
-      kernel: (Number(fields[6]) & kernelThreadFlag) !== 0,
-      startTicks: Number(fields[19]),
-    };
-  } catch {
-    return undefined;
-  }
 }
 
 type Seen = "marked" | "blank" | "other";
@@ -140,12 +119,42 @@ async function isGone(pid: number): Promise<boolean> {
   return (await statusOf(pid))?.state === "Z";
 }
 
+async function hasEnded({ pid, startTicks }: Started): Promise<boolean> {
+  const status = await statusOf(pid);
+  return status === undefined || status.state === "Z" || status.startTicks !== startTicks;
+}
+
+/** Whether a contained command and everything that it started has ended. */
+export async function isOver(tree: ProcessTree): Promise<boolean> {
+  const init = tree.init?.();
+  return tree.hasExited() && (init === undefined || (await hasEnded(init)));
+}
+
+/** Ends a contained command: SIGTERM to what can be found, then SIGKILL to its first process, which ends all of them. */
+async function endContained(tree: ProcessTree, init: Started): Promise<void> {
+  const shellRuns = !tree.hasExited();
+  if (shellRuns) send(-tree.pid, "SIGTERM");
+  // The first process ends right after the last one of the command.
+  for (let waitMs = 1; waitMs < pollMs && !(await hasEnded(init)); waitMs *= 2) await sleep(waitMs);
+  if (!(await hasEnded(init))) {
+    const strays = (await markedProcesses(tree)).filter(({ pid }) => pid !== init.pid);
+    for (const stray of strays) if (!shellRuns || stray.group !== tree.pid) send(stray.pid, "SIGTERM");
+    const deadline = performance.now() + graceMs;
+    while (!(await hasEnded(init)) && performance.now() < deadline) await sleep(pollMs);
+    if (!(await hasEnded(init))) send(init.pid, "SIGKILL");
+    for (let round = 0; round < killRounds && !(await hasEnded(init)); round += 1) await sleep(pollMs);
+  }
+  send(-tree.pid, "SIGKILL");
+}
+
 /**
  * Ends a command's process group, and on Linux also processes that left the group but kept the marker in their
  * environment: SIGTERM, then SIGKILL after about a second. Misses a process that left the group *and* cleared its
  * environment.
  */
 export async function endTree(tree: ProcessTree): Promise<void> {
+  const init = tree.init?.();
+  if (init !== undefined) return endContained(tree, init);
   const shellRuns = !tree.hasExited();
   if (shellRuns) send(-tree.pid, "SIGTERM");
   const strays = await markedProcesses(tree);

@@ -6,6 +6,9 @@ import type { CommandResult, CommandSpec, Processes } from "../../engine/ports.t
 import { errorCode } from "../../text/system-errors.ts";
 import { errorMessage } from "../../text/values.ts";
 import { commandEnvironment } from "../environment/command-environment.ts";
+import type { ContainedStart } from "../sandbox/contained-start.ts";
+import { couldNotContain, signalOf } from "../sandbox/launcher-words.ts";
+import type { HostSandbox } from "../sandbox/sandbox.ts";
 import { type CommandOutput, createCommandOutput } from "./command-output.ts";
 import { createProgress, type Progress } from "./command-progress.ts";
 import { endTree } from "./process-tree.ts";
@@ -29,6 +32,8 @@ export interface ProcessesOptions {
   readonly environment?: NodeJS.ProcessEnv;
   /** Our settings file for the ripgrep that commands run. */
   readonly ripgrepSettings?: string;
+  /** Contains commands. Default: one of its own. */
+  sandbox?(): Promise<HostSandbox>;
 }
 
 type Stop = { readonly type: "timeout" } | { readonly type: "aborted" };
@@ -113,22 +118,32 @@ function unstartable(error: unknown): CommandResult {
   return nothingRan({ type: "unstartable", message });
 }
 
-const cannotContain = "The command cannot be contained here, so it was not run.";
+/** A contained command that a signal ended comes out as an exit code. */
+function endInside(end: CommandResult["end"]): CommandResult["end"] {
+  const signal = end.type === "exit" ? signalOf(end.code) : undefined;
+  return signal === undefined ? end : { type: "signal", signal };
+}
+
+type LoadSandbox = () => Promise<HostSandbox>;
 
 async function run(
   spec: CommandSpec,
   signal: AbortSignal,
   environment: Readonly<Record<string, string>>,
+  sandbox: LoadSandbox,
 ): Promise<CommandResult> {
   if (signal.aborted) return nothingRan({ type: "aborted" });
-  if (spec.contained !== undefined) return nothingRan({ type: "unstartable", message: cannotContain });
   const problem = await folderProblem(spec.cwd);
   if (problem !== undefined) return nothingRan({ type: "unstartable", message: problem });
 
+  let contained: ContainedStart | undefined;
   let command: StartedCommand;
   try {
-    command = await startCommand(spec.command, spec.cwd, environment);
+    if (spec.contained !== undefined)
+      contained = await (await sandbox()).contain(spec.contained, spec.cwd, environment);
+    command = await startCommand(spec.command, spec.cwd, environment, contained);
   } catch (error) {
+    await contained?.finish();
     return unstartable(error);
   }
   const output = createCommandOutput(spec);
@@ -141,7 +156,13 @@ async function run(
   progress.stop();
   command.release();
   await reading.done;
-  return { end, ...(await output.finish()) };
+  const violations = (await contained?.finish()) ?? [];
+  for (const words of violations) await output.push(Buffer.from(`\n${words}\n`));
+  const kept = await output.finish();
+  if (end.type === "exit" && command.launcher?.hasStarted() === false) {
+    return nothingRan({ type: "unstartable", message: couldNotContain(kept.head) });
+  }
+  return { end: contained === undefined ? end : endInside(end), ...kept };
 }
 
 /** Ripgrep prints malformed lines of ignore files, and such a file may be a link to anything. */
@@ -163,6 +184,13 @@ async function quietRipgrep(path: string): Promise<Readonly<Record<string, strin
 
 export function createProcesses(options: ProcessesOptions = {}): Processes {
   const { passEnvironment = [], hideEnvironment = [] } = options;
+  let ownSandbox: Promise<HostSandbox> | undefined;
+  const sandbox =
+    options.sandbox ??
+    (() => {
+      ownSandbox ??= import("../sandbox/sandbox.ts").then(({ createHostSandbox }) => createHostSandbox());
+      return ownSandbox;
+    });
   let ripgrep: Promise<Readonly<Record<string, string>>> | undefined;
   const environment = async (): Promise<Record<string, string>> => {
     if (options.ripgrepSettings !== undefined) ripgrep ??= quietRipgrep(options.ripgrepSettings);
@@ -170,11 +198,13 @@ export function createProcesses(options: ProcessesOptions = {}): Processes {
     return { ...passed, ...(await ripgrep) };
   };
   return {
-    run: async (spec, signal) => run(spec, signal, await environment()),
+    run: async (spec, signal) => run(spec, signal, await environment(), sandbox),
     async startBackground(spec) {
-      if (spec.contained !== undefined) throw new Error(cannotContain);
       const problem = await folderProblem(spec.cwd);
       if (problem !== undefined) throw new Error(problem);
+      if (spec.contained !== undefined) {
+        return (await sandbox()).startBackground(spec, spec.contained, await environment());
+      }
       return { pid: await startDetached(spec.command, spec.cwd, spec.outputPath, await environment()) };
     },
   };

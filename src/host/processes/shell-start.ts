@@ -1,12 +1,15 @@
-import { mkdir, open, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { Readable } from "node:stream";
+import { Duplex, Readable } from "node:stream";
 import { errorMessage } from "../../text/values.ts";
+import type { ContainedStart } from "../sandbox/contained-start.ts";
+import { followLauncher, type LauncherStatus, lastReports } from "../sandbox/launcher-status.ts";
 import { ownPath } from "./executables.ts";
 import { openOutputPipe } from "./output-pipe.ts";
-import { currentTicks, markerVariable, type ProcessTree } from "./process-tree.ts";
+import { currentTicks, type ProcessTree } from "./process-tree.ts";
 import { shellArguments } from "./shell.ts";
 import { type ChildProcess, startProgram } from "./start-program.ts";
+import { starterArguments } from "./starter.ts";
 
 /** Why no command can start in this folder; `undefined` if one can. */
 export async function folderProblem(cwd: string): Promise<string | undefined> {
@@ -16,44 +19,6 @@ export async function folderProblem(cwd: string): Promise<string | undefined> {
     return `The working directory ${cwd} cannot be used: ${errorMessage(error)}`;
   }
 }
-
-/**
- * Runs in the command's group and waits for descriptor 3 to close, which happens when our process ends for any reason. Then
- * it kills the group and all processes with the marker. It has no marker itself and ignores the signals that end commands.
- * Its programs never come from the repository.
- */
-const watchdog = `
-cd /
-read -r line <&3
-kill -TERM 0
-for round in 1 2 3 4 5; do
-  for file in $(LC_ALL=C grep -lsF "${markerVariable}=$1" /proc/[0-9]*/environ); do
-    pid=\${file#/proc/}
-    kill -KILL "\${pid%/environ}"
-  done
-  sleep 0.1 || sleep 1
-done
-kill -KILL 0
-`;
-
-/**
- * Starts the watchdog as an orphan, then becomes the shell, with the same process id and group and no unknown children or
- * descriptors. Arguments: the watchdog, the marker, the watchdog's PATH, the shell and its arguments. The command comes in the
- * environment, so that a search for its words (`pgrep -f`) does not match the future watchdog. The marker comes as an
- * argument, so that the watchdog never looks like part of the command. Signals are ignored before the command can send any.
- */
-const starter = `
-tinman_watchdog=$1 tinman_marker=$2 tinman_path=$3
-shift 3
-set -- "$@" "$tinman_command"
-unset tinman_command
-(
-  trap "" HUP INT QUIT TERM PIPE
-  ( PATH=$tinman_path exec /bin/sh -c "$tinman_watchdog" tinman-watchdog "$tinman_marker" >/dev/null 2>&1 ) &
-)
-export ${markerVariable}="$tinman_marker"
-exec "$@" 2>&1 3<&-
-`;
 
 /**
  * Paths are judged from the canonical folder, so `PWD` must be that folder: the shell resolves `..` by the name in `PWD`.
@@ -67,6 +32,8 @@ export interface StartedCommand {
   /** Standard output and error, in the order of writing. */
   readonly output: Readable;
   readonly exit: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  /** Of a contained command. */
+  readonly launcher: LauncherStatus | undefined;
   /** Resolves when the watchdog has ended. */
   readonly unwatched: Promise<void>;
   /** Closes the streams. */
@@ -80,30 +47,30 @@ function spawned(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Rejects if the command cannot start. */
-export async function startCommand(
-  command: string,
-  cwd: string,
-  environment: Readonly<Record<string, string>>,
-): Promise<StartedCommand> {
+type WatchedCommand = Omit<StartedCommand, "output"> & { readonly child: ChildProcess };
+
+interface Spawning {
+  readonly command: string;
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly contained?: ContainedStart | undefined;
+  /** Where the output goes; a socket without it. */
+  readonly output?: number | undefined;
+}
+
+/** Starts a command with its watchdog. Rejects if it cannot start. */
+export async function startWatched(spawning: Spawning): Promise<WatchedCommand> {
+  const { command, cwd, environment, contained, output } = spawning;
   const marker = crypto.randomUUID();
   const startTicks = currentTicks();
-  const pipe = await openOutputPipe(cwd);
-  let child: ChildProcess;
-  try {
-    child = startProgram("/bin/sh", ["-c", starter, "sh", watchdog, marker, ownPath(cwd), ...shellArguments()], {
-      cwd,
-      env: { ...startingIn(cwd, environment), tinman_command: command },
-      detached: true,
-      stdio: ["ignore", pipe?.writer ?? "pipe", "ignore", "pipe"],
-    });
-  } catch (error) {
-    pipe?.reader.destroy();
-    throw error;
-  } finally {
-    pipe?.closeWriter();
-  }
-
+  const path = ownPath(cwd);
+  const starting = { marker, path, shell: shellArguments(), ...(contained === undefined ? {} : { contained }) };
+  const child = startProgram("/bin/sh", starterArguments(starting), {
+    cwd,
+    env: { ...startingIn(cwd, environment), ...contained?.environment, tinman_command: command },
+    detached: true,
+    stdio: ["ignore", output ?? "pipe", "ignore", "pipe", ...(contained === undefined ? [] : (["pipe"] as const))],
+  });
   const started = spawned(child);
   // Awaited below. Without a handler now, a failed start would end this process.
   started.catch(() => undefined);
@@ -114,30 +81,70 @@ export async function startCommand(
       resolve({ code, signal });
     });
   });
-  const output = pipe?.reader ?? child.stdout;
   // Without a free file descriptor, `stdio` is undefined despite its type.
-  const lifeline = (child as Partial<ChildProcess>).stdio?.[3];
-  // Both may fail at any time; the exit says what happened.
-  output?.on("error", () => {});
-  lifeline?.on("error", () => {});
+  const [, , , lifeline, reports] = (child as Partial<ChildProcess>).stdio ?? [];
+  // All may fail at any time; the exit says what happened.
+  for (const stream of [child.stdout, lifeline, reports]) stream?.on("error", () => {});
   const unwatched = new Promise<void>((resolve) => lifeline?.once("close", () => resolve()));
   // Only a stream that is read reports its end.
   if (lifeline instanceof Readable) lifeline.resume();
+  const launcher =
+    contained !== undefined && reports instanceof Duplex
+      ? followLauncher(reports, contained.options, contained.ownProcesses, ({ pid, startTicks }) => {
+          if (lifeline instanceof Duplex) lifeline.write(`${pid} ${startTicks}\n`);
+        })
+      : undefined;
   const release = () => {
-    output?.destroy();
     lifeline?.destroy();
+    reports?.destroy();
   };
   try {
     await started;
+    if (child.pid === undefined) throw new Error("The shell could not be started.");
   } catch (error) {
     release();
     throw error;
   }
-  if (child.pid === undefined || output === null || output === undefined) {
+  const tree = { pid: child.pid, marker, startTicks, hasExited: () => exited, init: () => launcher?.init() };
+  const reported = launcher === undefined ? exit : exit.then((end) => lastReports(launcher).then(() => end));
+  return { child, tree, exit: reported, launcher, unwatched, release };
+}
+
+/** Rejects if the command cannot start. */
+export async function startCommand(
+  command: string,
+  cwd: string,
+  environment: Readonly<Record<string, string>>,
+  contained?: ContainedStart,
+): Promise<StartedCommand> {
+  const pipe = await openOutputPipe(cwd);
+  let started: WatchedCommand;
+  try {
+    started = await startWatched({ command, cwd, environment, contained, output: pipe?.writer });
+  } catch (error) {
+    pipe?.reader.destroy();
+    throw error;
+  } finally {
+    pipe?.closeWriter();
+  }
+  const output = pipe?.reader ?? started.child.stdout;
+  output?.on("error", () => {});
+  const release = () => {
+    output?.destroy();
+    started.release();
+  };
+  if (output === null) {
     release();
     throw new Error("The shell could not be started.");
   }
-  return { tree: { pid: child.pid, marker, startTicks, hasExited: () => exited }, output, exit, unwatched, release };
+  const { tree, exit, launcher, unwatched } = started;
+  return { tree, output, exit, launcher, unwatched, release };
+}
+
+/** Private, and continued if it exists. */
+export async function openOutputFile(path: string): Promise<FileHandle> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  return open(path, "a", 0o600);
 }
 
 /** Starts a detached command with its output in a private file. Rejects if it cannot start. */
@@ -148,8 +155,7 @@ export async function startDetached(
   environment: Readonly<Record<string, string>>,
 ): Promise<number> {
   const [program, ...args] = shellArguments();
-  await mkdir(dirname(outputPath), { recursive: true, mode: 0o700 });
-  const file = await open(outputPath, "a", 0o600);
+  const file = await openOutputFile(outputPath);
   try {
     const child = startProgram(program, [...args, command], {
       cwd,

@@ -1,0 +1,79 @@
+import { readFile } from "node:fs/promises";
+import { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { endTree, isOver } from "../processes/process-tree.ts";
+import { openOutputFile, startWatched } from "../processes/shell-start.ts";
+import type { ContainedStart } from "./contained-start.ts";
+import { couldNotContain } from "./launcher-words.ts";
+
+export interface BackgroundSpec {
+  readonly command: string;
+  readonly cwd: string;
+  readonly outputPath: string;
+}
+
+export interface Background {
+  readonly pid: number;
+  /** Resolves when all of it has ended. */
+  readonly over: Promise<void>;
+  end(): Promise<void>;
+}
+
+const lookMs = 250;
+/** Stop waiting for a process that SIGKILL did not end. */
+const exitLimitMs = 2000;
+
+/**
+ * Starts a contained command that runs until it ends or is ended, and at most as long as this process, which it does not keep
+ * alive. Rejects if it cannot be contained.
+ */
+export async function startContained(
+  spec: BackgroundSpec,
+  environment: Readonly<Record<string, string>>,
+  contained: ContainedStart,
+): Promise<Background> {
+  const { command, cwd, outputPath } = spec;
+  const file = await openOutputFile(outputPath);
+  const started = await startWatched({ command, cwd, environment, contained, output: file.fd }).finally(() =>
+    file.close(),
+  );
+  const { child, tree, exit, launcher, unwatched, release } = started;
+  await Promise.race([launcher?.started, exit]);
+  let finishing: Promise<void> | undefined;
+  const finish = () => {
+    finishing ??= endTree(tree)
+      .then(() => Promise.race([Promise.all([exit, unwatched]), sleep(exitLimitMs, undefined, { ref: false })]))
+      .then(release)
+      .then(contained.finish)
+      .then(() => undefined);
+    return finishing;
+  };
+  if (launcher?.hasStarted() === false) {
+    await finish();
+    throw new Error(couldNotContain(await readFile(outputPath, "utf8").catch(() => "")));
+  }
+  const streams = child.stdio.flatMap((stream) => (stream instanceof Socket ? [stream] : []));
+  for (const handle of [child, ...streams]) handle.unref();
+
+  let looking: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    const look = async () => {
+      if (finishing === undefined && !(await isOver(tree))) {
+        looking = setTimeout(() => void look(), lookMs).unref();
+        return;
+      }
+      await finish();
+      resolve();
+    };
+    void exit.then(look);
+  });
+  return {
+    pid: tree.pid,
+    over,
+    async end() {
+      clearTimeout(looking);
+      for (const handle of [child, ...streams]) handle.ref();
+      await finish();
+    },
+  };
+}

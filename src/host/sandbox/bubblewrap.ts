@@ -1,0 +1,43 @@
+import type { Containment } from "../../engine/containment.ts";
+import type { Mount } from "./walls.ts";
+
+export interface BubblewrapSetup {
+  readonly walls: Pick<Containment, "network" | "processes">;
+  readonly mounts: readonly Mount[];
+  readonly emptyFile: string;
+  readonly cwd: string;
+  /** The command already is in the session's network. */
+  readonly inSessionNetwork: boolean;
+}
+
+function mountArguments({ path, as }: Mount, emptyFile: string): readonly string[] {
+  switch (as) {
+    case "write":
+    case "anchor":
+      return ["--bind", path, path];
+    case "read":
+      return ["--ro-bind", path, path];
+    case "empty folder":
+      return ["--perms", "0555", "--tmpfs", path];
+    case "empty file":
+      return ["--ro-bind", emptyFile, path];
+  }
+}
+
+/** The options of `bwrap`. Root has no capability inside, but owns the kernel's settings in `/proc`. */
+export function bubblewrapOptions(setup: BubblewrapSetup): readonly string[] {
+  const { network, processes } = setup.walls;
+  const ownProcesses = processes === "own";
+  const isRoot = process.getuid?.() === 0;
+  return [
+    ...["--unshare-user", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"],
+    ...(ownProcesses ? ["--unshare-pid"] : []),
+    ...(network === "session" && !setup.inSessionNetwork ? ["--unshare-net"] : []),
+    ...["--ro-bind", "/", "/", "--dev", "/dev"],
+    ...(ownProcesses
+      ? ["--proc", "/proc", ...(isRoot ? ["--remount-ro", "/proc"] : [])]
+      : ["--ro-bind", "/proc", "/proc"]),
+    ...setup.mounts.flatMap((mount) => mountArguments(mount, setup.emptyFile)),
+    ...["--chdir", setup.cwd],
+  ];
+}

@@ -1,0 +1,24 @@
+import { realpathSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Canonical, so that commands see no link in `TMPDIR`. */
+function tempRoot(): string {
+  try {
+    return realpathSync.native(tmpdir());
+  } catch {
+    return tmpdir();
+  }
+}
+
+/** Holds everything of ours in the system's temp folder. Private, and no contained command sees it. */
+export function ownRoot(): string {
+  return join(tempRoot(), `tinman-${process.getuid?.() ?? "user"}`);
+}
+
+/** A session's temp folder. In a file of its own, because the host offers it before anything of the sandbox is loaded. */
+export function sessionTemp(sessionId: string): string {
+  const { createHash } = process.getBuiltinModule("node:crypto");
+  const hash = createHash("sha256").update(`${homedir()}\0${sessionId}`).digest("hex");
+  return join(ownRoot(), hash.slice(0, 12));
+}

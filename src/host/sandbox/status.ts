@@ -1,0 +1,72 @@
+import { existsSync, readFileSync } from "node:fs";
+import type { SandboxStatus } from "../../engine/containment.ts";
+import { startProgram } from "../processes/start-program.ts";
+import { bubblewrapOptions } from "./bubblewrap.ts";
+
+const limitMs = 5000;
+const install = "Install bubblewrap (Debian and Ubuntu: apt-get install bubblewrap).";
+
+function setting(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** What forbids user namespaces here. */
+function adviceFor(): string {
+  if (existsSync("/.dockerenv") || existsSync("/run/.containerenv")) {
+    return "Start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined.";
+  }
+  if (setting("/proc/sys/kernel/unprivileged_userns_clone") === "0") {
+    return "Allow user namespaces: sysctl kernel.unprivileged_userns_clone=1.";
+  }
+  if (setting("/proc/sys/user/max_user_namespaces") === "0") {
+    return "Allow user namespaces: sysctl user.max_user_namespaces=10000.";
+  }
+  if (setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") === "1") {
+    return "Allow user namespaces: sysctl kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for bwrap.";
+  }
+  return "Ask the administrator of this machine to allow unprivileged user namespaces.";
+}
+
+function probe(bwrap: string): Promise<string | undefined> {
+  const walls = { network: "session", processes: "own" } as const;
+  const options = bubblewrapOptions({ walls, mounts: [], emptyFile: "", cwd: "/", inSessionNetwork: false });
+  return new Promise((resolve) => {
+    const child = startProgram(bwrap, [...options, "--die-with-parent", "--", "/bin/sh", "-c", ":"], {
+      cwd: "/",
+      env: { LC_ALL: "C" },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let words = "";
+    child.stderr?.on("data", (bytes: Buffer) => {
+      words += bytes.toString("utf8");
+    });
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      resolve("it did not answer");
+    }, limitMs);
+    const finish = (problem: string | undefined) => {
+      clearTimeout(timer);
+      resolve(problem);
+    };
+    child.once("error", (error) => finish(error.message));
+    child.once("close", (code) => finish(code === 0 ? undefined : words.trim().split("\n").at(-1) || `exit ${code}`));
+  });
+}
+
+/** Whether commands can be contained, found out by containing one. Never rejects. */
+export async function probeSandbox(bwrap: string | undefined, nsenter: string | undefined): Promise<SandboxStatus> {
+  if (process.platform !== "linux") {
+    const why = `Commands cannot be contained on this system yet (${process.platform}).`;
+    return { works: false, why, advice: "Run Tinman on Linux, in a virtual machine or a container." };
+  }
+  if (bwrap === undefined) return { works: false, why: "bubblewrap is not installed.", advice: install };
+  const problem = await probe(bwrap);
+  if (problem !== undefined) {
+    return { works: false, why: `bubblewrap does not work here: ${problem}.`, advice: adviceFor() };
+  }
+  return { works: true, mechanism: "bubblewrap", sharesNetwork: nsenter !== undefined };
+}

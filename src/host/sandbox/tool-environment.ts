@@ -1,0 +1,53 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { liesBelow } from "../files/where-it-leads.ts";
+
+type Environment = Readonly<Record<string, string>>;
+
+interface Cache {
+  readonly variable: string;
+  /** Where the program keeps it without the variable, below the home. */
+  readonly usual: string;
+}
+
+/**
+ * Programs that fail when they cannot write their cache. They get one of the session's: a contained command must not write
+ * what the same program runs later outside.
+ */
+const caches: readonly Cache[] = [
+  { variable: "GOCACHE", usual: ".cache/go-build" },
+  { variable: "UV_CACHE_DIR", usual: ".cache/uv" },
+  { variable: "CCACHE_DIR", usual: ".cache/ccache" },
+  { variable: "ZIG_GLOBAL_CACHE_DIR", usual: ".cache/zig" },
+  { variable: "npm_config_cache", usual: ".npm" },
+  { variable: "DOTNET_CLI_HOME", usual: ".dotnet" },
+  { variable: "GRADLE_USER_HOME", usual: ".gradle" },
+];
+
+/** What such a program still reads of the user's, if it is there. */
+const readCaches: readonly (Cache & { readonly with: string })[] = [
+  { variable: "NUGET_PACKAGES", usual: ".nuget/packages", with: "DOTNET_CLI_HOME" },
+  { variable: "GRADLE_RO_DEP_CACHE", usual: ".gradle/caches", with: "GRADLE_USER_HOME" },
+];
+
+/** The variables that contained commands get in addition. */
+export function toolEnvironment(environment: Environment, temp: string, writable: readonly string[]): Environment {
+  const home = environment.HOME ?? homedir();
+  const canWrite = (path: string) => writable.some((folder) => liesBelow(path, folder));
+  const own = caches
+    .filter(({ variable, usual }) => !canWrite(environment[variable] ?? join(home, usual)))
+    .map(({ variable }) => [variable, join(temp, "caches", variable.toLowerCase())] as const);
+  const moved = new Set<string>(own.map(([variable]) => variable));
+  const read = readCaches
+    .filter(({ variable, usual, with: by }) => moved.has(by) && !environment[variable] && existsSync(join(home, usual)))
+    .map(({ variable, usual }) => [variable, join(home, usual)] as const);
+  return {
+    TMPDIR: temp,
+    TMP: temp,
+    TEMP: temp,
+    ...Object.fromEntries([...own, ...read]),
+    // The sandbox has one user, so restoring other owners fails, as tar does by default for root.
+    ...(process.getuid?.() === 0 ? { TAR_OPTIONS: "--no-same-owner" } : {}),
+  };
+}
