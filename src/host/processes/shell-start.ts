@@ -6,6 +6,7 @@ import type { ContainedStart } from "../sandbox/contained-start.ts";
 import { followLauncher, type LauncherStatus, lastReports } from "../sandbox/launcher-status.ts";
 import { ownPath } from "./executables.ts";
 import { openOutputPipe } from "./output-pipe.ts";
+import { innermostChild, type Started } from "./process-status.ts";
 import { currentTicks, type ProcessTree } from "./process-tree.ts";
 import { shellArguments } from "./shell.ts";
 import { type ChildProcess, startProgram } from "./start-program.ts";
@@ -88,11 +89,19 @@ export async function startWatched(spawning: Spawning): Promise<WatchedCommand> 
   const unwatched = new Promise<void>((resolve) => lifeline?.once("close", () => resolve()));
   // Only a stream that is read reports its end.
   if (lifeline instanceof Readable) lifeline.resume();
+  const finder =
+    contained === undefined || contained.ownProcesses === false
+      ? undefined
+      : {
+          findInit: async (reported: number) =>
+            contained.ownProcesses === "here" ? reported : innermostChild(child.pid ?? 0),
+          onInit({ pid, startTicks }: Started) {
+            if (lifeline instanceof Duplex) lifeline.write(`${pid} ${startTicks}\n`);
+          },
+        };
   const launcher =
     contained !== undefined && reports instanceof Duplex
-      ? followLauncher(reports, contained.options, contained.ownProcesses, ({ pid, startTicks }) => {
-          if (lifeline instanceof Duplex) lifeline.write(`${pid} ${startTicks}\n`);
-        })
+      ? followLauncher(reports, contained.options, finder)
       : undefined;
   const release = () => {
     lifeline?.destroy();

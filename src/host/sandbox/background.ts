@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { childIdInside } from "../processes/process-status.ts";
 import { endTree, isOver } from "../processes/process-tree.ts";
 import { openOutputFile, startWatched } from "../processes/shell-start.ts";
 import type { ContainedStart } from "./contained-start.ts";
@@ -13,6 +14,7 @@ export interface BackgroundSpec {
 }
 
 export interface Background {
+  /** Of its process group: among the session's processes, or on this machine if the session has no such namespace. */
   readonly pid: number;
   /** Resolves when all of it has ended. */
   readonly over: Promise<void>;
@@ -56,19 +58,24 @@ export async function startContained(
   for (const handle of [child, ...streams]) handle.unref();
 
   let looking: NodeJS.Timeout | undefined;
+  let wasKilled = false;
   const over = new Promise<void>((resolve) => {
     const look = async () => {
-      if (finishing === undefined && !(await isOver(tree))) {
+      if (finishing === undefined && !wasKilled && !(await isOver(tree))) {
         looking = setTimeout(() => void look(), lookMs).unref();
         return;
       }
       await finish();
       resolve();
     };
-    void exit.then(look);
+    void exit.then(({ signal }) => {
+      // Only a signal from outside ends the launcher before the command: it was meant for the command.
+      wasKilled = signal !== null;
+      return look();
+    });
   });
   return {
-    pid: tree.pid,
+    pid: (contained.ownProcesses === "below" ? await childIdInside(tree.pid) : undefined) ?? tree.pid,
     over,
     async end() {
       clearTimeout(looking);

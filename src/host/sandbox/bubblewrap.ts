@@ -2,7 +2,9 @@ import type { Containment } from "../../engine/containment.ts";
 import type { Mount } from "./walls.ts";
 
 export interface BubblewrapSetup {
-  readonly walls: Pick<Containment, "network" | "processes">;
+  readonly network: Containment["network"];
+  /** False: the command joins the session's. */
+  readonly ownProcesses: boolean;
   readonly mounts: readonly Mount[];
   readonly emptyFile: string;
   readonly cwd: string;
@@ -26,8 +28,7 @@ function mountArguments({ path, as }: Mount, emptyFile: string): readonly string
 
 /** The options of `bwrap`. Root has no capability inside, but owns the kernel's settings in `/proc`. */
 export function bubblewrapOptions(setup: BubblewrapSetup): readonly string[] {
-  const { network, processes } = setup.walls;
-  const ownProcesses = processes === "own";
+  const { network, ownProcesses } = setup;
   const isRoot = process.getuid?.() === 0;
   return [
     ...["--unshare-user", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"],

@@ -15,40 +15,44 @@ export interface LauncherStatus {
 
 const endLimitMs = 500;
 
-/**
- * Gives the launcher its options and follows its reports, one JSON object a line. `onInit` gets the first process, as soon as
- * it is known.
- */
-export function followLauncher(
-  stream: Duplex,
-  options: Uint8Array,
-  hasInit: boolean,
-  onInit: (init: Started) => void,
-): LauncherStatus {
+/** Of a command with a PID namespace. */
+export interface InitFinder {
+  /** The first process's id on this machine. What the launcher reports, if anything, is the id where it runs itself. */
+  findInit(reported: number | undefined): Promise<number | undefined>;
+  onInit?(init: Started): void;
+}
+
+/** Gives the launcher its options and follows its reports, one JSON object a line. */
+export function followLauncher(stream: Duplex, options: Uint8Array, finder: InitFinder | undefined): LauncherStatus {
   let init: Started | undefined;
   let hasStarted = false;
   let tellStarted = () => {};
   const started = new Promise<void>((resolve) => {
     tellStarted = resolve;
   });
+  let isLookedAt = finder === undefined;
   let rest = "";
-  let looking: Promise<void> = Promise.resolve();
-  const lookAt = async (pid: number) => {
-    // Without a status, it has ended already.
-    init = { pid, startTicks: (await statusOf(pid))?.startTicks ?? -1 };
-    onInit(init);
+  let looking: Promise<void> | undefined;
+  const lookAt = async (reported: number | undefined, { findInit, onInit }: InitFinder) => {
+    const pid = await findInit(reported);
+    if (pid !== undefined) {
+      // Without a status, it has ended already.
+      init = { pid, startTicks: (await statusOf(pid))?.startTicks ?? -1 };
+      onInit?.(init);
+    }
     if (hasStarted) tellStarted();
+    isLookedAt = true;
   };
   stream.on("data", (bytes: Buffer) => {
     const lines = (rest + bytes.toString("latin1")).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) {
       const report = fieldsOf(parsedJson(line));
-      if (report.started === true) {
-        hasStarted = true;
-        if (!hasInit || init !== undefined) tellStarted();
-      }
-      if (hasInit && typeof report["child-pid"] === "number") looking = lookAt(report["child-pid"]);
+      const pid = report["child-pid"];
+      if (report.started === true) hasStarted = true;
+      else if (typeof pid !== "number") continue;
+      if (finder !== undefined) looking ??= lookAt(typeof pid === "number" ? pid : undefined, finder);
+      if (hasStarted && isLookedAt) tellStarted();
     }
   });
   const ended = new Promise<void>((resolve) => {

@@ -1,13 +1,17 @@
+import { realpathSync } from "node:fs";
+import { basename } from "node:path";
 import type { Contained, Sandbox, SandboxStatus } from "../../engine/containment.ts";
+import { liesBelow } from "../files/where-it-leads.ts";
 import { ownProgram } from "../processes/executables.ts";
 import { type Background, type BackgroundSpec, startContained } from "./background.ts";
 import { bubblewrapOptions } from "./bubblewrap.ts";
 import type { ContainedStart } from "./contained-start.ts";
 import { listeningSockets, runFolders } from "./hidden-sockets.ts";
+import { couldNotContain } from "./launcher-words.ts";
 import { holdPlaces } from "./mount-points.ts";
 import { neededOfRun } from "./needed-of-run.ts";
 import { createOwnPlaces } from "./own-places.ts";
-import { createSessionNetwork, type SessionNetwork } from "./session-network.ts";
+import { createSessionSpace, type SessionSpace } from "./session-space.ts";
 import { sessionTemp } from "./session-temp.ts";
 import { probeSandbox } from "./status.ts";
 import { toolEnvironment } from "./tool-environment.ts";
@@ -27,8 +31,19 @@ export interface HostSandbox extends Sandbox {
 }
 
 interface Session {
-  network?: Promise<SessionNetwork>;
+  space?: Promise<SessionSpace>;
   readonly backgrounds: Set<Background>;
+}
+
+/** The ssh agent's socket, for a command that sees the user's keys anyway. */
+function agentFor(shown: readonly string[], environment: Environment): readonly string[] {
+  const agent = environment.SSH_AUTH_SOCK;
+  if (agent === undefined || !shown.some((path) => basename(path) === ".ssh")) return [];
+  try {
+    return [realpathSync.native(agent)];
+  } catch {
+    return [];
+  }
 }
 
 /** Contains commands with bubblewrap. */
@@ -43,54 +58,61 @@ export function createHostSandbox(): HostSandbox {
     return session;
   };
 
-  async function networkOf(session: Session): Promise<SessionNetwork | undefined> {
-    const network = await session.network?.catch(() => undefined);
-    return network?.isAlive() === true ? network : undefined;
+  async function spaceOf(session: Session | undefined): Promise<SessionSpace | undefined> {
+    const space = await session?.space?.catch(() => undefined);
+    return space?.isAlive() === true ? space : undefined;
   }
 
-  async function ensureNetwork(session: Session, cwd: string): Promise<void> {
-    const bwrap = ownProgram("bwrap", cwd);
-    const nsenter = ownProgram("nsenter", cwd);
-    if (bwrap === undefined || nsenter === undefined || (await networkOf(session)) !== undefined) return;
-    session.network = createSessionNetwork({ bwrap, nsenter });
-    await session.network;
+  /** Made for the first background command: without one, no command has a server to reach or a process to see. */
+  async function ensureSpace(session: Session, cwd: string): Promise<void> {
+    const found = ["bwrap", "nsenter", "setsid", "mount"].map((name) => ownProgram(name, cwd));
+    const [bwrap, nsenter, setsid, mount] = found;
+    if (bwrap === undefined || nsenter === undefined || setsid === undefined || mount === undefined) return;
+    if ((await spaceOf(session)) !== undefined) return;
+    session.space = createSessionSpace({ bwrap, nsenter, setsid, mount });
+    await session.space;
   }
 
-  async function contain(
+  async function start(
     { sessionId, walls }: Contained,
     cwd: string,
     environment: Environment,
+    inBackground: boolean,
   ): Promise<ContainedStart> {
     const bwrap = process.platform === "linux" ? ownProgram("bwrap", cwd) : undefined;
-    if (bwrap === undefined)
-      throw new Error("The command could not be contained, so it was not run: bwrap was not found.");
-    const session = sessionOf(sessionId);
-    const [sockets, network] = await Promise.all([
+    if (bwrap === undefined) throw new Error(couldNotContain("bwrap was not found"));
+    const [sockets, space] = await Promise.all([
       listeningSockets(),
-      walls.network === "session" ? networkOf(session) : undefined,
+      spaceOf(sessionOf(sessionId)),
       places.prepare(sessionId),
     ]);
     const temp = sessionTemp(sessionId);
-    const isWritable = (path: string) =>
-      walls.writable.some((folder) => path === folder || path.startsWith(`${folder}/`));
     const plan = await planWalls({
       ...walls,
-      hidden: [...walls.hidden, ...runFolders, places.root, ...sockets.filter((path) => !isWritable(path))],
-      shown: [...walls.shown, ...neededOfRun(environment.PATH), temp],
+      hidden: [
+        ...[...walls.hidden, ...runFolders, places.root],
+        ...sockets.filter((path) => !walls.writable.some((folder) => liesBelow(path, folder))),
+      ],
+      shown: [...walls.shown, ...agentFor(walls.shown, environment), ...neededOfRun(environment.PATH), temp],
     });
     const held = holdPlaces(plan);
+    const network = walls.network === "session" && space !== undefined;
+    const seesSession = walls.processes === "session" && space !== undefined;
+    const processes = seesSession ? "seen" : inBackground && space !== undefined ? "below" : "none";
     const options = bubblewrapOptions({
-      walls,
+      network: walls.network,
+      ownProcesses: !seesSession,
       mounts: plan.mounts.filter(({ path }) => !held.impossible.has(path)),
       emptyFile: places.emptyFile,
       cwd,
-      inSessionNetwork: network !== undefined,
+      inSessionNetwork: network,
     });
+    const joined = network || processes !== "none" ? (space?.enter({ network, processes }) ?? []) : [];
     return {
-      launcher: [...(network?.launcher ?? []), bwrap, "--args", "4", "--json-status-fd", "5", "--"],
+      launcher: [...joined, bwrap, "--args", "4", "--json-status-fd", "5", "--"],
       options: Buffer.from(`${options.join("\0")}\0`),
       environment: toolEnvironment(environment, temp, walls.writable),
-      ownProcesses: walls.processes === "own",
+      ownProcesses: seesSession ? false : processes === "below" ? "below" : "here",
       heldFolders: held.folders,
       async finish() {
         const changed = await held.release();
@@ -108,12 +130,11 @@ export function createHostSandbox(): HostSandbox {
     },
     tempOf: sessionTemp,
     hasServers: (sessionId) => (sessions.get(sessionId)?.backgrounds.size ?? 0) > 0,
-    contain,
+    contain: (contained, cwd, environment) => start(contained, cwd, environment, false),
     async startBackground(spec, contained, environment) {
       const session = sessionOf(contained.sessionId);
-      if (contained.walls.network === "session") await ensureNetwork(session, spec.cwd);
-      const start = await contain(contained, spec.cwd, environment);
-      const background = await startContained(spec, environment, start);
+      await ensureSpace(session, spec.cwd);
+      const background = await startContained(spec, environment, await start(contained, spec.cwd, environment, true));
       session.backgrounds.add(background);
       void background.over.then(() => session.backgrounds.delete(background));
       return { pid: background.pid };
@@ -123,7 +144,7 @@ export function createHostSandbox(): HostSandbox {
       if (session === undefined) return;
       sessions.delete(sessionId);
       await Promise.all([...session.backgrounds].map((background) => background.end()));
-      await (await networkOf(session))?.end();
+      await (await spaceOf(session))?.end();
       await places.remove(sessionId);
     },
   };

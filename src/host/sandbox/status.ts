@@ -32,8 +32,10 @@ function adviceFor(): string {
 }
 
 function probe(bwrap: string): Promise<string | undefined> {
-  const walls = { network: "session", processes: "own" } as const;
-  const options = bubblewrapOptions({ walls, mounts: [], emptyFile: "", cwd: "/", inSessionNetwork: false });
+  const options = bubblewrapOptions({
+    ...({ network: "session", ownProcesses: true, inSessionNetwork: false } as const),
+    ...{ mounts: [], emptyFile: "", cwd: "/" },
+  });
   return new Promise((resolve) => {
     const child = startProgram(bwrap, [...options, "--die-with-parent", "--", "/bin/sh", "-c", ":"], {
       cwd: "/",

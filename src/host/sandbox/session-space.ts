@@ -1,0 +1,95 @@
+import { once } from "node:events";
+import { Socket } from "node:net";
+import { statusOf } from "../processes/process-status.ts";
+import { startProgram } from "../processes/start-program.ts";
+import { followLauncher } from "./launcher-status.ts";
+
+/** The namespaces that a session's contained commands share: a network with only a loopback, and one of processes. */
+export interface SessionSpace {
+  enter(needs: SpaceNeeds): readonly string[];
+  isAlive(): boolean;
+  /** Also ends all processes inside. */
+  end(): Promise<void>;
+}
+
+export interface SpaceNeeds {
+  readonly network: boolean;
+  /** `seen`: the command sees the processes inside. `below`: they see the command, which has a group of its own. */
+  readonly processes: "none" | "seen" | "below";
+}
+
+export interface SpacePrograms {
+  readonly bwrap: string;
+  readonly nsenter: string;
+  readonly setsid: string;
+  readonly mount: string;
+}
+
+/** It sees the disk as we do, because commands are started from its view of the disk. */
+const common = [
+  ...["--unshare-user", "--unshare-pid", "--unshare-net", "--die-with-parent", "--cap-drop", "ALL"],
+  ...["--dev-bind", "/", "/", "--proc", "/proc", "--chdir", "/"],
+];
+
+/** Descriptors as for commands. It runs until its input ends, which happens when our process ends for any reason. */
+const launch = `exec "$@" 5<&4 6<&4`;
+const wait = `echo '{"started":true}' >&6; exec 6<&-; read -r line`;
+
+/**
+ * For root, bubblewrap covers parts of `/proc`, and below such a one no other can be mounted, as each command needs. A second
+ * one on top has nothing covered. No command gets it to write.
+ */
+const uncover = `"$1" -t proc proc /proc && `;
+
+/** Rejects if it cannot start. */
+export async function createSessionSpace({ bwrap, nsenter, setsid, mount }: SpacePrograms): Promise<SessionSpace> {
+  const isRoot = process.getuid?.() === 0;
+  const options = [...common, ...(isRoot ? ["--cap-add", "CAP_SYS_ADMIN"] : [])];
+  const script = `${isRoot ? uncover : ""}${wait}`;
+  const program = [bwrap, "--args", "4", "--json-status-fd", "5", "--", "/bin/sh", "-c", script, "sh", mount];
+  const child = startProgram("/bin/sh", ["-c", launch, "sh", ...program], {
+    cwd: "/",
+    env: {},
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore", "ignore", "pipe"],
+  });
+  const exited = Promise.race([once(child, "exit"), once(child, "error")]);
+  const sockets = child.stdio.flatMap((stream) => (stream instanceof Socket ? [stream] : []));
+  for (const socket of sockets) socket.on("error", () => {});
+  const reports = sockets.at(-1);
+  if (reports === undefined) throw new Error("The session's network could not be made.");
+  const launcher = followLauncher(reports, Buffer.from(`${options.join("\0")}\0`), {
+    findInit: async (reported) => reported,
+  });
+  await Promise.race([launcher.started, exited]);
+  const init = launcher.init();
+  if (!launcher.hasStarted() || init === undefined) {
+    child.kill("SIGKILL");
+    throw new Error("The session's network could not be made.");
+  }
+  let alive = true;
+  const over = exited.then(() => {
+    alive = false;
+    for (const socket of sockets) socket.destroy();
+  });
+  for (const handle of [child, ...sockets]) handle.unref();
+  return {
+    enter({ network, processes }) {
+      const which = [
+        ...(network ? ["--net"] : []),
+        // The launcher looks itself up in `/proc`, so it must be that of these processes.
+        ...(processes === "none" ? [] : ["--pid", "--mount"]),
+      ];
+      const target = ["--target", String(init.pid), "--"];
+      const grouped = processes === "below" ? [setsid] : [];
+      return [nsenter, "--preserve-credentials", "--user", ...which, ...target, ...grouped];
+    },
+    isAlive: () => alive,
+    async end() {
+      if (!alive) return;
+      child.ref();
+      if ((await statusOf(init.pid))?.startTicks === init.startTicks) process.kill(init.pid, "SIGKILL");
+      await over;
+    },
+  };
+}
