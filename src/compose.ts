@@ -133,7 +133,7 @@ async function sandboxOptions(
 ): Promise<SandboxOptions> {
   const { writable = [], network = "proven" } = sandbox;
   const folders = writable.map((folder) => real(folder.replace(/^~(?=\/)/, home)));
-  return { mode: mode ?? sandbox.mode ?? "off", network, writable: await Promise.all(folders) };
+  return { mode: mode ?? sandbox.mode ?? "auto", network, writable: await Promise.all(folders) };
 }
 
 /**

@@ -18,8 +18,10 @@ export interface Containment {
   readonly caches: readonly string[];
   /** Files that its redirections write. They are created before it starts, and can only be written in place. */
   readonly outputs: readonly string[];
-  /** Places below writable folders that stay read-only. A missing one cannot be created. */
+  /** Places below writable folders that stay read-only, if they exist. */
   readonly kept: readonly string[];
+  /** The same, and a missing one cannot be created. */
+  readonly barred: readonly string[];
   /** Places that the command does not see. */
   readonly hidden: readonly string[];
   /** Places below hidden ones that it can read, such as its own program's credentials. With `.ssh`, also the ssh agent. */

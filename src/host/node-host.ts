@@ -87,7 +87,8 @@ function lazySandbox(): { readonly load: () => Promise<HostSandbox>; readonly sa
   });
   const sandbox: Sandbox = {
     status: async () => (await load()).status(),
-    seemsToWork: () => process.platform === "linux" && ["/usr/bin/bwrap", "/bin/bwrap"].some((path) => existsSync(path)),
+    seemsToWork: () =>
+      process.platform === "linux" && ["/usr/bin/bwrap", "/bin/bwrap"].some((path) => existsSync(path)),
     tempOf: sessionTemp,
     hasServers: (sessionId) => loaded?.hasServers(sessionId) === true,
     endSession: async (sessionId) => loaded?.endSession(sessionId),

@@ -1,6 +1,7 @@
-import { realpathSync } from "node:fs";
+import { constants, realpathSync } from "node:fs";
+import { mkdir, open } from "node:fs/promises";
 import { basename } from "node:path";
-import type { Contained, Sandbox, SandboxStatus } from "../../engine/containment.ts";
+import type { Contained, Containment, Sandbox, SandboxStatus } from "../../engine/containment.ts";
 import { liesBelow } from "../files/where-it-leads.ts";
 import { ownProgram } from "../processes/executables.ts";
 import { type Background, type BackgroundSpec, startContained } from "./background.ts";
@@ -19,7 +20,7 @@ import { planWalls } from "./walls.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
-export interface HostSandbox extends Sandbox {
+export interface HostSandbox extends Omit<Sandbox, "seemsToWork"> {
   /** Prepares the start of one contained command. Rejects if it cannot be contained. */
   contain(contained: Contained, cwd: string, environment: Environment): Promise<ContainedStart>;
   /** Rejects if the command cannot be contained. */
@@ -43,6 +44,17 @@ function agentFor(shown: readonly string[], environment: Environment): readonly 
     return [realpathSync.native(agent)];
   } catch {
     return [];
+  }
+}
+
+/** A mount needs a place. What cannot be made stays closed, and the command says so itself. */
+async function makePlaces({ caches, outputs }: Containment): Promise<void> {
+  for (const path of caches) await mkdir(path, { recursive: true }).catch(() => undefined);
+  for (const path of outputs) {
+    const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, 0o666).catch(
+      () => undefined,
+    );
+    await file?.close();
   }
 }
 
@@ -87,6 +99,7 @@ export function createHostSandbox(): HostSandbox {
       places.prepare(sessionId),
     ]);
     const temp = sessionTemp(sessionId);
+    await makePlaces(walls);
     const plan = await planWalls({
       ...walls,
       hidden: [
@@ -111,7 +124,7 @@ export function createHostSandbox(): HostSandbox {
     return {
       launcher: [...joined, bwrap, "--args", "4", "--json-status-fd", "5", "--"],
       options: Buffer.from(`${options.join("\0")}\0`),
-      environment: toolEnvironment(environment, temp, walls.writable),
+      environment: toolEnvironment(environment, temp, [...walls.writable, ...walls.caches]),
       ownProcesses: seesSession ? false : processes === "below" ? "below" : "here",
       heldFolders: held.folders,
       async finish() {

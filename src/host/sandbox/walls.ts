@@ -72,10 +72,9 @@ async function findRules(walls: Containment, look: ReturnType<typeof createLook>
   const rules = new Map<string, Rule>();
   const links = new Map<string, string>();
   const isReal = (path: string) => look(path) !== undefined && realPath(path) === path;
-  const close = async (paths: readonly string[], rule: Rule) => {
+  const close = async (paths: readonly string[], rule: Rule, bars = false) => {
     for (const path of paths) {
-      const exists = look(path) !== undefined;
-      if (!exists && rule === "hide") continue;
+      if (!bars && look(path) === undefined) continue;
       let at = path;
       while (look(at) === undefined && at !== dirname(at)) at = dirname(at);
       const real = realPath(at) === at ? path : await canonicalPath(path, "/");
@@ -83,8 +82,14 @@ async function findRules(walls: Containment, look: ReturnType<typeof createLook>
       if (real !== path && rule === "keep") links.set(path, real);
     }
   };
-  for (const path of walls.writable) if (isReal(path)) rules.set(path, "write");
+  for (const named of walls.writable) {
+    let path = named;
+    while (look(path) === undefined && path !== dirname(path)) path = dirname(path);
+    if (path !== "/" && isReal(path)) rules.set(path, "write");
+  }
+  for (const path of [...walls.caches, ...walls.outputs]) if (isReal(path)) rules.set(path, "write");
   await close(walls.kept, "keep");
+  await close(walls.barred, "keep", true);
   await close(walls.hidden, "hide");
   for (const path of walls.shown) {
     if ((rules.get(path) ?? "hide") === "hide" && isReal(path)) rules.set(path, "show");

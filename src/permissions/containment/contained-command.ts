@@ -23,13 +23,16 @@ export function containedCommand(
 ): ContainedCommand | undefined {
   const { sandbox, cwd, home } = context;
   // What the workspace holds can be written. If it holds everything, walls are useless.
-  if (sandbox === undefined || (cwd !== home && liesIn(home, cwd, context.foldsCase))) return undefined;
+  const holdsHome = liesIn(home, cwd, context.foldsCase);
+  if (sandbox === undefined || (holdsHome && cwd !== home)) return undefined;
   const pieces = piecesOf(reading.root, judged);
   const isTrusted = pieces.some((piece) => piece.judged.rule === "allow-rule");
   if (isTrusted || pieces.some((piece) => piece.judged.protected)) return undefined;
   const unknown = pieces.filter((piece) => piece.judged.class === "high");
   if (!unknown.every((piece) => isContainable(piece) || isForServers(piece, sandbox.hasServers))) return undefined;
   const isUnknown = unknown.some((piece) => !isForServers(piece, sandbox.hasServers));
+  // In a home, it could create the start-up file of any program.
+  if (isUnknown && holdsHome) return undefined;
   if (isUnknown && pieces.some(({ part }) => needOf(part.words ?? [])?.downloads === true)) return undefined;
   if (unknown.length === 0 && looksOutside(pieces, sandbox.hasServers)) return undefined;
   const lowered = unknown.length === 0 ? judged : withoutHigh(judged);

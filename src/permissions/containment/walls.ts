@@ -34,7 +34,8 @@ export function wallsFor(pieces: readonly Piece[], situation: Situation): Contai
     writable: [sandbox.temp, ...(reads ? [] : [cwd, ...sandbox.writable, ...git.writable, ...elsewhere])],
     caches: needed.flatMap(({ caches }) => below(caches)),
     outputs: isUnknown ? redirectedTo(pieces, situation) : [],
-    kept: reads ? [] : [...git.kept, ...keptPlaces(context)],
+    kept: reads ? [] : keptPlaces(context),
+    barred: reads ? [] : [...new Set([...git.barred, `${cwd}/.tinman`, `${cwd}/.mcp.json`])],
     hidden: hiddenPlaces(context),
     shown: [...context.readable, ...needed.flatMap(({ logins }) => below(logins))],
     network: networkFor(pieces, situation),
@@ -61,17 +62,17 @@ function isGit({ part, judged }: Piece): boolean {
 function repositoryWalls(
   pieces: readonly Piece[],
   { context, isUnknown }: Situation,
-): Pick<Containment, "writable" | "kept"> {
+): Pick<Containment, "writable" | "barred"> {
   const { closed = [], kept = [] } = context.repositories ?? {};
   const git = isUnknown ? [] : pieces.filter(isGit);
-  if (git.length === 0) return { writable: [], kept: [`${context.cwd}/.git`, ...kept, ...closed] };
+  if (git.length === 0) return { writable: [], barred: [`${context.cwd}/.git`, ...kept, ...closed] };
   const isSetting = git.some(({ part }) =>
     changesSettings.test(part.words?.find((word, at) => at > 0 && word?.[0] !== "-") ?? ""),
   );
   const own = kept.filter((path) => closed.some((place) => place === `${path}/hooks`));
   return {
     writable: own,
-    kept: [
+    barred: [
       ...kept.filter((path) => !own.includes(path)),
       ...closed.filter((path) => !path.endsWith("/config.worktree") && !(isSetting && path.endsWith("/config"))),
     ],
@@ -89,7 +90,7 @@ function keptPlaces(context: DecisionContext): readonly string[] {
     ...(reached?.programs ?? []),
     ...(reached?.links ?? []),
   ];
-  return [`${cwd}/.tinman`, `${cwd}/.mcp.json`, ...places.filter((place) => !liesIn(cwd, place, context.foldsCase))];
+  return places.filter((place) => !liesIn(cwd, place, context.foldsCase));
 }
 
 /** Credentials, histories and Tinman's own files. A session can work inside an agent's folder. */
