@@ -5,7 +5,7 @@ import { notSilentFor } from "../turn/model-silence.ts";
 import { readReply } from "../turn/reply.ts";
 import type { Budget } from "./budget.ts";
 import summaryPrompt from "./prompts/summary.md";
-import { fitResults, prune, tokensOf } from "./prune.ts";
+import { fitResults, prune, tokensOf, withinTokens } from "./prune.ts";
 import { estimateTokens } from "./tokens.ts";
 
 export interface SummaryParts {
@@ -59,16 +59,27 @@ export async function summaryOf(view: readonly Message[], parts: SummaryParts): 
   return { text: isWhole && words !== "" ? words : undefined, failure, usage, model: answered };
 }
 
-/** As much of the view as fits: with old results shortened, then all results, then without the oldest messages. */
+/** As much of the view as fits: with old results shortened, then all results, then without the oldest replies. */
 function fitted(view: readonly Message[], most: number): readonly Message[] {
   if (tokensOf(view) <= most) return view;
   const pruned = prune(view, view.length).view;
   const cut = fitResults(pruned, 0, most).view;
+  // The beginning stays: it has the notes of all that came before, and providers want a user's message first.
+  const [first, ...rest] = cut.map((message, at) => (at === 0 ? shortened(message, most / 2) : message));
   let from = 0;
-  let tokens = tokensOf(cut);
-  while (from < cut.length && (tokens > most || cut[from]?.role === "tool")) {
-    tokens -= tokensOf(cut.slice(from, from + 1));
+  let tokens = tokensOf(cut) - tokensOf(cut.slice(0, 1)) + tokensOf(first === undefined ? [] : [first]);
+  while (from < rest.length && (tokens > most || rest[from]?.role === "tool")) {
+    tokens -= tokensOf(rest.slice(from, from + 1));
     from += 1;
   }
-  return cut.slice(from);
+  return first?.role === "user" ? [first, ...rest.slice(from)] : rest.slice(from);
+}
+
+function shortened(message: Message, most: number): Message {
+  if (message.role !== "user" || tokensOf([message]) <= most) return message;
+  const each = Math.floor(most / message.content.length) - 8;
+  const content = message.content.map((block) =>
+    "text" in block ? { ...block, text: withinTokens(block.text, each) } : block,
+  );
+  return { ...message, content };
 }

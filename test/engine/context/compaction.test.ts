@@ -206,6 +206,22 @@ test("what is compacted already is not compacted again until there is more", asy
   expect(await session.compact()).toEqual({ removed: 5 });
 });
 
+test("a request for a summary that must be shortened keeps its beginning, which may have earlier notes", async () => {
+  const mark = "x".repeat(24_000);
+  const steps = [1, 2, 3].map((size) => calls(["Dump", { size, mark }]));
+  const reply: FakeReply = (request) => (request.purpose === "summary" ? summary() : (steps.shift() ?? says("done")));
+  const kit = createKit([reply, reply, reply, reply, reply, reply, reply], { tools: [dump], model: small });
+  expect(await ask(await kit.open(), `Remember the number 4711. ${"And so on. ".repeat(2_000)}`)).toMatchObject({
+    reason: "completed",
+  });
+  const asked = kit.requests.filter(({ purpose }) => purpose === "summary").map(({ messages }) => messages);
+  expect(asked.length).toBeGreaterThan(0);
+  for (const [first] of asked) {
+    expect(first?.role).toBe("user");
+    expect(textOf(first === undefined ? [] : [first])).toContain("Remember the number 4711.");
+  }
+});
+
 test("where the configuration's model for summaries fails, the session's own writes them", async () => {
   const inner = createKit([says("first"), summary()]);
   const writer: ModelPort = {
