@@ -147,3 +147,15 @@ test("neither prompt is run again when the record of its taking is lost", async 
     await again.close();
   }
 });
+
+test("a prompt that alone does not fit the window does not join, and ends the turn with that reason", async () => {
+  const large = "words ".repeat(200_000);
+  const { session, outcome } = await whileHeld(
+    [calls(["Hold", {}]), says("fine")],
+    (session) => session.prompt(text(large), { joins: true }).outcome,
+  );
+  expect(outcome).toMatchObject({ reason: "context_full" });
+  expect(outcome.failure?.message).toMatch(/^The prompt alone does not fit .* and was not taken into the conversation/);
+  expect(session.history().map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+  expect(await session.prompt(text("hi")).outcome).toMatchObject({ reason: "completed", finalText: "fine" });
+});

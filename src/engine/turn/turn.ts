@@ -148,7 +148,10 @@ export async function runTurn(parts: TurnParts): Promise<TurnOutcome> {
       if (outcome.end !== undefined) return endOf(outcome.end, outcome.denials);
       const joining = parts.takeJoining();
       promptIds.push(...joining);
-      for (const messageId of joining) await emit({ type: "prompt.taken", messageId, reminders: [] });
+      for (const messageId of joining) {
+        if (isTooLarge(messageId, model.info)) return promptTooLarge(model.info.contextWindow);
+        await emit({ type: "prompt.taken", messageId, reminders: [] });
+      }
       return isOver ? outputLimit() : undefined;
     }
     if (isOver) return outputLimit();
