@@ -21,8 +21,7 @@ export function unquoteReminders(json: string): string {
   );
 }
 
-const unfinishedTag =
-  /(?:<|\\u003c)(?:\s|\\[nrt]?){0,9}\/?(?:\s|\\[nrt]?){0,9}[a-z-]{0,720}$|\\(?:u(?:0(?:03?)?)?)?$/i;
+const unfinishedTag = /(?:<|\\u003c)(?:\s|\\[nrt]?){0,9}\/?(?:\s|\\[nrt]?){0,9}[a-z-]{0,720}$|\\(?:u(?:0(?:03?)?)?)?$/i;
 
 /** `unquoteReminders` for arguments that stream in: what may be the beginning of a tag waits for its end. */
 export class StreamedUnquoting {

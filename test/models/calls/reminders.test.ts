@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { quoteReminders, reminderText, StreamedUnquoting, unquoteReminders } from "../../../src/models/calls/reminders.ts";
+import {
+  quoteReminders,
+  reminderText,
+  StreamedUnquoting,
+  unquoteReminders,
+} from "../../../src/models/calls/reminders.ts";
 
 test("a reminder carries the mark of its conversation", () => {
   expect(reminderText("Be brief.", "m4rk")).toBe('<system-reminder id="m4rk">\nBe brief.\n</system-reminder>');
