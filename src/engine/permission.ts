@@ -83,7 +83,7 @@ export interface ProtectedPaths {
  * - `ignore-links`: targets of links that replace ignore files, in a folder and above it.
  * - `installed`: empty if the tool `from` is installed in `node_modules` in or above a folder; else no answer.
  * - `existing`: the path's target if it exists, else empty.
- * - `unsaved`: what exists of a path or pattern and git could not restore: untracked files and folders. No answer if a
+ * - `unsaved`: what a path or pattern names that git could not restore: untracked files and folders. No answer if a
  *   tracked file has changed, for a new file in a build folder with tracked files, or if there are too many.
  * - `work-tree`: the folders that git in a folder would write files to.
  * - `variable`: empty if the environment of commands has no variable of that name; else no answer.
@@ -119,7 +119,8 @@ export interface Lookup {
    */
   readonly path: string;
   /**
-   * For `search-path` and a program: the folder it starts in, if known. For `installed`: the tool. For `repositories-below`: lines, each a
+   * For `search-path` and a program: the folder it starts in, if known. For `installed`: the tool. For `unsaved`: `existing`
+   * leaves out what is missing. For `repositories-below`: lines, each a
    * pattern for names, or with a slash for paths below the folder. The answer has only what passes all of them, holds
    * something that does, or is in a folder that does.
    */
@@ -160,6 +161,8 @@ export interface CommandPart {
   readonly touches: readonly Touch[];
   /** The words of a simple command; `undefined` for a word not known in advance. */
   readonly words?: readonly (string | undefined)[];
+  /** True if a word not known in advance may be a flag. */
+  readonly hasUnclearFlag?: true;
   /** True if the words certainly run in the session's own folder. */
   readonly inWorkspaceRoot?: boolean;
   readonly parts: readonly CommandPart[];

@@ -43,7 +43,7 @@ const answers: Readonly<Record<Lookup["what"], (path: string, from?: string) => 
   "ignore-links": async (path) => (await import("./files/links-below.ts")).ignoreLinks(await onlyReading(path)),
   installed: async (path, tool = "") => (await import("./search/installed-tool.ts")).installedTool(path, tool),
   existing: async (path) => (isThere(path) ? whereItLeads(path) : []),
-  unsaved: async (path) => (await import("./git/unsaved-files.ts")).unsavedFiles(path),
+  unsaved: async (path, from) => (await import("./git/unsaved-files.ts")).unsavedFiles(path, from),
   "tracked-names": async (path) => (await import("./git/tracked-files.ts")).trackedNames(await onlyReading(path)),
   dashes: async (path) => (await import("./search/matching-files.ts")).noDashes(path),
   "repositories-below": async (path, selecting) =>

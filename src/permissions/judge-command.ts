@@ -164,7 +164,7 @@ function judgeDeletion(touch: Touch, unsaved: readonly string[], places: Places)
   if (lost !== undefined) return cannotBeUndone(`deletes ${lost}`);
   const path = posix.normalize(unescaped(touch.lookup.path));
   const isOurs = liesIn(path, places.cwd, places.foldsCase) || isExpendable(path, places);
-  if (unsaved.length === 0 && !isOurs) return cannotBeUndone(`deletes ${path}`);
+  if (touch.lookup.from === "existing" && unsaved.length === 0 && !isOurs) return cannotBeUndone(`deletes ${path}`);
   const why = `deletes ${unescaped(touch.lookup.path)}, which can be restored`;
   return own(touch.class, "delete-restorable", why);
 }
@@ -183,7 +183,9 @@ function judgeRepositories(touch: Touch, repositories: readonly string[], places
 /** A pattern that takes everything in a home or the workspace, unless git or a build can restore it. */
 function judgeEmptied(touch: Touch, found: Found, places: Places): Own {
   const { path } = touch.lookup;
-  const unsaved = found.get(lookupKey({ what: "unsaved", path }));
+  const unsaved =
+    found.get(lookupKey({ what: "unsaved", path })) ??
+    found.get(lookupKey({ what: "unsaved", path, from: "existing" }));
   const isRestorable = unsaved?.every((lost) => isExpendable(lost, places)) === true;
   const emptied = isRestorable ? [] : (found.get(lookupKey(touch.lookup)) ?? []);
   for (const folder of emptied) {

@@ -152,7 +152,7 @@ function forbiddenCommand(
     if (reading.refused !== undefined) {
       return { verdict: "refuse", rule: "refused-text", why: `The command was not run: it ${reading.refused}.` };
     }
-    const denied = known?.rules.deniedBy(reading.root, context.rules);
+    const denied = known?.rules.deniedBy(reading.root, context.rules, reading.text);
     if (denied !== undefined && (denied.always || !context.unsafe)) {
       const whose = denied.always ? "an administrator's rule" : "a rule";
       const why = denied.isCertain

@@ -14,18 +14,9 @@ const root = realpathSync(mkdtempSync(join(tmpdir(), "tinman-class-")));
 const cwd = join(root, "project");
 /** Does not exist, and is outside the temp folder. Nothing in it is read. */
 const home = "/home/nobody-at-all";
-for (const folder of ["project/src", "project/docs", "project/build", "project/test", "project/d"])
+for (const folder of ["project/src", "project/docs", "project/build", "project/test"])
   mkdirSync(join(root, folder), { recursive: true });
-const files = [
-  "src/a.ts",
-  "src/b.ts",
-  "README.md",
-  "package.json",
-  "docs/guide.md",
-  "test/a.test.ts",
-  "a.txt",
-  "d/a.txt",
-];
+const files = ["src/a.ts", "src/b.ts", "README.md", "package.json", "docs/guide.md", "test/a.test.ts"];
 const tools = ["tsc", "eslint", "prettier", "vitest", "jest", "vite"].map((name) => `node_modules/.bin/${name}`);
 mkdirSync(join(cwd, "node_modules/.bin"), { recursive: true });
 for (const file of [...files, ...tools]) writeFileSync(join(cwd, file), "{}\n");

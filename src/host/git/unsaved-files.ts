@@ -21,14 +21,17 @@ interface Saved {
 class NotSaved extends Error {}
 
 /** See the lookup `unsaved`. */
-export async function unsavedFiles(pattern: string): Promise<readonly string[] | undefined> {
+export async function unsavedFiles(pattern: string, from?: string): Promise<readonly string[] | undefined> {
   const left = { files: mostFiles, bytes: mostBytes };
   const trees = new Map<string, Promise<Saved | undefined>>();
   try {
     const found: string[] = [];
     const matched = await matchedPaths(pattern);
-    // What is missing cannot be lost. A dot is left out of the matches.
-    if (matched.length === 0) return (await whereItLeads(pattern.replace(/\\(.)/gs, "$1"))).filter(isThere);
+    if (matched.length === 0) {
+      // It does not exist yet. A dot is never among the matches.
+      const places = await whereItLeads(pattern.replace(/\\(.)/gs, "$1"));
+      return from === "existing" ? places.filter(isThere) : places;
+    }
     for (const path of matched) {
       const folder = dirname(path);
       const tree = trees.get(folder) ?? savedAround(folder);

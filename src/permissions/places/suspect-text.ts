@@ -82,8 +82,17 @@ const deletingCallHere =
 /** A call that deletes a folder with all that is in it. */
 const treeCall =
   /\b(?:rmtree|remove_tree|rm_rf?|rmSync|removeSync|RemoveAll|remove_dir_all|emptyDir(?:Sync)?|remove_entry(?:_secure)?|deleteDirectory|delete-directory|rimraf)(?: ?\( ?| (?=["'`$@%(]))/g;
+/** The same in Ruby, whose calls need no brackets, and in Node with an option. */
+const rubyCall = /\b(?:rm_rf?|remove_dir|remove_entry(?:_secure)?)(?: ?\( ?| (?=\w))/g;
+const nodeCall = /\b(?:rm|rmdir|rmdirSync) ?\( ?/g;
+const isRecursive = /\brecursive["']? ?:/;
+/** Such a call under another name. */
+const renamedCall = /\b(?:rmtree|remove_tree) as\b|= ?[\w.]*\b(?:rmtree|remove_tree|rmSync)\b(?! ?\()/;
+const computedCall = /\w ?\[[^\]]{1,100}\] ?\(/;
+/** A list of words for a program, with one that is not written out. */
+const listedWords = /["']rm["'] ?, ?\[? ?(?=(?:["']-\w*["'] ?, ?)*["']-\w*[rR])(?:["']-{1,2}\w*["'] ?, ?)+[^"'\s\]]/;
 /** What follows such a call where the folder is written out. */
-const writtenOut = /^\(?["'][^"'$#{}\\]*["'] ?(?:[,;)]|$)/;
+const writtenOut = /^\(?["'][^"'$#{}\\]*["'] ?(?:[,;)']|$)/;
 /** A command in quotes to which a program appends what is to be deleted. */
 const appendedFolder =
   /(?:[(=,]|\b(?:system|exec|popen)) ?(["'])(?:(?!\1).){0,200}\brm (?:-\w+ )+\1 ?(?:[.+,%]|[A-Za-z_$])/;
@@ -91,9 +100,13 @@ const appendedFolder =
 /** Whether a program in the text deletes a folder whose path it puts together itself. */
 function deletesComputed(text: string): boolean {
   const plain = text.slice(0, longestText).replace(/[ \t]+/g, " ");
-  if (appendedFolder.test(plain)) return true;
-  return Array.from(plain.matchAll(treeCall)).some(
-    ({ 0: call, index }) => !writtenOut.test(plain.slice(index + call.length, index + call.length + 1_000)),
+  if (appendedFolder.test(plain) || renamedCall.test(plain) || listedWords.test(plain)) return true;
+  const isNode = isRecursive.test(plain);
+  if (isNode && computedCall.test(plain)) return true;
+  return [treeCall, rubyCall, ...(isNode ? [nodeCall] : [])].some((pattern) =>
+    Array.from(plain.matchAll(pattern)).some(
+      ({ 0: call, index }) => !writtenOut.test(plain.slice(index + call.length, index + call.length + 1_000)),
+    ),
   );
 }
 

@@ -10,7 +10,7 @@ import { asking, filledFolder, folderTouches, lossesOf, touchesOf } from "./touc
 /** What a call that fits a row reads and writes; `undefined` if that is not known in advance. */
 export function touchesFor(
   row: CommandRow,
-  { operands, values, dashes }: Fit,
+  { operands, values, dashes, given }: Fit,
   around: Surroundings,
   recursive: boolean,
 ): readonly Touch[] | undefined {
@@ -19,7 +19,7 @@ export function touchesFor(
   const files = [...operands.filter(isFile), ...values.filter(isFile)];
   // Except for tee, a device operand is itself moved, linked or changed, not just written to.
   const devices = row.program === "tee" ? [] : operands.map(({ arg }) => arg);
-  if (row.deletes === true) return deleted(operands, row.class, around);
+  if (row.deletes === true) return deleted(operands, row.class, around, deletesSilently(given));
   const touches = files.map(({ kind, arg }) =>
     kind === "write"
       ? touchesOf(arg, "write", writes, around, recursive, !devices.includes(arg))
@@ -96,17 +96,27 @@ function settingsAbove(names: readonly string[], { folders, home }: Surroundings
     .map((path) => ({ use: "read", class: "medium", lookup: { what: "existing", path }, recursive: false }));
 }
 
-/** Deleting takes everything inside as well, so all of it must be restorable. */
+/** `rm -f` of a single file expects that it may be missing. */
+function deletesSilently(given: Fit["given"]): boolean {
+  return (
+    (given.has("-f") || given.has("--force")) &&
+    !["-r", "-R", "--recursive", "-d", "--dir"].some((flag) => given.has(flag))
+  );
+}
+
+/** Deleting takes everything inside as well, so all of it must be restorable. `existing`: missing files don't count. */
 function deleted(
   operands: Fit["operands"],
   accessClass: AccessClass,
   around: Surroundings,
+  existing: boolean,
 ): readonly Touch[] | undefined {
   const touches = operands.map(({ arg }) => {
     if (arg.kind !== "text" && arg.kind !== "pattern") return undefined;
     const named = touchesOf(arg, "write", accessClass, around, true, false);
     return named?.flatMap((touch): readonly Touch[] => {
-      const lost: Touch = { ...asking("unsaved")(touch), use: "delete" };
+      const { lookup, ...more } = asking("unsaved")(touch);
+      const lost: Touch = { ...more, use: "delete", lookup: existing ? { ...lookup, from: "existing" } : lookup };
       return [{ ...touch, moves: true }, lost, ...lossesOf(touch)];
     });
   });

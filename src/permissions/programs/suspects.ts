@@ -20,7 +20,7 @@ export function suspects(
   return args.slice(0, mostSuspects).flatMap((arg) => {
     if (arg.kind === "unknown") return (arg.mayBe ?? []).flatMap((word) => guessed(word, around.home).flatMap(touches));
     const word = textOf(arg);
-    if (word !== undefined) return pathsIn(word, around.home).map(text).flatMap(touches);
+    if (word !== undefined) return [...pathsIn(word, around.home).map(text), ...addressedFiles(word)].flatMap(touches);
     const pieces = arg.kind === "pattern" ? pathsIn(arg.value, around.home) : [];
     return [arg, ...pieces.map((value) => ({ kind: "pattern" as const, value }))].flatMap(touches);
   });
@@ -58,6 +58,37 @@ function pathsIn(word: string, home: string): readonly string[] {
   const address = /^file:\/\/[^/]*(\/.*)$/i.exec(bare)?.[1] ?? "";
   const expanded = [address, ...all].map((piece) => piece.replace(/^@/, "").replace(/^~(?=\/|$)/, home));
   return [...new Set(expanded)].filter((piece) => piece !== "" && !piece.startsWith("-"));
+}
+
+/** The file that a `file:` address names. It may be encoded, and curl expands lists and ranges in it. */
+function addressedFiles(word: string): readonly Arg[] {
+  const path = /^[^/]*:\/{0,2}[^/]*?(\/.*)$/s.exec(word)?.[1];
+  if (path === undefined || !/[%[{]/.test(path)) return [];
+  const decoded = path.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) =>
+    Buffer.from(bytes.replaceAll("%", ""), "hex").toString("utf8"),
+  );
+  let all = [""];
+  for (const piece of decoded.split(/(\{[^{}]*\}|\[[^[\]]*\])/)) {
+    const choices = choicesOf(piece);
+    if (all.length * choices.length > mostSuspects) {
+      const pattern = decoded
+        .split(/\{[^{}]*\}|\[[^[\]]*\]/)
+        .map(escaped)
+        .join("*");
+      return [{ kind: "pattern", value: pattern }];
+    }
+    all = all.flatMap((start) => choices.map((choice) => start + choice));
+  }
+  return all.map(text);
+}
+
+/** What a piece of an address stands for: `{a,b}` and `[a-c]` for several texts, anything else for itself. */
+function choicesOf(piece: string): readonly string[] {
+  if (piece.startsWith("{")) return piece.slice(1, -1).split(",");
+  const range = /^\[(.)-(.)(?::\d+)?\]$/.exec(piece);
+  const [from, to] = [range?.[1]?.charCodeAt(0) ?? 0, range?.[2]?.charCodeAt(0) ?? -1];
+  if (from > to) return [piece];
+  return Array.from({ length: to - from + 1 }, (_, at) => String.fromCharCode(from + at));
 }
 
 /** Flags whose value is an output path in most programs. */

@@ -132,6 +132,7 @@ function walkWords(args: readonly Arg[], source: string, where: Surroundings, de
         why,
         touches,
         words: args.map(textOf),
+        ...(args.some(mayHideFlag) ? { hasUnclearFlag: true as const } : {}),
         inWorkspaceRoot: where.folders?.length === 1 && where.folders[0] === cwd,
         parts: inner.map(({ part }) => group("unwrapped", part.source, [part])),
       },
@@ -142,6 +143,11 @@ function walkWords(args: readonly Arg[], source: string, where: Surroundings, de
       : movesTo(args, where, reader),
     prints,
   };
+}
+
+/** A word that may expand to a flag, as one of several words or behind a dash. */
+function mayHideFlag(arg: Arg): boolean {
+  return arg.kind === "unknown" && (arg.prefix === "" ? !arg.single : arg.prefix.startsWith("-"));
 }
 
 function unwrapped(inner: Inner, source: string, depth: number, reader: Reader): Walked {

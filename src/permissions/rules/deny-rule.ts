@@ -1,4 +1,4 @@
-import { folded, programKey, type Words } from "../programs/launched-words.ts";
+import { folded, programKey, type Words } from "./launched-words.ts";
 
 /** A deny rule in comparison form. */
 export interface DenyRule {
@@ -65,6 +65,18 @@ function afterFlags(words: readonly string[], from: ReadonlySet<number>): Readon
 
 function isFlag(word: string): boolean {
   return word.startsWith("-") && word.length > 1;
+}
+
+/** Whether code names a rule's program and its operands. */
+export function isMentioned({ program, operands }: DenyRule, code: string): boolean {
+  const text = folded(code);
+  return [program, ...operands].every((word) => {
+    for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
+      const around = `${text[at - 1] ?? " "}${text[at + word.length] ?? " "}`;
+      if (!/[\w-]/.test(around)) return true;
+    }
+    return false;
+  });
 }
 
 const longestBundle = 4;

@@ -1,6 +1,7 @@
 import type { CommandPart, CommandRules } from "../../engine/permission.ts";
-import { programKey, readingsOf, type Words } from "../programs/launched-words.ts";
-import { type DenyRule, deniesWords, denyRule } from "./deny-rule.ts";
+import { type DenyRule, deniesWords, denyRule, isMentioned } from "./deny-rule.ts";
+import { programKey, readingsOf, type Words } from "./launched-words.ts";
+import { codeIn, mayStartOthers } from "./started-by-options.ts";
 
 export interface Denial {
   /** The rule as a configuration would write it. */
@@ -14,11 +15,11 @@ export interface Denial {
 
 /**
  * The rule that denies a command: administrator's rules first, then by the first part that matches. Unknown words match
- * anything.
+ * anything. `text`: the whole command.
  */
-export function deniedBy(root: CommandPart, rules: CommandRules): Denial | undefined {
+export function deniedBy(root: CommandPart, rules: CommandRules, text = root.source): Denial | undefined {
   if (rules.alwaysDeny.length === 0 && rules.deny.length === 0) return undefined;
-  return firstDenied(root, rules.alwaysDeny, true) ?? firstDenied(root, rules.deny, false);
+  return firstDenied(root, rules.alwaysDeny, text, true) ?? firstDenied(root, rules.deny, text, false);
 }
 
 /** The rule that allows a simple command: every word is known and matches, and it runs in the session's own folder. */
@@ -62,13 +63,18 @@ function indexOf(rules: CommandRules["deny"]): RuleIndex {
   return index;
 }
 
-function firstDenied(root: CommandPart, rules: CommandRules["deny"], always: boolean): Denial | undefined {
+function firstDenied(
+  root: CommandPart,
+  rules: CommandRules["deny"],
+  text: string,
+  always: boolean,
+): Denial | undefined {
   const index = indexOf(rules);
   const [anyRule] = index.all;
   if (anyRule === undefined) return undefined;
   const waiting = [root];
   for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
-    const found = denialOf(part, index, anyRule);
+    const found = denialOf(part, index, anyRule, text);
     if (found !== undefined) return { rule: ruleText(found.rule.words), always, part, isCertain: found.isCertain };
     waiting.push(...part.parts.toReversed());
   }
@@ -96,7 +102,7 @@ function mayRunAnything({ kind, class: accessClass, rule, words }: CommandPart):
   return runsAnything.has(rule) || meansAnything.test(words?.[0] ?? "");
 }
 
-function denialOf(part: CommandPart, index: RuleIndex, anyRule: DenyRule): Found | undefined {
+function denialOf(part: CommandPart, index: RuleIndex, anyRule: DenyRule, whole: string): Found | undefined {
   if (mayRunAnything(part)) return { rule: anyRule, isCertain: false };
   if (part.words === undefined || part.words.length === 0) return undefined;
   const every = index.byProgram.get("*")?.[0];
@@ -107,6 +113,12 @@ function denialOf(part: CommandPart, index: RuleIndex, anyRule: DenyRule): Found
     if (program === undefined) return { rule: anyRule, isCertain: false };
     const rule = index.byProgram.get(programKey(program))?.find((candidate) => deniesWords(candidate, words));
     if (rule !== undefined) return { rule, isCertain: !words.includes(undefined) };
+    if (part.hasUnclearFlag === true && part.class === "high" && mayStartOthers(programKey(program), words.slice(1))) {
+      return { rule: anyRule, isCertain: false };
+    }
+    const code = part.class === "high" ? codeIn(programKey(program), words.slice(1)) : undefined;
+    const mentioned = code && index.all.find((candidate) => isMentioned(candidate, code === "input" ? whole : code));
+    if (mentioned) return { rule: mentioned, isCertain: false };
   }
   return undefined;
 }

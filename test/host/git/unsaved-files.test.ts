@@ -58,7 +58,7 @@ describe("what git could not bring back", () => {
       "notes.txt": [join(ws, "notes.txt")],
       out: [join(ws, "out")],
       plans: [join(ws, "plans/a/b.md"), join(ws, "plans/c.md")],
-      "gone.txt": [],
+      "gone.txt": [join(ws, "gone.txt")],
       "*.txt": [join(ws, "notes.txt")],
       "s*": [],
     });

@@ -1,3 +1,5 @@
+import { commandsIn, startedByOptions, wordsBehindSub } from "./started-by-options.ts";
+
 /** The words of a simple command; `undefined` for any number of words not known in advance. */
 export type Words = readonly (string | undefined)[];
 
@@ -24,7 +26,19 @@ const launchers: ReadonlyMap<string, Launcher> = new Map(
     { names: "timeout gtimeout", own: 1, alone: "v" },
     { names: "flock chroot taskset chrt setarch", own: 1 },
     { names: "nohup gnohup builtin pkexec ionice unbuffer strace ltrace watch parallel busybox toybox" },
-    { names: "unshare nsenter systemd-run caffeinate arch script" },
+    {
+      names:
+        "unshare nsenter systemd-run caffeinate arch script entr valgrind firejail bwrap proot fakeroot rlwrap uvx",
+    },
+    {
+      names: "setpriv prlimit numactl cgexec dbus-run-session xvfb-run dumb-init tini catatonit chpst cross-env dotenv",
+    },
+    { names: "cross-env-shell env-cmd nodemon watchexec hyperfine systemd-inhibit runcon eatmydata proxychains" },
+    {
+      names:
+        "proxychains4 torsocks concurrently expect screen dtach abduco start-stop-daemon gdbserver pkexec sem ts nq",
+    },
+    { names: "gosu su-exec setuidgid faketime direnv", own: 1 },
   ].flatMap(({ names, own = 0, alone = "" }) => names.split(" ").map((name) => [name, { own, alone }] as const)),
 );
 const fromInput = new Set(["xargs", "gxargs", "parallel"]);
@@ -79,7 +93,21 @@ export function readingsOf(words: Words, isParsed: boolean): readonly Words[] {
     if (name === "git" && rest.some((word) => /^(?:--config-env=)?alias\./i.test(word ?? ""))) {
       readings.push(["git", undefined]);
     }
-    waiting.push(...startedBy(name, rest, isParsed));
+    // A setting that later git commands run: an alias, a pager, a hook.
+    if (name === "git" && rest.includes("config")) {
+      const values = rest.slice(rest.indexOf("config") + 1).filter((word) => word === undefined || !/^-/.test(word));
+      waiting.push(
+        ...values.slice(1).flatMap((value) => [...commandsIn(value), ["git", ...(value?.split(/\s+/) ?? [value])]]),
+      );
+    }
+    waiting.push(...startedBy(name, rest, isParsed), ...startedByOptions(name, rest));
+    for (const { words: behind, own } of wordsBehindSub(name, rest)) {
+      waiting.push(
+        ...startsIn(behind, { own, alone: "" }).flatMap((at) =>
+          isText.test(behind[at] ?? "") ? commandsIn(behind[at]) : [behind.slice(at)],
+        ),
+      );
+    }
   }
   return readings;
 }
