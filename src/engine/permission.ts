@@ -73,7 +73,7 @@ export interface ProtectedPaths {
  * - `tracked-names`: empty if every name that git tracks around a folder is a single word and not a flag; else no answer.
  * - `dashes`: empty if no match of a pattern starts with a dash; else no answer.
  * - `repositories-below`: everything named `.git` or `.tinman` in or below a pattern's matches.
- * - `emptied`: the folders in which a pattern matches everything but hidden names, or all folders.
+ * - `emptied`: the folders in which a pattern, with those in `from`, matches everything but hidden names, or all folders.
  * - `hooks-below`: folders in or below a folder with a file that git would run as a hook.
  * - `search-path`: with `PATH`, the folders that programs are searched in, existing or not. With a program, the folders
  *   it searches for helpers, libraries and modules, according to its file and the environment. No answer if that depends
@@ -120,7 +120,7 @@ export interface Lookup {
   readonly path: string;
   /**
    * For `search-path` and a program: the folder it starts in, if known. For `installed`: the tool. For `unsaved`: `existing`
-   * leaves out what is missing. For `repositories-below`: lines, each a
+   * leaves out what is missing. For `emptied`: further patterns, one a line. For `repositories-below`: lines, each a
    * pattern for names, or with a slash for paths below the folder. The answer has only what passes all of them, holds
    * something that does, or is in a folder that does.
    */

@@ -48,7 +48,7 @@ const answers: Readonly<Record<Lookup["what"], (path: string, from?: string) => 
   dashes: async (path) => (await import("./search/matching-files.ts")).noDashes(path),
   "repositories-below": async (path, selecting) =>
     (await import("./search/deleted-matches.ts")).repositoriesBelow(path, selecting),
-  emptied: async (path) => (await import("./search/deleted-matches.ts")).emptiedFolders(path),
+  emptied: async (path, others) => (await import("./search/deleted-matches.ts")).emptiedFolders(path, others),
   "hooks-below": async (path) => (await import("./files/links-below.ts")).hooksBelow(path),
   "search-path": async (name, from) => {
     if (name === "PATH") return (await import("./processes/program-file.ts")).searchPath();

@@ -149,6 +149,7 @@ function noAnswer({ use, lookup }: Touch): Own {
   const words: Partial<Record<Lookup["what"], string>> = {
     "names-below": `takes names from ${lookup.path}, but there are too many, or one has a space, a quote or a leading dash`,
     "tracked-names": `takes tracked names from ${lookup.path}, but one has a space, a quote or a leading dash`,
+    credentials: `reads all of ${lookup.path}, where git's settings are unclear, or too many folders could have some with credentials; name a smaller folder`,
     dashes: `uses the pattern ${lookup.path}, which matches a name with a leading dash; put ./ in front of the pattern`,
     "repositories-below": `copies ${lookup.path}, which has too many files to examine`,
     "hooks-below": `copies ${lookup.path}, which has too many files to examine`,

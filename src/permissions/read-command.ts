@@ -42,13 +42,47 @@ export function readCommand(
     const { part, isDoubtful, listed } = look(moved, true);
     const isFinal = moved.again === undefined && !isDoubtful && exported.size === 0;
     const final = isFinal ? part : look(moved.again ?? createMovedPaths(places.cwd), !isDoubtful).part;
-    const read = reading(command, final, programs, listed.length > 0 && mayDelete(command) ? listed : []);
+    const suspects = listed.length > 0 && mayDelete(command) ? listed : [];
+    const together = deletedTogether(final, suspects);
+    const read = reading(command, together.part, programs, together.touches);
     return moved.makesLinks ? { ...read, makesLinks: true } : read;
   } catch (error) {
     // The parser never throws. A bug of ours must not let a command run.
     const why = error instanceof TooMuch ? "has too many parts to examine" : "cannot be parsed";
     return reading(command, unreadable(command, why), programs);
   }
+}
+
+const mostTogether = 50;
+
+/** Several deletions can empty a folder together, so each of their patterns is looked up along with the others. */
+function deletedTogether(
+  root: CommandPart,
+  suspects: readonly Touch[],
+): { readonly part: CommandPart; readonly touches: readonly Touch[] } {
+  const deleted = new Set<string>();
+  let hasPattern = false;
+  const note = ({ use, lookup: { what, path, from } }: Touch): void => {
+    if (use !== "delete" || from !== undefined) return;
+    if (what === "emptied") hasPattern = true;
+    if (what === "repositories-below" && deleted.size < mostTogether) deleted.add(path);
+  };
+  const collect = (part: CommandPart): void => {
+    part.touches.forEach(note);
+    part.parts.forEach(collect);
+  };
+  collect(root);
+  suspects.forEach(note);
+  if (!hasPattern || deleted.size < 2) return { part: root, touches: suspects };
+  const joined = (touch: Touch): Touch => {
+    if (touch.lookup.what !== "emptied") return touch;
+    const from = [...deleted].filter((path) => path !== touch.lookup.path).join("\n");
+    return { ...touch, lookup: { ...touch.lookup, from } };
+  };
+  const rewritten = (part: CommandPart): CommandPart => {
+    return { ...part, touches: part.touches.map(joined), parts: part.parts.map(rewritten) };
+  };
+  return { part: rewritten(root), touches: suspects.map(joined) };
 }
 
 function reading(

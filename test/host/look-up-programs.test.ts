@@ -3,6 +3,7 @@ import { realpathSync } from "node:fs";
 import { chmod, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { credentialsBelow } from "../../src/host/git/git-credentials.ts";
 import { ask, tree } from "./look-up-tree.ts";
 import { tempFolder } from "./support.ts";
 
@@ -51,6 +52,14 @@ describe("credentials of git", () => {
     const { ws } = await tree([".git/HEAD"]);
     execFileSync("mkfifo", [join(ws, ".git", "config")]);
     expect(await ask("credentials", ws)).toBeUndefined();
+  });
+
+  test("are looked for in repositories below, and not told where there are too many folders", async () => {
+    const { ws } = await tree(["a/b/c/.git/HEAD", "a/d/", "e/"]);
+    const config = join(ws, "a/b/c/.git/config");
+    await writeFile(config, '[remote "origin"]\n\turl = https://token@example.com/a.git\n');
+    expect([await ask("credentials", ws), await credentialsBelow(ws, 6)]).toEqual([[config], [config]]);
+    expect([await credentialsBelow(ws, 3), await credentialsBelow(ws, 2)]).toEqual([undefined, undefined]);
   });
 
   test("are looked for in submodules, working trees, and where a file leads", async () => {

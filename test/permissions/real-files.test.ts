@@ -202,6 +202,24 @@ describe("every word that the shell expands", () => {
   });
 });
 
+test.each([
+  ["rm -rf [a-m]* [n-z]*", true],
+  ["rm -rf [a-m]*; rm -rf [n-z]*", true],
+  ["rm -rf ./[a-m]* && cd . && rm -rf [!a-m]*", true],
+  ["rm -rf notes letters o*", true],
+  ["rm -rf [ln]* other.txt", true],
+  ["ls -d [a-m]* [n-z]* | xargs rm -rf", true],
+  ["bash -c 'rm -rf [a-m]*'; rm -r [n-z]*", true],
+  ["rm -rf [a-m]* other.txt", false],
+  ["rm -rf n* more/*", false],
+  ["ls [a-m]* [n-z]*; rm -rf n*", false],
+])("%s empties the folder together with others: %s", async (command, isAsked) => {
+  const plain = join(root, "plain");
+  put(plain, { "letters/a": "", "notes/a": "", "other.txt": "", "more/a": "" });
+  rmSync(join(plain, "more"), { recursive: true });
+  expect(/^deny (catastrophic|protected-place)/.test(await decided(command, { cwd: plain }))).toBe(isAsked);
+});
+
 describe("unpacking", () => {
   const hooks = { closed: [], kept: [join(cwd, "tools/hooks")], programs: [], links: [] };
 

@@ -8,8 +8,9 @@ import type { Setting } from "./git-settings.ts";
 import { isThere, readSmall, repositoryIn } from "./repository.ts";
 
 const mostFolders = 2000;
-/** Of folders that are searched for repositories. Enough for a workspace of many, without its build output. */
-const mostSearched = 2000;
+/** Of folders that are searched for repositories. Enough for a very large workspace, without its build output. */
+const mostSearched = 20_000;
+const atOnce = 32;
 
 /** `scheme://user:password@host`. */
 const passwordInUrl = /[a-z][a-z0-9+.-]*:\/\/[^/?#\s@:]*:[^/?#\n]+@/i;
@@ -89,22 +90,28 @@ export async function gitCredentials(folder: string): Promise<readonly string[] 
 }
 
 /**
- * The same for the repositories below a folder too, as far as a quick search finds them: nearest first, and none in build
- * folders.
+ * The same for the repositories below a folder too, except in build folders. `undefined` also if there are more than `most`
+ * folders to search.
  */
-export async function credentialsBelow(folder: string): Promise<readonly string[] | undefined> {
+export async function credentialsBelow(folder: string, most = mostSearched): Promise<readonly string[] | undefined> {
   const own = await gitCredentials(folder);
   if (own === undefined) return undefined;
   const found = [...own];
+  const searchIn = async (at: string): Promise<readonly string[]> => {
+    const entries = await readdir(at, { withFileTypes: true }).catch(() => []);
+    const inside = entries
+      .filter((entry) => entry.isDirectory() && entry.name !== ".git" && !isBuildFolder(entry.name))
+      .map((entry) => join(at, entry.name));
+    for (const path of inside) if (isThere(join(path, ".git"))) found.push(...((await gitCredentials(path)) ?? []));
+    return inside;
+  };
   const waiting = [folder];
-  for (let at = 0; at < waiting.length && at < mostSearched; at += 1) {
-    const entries = await readdir(waiting[at] ?? "", { withFileTypes: true }).catch(() => []);
-    for (const entry of entries) {
-      if (!entry.isDirectory() || entry.name === ".git" || isBuildFolder(entry.name)) continue;
-      const inside = join(waiting[at] ?? "", entry.name);
-      waiting.push(inside);
-      if (isThere(join(inside, ".git"))) found.push(...((await gitCredentials(inside)) ?? []));
-    }
+  let searched = 0;
+  while (searched < waiting.length) {
+    if (waiting.length > most) return found.length > 0 ? sortedUnique(found) : undefined;
+    const some = waiting.slice(searched, searched + atOnce);
+    searched += some.length;
+    waiting.push(...(await Promise.all(some.map(searchIn))).flat());
   }
   return sortedUnique(found);
 }

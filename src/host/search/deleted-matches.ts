@@ -50,23 +50,40 @@ export async function repositoriesBelow(pattern: string, selecting?: string): Pr
   return repositoriesIn(folders, (path) => tests.every(({ isPath, passes }) => passes(isPath ? path : basename(path))));
 }
 
-/** See the lookup `emptied`. */
-export async function emptiedFolders(pattern: string): Promise<readonly string[]> {
+interface LastPart {
+  readonly folders: readonly string[];
+  readonly isAll: boolean;
+  /** It ends in a slash, so it matches only folders. */
+  readonly onlyFolders: boolean;
+  readonly matches: (name: string) => boolean;
+}
+
+async function lastPartOf(pattern: string): Promise<LastPart> {
   const plain = withoutTrailingSlashes(pattern);
   const at = plain.lastIndexOf("/") + 1;
-  const [start, last, isAnyKind] = [plain.slice(0, at), plain.slice(at), plain === pattern];
-  if (!hasPattern(last)) return [];
-  const matches = testOf(last, false);
-  const isAll = /^\*+$/.test(last);
+  const [start, last] = [plain.slice(0, at), plain.slice(at)];
   const folders = hasPattern(start) ? await matchedPaths(start) : await whereItLeads(literalOf(start));
+  const onlyFolders = plain !== pattern;
+  return { folders, isAll: !onlyFolders && /^\*+$/.test(last), onlyFolders, matches: testOf(last, false) };
+}
+
+/** See the lookup `emptied`. */
+export async function emptiedFolders(pattern: string, others = ""): Promise<readonly string[]> {
+  if (!hasPattern(withoutTrailingSlashes(pattern).split("/").at(-1) ?? "")) return [];
+  const [first, ...more] = await Promise.all([pattern, ...others.split("\n").filter(Boolean)].map(lastPartOf));
   const emptied: string[] = [];
-  for (const folder of folders) {
+  for (const folder of first?.folders ?? []) {
+    const parts = [first, ...more].filter((part) => part?.folders.includes(folder));
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
     const visible = entries.filter(({ name }) => !name.startsWith("."));
     const inside = visible.filter((entry) => entry.isDirectory());
+    const isAll = parts.some((part) => part?.isAll);
     const losesAll = (all: typeof visible): boolean =>
-      all.length > (isAll ? 0 : 1) && all.every(({ name }) => matches(name));
-    if ((isAnyKind && losesAll(visible)) || (inside.length > 1 && losesAll(inside))) emptied.push(join(folder));
+      all.length > (isAll ? 0 : 1) &&
+      all.every((entry) =>
+        parts.some((part) => part?.matches(entry.name) && (entry.isDirectory() || !part.onlyFolders)),
+      );
+    if (losesAll(visible) || (inside.length > 1 && losesAll(inside))) emptied.push(join(folder));
   }
   return emptied;
 }

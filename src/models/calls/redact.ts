@@ -12,7 +12,7 @@ export function redactor(secrets: readonly (string | undefined)[]): (text: strin
   const words = secrets.flatMap((secret) => [secret ?? "", ...(secret ?? "").split(/[\s:]+/)]);
   const known = [...new Set(words)].filter((word) => word.length >= minLength);
   if (known.length === 0) return (text) => text;
-  const forms = [...new Set(known.flatMap(formsOf))].map((form) => [...form].map(escaped).join("\\s*"));
+  const forms = [...new Set(known.flatMap(formsOf))];
   const patterns = [...forms, ...known.flatMap(base64Patterns)].sort((a, b) => b.length - a.length);
   const pattern = new RegExp(patterns.join("|"), "giu");
   const parts = new Set(known.flatMap(partsOf));
@@ -21,9 +21,17 @@ export function redactor(secrets: readonly (string | undefined)[]): (text: strin
 
 const hidden = "[hidden]";
 
+/** Patterns for a secret as text, of which any part may be URL-encoded, and in hexadecimal. */
 function formsOf(secret: string): readonly string[] {
   const sound = secret.toWellFormed();
-  return [sound, encodeURIComponent(sound), Buffer.from(sound).toString("hex")];
+  const hex = Buffer.from(sound).toString("hex");
+  return [[...sound].map(plainOrEncoded).join("\\s*"), [...hex].join("\\s*")];
+}
+
+/** Encoders differ in the characters that they leave alone, such as a slash. */
+function plainOrEncoded(char: string): string {
+  const bytes = Buffer.from(char).toString("hex").replace(/../g, "%$&");
+  return char === "/" ? `(?:\\\\?/|${bytes})` : `(?:${escaped(char)}|${bytes})`;
 }
 
 /**

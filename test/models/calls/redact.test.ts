@@ -38,6 +38,20 @@ describe("hides a secret", () => {
   });
 });
 
+const odd = "a/b+c=d e:f?g&h~i(j)ü-123456";
+const strict = (text: string): string => Array.from(Buffer.from(text), (byte) => `%${byte.toString(16)}`).join("");
+test.each([
+  ["a component", encodeURIComponent(odd)],
+  ["a path, with slashes left alone", encodeURIComponent(odd).replaceAll("%2F", "/")],
+  ["an address", encodeURI(odd)],
+  ["lower-case digits", encodeURIComponent(odd).toLowerCase()],
+  ["every byte", strict(odd)],
+  ["every sign", odd.replace(/[^a-zü0-9]/gu, strict)],
+  ["JSON with escaped slashes", odd.replaceAll("/", "\\/")],
+])("hides a secret encoded as %s", (_, encoded) => {
+  expect(redactor([`key ${odd.replace(/[ :]/g, "")}`, odd])(`no: /x/${encoded}.`)).toBe("no: /x/[hidden].");
+});
+
 test("keeps ordinary words, even if a short value matches them", () => {
   const text = "The model is not there: sk-proj is a prefix, and so is Bearer.";
   expect(redactor([key, "no", "x-1"])(text)).toBe(text);
