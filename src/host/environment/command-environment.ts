@@ -1,6 +1,6 @@
 import { withoutRelativeLibraries } from "./loaded-code.ts";
 import { isSecretName } from "./secret-names.ts";
-import { type SecretKind, secretKindOf } from "./secret-values.ts";
+import { isUserAndPassword, type SecretKind, secretKindOf } from "./secret-values.ts";
 
 /** Keeps commands from waiting for input or a pager, and pip from asking its registry for news. */
 const unattended = {
@@ -70,7 +70,7 @@ function verdictOn(
   if (/^TINMAN_/i.test(name)) return { why: "tinman" };
   if (hidden.has(name)) return { why: "model" };
   if (isSecretName(name, value)) return { why: "name" };
-  const kind = secretKindOf(value);
+  const kind = secretKindOf(value) ?? (isUserAndPassword(name, value) ? "user and password" : undefined);
   return kind === undefined ? undefined : { why: "value", kind };
 }
 

@@ -1,6 +1,7 @@
 /** What a value was recognised as. Never the value itself: `tinman doctor` prints these. */
 export type SecretKind =
   | "URL with credentials"
+  | "user and password"
   | "webhook URL"
   | "JSON web token"
   | "API key"
@@ -150,4 +151,31 @@ export function secretKindOf(value: string): SecretKind | undefined {
   const decoded = encodedText(value);
   const isSecret = decoded !== undefined && (plainKindOf(decoded) !== undefined || /^[\w.@-]+:\S{4,}$/.test(decoded));
   return isSecret ? "encoded secret" : undefined;
+}
+
+/** Names of variables whose value is a user with a password, if it has that form. */
+const namesLogin = /(?:^|_)(?:BASIC|LOGIN|USERPASS|HTPASSWD|USERS?|ADMIN|LOGON|PROXY)(?:_|\d*$)/i;
+const namesImage = /IMAGE|TAG|VERSION|CONTAINER|BASE|COORDINATES?|ARTIFACT|DIGEST|CHECKSUM|HASH|COMMIT|REF|SESSION_ID/i;
+const account = /^(?:admin|administrator|root|user|ci|deploy|deployer|guest|bot|test|tester|svc|service|dev)$/i;
+/** Schemes and algorithms in front of a colon. */
+const noUser =
+  /^(?:npm|github|gitlab|file|git|workspace|link|patch|portal|sha\d*|md5|urn|arn|did|mailto|tel|data|jdbc|sqlite|unix|tcp|udp|https?|class|level|localhost)$/i;
+const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/**
+ * Whether a value is `user:password`. Image tags, addresses, versions and ids look similar, so without a telling name the
+ * password must have a sign that these never have, or mix letters and digits as they rarely do.
+ */
+export function isUserAndPassword(name: string, value: string): boolean {
+  const [, user = "", password = ""] = /^([A-Za-z][\w.@+-]*):([^\s:/,;=|"'`()<>[\]{}]+)$/.exec(value) ?? [];
+  const hasLetter = /[a-z]/i.test(password);
+  if (password.length < 4 || !hasLetter || noUser.test(user) || user === password || uuid.test(password)) return false;
+  if (namesImage.test(name)) return false;
+  if (namesLogin.test(name)) return true;
+  if (/[!#$%^&]/.test(password)) return password.length >= 6;
+  if (!/\d/.test(password)) return false;
+  if (account.test(user) && /^[a-z]\w{5,}$/i.test(password) && !/^v\d/i.test(password)) return true;
+  return /^\w+$/.test(password) && /[a-z]/.test(password) && (/[A-Z]/.test(password) || password.length >= 16)
+    ? password.length >= 8 && !/^[0-9a-f]+$/.test(password)
+    : false;
 }
