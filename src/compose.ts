@@ -12,10 +12,11 @@ import { adminFiles, loadRules } from "./config/rules/rules.ts";
 import { seenPlaces } from "./engine/calls/evidence.ts";
 import { containingFor } from "./engine/calls/session-sandbox.ts";
 import { fixedTools } from "./engine/calls/tool-source.ts";
-import type { SandboxOptions } from "./engine/containment.ts";
+import { type SandboxOptions, sandboxModes } from "./engine/containment.ts";
 import type { ContextOptions } from "./engine/context/budget.ts";
 import { Engine } from "./engine/engine.ts";
 import type { EngineParts } from "./engine/engine-parts.ts";
+import { AgentError } from "./engine/errors.ts";
 import type { DecisionContext, PermissionPolicy } from "./engine/permission.ts";
 import type { Clock, Host, Ids, ModelCatalog, SessionStore } from "./engine/ports.ts";
 import { systemClock as clock, createIds } from "./host/clock-and-ids.ts";
@@ -126,6 +127,12 @@ export interface ComposeOptions {
   readonly sandboxMode?: SandboxOptions["mode"] | undefined;
 }
 
+function sandboxModeOf({ TINMAN_SANDBOX: given }: NodeJS.ProcessEnv): SandboxOptions["mode"] | undefined {
+  const mode = sandboxModes.find((known) => known === given);
+  if (mode !== undefined || given === undefined || given === "") return mode;
+  throw new AgentError("usage", `Unknown TINMAN_SANDBOX "${given}". Available: ${sandboxModes.join(", ")}.`);
+}
+
 async function sandboxOptions(
   { sandbox = {} }: UserConfig,
   home: string,
@@ -197,7 +204,7 @@ export async function compose(
     foldsCase: process.platform === "darwin" || process.platform === "win32",
   };
   const ids = createIds();
-  const sandbox = await sandboxOptions(config, homes.user, sandboxMode);
+  const sandbox = await sandboxOptions(config, homes.user, sandboxMode ?? sandboxModeOf(env));
   const engine = new Engine({
     sandbox,
     ...(observe === undefined ? {} : { observe }),

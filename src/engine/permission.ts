@@ -284,6 +284,8 @@ export interface DecisionContext {
 }
 
 export interface SandboxSituation {
+  /** Commands are contained at the level `high` as well. */
+  readonly isRequired: boolean;
   /** The session's own temp folder. */
   readonly temp: string;
   /** Contained background commands of the session may be running. */

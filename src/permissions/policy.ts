@@ -125,7 +125,7 @@ function sandboxAdvice(
   known: CommandKnowledge | undefined,
 ): string {
   if (context.noSandbox === undefined || judged.class !== "high" || judged.protected) return "";
-  const sandbox = { temp: context.temp, hasServers: false, network: "proven", writable: [] } as const;
+  const sandbox = { isRequired: true, temp: "", hasServers: false, network: "proven", writable: [] } as const;
   const contained = accesses.map((access) => judge(access, { ...context, sandbox }, known)).reduce(worst, harmless);
   return contained.class === "medium" ? ` In a sandbox, medium would be enough. ${context.noSandbox}` : "";
 }

@@ -4,7 +4,13 @@ import type { DecisionContext } from "../../src/engine/permission.ts";
 import { context, decisionOn } from "./class-of.ts";
 
 const { cwd, home } = context;
-const sandbox = { temp: "/tmp/tinman-s", hasServers: false, network: "proven", writable: [] } as const;
+const sandbox = {
+  isRequired: false,
+  temp: "/tmp/tinman-s",
+  hasServers: false,
+  network: "proven",
+  writable: [],
+} as const;
 const withServers = { ...sandbox, hasServers: true };
 
 /** The class, where it runs, and what the walls leave open. */
@@ -122,6 +128,16 @@ describe("a command that needs to leave", () => {
     ["git push && ./build.sh", "high, outside"],
   ])("%s: %s", async (command, expected) => {
     expect(await shown(command)).toBe(expected);
+  });
+
+  it("is any at the level high, unless the sandbox is required", async () => {
+    const required = { ...sandbox, isRequired: true };
+    expect([
+      await shown("./build.sh", { autonomy: "high" }),
+      await shown("npm test", { autonomy: "high" }),
+      await shown("./build.sh", { autonomy: "high", sandbox: required }),
+      await shown("git push", { autonomy: "high", sandbox: required }),
+    ]).toEqual(["high, outside", "medium, outside", "medium, workspace", "high, outside"]);
   });
 
   it("is one that a rule allows, one of an unsafe run, and one in a workspace that holds the home", async () => {

@@ -41,9 +41,10 @@ export async function containingFor(
   const { sandbox } = host;
   const status = await sandbox.status();
   if (!status.works) return { noSandbox: status.why };
-  const { network, writable } = options;
+  const { mode, network, writable } = options;
   const temp = sandbox.tempOf(sessionId);
-  return { sandbox: { temp, hasServers: sandbox.hasServers(sessionId), network, writable } };
+  const hasServers = sandbox.hasServers(sessionId);
+  return { sandbox: { isRequired: mode === "required", temp, hasServers, network, writable } };
 }
 
 /** Whether the model is told that its commands are contained. Runs nothing. */

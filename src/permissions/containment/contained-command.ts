@@ -21,10 +21,11 @@ export function containedCommand(
   judged: JudgedPart,
   context: DecisionContext,
 ): ContainedCommand | undefined {
-  const { sandbox, cwd, home } = context;
+  const { autonomy, sandbox, cwd, home } = context;
   // What the workspace holds can be written. If it holds everything, walls are useless.
   const holdsHome = liesIn(home, cwd, context.foldsCase);
   if (sandbox === undefined || (holdsHome && cwd !== home)) return undefined;
+  if (autonomy === "high" && !sandbox.isRequired) return undefined;
   const pieces = piecesOf(reading.root, judged);
   const isTrusted = pieces.some((piece) => piece.judged.rule === "allow-rule");
   if (isTrusted || pieces.some((piece) => piece.judged.protected)) return undefined;
