@@ -62,8 +62,9 @@ function pathsIn(word: string, home: string): readonly string[] {
 
 /** The file that a `file:` address names. It may be encoded, and curl expands lists and ranges in it. */
 function addressedFiles(word: string): readonly Arg[] {
-  const path = /^[^/]*:\/{0,2}[^/]*?(\/.*)$/s.exec(word)?.[1];
-  if (path === undefined || !/[%[{]/.test(path)) return [];
+  const at = word.indexOf(":") + 1;
+  const path = at === 0 ? "" : word.slice(at).replace(/^\/\/[^/]*/, "");
+  if (!path.startsWith("/") || !/[%[{]/.test(path)) return [];
   const decoded = path.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) =>
     Buffer.from(bytes.replaceAll("%", ""), "hex").toString("utf8"),
   );

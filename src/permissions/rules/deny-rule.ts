@@ -1,4 +1,5 @@
-import { folded, programKey, type Words } from "./launched-words.ts";
+import { folded, programKey } from "./launched-words.ts";
+import type { Words } from "./started-by-options.ts";
 
 /** A deny rule in comparison form. */
 export interface DenyRule {

@@ -1,7 +1,4 @@
-import { commandsIn, startedByOptions, wordsBehindSub } from "./started-by-options.ts";
-
-/** The words of a simple command; `undefined` for any number of words not known in advance. */
-export type Words = readonly (string | undefined)[];
+import { commandsIn, startedByOptions, type Words, wordsBehindSub } from "./started-by-options.ts";
 
 /** A program that starts the command in its arguments. */
 interface Launcher {

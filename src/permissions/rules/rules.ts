@@ -1,7 +1,7 @@
 import type { CommandPart, CommandRules } from "../../engine/permission.ts";
 import { type DenyRule, deniesWords, denyRule, isMentioned } from "./deny-rule.ts";
-import { programKey, readingsOf, type Words } from "./launched-words.ts";
-import { codeIn, mayStartOthers } from "./started-by-options.ts";
+import { programKey, readingsOf } from "./launched-words.ts";
+import { codeIn, mayStartOthers, type Words } from "./started-by-options.ts";
 
 export interface Denial {
   /** The rule as a configuration would write it. */

@@ -1,4 +1,5 @@
-import type { Words } from "./launched-words.ts";
+/** The words of a simple command; `undefined` for any number of words not known in advance. */
+export type Words = readonly (string | undefined)[];
 
 /**
  * Programs, with a sub-command in brackets, and their options whose value is a command to start. `=` stands for words
