@@ -57,27 +57,3 @@ function pathOf({ fileName }: ts.SourceFile, program: ts.Program): string {
 function firstLine(node: ts.Node): string {
   return node.getText().split("\n")[0] ?? "";
 }
-
-/** Of the repository, or of texts by path. */
-export function programOf(planted?: ReadonlyMap<string, string>): ts.Program {
-  const cwd = process.cwd();
-  const { config } = ts.readConfigFile("tsconfig.json", ts.sys.readFile);
-  const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, cwd);
-  if (planted === undefined)
-    return ts.createProgram(
-      fileNames.filter((path) => /^(?:src|text-files)\b/.test(path.slice(cwd.length + 1))),
-      options,
-    );
-  const host = ts.createCompilerHost(options, true);
-  const read = host.readFile.bind(host);
-  const exists = host.fileExists.bind(host);
-  const textOf = (path: string): string | undefined => planted.get(path.replace(`${cwd}/`, ""));
-  host.readFile = (path) => textOf(path) ?? read(path);
-  host.fileExists = (path) => textOf(path) !== undefined || exists(path);
-  const parse = host.getSourceFile.bind(host);
-  host.getSourceFile = (path, version, ...more) => {
-    const text = textOf(path);
-    return text === undefined ? parse(path, version, ...more) : ts.createSourceFile(path, text, version, true);
-  };
-  return ts.createProgram([...planted.keys()], options, host);
-}

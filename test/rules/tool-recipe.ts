@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs";
 import { blocksOf } from "../docs/blocks.ts";
 
 /** One block of a recipe: what to do with its text, and to which file. */
@@ -17,11 +18,22 @@ export function stepsOf(markdown: string): readonly Step[] {
 }
 
 /** A file's text after a step. Throws if the step doesn't fit. */
-export function afterStep({ action, path, text }: Step, before: string | undefined): string {
+function afterStep({ action, path, text }: Step, before: string | undefined): string {
   if ((action === "new") !== (before === undefined)) throw new Error(`${path} ${before ? "exists" : "is missing"}`);
   if (action === "import") return `${text}${before}`;
   if (action !== "element") return before === undefined ? text : `${before}\n${text}`;
   const end = before?.lastIndexOf("];") ?? -1;
   if (before === undefined || end < 0) throw new Error(`${path} has no list`);
   return before.slice(0, end) + text + before.slice(end);
+}
+
+/** The changed files after all steps but the commands. */
+export function followed(steps: readonly Step[]): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const step of steps) {
+    const { action, path } = step;
+    if (action === "run") continue;
+    texts.set(path, afterStep(step, texts.get(path) ?? (existsSync(path) ? readFileSync(path, "utf8") : undefined)));
+  }
+  return texts;
 }
