@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import ts from "typescript";
-import { describe, expect, it } from "vitest";
-import { programOf } from "./program.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { forgetSources, programOf } from "./program.ts";
 import { unhandledPromises } from "./promise-handlers.ts";
 import { followed, stepsOf } from "./tool-recipe.ts";
 
 /* Whatever needs the compiler, in one file: the programs share the sources that they have in common. */
+afterAll(forgetSources);
 
 /** Promises whose contract says that they never reject. */
 const neverReject: Readonly<Record<string, string>> = {

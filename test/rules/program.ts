@@ -3,6 +3,11 @@ import ts from "typescript";
 /** Files as they are on disk. Parsing them takes as long as half of a check, so all programs share them. */
 const parsed = new Map<string, ts.SourceFile | undefined>();
 
+/** Other tests run in the same process, and a few hundred megabytes would slow down every collection. */
+export function forgetSources(): void {
+  parsed.clear();
+}
+
 /** Of the repository's `src`, or of texts by path. */
 export function programOf(planted?: ReadonlyMap<string, string>): ts.Program {
   const cwd = process.cwd();

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -19,12 +19,9 @@ const added = steps.filter(({ action }) => action === "new").map(({ path }) => p
 let copy: string;
 beforeEach(async () => {
   copy = await mkdtemp(join(tmpdir(), "tinman-recipe-"));
-  await Promise.all(
-    keptFiles().map(async (path) => {
-      await mkdir(dirname(join(copy, path)), { recursive: true });
-      await cp(path, join(copy, path));
-    }),
-  );
+  const folders = new Set(keptFiles().map((path) => dirname(join(copy, path))));
+  await Promise.all([...folders].map((folder) => mkdir(folder, { recursive: true })));
+  await Promise.all(keptFiles().map((path) => copyFile(path, join(copy, path))));
   for (const [path, text] of texts) await writeFile(join(copy, path), text);
   await symlink(join(process.cwd(), "node_modules"), join(copy, "node_modules"));
 });
