@@ -67,7 +67,7 @@ export function createConnections(options: ConnectionsOptions) {
       live.end();
       if (all.size === 0) stopPinging();
     });
-    const served = tryTo("connection.fault", () => handler(watched, credential.identity));
+    const served = tryTo(() => handler(watched, credential.identity));
     if (served === undefined) {
       watched.close(internalError, "internal error");
       return;
@@ -90,11 +90,11 @@ export function createConnections(options: ConnectionsOptions) {
     endings.add(ending);
   }
 
-  function tryTo<T>(event: string, work: () => T): T | undefined {
+  function tryTo<T>(work: () => T): T | undefined {
     try {
       return work();
     } catch (error) {
-      log.error(event, { reason: wordsOf(error) });
+      log.error("connection.fault", { reason: wordsOf(error) });
       return undefined;
     }
   }
@@ -164,7 +164,7 @@ export function createConnections(options: ConnectionsOptions) {
     },
     /** Tells all clients that the server is about to stop. */
     drain() {
-      for (const live of all) tryTo("connection.fault", () => live.served.drain());
+      for (const live of all) tryTo(() => live.served.drain());
     },
     /** Resolves when all are gone and released; those that do not answer within `graceMs` are terminated. */
     async closeAll(code: number, reason: string, graceMs: number): Promise<void> {

@@ -33,11 +33,10 @@ export interface Route {
   answer(asked: Asked): Answer | Promise<Answer>;
 }
 
-export const json = (code: number, value: object, headers: Readonly<Record<string, string>> = {}): Answer => ({
+export const json = (code: number, value: object): Answer => ({
   code,
   body: `${JSON.stringify(value)}\n`,
   type: "application/json",
-  headers,
 });
 
 /** All routes of the server. */

@@ -35,23 +35,9 @@ async function meantPath(path: string, scope: ToolScope): Promise<string> {
 }
 
 /**
- * For `access`: the canonical path. One that cannot be resolved is decided on as it is written, and fails when it runs.
- * Never rejects.
+ * For `access`: the use of a path, also with how it is written where that says more than where it leads. One that cannot be
+ * resolved is decided on as it is written, and fails when it runs. Never rejects.
  */
-export async function decidePath(input: object, path: string, scope: ToolScope): Promise<string> {
-  const { canonical } = await decide(input, path, scope);
-  return canonical;
-}
-
-async function decide(input: object, path: string, scope: ToolScope) {
-  const meant = await meantPath(path, scope).catch(() => path);
-  const canonical = await canonicalOf(path, scope).catch(() => resolve(scope.cwd, meant));
-  const paths = decided.get(input) ?? new Map<string, string>();
-  decided.set(input, paths.set(path, canonical));
-  return { meant, canonical };
-}
-
-/** For `access`: the use of a path, also with how it is written where that says more than where it leads. Never rejects. */
 export async function decideUse<T extends "read" | "write">(
   type: T,
   input: object,
@@ -64,7 +50,10 @@ export async function decideUse(
   path: string,
   scope: ToolScope,
 ): Promise<Extract<Access, { type: "read" | "write" }>> {
-  const { meant, canonical } = await decide(input, path, scope);
+  const meant = await meantPath(path, scope).catch(() => path);
+  const canonical = await canonicalOf(path, scope).catch(() => resolve(scope.cwd, meant));
+  const paths = decided.get(input) ?? new Map<string, string>();
+  decided.set(input, paths.set(path, canonical));
   if (canonical === resolve(scope.cwd, meant)) return { type, path: canonical };
   return { type, path: canonical, written: isAbsolute(meant) ? meant : `${scope.cwd}/${meant}` };
 }

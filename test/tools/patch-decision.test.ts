@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Host } from "../../src/engine/ports.ts";
-import { decidedPath, decidePath } from "../../src/tools/decided-path.ts";
+import { decidedPath, decideUse } from "../../src/tools/decided-path.ts";
 import { applyPatchTool } from "../../src/tools/patch/apply-patch.ts";
 import { createMemoryHost } from "../fakes/memory-host.ts";
 import { createContext } from "./call.ts";
@@ -40,8 +40,8 @@ describe("what is decided on", () => {
   it("is every path by the name that was decided on", async () => {
     const scope = scopeOf(createMemoryHost({ "/project/a": "" }));
     const input = {};
-    await decidePath(input, "a", scope);
-    await decidePath(input, "b", scope);
+    await decideUse("read", input, "a", scope);
+    await decideUse("write", input, "b", scope);
     expect(await Promise.all(["a", "b"].map((name) => decidedPath(input, name, scope)))).toEqual([
       "/project/a",
       "/project/b",

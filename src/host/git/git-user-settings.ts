@@ -15,7 +15,8 @@ const systemFiles = ["/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebre
  * Git's settings outside repositories: of the machine, the user and the environment, with all included files, whatever their
  * conditions. `undefined` if some cannot be read.
  */
-export async function userSettings(env: NodeJS.ProcessEnv = process.env): Promise<readonly Setting[] | undefined> {
+export async function userSettings(): Promise<readonly Setting[] | undefined> {
+  const { env } = process;
   const given = environmentSettings(env);
   if (given === undefined) return undefined;
   const seen = new Set<string>();
@@ -45,8 +46,8 @@ function filesOf(env: NodeJS.ProcessEnv): string[] {
   return [...system, ...user].filter(isAbsolute);
 }
 
-export function expandHome(path: string, env: NodeJS.ProcessEnv = process.env): string {
-  return path.startsWith("~/") ? join(env.HOME || homedir(), path.slice(2)) : path;
+export function expandHome(path: string): string {
+  return path.startsWith("~/") ? join(process.env.HOME || homedir(), path.slice(2)) : path;
 }
 
 function includesOf(settings: readonly Setting[], folder: string): readonly string[] {

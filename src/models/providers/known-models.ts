@@ -19,13 +19,8 @@ type Row = readonly [names: RegExp, facts: ModelFacts];
 
 const words = (text: string): readonly ReasoningEffort[] => text.split(" ") as readonly ReasoningEffort[];
 
-const claude = (
-  maxOutputTokens: number,
-  effortStyle: EffortStyle,
-  efforts: string,
-  contextWindow = 200_000,
-): ModelFacts => ({
-  contextWindow,
+const claude = (maxOutputTokens: number, effortStyle: EffortStyle, efforts: string): ModelFacts => ({
+  contextWindow: 200_000,
   maxOutputTokens,
   images: true,
   documents: true,
