@@ -139,7 +139,8 @@ async function endContained(tree: ProcessTree, init: Started): Promise<void> {
   if (!(await hasEnded(init))) {
     const strays = (await markedProcesses(tree)).filter(({ pid }) => pid !== init.pid);
     for (const stray of strays) if (!shellRuns || stray.group !== tree.pid) send(stray.pid, "SIGTERM");
-    const deadline = performance.now() + graceMs;
+    const wasAsked = shellRuns || strays.length > 0;
+    const deadline = performance.now() + (wasAsked ? graceMs : 0);
     while (!(await hasEnded(init)) && performance.now() < deadline) await sleep(pollMs);
     if (!(await hasEnded(init))) send(init.pid, "SIGKILL");
     for (let round = 0; round < killRounds && !(await hasEnded(init)); round += 1) await sleep(pollMs);
