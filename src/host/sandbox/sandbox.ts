@@ -124,7 +124,10 @@ export function createHostSandbox(): HostSandbox {
     return {
       launcher: [...joined, bwrap, "--args", "4", "--json-status-fd", "5", "--"],
       options: Buffer.from(`${options.join("\0")}\0`),
-      environment: toolEnvironment(environment, temp, [...walls.writable, ...walls.caches]),
+      environment: toolEnvironment(environment, temp, {
+        writable: [...walls.writable, ...walls.caches],
+        network: walls.network,
+      }),
       ownProcesses: seesSession ? false : processes === "below" ? "below" : "here",
       heldFolders: held.folders,
       async finish() {
@@ -149,7 +152,7 @@ export function createHostSandbox(): HostSandbox {
       await ensureSpace(session, spec.cwd);
       const background = await startContained(spec, environment, await start(contained, spec.cwd, environment, true));
       session.backgrounds.add(background);
-      void background.over.then(() => session.backgrounds.delete(background));
+      background.over.then(() => session.backgrounds.delete(background)).catch(() => undefined);
       return { pid: background.pid };
     },
     async endSession(sessionId) {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import type { Containment } from "../../engine/containment.ts";
 import { liesBelow } from "../files/where-it-leads.ts";
 
 type Environment = Readonly<Record<string, string>>;
@@ -32,7 +33,11 @@ const readCaches: readonly (Cache & { readonly with: string })[] = [
 ];
 
 /** The variables that contained commands get in addition. */
-export function toolEnvironment(environment: Environment, temp: string, writable: readonly string[]): Environment {
+export function toolEnvironment(
+  environment: Environment,
+  temp: string,
+  { writable, network }: Pick<Containment, "writable" | "network">,
+): Environment {
   const home = environment.HOME ?? homedir();
   const canWrite = (path: string) => writable.some((folder) => liesBelow(path, folder));
   const own = caches
@@ -47,6 +52,8 @@ export function toolEnvironment(environment: Environment, temp: string, writable
     TMP: temp,
     TEMP: temp,
     ...Object.fromEntries([...own, ...read]),
+    // Without a way out, npm would ask for a minute before it gives up.
+    ...(network === "session" ? { npm_config_fetch_retries: "0" } : {}),
     // The sandbox has one user, so restoring other owners fails, as tar does by default for root.
     ...(process.getuid?.() === 0 ? { TAR_OPTIONS: "--no-same-owner" } : {}),
   };
