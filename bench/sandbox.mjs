@@ -77,7 +77,10 @@ await inFreshPlace(async ({ folder, environment }) => {
   const processes = createProcesses({ environment, sandbox: async () => sandbox });
   const walls = /** @type {const} */ ({
     writable: [workspace, sandbox.tempOf(sessionId)],
-    kept: [".git/hooks", ".git/config", ".tinman", ".mcp.json"].map((name) => join(workspace, name)),
+    caches: [],
+    outputs: [],
+    kept: [],
+    barred: [".git/hooks", ".git/config", ".tinman", ".mcp.json"].map((name) => join(workspace, name)),
     hidden: hiddenNames.map((name) => join(folder, name)),
     shown: [],
     network: "session",

@@ -7,7 +7,7 @@ import { errorCode } from "../../text/system-errors.ts";
 import { errorMessage } from "../../text/values.ts";
 import { commandEnvironment } from "../environment/command-environment.ts";
 import type { ContainedStart } from "../sandbox/contained-start.ts";
-import { couldNotContain, signalOf } from "../sandbox/launcher-words.ts";
+import { couldNotContain, launcherTries, signalOf } from "../sandbox/launcher-words.ts";
 import type { HostSandbox } from "../sandbox/sandbox.ts";
 import { type CommandOutput, createCommandOutput } from "./command-output.ts";
 import { createProgress, type Progress } from "./command-progress.ts";
@@ -126,15 +126,21 @@ function endInside(end: CommandResult["end"]): CommandResult["end"] {
 
 type LoadSandbox = () => Promise<HostSandbox>;
 
-async function run(
+interface Attempt {
+  readonly result: CommandResult;
+  /** The launcher failed, so the command has not started. */
+  readonly again?: true;
+}
+
+async function runOnce(
   spec: CommandSpec,
   signal: AbortSignal,
   environment: Readonly<Record<string, string>>,
   sandbox: LoadSandbox,
-): Promise<CommandResult> {
-  if (signal.aborted) return nothingRan({ type: "aborted" });
+): Promise<Attempt> {
+  if (signal.aborted) return { result: nothingRan({ type: "aborted" }) };
   const problem = await folderProblem(spec.cwd);
-  if (problem !== undefined) return nothingRan({ type: "unstartable", message: problem });
+  if (problem !== undefined) return { result: nothingRan({ type: "unstartable", message: problem }) };
 
   let contained: ContainedStart | undefined;
   let command: StartedCommand;
@@ -144,7 +150,7 @@ async function run(
     command = await startCommand(spec.command, spec.cwd, environment, contained);
   } catch (error) {
     await contained?.finish();
-    return unstartable(error);
+    return { result: unstartable(error) };
   }
   const output = createCommandOutput(spec);
   const progress = createProgress(output, (tail) => spec.onProgress(tail));
@@ -160,9 +166,15 @@ async function run(
   for (const words of violations) await output.push(Buffer.from(`\n${words}\n`));
   const kept = await output.finish();
   if (end.type === "exit" && command.launcher?.hasStarted() === false) {
-    return nothingRan({ type: "unstartable", message: couldNotContain(kept.head) });
+    return { result: nothingRan({ type: "unstartable", message: couldNotContain(kept.head) }), again: true };
   }
-  return { end: contained === undefined ? end : endInside(end), ...kept };
+  return { result: { end: contained === undefined ? end : endInside(end), ...kept } };
+}
+
+async function run(...given: Parameters<typeof runOnce>): Promise<CommandResult> {
+  let attempt = await runOnce(...given);
+  for (let tries = 1; attempt.again && tries < launcherTries; tries += 1) attempt = await runOnce(...given);
+  return attempt.result;
 }
 
 /** Ripgrep prints malformed lines of ignore files, and such a file may be a link to anything. */

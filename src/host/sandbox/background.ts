@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, truncate } from "node:fs/promises";
 import { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { childIdInside } from "../processes/process-status.ts";
@@ -52,7 +52,9 @@ export async function startContained(
   };
   if (launcher?.hasStarted() === false) {
     await finish();
-    throw new Error(couldNotContain(await readFile(outputPath, "utf8").catch(() => "")));
+    const words = await readFile(outputPath, "utf8").catch(() => "");
+    await truncate(outputPath).catch(() => undefined);
+    throw new Error(couldNotContain(words));
   }
   const streams = child.stdio.flatMap((stream) => (stream instanceof Socket ? [stream] : []));
   for (const handle of [child, ...streams]) handle.unref();
@@ -62,17 +64,18 @@ export async function startContained(
   const over = new Promise<void>((resolve) => {
     const look = async () => {
       if (finishing === undefined && !wasKilled && !(await isOver(tree))) {
-        looking = setTimeout(() => void look(), lookMs).unref();
+        looking = setTimeout(() => look().catch(() => undefined), lookMs).unref();
         return;
       }
       await finish();
       resolve();
     };
-    void exit.then(({ signal }) => {
+    const onExit = ({ signal }: { readonly signal: string | null }) => {
       // Only a signal from outside ends the launcher before the command: it was meant for the command.
       wasKilled = signal !== null;
       return look();
-    });
+    };
+    exit.then(onExit).catch(() => resolve());
   });
   return {
     pid: (contained.ownProcesses === "below" ? await childIdInside(tree.pid) : undefined) ?? tree.pid,

@@ -1,3 +1,6 @@
+/** A place that must be hidden, such as a socket, may vanish between the plan and its mount. Then there is a new plan. */
+export const launcherTries = 3;
+
 /** What to say about a command that its launcher could not start, whose output is all that the launcher said. */
 export function couldNotContain(output: string): string {
   const words = output.trim().split("\n").at(-1)?.trim() ?? "";

@@ -8,7 +8,7 @@ import { type Background, type BackgroundSpec, startContained } from "./backgrou
 import { bubblewrapOptions } from "./bubblewrap.ts";
 import type { ContainedStart } from "./contained-start.ts";
 import { listeningSockets, runFolders } from "./hidden-sockets.ts";
-import { couldNotContain } from "./launcher-words.ts";
+import { couldNotContain, launcherTries } from "./launcher-words.ts";
 import { holdPlaces } from "./mount-points.ts";
 import { neededOfRun } from "./needed-of-run.ts";
 import { createOwnPlaces } from "./own-places.ts";
@@ -150,7 +150,11 @@ export function createHostSandbox(): HostSandbox {
     async startBackground(spec, contained, environment) {
       const session = sessionOf(contained.sessionId);
       await ensureSpace(session, spec.cwd);
-      const background = await startContained(spec, environment, await start(contained, spec.cwd, environment, true));
+      const attempt = async () =>
+        startContained(spec, environment, await start(contained, spec.cwd, environment, true));
+      let starting = attempt();
+      for (let tries = 1; tries < launcherTries; tries += 1) starting = starting.catch(attempt);
+      const background = await starting;
       session.backgrounds.add(background);
       background.over.then(() => session.backgrounds.delete(background)).catch(() => undefined);
       return { pid: background.pid };

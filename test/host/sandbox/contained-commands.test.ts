@@ -104,11 +104,18 @@ if (!works) {
       expect(await world.run("touch a", { writable: [] })).toMatchObject({ end: { type: "exit", code: 1 } });
     });
 
+    test("writes its caches, which are made, and the files of its redirections, in place only", async () => {
+      const [cache, output] = [inHome(".cache/tool"), inHome("output")];
+      const command = `echo 1 > ${cache}/a; echo 2 > ${output}; (echo 3 > ${output}2; mv -T a ${output}) 2>/dev/null; cat ${cache}/a ${output}; ls ${world.home}/.cache`;
+      expect(await world.run(command, { caches: [cache], outputs: [output] })).toEqual(saying("1\n2\ntool\n"));
+      expect(existsSync(`${output}2`)).toBe(false);
+    });
+
     test("protects what links lead to, and says if a link was replaced", async () => {
       await mkdir(inWorkspace("target"), { recursive: true });
       await symlink("target", inWorkspace("way"));
       await symlink("later", inWorkspace("dangling"));
-      const walls = { kept: [inWorkspace("way"), inWorkspace("dangling/deep")] };
+      const walls = { barred: [inWorkspace("way"), inWorkspace("dangling/deep")] };
       const tries =
         "(echo > target/a) 2>/dev/null; (echo > way/b) 2>/dev/null; mkdir -p later/deep/x 2>/dev/null; ls target";
       expect(await world.run(tries, walls)).toEqual(saying(""));
@@ -126,7 +133,7 @@ if (!works) {
       const onProgress = () => {
         isUp = true;
       };
-      const running = world.run(wait, { kept: [kept] }, { onProgress });
+      const running = world.run(wait, { barred: [kept] }, { onProgress });
       expect(await eventually(() => isUp)).toBe(true);
       await rmdir(kept);
       await writeFile(kept, "evil");
@@ -137,10 +144,10 @@ if (!works) {
     });
 
     test("keeps missing places away together with another command, and leaves none", async () => {
-      const kept = [".one", ".two/three"].map(inWorkspace);
+      const barred = [".one", ".two/three"].map(inWorkspace);
       const results = await Promise.all([
-        world.run("sleep 0.3; ls -A .one .two; mkdir .one/x", { kept }),
-        world.run("mkdir .one/x", { kept }),
+        world.run("sleep 0.3; ls -A .one .two; mkdir .one/x", { barred }),
+        world.run("mkdir .one/x", { barred }),
       ]);
       expect(results.map(({ end }) => end)).toEqual([1, 1].map((code) => ({ type: "exit", code })));
       expect([".one", ".two"].map((name) => existsSync(inWorkspace(name)))).toEqual([false, false]);
@@ -169,12 +176,12 @@ if (!works) {
     });
 
     test("leaves nothing, however often it runs", async () => {
-      const kept = [".missing", ".deep/missing"].map(inWorkspace);
-      await world.run("true", { kept });
+      const barred = [".missing", ".deep/missing"].map(inWorkspace);
+      await world.run("true", { barred });
       const before = { descriptors: openDescriptors(), mounts: mountCount(), names: readdirSync(world.workspace) };
       const nap = longNap();
       for (let i = 0; i < (isFullRun ? 200 : 10); i += 1) {
-        await world.run(`env -i setsid sleep ${nap} & true`, { kept });
+        await world.run(`env -i setsid sleep ${nap} & true`, { barred });
       }
       expect(processesWith(nap)).toEqual([]);
       const after = { descriptors: openDescriptors(), mounts: mountCount(), names: readdirSync(world.workspace) };

@@ -51,7 +51,7 @@ export async function createWorld(name: string): Promise<World> {
   let outputs = 0;
   const walls = (changes: Partial<Containment> = {}): Containment => ({
     writable: [workspace, sandbox.tempOf(sessionId)],
-    kept: [],
+    ...{ caches: [], outputs: [], kept: [], barred: [] },
     hidden: [],
     shown: [],
     network: "session",

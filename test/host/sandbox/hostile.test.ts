@@ -116,7 +116,8 @@ async function harmDone(contained: boolean): Promise<readonly string[]> {
   const inWorkspace = (path: string) => join(world.workspace, path);
   const inHome = (path: string) => join(world.home, path);
   const walls = {
-    kept: [".git/hooks", ".git/config", ...missingPlaces].map(inWorkspace),
+    kept: [inWorkspace(".git/hooks")],
+    barred: [".git/config", ...missingPlaces].map(inWorkspace),
     hidden: [".ssh", ".npmrc", ".tinman", ".aws", ".config/gh"].map(inHome),
   };
   const cases = { ...attacks, ...(isRoot ? attacksOfRoot : {}) };

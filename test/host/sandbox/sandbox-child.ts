@@ -18,7 +18,8 @@ const contained = {
   sessionId,
   walls: {
     writable: [workspace, sandbox.tempOf(sessionId)],
-    ...{ kept: [kept], hidden: [`${workspace}/hidden`], shown: [] },
+    ...{ caches: [], outputs: [], kept: [], barred: [kept] },
+    ...{ hidden: [`${workspace}/hidden`], shown: [] },
     ...({ network: "session", processes: "own" } as const),
   },
 };
