@@ -26,7 +26,7 @@ async function* messages(stream) {
 
 /** What would be done, in one line or a few. */
 function describe({ toolUse, details }) {
-  if (details.type === "exec") return `${details.fullCommand}  (${details.impactLevel} impact)`;
+  if (details.fullCommand !== undefined) return `${details.fullCommand}  (${details.impactLevel} impact)`;
   if (details.type === "exit_spec_mode") return `the plan:\n${details.plan}`;
   return `${toolUse.name} ${details.filePath}\n${details.newContent ?? details.content ?? details.patchContent ?? ""}`;
 }

@@ -23,7 +23,7 @@ versions = {"jsonrpc": "2.0", "factoryApiVersion": "1.0.0", "factoryProtocolVers
 def describe(one):
     """What would be done, in one line or a few."""
     details = one["details"]
-    if details["type"] == "exec":
+    if "fullCommand" in details:
         return f"{details['fullCommand']}  ({details['impactLevel']} impact)"
     if details["type"] == "exit_spec_mode":
         return f"the plan:\n{details['plan']}"

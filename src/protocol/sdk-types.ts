@@ -50,6 +50,10 @@ const settings = z.strictObject({
     .describe("What runs without asking. Older names are translated."),
   specModeModelId: z.string().optional(),
   specModeReasoningEffort: z.string().optional(),
+  sandbox: z
+    .strictObject({ enabled: z.boolean(), mode: z.string().optional() })
+    .optional()
+    .describe("Whether commands run in a sandbox, if the backend reports it."),
 });
 
 const turnError = z.strictObject({
@@ -180,7 +184,24 @@ const mcpToolDetails = z.strictObject({
 const wholeCommandDetails = execDetails.extend({
   command: z.string().describe("Same as fullCommand, because backends shorten it and an approver must see all of it."),
 });
-const [, ...otherKinds] = permissionDetails.options;
+const { type: _, ...commandFields } = wholeCommandDetails.shape;
+
+const violationDetails = z
+  .strictObject({
+    type: z.literal("sandbox_violation"),
+    violatingToolName: z.string(),
+    target: z.string().describe("What the call would reach: a command, a path, or an address."),
+    operationType: z.string().optional().describe("read, write, network or tool."),
+    violationType: z.string().optional().describe("filesystem-read, filesystem-write, network or tool."),
+    reason: z.string(),
+    violationReason: z.string().optional().describe("not-allowed or deny-list."),
+    isOrgDeny: z.boolean().optional(),
+    ...z.strictObject(commandFields).partial().shape,
+  })
+  .describe("A call asks to leave the sandbox. With fullCommand if it is a command.");
+
+const [, createKind, editKind, patchKind, planKind] = permissionDetails.options;
+const otherKinds = [createKind, editKind, patchKind, planKind, violationDetails] as const;
 
 const permissionCall = z.strictObject({
   ...toolCall,

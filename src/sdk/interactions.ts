@@ -44,6 +44,7 @@ const required: Readonly<Record<string, readonly string[]>> = {
   apply_patch: ["filePath", "patchContent"],
   exit_spec_mode: ["plan"],
   mcp_tool: ["toolName"],
+  sandbox_violation: ["violatingToolName", "target", "reason"],
 };
 
 export type Interactions = ReturnType<typeof createInteractions>;
@@ -195,7 +196,8 @@ function permissionCallOf(value: unknown): PermissionCall | undefined {
   // A call that cannot be shown must not be allowed.
   if (call === undefined || (input !== undefined && !isRecord(input))) return undefined;
   const name = textOf(fieldsOf(found).type) ?? textOf(confirmationType) ?? "";
-  const details = name === "exec" ? wholeCommand(fieldsOf(found), fieldsOf(input)) : fieldsOf(found);
+  const isCommand = name === "exec" || name === "sandbox_violation";
+  const details = isCommand ? wholeCommand(fieldsOf(found), fieldsOf(input)) : fieldsOf(found);
   const isKnown = Object.hasOwn(required, name) && required[name]?.every((key) => typeof details[key] === "string");
   const known = { ...details, type: name } as unknown as PermissionCall["details"];
   return { ...call, details: isKnown ? known : { type: "other", name, given: found } };

@@ -84,6 +84,8 @@ export interface Settings {
   readonly autonomyLevel: "off" | "low" | "medium" | "high";
   readonly specModeModelId?: string;
   readonly specModeReasoningEffort?: string;
+  /** Whether commands run in a sandbox, if the backend reports it. */
+  readonly sandbox?: { readonly enabled: boolean; readonly mode?: string };
 }
 
 export interface TurnError {
@@ -246,6 +248,8 @@ export interface PermissionCall {
         readonly impactLevel: "low" | "medium" | "high";
         /** One sentence: what the call does, and so why it needs permission. */
         readonly riskLevelReason?: string;
+        /** Present if commands run in a sandbox here: whether this one does. false: it runs with all rights. */
+        readonly contained?: boolean;
       }
     | {
         readonly type: "create";
@@ -290,6 +294,31 @@ export interface PermissionCall {
         readonly plan: string;
         readonly title?: string;
         readonly optionNames?: readonly string[];
+      }
+    /** A call asks to leave the sandbox. With fullCommand if it is a command. */
+    | {
+        readonly type: "sandbox_violation";
+        readonly violatingToolName: string;
+        /** What the call would reach: a command, a path, or an address. */
+        readonly target: string;
+        /** read, write, network or tool. */
+        readonly operationType?: string;
+        /** filesystem-read, filesystem-write, network or tool. */
+        readonly violationType?: string;
+        readonly reason: string;
+        /** not-allowed or deny-list. */
+        readonly violationReason?: string;
+        readonly isOrgDeny?: boolean;
+        /** The command line. For other tools: the name, the resolved paths, and the input. */
+        readonly fullCommand?: string;
+        /** Same as fullCommand, because backends shorten it and an approver must see all of it. */
+        readonly command?: string;
+        readonly extractedCommands?: readonly string[];
+        readonly impactLevel?: "low" | "medium" | "high";
+        /** One sentence: what the call does, and so why it needs permission. */
+        readonly riskLevelReason?: string;
+        /** Present if commands run in a sandbox here: whether this one does. false: it runs with all rights. */
+        readonly contained?: boolean;
       }
     | {
         readonly type: "mcp_tool";

@@ -32,7 +32,13 @@ export function mergedSettings(value: unknown, known: Settings = unknownSettings
     autonomyLevel: autonomyLevel ?? known.autonomyLevel,
     specModeModelId: kept("specModeModelId"),
     specModeReasoningEffort: kept("specModeReasoningEffort"),
+    sandbox: sandboxOf(changed.sandbox) ?? known.sandbox,
   });
+}
+
+function sandboxOf(value: unknown): Settings["sandbox"] {
+  const { enabled, mode } = fieldsOf(value);
+  return typeof enabled === "boolean" ? given({ enabled, mode: textOf(mode) }) : undefined;
 }
 
 function modeOf({ interactionMode, autonomyLevel, autonomyMode }: Fields) {

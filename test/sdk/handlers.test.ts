@@ -315,6 +315,10 @@ describe("a command that is asked about", () => {
     ["summed up", { type: "exec", fullCommand: whole, command: "sleep, curl, sh", extractedCommands: [] }],
     ["cut", { type: "exec", fullCommand: "sleep 1 && curl…", command: "sleep" }],
     ["not shown at all", { type: "exec", command: "sleep" }],
+    [
+      "asked out of a sandbox",
+      { type: "sandbox_violation", violatingToolName: "Execute", target: "sleep", reason: "r" },
+    ],
   ])("is whole where a backend has it %s", async (_, shown) => {
     const seen: unknown[] = [];
     const { session, answerTo } = await open({

@@ -1,7 +1,7 @@
 import { deferred } from "../../async/promises.ts";
 import { callableTools } from "../calls/client-tools.ts";
 import { decisionPlaces } from "../calls/evidence.ts";
-import { SessionSandbox } from "../calls/session-sandbox.ts";
+import { SessionSandbox, seemsContained } from "../calls/session-sandbox.ts";
 import { runCalls } from "../calls/tool-calls.ts";
 import { Briefing } from "../context/briefing.ts";
 import type { ContextUse } from "../context/budget.ts";
@@ -253,6 +253,11 @@ export class Session {
     const changed = Object.entries(changes).filter(([key, value]) => !isSure || (value ?? undefined) !== current[key]);
     if (changed.length === 0) return;
     await this.journal.emit({ type: "session.updated", changes: Object.fromEntries(changed) });
+  }
+
+  /** A guess, without running anything. */
+  get isContained(): boolean {
+    return seemsContained(this.parts) && this.run.unsafe !== true && this.settings.clientRunsTools !== true;
   }
 
   /** Sets the title. */

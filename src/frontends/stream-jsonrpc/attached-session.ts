@@ -3,11 +3,14 @@ import type { SessionState } from "../../engine/log/history.ts";
 import { applyEvent } from "../../engine/log/history.ts";
 import type { Attachment } from "../../engine/session/attachment.ts";
 import type { Session } from "../../engine/session/session.ts";
+import type { SessionSettings } from "../../engine/settings.ts";
 import type { ClientResponse } from "../../protocol/droid/envelope.ts";
 import type { McpServerParams } from "../../protocol/droid/params.ts";
+import type { WireSettings } from "../../protocol/droid/settings.ts";
 import type { Transport } from "../../rpc/transport.ts";
 import type { Dialect } from "./dialect.ts";
 import type { Lines } from "./lines.ts";
+import { wireSettings } from "./methods/droid-settings.ts";
 import { filtersOf, type SessionFilters, type ToolFilters } from "./methods/tool-filters.ts";
 import type { Translator } from "./notifications/droid-notifications.ts";
 import { createTranslator } from "./notifications/droid-notifications.ts";
@@ -27,6 +30,7 @@ const ignored: Steps<EventType> = {};
 interface Parts {
   readonly held: Held;
   readonly dialect: Dialect;
+  readonly knowsViolations: boolean;
   readonly transport: Transport;
   readonly lines: Lines;
   readonly mcpServers: readonly McpServerParams[];
@@ -45,6 +49,7 @@ export class LiveSession {
   /** The session as of the lines sent so far. A slow reader is behind. */
   readonly told: SessionState;
   private readonly parts: Parts;
+  private readonly isContained: boolean;
   private readonly shownFilters: SessionFilters;
   private readonly attachment: Attachment;
   private readonly translator: Translator;
@@ -99,15 +104,18 @@ export class LiveSession {
 
   constructor(parts: Parts) {
     this.parts = parts;
-    const { held, dialect } = parts;
+    const { held, dialect, knowsViolations } = parts;
     const { session, canAnswer, goesOn } = held;
     this.session = session;
+    this.isContained = session.isContained;
     this.shownFilters = filtersOf(session);
     this.mcpServers = parts.mcpServers;
     this.told = session.snapshot();
     const { turn, partial, openCalls, openRequests } = this.told;
     this.translator = createTranslator({
       dialect,
+      knowsViolations,
+      isContained: this.isContained,
       sessionId: session.id,
       settings: session.settings,
       filters: () => this.filters,
@@ -133,6 +141,15 @@ export class LiveSession {
 
   get dialect(): Dialect {
     return this.parts.dialect;
+  }
+
+  get knowsViolations(): boolean {
+    return this.parts.knowsViolations;
+  }
+
+  /** Settings as this client sees them. */
+  shown(settings: SessionSettings): WireSettings {
+    return wireSettings(settings, this.dialect, this.filters, this.isContained);
   }
 
   get filters(): ToolFilters {

@@ -37,7 +37,7 @@ export class Connection {
       lines: createLines(),
       live: undefined,
       dialect: undefined,
-      hasProtocolVersion: false,
+      protocolVersion: undefined,
     };
   }
 
@@ -109,7 +109,7 @@ export class Connection {
   /** Answers keep their place as well: one sent after an interrupt must not overtake it. */
   private async take(message: ClientEnvelope): Promise<void> {
     const { context } = this;
-    if (message.factoryProtocolVersion !== undefined) context.hasProtocolVersion = true;
+    context.protocolVersion = message.factoryProtocolVersion ?? context.protocolVersion;
     // Client notifications have no effect.
     if (message.type === "response") context.live?.answer(message);
     if (message.type !== "request") return;
@@ -145,8 +145,7 @@ export class Connection {
       const result = await handleRequest(request, context);
       if (result !== undefined) transport.send(lines.result(request.id, result));
     } catch (error) {
-      const { hasProtocolVersion, dialect } = context;
-      const spoken = dialect ?? dialectOf({ hasProtocolVersion, params: request.params });
+      const spoken = context.dialect ?? dialectOf(context, request.params);
       const { id, failure } = rejection(error, request.id, spoken);
       transport.send(lines.error(id, failure));
     }

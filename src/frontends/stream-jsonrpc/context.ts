@@ -44,6 +44,6 @@ export interface Context {
   live: LiveSession | undefined;
   /** Fixed by the first session. */
   dialect: Dialect | undefined;
-  /** The client has sent its protocol version. */
-  hasProtocolVersion: boolean;
+  /** As the client last sent it. */
+  protocolVersion: string | undefined;
 }

@@ -10,14 +10,33 @@ const contents = {
   newContent: z.string().optional().describe("The whole file after; absent if the change does not apply."),
 };
 
-export const execDetails = z.strictObject({
-  type: z.literal("exec"),
+const command = {
   fullCommand: z.string().describe("The command line. For other tools: the name, the resolved paths, and the input."),
   command: z.string().describe('extractedCommands, joined by ", ".'),
   extractedCommands: z.array(z.string()),
   impactLevel: z.enum(impactLevels),
   riskLevelReason: z.string().optional().describe("One sentence: what the call does, and so why it needs permission."),
-});
+  contained: z
+    .boolean()
+    .optional()
+    .describe("Present if commands run in a sandbox here: whether this one does. false: it runs with all rights."),
+};
+
+export const execDetails = z.strictObject({ type: z.literal("exec"), ...command });
+
+export const sandboxDetails = z
+  .strictObject({
+    type: z.literal("sandbox_violation"),
+    violatingToolName: z.string(),
+    target: z.string().describe("The whole command."),
+    operationType: z.literal("tool"),
+    violationType: z.literal("tool"),
+    reason: z.string().describe("The same as riskLevelReason."),
+    violationReason: z.literal("not-allowed"),
+    isOrgDeny: z.literal(false),
+    ...command,
+  })
+  .describe("The model asks to run a command outside the sandbox.");
 
 const createDetails = z.strictObject({
   type: z.literal("create"),
@@ -59,6 +78,7 @@ export const permissionDetails = z.discriminatedUnion("type", [
   editDetails,
   applyPatchDetails,
   exitSpecModeDetails,
+  sandboxDetails,
 ]);
 
 export const permissionOption = z.strictObject({

@@ -34,6 +34,10 @@ export const laterSettings = z.strictObject({
   disabledToolIds: z.array(z.string()).optional(),
   additionalToolIds: z.array(z.string()).optional(),
   restrictToolIds: z.array(z.string()).optional(),
+  sandbox: z
+    .strictObject({ enabled: z.boolean(), mode: z.literal("per-command") })
+    .optional()
+    .describe("Present if commands run in a sandbox."),
 });
 
 export const settings = z.union([earlySettings, laterSettings]);

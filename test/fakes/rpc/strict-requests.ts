@@ -56,6 +56,16 @@ const details = z.discriminatedUnion("type", [
     serverName: text.optional(),
     actualToolName: text.optional(),
   }),
+  z.looseObject({
+    type: z.literal("sandbox_violation"),
+    violatingToolName: text,
+    target: text,
+    operationType: z.enum(["read", "write", "network", "tool"]),
+    violationType: z.enum(["filesystem-read", "filesystem-write", "network", "tool"]),
+    reason: text,
+    violationReason: z.enum(["deny-list", "not-allowed"]).optional(),
+    isOrgDeny: flag,
+  }),
   z.looseObject({ type: z.literal("droid_shield_violation"), command: text, reason: text }),
 ]);
 

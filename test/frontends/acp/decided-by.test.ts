@@ -67,6 +67,22 @@ describe("a permission", () => {
     });
   });
 
+  it.each([
+    [{ ...exec("c", "./x").details, contained: true }, "./x", ["It runs in the sandbox."]],
+    [{ ...exec("c", "./x").details, contained: false }, "./x", ["It runs outside the sandbox, with all your rights."]],
+    [
+      { type: "sandbox_violation", violatingToolName: "Execute", target: "/etc/x", reason: "It writes." },
+      "/etc/x",
+      ["It writes.", "It runs outside the sandbox, with all your rights."],
+    ],
+  ] as [PermissionCall["details"], string, string[]][])(
+    "says where a command runs: %#",
+    async (details, what, words) => {
+      const { shown } = await asked([{ ...exec("c", what), details }]);
+      expect(shown[0]?.toolCall).toMatchObject({ content: [text(`\`\`\`\n${what}\n\`\`\``), ...words.map(text)] });
+    },
+  );
+
   it("for two calls under one id is a no, and nobody is asked", async () => {
     expect(await asked([exec("c", "ls"), exec("c", "rm -rf /")])).toEqual({ answer: "cancel", shown: [] });
   });

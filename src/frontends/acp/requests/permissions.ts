@@ -95,17 +95,24 @@ export interface Asking {
   readonly sessionId: string;
 }
 
+const inSandbox = "It runs in the sandbox.";
+const outsideSandbox = "It runs outside the sandbox, with all your rights.";
+
 /** What a diff does not show: the whole command, and why permission is needed. */
 function explained({ name, input, details }: PermissionCall): readonly ToolCallContent[] {
   switch (details.type) {
-    case "exec": {
-      const { fullCommand, riskLevelReason } = details;
+    case "exec":
+    case "sandbox_violation": {
+      const isLeaving = details.type === "sandbox_violation";
+      const { fullCommand = isLeaving ? details.target : "", contained = isLeaving ? false : undefined } = details;
+      const reason = isLeaving ? details.reason : details.riskLevelReason;
       const { command } = input;
       const isOther = name === "Execute" && typeof command === "string" && command !== fullCommand;
       return [
         textContent(fenced(fullCommand)),
         ...(isOther ? [textContent(`The call itself says something else:\n${fenced(command)}`)] : []),
-        ...(riskLevelReason === undefined ? [] : [textContent(plainLine(riskLevelReason))]),
+        ...(reason === undefined ? [] : [textContent(plainLine(reason))]),
+        ...(contained === undefined ? [] : [textContent(contained ? inSandbox : outsideSandbox)]),
       ];
     }
     case "create":

@@ -24,8 +24,13 @@ function modeAndLevel({ mode, autonomy }: SessionSettings): EarlyLevel {
   return mode === "spec" ? "spec" : modeOfAutonomy[autonomy];
 }
 
-export function wireSettings(settings: SessionSettings, dialect: Dialect, filters: ToolFilters = {}): WireSettings {
-  return dialect === "early" ? earlySettings(settings) : laterSettings(settings, filters);
+export function wireSettings(
+  settings: SessionSettings,
+  dialect: Dialect,
+  filters: ToolFilters = {},
+  isContained = false,
+): WireSettings {
+  return dialect === "early" ? earlySettings(settings) : laterSettings(settings, filters, isContained);
 }
 
 function earlySettings(settings: SessionSettings): EarlySettings {
@@ -37,7 +42,7 @@ function earlySettings(settings: SessionSettings): EarlySettings {
   };
 }
 
-function laterSettings(settings: SessionSettings, filters: ToolFilters): LaterSettings {
+function laterSettings(settings: SessionSettings, filters: ToolFilters, isContained: boolean): LaterSettings {
   const { modelId, reasoningEffort, mode, autonomy, specModelId, specReasoningEffort, ...others } = settings;
   const { systemPrompt, appendSystemPrompt: append, tags, ...hidden } = others;
   const { isModelNamed: _named, owner: _owner, userId: _user, clientTools: _tools, ...more } = hidden;
@@ -57,6 +62,7 @@ function laterSettings(settings: SessionSettings, filters: ToolFilters): LaterSe
     ...(prompt === undefined ? {} : { systemPrompt: prompt }),
     ...(tags === undefined ? {} : { tags: tags.map(wireTag) }),
     ...filtersIn(filters),
+    ...(isContained ? { sandbox: { enabled: true, mode: "per-command" } } : {}),
   };
 }
 
@@ -72,6 +78,7 @@ const isClearable = {
   disabledToolIds: false,
   additionalToolIds: false,
   restrictToolIds: false,
+  sandbox: false,
 } as const satisfies Readonly<Record<OptionalKey<LaterSettings>, boolean>>;
 
 type Clearable = {

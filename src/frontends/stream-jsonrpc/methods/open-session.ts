@@ -10,12 +10,12 @@ import type { InitializeParams, LoadParams, McpServerParams } from "../../../pro
 import type { GitRepo, InitializeResult, LoadResult } from "../../../protocol/droid/results.ts";
 import { LiveSession } from "../attached-session.ts";
 import type { Context } from "../context.ts";
-import { type Dialect, dialectOf } from "../dialect.ts";
+import { type Dialect, dialectOf, knowsViolations } from "../dialect.ts";
 import { wireHistory, wireUsage } from "../notifications/wire-messages.ts";
 import { permissionParams, questionParams } from "../requests/permission-request.ts";
 import { BadRequest, valid } from "../rpc-failure.ts";
 import type { Held } from "../sessions.ts";
-import { engineSettings, wireSettings } from "./droid-settings.ts";
+import { engineSettings } from "./droid-settings.ts";
 import { availableModels } from "./listings.ts";
 import { filtersIn, filterTools } from "./tool-filters.ts";
 
@@ -36,12 +36,12 @@ export async function initializeSession(
   const wanted = params.sessionId === "" ? undefined : params.sessionId;
   const { held, models, gitRepo } = await withFacts(create(context, { cwd, settings, run }, wanted), context, cwd);
   const live = await switchTo(context, held, dialect, params);
-  announce(live, context, dialect);
+  announce(live, context);
   if (params.modelId === undefined) await options.onDefaultModel?.();
   return {
     sessionId: live.session.id,
     session: { messages: [] },
-    settings: wireSettings(live.session.settings, dialect, live.filters),
+    settings: live.shown(live.session.settings),
     availableModels: models,
     ...(gitRepo === undefined ? {} : { gitRepo }),
     ...(mcpServers === undefined ? {} : { mcpServers }),
@@ -61,7 +61,7 @@ export async function loadSession(params: LoadParams, context: Context, request:
     const held = await sessions.open(sessionId, options.run);
     facts = await withFacts(Promise.resolve(held), context, held.session.cwd);
     live = await switchTo(context, held, dialect, params);
-    announce(live, context, dialect);
+    announce(live, context);
     live.tellNotices();
     // Filters may have come along, and concern all clients.
     live.tellSettings();
@@ -77,13 +77,13 @@ export async function loadSession(params: LoadParams, context: Context, request:
   const { told } = live;
   const result: LoadResult = {
     session: { messages: wireHistory(told.messages), ...(told.title === "" ? {} : { title: told.title }) },
-    settings: wireSettings(told.settings, dialect, live.filters),
+    settings: live.shown(told.settings),
     availableModels: models,
     isAgentLoopInProgress: told.turn !== undefined,
     ...(gitRepo === undefined ? {} : { gitRepo }),
     cwd: told.cwd,
     tokenUsage: wireUsage(told.usage),
-    ...pending(told),
+    ...pending(live),
     ...queued(told),
     ...(mcpServers === undefined ? {} : { mcpServers }),
   };
@@ -119,8 +119,8 @@ async function withFacts(
   }
 }
 
-function dialectFor({ dialect, hasProtocolVersion }: Context, { params }: ClientRequest): Dialect {
-  return dialect ?? dialectOf({ hasProtocolVersion, params });
+function dialectFor(context: Context, { params }: ClientRequest): Dialect {
+  return context.dialect ?? dialectOf(context, params);
 }
 
 /** The early dialect knows only UUIDs; a connection that has not started in it speaks the later one. */
@@ -186,6 +186,7 @@ async function switchTo(
     context.live = new LiveSession({
       held,
       dialect,
+      knowsViolations: knowsViolations(dialect, context.protocolVersion),
       transport,
       lines,
       mcpServers: params.mcpServers ?? [],
@@ -200,16 +201,11 @@ async function switchTo(
   }
 }
 
-function announce(
-  { session, filters, mcpServers }: LiveSession,
-  { transport, lines }: Context,
-  dialect: Dialect,
-): void {
-  const news: Notification[] = [
-    { type: "settings_updated", settings: wireSettings(session.settings, dialect, filters) },
-  ];
+function announce(live: LiveSession, { transport, lines }: Context): void {
+  const { session } = live;
+  const news: Notification[] = [{ type: "settings_updated", settings: live.shown(session.settings) }];
   if (session.title !== "") news.push({ type: "session_title_updated", title: session.title });
-  news.push(mcpStatus(mcpServers));
+  news.push(mcpStatus(live.mcpServers));
   for (const notification of news) transport.send(lines.notification(notification));
 }
 
@@ -249,12 +245,12 @@ function queued({ waiting }: SessionState): Pick<LoadResult, "queuedMessages"> {
   return queuedMessages.length === 0 ? {} : { queuedMessages };
 }
 
-function pending({ openRequests }: SessionState): Pick<LoadResult, "pendingPermissions" | "pendingAskUserRequests"> {
-  const open = [...openRequests];
+function pending(live: LiveSession): Pick<LoadResult, "pendingPermissions" | "pendingAskUserRequests"> {
+  const open = [...live.told.openRequests];
   const pendingPermissions = open.flatMap(([requestId, interaction]) =>
     interaction.kind === "question" || interaction.kind === "tool"
       ? []
-      : [{ requestId, ...permissionParams(interaction) }],
+      : [{ requestId, ...permissionParams(interaction, live) }],
   );
   const pendingAskUserRequests = open.flatMap(([requestId, interaction]) =>
     interaction.kind === "question" ? [{ requestId, ...questionParams(interaction) }] : [],

@@ -26,6 +26,8 @@ interface WaitingPrompt {
 /** What a client knows of a session, or is about to be told, in the moment in which it begins to listen. */
 export interface TranslatorStart {
   readonly dialect: Dialect;
+  readonly knowsViolations?: boolean;
+  readonly isContained?: boolean;
   readonly sessionId: string;
   readonly settings: SessionSettings;
   filters?(): ToolFilters;
@@ -46,13 +48,14 @@ export type Translator = ReturnType<typeof createTranslator>;
 
 /** Engine events -> what is sent. Holds what later events refer to; does no I/O, reads no clock and decides nothing. */
 export function createTranslator(start: TranslatorStart) {
-  const { dialect, sessionId, origin } = start;
+  const { dialect, sessionId, origin, knowsViolations = false } = start;
   const outbox = createOutbox();
   const { tell, enter } = outbox;
   const prompts = new Map<string, WaitingPrompt>(start.waiting.map((prompt) => [prompt.messageId, prompt]));
   const reply = createStreamedReply(outbox);
   let { settings, lastMessageId, usage } = start;
-  let toldSettings = JSON.stringify(wireSettings(settings, dialect, start.filters?.()));
+  const shown = (): WireSettings => wireSettings(settings, dialect, start.filters?.(), start.isContained);
+  let toldSettings = JSON.stringify(shown());
   let { turnId } = start;
   /** A prompt that joins a turn under way does not rename it. */
   let isUnderWay = turnId !== undefined && (start.turn === undefined || start.turn.hasReply === true);
@@ -63,7 +66,7 @@ export function createTranslator(start: TranslatorStart) {
   let heldEnd: (() => void) | undefined;
 
   const tellSettings = (): void => {
-    const wire = wireSettings(settings, dialect, start.filters?.());
+    const wire = shown();
     const text = JSON.stringify(wire);
     if (text === toldSettings) return;
     const gone = clearedSettings(JSON.parse(toldSettings) as WireSettings, wire);
@@ -76,7 +79,7 @@ export function createTranslator(start: TranslatorStart) {
     tellSettings();
   };
 
-  const requests = createOpenRequests({ dialect, outbox, already: start.openRequests, change });
+  const requests = createOpenRequests({ dialect, knowsViolations, outbox, already: start.openRequests, change });
 
   const tellUsage = (call?: Usage): void => {
     isUsageTold = true;

@@ -8,6 +8,7 @@ import { permissionParams, questionParams } from "./permission-request.ts";
 /** What the client is being asked. */
 export function createOpenRequests(parts: {
   readonly dialect: Dialect;
+  readonly knowsViolations: boolean;
   readonly outbox: Outbox;
   readonly already: ReadonlyMap<string, Interaction> | undefined;
   change(changes: SettingsChanges): void;
@@ -25,7 +26,7 @@ export function createOpenRequests(parts: {
       requests.set(id, interaction);
       enter("waiting_for_tool_confirmation");
       if (interaction.kind === "question") ask({ id, method: "droid.ask_user", params: questionParams(interaction) });
-      else ask({ id, method: "droid.request_permission", params: permissionParams(interaction) });
+      else ask({ id, method: "droid.request_permission", params: permissionParams(interaction, parts) });
     },
     close({ requestId, answer, changes = {} }: EngineEvent & { readonly type: "request.closed" }) {
       const interaction = requests.get(requestId);

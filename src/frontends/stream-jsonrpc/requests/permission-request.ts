@@ -27,9 +27,13 @@ const amber = "#E3992A";
 const red = "#E54048";
 const cross = "✕ ";
 
-export function permissionParams(interaction: PermissionInteraction | PlanInteraction): RequestPermissionParams {
+export function permissionParams(
+  interaction: PermissionInteraction | PlanInteraction,
+  { knowsViolations }: { readonly knowsViolations: boolean },
+): RequestPermissionParams {
   if (interaction.kind === "plan") return planParams(interaction);
-  return { toolUses: interaction.calls.map(askedCall), options: callOptions(interaction.calls) };
+  const { calls } = interaction;
+  return { toolUses: calls.map((asked) => askedCall(asked, knowsViolations)), options: callOptions(calls) };
 }
 
 export function questionParams(interaction: Interaction & { kind: "question" }): AskUserParams {
@@ -47,9 +51,25 @@ function alwaysLevel(calls: readonly AskedCall[]): Level | undefined {
   return levelToAlwaysAllow(calls.map(({ decision }) => decision));
 }
 
-function askedCall(asked: AskedCall): PermissionToolUse {
-  const details = detailsOf(asked);
+function askedCall(asked: AskedCall, knowsViolations: boolean): PermissionToolUse {
+  const known = detailsOf(asked);
+  const isLeaving = knowsViolations && asked.decision.rule === "leaves-sandbox";
+  const details = known.type === "exec" && isLeaving ? violation(known, asked) : known;
   return { toolUse: toolUse(asked.call), confirmationType: details.type, details };
+}
+
+function violation({ type: _, ...command }: PermissionDetails & { type: "exec" }, asked: AskedCall): PermissionDetails {
+  return {
+    type: "sandbox_violation",
+    violatingToolName: asked.call.name,
+    target: command.fullCommand,
+    operationType: "tool",
+    violationType: "tool",
+    reason: terminalLine(asked.decision.why),
+    violationReason: "not-allowed",
+    isOrgDeny: false,
+    ...command,
+  };
 }
 
 function detailsOf({ call, decision, preview }: AskedCall): PermissionDetails {
@@ -58,7 +78,9 @@ function detailsOf({ call, decision, preview }: AskedCall): PermissionDetails {
     case "command": {
       const extractedCommands = [...decision.extractedCommands];
       const command = extractedCommands.length === 0 ? call.name : extractedCommands.join(", ");
-      return { type: "exec", fullCommand: preview.command, command, extractedCommands, ...rated };
+      const { contained } = decision;
+      const where = contained === undefined ? {} : { contained };
+      return { type: "exec", fullCommand: preview.command, command, extractedCommands, ...rated, ...where };
     }
     case "create":
       return {

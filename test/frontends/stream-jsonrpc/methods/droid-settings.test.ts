@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AgentError } from "../../../../src/engine/errors.ts";
 import type { SessionSettings } from "../../../../src/engine/settings.ts";
-import { dialectOf } from "../../../../src/frontends/stream-jsonrpc/dialect.ts";
+import { type Dialect, dialectOf, knowsViolations } from "../../../../src/frontends/stream-jsonrpc/dialect.ts";
 import { engineSettings, wireSettings } from "../../../../src/frontends/stream-jsonrpc/methods/droid-settings.ts";
 import { isAllowedUnder } from "../../../../src/frontends/stream-jsonrpc/methods/tool-filters.ts";
 import { settings as settingsSchema } from "../../../../src/protocol/droid/settings.ts";
@@ -16,7 +16,7 @@ const full: SessionSettings = {
   tags: [{ name: "a" }, { name: "b", metadata: { text: "t", count: 3, none: null } }],
 };
 
-test.each([
+test.each<[boolean, object | undefined, Dialect]>([
   [false, {}, "early"],
   [false, undefined, "early"],
   [false, { autonomyLevel: "auto-low" }, "early"],
@@ -28,7 +28,20 @@ test.each([
   [true, { autonomyLevel: "auto-low" }, "later"],
   [true, {}, "later"],
 ])("protocol version %s with %j is the dialect %s", (hasProtocolVersion, params, dialect) => {
-  expect(dialectOf({ hasProtocolVersion, params })).toBe(dialect);
+  expect(dialectOf(hasProtocolVersion ? { protocolVersion: "1.15.0" } : {}, params)).toBe(dialect);
+});
+
+test.each<[Dialect, string | undefined, boolean]>([
+  ["early", undefined, false],
+  ["later", undefined, true],
+  ["later", "1.1.0", true],
+  ["later", "1.15.0", true],
+  ["later", "1.51.0", false],
+  ["later", "1.62.0", false],
+  ["later", "1.63.0", true],
+  ["later", "odd", true],
+])("a client of the %s dialect and version %s knows sandbox_violation: %s", (dialect, version, knows) => {
+  expect(knowsViolations(dialect, version)).toBe(knows);
 });
 
 describe("settings that are sent", () => {
@@ -65,6 +78,15 @@ describe("settings that are sent", () => {
     });
     expect(settingsSchema.parse(sent)).toEqual(sent);
     expect(wireSettings({ ...full, systemPrompt: "You are." }, "later")).toMatchObject({ systemPrompt: "You are." });
+  });
+
+  test("say that commands are contained, in the later dialect", () => {
+    const sent = wireSettings(plain, "later", {}, true);
+    expect(settingsSchema.parse(sent)).toEqual({
+      ...wireSettings(plain, "later"),
+      sandbox: { enabled: true, mode: "per-command" },
+    });
+    expect(wireSettings(plain, "early", {}, true)).toEqual(wireSettings(plain, "early"));
   });
 
   test("leave out what is nested deeper than can be written", () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ErrorCode, FailureCause } from "../../../../src/engine/errors.ts";
 import type { Interaction } from "../../../../src/engine/interaction.ts";
 import type { Message } from "../../../../src/engine/message.ts";
-import type { Preview } from "../../../../src/engine/permission.ts";
+import type { Decision, Preview } from "../../../../src/engine/permission.ts";
 import {
   retryReason,
   turnEndReason,
@@ -129,18 +129,23 @@ describe("a history", () => {
 });
 
 describe("details of a request", () => {
-  const asked = (name: string, input: unknown, preview?: Preview, why = "It reads."): unknown => {
+  const asked = (
+    name: string,
+    input: unknown,
+    preview?: Preview,
+    { why = "It reads.", knowsViolations = true, ...more }: Partial<Decision & { knowsViolations: boolean }> = {},
+  ): unknown => {
     const interaction: Interaction & { kind: "permission" } = {
       kind: "permission",
       calls: [
         {
           call: { type: "tool_call", id: "c", name, input },
-          decision: { verdict: "ask", class: "low", impact: "low", extractedCommands: [], rule: "r", why },
+          decision: { verdict: "ask", class: "low", impact: "low", extractedCommands: [], rule: "r", why, ...more },
           ...(preview === undefined ? {} : { preview }),
         },
       ],
     };
-    const params = permissionParams(interaction);
+    const params = permissionParams(interaction, { knowsViolations });
     expect(requestPermissionParams.parse(params)).toEqual(params);
     expect(params.toolUses[0]?.confirmationType).toBe(params.toolUses[0]?.details.type);
     return params.toolUses[0]?.details;
@@ -154,6 +159,43 @@ describe("details of a request", () => {
       command: "Execute",
       extractedCommands: [],
     });
+  });
+
+  const shown = { fullCommand: "./x", command: "Execute", extractedCommands: [] };
+
+  test.each([[true], [false]])("of a command where others are contained: %s", (contained) => {
+    expect(asked("Execute", {}, { type: "command", command: "./x" }, { contained })).toEqual({
+      ...exec,
+      ...shown,
+      contained,
+    });
+  });
+
+  test("of a command that asks to leave the sandbox, for clients that know that kind", () => {
+    const of = (knowsViolations: boolean) =>
+      asked(
+        "Execute",
+        {},
+        { type: "command", command: "./x" },
+        { rule: "leaves-sandbox", contained: false, knowsViolations },
+      );
+    expect([of(true), of(false)]).toEqual([
+      {
+        type: "sandbox_violation",
+        violatingToolName: "Execute",
+        target: "./x",
+        operationType: "tool",
+        violationType: "tool",
+        reason: "It reads.",
+        violationReason: "not-allowed",
+        isOrgDeny: false,
+        ...shown,
+        impactLevel: "low",
+        riskLevelReason: "It reads.",
+        contained: false,
+      },
+      { ...exec, ...shown, contained: false },
+    ]);
   });
 
   test("of edits have both texts where there are both", () => {
@@ -243,7 +285,7 @@ describe("details of a request", () => {
       "Read",
       { file_path: "a", "\u200b": "\u2066" },
       { type: "paths", paths: [path] },
-      `It reads ${path}.`,
+      { why: `It reads ${path}.` },
     );
     expect([
       read,

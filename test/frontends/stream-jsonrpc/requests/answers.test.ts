@@ -58,7 +58,7 @@ describe("permissions", () => {
     [[{ ...low, always: "high" }, medium], "high impact commands (all commands)"],
   ])("always is offered with the highest level that it would give: %#", (decisions, what) => {
     const asked = permission(decisions);
-    expect(permissionParams(asked).options[1]).toEqual({
+    expect(permissionParams(asked, { knowsViolations: true }).options[1]).toEqual({
       label: `Yes, and always allow ${what}`,
       value: "proceed_always",
       selectedColor: "#E3992A",
@@ -70,7 +70,10 @@ describe("permissions", () => {
     "always is once where it is not offered, because it would not help with every call: %#",
     (decisions) => {
       const asked = permission(decisions);
-      expect(permissionParams(asked).options.map(({ value }) => value)).toEqual(["proceed_once", "cancel"]);
+      expect(permissionParams(asked, { knowsViolations: true }).options.map(({ value }) => value)).toEqual([
+        "proceed_once",
+        "cancel",
+      ]);
       expect(answerOf(asked, always)).toEqual({ kind: "allow" });
     },
   );
